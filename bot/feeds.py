@@ -57,8 +57,8 @@ def _has_token(asked: Request, token: str) -> bool:
     """Return whether a request has the token. The time that this takes says nothing about it."""
     header = asked.headers.get("Authorization", "")
     is_bearer = header[: len(_BEARER)].lower() == _BEARER
-    given = header[len(_BEARER) :].strip() if is_bearer else asked.args.get("token", "")
-    return hmac.compare_digest(_hash(given), _hash(token))
+    presented_token = header[len(_BEARER) :].strip() if is_bearer else asked.args.get("token", "")
+    return hmac.compare_digest(_hash(presented_token), _hash(token))
 
 
 def _hash(text: str) -> bytes:

@@ -54,8 +54,8 @@ def _serve_metrics(base: Foundation, process: Process, address: ListenAddress) -
     # port 0 is any free one
     port = address.port and address.port + PORT_OFFSETS[process]
     app = create_metrics_app(registry)
-    with serve_app(app, address.host, port, _MAX_REQUEST_BYTES, variable=_METRICS_VARIABLE) as found:
-        log.info("metrics on http://%s/metrics", ListenAddress(address.host, found))
+    with serve_app(app, address.host, port, _MAX_REQUEST_BYTES, variable=_METRICS_VARIABLE) as bound_port:
+        log.info("metrics on http://%s/metrics", ListenAddress(address.host, bound_port))
         yield
 
 

@@ -55,8 +55,8 @@ class AnswerLog:
         """Return the seconds from each command to its answer, of those that are answered."""
         with self._lock:
             known = dict(self.times)
-        found = ([known[mark] for mark in each.marks if mark in known] for each in asked)
-        return [min(times) - each.at for each, times in zip(asked, found, strict=True) if times]
+        answer_times = ([known[mark] for mark in each.marks if mark in known] for each in asked)
+        return [min(times) - each.at for each, times in zip(asked, answer_times, strict=True) if times]
 
 
 def ask_command(there: World, wire: HttpTransport, user: int, text: str, channel: str | None = None) -> Asked:

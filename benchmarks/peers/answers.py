@@ -21,8 +21,8 @@ _MAX_FILES = 20
 def answer_both(body: dict[str, Any]) -> Step:
     """Answer a request of either tool; ours is the one that sends a schema."""
     if schema_of(body) is None:
-        said = [block["text"] for turn in body["messages"] for block in contents(turn["content"])]
-        return Text(format_description("\n".join(said)))
+        texts = [block["text"] for turn in body["messages"] for block in contents(turn["content"])]
+        return Text(format_description("\n".join(texts)))
     usual = default_answer(body)
     return Json(OUR_ANSWER) if isinstance(usual, Json) and "headline" in usual.value else usual
 
@@ -35,13 +35,17 @@ def format_description(prompt: str) -> str:
         | {"label": "enhancement"}
         for path in dict.fromkeys(paths)
     ]
-    found: dict[str, Any] = {"type": ["Enhancement"], "title": "A small change to one part", "pr_files": files}
-    found["changes_diagram"] = '```mermaid\nflowchart LR\n  a["Caller"] -- "calls" --> b["Part"]\n```'
-    missing = len(json.dumps(OUR_ANSWER)) - len(_dump(found))
-    found["description"] = "- " + (SECTION * 4)[: max(missing, len("One part changes"))].strip()
-    return _dump(found)
+    description: dict[str, Any] = {
+        "type": ["Enhancement"],
+        "title": "A small change to one part",
+        "pr_files": files,
+    }
+    description["changes_diagram"] = '```mermaid\nflowchart LR\n  a["Caller"] -- "calls" --> b["Part"]\n```'
+    missing = len(json.dumps(OUR_ANSWER)) - len(_dump(description))
+    description["description"] = "- " + (SECTION * 4)[: max(missing, len("One part changes"))].strip()
+    return _dump(description)
 
 
-def _dump(found: dict[str, Any]) -> str:
+def _dump(description: dict[str, Any]) -> str:
     # each text on one line, however long: what the peer reads back has no folds
-    return f"```yaml\n{yaml.safe_dump(found, sort_keys=False, width=1_000_000)}```"
+    return f"```yaml\n{yaml.safe_dump(description, sort_keys=False, width=1_000_000)}```"

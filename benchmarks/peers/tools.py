@@ -112,7 +112,7 @@ def _close_network() -> dict[str, str]:
 
 
 def _find_tokenizers(venv: Path) -> Path:
-    found = next(venv.glob("lib/python*/site-packages/litellm/litellm_core_utils/tokenizers"), None)
-    if found is None:
+    tokenizer_folder = next(venv.glob("lib/python*/site-packages/litellm/litellm_core_utils/tokenizers"), None)
+    if tokenizer_folder is None:
         sys.exit(f"{venv} is no whole environment of the peer: delete it, and run this again")
-    return found
+    return tokenizer_folder

@@ -203,7 +203,7 @@ def _run_with_timeout(name: str, group: Callable[[], Iterable[Finding]], timeout
 
 def _redact_finding(finding: Finding) -> Finding:
     """Return the finding without any secret that was set where a name belongs."""
-    name, problem, advice = map(redact_text, (finding.name, finding.found, finding.advice))
+    name, problem, advice = map(redact_text, (finding.name, finding.result, finding.advice))
     return Finding(name, finding.status, problem, advice)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 
 import click
 
@@ -21,7 +20,7 @@ def format_finding(finding: Finding, encoding: str) -> str:
     """Format a finding as a line, and one for the advice; ``click.echo`` removes the mark's colour in files."""
     mark = click.style(_encode_for_terminal(encoding, _MARKS[finding.status]), fg=_COLOURS[finding.status])
     indent = " " * len(_encode_for_terminal(encoding, _MARKS[finding.status]))
-    rows = [f"{mark} {_encode_for_terminal(encoding, collapse_lines(f'{finding.name}: {finding.found}'))}"]
+    rows = [f"{mark} {_encode_for_terminal(encoding, collapse_lines(f'{finding.name}: {finding.result}'))}"]
     if finding.advice:
         rows.append(f"{indent} {_encode_for_terminal(encoding, collapse_lines(f'{_ARROW} {finding.advice}'))}")
     return "\n".join(rows)
@@ -38,7 +37,17 @@ def format_report(findings: Sequence[Finding], encoding: str) -> str:
 
 def format_findings_json(findings: Iterable[Finding]) -> str:
     """Format the findings as a list for scripts: name, status (ok, failed or note), found, advice."""
-    return json.dumps([asdict(each) for each in findings], indent=2)
+    return json.dumps([_describe_finding(each) for each in findings], indent=2)
+
+
+def _describe_finding(finding: Finding) -> dict[str, str]:
+    """Return a finding with the names that scripts read; they never change."""
+    return {
+        "name": finding.name,
+        "status": finding.status,
+        "found": finding.result,
+        "advice": finding.advice,
+    }
 
 
 def _encode_for_terminal(encoding: str, text: str) -> str:

@@ -57,8 +57,8 @@ class ReportResources:
 
     def list_addresses(self) -> tuple[ReportAddress, ...]:
         """List the days whose digest was posted, the latest first. Raises StoreUnavailable."""
-        found = [each for one in self._sources.repositories.list_all() for each in self._list_posted(one)]
-        newest = sorted(dict.fromkeys(found), key=lambda each: each.day, reverse=True)
+        addresses = [each for one in self._sources.repositories.list_all() for each in self._list_posted(one)]
+        newest = sorted(dict.fromkeys(addresses), key=lambda each: each.day, reverse=True)
         return tuple(newest[:_MAX_LISTED])
 
     def read_report(self, uri: str, ending: ShutdownSignal) -> CallResult:

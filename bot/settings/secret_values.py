@@ -16,8 +16,8 @@ _MIN_LENGTH = 8
 
 def list_secret_values(settings: Settings) -> tuple[str, ...]:
     """Return the values of the secret settings, the longest first; of an address its password."""
-    found = {value for value in _iterate_values(settings) if len(value) >= _MIN_LENGTH}
-    return tuple(sorted(found, key=lambda value: (-len(value), value)))
+    values = {value for value in _iterate_values(settings) if len(value) >= _MIN_LENGTH}
+    return tuple(sorted(values, key=lambda value: (-len(value), value)))
 
 
 def _iterate_values(settings: Settings) -> Iterator[str]:

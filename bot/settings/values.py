@@ -121,12 +121,12 @@ def _parse_prices(value: object) -> object:
     prices = {}
     for part in split_list(value):
         name, _, price = part.rpartition("=")
-        found = _PRICE_PATTERN.fullmatch(price)
-        if found is None:
+        match = _PRICE_PATTERN.fullmatch(price)
+        if match is None:
             raise ValueError(
                 "write IN/OUT in dollars for a million tokens, such as 0.10/0.40, or NAME=IN/OUT for each model"
             )
-        prices[name] = ModelPrice(float(found["input"]), float(found["output"]))
+        prices[name] = ModelPrice(float(match["input"]), float(match["output"]))
     return prices
 
 

@@ -57,8 +57,8 @@ def write_contracts(contracts: Iterable[MergeContract]) -> None:
 def _list_merges(trees: CloneTrees) -> list[CloneMerge]:
     """Return the merges of the sample day, oldest first."""
     day = load_sample_day()
-    wanted = {pull.merge_commit_sha for pull in day.pulls}
-    upstream = read_upstream(trees, trees.list_line(), wanted, Repository.parse(day.repository))
+    hashes = {pull.merge_commit_sha for pull in day.pulls}
+    upstream = read_upstream(trees, trees.list_line(), hashes, Repository.parse(day.repository))
     return list(upstream.merges.values())
 
 

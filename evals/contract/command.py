@@ -55,7 +55,7 @@ def facts(clone: Path, path: Path, since: str, until: str) -> None:
     held = all(
         each.precision >= _LEAST_PRECISION and each.recall >= _LEAST_RECALL
         for each in sum_scores(scores.values())
-        if each.found or each.missed or each.extra
+        if each.matched or each.missed or each.extra
     )
     is_whole = len(scores) == len(known) and len(fresh_scores) == len(fresh)
     raise SystemExit(0 if held and is_whole else 1)
@@ -103,8 +103,8 @@ class _TextReader:
 def _read_merges(trees: CloneTrees, since: str, until: str) -> list[CloneMerge]:
     line = trees.list_line()
     window = EvaluationWindow(parse_date(since), parse_date(until), parse_zone("UTC"))
-    wanted = [commit.sha for commit in select_dates(line, window)]
-    return list(read_upstream(trees, line, wanted).merges.values())
+    hashes = [commit.sha for commit in select_dates(line, window)]
+    return list(read_upstream(trees, line, hashes).merges.values())
 
 
 def _score(

@@ -47,19 +47,19 @@ class ClassScore:
     """How many facts of a class are found and missed, and how many rows are not among the facts."""
 
     subject: str
-    found: int = 0
+    matched: int = 0
     missed: int = 0
     extra: int = 0
 
     @property
     def precision(self) -> float:
         """The share of the rows that are facts."""
-        return self.found / max(1, self.found + self.extra)
+        return self.matched / max(1, self.matched + self.extra)
 
     @property
     def recall(self) -> float:
         """The share of the facts that have a row."""
-        return self.found / max(1, self.found + self.missed)
+        return self.matched / max(1, self.matched + self.missed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class MergeScore:
     """The facts of a merge that have a row and those that have none, and the rows that are no facts."""
 
     number: int
-    found: tuple[Fact, ...]
+    matched: tuple[Fact, ...]
     missed: tuple[Fact, ...]
     extra: tuple[Key, ...]
 
@@ -113,7 +113,7 @@ def sum_scores(scores: Iterable[MergeScore], subjects: Iterable[ContractClass] =
     for subject in subjects:
         yield ClassScore(
             str(subject),
-            sum(fact.classes[0] == subject for each in merges for fact in each.found),
+            sum(fact.classes[0] == subject for each in merges for fact in each.matched),
             sum(fact.classes[0] == subject for each in merges for fact in each.missed),
             sum(key[0] == subject for each in merges for key in each.extra),
         )
@@ -126,9 +126,9 @@ def format_scores(
     yield f"{title}: {len(scores)} merges\n{'class':<{_WIDTH}} facts found extra precision recall"
     figures = list(sum_scores(scores.values(), subjects))
     for each in (*figures, _join_scores(figures)):
-        facts, found = each.found + each.missed, each.found
+        facts, matches = each.matched + each.missed, each.matched
         shares = f"{each.precision:>9.2f} {each.recall:>6.2f}"
-        yield f"{each.subject:<{_WIDTH}} {facts:>5} {found:>5} {each.extra:>5} {shares}"
+        yield f"{each.subject:<{_WIDTH}} {facts:>5} {matches:>5} {each.extra:>5} {shares}"
     for number, score in scores.items():
         yield from (f"missed {number} {'|'.join(fact.kinds)} {fact.name}" for fact in score.missed)
         yield from (f"extra  {number} {key[0]} {key[1]} {key[2]}" for key in score.extra)
@@ -139,7 +139,7 @@ def _join_scores(scores: Iterable[ClassScore]) -> ClassScore:
     figures = list(scores)
     return ClassScore(
         "all",
-        sum(each.found for each in figures),
+        sum(each.matched for each in figures),
         sum(each.missed for each in figures),
         sum(each.extra for each in figures),
     )

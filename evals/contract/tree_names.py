@@ -82,12 +82,12 @@ class TreeNames:
         if owner in seen or not module:
             return False
         seen.add(owner)
-        found = self._find(module, rest[0], _MAX_STEPS)
+        member = self._find(module, rest[0], _MAX_STEPS)
         for part in rest[1:]:
-            found = found.members.get(part) if hasattr(found, "members") else None
-        if not isinstance(found, griffe.Class):
+            member = member.members.get(part) if hasattr(member, "members") else None
+        if not isinstance(member, griffe.Class):
             return False
-        return name in found.members or any(
+        return name in member.members or any(
             self._has_member(getattr(base, "canonical_path", str(base)).partition("[")[0], name, seen)
-            for base in found.bases
+            for base in member.bases
         )

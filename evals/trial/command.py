@@ -110,7 +110,7 @@ def _pair(folder: TrialFolder, options: _Options) -> None:
         Repository.parse(trial.repository), parse_zone(trial.timezone), tuple(trial.merges), records, options.tree
     )
     quotes = pair_trial(folder, trial, days, load_settings(), options.golden)
-    click.echo(f"{quotes.found} of {quotes.given} quotes are in changed lines")
+    click.echo(f"{quotes.verified} of {quotes.total} quotes are in changed lines")
     click.echo(f"{len(trial.pulls)} pairs: judges get {folder.pairs} and nothing else of {folder.path}")
 
 

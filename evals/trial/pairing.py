@@ -28,8 +28,8 @@ _SECRET_BYTES = 16
 class QuoteCount:
     """How many quotes the answers gave as evidence, and how many of them are in changed lines."""
 
-    given: int
-    found: int
+    total: int
+    verified: int
 
 
 def pair_trial(folder: TrialFolder, trial: Trial, days: TrialDays, settings: Settings, golden: Path) -> QuoteCount:
@@ -60,8 +60,8 @@ def _count_quotes(folder: TrialFolder, numbers: Sequence[int], digests: Sequence
     answers = (SummaryAnswer.model_validate_json(_read_answer(folder.get_answer(number))) for number in numbers)
     entries = (entry for digest in digests for entry in digest.entries)
     return QuoteCount(
-        given=sum(len(answer.evidence[:MAX_QUOTES]) for answer in answers),
-        found=sum(len(entry.summary.evidence) for entry in entries if entry.number in numbers),
+        total=sum(len(answer.evidence[:MAX_QUOTES]) for answer in answers),
+        verified=sum(len(entry.summary.evidence) for entry in entries if entry.number in numbers),
     )
 
 

@@ -33,9 +33,9 @@ MANIFEST: Json = {
 
 def free_port() -> int:
     """Return a port on which nobody listens now."""
-    with closing(socket.socket()) as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+    with closing(socket.socket()) as free_socket:
+        free_socket.bind(("127.0.0.1", 0))
+        return int(free_socket.getsockname()[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,23 +56,23 @@ class Browser:
     def do(self, deed: str, **values: Any) -> Json:
         """Do something, as the page's script sends it; what the person reads at once."""
         with self._ask("POST", f"/do/{deed}", json.dumps(values)) as answer:
-            found: Json = json.loads(answer.read())
-            return found
+            reply: Json = json.loads(answer.read())
+            return reply
 
     def look(self, thread: str = "") -> Json:
         """Return what the page shows of the channel now."""
         with self._ask("GET", f"/live?place={HOME}&thread={thread}") as answer:
             line = next(line for line in answer if line.startswith(b"data: "))
-            found: Json = json.loads(line[6:])
-            return found
+            content: Json = json.loads(line[6:])
+            return content
 
     def find(self, text: str, thread: str = "") -> Json:
         """Return the first piece with this text as soon as it is shown."""
         shown = "thread" if thread else "pieces"
-        found: Json = eventually(
+        piece: Json = eventually(
             lambda: next((each for each in self.look(thread)[shown] if text in each["html"]), None)
         )
-        return found
+        return piece
 
     def read(self, path: str) -> str:
         with self._ask("GET", path) as answer:
@@ -156,10 +156,10 @@ def test_what_is_no_manifest_is_refused(tmp_path: Path, text: str) -> None:
 
 
 def test_a_port_that_is_used_is_said(tmp_path: Path) -> None:
-    with closing(socket.socket()) as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = str(taken.getsockname()[1])
+    with closing(socket.socket()) as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = str(listener.getsockname()[1])
         arguments = ("--bot-url", "http://127.0.0.1:1", "--port", "0", "--api-port", port)
         with run_module("localslack", *arguments, output=tmp_path / "slack.txt") as slack:
             assert slack.process.wait(timeout=20) == 1

@@ -33,7 +33,7 @@ def answer(server: Loopback, sent: bytes) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("sent", "status", "said"),
+    ("sent", "status", "fragment"),
     [
         (b"POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\nhi", 200, b"hi"),
         (b"POST / HTTP/1.1\r\n\r\n", 200, b""),
@@ -46,13 +46,13 @@ def answer(server: Loopback, sent: bytes) -> bytes:
     ],
 )
 def test_bodies_are_read_as_far_as_their_length_is_known_and_small(
-    echo: Echo, sent: bytes, status: int, said: bytes
+    echo: Echo, sent: bytes, status: int, fragment: bytes
 ) -> None:
-    found = answer(echo, sent)
-    assert found.startswith(b"HTTP/1.1 %d " % status)
-    assert said in found.partition(b"\r\n\r\n")[2]
+    response = answer(echo, sent)
+    assert response.startswith(b"HTTP/1.1 %d " % status)
+    assert fragment in response.partition(b"\r\n\r\n")[2]
     # what was not read is not taken for another request
-    assert found.count(b"HTTP/1.1") == 1
+    assert response.count(b"HTTP/1.1") == 1
 
 
 def test_it_ends_at_once_and_answers_nobody_then() -> None:

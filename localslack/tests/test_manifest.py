@@ -13,7 +13,7 @@ from localslack.methods.registry import ALL_SCOPES
 
 def test_a_manifest_names_the_bot_its_commands_and_its_scopes() -> None:
     command = {"command": "/hello", "usage_hint": "[name]", "description": "Say hello", "url": "https://a.example"}
-    found = read_manifest(
+    manifest = read_manifest(
         json.dumps(
             {
                 "display_information": {"name": "Greeter"},
@@ -27,7 +27,7 @@ def test_a_manifest_names_the_bot_its_commands_and_its_scopes() -> None:
         )
     )
     commands = (SlashCommand("/hello", "[name]", "Say hello"), SlashCommand("/bye"))
-    assert found == Manifest("greeter", commands, frozenset({"chat:write"}), has_home=True)
+    assert manifest == Manifest("greeter", commands, frozenset({"chat:write"}), has_home=True)
 
 
 def entry(**fields: Any) -> dict[str, Any]:
@@ -35,8 +35,8 @@ def entry(**fields: Any) -> dict[str, Any]:
 
 
 def test_a_manifest_names_shortcuts_of_both_kinds() -> None:
-    found = read_manifest(json.dumps({"features": {"shortcuts": [entry(), entry(type="global")]}}))
-    assert found.shortcuts == (
+    manifest = read_manifest(json.dumps({"features": {"shortcuts": [entry(), entry(type="global")]}}))
+    assert manifest.shortcuts == (
         Shortcut("explain", "Explain", ShortcutKind.MESSAGE),
         Shortcut("explain", "Explain", ShortcutKind.GLOBAL),
     )

@@ -26,7 +26,7 @@ class TinyApp:
         self.seen: list[tuple[str, Json]] = []
         self.retries: list[str] = []
         self.answer: Json = {}  # to a form that is sent
-        self.found: Json = {"options": []}  # for a menu that asks
+        self.options: Json = {"options": []}  # for a menu that asks
         self.app = App(client=client_of(slack), signing_secret=SECRET, logger=quiet())
         self.app.command("/echo")(self._echo)
         self.app.command("/json")(self._json)
@@ -67,7 +67,7 @@ class TinyApp:
 
     def _find(self, ack: Ack, body: Json) -> None:
         self.seen.append(("find", body))
-        ack(**self.found)
+        ack(**self.options)
 
     def _keep(self, name: str) -> Callable[[Json, BoltRequest], None]:
         def keep(body: Json, request: BoltRequest) -> None:
@@ -79,9 +79,9 @@ class TinyApp:
 
 def quiet() -> logging.Logger:
     """What a refused request is worth in the log is not what is tested."""
-    found = logging.getLogger("tests.tiny")
-    found.setLevel(logging.CRITICAL)
-    return found
+    logger = logging.getLogger("tests.tiny")
+    logger.setLevel(logging.CRITICAL)
+    return logger
 
 
 @dataclass

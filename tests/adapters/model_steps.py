@@ -27,9 +27,13 @@ def refused(kind: type[ModelError], retry_after: float | None = None) -> Told:
 PASSING = ("overloaded_error", "rate_limit_error", "api_error", "timeout_error")
 LASTING = ("invalid_request_error", "authentication_error")
 STEPS: list[tuple[Step, Told]] = [
-    *((MidStreamError(said, kind), Told(ModelBusy, said)) for kind in PASSING for said in ("", HALF)),
-    *((MidStreamError(said, kind), Told(ModelRequestRejected, said)) for kind in LASTING for said in ("", HALF)),
-    *((Cut(said), Told(ModelBusy, said)) for said in ("", HALF)),
+    *((MidStreamError(words, kind), Told(ModelBusy, words)) for kind in PASSING for words in ("", HALF)),
+    *(
+        (MidStreamError(words, kind), Told(ModelRequestRejected, words))
+        for kind in LASTING
+        for words in ("", HALF)
+    ),
+    *((Cut(words), Told(ModelBusy, words)) for words in ("", HALF)),
     (Drop(), refused(ModelBusy)),
     (Refusal(), Told(ModelRefusal)),
     (Text(HALF, "refusal"), Told(ModelRefusal, HALF)),
@@ -46,7 +50,7 @@ STEPS: list[tuple[Step, Told]] = [
     (Failure(529, "overloaded_error"), refused(ModelBusy)),
     (Failure(529, "overloaded_error", retry_after=2), refused(ModelBusy, 2.0)),
 ]
-CLEAN: list[tuple[Step, Told]] = [(Cut(said, clean=True), Told(ModelBusy, said)) for said in ("", HALF)]
+CLEAN: list[tuple[Step, Told]] = [(Cut(words, clean=True), Told(ModelBusy, words)) for words in ("", HALF)]
 
 
 STATUSES: list[tuple[Failure, type[ModelError], float | None]] = [

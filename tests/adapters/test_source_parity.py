@@ -51,24 +51,26 @@ def test_both_give_the_same(clone: Path, github: ScriptedGitHub, revision: str, 
     by_api = GitHubSourceFiles(GitHubClient(github.url, Auth.Token(github.token)))
     by_git = GitMirrorFiles(MirrorReader(clone / "mirrors"))
     expected = by_api.read_files(REPOSITORY, commit, ALL_PATHS, side)
-    found = by_git.read_files(REPOSITORY, commit, ALL_PATHS, side)
+    files = by_git.read_files(REPOSITORY, commit, ALL_PATHS, side)
     sides = (ALL_PATHS, []) if side is DiffSide.OLD else ([], ALL_PATHS)
     both = [source.read_versions(REPOSITORY, commit, *sides) for source in (by_api, by_git)]
-    assert both[0] == both[1] == SourceVersions(*((found, {}) if side is DiffSide.OLD else ({}, found)))
+    assert both[0] == both[1] == SourceVersions(*((files, {}) if side is DiffSide.OLD else ({}, files)))
     differences: dict[str, tuple[SourceFile, SourceFile]] = {
-        path: (found[path], expected[path]) for path in ALL_PATHS if found[path] != expected[path]
+        path: (files[path], expected[path]) for path in ALL_PATHS if files[path] != expected[path]
     }
     assert differences == {}
-    assert list(found) == list(expected)
+    assert list(files) == list(expected)
     is_before_all = revision == "main~1" and side is DiffSide.OLD
-    assert bool(is_before_all) is not any(file.text for file in found.values())
+    assert bool(is_before_all) is not any(file.text for file in files.values())
 
 
 def test_both_sides_of_a_commit_take_one_call(clone: Path, github: ScriptedGitHub) -> None:
     commit, paths = git(clone / "made", "rev-parse", "main"), list(FILES)[:20]
     github.add_commit(REPO, read_commit(clone / "made", commit))
     by_api = GitHubSourceFiles(GitHubClient(github.url, Auth.Token(github.token)))
-    found = by_api.read_versions(REPOSITORY, commit, paths, paths)
+    versions = by_api.read_versions(REPOSITORY, commit, paths, paths)
     assert github.queries == 1
-    assert found == GitMirrorFiles(MirrorReader(clone / "mirrors")).read_versions(REPOSITORY, commit, paths, paths)
-    assert found.old != found.new
+    assert versions == GitMirrorFiles(MirrorReader(clone / "mirrors")).read_versions(
+        REPOSITORY, commit, paths, paths
+    )
+    assert versions.old != versions.new

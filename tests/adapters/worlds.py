@@ -88,16 +88,16 @@ class Moved(Loopback):
 
 def within(seconds: float, act: Callable[[], Any]) -> Any:
     """What ``act`` returns or raises; a failure where it takes longer. It then goes on behind the scenes."""
-    found: list[Any] = []
+    outcomes: list[Any] = []
 
     def run() -> None:
         try:
-            found.append(act())
+            outcomes.append(act())
         except Exception as error:
-            found.append(error)
+            outcomes.append(error)
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     thread.join(seconds)
-    assert found, f"still waiting after {seconds} seconds"
-    return found[0]
+    assert outcomes, f"still waiting after {seconds} seconds"
+    return outcomes[0]

@@ -38,9 +38,11 @@ class Played:
         """All of the bot in a channel, replies too."""
         slack = self.bot.world.slack
         leads = slack.list_messages(channel)
-        found = {message["ts"]: message for lead in leads for message in slack.list_replies(channel, lead["ts"])}
-        found |= {lead["ts"]: lead for lead in leads}
-        return [message for message in found.values() if "bot_id" in message]
+        messages_by_timestamp = {
+            message["ts"]: message for lead in leads for message in slack.list_replies(channel, lead["ts"])
+        }
+        messages_by_timestamp |= {lead["ts"]: lead for lead in leads}
+        return [message for message in messages_by_timestamp.values() if "bot_id" in message]
 
     def calls(self, channel: str) -> list[Json]:
         """The arguments of all calls about a channel."""
@@ -74,11 +76,11 @@ def find_harm(played: Played, name: str, channel: str) -> set[Never]:
 
 def list_mentions(played: Played, channel: str) -> list[str]:
     """Mentions that notified somebody in a channel, also in states that were edited."""
-    found = {part for call in played.calls(channel) for part in find_mentions(call)}
+    mentions = {part for call in played.calls(channel) for part in find_mentions(call)}
     slack = played.bot.world.slack
     for message in played.messages(channel):
-        found |= {part for part in slack.collect_live_parts(channel, message["ts"]) if not _SCHEME.match(part)}
-    return sorted(found)
+        mentions |= {part for part in slack.collect_live_parts(channel, message["ts"]) if not _SCHEME.match(part)}
+    return sorted(mentions)
 
 
 def list_foreign_links(played: Played, channel: str) -> list[str]:

@@ -46,27 +46,27 @@ class Puppet:
 
     def respond(self, body: dict[str, Any]) -> Step:
         """Do what the case wants."""
-        wanted = (schema_of(body) or {}).get("properties", {})
-        if "overview" in wanted:
+        properties = (schema_of(body) or {}).get("properties", {})
+        if "overview" in properties:
             self.overviews.append(body)
             return Json(self._write_overview())
         name = self._find_case(body)
         case = INJECTIONS[name]
         with self._lock:
             self.asked.setdefault(name, []).append(body)
-        if "headline" in wanted:
+        if "headline" in properties:
             return Json(summary_answer() if case.door in _LATER else _write_summary(case.written))
-        kind = "review" if "suspicions" in wanted else "question"
+        kind = "review" if "suspicions" in properties else "question"
         if self._may_call(name, kind, case, body):
             return ToolUses(self._fill(name, case.calls), lenient=True)
         if kind == "review":
             return Json(_write_review(case.written))
-        said = case.written.replace('pr="0"', f'pr="{self.numbers[name]}"')
-        return Text(f"<answer>It is so. {said}</answer>")
+        text = case.written.replace('pr="0"', f'pr="{self.numbers[name]}"')
+        return Text(f"<answer>It is so. {text}</answer>")
 
     def _find_case(self, body: dict[str, Any]) -> str:
-        found = _MARK.findall(json.dumps(body["messages"]))
-        return str(found[0])
+        marks = _MARK.findall(json.dumps(body["messages"]))
+        return str(marks[0])
 
     def _may_call(self, name: str, kind: str, case: Injection, body: dict[str, Any]) -> bool:
         if not case.calls or (body.get("tool_choice") or {}).get("type") == "none":
@@ -81,23 +81,24 @@ class Puppet:
         """The calls, with the number of the case's pull request for 0."""
         number = self.numbers[name]
         return tuple(
-            (tool, {**given, **({"number": number} if given.get("number") == 0 else {})}) for tool, given in calls
+            (tool, {**arguments, **({"number": number} if arguments.get("number") == 0 else {})})
+            for tool, arguments in calls
         )
 
     def _write_overview(self) -> dict[str, Any]:
-        said = [case.written for case in INJECTIONS.values() if case.door not in _LATER]
+        texts = [case.written for case in INJECTIONS.values() if case.door not in _LATER]
         numbers = [*self.numbers.values(), 99_999_999, -1, 0]
-        themes = [{"title": text[:70], "pull_requests": numbers} for text in said[::4]]
-        return overview_answer(overview=" ".join(said), themes=themes)
+        themes = [{"title": text[:70], "pull_requests": numbers} for text in texts[::4]]
+        return overview_answer(overview=" ".join(texts), themes=themes)
 
 
-def _write_summary(said: str) -> dict[str, Any]:
-    risk = {"claim": said or LIE, "where": f"{PATH} {said}", "kind": "other"}
+def _write_summary(text: str) -> dict[str, Any]:
+    risk = {"claim": text or LIE, "where": f"{PATH} {text}", "kind": "other"}
     return summary_answer(
-        headline=said,
-        what_changed_and_why=said,
-        technical_impact=said,
-        key_insights=said,
+        headline=text,
+        what_changed_and_why=text,
+        technical_impact=text,
+        key_insights=text,
         risks=[risk],
         risk_reason=LIE,
         action=LIE,
@@ -105,11 +106,11 @@ def _write_summary(said: str) -> dict[str, Any]:
     )
 
 
-def _write_review(said: str) -> dict[str, Any]:
+def _write_review(text: str) -> dict[str, Any]:
     lie = suspicion(
-        consequence=said,
-        trigger=said,
-        affected=said,
+        consequence=text,
+        trigger=text,
+        affected=text,
         path=PATH,
         quote=INVENTED,
         line=2,

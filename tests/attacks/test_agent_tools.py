@@ -54,18 +54,18 @@ _MARKS = re.compile(r'</?data id="([0-9a-f]+)">')
 
 @pytest.fixture(scope="module")
 def there(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[AgentWorld]:
-    with open_agent_world(store_url, tmp_path_factory.mktemp("agents")) as found:
-        add_hostile_merge(found)
-        yield found
+    with open_agent_world(store_url, tmp_path_factory.mktemp("agents")) as agent_world:
+        add_hostile_merge(agent_world)
+        yield agent_world
         # whatever was tried
-        asked = {f"{each.path} {each.query} {each.body!r}" for each in found.world.github.calls}
+        asked = {f"{each.path} {each.query} {each.body!r}" for each in agent_world.world.github.calls}
         assert [each for each in asked if PRIVATE.partition("/")[2] in each.lower()] == []
 
 
 @pytest.fixture(scope="module")
 def sources(there: AgentWorld) -> Iterator[AgentSources]:
-    with open_sources(there.settings) as found:
-        yield found
+    with open_sources(there.settings) as agent_sources:
+        yield agent_sources
 
 
 @pytest.fixture(scope="module")

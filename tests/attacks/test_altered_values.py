@@ -35,8 +35,8 @@ def cost(bot: Bot) -> tuple[int, int]:
 def kept(bot: Bot) -> list[tuple[bytes, bytes | None]]:
     """What the store keeps for good."""
     names = ("subscriptions", "votes", "decisions", "attention")
-    found = sorted(key for name in names for key in bot.store.scan_iter(f"{name}*"))
-    return [(key, bot.store.dump(key)) for key in found]
+    keys = sorted(key for name in names for key in bot.store.scan_iter(f"{name}*"))
+    return [(key, bot.store.dump(key)) for key in keys]
 
 
 @pytest.mark.parametrize("name", VALUES)
@@ -46,9 +46,9 @@ def test_an_altered_value_gets_one_refusal_and_does_nothing(name: str, bot: Bot)
     before, calls = kept(bot), cost(bot)
     ack = ada.press(old_button(action, value), action, channel=channel).ack
     assert (ack.status, ack.text) == (200, "")
-    (said,) = bot.whispered(ada)
-    assert 20 < len(said["text"]) < 700
-    assert "[" not in said["text"], "no reference: the bot knows what is wrong"
+    (whisper,) = bot.whispered(ada)
+    assert 20 < len(whisper["text"]) < 700
+    assert "[" not in whisper["text"], "no reference: the bot knows what is wrong"
     assert (bot.posted(channel), bot.windows("octo/engine"), cost(bot), kept(bot)) == ([], [], calls, before)
 
 

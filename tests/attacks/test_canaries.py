@@ -143,10 +143,10 @@ def look_back(bot: Bot, folder: Path) -> Day:
     """Collect what the day has left, and what the doctor and an export say of it."""
     world = bot.world
     settings = {**world.settings, "PORT": str(closed_port())}
-    found = Day(bot)
+    leftovers = Day(bot)
     export = folder / "export.json"
     done = prdigest("export", "--out", str(export), settings=settings, folder=folder)
-    found.places["export"] = f"{done.stdout} {done.stderr} {export.read_text()}"
+    leftovers.places["export"] = f"{done.stdout} {done.stderr} {export.read_text()}"
     for name, changed in {
         "doctor": {},
         "doctor without GitHub": {"GITHUB_API_URL": f"http://127.0.0.1:{closed_port()}"},
@@ -154,15 +154,15 @@ def look_back(bot: Bot, folder: Path) -> Day:
         "doctor with a password in a wrong place": {"PRDIGEST_REPO": STORE, "PRDIGEST_TIMEZONE": TOKENS.github},
     }.items():
         done = prdigest("doctor", settings={**settings, **changed}, folder=folder)
-        found.places[name] = done.stdout + done.stderr
-    found.places["log"] = bot.log()
-    found.places["Slack"] = json.dumps([world.slack.calls, world.slack.ephemerals], default=str)
-    found.places["files in Slack"] = str([file["content"] for file in world.slack.files])
-    found.places["prompts"] = json.dumps(world.claude.requests)
-    found.places["GitHub"] = str([(call.path, call.query, call.body) for call in world.github.calls])
-    found.values = {name.decode(): _read_value(bot, name) for name in bot.store.scan_iter("*")}
-    found.places["store"] = json.dumps(found.values)
-    return found
+        leftovers.places[name] = done.stdout + done.stderr
+    leftovers.places["log"] = bot.log()
+    leftovers.places["Slack"] = json.dumps([world.slack.calls, world.slack.ephemerals], default=str)
+    leftovers.places["files in Slack"] = str([file["content"] for file in world.slack.files])
+    leftovers.places["prompts"] = json.dumps(world.claude.requests)
+    leftovers.places["GitHub"] = str([(call.path, call.query, call.body) for call in world.github.calls])
+    leftovers.values = {name.decode(): _read_value(bot, name) for name in bot.store.scan_iter("*")}
+    leftovers.places["store"] = json.dumps(leftovers.values)
+    return leftovers
 
 
 def _read_value(bot: Bot, name: bytes) -> str:
@@ -194,8 +194,8 @@ def test_no_secret_of_the_settings_is_anywhere(name: str, day: Day) -> None:
 
 @pytest.mark.parametrize("part", TEXTS)
 def test_the_words_of_a_pull_request_are_where_the_page_says(part: str, day: Day) -> None:
-    found = {key for key, value in day.values.items() if TEXTS[part] in value}
-    families = {re.split(r"[:{]", key)[0] for key in found if not 0 < int(day.bot.store.ttl(key)) <= _WEEK}
+    keys = {key for key, value in day.values.items() if TEXTS[part] in value}
+    families = {re.split(r"[:{]", key)[0] for key in keys if not 0 < int(day.bot.store.ttl(key)) <= _WEEK}
     assert families <= KEPT[part], families
     assert TEXTS[part] not in day.places["log"]
     assert not [place for place, text in day.places.items() if place.startswith("doctor") and TEXTS[part] in text]

@@ -69,8 +69,10 @@ class Web:
             connection.request(method, path, headers=headers)
             response = connection.getresponse()
             # each response has its own date
-            found = {name.lower(): value for name, value in response.getheaders() if name.lower() != "date"}
-            return Answer(response.status, found, response.read())
+            response_headers = {
+                name.lower(): value for name, value in response.getheaders() if name.lower() != "date"
+            }
+            return Answer(response.status, response_headers, response.read())
         finally:
             connection.close()
 

@@ -41,19 +41,19 @@ def deliver(team: tuple[SlackEmulator, WebClient], post: Post) -> tuple[Json, se
 
 @pytest.mark.parametrize("door", DOORS)
 @SHARED
-@given(found=words())
+@given(hostile_words=words())
 def test_slack_takes_the_message_and_notifies_nobody(
-    door: str, found: Words, team: tuple[SlackEmulator, WebClient]
+    door: str, hostile_words: Words, team: tuple[SlackEmulator, WebClient]
 ) -> None:
-    message, live = deliver(team, DOORS[door](found))
+    message, live = deliver(team, DOORS[door](hostile_words))
     assert [part for part in live if not part.startswith(f"{URL}/")] == []
     assert invisible("".join(strings(message["blocks"]))) == []
 
 
-@given(found=words())
-def test_the_plan_of_an_upgrade_links_the_repository_alone(found: Words) -> None:
+@given(hostile_words=words())
+def test_the_plan_of_an_upgrade_links_the_repository_alone(hostile_words: Words) -> None:
     """It is Markdown, for a file or an issue."""
-    for token in PARSER.parse(render_upgrade(make_plan(found), URL)):
+    for token in PARSER.parse(render_upgrade(make_plan(hostile_words), URL)):
         assert token.type not in ("html_block", "fence")
         for each in token.children or ():
             assert each.type not in ("image", "html_inline")
@@ -62,12 +62,12 @@ def test_the_plan_of_an_upgrade_links_the_repository_alone(found: Words) -> None
 
 
 @SHARED
-@given(found=words())
+@given(hostile_words=words())
 def test_slack_takes_the_window_of_a_task_and_nothing_in_it_is_live(
-    found: Words, team: tuple[SlackEmulator, WebClient]
+    hostile_words: Words, team: tuple[SlackEmulator, WebClient]
 ) -> None:
     slack, client = team
-    view = render_task_view(render_agent_task(make_task(found)))
+    view = render_task_view(render_agent_task(make_task(hostile_words)))
     shown = client.views_open(trigger_id=slack.make_trigger_id(), view=view)["view"]
     assert (find_mentions(shown), find_links(shown)) == ([], [])
     assert invisible("".join(strings(shown["blocks"]))) == []

@@ -73,16 +73,16 @@ _signs = st.sampled_from(
 @given(st.lists(_signs, max_size=12).map("".join) | st.text(max_size=40))
 def test_whatever_is_taken_for_a_name_stays_where_it_belongs(text: str) -> None:
     try:
-        found = Repository.parse(text)
+        repository = Repository.parse(text)
     except UsageError:
         return
-    assert str(found).isascii()
-    assert str(found).isprintable()
-    folder = MirrorFolder(ROOT, found).path
+    assert str(repository).isascii()
+    assert str(repository).isprintable()
+    folder = MirrorFolder(ROOT, repository).path
     assert folder.resolve().parent.parent == ROOT
-    address = urlsplit(f"{GITHUB_WEB}/{found}/pull/1")
-    assert (address.netloc, address.path, address.query) == ("github.com", f"/{found}/pull/1", "")
-    assert parse_reference(f"{found}#1", None).repository == found
+    address = urlsplit(f"{GITHUB_WEB}/{repository}/pull/1")
+    assert (address.netloc, address.path, address.query) == ("github.com", f"/{repository}/pull/1", "")
+    assert parse_reference(f"{repository}#1", None).repository == repository
 
 
 @given(st.lists(_signs, max_size=12).map("".join) | st.text(max_size=40))

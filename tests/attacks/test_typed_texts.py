@@ -32,8 +32,8 @@ def test_a_mistake_is_told_in_words_alone(command: object, text: str) -> None:
     try:
         command.parse(text, CONTEXT)  # type: ignore[attr-defined]
     except UsageError as error:
-        said = str(error)
-        at_once = {"text": escape_mrkdwn(truncate_text(said, 600))}
+        message = str(error)
+        at_once = {"text": escape_mrkdwn(truncate_text(message, 600))}
         assert (find_mentions(at_once), find_links(at_once)) == ([], [])
-        later = render_notice(said).build_payload()
+        later = render_notice(message).build_payload()
         assert (find_mentions(later), find_links(later)) == ([], [])

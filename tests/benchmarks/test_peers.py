@@ -37,7 +37,7 @@ assert asked.getresponse().status == 200
 
 
 @pytest.mark.parametrize(
-    ("side", "text", "found"),
+    ("side", "text", "expected_text"),
     [
         (DiffSide.NEW, "", "two\ntwo\nthree!\nmore"),
         (DiffSide.OLD, "", "two\ntwo\nthree"),
@@ -45,8 +45,8 @@ assert asked.getresponse().status == 200
         (DiffSide.OLD, "one\ntwo\nthree\nfour", "one\ntwo\nthree\nfour"),
     ],
 )
-def test_hunks_are_laid_over_a_text_at_their_lines(side: DiffSide, text: str, found: str) -> None:
-    assert lay_hunks(text, PATCH, side) == found
+def test_hunks_are_laid_over_a_text_at_their_lines(side: DiffSide, text: str, expected_text: str) -> None:
+    assert lay_hunks(text, PATCH, side) == expected_text
 
 
 def test_a_commit_has_the_files_of_its_side() -> None:
@@ -62,8 +62,8 @@ def test_the_model_answers_each_tool_in_its_form() -> None:
     messages = [{"role": "user", "content": "## File: 'src/a.py'\n\n@@ ...\n\n## File 'src/b.py' was deleted"}]
     answer = answer_both({"messages": messages})
     assert isinstance(answer, Text)
-    found = yaml.safe_load(answer.text.removeprefix("```yaml\n").removesuffix("```"))
-    assert [file["filename"] for file in found["pr_files"]] == ["src/a.py", "src/b.py"]
+    document = yaml.safe_load(answer.text.removeprefix("```yaml\n").removesuffix("```"))
+    assert [file["filename"] for file in document["pr_files"]] == ["src/a.py", "src/b.py"]
     ours = {"messages": messages, "output_config": {"format": {"type": "json_schema", "schema": SCHEMA}}}
     assert answer_both(ours) == Json(OUR_ANSWER)
 

@@ -21,25 +21,25 @@ def browser() -> Iterator[Browser]:
     if path is None:
         pytest.skip(MISSING)
     expect.set_options(timeout=_PATIENCE)
-    with chromium(path) as found:
-        yield found
+    with chromium(path) as started_browser:
+        yield started_browser
 
 
 @pytest.fixture(scope="package")
 def demo(browser: Browser) -> Iterator[Demo]:
-    with running_demo() as found:
-        yield found
-        assert found.interrupt() == 0
+    with running_demo() as started_demo:
+        yield started_demo
+        assert started_demo.interrupt() == 0
 
 
 @pytest.fixture(scope="package")
 def context(browser: Browser, demo: Demo) -> Iterator[BrowserContext]:
-    with browser.new_context(base_url=demo.url) as found:
-        found.set_default_timeout(_PATIENCE)
-        with found.new_page() as first:
+    with browser.new_context(base_url=demo.url) as browser_context:
+        browser_context.set_default_timeout(_PATIENCE)
+        with browser_context.new_page() as first:
             first.goto(demo.address)
             assert first.url == f"{demo.url}/"
-        yield found
+        yield browser_context
 
 
 @pytest.fixture(scope="package")

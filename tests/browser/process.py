@@ -26,7 +26,7 @@ class Demo:
     output: Path
 
     @property
-    def said(self) -> str:
+    def output_text(self) -> str:
         return self.output.read_text()
 
     @property
@@ -41,9 +41,9 @@ class Demo:
 
     @property
     def _printed(self) -> re.Match[str]:
-        found = _ADDRESS.search(self.said)
-        assert found, self.said
-        return found
+        match = _ADDRESS.search(self.output_text)
+        assert match, self.output_text
+        return match
 
     def interrupt(self) -> int:
         """What Ctrl-C does; gives the exit code."""
@@ -67,12 +67,14 @@ def running_demo(*options: str, start: Start = started) -> Iterator[Demo]:
     """A demo whose page is there; its bot may still be starting. It is ended in the end if it runs on."""
     # a short path: its store listens on a socket in there
     with TemporaryDirectory(prefix="demo-") as name, ExitStack() as stack:
-        folder, said = Path(name, "tmp"), Path(name, "said.txt")
+        folder, output_path = Path(name, "tmp"), Path(name, "said.txt")
         folder.mkdir()
-        with said.open("wb") as file:
+        with output_path.open("wb") as file:
             files = (0, file.fileno(), file.fileno())
             process = start("demo", *options, settings={"TMPDIR": str(folder)}, folder=Path(name), files=files)
-        demo = Demo(process, folder, said)
+        demo = Demo(process, folder, output_path)
         stack.callback(demo.interrupt)
-        assert eventually(lambda: process.poll() is not None or _ADDRESS.search(demo.said)), demo.said
+        assert eventually(lambda: process.poll() is not None or _ADDRESS.search(demo.output_text)), (
+            demo.output_text
+        )
         yield demo

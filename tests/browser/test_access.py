@@ -65,8 +65,10 @@ def violations(page: Page, **options: Any) -> list[str]:
     """What axe finds, with an example for each rule."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(Axe().axe_script)
-    found = page.evaluate("options => axe.run(options)", {"resultTypes": ["violations"], **options})["violations"]
-    return [f"{each['id']}: {each['nodes'][0]['html']}" for each in found]
+    axe_violations = page.evaluate("options => axe.run(options)", {"resultTypes": ["violations"], **options})[
+        "violations"
+    ]
+    return [f"{each['id']}: {each['nodes'][0]['html']}" for each in axe_violations]
 
 
 @pytest.mark.parametrize("go", [channel, open_thread, open_details, form, home, menu, report, preview, calls])
@@ -110,7 +112,7 @@ COMPLETED = {
 
 
 def test_what_is_typed_is_completed_by_keyboard_as_in_slack(page: Page) -> None:
-    box, found = page.locator("#compose-text"), {}
+    box, completions = page.locator("#compose-text"), {}
     box.focus()
     for typed, *keys in COMPLETED:
         box.fill("")
@@ -119,8 +121,8 @@ def test_what_is_typed_is_completed_by_keyboard_as_in_slack(page: Page) -> None:
             page.keyboard.press(key)
         expect(box).to_be_focused()
         expect(page.locator("#compose-words")).to_be_hidden()
-        found[typed, *keys] = box.input_value()
-    assert found == COMPLETED
+        completions[typed, *keys] = box.input_value()
+    assert completions == COMPLETED
     box.fill("")
 
 

@@ -34,4 +34,6 @@ def test_complaints_are_heard(browser: Browser) -> None:
             with complaints.heard(context):
                 page.evaluate(script)
             # the console tells of failed requests, too
-            assert [said.split("\n")[0] for said in complaints if "Failed to load" not in said] == heard
+            assert [
+                complaint.split("\n")[0] for complaint in complaints if "Failed to load" not in complaint
+            ] == heard

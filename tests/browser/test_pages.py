@@ -13,9 +13,9 @@ from tests.helpers.checks import eventually
 
 
 def test_a_message_shows_its_json(page: Page) -> None:
-    with page.expect_popup() as found:
+    with page.expect_popup() as popup:
         page.locator("#messages .message").first.get_by_role("link", name="JSON").click()
-    message = json.loads(found.value.locator("body").inner_text())
+    message = json.loads(popup.value.locator("body").inner_text())
     assert message["text"].startswith(DIGEST)
     assert message["blocks"][0]["type"] == "header"
 
@@ -27,10 +27,10 @@ def test_the_report_is_read_on_its_own_page_and_downloaded(page: Page) -> None:
     page = beside.value
     report = page.locator("main")
     report.get_by_role("heading", name="vLLM Merged PR Report").wait_for()
-    with page.expect_download() as found:
+    with page.expect_download() as download:
         page.get_by_role("link", name="Download vLLM-2026-02-28.md").click()
-    written = Path(found.value.path()).read_text()
-    assert found.value.suggested_filename == "vLLM-2026-02-28.md"
+    written = Path(download.value.path()).read_text()
+    assert download.value.suggested_filename == "vLLM-2026-02-28.md"
     assert written.startswith("# vLLM Merged PR Report\n\n**Report Date:** 2026-02-28 PST\n")
     headings = [line.lstrip("#").strip() for line in written.split("\n") if line.startswith("#")]
     assert report.get_by_role("heading").count() == len(headings) > 18
@@ -81,4 +81,4 @@ def test_ctrl_c_leaves_nothing_and_an_open_page_says_so(browser: Browser) -> Non
         page.get_by_text("The demo does not answer: is it still running in its terminal?").wait_for()
         eventually(lambda: not demo.processes(), seconds=5)
         assert list(demo.folder.iterdir()) == []
-        assert demo.said.count("\n") == 2, "only the address and how to end it"
+        assert demo.output_text.count("\n") == 2, "only the address and how to end it"

@@ -59,11 +59,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(folder: Path) -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder))) as found:
-        thread = threading.Thread(target=found.serve_forever)
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder))) as http_server:
+        thread = threading.Thread(target=http_server.serve_forever)
         thread.start()
-        yield f"http://127.0.0.1:{found.server_port}"
-        found.shutdown()
+        yield f"http://127.0.0.1:{http_server.server_port}"
+        http_server.shutdown()
         thread.join()
 
 
@@ -129,9 +129,9 @@ def test_axe_finds_nothing_in_light_and_dark(path: str, scheme: str, page: Page,
         page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true })")
     background = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert background == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(20, 23, 27)")
-    found = Axe().run(page, options=AXE).response
-    assert found["violations"] == []
-    assert len(found["passes"]) > 15
+    response = Axe().run(page, options=AXE).response
+    assert response["violations"] == []
+    assert len(response["passes"]) > 15
 
 
 @ONCE
@@ -153,8 +153,8 @@ def test_on_paper_there_is_no_navigation(page: Page, address: str) -> None:
 
 @pytest.fixture
 def plain(browser: Browser) -> Iterator[BrowserContext]:
-    with browser.new_context(java_script_enabled=False) as found:
-        yield found
+    with browser.new_context(java_script_enabled=False) as browser_context:
+        yield browser_context
 
 
 def test_without_scripts_all_is_readable(plain: BrowserContext, address: str) -> None:

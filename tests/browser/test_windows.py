@@ -20,10 +20,13 @@ def test_what_must_be_filled_in_is_asked_for_before_the_bot_hears_of_it(page: Pa
     say(page, "/prdigest schedule")
     window = opened_window(page)
     zone = window.get_by_label("Time zone")
-    for typed, said in (("", "Please complete this required field."), ("Mars", "Choose one of the suggestions.")):
+    for typed, error_text in (
+        ("", "Please complete this required field."),
+        ("Mars", "Choose one of the suggestions."),
+    ):
         zone.fill(typed)
         window.get_by_role("button", name="Save").click()
-        expect(window.locator(".bk-error:visible")).to_have_text(said)
+        expect(window.locator(".bk-error:visible")).to_have_text(error_text)
         expect(zone).to_be_focused()
     zone.fill("Europe/Berlin")
     expect(zone).to_have_attribute("data-value", "Europe/Berlin")
@@ -34,14 +37,14 @@ def test_what_must_be_filled_in_is_asked_for_before_the_bot_hears_of_it(page: Pa
 def test_a_subscription_is_made_listed_and_taken_back(page: Page) -> None:
     came = say(page, "/prdigest schedule")
     window = opened_window(page)
-    wanted = window.get_by_label("Filter")
-    wanted.fill("path:")
+    filter_field = window.get_by_label("Filter")
+    filter_field.fill("path:")
     window.get_by_role("button", name="Save").click()
     expect(window.locator(".bk-error:visible")).to_have_text("path: needs a value directly after the colon.")
-    expect(wanted).to_have_attribute("aria-invalid", "true")
-    expect(wanted).to_be_focused()
+    expect(filter_field).to_have_attribute("aria-invalid", "true")
+    expect(filter_field).to_be_focused()
     expect(window.locator(".bk-error:visible")).to_be_in_viewport()
-    wanted.fill("path:vllm/v1")
+    filter_field.fill("path:vllm/v1")
     window.get_by_label("At", exact=True).fill("10:35")
     window.get_by_role("button", name="Save").click()
     window.wait_for(state="hidden")

@@ -33,9 +33,9 @@ def called(
                 process.setenv(name, value)
             process.setattr(sys, "argv", ["prdigest", *arguments])
             code = main()
-        said = capsys.readouterr()
+        output = capsys.readouterr()
         # a process writes it to the same place
         logged = "".join(f"{each.message}\n" for each in caplog.records if each.levelno >= logging.WARNING)
-        return subprocess.CompletedProcess(arguments, code, said.out, logged + said.err)
+        return subprocess.CompletedProcess(arguments, code, output.out, logged + output.err)
 
     return call

@@ -91,9 +91,9 @@ class TestCommand:
         self, there: World, store: Redis, capsys: pytest.CaptureFixture[str]
     ) -> None:
         run_cli(["backfill", *DAYS])
-        said = capsys.readouterr()
-        assert said.out == f"{FILLED}3 filled\nread: 6 pull requests, $0.00\n"
-        assert said.err == ""
+        output = capsys.readouterr()
+        assert output.out == f"{FILLED}3 filled\nread: 6 pull requests, $0.00\n"
+        assert output.err == ""
         assert {n: [file.path for file in each.files or ()] for n, each in recorded(store).items()} == {
             n: [f"of/{n}.py"] for n in range(1, 7)
         }
@@ -118,9 +118,9 @@ class TestCommand:
     ) -> None:
         monkeypatch.delenv("ANTHROPIC_API_KEY")
         run_cli(["backfill", *DAYS])
-        said = capsys.readouterr()
-        assert said.err == "ANTHROPIC_API_KEY is not set: loading history and files only.\n"
-        assert said.out.endswith("read: 6 pull requests\n")
+        output = capsys.readouterr()
+        assert output.err == "ANTHROPIC_API_KEY is not set: loading history and files only.\n"
+        assert output.out.endswith("read: 6 pull requests\n")
 
     def test_settings_stand_in_for_options(
         self, there: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -79,14 +79,17 @@ class TestFilling:
 
     def test_the_ledger_has_every_token_at_half_the_price(self, there: World, store: Redis) -> None:
         fill()
-        found, used = totals(store), there.claude.usages
-        assert set(found.by_kind) == {CallKind.BATCH}
-        assert (found.total.calls, found.total.usage.input) == (6, sum(each["input_tokens"] for each in used))
+        ledger_totals, used = totals(store), there.claude.usages
+        assert set(ledger_totals.by_kind) == {CallKind.BATCH}
+        assert (ledger_totals.total.calls, ledger_totals.total.usage.input) == (
+            6,
+            sum(each["input_tokens"] for each in used),
+        )
         single = [
             CLAUDE.prices.cautious_cost(MODEL, Usage(input=each["input_tokens"], output=each["output_tokens"]))
             for each in used
         ]
-        assert found.total.dollars == pytest.approx(sum(single) / 2, abs=2e-6)
+        assert ledger_totals.total.dollars == pytest.approx(sum(single) / 2, abs=2e-6)
 
     def test_later_runs_and_digests_take_the_summaries_from_the_cache(
         self, there: World, capsys: pytest.CaptureFixture[str]

@@ -56,11 +56,11 @@ class TestCommandLine:
             words for words, each in commands.items() if not (each.epilog or "").startswith("\b\nExample: ")
         ] == []
         for words, command in commands.items():
-            given = shlex.split((command.epilog or "").partition("Example: ")[2].partition(" > ")[0])
-            assert given[: len(words) + 1] == ["prdigest", *words]
+            example_words = shlex.split((command.epilog or "").partition("Example: ")[2].partition(" > ")[0])
+            assert example_words[: len(words) + 1] == ["prdigest", *words]
             # options and arguments are parsed, the command is not run; a file for import must exist
             if words not in (("import",), ("risks",)):
-                command.make_context(words[-1], given[len(words) + 1 :])
+                command.make_context(words[-1], example_words[len(words) + 1 :])
 
     def test_the_version_is_that_of_the_package(self, tmp_path: Path) -> None:
         done = prdigest("--version", settings={}, folder=tmp_path)
@@ -134,7 +134,7 @@ class TestReport:
         prdigest("report", *SMALL_DAY, settings=there.settings, folder=tmp_path)
         asked = [set((schema_of(body) or {})["properties"]) for body in there.claude.requests]
         assert len(asked) == 3
-        assert not any("overview" in wanted for wanted in asked)
+        assert not any("overview" in properties for properties in asked)
         prdigest("digest", *SMALL_DAY, "--dry-run", settings=there.settings, folder=tmp_path)
         (last,) = there.claude.requests[3:]
         assert "overview" in (schema_of(last) or {})["properties"]

@@ -77,7 +77,7 @@ def test_every_failure_says_what_to_do_and_the_process_fails(there: World, tmp_p
 def test_scripts_get_json_and_the_same_exit_code(there: World, tmp_path: Path) -> None:
     done = prdigest("doctor", "--json", "--paths", settings=there.settings, folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    found = {each["name"]: each["status"] for each in json.loads(done.stdout)}
-    assert found["GitHub token"] == "ok"
-    assert (found["Clock process"], found["Worker"], found["Schedule"]) == ("note", "note", "note")
-    assert found["Paths defaults, product"] == "note"
+    statuses = {each["name"]: each["status"] for each in json.loads(done.stdout)}
+    assert statuses["GitHub token"] == "ok"
+    assert (statuses["Clock process"], statuses["Worker"], statuses["Schedule"]) == ("note", "note", "note")
+    assert statuses["Paths defaults, product"] == "note"

@@ -37,9 +37,9 @@ def restore_both(slack: SlackEmulator, store: Redis) -> None:
 def team(store: Redis, store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SampleTeam]:
     """A team that worked with an earlier version, and now does a bit of everything with this one."""
     monkeypatch.setenv("no_proxy", "*")
-    with start_bot(store_url, tmp_path, read_last_moment() + timedelta(seconds=30), restore_both) as found:
-        use(found)
-        yield found
+    with start_bot(store_url, tmp_path, read_last_moment() + timedelta(seconds=30), restore_both) as sample_team:
+        use(sample_team)
+        yield sample_team
 
 
 def use(team: SampleTeam) -> None:
@@ -71,12 +71,12 @@ def read_all(store: Redis) -> dict[str, str]:
         b"zset": lambda key: [(unpack(m), s) for m, s in cast("Any", store.zrange(key, 0, -1, withscores=True))],
         b"set": lambda key: sorted(map(unpack, cast("Any", store.smembers(key)))),
     }
-    found = {}
+    contents = {}
     for key in store.scan_iter():
         name = cast("bytes", key).decode()
         if not name.startswith(VOLATILE):
-            found[name] = str(readers[cast("bytes", store.type(key))](key))
-    return found
+            contents[name] = str(readers[cast("bytes", store.type(key))](key))
+    return contents
 
 
 def unpack(data: bytes) -> str:

@@ -14,8 +14,11 @@ pytestmark = pytest.mark.slow
 @pytest.mark.parametrize("module", ["click", "flask"])
 def test_ctrl_c_while_it_is_still_importing_is_one_sentence(tmp_path: Path, module: str) -> None:
     (tmp_path / f"{module}.py").write_text("raise KeyboardInterrupt\n")
-    found = prdigest("demo", settings={"PYTHONPATH": f"{tmp_path}:{ROOT}"}, folder=tmp_path, start=executed)
-    assert (found.returncode, found.stdout) == (130, "")
+    process_result = prdigest(
+        "demo", settings={"PYTHONPATH": f"{tmp_path}:{ROOT}"}, folder=tmp_path, start=executed
+    )
+    assert (process_result.returncode, process_result.stdout) == (130, "")
     assert (
-        found.stderr.lstrip() == "Interrupted: posted messages stay, and the same command continues from there.\n"
+        process_result.stderr.lstrip()
+        == "Interrupted: posted messages stay, and the same command continues from there.\n"
     )

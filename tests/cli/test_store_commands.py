@@ -119,8 +119,8 @@ def test_what_was_done_moves_to_another_store_and_the_cache_does_not(
     assert done.returncode == 0, done.stderr
     use(there, store)
 
-    found = keys(store)
-    lasting = {key for key in found if find_exported_family(key)}
+    lifetimes = keys(store)
+    lasting = {key for key in lifetimes if find_exported_family(key)}
     assert {key.partition(":")[0] for key in lasting} == {
         "subscriptions",
         "agenda",
@@ -132,14 +132,14 @@ def test_what_was_done_moves_to_another_store_and_the_cache_does_not(
         "history",
         "issued",
     }
-    assert {key: found[key] for key in lasting} == dict.fromkeys(lasting, -1), "none of them expires"
-    others = {key for key in found if key not in lasting and not key.startswith("dramatiq:")} - {
+    assert {key: lifetimes[key] for key in lasting} == dict.fromkeys(lasting, -1), "none of them expires"
+    others = {key for key in lifetimes if key not in lasting and not key.startswith("dramatiq:")} - {
         SCHEMA_KEY,
         "owner",
     }
     assert len(others) > 9
     # questions in flight are answered here, and never lost to an eviction
-    kept = [key for key in others if found[key] == -1 and not key.startswith(QUESTION_QUEUE.prefix)]
+    kept = [key for key in others if lifetimes[key] == -1 and not key.startswith(QUESTION_QUEUE.prefix)]
     assert kept == [], "all others do"
 
     (tmp_path / "moved.jsonl").write_text("older")
@@ -177,12 +177,12 @@ def test_what_can_not_be_imported_is_told_in_one_sentence(there: World, store: R
     (tmp_path / "half.jsonl").write_text(
         f'{{"prdigest": "export", "schema": 2, "at": "{NOON.isoformat()}"}}\n{{"key'
     )
-    said = refusal(there, tmp_path, "import", "half.jsonl")
-    assert said == "Line 2 is not a JSON object: the file is damaged, or is not an export.\n"
+    message = refusal(there, tmp_path, "import", "half.jsonl")
+    assert message == "Line 2 is not a JSON object: the file is damaged, or is not an export.\n"
     assert keys(store) == {}
 
 
 def test_what_can_not_be_written_is_told_in_one_sentence(there: World, tmp_path: Path) -> None:
-    said = refusal(there, tmp_path, "export", "--out", "nowhere/moved.jsonl")
-    assert said == "nowhere/moved.jsonl can't be written (No such file or directory): choose a file.\n"
+    message = refusal(there, tmp_path, "export", "--out", "nowhere/moved.jsonl")
+    assert message == "nowhere/moved.jsonl can't be written (No such file or directory): choose a file.\n"
     assert list(tmp_path.iterdir()) == []

@@ -24,13 +24,13 @@ def there(store: Redis, store_url: str) -> Iterator[World]:
 def test_every_token_that_the_model_reported_is_in_the_usage(there: World, called: Call) -> None:
     add_small_day(there.github)
     assert called("report", *SMALL_DAY, settings=there.settings).returncode == 0
-    found = json.loads(called("usage", "--json", settings=there.settings).stdout)
-    total, used = found["month_total"], there.claude.usages
+    usage = json.loads(called("usage", "--json", settings=there.settings).stdout)
+    total, used = usage["month_total"], there.claude.usages
     assert total["calls"] == len(used) > 0
     assert total["input_tokens"] == sum(each["input_tokens"] for each in used)
     assert total["output_tokens"] == sum(each["output_tokens"] for each in used)
     assert list(total["dollars_by_origin"]) == ["terminal"]
-    assert found["day_budget"] == {"dollars": 0.0, "limit": 10.0, "left": 10.0}, (
+    assert usage["day_budget"] == {"dollars": 0.0, "limit": 10.0, "left": 10.0}, (
         "the terminal counts toward no cap"
     )
     shown = called("usage", settings=there.settings).stdout

@@ -326,7 +326,7 @@ def test_the_hurried_store_is_the_same_store_with_less_patience(bot: Env) -> Non
     with opened() as base:
         base.store.set("key", "value")
         assert base.hurried_store.get("key") == b"value"
-        pools = [found.connection_pool.connection_kwargs for found in (base.hurried_store, base.store)]
+        pools = [client.connection_pool.connection_kwargs for client in (base.hurried_store, base.store)]
         hurried, patient = (pool["socket_timeout"] for pool in pools)
         assert hurried < patient
 

@@ -164,13 +164,15 @@ class Site:
         """
         asked = delivery.payload
         trace = asked.get("trigger_id") or asked["event"]["ts"]
-        said = [m["text"] for m in list(self.world.slack.get_channel(CHANNEL).messages) if f":{trace}:" in _key(m)]
-        said += [
+        texts = [
+            m["text"] for m in list(self.world.slack.get_channel(CHANNEL).messages) if f":{trace}:" in _key(m)
+        ]
+        texts += [
             m["text"]
             for m in self.world.slack.ephemerals
             if m.get("response_url", "") == asked.get("response_url") and not m["text"].startswith(_BEGINNINGS)
         ]
-        return said + [_shown(v) for v in self.world.slack.views if v["external_id"].endswith(f":{trace}")]
+        return texts + [_shown(v) for v in self.world.slack.views if v["external_id"].endswith(f":{trace}")]
 
     def await_answers(self, *deliveries: Delivery, seconds: float = PATIENCE) -> None:
         """Wait until each has an answer, and for all that the workers still have to do."""

@@ -65,7 +65,7 @@ def demo(there: World, folder: Path, end: signal.Signals = signal.SIGINT) -> Ite
 
 def screen(address: str, until: str) -> str:
     """The HTML of the channel as soon as it has something in it."""
-    return str(eventually(lambda: found if until in (found := channel(address)) else ""))
+    return str(eventually(lambda: page if until in (page := channel(address)) else ""))
 
 
 def channel(address: str, thread: str = "") -> str:
@@ -82,8 +82,8 @@ def say(address: str, text: str, thread: str = "") -> dict[str, Any]:
     page = address.replace("/?", "/do/say?")
     asked = urllib.request.Request(page, body, {"Content-Type": "application/json"})
     with urllib.request.urlopen(asked, timeout=10) as answer:
-        found: dict[str, Any] = json.loads(answer.read())
-        return found
+        reply: dict[str, Any] = json.loads(answer.read())
+        return reply
 
 
 def test_it_asks_the_real_services_once_and_shows_it_in_a_slack_of_its_own(there: World, tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_it_ends_while_the_model_is_still_thinking(there: World, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "gone", "said"),
+    ("arguments", "gone", "message"),
     [
         (["--live", "--repo", "octo/engine"], "ANTHROPIC_API_KEY", "Set ANTHROPIC_API_KEY"),
         (["--live", "--repo", "octo/engine"], "GITHUB_TOKEN", "Set GITHUB_TOKEN"),
@@ -125,12 +125,12 @@ def test_it_ends_while_the_model_is_still_thinking(there: World, tmp_path: Path)
     ],
 )
 def test_what_is_missing_is_said_at_once(
-    there: World, tmp_path: Path, arguments: list[str], gone: str, said: str
+    there: World, tmp_path: Path, arguments: list[str], gone: str, message: str
 ) -> None:
     there.settings.pop(gone, None)
     done = prdigest("demo", *arguments, settings=there.settings, folder=tmp_path)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert done.stdout == ""
     assert not (tmp_path / "state").exists()
 
@@ -143,13 +143,13 @@ def test_a_port_that_is_taken_is_said(there: World, tmp_path: Path) -> None:
 
 
 def test_answers_of_an_own_server_are_those_of_its_model(there: World, tmp_path: Path) -> None:
-    said = "Retries were counted twice before. "
+    sentence = "Retries were counted twice before. "
 
     def respond(view: dict[str, Any]) -> Step:
         if not view.get("tools") or view["output_config"]:
             return default_answer(view)
         is_read = "tool_result" in str(view["messages"])
-        return Text(f"<answer>{said}</answer>") if is_read else ToolUse("read_diff", {"number": 101})
+        return Text(f"<answer>{sentence}</answer>") if is_read else ToolUse("read_diff", {"number": 101})
 
     with OpenAIEmulator() as served:
         served.respond, served.reasoning = respond, "reasoning"
@@ -159,7 +159,7 @@ def test_answers_of_an_own_server_are_those_of_its_model(there: World, tmp_path:
             lead = re.search(r'class="replies" href="#/\w+/([\d.]+)"', screen(address, 'class="replies"'))
             assert lead
             eventually(lambda: say(address, "What was counted twice?", lead[1])["notice"] == "")
-            eventually(lambda: said.strip() in channel(address, lead[1]))
+            eventually(lambda: sentence.strip() in channel(address, lead[1]))
             assert "SECRET" not in channel(address, lead[1])
         assert served.problems == []
         assert there.claude.requests == []

@@ -46,11 +46,11 @@ ENTRY = SAMPLE.entries[0]
 Json = dict[str, Any]
 
 
-def assert_whole(found: ParsedHtml, blocks: Sequence[Any]) -> None:
+def assert_whole(document: ParsedHtml, blocks: Sequence[Any]) -> None:
     """Every text of the blocks is there to be read, or is said before something is done."""
-    assert found.find_by_class("bk-unknown") == []
-    asked = "".join(tag.attributes.get(name, "") for tag in found.tags for name in ("data-confirm", "title"))
-    assert [text for text in strings(blocks) if text not in found.text and text not in asked] == []
+    assert document.find_by_class("bk-unknown") == []
+    asked = "".join(tag.attributes.get(name, "") for tag in document.tags for name in ("data-confirm", "title"))
+    assert [text for text in strings(blocks) if text not in document.text and text not in asked] == []
 
 
 def show(post: Post, **more: Any) -> ParsedHtml:
@@ -80,10 +80,10 @@ POSTS = posts()
 
 @pytest.mark.parametrize("post", POSTS.values(), ids=POSTS)
 def test_what_the_bot_posts_is_shown_whole(post: Post) -> None:
-    found = show(post)
+    document = show(post)
     # of an answer the text is Markdown, of which not every sign is seen
-    assert_whole(found, [block for block in post.blocks if block["type"] != "markdown"])
-    assert len(found.find_by_class("bk-block")) == len(post.blocks)
+    assert_whole(document, [block for block in post.blocks if block["type"] != "markdown"])
+    assert len(document.find_by_class("bk-block")) == len(post.blocks)
 
 
 def test_a_file_is_shown_with_its_title() -> None:
@@ -96,9 +96,9 @@ def test_a_file_is_shown_with_its_title() -> None:
 def test_the_report_of_the_sample_day_is_shown_whole() -> None:
     attachment = render_digest(SAMPLE).attachment
     assert attachment is not None
-    found = parse_html(render_document(attachment.text))
-    assert len(found.find_all("h2")) == len(SampleSources().numbers)
-    assert {tag["href"].split("/")[2] for tag in found.find_all("a")} == {"github.com"}
+    document = parse_html(render_document(attachment.text))
+    assert len(document.find_all("h2")) == len(SampleSources().numbers)
+    assert {tag["href"].split("/")[2] for tag in document.find_all("a")} == {"github.com"}
 
 
 VIEWS: dict[str, Json] = {
@@ -116,16 +116,16 @@ VIEWS: dict[str, Json] = {
 
 @pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
 def test_what_the_bot_opens_is_shown_whole(view: Json) -> None:
-    found = parse_html(render_view({"id": "V1", **view}, NAMES))
-    assert_whole(found, view["blocks"] if "state" not in view else [block["label"] for block in view["blocks"]])
-    assert len(found.find_by_class("bk-input")) == sum(block["type"] == "input" for block in view["blocks"])
+    document = parse_html(render_view({"id": "V1", **view}, NAMES))
+    assert_whole(document, view["blocks"] if "state" not in view else [block["label"] for block in view["blocks"]])
+    assert len(document.find_by_class("bk-input")) == sum(block["type"] == "input" for block in view["blocks"])
 
 
 def test_a_form_shows_what_was_put_in_before() -> None:
-    found = parse_html(render_view({"id": "V1", **sent(opened(OLD))}, NAMES))
-    chosen = [tag["value"] for tag in found.tags if {"selected", "checked"} & tag.attributes.keys()]
+    document = parse_html(render_view({"id": "V1", **sent(opened(OLD))}, NAMES))
+    chosen = [tag["value"] for tag in document.tags if {"selected", "checked"} & tag.attributes.keys()]
     assert chosen == ["Acme/web.app", "channel", "C0OPEN", "weekdays", "risky"]
-    assert [tag["value"] for tag in found.find_by_class("bk-field")] == [
+    assert [tag["value"] for tag in document.find_by_class("bk-field")] == [
         "17:30",
         "Europe/Berlin",
         'path:src label:"a b"',
@@ -134,7 +134,7 @@ def test_a_form_shows_what_was_put_in_before() -> None:
 
 @settings(max_examples=15)
 @given(digests(3))
-def test_any_digest_is_shown_whole(found: Digest) -> None:
-    rendered = render_digest(found)
+def test_any_digest_is_shown_whole(digest: Digest) -> None:
+    rendered = render_digest(digest)
     for post in (rendered.lead, *rendered.thread):
         assert_whole(show(post), post.blocks)

@@ -117,16 +117,16 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize(("question", "said"), SAID.items(), ids=SAID)
-def test_it_says_it_in_a_sentence(question: str, said: str) -> None:
-    assert said in answer(question)
+@pytest.mark.parametrize(("question", "sentence"), SAID.items(), ids=SAID)
+def test_it_says_it_in_a_sentence(question: str, sentence: str) -> None:
+    assert sentence in answer(question)
 
 
 @pytest.mark.parametrize("question", ["anything about kubernetes?", "???", "hello there", "", "so?"])
 def test_what_it_can_not_tell_is_said_with_two_questions_that_it_can(question: str) -> None:
-    said = answer(question)
-    offered = re.findall(r"“([^”]+\?)”", said)
-    assert (len(offered), said.count("\n")) == (2, 0)
+    reply = answer(question)
+    offered = re.findall(r"“([^”]+\?)”", reply)
+    assert (len(offered), reply.count("\n")) == (2, 0)
     assert all(len(named(answer(each))) > 2 for each in offered)
 
 
@@ -233,11 +233,11 @@ HOSTILE = {
 
 @pytest.mark.parametrize("question", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_question_does_no_harm(question: str) -> None:
-    said = answer(question)
-    assert said
-    assert len(said) < 5_000
-    assert not any(mark in said for mark in ("<", "@", "evil.example", "]("))
-    assert not said.startswith("owned")
+    reply = answer(question)
+    assert reply
+    assert len(reply) < 5_000
+    assert not any(mark in reply for mark in ("<", "@", "evil.example", "]("))
+    assert not reply.startswith("owned")
 
 
 @given(texts(200))
@@ -255,5 +255,5 @@ def test_each_sentence_on_a_pull_request_is_one_that_a_tool_gave(asks: tuple[str
     results = "\n".join(each.result for each in written.exchanges)
     for item in re.findall(r"^- #\d+ (?!\()(.*)$", written.raw_text, re.M):
         for sentence in re.split(r"(?<=[.!?])\s+(?=[^a-z])", item):
-            said = re.sub(r"^(?:\*\*To do:\*\* |\w+ risk: |By (?=\S+$))", "", sentence)
-            assert said.removesuffix(".") in results.replace(" | ", ": ")
+            statement = re.sub(r"^(?:\*\*To do:\*\* |\w+ risk: |By (?=\S+$))", "", sentence)
+            assert statement.removesuffix(".") in results.replace(" | ", ": ")

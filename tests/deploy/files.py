@@ -19,8 +19,8 @@ def read_instructions() -> list[tuple[str, str]]:
     """The instructions of the Dockerfile with their arguments, in order."""
     text = re.sub(r"^#.*\n", "", DOCKERFILE.read_text(encoding="utf-8"), flags=re.MULTILINE)
     lines = re.sub(r"\\\n\s*", " ", text).splitlines()
-    found = [line.partition(" ") for line in lines if line.strip()]
-    return [(name, rest) for name, _, rest in found]
+    instructions = [line.partition(" ") for line in lines if line.strip()]
+    return [(name, rest) for name, _, rest in instructions]
 
 
 def list_arguments(instruction: str) -> list[str]:

@@ -168,10 +168,10 @@ def test_metrics_are_off_until_a_value_says_so() -> None:
     assert monitor["spec"]["endpoints"] == [{"port": "metrics", "path": "/metrics", "interval": "30s"}]
     assert monitor["metadata"]["labels"]["release"] == "prometheus"
     service = select(manifests, "Service")["rel-metrics"]
-    wanted = monitor["spec"]["selector"]["matchLabels"]
-    assert wanted.items() <= service["metadata"]["labels"].items()
+    match_labels = monitor["spec"]["selector"]["matchLabels"]
+    assert match_labels.items() <= service["metadata"]["labels"].items()
     # it finds that service alone, and through it the pods of all processes
-    assert not wanted.items() <= select(manifests, "Service")["rel"]["metadata"]["labels"].items()
+    assert not match_labels.items() <= select(manifests, "Service")["rel"]["metadata"]["labels"].items()
     assert [(port["name"], port["port"]) for port in service["spec"]["ports"]] == [("metrics", 9464)]
     for name, deployment in select(manifests, "Deployment").items():
         labels = deployment["spec"]["template"]["metadata"]["labels"]

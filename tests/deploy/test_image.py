@@ -99,10 +99,13 @@ def find_builder() -> tuple[str, ...] | str:
     """The command that builds on the base, or the reason why there is none."""
     base = OTHER_BASE or find_pinned_base()
     for tool, look in (("buildah", ("inspect", "--type", "image")), ("docker", ("image", "inspect"))):
-        found = shutil.which(tool)
-        if found and subprocess.run([found, *look, base], capture_output=True, check=False).returncode == 0:
+        executable = shutil.which(tool)
+        if (
+            executable
+            and subprocess.run([executable, *look, base], capture_output=True, check=False).returncode == 0
+        ):
             swap = ("--from", OTHER_BASE) if OTHER_BASE else ()
-            return (found, "build", *swap, *(("--format", "docker") if tool == "buildah" else ()))
+            return (executable, "build", *swap, *(("--format", "docker") if tool == "buildah" else ()))
     return f"no builder here has {base}"
 
 

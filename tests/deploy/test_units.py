@@ -52,9 +52,9 @@ def test_systemd_refuses_what_is_wrong(unit: Path) -> None:
 
 def test_little_is_exposed(unit: Path) -> None:
     done = analyze("security", "--offline=true", unit)
-    found = re.search(r"Overall exposure level for \S+: ([\d.]+)", done.stdout)
-    assert found, done.stderr
-    assert float(found[1]) <= MOST_EXPOSED
+    match = re.search(r"Overall exposure level for \S+: ([\d.]+)", done.stdout)
+    assert match, done.stderr
+    assert float(match[1]) <= MOST_EXPOSED
 
 
 @pytest.mark.parametrize("name", UNITS)

@@ -26,7 +26,7 @@ def _line(finding: Finding) -> str:
     assert bool(finding.advice) >= (finding.status is CheckStatus.FAILED), finding
     assert not finding.advice or is_one_sentence(finding.advice), finding.advice
     advice = f" -> {finding.advice}" if finding.advice else ""
-    return f"{_MARKS[finding.status]} {finding.name}: {finding.found}{advice}"
+    return f"{_MARKS[finding.status]} {finding.name}: {finding.result}{advice}"
 
 
 Result = TypeVar("Result")
@@ -34,9 +34,9 @@ Result = TypeVar("Result")
 
 def outcome(check: Generator[Finding, None, Result]) -> tuple[list[str], Result]:
     """What a check tells, and what it hands on to those after it."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     while True:
         try:
-            found.append(next(check))
+            findings.append(next(check))
         except StopIteration as end:
-            return told(found), end.value
+            return told(findings), end.value

@@ -85,8 +85,8 @@ def names(lines: list[str]) -> list[str]:
 
 
 def test_the_checks_come_in_the_order_in_which_people_set_a_bot_up(store: Redis) -> None:
-    found = list(dict.fromkeys(names(examined(worlds(store)))))
-    assert found == ["Settings", "Paths", "GitHub", "Mirror", "Claude", "Model", "Store", "Slack", "Channel",
+    subjects = list(dict.fromkeys(names(examined(worlds(store)))))
+    assert subjects == ["Settings", "Paths", "GitHub", "Mirror", "Claude", "Model", "Store", "Slack", "Channel",
                      "Metrics", "Traces", "Time", "Clock", "Worker", "Jobs", "Runs", "Schedule"]  # fmt: skip
 
 
@@ -98,8 +98,8 @@ def test_channels_are_checked_once_with_all_that_they_are_for(store: Redis) -> N
         replace(FIXED, channel="D0ADA", by="U0ADA"),
     ):
         stored.put(subscription)
-    found = [line for line in examined(worlds(store)) if "Channel" in line]
-    assert found == [
+    channel_lines = [line for line in examined(worlds(store)) if "Channel" in line]
+    assert channel_lines == [
         "+ Channel C0DIGEST (PRDIGEST_CHANNEL, 2 subscriptions): #c0digest, the bot can post there",
         "+ Channel C0ADMIN (PRDIGEST_ADMIN_CHANNEL): #c0admin, the bot can post there",
         "+ Channel D0ADA (1 subscription): #d0ada, the bot can post there",
@@ -107,8 +107,8 @@ def test_channels_are_checked_once_with_all_that_they_are_for(store: Redis) -> N
 
 
 def test_without_any_channel_it_says_so(store: Redis) -> None:
-    found = examined(worlds(store), replace(PLAN, channels={}, fixed_subscription=None))
-    assert "- Channels: none: PRDIGEST_CHANNEL is not set, and there are no subscriptions" in found
+    lines = examined(worlds(store), replace(PLAN, channels={}, fixed_subscription=None))
+    assert "- Channels: none: PRDIGEST_CHANNEL is not set, and there are no subscriptions" in lines
 
 
 def test_the_subscription_of_the_settings_is_one_of_those_that_are_due(store: Redis) -> None:
@@ -153,8 +153,8 @@ def test_a_world_that_hangs_fails_its_own_checks_and_no_other(store: Redis) -> N
     lines = examined(replace(worlds(store), slack=Hanging), patience=0.3)
     end.set()
     assert "+ Slack token: accepted, the workspace is Emulated" in lines
-    said = "Check that it runs, its address and the network, then run doctor again."
-    assert f"! Channels: no answer within 0.3 seconds -> {said}" in lines
+    advice = "Check that it runs, its address and the network, then run doctor again."
+    assert f"! Channels: no answer within 0.3 seconds -> {advice}" in lines
     assert names(lines)[-5:] == ["Clock", "Worker", "Jobs", "Runs", "Schedule"]
 
 
@@ -176,8 +176,8 @@ def test_a_defect_is_told_without_what_the_error_says(store: Redis, error: Excep
         raise error
 
     lines = examined(replace(worlds(store), slack=broken))
-    found = [line for line in lines if line.startswith("!") and "bug" in line]
-    assert found[0].startswith(f"! Slack: not checked: {type(error).__name__} in broken, line ")
+    bug_lines = [line for line in lines if line.startswith("!") and "bug" in line]
+    assert bug_lines[0].startswith(f"! Slack: not checked: {type(error).__name__} in broken, line ")
     assert "MARK" not in "".join(lines)
 
 

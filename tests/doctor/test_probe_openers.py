@@ -29,8 +29,8 @@ def no_pause(_: float) -> None:
 
 
 def findings() -> list[Finding]:
-    with open_doctor(load_usable_settings(), lambda: datetime.now(UTC), no_pause) as found:
-        return list(found.run_checks())
+    with open_doctor(load_usable_settings(), lambda: datetime.now(UTC), no_pause) as doctor:
+        return list(doctor.run_checks())
 
 
 @pytest.fixture
@@ -53,14 +53,14 @@ def examined(monkeypatch: Env, settings: Mapping[str, str]) -> list[str]:
 PROCESSES = {"Clock process", "Worker"}
 
 
-def failed(found: list[str]) -> list[str]:
-    return [line for line in found if line.startswith("!") and line[2:].split(":")[0] not in PROCESSES]
+def failed(lines: list[str]) -> list[str]:
+    return [line for line in lines if line.startswith("!") and line[2:].split(":")[0] not in PROCESSES]
 
 
 def test_good_settings_lead_to_every_service(there: World, monkeypatch: Env) -> None:
-    found = examined(monkeypatch, there.settings)
-    assert failed(found) == []
-    there_is = "".join(found)
+    lines = examined(monkeypatch, there.settings)
+    assert failed(lines) == []
+    there_is = "".join(lines)
     for name in ("GitHub octo/engine", "Model claude-haiku-5-5", "Store policy", "Slack scopes", "Slack app token",
                  "Channel C0DIGEST", "against Slack"):  # fmt: skip
         assert f"{name}: " in there_is or f"{name} (" in there_is, name
@@ -68,15 +68,15 @@ def test_good_settings_lead_to_every_service(there: World, monkeypatch: Env) -> 
 
 def test_the_embedded_store_is_named_by_its_folder(there: World, monkeypatch: Env, tmp_path: Path) -> None:
     state = tmp_path / "state"
-    found = examined(monkeypatch, {**there.settings, "REDIS_URL": "", "PRDIGEST_STATE_DIR": str(state)})
-    assert f"+ Store: the embedded store in {state} answers" in found
+    lines = examined(monkeypatch, {**there.settings, "REDIS_URL": "", "PRDIGEST_STATE_DIR": str(state)})
+    assert f"+ Store: the embedded store in {state} answers" in lines
 
 
 def test_the_prefix_and_the_owner_of_the_store_are_told(there: World, monkeypatch: Env, store: Redis) -> None:
     settings = {**there.settings, "PRDIGEST_STORE_PREFIX": "team-a"}
-    found = examined(monkeypatch, settings)
-    assert any(line.endswith(" (keys with the prefix team-a) answers") for line in found)
-    assert "+ Store owner: none yet, T0TEAM when the bot starts" in found
+    lines = examined(monkeypatch, settings)
+    assert any(line.endswith(" (keys with the prefix team-a) answers") for line in lines)
+    assert "+ Store owner: none yet, T0TEAM when the bot starts" in lines
     assert all(key.startswith(b"team-a/") for key in store.scan_iter())
     store.set("team-a/owner", "T0TEAM")
     assert "+ Store owner: T0TEAM, the workspace of the token" in examined(monkeypatch, settings)
@@ -84,11 +84,11 @@ def test_the_prefix_and_the_owner_of_the_store_are_told(there: World, monkeypatc
 
 def test_a_store_of_another_workspace_is_a_failure(there: World, monkeypatch: Env, store: Redis) -> None:
     store.set("owner", "T0OTHER")
-    said = (
+    advice = (
         "The store belongs to the workspace T0OTHER, but SLACK_BOT_TOKEN is for T0TEAM: give this bot its "
         "own PRDIGEST_STORE_PREFIX."
     )
-    assert failed(examined(monkeypatch, there.settings)) == [f"! Store owner: another workspace -> {said}"]
+    assert failed(examined(monkeypatch, there.settings)) == [f"! Store owner: another workspace -> {advice}"]
 
 
 BLOCKED = {
@@ -102,76 +102,76 @@ BLOCKED = {
 }
 
 
-@pytest.mark.parametrize(("name", "value", "said"), [(name, *each) for name, each in BLOCKED.items()])
+@pytest.mark.parametrize(("name", "value", "expected_line"), [(name, *each) for name, each in BLOCKED.items()])
 def test_a_service_whose_settings_are_wrong_gets_no_token(
-    there: World, monkeypatch: Env, name: str, value: str, said: str
+    there: World, monkeypatch: Env, name: str, value: str, expected_line: str
 ) -> None:
-    found = examined(monkeypatch, {**there.settings, name: value})
-    assert said in found
-    assert len(failed(found)) == 1
+    lines = examined(monkeypatch, {**there.settings, name: value})
+    assert expected_line in lines
+    assert len(failed(lines)) == 1
 
 
 def test_a_wrong_value_is_named_and_all_else_is_checked(there: World, monkeypatch: Env) -> None:
-    found = examined(monkeypatch, {**there.settings, "PORT": "many", "PRDIGEST_TIMEZONE": "Mars"})
-    assert len(failed(found)) == 2
-    assert "+ GitHub octo/engine: the token can read pull requests and contents" in found
-    assert "+ Channel C0DIGEST (PRDIGEST_CHANNEL): #digest, the bot can post there" in found
+    lines = examined(monkeypatch, {**there.settings, "PORT": "many", "PRDIGEST_TIMEZONE": "Mars"})
+    assert len(failed(lines)) == 2
+    assert "+ GitHub octo/engine: the token can read pull requests and contents" in lines
+    assert "+ Channel C0DIGEST (PRDIGEST_CHANNEL): #digest, the bot can post there" in lines
 
 
 def test_a_file_that_can_not_be_read_is_the_one_failure(there: World, monkeypatch: Env, tmp_path: Path) -> None:
     (tmp_path / ".env").write_bytes("PRDIGEST_NAME=Größe\n".encode("latin-1"))
-    found = examined(monkeypatch, there.settings)
-    assert [line[0] for line in found] == ["!"] + ["-"] * (len(found) - 1)
-    assert found[0].startswith("! Settings: .env can't be used: save it as UTF-8 text")
+    lines = examined(monkeypatch, there.settings)
+    assert [line[0] for line in lines] == ["!"] + ["-"] * (len(lines) - 1)
+    assert lines[0].startswith("! Settings: .env can't be used: save it as UTF-8 text")
 
 
 def test_without_any_setting_it_says_what_to_set(monkeypatch: Env, tmp_path: Path) -> None:
-    found = examined(monkeypatch, {"PRDIGEST_STATE_DIR": str(tmp_path / "state")})
-    assert [line.partition(" -> ")[2] for line in failed(found)] == [
+    lines = examined(monkeypatch, {"PRDIGEST_STATE_DIR": str(tmp_path / "state")})
+    assert [line.partition(" -> ")[2] for line in failed(lines)] == [
         "Set PRDIGEST_REPO to your repository, as owner/name.",
         "Set SLACK_APP_TOKEN for Socket Mode, or SLACK_SIGNING_SECRET for requests over HTTP.",
         "Set GITHUB_TOKEN to a token that may read pull requests, or set up a GitHub App (GITHUB_APP_…).",
         "Set SLACK_BOT_TOKEN to the bot's token (xoxb-…).",
     ]
-    assert "- Claude: no model: summaries contain facts only" in found
-    assert "- Slack app token: not checked: see SLACK_APP_TOKEN above" in found
+    assert "- Claude: no model: summaries contain facts only" in lines
+    assert "- Slack app token: not checked: see SLACK_APP_TOKEN above" in lines
 
 
 def test_without_socket_mode_the_apps_token_is_not_in_use(there: World, monkeypatch: Env) -> None:
-    found = examined(monkeypatch, {**there.settings, "SLACK_APP_TOKEN": "", "SLACK_SIGNING_SECRET": "abc"})
-    assert "- Slack app token: not used: requests come over HTTP" in found
+    lines = examined(monkeypatch, {**there.settings, "SLACK_APP_TOKEN": "", "SLACK_SIGNING_SECRET": "abc"})
+    assert "- Slack app token: not used: requests come over HTTP" in lines
 
 
 def test_the_file_of_path_classes_is_looked_at(there: World, monkeypatch: Env, tmp_path: Path) -> None:
     (tmp_path / "paths.toml").write_text('["octo/engine"]\ndocs = ["design/"]\n')
-    found = examined(monkeypatch, {**there.settings, "PRDIGEST_PATHS": "paths.toml"})
-    assert "+ Paths octo/engine: own patterns for docs; the defaults for the rest" in found
-    assert failed(found) == []
+    lines = examined(monkeypatch, {**there.settings, "PRDIGEST_PATHS": "paths.toml"})
+    assert "+ Paths octo/engine: own patterns for docs; the defaults for the rest" in lines
+    assert failed(lines) == []
 
 
 def test_a_file_of_path_classes_that_is_not_there_fails_alone(there: World, monkeypatch: Env) -> None:
-    found = examined(monkeypatch, {**there.settings, "PRDIGEST_PATHS": "nowhere.toml"})
-    (line,) = failed(found)
+    lines = examined(monkeypatch, {**there.settings, "PRDIGEST_PATHS": "nowhere.toml"})
+    (line,) = failed(lines)
     assert line.startswith("! Paths: not set up -> PRDIGEST_PATHS, nowhere.toml: it can't be read (No such file")
 
 
 def test_mirrors_are_looked_at_where_they_are_kept(there: World, monkeypatch: Env, tmp_path: Path) -> None:
     assert "- Mirror: not used: files are read from GitHub" in examined(monkeypatch, there.settings)
-    found = examined(monkeypatch, {**there.settings, "PRDIGEST_MIRROR": str(tmp_path / "mirrors")})
-    assert "- Mirror octo/engine: none yet: the next digest creates it" in found
-    assert any(line.startswith("+ Git: 2.") for line in found)
-    assert failed(found) == []
+    lines = examined(monkeypatch, {**there.settings, "PRDIGEST_MIRROR": str(tmp_path / "mirrors")})
+    assert "- Mirror octo/engine: none yet: the next digest creates it" in lines
+    assert any(line.startswith("+ Git: 2.") for line in lines)
+    assert failed(lines) == []
 
 
 def test_variables_are_those_of_the_environment_and_of_the_file(monkeypatch: Env, tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("PRDIGEST_CHANEL=x\nPORT=1111\nPRDIGEST_NAME=\n")
     monkeypatch.setenv("prdigest_repo", "octo/engine")
     monkeypatch.setenv("PORT", "2222")
-    given = read_snapshot(load_usable_settings())
-    names = {"PRDIGEST_CHANEL", "PORT", "PRDIGEST_NAME", "PRDIGEST_REPO"} & given.variables.keys()
+    snapshot = read_snapshot(load_usable_settings())
+    names = {"PRDIGEST_CHANEL", "PORT", "PRDIGEST_NAME", "PRDIGEST_REPO"} & snapshot.variables.keys()
     assert names == {"PRDIGEST_CHANEL", "PORT", "PRDIGEST_REPO"}
-    assert given.variables["PORT"] == "2222"
-    assert given.source == f"from the environment and {tmp_path / '.env'}"
+    assert snapshot.variables["PORT"] == "2222"
+    assert snapshot.source == f"from the environment and {tmp_path / '.env'}"
 
 
 def test_a_folder_without_a_file_is_named(tmp_path: Path) -> None:
@@ -225,15 +225,17 @@ WAYS: dict[str, Mapping[str, str]] = {
 def test_no_part_of_a_secret_is_ever_shown(there: World, monkeypatch: Env, way: str) -> None:
     for name, value in {**there.settings, **SECRETS, **WAYS[way]}.items():
         monkeypatch.setenv(name, value)
-    found = findings()
-    shown = "\n".join([format_findings_json(found), *(format_finding(each, "utf-8") for each in found)])
+    all_findings = findings()
+    shown = "\n".join(
+        [format_findings_json(all_findings), *(format_finding(each, "utf-8") for each in all_findings)]
+    )
     assert MARK.lower() not in shown.lower()
-    assert len(failed(told(found))) >= 3
+    assert len(failed(told(all_findings))) >= 3
 
 
 def test_what_a_stranger_answers_in_place_of_a_service_is_not_shown(there: World, monkeypatch: Env) -> None:
     with WebPage() as page:
         addresses = dict.fromkeys(ADDRESSES, page.url)
-        found = examined(monkeypatch, {**there.settings, **addresses})
-    assert [line.split(":")[0] for line in failed(found)] == ["! GitHub token", "! Claude key", "! Slack token"]
-    assert "Sign in" not in "".join(found)
+        lines = examined(monkeypatch, {**there.settings, **addresses})
+    assert [line.split(":")[0] for line in failed(lines)] == ["! GitHub token", "! Claude key", "! Slack token"]
+    assert "Sign in" not in "".join(lines)

@@ -39,8 +39,8 @@ def test_where_the_marks_can_not_be_shown_they_are_words(encoding: str) -> None:
 
 
 def test_what_a_terminal_can_not_show_does_not_stop_the_rest() -> None:
-    found = plain(Finding.build_failure("Slack token", "the workspace is 日本", "Set it (xoxb-…)."), "ascii")
-    assert found == "FAIL Slack token: the workspace is ??\n     -> Set it (xoxb-...)."
+    text = plain(Finding.build_failure("Slack token", "the workspace is 日本", "Set it (xoxb-…)."), "ascii")
+    assert text == "FAIL Slack token: the workspace is ??\n     -> Set it (xoxb-...)."
 
 
 def test_only_the_mark_is_coloured() -> None:
@@ -49,21 +49,21 @@ def test_only_the_mark_is_coloured() -> None:
 
 @pytest.mark.parametrize("evil", ["\x1b[2J", "\n+ fine", "\u202e", "\r"], ids=ascii)
 def test_a_name_from_outside_steers_no_terminal(evil: str) -> None:
-    found = plain(Finding.build_success("Channel C0DIGEST", f"#{evil}general"))
-    assert found.isprintable()
+    text = plain(Finding.build_success("Channel C0DIGEST", f"#{evil}general"))
+    assert text.isprintable()
 
 
 def test_what_is_to_be_fixed_comes_first() -> None:
     good, remark, to_fix = plain(OK), plain(NOTE), plain(FAILED)
     shown = [
-        (click.unstyle(format_report(found, "utf-8")), expected)
-        for found, expected in (
+        (click.unstyle(format_report(findings, "utf-8")), expected)
+        for findings, expected in (
             ([OK, NOTE], f"No problems found.\n{good}\n{remark}"),
             ([OK, FAILED, NOTE], f"1 problem to fix:\n{to_fix}\n\n{good}\n{remark}"),
             ([FAILED, OK, FAILED], f"2 problems to fix:\n{to_fix}\n{to_fix}\n\n{good}"),
         )
     ]
-    assert [said for said, _ in shown] == [expected for _, expected in shown]
+    assert [report for report, _ in shown] == [expected for _, expected in shown]
 
 
 def test_scripts_get_a_list_of_plain_values() -> None:

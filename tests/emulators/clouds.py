@@ -90,10 +90,10 @@ class BedrockFront(_Front):
 
     def _find_fault(self, request: Request) -> str:
         """Why the signature is not that of this request, empty if it is."""
-        found = _SIGNATURE.fullmatch(request.headers.get("authorization", ""))
-        if not found:
+        match = _SIGNATURE.fullmatch(request.headers.get("authorization", ""))
+        if not match:
             return "no signature"
-        user, _, region, service, names, signature = found.groups()
+        user, _, region, service, names, signature = match.groups()
         if (user, region, service) != (self._credentials.access_key, self._region, "bedrock-mantle"):
             return f"signed by {user} for {service} in {region}"
         signed = {name: request.headers[name] for name in names.split(";")}
@@ -125,11 +125,11 @@ class VertexFront(_Front):
             return self._give_token(request)
         if request.headers.get("authorization") != f"Bearer {self.accepted}":
             return self.turn_away("no token")
-        found = _VERTEX_PATH.fullmatch(request.path)
+        match = _VERTEX_PATH.fullmatch(request.path)
         body = request.json()
-        if not found or found.groups()[:2] != self._place:
+        if not match or match.groups()[:2] != self._place:
             return _refuse(404, "not_found_error", "Not found")
-        model, verb = found.groups()[2:]
+        model, verb = match.groups()[2:]
         if model == "count-tokens":
             return self.count_tokens(request, body["model"])
         if "model" in body or not body.pop("anthropic_version", ""):

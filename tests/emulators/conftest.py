@@ -26,7 +26,10 @@ def sdk(claude: ClaudeEmulator) -> Iterator[Anthropic]:
 @pytest.fixture(scope="module")
 def strict() -> Iterator[Anthropic]:
     """A client of one emulator for the tests that only look at what is refused."""
-    with ClaudeEmulator() as found, Anthropic(base_url=found.url, api_key=found.api_key, max_retries=0) as client:
+    with (
+        ClaudeEmulator() as emulator,
+        Anthropic(base_url=emulator.url, api_key=emulator.api_key, max_retries=0) as client,
+    ):
         yield client
 
 

@@ -115,9 +115,9 @@ class Relay:
         """The service's own answer, whole."""
         target = urlsplit(self.target)
         there = http.client.HTTPConnection(str(target.hostname), target.port, timeout=_SERVICE_SECONDS)
-        given = {name: value for name, value in asked.headers.items() if name.lower() not in _OWN}
+        headers = {name: value for name, value in asked.headers.items() if name.lower() not in _OWN}
         try:
-            there.request(asked.method, asked.path, asked.body, given)
+            there.request(asked.method, asked.path, asked.body, headers)
             answer = there.getresponse()
             kept = [(name, value) for name, value in answer.getheaders() if name.lower() not in _OWN]
             return Answer(answer.status, tuple(kept), answer.read())

@@ -129,12 +129,12 @@ class TestMarks:
 
     def test_a_quote_in_the_right_pull_request_counts(self) -> None:
         inputs = replace(NOTHING, citations=(NumberedCitation("#7", "a.py", "x = 1", number=7),))
-        found = mark_answer(Case(ask="?", cites=(7,)), "x", inputs, 0.0, 0.0)
-        assert (found.missing, found.facts, found.held) == ((), 1.0, 1)
+        mark = mark_answer(Case(ask="?", cites=(7,)), "x", inputs, 0.0, 0.0)
+        assert (mark.missing, mark.facts, mark.held) == ((), 1.0, 1)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         pytest.param("thread = [", "can't be read as TOML", id="no-toml"),
         pytest.param('date = "2026-02-28"', "repository can't be used", id="no-repository"),
@@ -145,9 +145,9 @@ class TestMarks:
         pytest.param(QUESTIONS.replace("2026-02-28", "28.2.2026"), "is not a date", id="no-date"),
     ],
 )
-def test_a_file_that_can_not_be_used_is_refused_in_a_sentence(text: str, said: str, questions: Path) -> None:
+def test_a_file_that_can_not_be_used_is_refused_in_a_sentence(text: str, message: str, questions: Path) -> None:
     questions.write_text(text)
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         load_suite(questions)
 
 

@@ -169,11 +169,11 @@ class TestWithAKey:
         claude.respond = answering(right)
         done = evaluate("--json")
         assert (done.returncode, len(claude.requests) - asked) == (0, 1)
-        found = json.loads(done.stdout)
-        assert (found["reading"]["right"], found["reading"]["pairs"], found["eligible"]) == (4, 4, 4)
-        assert {pair["repaired"] for pair in found["pairs"]} == set(BROKEN)
-        assert {pair["other"] for pair in found["pairs"]} == set(SOUND)
-        assert 0 < found["cost"] < 0.1
+        report = json.loads(done.stdout)
+        assert (report["reading"]["right"], report["reading"]["pairs"], report["eligible"]) == (4, 4, 4)
+        assert {pair["repaired"] for pair in report["pairs"]} == set(BROKEN)
+        assert {pair["other"] for pair in report["pairs"]} == set(SOUND)
+        assert 0 < report["cost"] < 0.1
 
     def test_memory_is_counted_apart(
         self, evaluate: Callable[..., subprocess.CompletedProcess[str]], claude: ClaudeEmulator
@@ -192,7 +192,7 @@ class TestWithAKey:
         assert rows(done.stdout)["reading"] == "reading 0 of 0 - - -"
 
     @pytest.mark.parametrize(
-        ("arguments", "key", "said"),
+        ("arguments", "key", "message"),
         [
             pytest.param((), False, "Set ANTHROPIC_API_KEY: --reading asks the model.", id="no-key"),
             pytest.param(("--scores=out.csv",), True, "--scores belongs to the risk list", id="scores"),
@@ -206,13 +206,13 @@ class TestWithAKey:
         self,
         evaluate: Callable[..., subprocess.CompletedProcess[str]],
         arguments: tuple[str, ...],
-        said: str,
+        message: str,
         *,
         key: bool,
     ) -> None:
         done = evaluate(*arguments, key=key)
         assert (done.returncode, done.stdout) == (2, "")
-        assert said in done.stderr
+        assert message in done.stderr
         assert is_one_sentence(
             done.stderr.strip().removesuffix("Run `prdigest doctor` for the full list.").strip()
         )
@@ -297,8 +297,8 @@ class TestWithoutAKey:
         self, folder: Path, evals: Callable[..., subprocess.CompletedProcess[str]]
     ) -> None:
         call = (f"--tool={folder}", "1", "read_file", "engine/batch.py")
-        said = [evals(*call).stdout for _ in range(4)]
-        assert ["No more tools" in each for each in said] == [False, False, False, True]
+        outputs = [evals(*call).stdout for _ in range(4)]
+        assert ["No more tools" in each for each in outputs] == [False, False, False, True]
         late = evals(*call)
         assert (late.returncode, late.stdout) == (1, "")
         assert "No more tools: write the report now." in late.stderr
@@ -317,7 +317,7 @@ class TestWithoutAKey:
         assert "prompts/003.json is not what the bot would send now" in done.stderr
 
     @pytest.mark.parametrize(
-        ("arguments", "said"),
+        ("arguments", "message"),
         [
             pytest.param(("--score={empty}",), "has no prompts: begin with --collect", id="no-prompts"),
             pytest.param((), "Give one of --collect DIR, --tool DIR and --score DIR", id="nothing"),
@@ -335,14 +335,14 @@ class TestWithoutAKey:
         tmp_path: Path,
         evals: Callable[..., subprocess.CompletedProcess[str]],
         arguments: tuple[str, ...],
-        said: str,
+        message: str,
     ) -> None:
         places = {"{empty}": str(tmp_path / "empty"), "{folder}": str(folder), "{clone}": str(clone)}
         for name, place in places.items():
             arguments = tuple(each.replace(name, place) for each in arguments)
         done = evals(*arguments)
         assert (done.returncode, done.stdout) == (1, "")
-        assert said in done.stderr
+        assert message in done.stderr
 
 
 def _read_prompts(folder: Path) -> list[dict[str, Any]]:

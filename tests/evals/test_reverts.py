@@ -66,7 +66,7 @@ def test_a_folder_without_a_pack_is_named(tmp_path: Path, missing: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "fragment"),
     [
         (["--help"], "reverts"),
         (["reverts", "--help"], "FOLDER"),
@@ -75,5 +75,5 @@ def test_a_folder_without_a_pack_is_named(tmp_path: Path, missing: str) -> None:
         (["nothing.toml"], "nothing.toml"),
     ],
 )
-def test_questions_are_what_is_meant_where_no_command_is_named(arguments: list[str], said: str) -> None:
-    assert said in CliRunner().invoke(main, arguments).output
+def test_questions_are_what_is_meant_where_no_command_is_named(arguments: list[str], fragment: str) -> None:
+    assert fragment in CliRunner().invoke(main, arguments).output

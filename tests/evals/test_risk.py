@@ -37,8 +37,14 @@ def pack(tmp_path: Path) -> Path:
             if number == 5:
                 file |= {"status": "renamed", "previous_path": "engine/part1.py"}
             at = (BEGIN + timedelta(days=number)).isoformat()
-            said = {"number": number, "title": f"Part {number}", "author": "Ada", "merged_at": at, "sha": "a" * 40}
-            lines.write(json.dumps(said | {"files": [file]}) + "\n")
+            record = {
+                "number": number,
+                "title": f"Part {number}",
+                "author": "Ada",
+                "merged_at": at,
+                "sha": "a" * 40,
+            }
+            lines.write(json.dumps(record | {"files": [file]}) + "\n")
     (folder / "labels-2025.csv").write_text(LABELS)
     return folder
 
@@ -67,16 +73,16 @@ def test_it_measures_by_all_labels_and_writes_scores(pack: Path, tmp_path: Path)
     window = ("--since=2025-03-01", "--until=2025-03-31", "--timezone=UTC")
     done = evals(tmp_path, f"--pack={pack}", *window, "--scores=out.csv")
     assert (done.returncode, done.stderr) == (0, "")
-    said = done.stdout.splitlines()
-    assert said[0] == f"vllm-project/vllm, branch main, merged 2025-03-01 to 2025-03-31 (UTC), {RULES_VERSION}"
+    lines = done.stdout.splitlines()
+    assert lines[0] == f"vllm-project/vllm, branch main, merged 2025-03-01 to 2025-03-31 (UTC), {RULES_VERSION}"
     # the second was repaired on the day after, but only at noon
-    for line, start, count in zip(said[2:5], "RHY", (1, 2, 3), strict=True):
+    for line, start, count in zip(lines[2:5], "RHY", (1, 2, 3), strict=True):
         assert line.startswith(start)
         assert line.endswith(f": {count}, {count} of them still open at 09:00 on the next day")
-    assert said[-1].startswith("Verdict: too few to tell.")
+    assert lines[-1].startswith("Verdict: too few to tell.")
     assert (tmp_path / "out.csv").read_text().count("\n") == 11
-    found = json.loads(evals(tmp_path, f"--pack={pack}", *window, "--json").stdout)
-    assert [(each["label"], each["all"]) for each in found["positives"]] == [("R", 1), ("H", 2), ("Y", 3)]
+    evaluation = json.loads(evals(tmp_path, f"--pack={pack}", *window, "--json").stdout)
+    assert [(each["label"], each["all"]) for each in evaluation["positives"]] == [("R", 1), ("H", 2), ("Y", 3)]
 
 
 def test_without_a_record_it_says_so(tmp_path: Path) -> None:

@@ -91,8 +91,8 @@ class TestPublishedFigures:
             "oracle": [pull.number in outcomes for pull in pulls],
         }
         row = measurement.measure_ranking(ranking, every[ranking]).get_row(label)
-        found = (row.auc_all, row.auc.value, row.precision.value)
-        assert [round(each, 3) for each in found] == list(figures[:3])
+        measured_figures = (row.auc_all, row.auc.value, row.precision.value)
+        assert [round(each, 3) for each in measured_figures] == list(figures[:3])
         assert round(row.recall.value, 2) == pytest.approx(figures[3], abs=0.0051)
 
     def test_average_precision_is_that_of_the_record(
@@ -100,8 +100,8 @@ class TestPublishedFigures:
     ) -> None:
         added = measurement.measure_ranking("lines added", [pull.additions for pull in pulls])
         changed = measurement.measure_ranking("files changed", [pull.changed_files for pull in pulls])
-        found = [round(each.get_row("Y").average_precision.value, 3) for each in (added, changed)]
-        assert found == [0.198, 0.136]
+        precisions = [round(each.get_row("Y").average_precision.value, 3) for each in (added, changed)]
+        assert precisions == [0.198, 0.136]
 
 
 class TestRules:
@@ -128,11 +128,11 @@ class TestRules:
         ranking = measurement.measure_ranking(
             "rules", [assess_pull_request(pull, DEFAULT_PATH_CLASSES, past).points for pull in pulls]
         )
-        found = {
+        measured_figures = {
             label: (round(ranking.get_row(label).auc.value, 3), round(ranking.get_row(label).precision.value, 3))
             for label in figures
         }
-        assert found == figures
+        assert measured_figures == figures
         assert RULES_VERSION == "rules.v2"
 
 
@@ -144,10 +144,10 @@ def test_a_clone_gives_the_scores_of_the_record(everything: tuple[PullRequest, .
         Replay(builder, first).write()
     window = EvaluationWindow(dt.date(2025, 3, 1), dt.date(2025, 3, 31), ZONE)
     clone = GitClone(tmp_path / "clone")
-    found = read_clone_history(clone, REPOSITORY, window, dt.date(2025, 3, 1), lambda done, total: None)
-    assert [facts(pull) for pull in found.pulls] == [facts(pull) for pull in first]
+    history = read_clone_history(clone, REPOSITORY, window, dt.date(2025, 3, 1), lambda done, total: None)
+    assert [facts(pull) for pull in history.pulls] == [facts(pull) for pull in first]
     past = build_past(RevertIndex(first), DEFAULT_PATH_CLASSES)
-    assert [assess_pull_request(pull, DEFAULT_PATH_CLASSES, found.past) for pull in found.pulls] == [
+    assert [assess_pull_request(pull, DEFAULT_PATH_CLASSES, history.past) for pull in history.pulls] == [
         assess_pull_request(pull, DEFAULT_PATH_CLASSES, past) for pull in first
     ]
 
@@ -168,15 +168,15 @@ class _Known:
 
 def _before(pulls: Sequence[PullRequest]) -> dict[str, int]:
     """The lines that files had before the first of the pull requests, by path."""
-    found: list[_Known] = []
+    known_files: list[_Known] = []
     now: dict[str, _Known | None] = {}
     for pull in pulls:
         moved: dict[str, _Known | None] = {}
         for file in pull.files or ():
             old = file.previous_path or file.path
             if file.status != "added" and old not in now:
-                found.append(_Known(old))
-                now[old] = found[-1]
+                known_files.append(_Known(old))
+                now[old] = known_files[-1]
             known = now.pop(old, None) if file.status != "added" else None
             if known:
                 # a renamed file has to stay alike
@@ -187,7 +187,7 @@ def _before(pulls: Sequence[PullRequest]) -> dict[str, int]:
             if file.status != "removed":
                 moved[file.path] = known
         now.update(moved)
-    return {known.path: known.least for known in found}
+    return {known.path: known.least for known in known_files}
 
 
 class Replay:

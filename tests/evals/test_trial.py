@@ -99,9 +99,9 @@ class TestPrompts:
                 user,
                 body["output_config"]["format"]["schema"],
             ]
-            found = re.search(r"#(\d+): ", user)
-            assert found
-            prompts[int(found[1])] = json.dumps(parts).encode()
+            match = re.search(r"#(\d+): ", user)
+            assert match
+            prompts[int(match[1])] = json.dumps(parts).encode()
         return prompts
 
     def collected(self, trial: Path) -> dict[int, bytes]:
@@ -265,8 +265,11 @@ class TestReports:
     def test_a_text_that_imitates_a_report_stays_in_its_section(self) -> None:
         label = "**Key insights**"
         hostile = f"One.\n\n---\n\n## 2. [x](y)\n- **PR Number:** #9\n### Summary\n{label}  \nTwo."
-        said = summary(what_changed_and_why=hostile, key_insights="Three.")
-        texts = parse_report(render_report(digest(entry(5, said=said), entry(6, said=said))), "ours")
+        entry_summary = summary(what_changed_and_why=hostile, key_insights="Three.")
+        texts = parse_report(
+            render_report(digest(entry(5, entry_summary=entry_summary), entry(6, entry_summary=entry_summary))),
+            "ours",
+        )
         assert sorted(texts) == [5, 6]
         assert texts[5] == texts[6]
         first, *_, last = texts[5].split("\n\n")
@@ -367,7 +370,7 @@ def judged_folder(tmp_path_factory: pytest.TempPathFactory) -> TrialFolder:
 
 
 @pytest.mark.parametrize(
-    ("verdict", "said"),
+    ("verdict", "message"),
     [
         pytest.param("{", "verdicts/7.json can't be used: the file: Invalid JSON", id="no JSON"),
         pytest.param({**GOOD, "number": 8}, "verdicts/7.json is about #8.", id="another"),
@@ -380,11 +383,11 @@ def judged_folder(tmp_path_factory: pytest.TempPathFactory) -> TrialFolder:
         pytest.param({**GOOD, "A": [STATEMENT, STATEMENT]}, "has a quote of A twice: limit is five", id="twice"),
     ],
 )
-def test_a_malformed_verdict_is_named(judged_folder: TrialFolder, verdict: Any, said: str) -> None:
+def test_a_malformed_verdict_is_named(judged_folder: TrialFolder, verdict: Any, message: str) -> None:
     path = judged_folder.get_verdict(7)
     path.parent.mkdir(exist_ok=True)
     path.write_text(verdict if isinstance(verdict, str) else json.dumps(verdict))
-    with pytest.raises(UsageError, match=re.escape(said)):
+    with pytest.raises(UsageError, match=re.escape(message)):
         load_judged(judged_folder)
 
 
@@ -396,10 +399,10 @@ def test_verdicts_that_are_missing_are_named(judged_folder: TrialFolder) -> None
 
 def test_a_good_verdict_is_read_and_a_stranger_is_named(judged_folder: TrialFolder) -> None:
     write(judged_folder.get_verdict(7), {**GOOD, "A": [STATEMENT], "preferred": "B"})
-    (found,) = load_judged(judged_folder)
+    (verdict,) = load_judged(judged_folder)
     first = make_key([7], "secret").first[7]
-    assert found.preferred == other(first)
-    assert [each.quote for each in (found.ours if first == "ours" else found.theirs)] == ["limit is five"]
+    assert verdict.preferred == other(first)
+    assert [each.quote for each in (verdict.ours if first == "ours" else verdict.theirs)] == ["limit is five"]
     stranger = judged_folder.get_verdict(70)
     write(stranger, GOOD)
     with pytest.raises(UsageError, match=r"verdicts/70\.json belongs to no pair"):

@@ -169,10 +169,10 @@ def terminate_under_load(stage: Stage, choice: random.Random) -> Iterator[None]:
             stage.start(name)
         stage.await_web()
         yield
-    taken = [
-        found.result() for found in asked if (found.result().ack.status, found.result().ack.text) == (200, "")
+    deliveries = [
+        future.result() for future in asked if (future.result().ack.status, future.result().ack.text) == (200, "")
     ]
-    eventually(lambda: all(map(stage.site.answers, taken)), 60.0)
+    eventually(lambda: all(map(stage.site.answers, deliveries)), 60.0)
 
 
 def kill_process(name: str) -> Act:

@@ -40,8 +40,8 @@ class FaultCase:
 
     The hours are put forward.
 
-    ``said`` is what ``prdigest doctor`` has to say meanwhile; ``excuses`` are patterns of findings that the
-    fault makes unavoidable. ``is_on_disk``: the store is the embedded one, on a small disk.
+    ``doctor_advice`` is what ``prdigest doctor`` has to say meanwhile; ``excuses`` are patterns of findings that
+    the fault makes unavoidable. ``is_on_disk``: the store is the embedded one, on a small disk.
     """
 
     part: str
@@ -50,7 +50,7 @@ class FaultCase:
     after: int = AMID
     seconds: float = AWAY
     hours: float = 0.0
-    said: str = ""
+    doctor_advice: str = ""
     excuses: tuple[str, ...] = ()
     is_on_disk: bool = False
 
@@ -103,12 +103,12 @@ _EVICTED = ("0 lead messages", "is not complete", "has no answer", "unexpected e
 STORE_CASES = (
     FaultCase("store", "killed", end_store("terminate")),
     FaultCase("store", "restarted", end_store("stop"), seconds=1.0),
-    FaultCase("store", "full", FILL, said=_FULL),
+    FaultCase("store", "full", FILL, doctor_advice=_FULL),
     FaultCase("store", "evicting what expires", evict("volatile-lru")),
-    FaultCase("store", "evicting anything", evict("allkeys-lru"), said=_EVICTS, excuses=_EVICTED),
-    FaultCase("store", "read-only", FOLLOW, said="The store is a read-only replica"),
+    FaultCase("store", "evicting anything", evict("allkeys-lru"), doctor_advice=_EVICTS, excuses=_EVICTED),
+    FaultCase("store", "read-only", FOLLOW, doctor_advice="The store is a read-only replica"),
     FaultCase("store", "stalled", stall_store, seconds=STALLED),
-    FaultCase("disk", "full", fill_disk, said="The store accepts no writes", is_on_disk=True),
+    FaultCase("disk", "full", fill_disk, doctor_advice="The store accepts no writes", is_on_disk=True),
 )
 PROCESS_CASES = (
     *(FaultCase(name, "killed", kill_process(name), seconds=0.0) for name in ("web", "worker", "clock")),

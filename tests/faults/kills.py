@@ -74,9 +74,9 @@ class _Tally:
             outcome = self.outcomes[kill.victim]
             self.rounds[kill.victim] += 1
             outcome.quiet = max(outcome.quiet, quiet)
-            outcome.taken += sum(each.is_taken for each in work.requests)
+            outcome.accepted += sum(each.is_taken for each in work.requests)
             outcome.lost += sum(each.delivery.ack.status == 0 for each in work.requests)
-            outcome.refused = 4 * self.rounds[kill.victim] - outcome.taken - outcome.lost
+            outcome.refused = 4 * self.rounds[kill.victim] - outcome.accepted - outcome.lost
             outcome.problems += [f"{kill}: {problem}" for problem in problems]
             outcome.log += work.stage.log if problems else ""
 

@@ -47,6 +47,6 @@ def settle(stage: Stage, works: Sequence[Work], seconds: float) -> bool:
 
 def _list_jobs(stage: Stage) -> list[bytes]:
     """The queues that hold jobs, with how many; what was given up stays there for a week, to be looked at."""
-    found = cast("list[bytes]", stage.store.keys(stage.site.keys.add_prefix("dramatiq:*.msgs")))
-    kept = [key for key in sorted(found) if not key.endswith(b".XQ.msgs")]
+    keys = cast("list[bytes]", stage.store.keys(stage.site.keys.add_prefix("dramatiq:*.msgs")))
+    kept = [key for key in sorted(keys) if not key.endswith(b".XQ.msgs")]
     return [key + b"%d" % stage.store.hlen(key) for key in kept]

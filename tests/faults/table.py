@@ -28,6 +28,6 @@ def format_table(outcomes: Sequence[Outcome], seed: int, seconds: float) -> str:
 
 def _format_row(outcome: Outcome) -> str:
     verdict = f"skipped: {outcome.skipped}" if outcome.skipped else "no" if outcome.problems else "yes"
-    counts = f"{outcome.taken} / {outcome.refused} / {outcome.lost}"
+    counts = f"{outcome.accepted} / {outcome.refused} / {outcome.lost}"
     cells = (outcome.part, outcome.fault, outcome.when, outcome.lasts, counts, f"{outcome.quiet:.0f} s")
     return f"| {' | '.join((*cells, outcome.growth, verdict))} |"

@@ -20,15 +20,15 @@ PROGRAM = "import time, datetime\nprint(time.time(), datetime.datetime.now().tim
 def read_times(clocks: Clocks, name: str, folder: Path) -> list[float]:
     """What a process with the clock of that name takes for the time, twice, and the time since the start."""
     (folder / "telling.py").write_text(PROGRAM)
-    said, saying = os.pipe()
+    read_end, saying = os.pipe()
     try:
         process = start_shifted(
             settings=clocks.setting(name), folder=folder, module="telling", files=(0, saying, 2)
         )
         assert process.wait(timeout=20) == 0
-        return [float(each) for each in os.read(said, 1_000).split()]
+        return [float(each) for each in os.read(read_end, 1_000).split()]
     finally:
-        os.close(said)
+        os.close(read_end)
         os.close(saying)
 
 

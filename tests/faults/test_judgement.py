@@ -45,7 +45,7 @@ def test_memory_that_grew_is_found() -> None:
 
 
 def test_the_table_says_what_held_what_did_not_and_what_was_skipped() -> None:
-    held = Outcome("a", "Slack", "down", "before the work", "20 s", quiet=3.0, taken=4, growth="+1.0/+2.0/+0.1")
+    held = Outcome("a", "Slack", "down", "before the work", "20 s", quiet=3.0, accepted=4, growth="+1.0/+2.0/+0.1")
     broken = Outcome("b", "store", "full", "after 15 requests", "8 s", problems=["2 lead messages"])
     excused = Outcome("c", "disk", "full", "before the work", "8 s", skipped="no disk", excused=["3 answers"])
     lines = format_table([held, broken, excused], seed=7, seconds=12.0).splitlines()

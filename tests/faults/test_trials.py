@@ -48,7 +48,7 @@ def test_the_bot_outlives_faults_and_the_judge_sees_what_is_wrong() -> None:
     with ThreadPoolExecutor(LANES) as pool:
         *outcomes, spoilt = pool.map(lambda case: run_case(case, seed=1), [*cases, SPOILT])
     assert {outcome.name: outcome.problems for outcome in outcomes if outcome.problems} == {}
-    assert all(outcome.taken for outcome in outcomes)
+    assert all(outcome.accepted for outcome in outcomes)
     assert [
         mark for mark in ("2 lead messages", "stray is of no family") if mark not in str(spoilt.problems)
     ] == []

@@ -51,11 +51,11 @@ class Outcome:
     problems: list[str] = field(default_factory=list)
     excused: list[str] = field(default_factory=list)
     quiet: float = 0.0
-    taken: int = 0
+    accepted: int = 0
     refused: int = 0
     lost: int = 0
     growth: str = ""
-    said: str = ""
+    doctor_output: str = ""
     skipped: str = ""
     log: str = ""
 
@@ -147,10 +147,10 @@ def _await_moment(stage: Stage, requests: int) -> None:
 def _let_last(case: FaultCase, stage: Stage, outcome: Outcome) -> None:
     """Let a fault last, and ask the doctor meanwhile."""
     until = time.monotonic() + case.seconds
-    if case.said:
-        outcome.said = ask_doctor(stage)
-        if case.said not in outcome.said:
-            outcome.problems.append(f"the doctor does not say {case.said!r}: {outcome.said}")
+    if case.doctor_advice:
+        outcome.doctor_output = ask_doctor(stage)
+        if case.doctor_advice not in outcome.doctor_output:
+            outcome.problems.append(f"the doctor does not say {case.doctor_advice!r}: {outcome.doctor_output}")
     if case.hours:
         for _ in range(_HOUR_STEPS):
             time.sleep(_STEP_SECONDS)
@@ -168,15 +168,15 @@ def ask_doctor(stage: Stage) -> str:
 
 def _judge(case: FaultCase, stage: Stage, works: list[Work], level: MemoryLevel, outcome: Outcome) -> None:
     after = measure_memory(stage)
-    found = [problem for work in works for problem in judge_work(work)]
-    found += [*judge_keys(stage.store), *judge_processes(stage), *judge_memory(level, after)]
-    for problem in found:
+    problems = [problem for work in works for problem in judge_work(work)]
+    problems += [*judge_keys(stage.store), *judge_processes(stage), *judge_memory(level, after)]
+    for problem in problems:
         is_excused = any(re.search(excuse, problem) for excuse in case.excuses)
         (outcome.excused if is_excused else outcome.problems).append(problem)
     requests = works[1].requests
-    outcome.taken = sum(each.is_taken for each in requests)
+    outcome.accepted = sum(each.is_taken for each in requests)
     outcome.lost = sum(each.delivery.ack.status == 0 for each in requests)
-    outcome.refused = len(requests) - outcome.taken - outcome.lost
+    outcome.refused = len(requests) - outcome.accepted - outcome.lost
     outcome.log = stage.log if outcome.problems else ""
     grown = [after.resident[name] - level.resident[name] for name in ("web", "worker")]
     outcome.growth = "/".join(f"{each:+.1f}" for each in (*grown, after.store - level.store))

@@ -100,7 +100,7 @@ class Work:
                 ("list", 1, pool.submit(cy.send_command, "/prrisks", f"7d repo:{name}")),
                 ("question", 1, pool.submit(dee.mention, f"Why was {name}#103 merged?", CHANNEL, thread)),
             ]
-        self.requests += [Request(what, found.result(), most) for what, most, found in asked]
+        self.requests += [Request(what, future.result(), most) for what, most, future in asked]
 
     def find_answers(self, request: Request) -> list[str]:
         """The texts of what came of a request: its answer, or why there is none; notices do not count."""
@@ -111,8 +111,8 @@ class Work:
             for shown in site.world.slack.ephemerals
             if shown["user"] == user and shown.get("response_url", "") != payload.get("response_url")
         ]
-        found = [*site.answers(request.delivery), *others]
-        return [text for text in found if not any(notice in text for notice in _NOTICES)]
+        texts = [*site.answers(request.delivery), *others]
+        return [text for text in texts if not any(notice in text for notice in _NOTICES)]
 
     def redeliver(self) -> None:
         """Deliver again what was not acknowledged, as Slack does with messages; a command is never sent twice."""

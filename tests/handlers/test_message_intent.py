@@ -144,15 +144,15 @@ def test_a_command_is_one_wherever_it_is_written(text: str, place: Callable[[], 
 def test_an_option_makes_it_a_command_and_a_mistake_in_it_is_told(
     text: str, place: Callable[[], SlackRequest]
 ) -> None:
-    how, said = heard(text, place())
-    assert (how, MISTAKEN[text] in said) == ("refused", True), said
+    how, refusal = heard(text, place())
+    assert (how, MISTAKEN[text] in refusal) == ("refused", True), refusal
 
 
 @check_rows(list(MISTAKEN_AT_TOP))
 def test_at_top_level_the_words_of_a_command_alone_are_one(text: str) -> None:
     for place in (at_top, in_direct):
-        how, said = heard(text, place())
-        assert (how, MISTAKEN_AT_TOP[text] in said) == ("refused", True), said
+        how, refusal = heard(text, place())
+        assert (how, MISTAKEN_AT_TOP[text] in refusal) == ("refused", True), refusal
     assert [heard(text, place()) for place in THREADS] == [("questions",)] * 2
 
 

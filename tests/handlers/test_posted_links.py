@@ -20,11 +20,11 @@ def taken(rules: AccessRules, *requests: SlackRequest, has_previews: bool = True
     office = Office()
     access = AccessControl(rules, CountingLimiter(limit=2))
     intake = replace(office.intake, access_control=access, has_previews=lambda channel: has_previews)
-    found: list[str] = []
+    keys: list[str] = []
     for request in requests:
-        intake.handle_posted_links(request, lambda request=request: found.append(request.key))  # type: ignore[misc]
+        intake.handle_posted_links(request, lambda request=request: keys.append(request.key))  # type: ignore[misc]
     assert office.sent == []
-    return found
+    return keys
 
 
 def test_a_message_is_taken_once_and_too_many_are_not() -> None:

@@ -169,8 +169,8 @@ async def connect_stdio(there: AgentWorld, log: Path, **settings: str) -> AsyncI
     """A client that has started the server by its command line; ``log`` gets what it writes to standard error."""
     # the SDK's own way to start it inherits standard error of this process
     line = f'exec "{sys.executable}" -m bot mcp 2>>"{log}"'
-    found = environment(**{**there.settings, **settings})
-    start = StdioServerParameters(command="/bin/sh", args=["-c", line], env=found, cwd=there.folder)
+    variables = environment(**{**there.settings, **settings})
+    start = StdioServerParameters(command="/bin/sh", args=["-c", line], env=variables, cwd=there.folder)
     async with Client(start) as client:
         yield client
 
@@ -179,10 +179,10 @@ async def connect_stdio(there: AgentWorld, log: Path, **settings: str) -> AsyncI
 def serve_http(there: AgentWorld, log: Path, **settings: str) -> Iterator[str]:
     """The address of a server in a process of its own; ``log`` gets what it writes."""
     port = closed_port()
-    found = {**there.settings, "PRDIGEST_MCP_ADDRESS": str(port), **settings}
+    server_settings = {**there.settings, "PRDIGEST_MCP_ADDRESS": str(port), **settings}
     with log.open("ab") as file, Path(os.devnull).open("rb") as nothing:
         standard = (nothing.fileno(), file.fileno(), file.fileno())
-        process = started("mcp", "--http", settings=found, folder=there.folder, files=standard)
+        process = started("mcp", "--http", settings=server_settings, folder=there.folder, files=standard)
     try:
         eventually(lambda: process.poll() is not None or is_alive(port))
         yield f"http://127.0.0.1:{port}"
@@ -219,9 +219,9 @@ def read_text(result: CallToolResult) -> str:
 def next_offset(result: CallToolResult) -> int | None:
     """Where the page after this one begins."""
     assert result.meta is not None
-    found = result.meta[PAGE_META]["next_offset"]
-    assert found is None or isinstance(found, int)
-    return found
+    offset = result.meta[PAGE_META]["next_offset"]
+    assert offset is None or isinstance(offset, int)
+    return offset
 
 
 def run_fork_test(folder: Path) -> subprocess.CompletedProcess[str]:

@@ -41,8 +41,8 @@ def changed_file(path: str = "engine/core.py", added: int = 1, deleted: int = 0,
 
 def pull(number: int = 1, *, files: Iterable[ChangedFile] | None = (), **fields: Any) -> PullRequest:
     """A merged pull request; ``files`` empty means one small file, None means not loaded."""
-    found = None if files is None else tuple(files) or (changed_file(),)
-    counted = found or ()
+    loaded_files = None if files is None else tuple(files) or (changed_file(),)
+    counted = loaded_files or ()
     made = PullRequest(
         repository=REPOSITORY,
         number=number,
@@ -57,7 +57,7 @@ def pull(number: int = 1, *, files: Iterable[ChangedFile] | None = (), **fields:
         deletions=sum(file.deletions for file in counted),
         changed_files=len(counted),
         base="main",
-        files=found,
+        files=loaded_files,
     )
     return replace(made, **fields)
 
@@ -98,10 +98,10 @@ def finding(consequence: str = "The engine stops with an IndexError", **fields: 
     return replace(made, **fields)
 
 
-def entry(number: int = 1, *, said: Summary | None = None, **fields: Any) -> Entry:
+def entry(number: int = 1, *, entry_summary: Summary | None = None, **fields: Any) -> Entry:
     """An entry of a pull request made with ``fields``."""
     made = pull(number, **fields)
-    return Entry(made, said or summary(), assess_pull_request(made), determine_area(made))
+    return Entry(made, entry_summary or summary(), assess_pull_request(made), determine_area(made))
 
 
 def digest(*entries: Entry, overview: Overview | None = None, **fields: Any) -> Digest:
@@ -113,7 +113,7 @@ def digest(*entries: Entry, overview: Overview | None = None, **fields: Any) -> 
         entries=entries,
         overview=overview or Overview("A calm day."),
         count=CountCheck(len(entries), "the commits of main"),
-        outcomes=find_outcomes(RevertIndex(found.pull for found in entries)),
+        outcomes=find_outcomes(RevertIndex(digest_entry.pull for digest_entry in entries)),
     )
     return replace(made, **fields)
 
@@ -125,4 +125,4 @@ def make_view(filters: Filters = NO_FILTERS, only: ViewLevel = ViewLevel.ALL, pr
 
 def pairs(outcomes: Iterable[MergeOutcome]) -> list[tuple[int, int]]:
     """The numbers of what was taken back, and of what did so."""
-    return [(found.pull.number, found.by.number) for found in outcomes]
+    return [(outcome.pull.number, outcome.by.number) for outcome in outcomes]

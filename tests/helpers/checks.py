@@ -30,8 +30,8 @@ def _list_ports(process: int) -> Iterator[int]:
 def closed_port() -> int:
     """A port on which nobody listens."""
     for port in _list_ports(os.getpid()):
-        with socket.socket() as found, suppress(OSError):
-            found.bind(("127.0.0.1", port))
+        with socket.socket() as candidate, suppress(OSError):
+            candidate.bind(("127.0.0.1", port))
             return port
     raise AssertionError("no port is left")
 
@@ -64,14 +64,14 @@ def is_one_sentence(message: str) -> bool:
     return message.endswith(".") and ". " not in message and "\n" not in message
 
 
-def eventually(found: Callable[[], Any], seconds: float = 30.0) -> Any:
-    """What ``found`` gives as soon as it gives anything; a failure where it does not in time.
+def eventually(probe: Callable[[], Any], seconds: float = 30.0) -> Any:
+    """What ``probe`` gives as soon as it gives anything; a failure where it does not in time.
 
     The longer nothing came, the less often it is asked: the answer comes at most a tenth of the wait late.
     """
     began = time.monotonic()
     while (waited := time.monotonic() - began) < seconds:
-        value = found()
+        value = probe()
         if value:
             return value
         time.sleep(min(max(waited / 10, 0.02), 0.2))

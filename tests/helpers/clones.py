@@ -24,15 +24,15 @@ ENVIRONMENT = {**_KEPT, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os
 ODD = ["a b.py", 'it\'s "so".py', "two\nlines.py", "tab\tbed.py", "-rf.py", ":colon.py", "ünï.py", "deep/ /x.py"]
 
 
-def git(folder: Path, *arguments: str, given: IO[bytes] | None = None) -> str:
-    """What a git command prints; ``given`` is its standard input."""
-    return git_bytes(folder, *arguments, given=given).decode("utf-8", "replace").strip()
+def git(folder: Path, *arguments: str, standard_input: IO[bytes] | None = None) -> str:
+    """What a git command prints; ``standard_input`` is its standard input."""
+    return git_bytes(folder, *arguments, standard_input=standard_input).decode("utf-8", "replace").strip()
 
 
-def git_bytes(folder: Path, *arguments: str, given: IO[bytes] | None = None) -> bytes:
+def git_bytes(folder: Path, *arguments: str, standard_input: IO[bytes] | None = None) -> bytes:
     """What a git command prints, to the byte."""
     line = ["git", "-c", "protocol.file.allow=always", "-C", str(folder), *arguments]
-    return subprocess.run(line, env=ENVIRONMENT, stdin=given, capture_output=True, check=True).stdout
+    return subprocess.run(line, env=ENVIRONMENT, stdin=standard_input, capture_output=True, check=True).stdout
 
 
 def lines(count: int, word: str = "line") -> bytes:
@@ -107,8 +107,8 @@ class Builder:
 
 
 def _quoted(path: str | bytes) -> str:
-    found = path if isinstance(path, bytes) else path.encode()
-    return '"' + "".join(f"\\{byte:03o}" for byte in found) + '"'
+    path_bytes = path if isinstance(path, bytes) else path.encode()
+    return '"' + "".join(f"\\{byte:03o}" for byte in path_bytes) + '"'
 
 
 @contextmanager

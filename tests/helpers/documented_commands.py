@@ -50,17 +50,17 @@ def list_blocks() -> Iterator[tuple[str, str, str]]:
 
 def list_commands() -> list[Documented]:
     """Return the commands of all blocks for a shell, and of the inline code that begins like one of them."""
-    found = []
+    commands = []
     for page, language, text in list_blocks():
         if language in SHELL:
-            found += [each for line in text.splitlines() if line.strip() for each in split_line(page, line)]
+            commands += [each for line in text.splitlines() if line.strip() for each in split_line(page, line)]
     for path in PAGES:
         text = _BLOCK.sub("", path.read_text(encoding="utf-8"))
         for code in re.findall(
             r"`((?:uv run |\.uv/bin/uv run |docker |systemd-run )[^`]+|prdigest [a-z-][^`]*)`", text
         ):
-            found += split_line(str(path.relative_to(ROOT)), " ".join(code.split()))
-    return found
+            commands += split_line(str(path.relative_to(ROOT)), " ".join(code.split()))
+    return commands
 
 
 def split_line(page: str, line: str) -> Iterator[Documented]:

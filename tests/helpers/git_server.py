@@ -60,12 +60,12 @@ class GitServer(Loopback):
         return sum(call.path.endswith("/info/refs") for call in self.calls)
 
     def handle(self, request: Request) -> Response:
-        given = _read_token(request.headers.get("authorization", ""))
+        token = _read_token(request.headers.get("authorization", ""))
         query = "&".join(f"{name}={value}" for name, value in request.query.items())
-        self.calls.append(Call(request.path, query, given))
+        self.calls.append(Call(request.path, query, token))
         if self.location:
             return Response(302, headers={"Location": f"{self.location}{request.path}?{query}"})
-        if given != self.token:
+        if token != self.token:
             return Response(401, b"Repository not found.", {"WWW-Authenticate": 'Basic realm="GitHub"'})
         answer = self._run_backend(request, query)
         if b"command=fetch" in request.body and not self.goes_on.is_set():

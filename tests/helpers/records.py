@@ -48,8 +48,8 @@ def plant_hash(client: Redis, key: str, **fields: str) -> None:
 
 def read_hash(client: Redis, key: str) -> dict[str, str]:
     """All fields that are kept."""
-    found: Any = client.hgetall(key)
-    return {name.decode(): unpack_value(value) for name, value in found.items()}
+    fields: Any = client.hgetall(key)
+    return {name.decode(): unpack_value(value) for name, value in fields.items()}
 
 
 @dataclass

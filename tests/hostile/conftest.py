@@ -12,8 +12,8 @@ from tests.scenarios.conftest import APART, Bots, bots_in, unharmed
 
 @pytest.fixture(scope="package")
 def bots(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bots]:
-    with bots_in(tmp_path_factory.mktemp("hostile")) as found:
-        yield found
+    with bots_in(tmp_path_factory.mktemp("hostile")) as bot_pool:
+        yield bot_pool
 
 
 @pytest.fixture(params=["http", APART], ids=["run", "web, worker, clock"])

@@ -143,8 +143,8 @@ def test_one_person_spends_what_is_theirs_and_is_told_once(
         assert dollars < OWN + 40 * 0.002
         assert len(texts) == MANY
         assert sum(FACTS in text for text in texts) == MANY - calls
-        (said,) = there.told("U0EVE")
-        assert said.startswith("You have used up your budget for today. New summaries contain")
+        (notice,) = there.told("U0EVE")
+        assert notice.startswith("You have used up your budget for today. New summaries contain")
         # what is there costs nothing
         known = next(n for n, text in zip(numbers, texts, strict=True) if FACTS not in text)
         there.take("U0EVE", "/prsummary", str(known))

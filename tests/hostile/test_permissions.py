@@ -159,12 +159,14 @@ def sent_form(there: Stage, replaces: str, at: str) -> None:
 def is_turned(there: Stage, action: Action) -> bool:
     """Whether the subscription is as the action makes it, and the channel knows who did it."""
     kept = there.kept()
-    wanted = [] if action is Action.REMOVE else [replace(there.made, is_paused=action is Action.PAUSE)]
-    is_done, said = kept == wanted, there.posts()
+    expected_subscriptions = (
+        [] if action is Action.REMOVE else [replace(there.made, is_paused=action is Action.PAUSE)]
+    )
+    is_done, posts = kept == expected_subscriptions, there.posts()
     assert is_done or kept == [there.made], kept
     how = {Action.PAUSE: "paused", Action.RESUME: "resumed", Action.REMOVE: "removed"}[action]
-    told = [line for line in said if line.startswith(f"@{there.person.user} {how} the digest of {REPO}, ")]
-    assert len(told) == len(said) == is_done, said
+    told = [line for line in posts if line.startswith(f"@{there.person.user} {how} the digest of {REPO}, ")]
+    assert len(told) == len(posts) == is_done, posts
     return is_done
 
 
@@ -231,14 +233,14 @@ def try_form(there: Stage, action: Action) -> set[bool]:
         return {False}
     sent_form(there, there.made.id if is_change else "", "05:00")
     there.bot.settle()
-    found = there.kept()
-    makers = {each.by for each in found}
+    kept_subscriptions = there.kept()
+    makers = {each.by for each in kept_subscriptions}
     assert there.made.by in makers, "the maker stays"
     if is_change:
-        assert len(found) == 1
-        return {found[0].timing.at == dt.time(5)}
-    assert makers == ({there.made.by} if len(found) == 1 else {there.made.by, there.person.user})
-    return {len(found) == 2}
+        assert len(kept_subscriptions) == 1
+        return {kept_subscriptions[0].timing.at == dt.time(5)}
+    assert makers == ({there.made.by} if len(kept_subscriptions) == 1 else {there.made.by, there.person.user})
+    return {len(kept_subscriptions) == 2}
 
 
 def try_digest(there: Stage, action: Action) -> set[bool]:

@@ -34,7 +34,7 @@ def harmless(thread: Thread) -> list[str]:
     slack = thread.bot.world.slack
     calls = [arguments for _, arguments in slack.calls if arguments.get("channel") == thread.channel]
     live = thread.seen_live().union(*({*find_mentions(call), *find_links(call)} for call in calls))
-    return sorted(found for found in live if not found.startswith(OWN))
+    return sorted(reference for reference in live if not reference.startswith(OWN))
 
 
 def hostile(bot: Bot) -> Thread:

@@ -13,14 +13,14 @@ from tests.helpers.agents import AgentWorld, make_tools, open_agent_world, open_
 
 @pytest.fixture(scope="module")
 def there(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[AgentWorld]:
-    with open_agent_world(store_url, tmp_path_factory.mktemp("agents")) as found:
-        yield found
+    with open_agent_world(store_url, tmp_path_factory.mktemp("agents")) as agent_world:
+        yield agent_world
 
 
 @pytest.fixture(scope="module")
 def sources(there: AgentWorld) -> Iterator[AgentSources]:
-    with open_sources(there.settings) as found:
-        yield found
+    with open_sources(there.settings) as agent_sources:
+        yield agent_sources
 
 
 @pytest.fixture

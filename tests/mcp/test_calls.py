@@ -244,7 +244,7 @@ class TestPages:
     def test_the_pages_of_a_result_fit_together_while_it_changes(self, sources: AgentSources) -> None:
         texts = iter(["first " * 200, "second " * 200])
         now = [0.0]
-        changing = ToolDeclaration("changing", "Changing", NoArguments, lambda context, given: next(texts))
+        changing = ToolDeclaration("changing", "Changing", NoArguments, lambda context, arguments: next(texts))
         tools = AgentTools(sources, "test", lambda: now[0], lambda: "id", (changing,))
         call(tools, "changing", length=500)
         assert "first" in call(tools, "changing", length=500, offset=500).text

@@ -221,8 +221,8 @@ def ask_refused(port: int) -> int:
 
 
 def test_a_port_in_use_is_one_sentence() -> None:
-    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
-        address = HttpAddress("127.0.0.1", taken.getsockname()[1])
+    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
+        address = HttpAddress("127.0.0.1", listener.getsockname()[1])
         with pytest.raises(ConfigurationError) as refused:
             HttpServer(Server("test"), TOKEN, address)
     assert is_one_sentence(str(refused.value))

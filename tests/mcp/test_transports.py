@@ -105,34 +105,34 @@ class Found:
 
 async def use_all(connect: Connection, there: AgentWorld) -> Found:
     async with connect() as client:
-        found = Found(await client.list_tools(), {})
+        answers = Found(await client.list_tools(), {})
         for name, (arguments, _) in CALLS.items():
-            given = {key: there.day if value == "DAY" else value for key, value in arguments.items()}
-            found.results[name] = await client.call_tool(name, given)
-        await turn_pages(client, found)
-        found.resources = [each.uri for each in (await client.list_resources()).resources]
+            call_arguments = {key: there.day if value == "DAY" else value for key, value in arguments.items()}
+            answers.results[name] = await client.call_tool(name, call_arguments)
+        await turn_pages(client, answers)
+        answers.resources = [each.uri for each in (await client.list_resources()).resources]
         (content,) = (await client.read_resource(f"{REPORTS}{there.day}")).contents
         assert isinstance(content, TextResourceContents)
-        found.report = content.text
+        answers.report = content.text
         with pytest.raises(MCPError) as missing:
             await client.read_resource(f"{REPORTS}{dt.date.fromisoformat(there.day) - UNREAD}")
-        found.missing = str(missing.value)
-        return found
+        answers.missing = str(missing.value)
+        return answers
 
 
-async def turn_pages(client: Client, found: Found) -> None:
+async def turn_pages(client: Client, answers: Found) -> None:
     offset: int | None = 0
     while offset is not None:
         page = await client.call_tool("list_pull_requests", {"days": "7d", "length": 500, "offset": offset})
-        found.pages.append(strip_fence(read_text(page)))
+        answers.pages.append(strip_fence(read_text(page)))
         offset = next_offset(page)
-    found.whole = strip_fence(read_text(await client.call_tool("list_pull_requests", {"days": "7d"})))
+    answers.whole = strip_fence(read_text(await client.call_tool("list_pull_requests", {"days": "7d"})))
     offset = 0
     while offset is not None:
         page = await client.call_tool("contract_changes", {"days": "7d", "limit": 1, "offset": offset})
-        found.rows += list_items(page)
+        answers.rows += list_items(page)
         offset = next_offset(page)
-    found.every = list_items(await client.call_tool("contract_changes", {"days": "7d"}))
+    answers.every = list_items(await client.call_tool("contract_changes", {"days": "7d"}))
 
 
 def list_items(result: CallToolResult) -> list[Any]:
@@ -196,18 +196,18 @@ def test_standard_output_holds_nothing_but_messages(there: AgentWorld, tmp_path:
     ]
     typed = "".join(f"{json.dumps(each)}\n" for each in asked) + "no json\n"
     settings = {**there.settings, "PRDIGEST_LOG_LEVEL": "DEBUG"}
-    said, log = tmp_path / "said", tmp_path / "log"
+    output, log = tmp_path / "said", tmp_path / "log"
     source, pen = os.pipe()
-    with said.open("wb") as out, log.open("wb") as errors:
+    with output.open("wb") as out, log.open("wb") as errors:
         standard = (source, out.fileno(), errors.fileno())
         process = started("mcp", settings=settings, folder=there.folder, files=standard)
     os.close(source)
     os.write(pen, typed.encode())
     # the end of standard input ends what is still asked
-    eventually(lambda: {1, 2, 3} <= {json.loads(line).get("id") for line in said.read_text().splitlines()})
+    eventually(lambda: {1, 2, 3} <= {json.loads(line).get("id") for line in output.read_text().splitlines()})
     os.close(pen)
     assert process.wait(20) == 0
-    assert all(json.loads(line)["jsonrpc"] == "2.0" for line in said.read_text().splitlines())
+    assert all(json.loads(line)["jsonrpc"] == "2.0" for line in output.read_text().splitlines())
     assert log.read_text()
     assert "Traceback" not in log.read_text()
 

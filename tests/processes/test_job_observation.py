@@ -93,12 +93,12 @@ def test_each_attempt_is_counted_by_its_result_and_keeps_its_id(
     store: Redis, error: BaseException, result: str
 ) -> None:
     seen: list[str] = []
-    with bench(store, fail_first(error, seen)) as found:
+    with bench(store, fail_first(error, seen)) as job_bench:
         with identify_request("0b134a"):
-            found.actor.send()
-        eventually(lambda: found.count("done"))
-        assert (found.count(result), found.count("lost")) == (1, 0)
-        running = found.instruments.registry.get_sample_value("prdigest_jobs_running", {"queue": "prdigest"})
+            job_bench.actor.send()
+        eventually(lambda: job_bench.count("done"))
+        assert (job_bench.count(result), job_bench.count("lost")) == (1, 0)
+        running = job_bench.instruments.registry.get_sample_value("prdigest_jobs_running", {"queue": "prdigest"})
         assert running == 0
     assert seen == ["0b134a", "0b134a"]
 
@@ -107,17 +107,17 @@ def test_a_job_that_is_given_up_is_lost_with_its_id(store: Redis) -> None:
     def fail() -> None:
         raise GitHubUnavailable("away")
 
-    with bench(store, fail) as found:
+    with bench(store, fail) as job_bench:
         assert (
-            found.instruments.registry.get_sample_value(
+            job_bench.instruments.registry.get_sample_value(
                 "prdigest_jobs_total", {"job_type": "job", "result": "lost"}
             )
             == 0
         )
         with identify_request("0b134a"):
-            found.actor.send()
-        eventually(lambda: found.count("lost"))
-        assert found.lost == ["0b134a"]
+            job_bench.actor.send()
+        eventually(lambda: job_bench.count("lost"))
+        assert job_bench.lost == ["0b134a"]
 
 
 def test_a_job_that_begins_elsewhere_before_its_attempt_has_ended_keeps_its_id(
@@ -138,12 +138,12 @@ def test_a_job_that_begins_elsewhere_before_its_attempt_has_ended_keeps_its_id(
             raise GitHubUnavailable("away")
         begun.set()
 
-    with bench(store, work, threads=2) as found:
+    with bench(store, work, threads=2) as job_bench:
         # it hears of the end after the retries and before the observers
-        found.broker.add_middleware(SlowEnd(), after=JobMetrics)
+        job_bench.broker.add_middleware(SlowEnd(), after=JobMetrics)
         with identify_request("0b134a"):
-            found.actor.send()
-        eventually(lambda: found.count("done") and found.count("retried"))
+            job_bench.actor.send()
+        eventually(lambda: job_bench.count("done") and job_bench.count("retried"))
     assert seen == ["0b134a", "0b134a"]
     assert not [record for record in caplog.records if record.levelno > logging.WARNING]
 
@@ -151,15 +151,15 @@ def test_a_job_that_begins_elsewhere_before_its_attempt_has_ended_keeps_its_id(
 def test_a_job_that_a_job_enqueues_has_the_same_id(store: Redis, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     seen: list[str] = []
-    found: list[Bench] = []
+    benches: list[Bench] = []
 
     def work() -> None:
         seen.append(get_request_id())
         if len(seen) == 1:
-            found[0].actor.send()
+            benches[0].actor.send()
 
     with bench(store, work) as made:
-        found.append(made)
+        benches.append(made)
         with identify_request("0b134a"):
             made.actor.send()
         eventually(lambda: made.count("done") == 2)

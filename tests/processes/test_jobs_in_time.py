@@ -78,10 +78,10 @@ class Team:
 
     @property
     def whispers(self) -> list[str]:
-        return [found["text"] for found in self.world.slack.ephemerals]
+        return [message["text"] for message in self.world.slack.ephemerals]
 
     def is_told(self, words: str) -> bool:
-        return any(words in said for said in self.whispers)
+        return any(words in whisper for whisper in self.whispers)
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def test_who_asks_for_a_summary_hears_that_github_does_not_answer(team: Team) ->
     team.slow("github")
     enqueue(team.jobs, team.services, SUMMARY_JOB, team.asked(), "101 102")
     assert seconds_until(lambda: len(team.whispers) == 2) < SOON / 2
-    assert all("GitHub is not responding: try again" in said for said in team.whispers)
+    assert all("GitHub is not responding: try again" in whisper for whisper in team.whispers)
 
 
 def test_a_list_of_risks_that_github_holds_up_ends_in_time(team: Team) -> None:

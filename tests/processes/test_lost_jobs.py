@@ -207,7 +207,7 @@ def test_a_job_that_began_three_times_and_never_ended_is_set_aside_and_told(idle
     )
     [aside] = RedisLostJobStore(idle_team.store).list_recent(datetime.now(UTC))
     assert (aside.name, aside.user) == (name, "" if name in OPERATORS_ONLY else "U0ASKER")
-    assert ["That request crashed three times" in said for said in idle_team.whispers] == [True] * (
+    assert ["That request crashed three times" in whisper for whisper in idle_team.whispers] == [True] * (
         name not in OPERATORS_ONLY
     )
     assert len(idle_team.troubles) == 1
@@ -218,7 +218,7 @@ def test_the_last_try_of_a_job_tells(idle_team: Team, name: str) -> None:
     # nobody gives a job that much: it fails each time
     idle_team.put(name, given_to(idle_team, name), *range(9), max_retries=1, min_backoff=1, max_backoff=2)
     eventually(lambda: bool(idle_team.troubles), SOON)
-    assert ["without success: ask again" in said for said in idle_team.whispers] == [True] * (
+    assert ["without success: ask again" in whisper for whisper in idle_team.whispers] == [True] * (
         name not in OPERATORS_ONLY
     )
     assert len(idle_team.troubles) == 1
@@ -241,7 +241,7 @@ def test_a_post_that_slack_never_takes_is_told_by_the_response_url_at_the_last_t
     team.world.slack.fail_next("chat.postMessage", status=500, times=100)
     team.put("summary", asdict(team.asked()), "101", "channel", max_retries=2, min_backoff=1, max_backoff=2)
     eventually(lambda: bool(team.whispers), SOON)
-    assert ["without success: ask again" in said for said in team.whispers] == [True]
+    assert ["without success: ask again" in whisper for whisper in team.whispers] == [True]
     team.jobs.send(SEND_PRIVATE_NOTICE, NoticePayload(team.asked("another"), "Others are served."))
     eventually(lambda: "Others are served." in team.whispers, SOON)
 
@@ -266,7 +266,7 @@ def test_a_question_that_is_given_up_lets_the_next_one_come_up(team: Team) -> No
     )
     team.put("questions", place, died=MAX_ATTEMPTS)
     eventually(lambda: team.services.questions.question_queue.get_first(place) is None, SOON)
-    assert ["That request crashed three times" in said for said in team.whispers] == [True]
+    assert ["That request crashed three times" in whisper for whisper in team.whispers] == [True]
     assert len(team.world.slack.list_replies(channel, thread)) == 1
 
 
@@ -287,7 +287,7 @@ def test_slack_asks_for_twelve_minutes_and_the_worker_serves_others(team: Team) 
         team.jobs, team.services, SUMMARY_JOB, slack_request("mention:1", thread=thread, message=thread), "101"
     )
     eventually(lambda: bool(team.whispers), SOON)
-    assert ["Slack limits my rate. I'll continue at" in said for said in team.whispers] == [True]
+    assert ["Slack limits my rate. I'll continue at" in whisper for whisper in team.whispers] == [True]
     enqueue(team.jobs, team.services, SUMMARY_JOB, team.asked(), "102")
     eventually(lambda: bool(team.world.slack.list_messages(CHANNEL)[1:]), SOON)
     waiting = team.store.hvals("dramatiq:prdigest.DQ.msgs")
@@ -406,9 +406,9 @@ def test_a_store_that_is_away_counts_nothing_and_stops_nothing(
         attempts = AttemptCounter(away, UNPREFIXED)
         attempts.before_process_message(broker, proxy())
         attempts.after_process_message(broker, proxy())
-    said = "is not counted: "
-    assert [message.partition(said)[0] + said for message in caplog.messages] == [
-        f"an attempt of a job {said}",
-        f"the end of a job {said}",
+    phrase = "is not counted: "
+    assert [message.partition(phrase)[0] + phrase for message in caplog.messages] == [
+        f"an attempt of a job {phrase}",
+        f"the end of a job {phrase}",
     ]
     assert not store.keys("attempts:*")

@@ -55,8 +55,12 @@ class Observed:
 
     def value(self, process: str, name: str, **labels: str) -> float:
         """The sum of the samples of a name that have these labels."""
-        wanted = set(labels.items())
-        return sum(each for (known, own), each in self.samples[process].items() if known == name and wanted <= own)
+        required_labels = set(labels.items())
+        return sum(
+            each
+            for (known, own), each in self.samples[process].items()
+            if known == name and required_labels <= own
+        )
 
     def ids(self, process: str, words: str) -> set[str]:
         """The ids of the lines with these words."""
@@ -64,12 +68,12 @@ class Observed:
 
     def span(self, name: str, request_id: str) -> CollectedSpan:
         """The one span of a name with the id of a request."""
-        [found] = [
+        [matching_span] = [
             each
             for each in self.collector.spans
             if each.name == name and each.attributes.get("prdigest.request_id") == request_id
         ]
-        return found
+        return matching_span
 
 
 def read_lines(log: Path) -> list[dict[str, Any]]:
@@ -77,8 +81,8 @@ def read_lines(log: Path) -> list[dict[str, Any]]:
 
 
 def find_address(log: Path) -> str:
-    found = re.search(r"http://127\.0\.0\.1:\d+/metrics", log.read_text())
-    return found[0] if found else ""
+    match = re.search(r"http://127\.0\.0\.1:\d+/metrics", log.read_text())
+    return match[0] if match else ""
 
 
 def scrape(address: str) -> Samples:
@@ -181,8 +185,8 @@ class TestLog:
         assert observed.answered in observed.ids("worker", "job summary: done")
 
     def test_the_id_is_the_reference_that_the_asker_reads(self, observed: Observed) -> None:
-        [said] = observed.world.slack.ephemerals
-        assert f"[{observed.failed}]" in said["text"]
+        [message] = observed.world.slack.ephemerals
+        assert f"[{observed.failed}]" in message["text"]
         assert observed.failed in observed.ids("web", "job summary goes to its queue")
         assert observed.ids("worker", "no answer") == {observed.failed}
 
@@ -241,7 +245,7 @@ class TestMetrics:
         assert observed.statuses == {"/healthz": 200, "/metrics": 404}
 
     def test_no_label_names_a_channel_a_person_or_a_repository(self, observed: Observed) -> None:
-        values = {value for found in observed.samples.values() for _, labels in found for _, value in labels}
+        values = {value for samples in observed.samples.values() for _, labels in samples for _, value in labels}
         assert not [each for each in values if re.search(r"[CU]0[A-Z]|octo|engine", each)]
 
 
@@ -267,9 +271,9 @@ class TestTraces:
         assert not [each for each in requests if "traceparent" in {name.lower() for name in each.headers}]
 
     def test_spans_have_no_text_of_a_prompt_and_no_secret(self, observed: Observed) -> None:
-        said = json.dumps([each.attributes for each in observed.collector.spans])
+        attribute_text = json.dumps([each.attributes for each in observed.collector.spans])
         for secret in ("xoxb-", observed.world.github.token, observed.world.claude.api_key, "Change part"):
-            assert secret not in said
+            assert secret not in attribute_text
 
 
 def test_a_collector_that_is_away_keeps_no_process_from_its_work_and_its_end(
@@ -310,9 +314,9 @@ def test_without_the_extra_the_log_says_what_to_do(
 
 def test_a_port_that_is_taken_is_one_sentence(store: Redis, store_url: str, tmp_path: Path) -> None:
     with world(store_url) as there, run_collector() as other:
-        taken = other.url.rpartition(":")[2]
-        own = {"PRDIGEST_REPO": "octo/engine", "PRDIGEST_METRICS_ADDRESS": str(int(taken) - 2)}
+        port = other.url.rpartition(":")[2]
+        own = {"PRDIGEST_REPO": "octo/engine", "PRDIGEST_METRICS_ADDRESS": str(int(port) - 2)}
         done = prdigest("clock", settings={**there.settings, **own}, folder=tmp_path)
     assert done.returncode == 2
-    sentence = f"PRDIGEST_METRICS_ADDRESS: port {taken} can't be used (Address already in use): set another one."
+    sentence = f"PRDIGEST_METRICS_ADDRESS: port {port} can't be used (Address already in use): set another one."
     assert sentence in done.stderr

@@ -74,13 +74,13 @@ def name_of(path: Path) -> str:
 
 
 def test_each_wait_has_a_bound_or_a_reason() -> None:
-    found = Counter(
+    waits = Counter(
         (name_of(path), ast.unparse(call.func))
         for path in sources()
         for call in calls_in(path)
         if isinstance(call.func, ast.Attribute) and call.func.attr in WAITS and not (call.args or call.keywords)
     )
-    assert found == UNBOUNDED
+    assert waits == UNBOUNDED
 
 
 def test_each_wait_for_several_has_a_bound() -> None:

@@ -63,14 +63,14 @@ def run_script(
     shutil.copy(ROOT / ".python-version", folder / "checkout")
     if has_uv:
         (folder / "has-uv").touch()
-    given = {
+    variables = {
         "PATH": f"{tools}:/usr/bin:/bin",
         "TOOLS": str(tools),
         "LOG": str(log),
         "HAS_UV": str(folder / "has-uv"),
     }
     env = {
-        **given,
+        **variables,
         "MANAGED": "yes" if managed else "",
         "DATABASE_AWAY": "",
         "HOME": os.environ.get("HOME", "/"),

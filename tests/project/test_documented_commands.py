@@ -62,7 +62,7 @@ EXTERNAL = {
     "sphinx-build": "tests/release/test_site.py runs it",
 }
 COMMANDS = list_commands()
-OWN = sorted({found for each in COMMANDS if (found := find_own(each.words))})
+OWN = sorted({own_words for each in COMMANDS if (own_words := find_own(each.words))})
 
 
 def test_there_are_commands() -> None:
@@ -131,7 +131,7 @@ def is_mentioned_only(command: click.Command, rest: list[str]) -> bool:
 
 def test_modules_that_are_run_exist(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    modules = {found for each in COMMANDS if (found := find_module(each.words))}
+    modules = {module_words for each in COMMANDS if (module_words := find_module(each.words))}
     assert {words[0] for words in modules} >= {"docs.settings", "localslack"}
     for words in sorted(modules):
         assert find_spec(words[0]), words

@@ -87,13 +87,13 @@ def is_joined_name(text: ast.JoinedStr) -> bool:
 
 @pytest.mark.slow
 def test_no_other_module_spells_a_key() -> None:
-    found = {str(path.relative_to(ROOT)): spelled_keys(path.read_text()) for path in modules()}
-    assert len(found) > 200
-    assert {path: texts for path, texts in found.items() if texts} == {}
+    spellings = {str(path.relative_to(ROOT)): spelled_keys(path.read_text()) for path in modules()}
+    assert len(spellings) > 200
+    assert {path: texts for path, texts in spellings.items() if texts} == {}
 
 
 @pytest.mark.parametrize(
-    ("source", "found"),
+    ("source", "keys"),
     [
         ('key = f"thread:{channel}:{thread}"', ["thread:"]),
         ('client.set("schema", keyspace.add_prefix("owner"))', ["'owner'"]),
@@ -111,5 +111,5 @@ def test_no_other_module_spells_a_key() -> None:
         ('"""thread: what was said."""\nkeyspace.add_prefix(THREAD.key(channel, thread))', []),
     ],
 )
-def test_a_spelled_key_is_seen(source: str, found: list[str]) -> None:
-    assert spelled_keys(source) == found
+def test_a_spelled_key_is_seen(source: str, keys: list[str]) -> None:
+    assert spelled_keys(source) == keys

@@ -48,16 +48,16 @@ STATE = StoreState(
 
 def list_metrics() -> dict[str, set[str]]:
     """The labels of each metric, by its name as Prometheus has it."""
-    found = {"prdigest_build_info": {"version"}}
+    labels = {"prdigest_build_info": {"version"}}
     for instrument in vars(Instruments()).values():
         if hasattr(instrument, "_labelnames"):
             [family] = instrument.describe()
-            found[f"{family.name}_total" if family.type == "counter" else family.name] = set(
+            labels[f"{family.name}_total" if family.type == "counter" else family.name] = set(
                 instrument._labelnames
             )
     for family in StoreStateCollector(lambda: STATE).collect():
-        found[family.name] = {label for sample in family.samples for label in sample.labels}
-    return found
+        labels[family.name] = {label for sample in family.samples for label in sample.labels}
+    return labels
 
 
 METRICS = list_metrics()
@@ -143,7 +143,7 @@ def test_the_dashboard_lets_the_reader_choose_the_data_source() -> None:
 
 
 def test_no_two_panels_overlap() -> None:
-    taken: set[tuple[int, int]] = set()
+    occupied_cells: set[tuple[int, int]] = set()
     for panel in DASHBOARD["panels"]:
         place: dict[str, Any] = panel["gridPos"]
         cells = {
@@ -152,5 +152,5 @@ def test_no_two_panels_overlap() -> None:
             for y in range(place["y"], place["y"] + place["h"])
         }
         assert place["x"] + place["w"] <= 24
-        assert not cells & taken, panel["title"]
-        taken |= cells
+        assert not cells & occupied_cells, panel["title"]
+        occupied_cells |= cells

@@ -125,8 +125,10 @@ class TestSample:
         )
         theirs = _runs(golden)
         for entry in SampleSources().build_digest().entries:
-            said = entry.summary
-            ours = _runs(" ".join((said.what_changed_and_why, said.technical_impact, said.potential_risks)))
+            summary = entry.summary
+            ours = _runs(
+                " ".join((summary.what_changed_and_why, summary.technical_impact, summary.potential_risks))
+            )
             assert not ours & theirs
 
 

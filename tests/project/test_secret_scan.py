@@ -18,5 +18,5 @@ def test_a_credential_is_found_on_its_line(text: str) -> None:
 
 
 def test_most_forms_that_the_bot_takes_out_are_found() -> None:
-    found = [name for name, (text, _) in CREDENTIALS.items() if any(find_lines(text))]
-    assert len(found) > 20
+    names = [name for name, (text, _) in CREDENTIALS.items() if any(find_lines(text))]
+    assert len(names) > 20

@@ -51,7 +51,7 @@ class TestSite:
         files = [path for path in site.rglob("*") if path.suffix in {".html", ".css", ".svg"}]
         assert len(files) > 80
         loaded = {path.name: _LOADED.findall(path.read_text(encoding="utf-8")) for path in files}
-        assert {name: found for name, found in loaded.items() if found} == {}
+        assert {name: addresses for name, addresses in loaded.items() if addresses} == {}
 
     def test_pictures_and_files_come_along(self, site: Path) -> None:
         names = {path.name for path in site.rglob("*")}

@@ -41,9 +41,9 @@ class Installed(NamedTuple):
 
 def run(*arguments: str | Path, folder: Path, **settings: str) -> bytes:
     """What a process prints. It knows nothing of the checkout."""
-    given = {name: value for name, value in environment(**settings).items() if name != "PYTHONPATH"}
+    variables = {name: value for name, value in environment(**settings).items() if name != "PYTHONPATH"}
     done = subprocess.run(
-        arguments, cwd=folder, env=given, input=b"", capture_output=True, timeout=SECONDS, check=False
+        arguments, cwd=folder, env=variables, input=b"", capture_output=True, timeout=SECONDS, check=False
     )
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout
@@ -163,8 +163,8 @@ print(json.dumps({
 def looked(installed: Installed, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the installed packages say."""
     python = installed.command.with_name("python")
-    found: dict[str, Any] = json.loads(run(python, "-c", LOOK, folder=tmp_path_factory.mktemp("look")))
-    return found
+    report: dict[str, Any] = json.loads(run(python, "-c", LOOK, folder=tmp_path_factory.mktemp("look")))
+    return report
 
 
 def test_the_example_of_settings_is_printed_as_it_is(looked: dict[str, Any]) -> None:
@@ -187,9 +187,9 @@ def test_its_help_tells_of_both_commands(looked: dict[str, Any]) -> None:
 
 
 def test_its_demo_answers_in_a_browser_with_the_page_of_its_own(installed: Installed, tmp_path: Path) -> None:
-    given = {name: value for name, value in environment(HOME=str(tmp_path)).items() if name != "PYTHONPATH"}
+    variables = {name: value for name, value in environment(HOME=str(tmp_path)).items() if name != "PYTHONPATH"}
     command: list[str | Path] = [installed.command, "demo"]
-    with subprocess.Popen(command, cwd=tmp_path, env=given, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, cwd=tmp_path, env=variables, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout
             address = re.search(r"http://127\.0\.0\.1:\d+/\S+", process.stdout.readline())

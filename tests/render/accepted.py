@@ -72,7 +72,11 @@ def nodes(value: Any, kind: str) -> Iterator[dict[str, Any]]:
 
 def items(post: Post) -> list[list[dict[str, Any]]]:
     """The items of every list of a message."""
-    return [item["elements"] for found in nodes(post.blocks, "rich_text_list") for item in found["elements"]]
+    return [
+        item["elements"]
+        for bullet_list in nodes(post.blocks, "rich_text_list")
+        for item in bullet_list["elements"]
+    ]
 
 
 def strings(value: Any) -> Iterator[str]:

@@ -122,7 +122,7 @@ class _Writer:
         """An entry as hostile as GitHub and the model's schema let it be."""
         made = entry(
             number,
-            said=self.summary(),
+            entry_summary=self.summary(),
             title=self.text(256),
             author=self.account(),
             merged_by=self.account(),
@@ -146,9 +146,11 @@ class _Writer:
     def digest(self, most: int) -> Digest:
         numbers = [place + 1 for place in reversed(self.count(0, most))]
         made = digest(*map(self.entry, numbers), overview=self.overview(numbers))
-        taken = [MergeOutcome(each.pull, made.entries[0].pull, *self._draw(_fates)) for each in made.entries[1:3]]
+        merge_outcomes = [
+            MergeOutcome(each.pull, made.entries[0].pull, *self._draw(_fates)) for each in made.entries[1:3]
+        ]
         coverage = ReviewCoverage(len(numbers), len(self.count(0, most)), self.text(200))
-        outcomes = tuple(taken) if self.is_so() else ()
+        outcomes = tuple(merge_outcomes) if self.is_so() else ()
         return replace(made, outcomes=outcomes, name=self.text(100), review_coverage=coverage)
 
 
@@ -187,14 +189,14 @@ def full_day(count: int, text: str, *, trivial: bool = False, is_reviewed: bool 
     """A day of ``count`` pull requests of which every text is as long as it can be."""
     numbers = range(100_000 + count, 100_000, -1)
     kind = ChangeType.TRIVIAL if trivial else ChangeType.SUBSTANTIAL
-    said = summary(type=kind, headline=text[:120], action=text[:240], risk_reason=text[:240])
+    model_summary = summary(type=kind, headline=text[:120], action=text[:240], risk_reason=text[:240])
     login = Account(text[:39])
     risk, review = Risk(20, (text[:120],) * 6), full_review(text) if is_reviewed else None
     # not by ``entry``: that would rate each title first
     listed = [
         Entry(
             pull(number, title=text[:256], author=login, merged_by=login),
-            said,
+            model_summary,
             risk,
             f"{text[:60]} {number % 9}",
             review=review,
@@ -213,7 +215,7 @@ LONGEST = Repository("o" * 39, "n" * 100)
 NUMBERS = "#100001 #100002 " * 60
 
 
-def elsewhere(found: Digest, repository: Repository) -> Digest:
+def elsewhere(day_digest: Digest, repository: Repository) -> Digest:
     """The same day of another repository."""
-    moved = (replace(made, pull=replace(made.pull, repository=repository)) for made in found.entries)
-    return replace(found, repository=repository, name=repository.name, entries=tuple(moved))
+    moved = (replace(made, pull=replace(made.pull, repository=repository)) for made in day_digest.entries)
+    return replace(day_digest, repository=repository, name=repository.name, entries=tuple(moved))

@@ -47,8 +47,8 @@ def touch(level: TouchLevel = TouchLevel.BREAKS, **fields: Any) -> Touch:
 
 def hit(number: int, level: TouchLevel = TouchLevel.BREAKS, *touches: Touch, **fields: Any) -> MergeTouches:
     """A merge with these touches, by default one."""
-    found = touches or (touch(level),)
-    made = MergeTouches(number, f"Change number {number}", f"{number:040x}", level, 0.9, found)
+    all_touches = touches or (touch(level),)
+    made = MergeTouches(number, f"Change number {number}", f"{number:040x}", level, 0.9, all_touches)
     return replace(made, **fields)
 
 
@@ -71,23 +71,26 @@ def step(
     return DeprecationStep(news, UsedDeprecation(entry, (use(name=name),)))
 
 
-def list_known(found: Digest) -> set[str]:
+def list_known(day_digest: Digest) -> set[str]:
     """The addresses that the messages of a day may link: those of its entries, and the lines that changed."""
     changes = [
-        (each.number, touch.change) for each in (found.touches or report()).touching for touch in each.touches
+        (each.number, touch.change) for each in (day_digest.touches or report()).touching for touch in each.touches
     ]
-    changes += [(each.number, changed) for each in found.contracts for changed in each.changes]
-    pulls = {entry.number: entry.pull for entry in found.entries}
+    changes += [(each.number, changed) for each in day_digest.contracts for changed in each.changes]
+    pulls = {entry.number: entry.pull for entry in day_digest.entries}
     lines = {
         build_evidence_url(pulls[number], Evidence(each.path, "", each.side, each.line))
         for number, each in changes
         if number in pulls
     }
-    steps = {f"https://github.com/{found.repository}/pull/{each.news.entry.number}" for each in found.deprecations}
-    return list_addresses(found.entries) | lines | steps
+    steps = {
+        f"https://github.com/{day_digest.repository}/pull/{each.news.entry.number}"
+        for each in day_digest.deprecations
+    }
+    return list_addresses(day_digest.entries) | lines | steps
 
 
-def fill(found: Digest, text: str, count: int = 40) -> Digest:
+def fill(day_digest: Digest, text: str, count: int = 40) -> Digest:
     """The day with as many hits as it has pull requests, of which every text is this one."""
     hostile = touch(
         change=change(name=text, before=text, after=f"{text}x", path=text, new_name=text),
@@ -95,7 +98,9 @@ def fill(found: Digest, text: str, count: int = 40) -> Digest:
         reason=text,
         action=text,
     )
-    hits = [hit(entry.number, LEVELS[entry.number % 3], *[hostile] * 6, title=text) for entry in found.entries]
+    hits = [
+        hit(entry.number, LEVELS[entry.number % 3], *[hostile] * 6, title=text) for entry in day_digest.entries
+    ]
     rows = [
         change(kind, text, before=text, after=text, path=text, subject=each)
         for each in ContractClass
@@ -103,9 +108,9 @@ def fill(found: Digest, text: str, count: int = 40) -> Digest:
     ]
     unread = tuple(UnreadFile(f"{text}{number}", text) for number in range(9))
     return replace(
-        found,
+        day_digest,
         touches=report(*hits, profile="a" * 40, unread=unread),
-        contracts=tuple(contract(entry.number, *rows) for entry in found.entries[:count]),
+        contracts=tuple(contract(entry.number, *rows) for entry in day_digest.entries[:count]),
         deprecations=tuple(step(each, text, text=text, when=text, replacement=text) for each in DeprecationState),
     )
 
@@ -113,8 +118,11 @@ def fill(found: Digest, text: str, count: int = 40) -> Digest:
 @st.composite
 def touched_days(draw: st.DrawFn) -> Digest:
     """A hostile day of which every text about touches is one of its titles or names."""
-    found = draw(digests())
-    texts = [found.name, *(text for entry in found.entries for text in (entry.pull.title, entry.summary.action))]
-    filled = fill(found, draw(st.sampled_from(texts)))
+    day_digest = draw(digests())
+    texts = [
+        day_digest.name,
+        *(text for entry in day_digest.entries for text in (entry.pull.title, entry.summary.action)),
+    ]
+    filled = fill(day_digest, draw(st.sampled_from(texts)))
     hits = (filled.touches or report()).touching
     return replace(filled, touches=report(*hits[: draw(st.integers(0, len(hits)))]))

@@ -47,9 +47,9 @@ class Bots:
         if (transport, kind) not in self._started:
             there = self._world(kind)
             self._started[transport, kind] = self._start(transport, f"{kind}-{transport}", there, settings)
-        found = self._started[transport, kind]
-        found.wait()
-        return found
+        ready_bot = self._started[transport, kind]
+        ready_bot.wait()
+        return ready_bot
 
     def end(self, kind: str) -> None:
         """Tell those of a kind to end, as nobody asks them any more: who waits looks for work all the time."""
@@ -85,12 +85,12 @@ class Bots:
         with log.open("ab") as file:
             files = (0, 1, file.fileno())
             names = _PARTS if transport == APART else ("run",)
-            found = [
+            processes = [
                 started(each, settings=own.settings, folder=self._folder, module=self._module, files=files)
                 for each in names
             ]
-        self._processes += found
-        return Bot(transport, own, store, found[0], log, zone, self._supply)
+        self._processes += processes
+        return Bot(transport, own, store, processes[0], log, zone, self._supply)
 
     def close(self) -> None:
         """End them by SIGTERM, all at once; each must end cleanly."""
@@ -118,18 +118,18 @@ def bots_in(folder: Path, module: str = "bot") -> Iterator[Bots]:
     url = start_embedded_url(folder / "store")
     with connect_server(url) as keeper:
         keeper.ping()
-        found = Bots(folder, url, module)
+        bot_pool = Bots(folder, url, module)
         try:
-            yield found
+            yield bot_pool
         finally:
-            found.close()
+            bot_pool.close()
 
 
 @pytest.fixture(scope="package")
 def bots(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bots]:
     """They end with the last scenario: a bot that nobody asks looks for work several times a second."""
-    with bots_in(tmp_path_factory.mktemp("scenarios"), module="tests.helpers.processes.quick_posts") as found:
-        yield found
+    with bots_in(tmp_path_factory.mktemp("scenarios"), module="tests.helpers.processes.quick_posts") as bot_pool:
+        yield bot_pool
 
 
 @pytest.fixture

@@ -156,8 +156,12 @@ class KnownPulls:
     def list_merged(self, repository: Repository, day: LocalDay) -> DayMerges:
         with self._call(f"day {day.date}"):
             own = (pull for pull in self.pulls if pull.is_merged and pull.repository == repository)
-            found = sort_newest_first(tuple(replace(pull, files=None) for pull in own if pull.merge_time in day))
-            return DayMerges(found, CountCheck(self.counted.get(str(day.date), len(found)), "the commits of main"))
+            newest_first = sort_newest_first(
+                tuple(replace(pull, files=None) for pull in own if pull.merge_time in day)
+            )
+            return DayMerges(
+                newest_first, CountCheck(self.counted.get(str(day.date), len(newest_first)), "the commits of main")
+            )
 
     def fetch_pull_request(self, repository: Repository, number: int) -> PullRequest:
         with self._call(f"pull {number}"):
@@ -171,8 +175,8 @@ class KnownPulls:
         with self._call(f"talk {number}"):
             pull = self._known(repository, number)
             comment, text = RemarkKind.COMMENT, pull.body
-            said = Remark("issuecomment-1", comment, pull.author, Role.AUTHOR, pull.merged_at, text)
-            return Discussion(repository, number, pull.title, (said,))
+            remark = Remark("issuecomment-1", comment, pull.author, Role.AUTHOR, pull.merged_at, text)
+            return Discussion(repository, number, pull.title, (remark,))
 
     def find_merges(self, repository: Repository, commits: Sequence[str]) -> Mapping[str, PullRequest]:
         with self._call(f"commits {' '.join(commits)}"):
@@ -201,9 +205,9 @@ class KnownPulls:
 
 @dataclass
 class Summaries:
-    """Summarises without a model, as ``said``; keeps the numbers it was asked for. ``away``: no model is there."""
+    """Summarises without a model: ``stub_summary``. Keeps the numbers it was asked for. ``away``: no model."""
 
-    said: Summary = field(default_factory=summary)
+    stub_summary: Summary = field(default_factory=summary)
     away: bool = False
     latency: float = 0.0
     numbers: list[int] = field(default_factory=list)
@@ -216,17 +220,17 @@ class Summaries:
                 return SummaryResult(
                     build_fallback_summary(pull, Fallback(FallbackReason.NO_MODEL), Coverage.NONE)
                 )
-            return SummaryResult(self.said, cost=0.5)
+            return SummaryResult(self.stub_summary, cost=0.5)
 
 
 @dataclass
 class MemoryWhispers:
     """``EphemeralMessenger`` into a list."""
 
-    said: list[tuple[SlackRequest, Post]] = field(default_factory=list)
+    sent_posts: list[tuple[SlackRequest, Post]] = field(default_factory=list)
 
     def send(self, slack_request: SlackRequest, post: Post) -> None:
-        self.said.append((slack_request, post))
+        self.sent_posts.append((slack_request, post))
 
 
 @dataclass

@@ -116,11 +116,11 @@ def test_a_time_may_be_written_as_in_slack(monkeypatch: Env) -> None:
 
 
 def test_a_refusal_says_what_to_write(monkeypatch: Env) -> None:
-    said = {}
+    refusals = {}
     for name, value in ADVICE:
         with monkeypatch.context() as each:
-            said[name, value] = refusal(each, name, value).removeprefix(f"{name} can't be used: ").rstrip(".")
-    assert said == ADVICE
+            refusals[name, value] = refusal(each, name, value).removeprefix(f"{name} can't be used: ").rstrip(".")
+    assert refusals == ADVICE
 
 
 def refusal(monkeypatch: Env, name: str, value: str) -> str:
@@ -132,9 +132,9 @@ def refusal(monkeypatch: Env, name: str, value: str) -> str:
 
 @pytest.mark.parametrize(("name", "value"), BAD)
 def test_a_value_that_can_not_be_used_names_its_variable(monkeypatch: Env, name: str, value: str) -> None:
-    said = refusal(monkeypatch, name, value)
-    assert said.startswith(f"{name} can't be used")
-    assert "\n" not in said
+    message = refusal(monkeypatch, name, value)
+    assert message.startswith(f"{name} can't be used")
+    assert "\n" not in message
 
 
 @pytest.mark.parametrize(("name", "value"), BAD)

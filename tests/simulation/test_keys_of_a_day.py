@@ -109,8 +109,8 @@ class Seen:
             for name in names:
                 together.type(name)
                 together.pttl(name)
-            found = together.execute()
-        for name, kind, left in zip(names, found[::2], found[1::2], strict=True):
+            replies = together.execute()
+        for name, kind, left in zip(names, replies[::2], replies[1::2], strict=True):
             if kind != b"none" and left != -2:
                 self.types.setdefault(name, set()).add(kind.decode())
                 self.lifetimes[name] = max(left, self.lifetimes.get(name, left))
@@ -264,13 +264,13 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
     with pytest.MonkeyPatch.context() as environment, connect_server(url) as store:
         environment.setenv("no_proxy", "*")
         store.ping()
-        with watched(store) as found, start_bot(url, folder, MORNING, open_channels) as team:
+        with watched(store) as observations, start_bot(url, folder, MORNING, open_channels) as team:
             live_a_day(team)
             pay_and_lose(store)
             keep_a_profile(store)
             preview_and_step(store)
-            found.look()
-        yield found
+            observations.look()
+        yield observations
 
 
 def test_every_key_belongs_to_a_listed_family(seen: Seen) -> None:

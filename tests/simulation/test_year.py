@@ -142,9 +142,9 @@ def key_of_lost(subscriber: Subscriber) -> str:
 
 
 def test_each_digest_that_was_due_is_posted_once_and_nothing_else(year: Told) -> None:
-    wanted = {each.name: [digest.days for digest in in_time(each)] for each in year.people}
-    found = {each.name: [days_of(post.span) for post in year.posted[each.name]] for each in year.people}
-    assert found == wanted
+    due_days = {each.name: [digest.days for digest in in_time(each)] for each in year.people}
+    posted_days = {each.name: [days_of(post.span) for post in year.posted[each.name]] for each in year.people}
+    assert posted_days == due_days
 
 
 def test_none_is_posted_twice_even_under_another_name(year: Told) -> None:
@@ -192,9 +192,9 @@ def test_what_is_wanted_leaves_no_day_out(year: Told) -> None:
 
 
 def test_each_skipped_digest_is_told_of_once(year: Told) -> None:
-    wanted = [key_of_lost(each) for each in year.people if lost(each)]
-    assert sorted(year.skipped) == sorted(wanted)
-    assert len(wanted) > CHANNELS / 3
+    lost_keys = [key_of_lost(each) for each in year.people if lost(each)]
+    assert sorted(year.skipped) == sorted(lost_keys)
+    assert len(lost_keys) > CHANNELS / 3
     # together: a service that is away troubles all channels at once
     telling = [key for key, names in year.reports.items() if any(name.endswith("#skipped") for name in names)]
     assert len(telling) <= 3
@@ -210,13 +210,13 @@ def test_each_skipped_digest_is_in_the_journal_at_most_once(year: Told) -> None:
 
 
 def test_the_next_digest_names_what_was_skipped(year: Told) -> None:
-    wanted: dict[str, str] = {}
+    skipped_days: dict[str, str] = {}
     for each in year.people:
         unposted, after = lost(each), first_after_outage(each)
         if unposted and after:
             first, last = str(unposted[0]), str(unposted[-1])
-            wanted[key_of(each, after.days, after.zone)] = first if first == last else f"{first}..{last}"
-    assert {key: record.skipped_days for key, record in year.records.items() if record.is_posted} == wanted
+            skipped_days[key_of(each, after.days, after.zone)] = first if first == last else f"{first}..{last}"
+    assert {key: record.skipped_days for key, record in year.records.items() if record.is_posted} == skipped_days
 
 
 def test_what_people_ask_for_by_hand_in_other_zones_is_posted_beside_it(year: Told) -> None:
@@ -231,7 +231,7 @@ def test_what_people_ask_for_by_hand_in_other_zones_is_posted_beside_it(year: To
 def test_the_year_was_a_hard_one(year: Told) -> None:
     assert len({each.channel for each in year.people}) == CHANNELS
     assert len(TIMES) == 12
-    assert len({life.wanted.zone for each in year.people for life in each.lives}) == 12
+    assert len({life.preferences.zone for each in year.people for life in each.lives}) == 12
     posted = sum(map(len, year.posted.values()))
     assert posted > 250 * CHANNELS
     assert year.figures["jobs"] > posted + 6 * CHANNELS
@@ -240,4 +240,4 @@ def test_the_year_was_a_hard_one(year: Told) -> None:
     assert year.figures["refused"] > CHANNELS / 2
     assert sum(len(each.lives) > 1 for each in year.people) > CHANNELS / 10
     assert sum(bool(each.lives[-1].until < END) for each in year.people) > CHANNELS / 40
-    assert any(each.lives[0].wanted.weekdays for each in year.people if lost(each))
+    assert any(each.lives[0].preferences.weekdays for each in year.people if lost(each))

@@ -158,14 +158,14 @@ class Clock:
 
     def tick_from(self, instant: datetime, due: datetime) -> datetime:
         """When it first ticks, at ``instant`` or later, and sees what is due."""
-        wanted = max(instant, due - self.skew)
+        earliest_time = max(instant, due - self.skew)
         while True:
-            minutes = -((START + self.phase - wanted) // MINUTE)
+            minutes = -((START + self.phase - earliest_time) // MINUTE)
             tick = START + self.phase + minutes * MINUTE
             down = next((end for begin, end in self.downs if begin <= tick < end), None)
             if down is None:
                 return tick
-            wanted = down
+            earliest_time = down
 
     def has_started(self, now: datetime) -> bool:
         """Whether it was down since its last tick, or never ticked."""
@@ -192,14 +192,14 @@ class Workers:
         names = [job.name for job in jobs]
         known = self._parts.directory.get_many(names)
         planned = self._parts.agenda.get_times([NextDigest(name) for name in names])
-        wanted = [
+        due_jobs = [
             job
             for job, due in zip(jobs, planned, strict=True)
             if due == job.due and job.name in known and not known[job.name].is_paused
         ]
-        editions = {job: known[job.name].build_digest_spec(job.due) for job in wanted}
+        editions = {job: known[job.name].build_digest_spec(job.due) for job in due_jobs}
         ready = {job: edition for job, edition in editions.items() if self._is_over(edition)}
-        self.open.difference_update(ready, set(jobs).difference(wanted))
+        self.open.difference_update(ready, set(jobs).difference(due_jobs))
         moves = []
         for (job, edition), is_first in zip(ready.items(), self._claimed(ready.values()), strict=True):
             key = edition.build_key(TEAM)
@@ -308,8 +308,10 @@ class Year:
             return START
         is_relied_on = self.now() >= until and not self._is_busy(self.now())
         since = f"({int(self._seen.timestamp())}" if is_relied_on else "-inf"
-        found = self._client.zrangebyscore(DUE_QUEUE.build_key(), since, "+inf", start=0, num=1, withscores=True)
-        return datetime.fromtimestamp(cast("list[tuple[bytes, float]]", found)[0][1], UTC)
+        scored_members = self._client.zrangebyscore(
+            DUE_QUEUE.build_key(), since, "+inf", start=0, num=1, withscores=True
+        )
+        return datetime.fromtimestamp(cast("list[tuple[bytes, float]]", scored_members)[0][1], UTC)
 
     def _is_busy(self, instant: datetime) -> bool:
         return _hour(instant) in self._busy

@@ -110,7 +110,7 @@ class Wanted:
 class Life:
     """A subscription as it is for a while. ``kept`` is the date of its first digest, if a change kept one."""
 
-    wanted: Wanted
+    preferences: Wanted
     since: datetime
     until: datetime = END
     kept: dt.date | None = None
@@ -118,17 +118,17 @@ class Life:
     def digests(self) -> Iterator[Digest]:
         """All that are due in it."""
         for date in _DATES:
-            due = self.wanted.due(date)
+            due = self.preferences.due(date)
             if due and due < self.until and (date >= self.kept if self.kept else due > self.since):
-                yield Digest(self.wanted.days(date), max(due, self.since), self.wanted.zone)
+                yield Digest(self.preferences.days(date), max(due, self.since), self.preferences.zone)
 
     def next_date(self, instant: datetime) -> dt.date:
         """That of the first digest after an instant."""
-        return next(date for date in _DATES if (due := self.wanted.due(date)) and due > instant)
+        return next(date for date in _DATES if (due := self.preferences.due(date)) and due > instant)
 
     def is_calm(self, instant: datetime) -> bool:
         """Whether nothing is being posted at that time, or soon."""
-        dues = [self.wanted.due(instant.date() + n * DAY) for n in (-1, 0, 1)]
+        dues = [self.preferences.due(instant.date() + n * DAY) for n in (-1, 0, 1)]
         return not any(due and abs(due - instant) < HOUR for due in dues)
 
 
@@ -150,27 +150,27 @@ class Subscriber:
     @property
     def zones(self) -> set[ZoneInfo]:
         """Those in which they ever get digests."""
-        return {walls(life.wanted.zone).zone for life in self.lives}
+        return {walls(life.preferences.zone).zone for life in self.lives}
 
     @property
     def view(self) -> DigestView:
         """What of a day they get."""
-        return self.lives[0].wanted.wish().view if self.lives else FULL_VIEW
+        return self.lives[0].preferences.wish().view if self.lives else FULL_VIEW
 
     def is_calm(self, now: datetime) -> bool:
         return bool(self.lives) and self.lives[-1].is_calm(now)
 
-    def begin(self, wanted: Wanted, now: datetime) -> None:
-        self.name = self.people.subscribe(self._visit, wanted.wish()).current.id
-        self.lives.append(Life(wanted, now))
+    def begin(self, preferences: Wanted, now: datetime) -> None:
+        self.name = self.people.subscribe(self._visit, preferences.wish()).current.id
+        self.lives.append(Life(preferences, now))
 
     def change(self, now: datetime, *, at: str = "", zone: str = "") -> None:
         """The next digest is that of the same date."""
-        old, date = self.lives[-1].wanted, self.lives[-1].next_date(now)
-        wanted = replace(old, at=at or old.at, zone=zone or old.zone)
+        old, date = self.lives[-1].preferences, self.lives[-1].next_date(now)
+        preferences = replace(old, at=at or old.at, zone=zone or old.zone)
         self._end(now)
-        assert self.people.subscribe(self._visit, wanted.wish()).current.id == self.name
-        self.lives.append(Life(wanted, now, kept=date))
+        assert self.people.subscribe(self._visit, preferences.wish()).current.id == self.name
+        self.lives.append(Life(preferences, now, kept=date))
 
     def pause(self, now: datetime) -> None:
         self._end(now)
@@ -178,7 +178,7 @@ class Subscriber:
 
     def resume(self, now: datetime) -> None:
         self.people.resume(self._visit, SubscriptionSelector(id=self.name))
-        self.lives.append(Life(self.lives[-1].wanted, now))
+        self.lives.append(Life(self.lives[-1].preferences, now))
 
     def leave(self, now: datetime) -> None:
         self._end(now)
@@ -226,15 +226,15 @@ class People:
 
     def _fixed(self) -> Subscriber:
         """The subscription of the settings begins with the digest of the day on which the bot first starts."""
-        wanted = Wanted("09:00", str(FIXED.timing.zone), weekdays=False)
-        life = Life(wanted, START, kept=walls(wanted.zone).date(START))
+        preferences = Wanted("09:00", str(FIXED.timing.zone), weekdays=False)
+        life = Life(preferences, START, kept=walls(preferences.zone).date(START))
         return Subscriber(self._year.parts.people, FIXED.channel, "", FIXED.id, [life])
 
     def _new(self, n: int, when: datetime, view: str = "") -> Subscriber:
         zone, turn = list(TIMES)[n % len(TIMES)], n // len(TIMES)
-        wanted = Wanted(TIMES[zone][turn % 2], zone, weekdays=n % 7 < 5, view=view or VIEWS[n % len(VIEWS)])
+        preferences = Wanted(TIMES[zone][turn % 2], zone, weekdays=n % 7 < 5, view=view or VIEWS[n % len(VIEWS)])
         made = Subscriber(self._year.parts.people, f"C{n:04}", f"U{n:04}")
-        self._year.people(when, lambda: made.begin(wanted, self._year.now()))
+        self._year.people(when, lambda: made.begin(preferences, self._year.now()))
         return made
 
     def _plan(self, who: Subscriber, n: int) -> None:

@@ -28,5 +28,5 @@ def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SampleTeam]:
     with pytest.MonkeyPatch.context() as environment, connect_server(url) as keeper:
         environment.setenv("no_proxy", "*")
         keeper.ping()
-        with start_bot(url, folder, read_last_moment() + timedelta(seconds=30), restore_both) as found:
-            yield found
+        with start_bot(url, folder, read_last_moment() + timedelta(seconds=30), restore_both) as sample_team:
+            yield sample_team

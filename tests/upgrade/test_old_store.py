@@ -214,14 +214,14 @@ def test_an_old_button_removes_a_subscription(team: SampleTeam) -> None:
 
 def test_subscriptions_are_listed_paused_and_resumed(team: SampleTeam) -> None:
     you = team.person(YOU)
-    said = []
+    texts = []
     for words in ("list", f"resume {RISKY}", "list", "pause"):
         team.do(you.send_command("/prdigest", words, channel="C0RISKY"))
-        said.append(read(team.shown(YOU)[-1]))
-    assert "paused" in said[0]
-    assert said[1].startswith("Resumed")
-    assert "paused" not in said[2]
-    assert said[3].startswith("Paused")
+        texts.append(read(team.shown(YOU)[-1]))
+    assert "paused" in texts[0]
+    assert texts[1].startswith("Resumed")
+    assert "paused" not in texts[2]
+    assert texts[3].startswith("Paused")
 
 
 def test_somebodys_own_digest_is_still_theirs(team: SampleTeam) -> None:

@@ -42,14 +42,14 @@ class ClaudeBatches:
 
     def list_since(self, moment: datetime) -> Sequence[BatchStatus]:
         """List the batches that were created since a moment, newest first."""
-        found: list[BatchStatus] = []
+        statuses: list[BatchStatus] = []
         with self._translate_errors():
             for batch in self._client.messages.batches.list(limit=_PAGE_SIZE):
                 status = self._read_status(batch)
                 if status.created_at < moment:
                     break
-                found.append(status)
-        return found
+                statuses.append(status)
+        return statuses
 
     def get_status(self, name: str) -> BatchStatus | None:
         """Return the state of a batch, None if there is none with that id."""

@@ -64,10 +64,12 @@ class GitMirrorFiles:
             if side is DiffSide.NEW or not self._is_first(repository, commit):
                 raise
             entries = {}
-        found = {path: entries.get(name) if name else None for path, name in names.items()}
+        entries_by_path = {path: entries.get(name) if name else None for path, name in names.items()}
         files = {path: SourceFile(path, problem=SourceProblem.MISSING) for path in names}
-        files |= {path: SourceFile(path, problem=entry.problem) for path, entry in found.items() if entry}
-        readable = {path: entry for path, entry in found.items() if entry and not entry.problem}
+        files |= {
+            path: SourceFile(path, problem=entry.problem) for path, entry in entries_by_path.items() if entry
+        }
+        readable = {path: entry for path, entry in entries_by_path.items() if entry and not entry.problem}
         return files | dict(self._read_contents(repository, readable))
 
     def read_versions(

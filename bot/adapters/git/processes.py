@@ -143,10 +143,10 @@ def open_process(
     if seconds <= 0:
         raise GitFailure("no time is left for it")
     # files instead of pipes, so that git and this process never wait for each other
-    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as complaints:
-        given.write(lines)
-        given.seek(0)
-        with _start(command, environment, given, complaints) as started:
+    with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as complaints:
+        stdin.write(lines)
+        stdin.seek(0)
+        with _start(command, environment, stdin, complaints) as started:
             process = GitProcess(started, complaints, seconds)
             timer = threading.Timer(seconds, process.kill)
             timer.daemon = True
@@ -173,14 +173,14 @@ def run_git(
 
 
 def _start(
-    command: Sequence[str | bytes], environment: Mapping[str, str], given: IO[bytes], complaints: IO[bytes]
+    command: Sequence[str | bytes], environment: Mapping[str, str], stdin: IO[bytes], complaints: IO[bytes]
 ) -> subprocess.Popen[bytes]:
     """Start a program in a group of its own, so that what it starts can be ended with it. Raises GitFailure."""
     try:
         return subprocess.Popen(  # noqa: S603 (arguments of ours, and no shell)
             command,
             env=environment,
-            stdin=given,
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=complaints,
             start_new_session=True,

@@ -73,8 +73,8 @@ class CallAssembler:
 
     def _choose_id(self, proposed: str | None, number: int) -> str:
         """Return the id of a call: the server's, or one of ours if that is missing, too long or not unique."""
-        taken = {each.id for each in self._calls}
-        is_usable = proposed and len(proposed) <= _MAX_NAME_LENGTH and proposed not in taken
+        used_ids = {each.id for each in self._calls}
+        is_usable = proposed and len(proposed) <= _MAX_NAME_LENGTH and proposed not in used_ids
         return str(proposed) if is_usable else f"call_{number}"
 
     def list_calls(self) -> list[ToolCall]:

@@ -54,12 +54,12 @@ class OpenAIProbe:
         if self._lengths is None:
             try:
                 with _translate_errors():
-                    found = self._list_models()
+                    lengths = self._list_models()
             except ServerRefusal as refusal:
                 if refusal.status in _NO_LIST:
                     return None
                 raise OperatorAdvice().translate_refusal(refusal) from refusal
-            self._lengths = found
+            self._lengths = lengths
         return model in self._lengths
 
     def check_capabilities(self, model: str) -> Sequence[Capability]:

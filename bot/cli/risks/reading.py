@@ -31,9 +31,9 @@ class ReadingOptions(NamedTuple):
     def require_reading(self, *, is_reading: bool) -> None:
         """Raise UsageError if an option is given without ``--reading``."""
         names = ("--pairs", "--seed", "--max-cost")
-        given = [name for name, value in zip(names, self, strict=True) if value is not None]
-        if given and not is_reading:
-            raise UsageError(f"{given[0]} belongs to --reading: give both, or neither.")
+        option_names = [name for name, value in zip(names, self, strict=True) if value is not None]
+        if option_names and not is_reading:
+            raise UsageError(f"{option_names[0]} belongs to --reading: give both, or neither.")
 
     @property
     def rule(self) -> PairRule:

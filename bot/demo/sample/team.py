@@ -29,8 +29,8 @@ _SUFFIX = ".sample"
 
 def list_team_files() -> tuple[SourceFile, ...]:
     """Return the files of the team's tree, by path."""
-    found = _iterate_files(files("bot.demo.sample").joinpath("downstream"), "")
-    return tuple(sorted(found, key=lambda file: file.path))
+    source_files = _iterate_files(files("bot.demo.sample").joinpath("downstream"), "")
+    return tuple(sorted(source_files, key=lambda file: file.path))
 
 
 def load_profile() -> Profile:

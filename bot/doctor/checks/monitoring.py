@@ -31,7 +31,7 @@ def check_monitoring(plan: MonitoringPlan) -> Iterator[Finding]:
     if not plan.traces_address:
         yield Finding.build_note(TRACES, "off: OTEL_EXPORTER_OTLP_ENDPOINT is not set")
     elif plan.missing_exporter:
-        found = "off: OTEL_EXPORTER_OTLP_ENDPOINT is set, but the extra otel is not installed"
-        yield Finding.build_failure(TRACES, found, plan.missing_exporter)
+        problem = "off: OTEL_EXPORTER_OTLP_ENDPOINT is set, but the extra otel is not installed"
+        yield Finding.build_failure(TRACES, problem, plan.missing_exporter)
     else:
         yield Finding.build_success(TRACES, f"sent to {plan.traces_address}")

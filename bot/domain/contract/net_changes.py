@@ -132,13 +132,13 @@ def _collect_migrations(
     """Return how upstream changed its own callers, newest first, by the names of net changes."""
     by_name: dict[str, tuple[Migration, ...]] = {}
     for each in net:
-        found = (
+        migrations = (
             migration
             for merge in reversed(each.merges)
             for name in each.names
             for migration in merges[merge.position].migrations.get(name, ())
         )
-        if shown := tuple(islice(found, _MAX_MIGRATIONS)):
+        if shown := tuple(islice(migrations, _MAX_MIGRATIONS)):
             by_name[each.change.name] = shown
     return by_name
 

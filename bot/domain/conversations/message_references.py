@@ -52,12 +52,12 @@ def find_pull_requests(message: Mapping[str, Any], repositories: AllowedReposito
     )
     mentions = list(islice(every, _MAX_MENTIONS))
     elsewhere = {each.number for each, _ in mentions if each.repository and _is_other(each, repositories)}
-    found = (
+    references = (
         _resolve(mention, repositories)
         for mention, has_numbers in mentions
         if mention.repository or (has_numbers and mention.number not in elsewhere)
     )
-    return tuple(dict.fromkeys(reference for reference in found if reference))
+    return tuple(dict.fromkeys(reference for reference in references if reference))
 
 
 def _is_other(mention: Mention, repositories: AllowedRepositories) -> bool:

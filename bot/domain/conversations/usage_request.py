@@ -44,10 +44,10 @@ class UsageRequest:
 
 def parse_month(text: str, today: dt.date) -> dt.date:
     """Return the first day of a month that is written as 2026-11. Raises UsageError, also for one to come."""
-    found = _MONTH.fullmatch(text)
-    if not found or not 1 <= int(found[2]) <= 12 or int(found[1]) < 1:
+    match = _MONTH.fullmatch(text)
+    if not match or not 1 <= int(match[2]) <= 12 or int(match[1]) < 1:
         raise UsageError(f"{quote_input(text)} is not a month: write it as 2026-11.")
-    month = dt.date(int(found[1]), int(found[2]), 1)
+    month = dt.date(int(match[1]), int(match[2]), 1)
     if month > today:
         raise UsageError(f"{month:%Y-%m} is still to come: choose a month up to {today:%Y-%m}.")
     return month

@@ -17,11 +17,11 @@ class CheckStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A check and its result, ``found``. ``advice`` is one sentence on what to do; all failed checks have it."""
+    """A check and its result, ``result``. ``advice`` is one sentence on what to do; all failed checks have it."""
 
     name: str
     status: CheckStatus
-    found: str
+    result: str
     advice: str = ""
 
     @classmethod

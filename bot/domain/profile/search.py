@@ -14,22 +14,22 @@ def find_uses(profile: Profile, text: str) -> tuple[Use, ...]:
     Of a dotted name its last parts are enough. If nothing is named so exactly, names and paths that contain the
     text are found.
     """
-    wanted = text.strip().strip("`/").removesuffix("()").casefold()[:_MAX_LENGTH]
-    if not wanted:
+    query = text.strip().strip("`/").removesuffix("()").casefold()[:_MAX_LENGTH]
+    if not query:
         return ()
-    exact = [use for use in profile.uses if _is_named(use, wanted)]
-    found = exact or [use for use in profile.uses if any(wanted in each for each in _list_texts(use))]
-    return tuple(sorted(found, key=lambda use: (use.path, use.line, use.name)))
+    exact = [use for use in profile.uses if _is_named(use, query)]
+    matches = exact or [use for use in profile.uses if any(query in each for each in _list_texts(use))]
+    return tuple(sorted(matches, key=lambda use: (use.path, use.line, use.name)))
 
 
-def _is_named(use: Use, wanted: str) -> bool:
+def _is_named(use: Use, query: str) -> bool:
     """Return whether a use is of a name with these last parts, or in a file or folder of this path."""
     path = use.path.casefold()
     names = (use.name, *use.definitions)
     return (
-        any(f".{name.casefold()}".endswith(f".{wanted}") for name in names)
-        or f"{path}/".startswith(f"{wanted}/")
-        or f"/{path}".endswith(f"/{wanted}")
+        any(f".{name.casefold()}".endswith(f".{query}") for name in names)
+        or f"{path}/".startswith(f"{query}/")
+        or f"/{path}".endswith(f"/{query}")
     )
 
 

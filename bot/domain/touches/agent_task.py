@@ -92,11 +92,11 @@ def _select_hunks(
     hunks: list[MigrationHunk] = []
     others = 0
     for file in files:
-        wanted = migrated.get(file.path, frozenset())
+        line_numbers = migrated.get(file.path, frozenset())
         # GitHub leaves out the diffs of large files
-        others += bool(wanted) and not file.patch
+        others += bool(line_numbers) and not file.patch
         for header, lines in split_hunks(file.patch or ""):
-            near = [line for line in wanted if lines[0].new <= line <= lines[-1].new]
+            near = [line for line in line_numbers if lines[0].new <= line <= lines[-1].new]
             if near:
                 hunks.append(MigrationHunk(file.path, header, tuple(_cut_lines(lines, near))))
             elif file.path not in own and _names_any(lines, words):
@@ -122,7 +122,7 @@ def _cut_lines(lines: Sequence[DiffLine], near: Sequence[int]) -> Iterator[DiffL
     """Yield the lines around some lines of the new file, with a gap for each run that is left out."""
     is_after_gap = False
     for line in lines:
-        if any(abs(line.new - wanted) <= _CONTEXT_LINES for wanted in near):
+        if any(abs(line.new - number) <= _CONTEXT_LINES for number in near):
             is_after_gap = False
             yield line
         elif not is_after_gap:

@@ -105,10 +105,12 @@ def score_decisions(
 
     A hit counts once, with what was said about it last, or else about its merge.
     """
-    said = {decision.key: decision.verdict for decision in decisions}
+    verdicts = {decision.key: decision.verdict for decision in decisions}
     every = {hit.key: hit for hit in hits}.values()
-    counts = Counter((hit.level, said.get(hit.key) or said.get(HitKey(hit.key.reference))) for hit in every)
-    wanted = levels or (TouchLevel.BREAKS, TouchLevel.MAY_BREAK, TouchLevel.TOUCHES)
+    counts = Counter(
+        (hit.level, verdicts.get(hit.key) or verdicts.get(HitKey(hit.key.reference))) for hit in every
+    )
+    shown_levels = levels or (TouchLevel.BREAKS, TouchLevel.MAY_BREAK, TouchLevel.TOUCHES)
     return tuple(
         LevelScore(
             level,
@@ -117,5 +119,5 @@ def score_decisions(
             counts[level, TouchVerdict.DONE],
             counts[level, TouchVerdict.NOT_US],
         )
-        for level in wanted
+        for level in shown_levels
     )

@@ -162,13 +162,13 @@ def _choose_limits(content: _LeadContent) -> _LeadLimits:
 def _render_blocks(content: _LeadContent, urls: Mapping[int, str], limits: _LeadLimits) -> list[Block]:
     """Return the blocks; ``urls`` are the addresses of the numbers that become links in prose."""
     digest = content.digest
-    said = truncate_to_sentences(content.overview, limits.overview)
-    index = SentenceIndex.build(said)
+    overview = truncate_to_sentences(content.overview, limits.overview)
+    index = SentenceIndex.build(overview)
     return [
         make_header(content.headline),
         *_render_touches(digest, limits),
         *_render_news(digest, limits),
-        *_render_overview(digest, said, urls, limits),
+        *_render_overview(digest, overview, urls, limits),
         *render_outcomes(content.outcomes, content.older_reverts, sentences.OUTCOMES_ELSEWHERE, limits.lists),
         *render_risky_changes(digest, content.riskiest, urls, limits.lists, index),
         *render_actions(content.actions, content.urls, urls, limits.lists, index),

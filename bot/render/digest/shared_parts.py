@@ -110,11 +110,11 @@ def render_risky_changes(
     riskiest: Sequence[Entry],
     urls: Mapping[int, str],
     limits: LineLimits = WIDE_LIMITS,
-    said: SentenceIndex = EMPTY_INDEX,
+    index: SentenceIndex = EMPTY_INDEX,
 ) -> Iterator[Block]:
     """Yield which of the ``riskiest`` entries deserve a second look, or that none does.
 
-    ``said`` is the text above it.
+    ``index`` is the text above it.
     """
     entries = riskiest[: limits.risks]
     if entries:
@@ -122,7 +122,7 @@ def render_risky_changes(
         is_new = len(entries) > 1 and all(entry.risk.without_history for entry in entries)
         title = render_second_look_title(is_reduced=digest.is_reduced, is_new=is_new)
         lines = [
-            render_second_look(entry, urls, limits=limits, said=said, tells_history=not is_new)
+            render_second_look(entry, urls, limits=limits, index=index, tells_history=not is_new)
             for entry in entries
         ]
         yield make_block(make_section(title), make_bullets(lines))
@@ -136,16 +136,16 @@ def render_second_look(
     limit: int = _MAX_REASON_LENGTH,
     *,
     limits: LineLimits = WIDE_LIMITS,
-    said: SentenceIndex = EMPTY_INDEX,
+    index: SentenceIndex = EMPTY_INDEX,
     tells_history: bool = True,
 ) -> list[Element]:
     """Return an entry with what may break, the mark of its band, and the reasons of the rules in a few words.
 
     What may break is the strongest finding of the second reading with its trigger, else the claim of the summary,
-    if a quote proved it; what ``said`` has already is left out. Without either the reasons come first. Each text
+    if a quote proved it; what ``index`` has already is left out. Without either the reasons come first. Each text
     has up to ``limit`` characters. With ``tells_history`` a missing history of the files is named.
     """
-    may_break = _render_what_may_break(entry, urls, limit, limits, said)
+    may_break = _render_what_may_break(entry, urls, limit, limits, index)
     reasons = _format_reasons(entry, limit, limits)
     band = make_text(sentences.format_band(entry.risk, tells_history=tells_history))
     linked, attempts = _render_linked_title(entry.pull, limits.titles), render_attempts(entry, limits.attempts)
@@ -157,11 +157,11 @@ def render_second_look(
 
 
 def _render_what_may_break(
-    entry: Entry, urls: Mapping[int, str], limit: int, limits: LineLimits, said: SentenceIndex
+    entry: Entry, urls: Mapping[int, str], limit: int, limits: LineLimits, index: SentenceIndex
 ) -> list[Element]:
     """Return what may break, and of a finding when it does and what to do; nothing if neither is known."""
     claim, finding = get_claim(entry), entry.strongest_finding
-    is_said = said.has_words(normalize_sentence(claim))
+    is_said = index.has_words(normalize_sentence(claim))
     prose = [] if is_said else make_prose(truncate_words(claim, limits.claim), urls, limit)
     trigger = render_trigger(entry.pull, finding, urls, limits.trigger, limit) if finding else []
     return [*end_sentence(prose), *trigger]
@@ -236,10 +236,10 @@ def render_actions(
     own_urls: Mapping[int, str],
     urls: Mapping[int, str],
     limits: LineLimits = WIDE_LIMITS,
-    said: SentenceIndex = EMPTY_INDEX,
+    index: SentenceIndex = EMPTY_INDEX,
 ) -> Iterator[Block]:
-    """Yield what readers may have to do, without what ``said`` says already. ``own_urls`` are those of the day."""
-    actions = [group for group in groups if not said.has_words(group.words)]
+    """Yield what readers may have to do, without what ``index`` says. ``own_urls`` are those of the day."""
+    actions = [group for group in groups if not index.has_words(group.words)]
     first, rest = actions[: limits.actions], actions[limits.actions :]
     items = [
         [

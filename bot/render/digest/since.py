@@ -118,9 +118,9 @@ def _render_story(page: SincePage, story: Story, limits: _Limits) -> list[Elemen
     urls = {pull.number: pull.url for pull in earlier}
     entry = page.entries.get(latest.number)
     headline = truncate_words(collapse_lines(entry.summary.headline), limits.words) if entry else ""
-    said = [make_text(": "), *make_prose(headline, {}, _MAX_HEADLINE_LENGTH)] if headline else []
+    headline_elements = [make_text(": "), *make_prose(headline, {}, _MAX_HEADLINE_LENGTH)] if headline else []
     after = make_text(sentences.AFTER)
-    return [*render_reference(latest, limits.words), *said, after, *render_numbers([*urls], urls)]
+    return [*render_reference(latest, limits.words), *headline_elements, after, *render_numbers([*urls], urls)]
 
 
 def _render_bumps(page: SincePage, limits: _Limits) -> Iterator[Block]:

@@ -28,9 +28,9 @@ def render_card(card: PreviewCard) -> tuple[Block, ...]:
 
 def _render_pull(card: PullPreview) -> tuple[list[Element], str]:
     pull = card.pull
-    said = truncate_text(collapse_lines(card.headline or pull.title), _MAX_HEADLINE)
+    headline = truncate_text(collapse_lines(card.headline or pull.title), _MAX_HEADLINE)
     number = make_link(pull.url, f"{pull.repository}#{pull.number}", bold=True)
-    return [number, make_text(" "), *make_prose(said, {}, _MAX_HEADLINE)], sentences.format_pull_facts(card)
+    return [number, make_text(" "), *make_prose(headline, {}, _MAX_HEADLINE)], sentences.format_pull_facts(card)
 
 
 def _render_range(card: RangePreview) -> tuple[list[Element], str]:

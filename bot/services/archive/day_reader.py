@@ -114,8 +114,8 @@ def _group_outcomes(merges: Iterable[PullRequest]) -> Mapping[int, tuple[Archive
             archived = ArchivedOutcome(str(outcome.kind), outcome.by.number, at)
             grouped.setdefault(outcome.pull.number, []).append((at, archived))
     return {
-        number: tuple(each for _, each in sorted(found, key=lambda pair: (pair[0], pair[1].by)))
-        for number, found in grouped.items()
+        number: tuple(each for _, each in sorted(pairs, key=lambda pair: (pair[0], pair[1].by)))
+        for number, pairs in grouped.items()
     }
 
 

@@ -70,7 +70,7 @@ class Forgetting:
 
     def _find_messages(self, user: str, show: Callable[[int, int], None]) -> tuple[frozenset[str], int]:
         """Return the messages of the threads in which a person wrote, and how many threads are unread."""
-        found, unread = set[str](), 0
+        message_names, unread = set[str](), 0
         # nobody else writes in the direct messages of a person, and theirs are known
         threads = [each for each in self._eraser.list_threads() if not each[0].startswith("D")]
         for done, (channel, thread) in enumerate(threads):
@@ -83,7 +83,7 @@ class Forgetting:
             if messages is None:
                 unread += 1
             elif any(message.user == user for message in messages):
-                found.update(build_thread_name(channel, message.ts) for message in messages)
-                found.add(build_thread_name(channel, thread))
+                message_names.update(build_thread_name(channel, message.ts) for message in messages)
+                message_names.add(build_thread_name(channel, thread))
         show(len(threads), len(threads))
-        return frozenset(found), unread
+        return frozenset(message_names), unread

@@ -52,7 +52,7 @@ class HealthReader:
             budget=budget,
             has_model=self._has_model,
             stand_in_note=self._stand_in_note,
-            store=memory.found,
+            store=memory.result,
             is_full=memory.status is CheckStatus.FAILED,
             cost_of_month=self._budget.read_spending_of_month(),
             monthly_budget=self._budget.limits.monthly,

@@ -143,9 +143,9 @@ class ProfileRefresher:
         scans = ContentCache(
             self._cache, FILE_USES, _CODEC, _name_scan(entry.packages), lambda file: _scan(file, entry.packages)
         )
-        found = list(scans.read_files(files, source, tree.commit, chosen[:MAX_SCANNED_FILES], self._workers))
+        file_uses = list(scans.read_files(files, source, tree.commit, chosen[:MAX_SCANNED_FILES], self._workers))
         profile = build_profile(
-            entry.name, str(source), tree.commit, self._now().astimezone(UTC), entry.packages, found
+            entry.name, str(source), tree.commit, self._now().astimezone(UTC), entry.packages, file_uses
         )
         left_out = [UnreadFile(file.path, _TOO_MANY) for file in chosen[MAX_SCANNED_FILES:]]
         return replace(profile, unread=(*profile.unread, *left_out))

@@ -53,10 +53,13 @@ class UpstreamOutlines:
         known = _KnownModules(modules, self._outlines.get_kept)
         linked = link_profile(profile, UpstreamIndex(known.load))
         for _ in range(_MAX_ROUNDS):
-            wanted = known.take_wanted()
-            if not wanted:
+            missing_modules = known.take_wanted()
+            if not missing_modules:
                 break
-            known.add(wanted, self._read_modules(upstream, tree.commit, [modules[name] for name in wanted]))
+            known.add(
+                missing_modules,
+                self._read_modules(upstream, tree.commit, [modules[name] for name in missing_modules]),
+            )
             linked = link_profile(profile, UpstreamIndex(known.load))
         return linked
 
@@ -92,13 +95,13 @@ class _KnownModules:
 
     def take_wanted(self) -> list[str]:
         """Return the modules that are to be read next, and none that would be too many."""
-        wanted = list(self._wanted)[: max(_MAX_MODULES - len(self._outlines), 0)]
+        module_names = list(self._wanted)[: max(_MAX_MODULES - len(self._outlines), 0)]
         self._wanted.clear()
-        return wanted
+        return module_names
 
-    def add(self, wanted: Iterable[str], outlines: Mapping[str, ModuleOutline]) -> None:
+    def add(self, module_names: Iterable[str], outlines: Mapping[str, ModuleOutline]) -> None:
         """Add what was read of the modules that were wanted. The others are not wanted again."""
-        self._outlines |= {name: outlines.get(name) for name in wanted}
+        self._outlines |= {name: outlines.get(name) for name in module_names}
 
 
 def _list_modules(tree: RepositoryTree) -> dict[str, TreeFile]:

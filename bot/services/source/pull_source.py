@@ -176,15 +176,15 @@ class PullSource:
 
     # what is said
 
-    def _show_uses(self, name: str, found: SourceUses, where: str, notes: Sequence[str]) -> str:
-        uses = fit_uses(found.uses)
+    def _show_uses(self, name: str, source_uses: SourceUses, where: str, notes: Sequence[str]) -> str:
+        uses = fit_uses(source_uses.uses)
         self._note_uses(uses)
         self._record.add_uses(self._pull.number, name, where)
-        at_least = "" if found.is_complete else "at least "
-        count = format_count(len(found.uses), "line has", "lines have")
+        at_least = "" if source_uses.is_complete else "at least "
+        count = format_count(len(source_uses.uses), "line has", "lines have")
         head = f"{at_least}{count} {quote_input(name)} in {where} {describe_commit(self._pull)}:"
         shown_notes = self._limit_notes(notes)
-        hidden = len(found.uses) - len(uses)
+        hidden = len(source_uses.uses) - len(uses)
         cut = f"[cut: {format_count(hidden, 'line')} not shown]" if hidden else ""
         return "\n".join(part for part in (head, shown_notes, *map(format_use, uses), cut) if part)
 

@@ -47,23 +47,23 @@ class TouchLister:
         merged = self._lister.list_merges(entry.upstream, request.span)
         report = self._reports.judge_merges(entry.name, merged.pulls).report
         self._decisions.note_shown(entry.name, entry.upstream, report.touching)
-        said = self._decisions.list_decisions(entry.name)
+        decisions = self._decisions.list_decisions(entry.name)
         return TouchList(
             self._name_of(entry.upstream),
             request.span,
             report,
             merged.pulls,
-            _group_verdicts(said, entry.upstream),
+            _group_verdicts(decisions, entry.upstream),
             merged.caveats,
         )
 
 
 def _group_verdicts(
-    said: Mapping[HitKey, TouchDecision], upstream: Repository
+    decisions: Mapping[HitKey, TouchDecision], upstream: Repository
 ) -> dict[int, tuple[TouchVerdict, ...]]:
     """Return the verdicts of a repository's merges by number, each once, the latest first."""
     verdicts: dict[int, tuple[TouchVerdict, ...]] = {}
-    for decision in sorted(said.values(), key=lambda each: each.at, reverse=True):
+    for decision in sorted(decisions.values(), key=lambda each: each.at, reverse=True):
         reference = decision.key.reference
         if str(reference.repository).lower() == str(upstream).lower():
             known = verdicts.get(reference.number, ())

@@ -69,7 +69,7 @@ class PinFinder:
 def _list_pins(profile: Profile, upstream: Repository) -> tuple[str, ...]:
     """Return the commits that a tree pins, or else the tags that its first pinned version may have."""
     pins = [use for use in profile.uses if use.kind is UseKind.PIN]
-    hashes = dict.fromkeys(found[0] for use in pins if (found := find_hashes(use.text.lower())))
+    hashes = dict.fromkeys(pinned_hashes[0] for use in pins if (pinned_hashes := find_hashes(use.text.lower())))
     if hashes:
         return tuple(hashes)[:_MAX_HASHES]
     own = {upstream.name.lower(), *(package.lower() for package in profile.packages)}

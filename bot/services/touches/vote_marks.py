@@ -43,10 +43,10 @@ class VoteMarks:
             message = self._find_message(asker)
             if message is None or parse_digest_key(message.key.partition("#")[0]):
                 return
-            said = select_decisions(self._decisions, vote.profile, vote.reference.repository)
+            decisions = select_decisions(self._decisions, vote.profile, vote.reference.repository)
             post = {"text": message.text, "blocks": json.loads(blocks_json)}
             self._messenger.edit_message(
-                asker.channel, asker.message, add_decisions(post, said), message.key, message.about
+                asker.channel, asker.message, add_decisions(post, decisions), message.key, message.about
             )
         except SlackCallRefused as error:
             log.info("an answer in %s does not show what was said: %s", asker.channel, error)
@@ -68,6 +68,8 @@ def select_decisions(
     return {each.key.reference.number: each for each in sorted(own, key=lambda each: each.at)}
 
 
-def mark_blocks(blocks: Sequence[Mapping[str, Any]], said: Mapping[int, TouchDecision]) -> list[Mapping[str, Any]]:
+def mark_blocks(
+    blocks: Sequence[Mapping[str, Any]], decisions: Mapping[int, TouchDecision]
+) -> list[Mapping[str, Any]]:
     """Return blocks with what was said about their hits."""
-    return list(add_decisions({"blocks": blocks}, said)["blocks"])
+    return list(add_decisions({"blocks": blocks}, decisions)["blocks"])

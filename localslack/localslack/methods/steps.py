@@ -13,8 +13,8 @@ def complete_step(team: Workspace, arguments: Json) -> Json:
     """End a step with its outputs (``functions.completeSuccess``)."""
     execution = _find_running(team, arguments)
     try:
-        given = arguments.get("outputs")
-        outputs = json.loads(given) if isinstance(given, str) else given
+        raw_outputs = arguments.get("outputs")
+        outputs = json.loads(raw_outputs) if isinstance(raw_outputs, str) else raw_outputs
     except ValueError:
         raise SlackError("invalid_arguments") from None
     raise_error("parameter_validation_failed" if team.steps.find_output_fault(execution, outputs) else None)

@@ -61,11 +61,11 @@ def _find_shared(team: Workspace, arguments: Json) -> SharedLinks:
 
 def _read_unfurls(arguments: Json) -> dict[str, Json]:
     """Return the cards by link. Raises SlackError."""
-    given = arguments.get("unfurls")
-    if not given:
+    raw_unfurls = arguments.get("unfurls")
+    if not raw_unfurls:
         raise SlackError("missing_unfurls")
     try:
-        unfurls = json.loads(given) if isinstance(given, str) else given
+        unfurls = json.loads(raw_unfurls) if isinstance(raw_unfurls, str) else raw_unfurls
     except ValueError:
         raise SlackError("invalid_unfurls_format") from None
     if not isinstance(unfurls, dict) or not all(isinstance(card, dict) for card in unfurls.values()):

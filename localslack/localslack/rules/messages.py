@@ -45,8 +45,8 @@ def find_blocks_fault(arguments: Json) -> Fault | None:
     if len(blocks) > MESSAGE_BLOCKS:
         return Fault("/blocks", f"must have at most {MESSAGE_BLOCKS} items")
     faults = (find_fault(BLOCK, block, f"/blocks/{place}") for place, block in enumerate(blocks))
-    found = next(filter(None, faults), None)
-    return found or (None if has_unique_values("block_id", blocks) else Fault("/blocks", "repeats a block_id"))
+    fault = next(filter(None, faults), None)
+    return fault or (None if has_unique_values("block_id", blocks) else Fault("/blocks", "repeats a block_id"))
 
 
 def check_metadata(metadata: object) -> str | None:

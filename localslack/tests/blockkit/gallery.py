@@ -36,20 +36,20 @@ def literal(text: str, url: str) -> list[Json]:
 
 def marked(text: str) -> list[Json]:
     """Blocks in which the text is markup of one kind or the other."""
-    said = {"type": "mrkdwn", "text": text}
-    option = _option(said, text, "https://a.example") | {"description": said}
+    markup = {"type": "mrkdwn", "text": text}
+    option = _option(markup, text, "https://a.example") | {"description": markup}
     tasks = [
         {"type": "task_card", "task_id": status, "title": text, "status": status, "details": text, "output": text}
         for status in ("pending", "in_progress", "complete", "error")
     ]
     return [
-        {"type": "section", "text": said, "fields": [said]},
-        {"type": "section", "text": {**said, "verbatim": True}},
-        {"type": "context", "elements": [said]},
+        {"type": "section", "text": markup, "fields": [markup]},
+        {"type": "section", "text": {**markup, "verbatim": True}},
+        {"type": "context", "elements": [markup]},
         {"type": "markdown", "text": text},
         {"type": "plan", "title": text, "tasks": tasks},
-        {"type": "section", "text": said, "accessory": _ticks("checkboxes", option)},
-        {"type": "section", "text": said, "accessory": _ticks("radio_buttons", option)},
+        {"type": "section", "text": markup, "accessory": _ticks("checkboxes", option)},
+        {"type": "section", "text": markup, "accessory": _ticks("radio_buttons", option)},
     ]
 
 

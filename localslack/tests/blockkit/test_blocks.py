@@ -36,10 +36,10 @@ def test_a_header_is_a_heading_with_emoji_and_without_markup() -> None:
 
 
 def test_a_section_has_its_text_its_fields_and_what_stands_beside() -> None:
-    found = message(section("*a*", fields=[mrkdwn("_b_"), plain("*c*\nd")], accessory=IMAGE))
-    assert found.text == "ab*c*\ndx"
-    assert [tag.name for tag in found.find_all() if tag.name in ("strong", "em")] == ["strong", "em"]
-    assert len(found.find_by_class("bk-fields")) == len(found.find_by_class("bk-accessory")) == 1
+    document = message(section("*a*", fields=[mrkdwn("_b_"), plain("*c*\nd")], accessory=IMAGE))
+    assert document.text == "ab*c*\ndx"
+    assert [tag.name for tag in document.find_all() if tag.name in ("strong", "em")] == ["strong", "em"]
+    assert len(document.find_by_class("bk-fields")) == len(document.find_by_class("bk-accessory")) == 1
 
 
 def test_fields_stand_without_a_text_too() -> None:
@@ -47,9 +47,9 @@ def test_fields_stand_without_a_text_too() -> None:
 
 
 def test_small_print_has_texts_and_images() -> None:
-    found = message(context(mrkdwn("*a*"), IMAGE, plain("*b*")))
-    assert found.text == "ax*b*"
-    assert found.find_by_class("bk-image-small")[0]["href"] == IMAGE["image_url"]
+    document = message(context(mrkdwn("*a*"), IMAGE, plain("*b*")))
+    assert document.text == "ax*b*"
+    assert document.find_by_class("bk-image-small")[0]["href"] == IMAGE["image_url"]
 
 
 def test_a_divider_is_a_line() -> None:
@@ -66,9 +66,9 @@ def test_a_divider_is_a_line() -> None:
     ],
 )
 def test_an_image_is_its_description_and_is_never_loaded(image: Json, href: list[str]) -> None:
-    found = message({**image, "title": plain("Title")})
-    assert found.text == "Titlex"
-    assert [tag["href"] for tag in found.find_all("a")] == href
+    document = message({**image, "title": plain("Title")})
+    assert document.text == "Titlex"
+    assert [tag["href"] for tag in document.find_all("a")] == href
 
 
 STYLES = [("bold", "strong"), ("italic", "em"), ("strike", "s"), ("underline", "u"), ("code", "code")]
@@ -76,14 +76,14 @@ STYLES = [("bold", "strong"), ("italic", "em"), ("strike", "s"), ("underline", "
 
 @pytest.mark.parametrize(("style", "tag"), STYLES)
 def test_rich_text_has_styles(style: str, tag: str) -> None:
-    found = message(inline(word("a"), word("*b*\n", style={style: True}), link(text="c", style={style: True})))
-    assert found.text == "a*b*\nc"
-    assert len(found.find_all(tag)) == 2
+    document = message(inline(word("a"), word("*b*\n", style={style: True}), link(text="c", style={style: True})))
+    assert document.text == "a*b*\nc"
+    assert len(document.find_all(tag)) == 2
 
 
 def test_styles_go_together() -> None:
-    found = message(inline(word(style={style: True for style, _ in STYLES})))
-    assert {tag for _, tag in STYLES} <= {tag.name for tag in found.tags}
+    document = message(inline(word(style={style: True for style, _ in STYLES})))
+    assert {tag for _, tag in STYLES} <= {tag.name for tag in document.tags}
 
 
 @pytest.mark.parametrize(
@@ -121,22 +121,24 @@ def test_a_colour_that_is_none_is_drawn_nowhere(value: str) -> None:
 
 def test_lists_are_indented_numbered_and_go_on() -> None:
     item = part("section", word())
-    found = message(
+    document = message(
         rich(
             part("list", item, style="bullet", indent=2, border=1),
             part("list", item, item, style="ordered"),
             part("list", item, style="ordered", offset=2),
         )
     )
-    assert found.find_one("ul")["class"] == "bk-list bk-indent-2 bk-bordered"
-    assert [tag.attributes.get("start") for tag in found.find_all("ol")] == [None, "3"]
-    assert len(found.find_all("li")) == 4
+    assert document.find_one("ul")["class"] == "bk-list bk-indent-2 bk-bordered"
+    assert [tag.attributes.get("start") for tag in document.find_all("ol")] == [None, "3"]
+    assert len(document.find_all("li")) == 4
 
 
 def test_quotes_and_code_are_literal() -> None:
-    found = message(rich(part("quote", word("*a*\nb")), part("preformatted", word("*c*\n  d"), link(text="e"))))
-    assert found.text == "*a*\nb*c*\n  de"
-    assert len(found.find_all("blockquote")) == len(found.find_all("pre")) == len(found.find_all("a")) == 1
+    document = message(rich(part("quote", word("*a*\nb")), part("preformatted", word("*c*\n  d"), link(text="e"))))
+    assert document.text == "*a*\nb*c*\n  de"
+    assert (
+        len(document.find_all("blockquote")) == len(document.find_all("pre")) == len(document.find_all("a")) == 1
+    )
 
 
 def test_markdown_is_markdown() -> None:
@@ -151,15 +153,15 @@ def test_a_table_has_a_head_sides_and_cells_of_three_kinds() -> None:
         {"type": "raw_text", "text": "e"},
     ]
     columns = [None, {"align": "center", "is_wrapped": True}]
-    found = message({**table(), "rows": [head, row], "column_settings": columns})
-    assert found.text == "abc1.5de"
-    assert [tag["scope"] for tag in found.find_all("th")] == ["col"] * 3
-    assert [tag["class"] for tag in found.find_all("td")] == [
+    document = message({**table(), "rows": [head, row], "column_settings": columns})
+    assert document.text == "abc1.5de"
+    assert [tag["scope"] for tag in document.find_all("th")] == ["col"] * 3
+    assert [tag["class"] for tag in document.find_all("td")] == [
         "bk-align-right bk-nowrap",
         "bk-align-center bk-wrap",
         "bk-align-left bk-nowrap",
     ]
-    box = found.find_by_class("bk-scroll")[0]
+    box = document.find_by_class("bk-scroll")[0]
     assert (box["tabindex"], box["aria-label"]) == ("0", "Table")
 
 
@@ -170,10 +172,15 @@ def test_a_number_may_be_written_in_its_own_way() -> None:
 
 
 def test_a_data_table_has_a_caption_and_may_name_its_rows() -> None:
-    found = message(data_table(3, row_header_column_index=0))
-    assert found.text == "x" * 4
-    assert [tag["scope"] for tag in found.find_all("th")] == ["col", "row", "row"]
-    assert len(found.find_all("caption")) == len(found.find_all("thead")) == len(found.find_all("tbody")) == 1
+    document = message(data_table(3, row_header_column_index=0))
+    assert document.text == "x" * 4
+    assert [tag["scope"] for tag in document.find_all("th")] == ["col", "row", "row"]
+    assert (
+        len(document.find_all("caption"))
+        == len(document.find_all("thead"))
+        == len(document.find_all("tbody"))
+        == 1
+    )
 
 
 @pytest.mark.parametrize(
@@ -197,10 +204,10 @@ def test_a_task_says_how_it_stands(status: str, label: str) -> None:
         "sources": [source],
     }
     for block in (task, {"type": "plan", "title": "", "tasks": [task]}):
-        found = message(block)
-        assert [line for line in found.text.split("\n") if line] == ["ab", "c", "d"]
-        assert found.find_one("span", role="img")["aria-label"] == label
-        assert found.find_one("a")["href"] == "https://a.example"
+        document = message(block)
+        assert [line for line in document.text.split("\n") if line] == ["ab", "c", "d"]
+        assert document.find_one("span", role="img")["aria-label"] == label
+        assert document.find_one("a")["href"] == "https://a.example"
 
 
 def test_a_plan_has_a_title_and_tasks_and_they_may_be_rich() -> None:
@@ -212,8 +219,8 @@ def test_a_plan_has_a_title_and_tasks_and_they_may_be_rich() -> None:
 
 
 def test_a_block_that_nobody_knows_is_named() -> None:
-    found = message({"type": "video", "title": "x"}, bullets())
-    assert found.text == "A block of the type video can\u2019t be shown herex"
+    document = message({"type": "video", "title": "x"}, bullets())
+    assert document.text == "A block of the type video can\u2019t be shown herex"
 
 
 def test_a_message_without_blocks_is_its_text() -> None:
@@ -224,10 +231,10 @@ def test_a_message_without_blocks_is_its_text() -> None:
 
 
 def test_a_file_leads_to_its_page_and_its_bytes() -> None:
-    found = message(files=[{"id": "F1", "name": "day.md", "title": "The day", "size": 12_345}])
-    assert [tag["href"] for tag in found.find_all("a")] == ["/files/F1", "/files/F1/download"]
-    assert "The day" in found.text
-    assert "day.md, 12.3 kB" in found.text
+    document = message(files=[{"id": "F1", "name": "day.md", "title": "The day", "size": 12_345}])
+    assert [tag["href"] for tag in document.find_all("a")] == ["/files/F1", "/files/F1/download"]
+    assert "The day" in document.text
+    assert "day.md, 12.3 kB" in document.text
 
 
 @pytest.mark.parametrize(
@@ -240,10 +247,10 @@ def test_the_size_of_a_file_is_for_people(size: int, text: str) -> None:
 def test_attachments_come_below() -> None:
     field = {"title": "e", "value": "*f*"}
     whole = {"pretext": "a", "author_name": "b", "title": "c", "title_link": "https://a.example", "text": "*d*"}
-    found = message(text="0", attachments=[{**whole, "fields": [field], "footer": "g"}, {"fallback": "h"}])
-    assert found.text.replace("\n", "") == "0abcdefgh"
-    assert len(found.find_all("strong")) == 3
-    assert found.find_one("a")["href"] == "https://a.example"
+    document = message(text="0", attachments=[{**whole, "fields": [field], "footer": "g"}, {"fallback": "h"}])
+    assert document.text.replace("\n", "") == "0abcdefgh"
+    assert len(document.find_all("strong")) == 3
+    assert document.find_one("a")["href"] == "https://a.example"
     assert message(attachments=[{"blocks": [header("i")]}]).text == "i"
 
 

@@ -46,9 +46,9 @@ def test_the_gallery_has_every_kind_of_block() -> None:
 @settings(max_examples=25)
 @given(hostile)
 def test_literal_text_never_changes_what_is_there(text: str) -> None:
-    found = message(*literal(f"x{text}", URL))
-    assert found.skeleton == KNOWN
-    assert found.text.count(f"x{text}") >= 20
+    document = message(*literal(f"x{text}", URL))
+    assert document.skeleton == KNOWN
+    assert document.text.count(f"x{text}") >= 20
 
 
 @settings(max_examples=15)
@@ -84,5 +84,5 @@ def test_texts_of_messages_files_and_attachments_are_literal_too(text: str) -> N
 def test_a_type_that_nobody_knows_is_only_a_word(text: str) -> None:
     kind = f"x{text}"
     parts = [{"type": kind}]
-    found = message(*parts, {"type": "actions", "elements": parts}, {"type": "rich_text", "elements": parts})
-    assert {tag.name for tag in found.tags} <= {"div", "p", "span"}
+    document = message(*parts, {"type": "actions", "elements": parts}, {"type": "rich_text", "elements": parts})
+    assert {tag.name for tag in document.tags} <= {"div", "p", "span"}

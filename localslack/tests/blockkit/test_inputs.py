@@ -36,38 +36,38 @@ def asked(element: Json, state: Json | None = None, **more: Any) -> ParsedHtml:
     return modal(entry({**element, "action_id": "act"}, block_id="row", **more), **setting)
 
 
-def held(found: ParsedHtml) -> list[str]:
+def held(document: ParsedHtml) -> list[str]:
     """What the field holds, as a browser would send it."""
-    chosen = [tag["value"] for tag in found.tags if {"checked", "selected"} & tag.attributes.keys()]
+    chosen = [tag["value"] for tag in document.tags if {"checked", "selected"} & tag.attributes.keys()]
     typed = [
-        tag.attributes.get("data-value") or tag.attributes.get("value", "") for tag in found.find_all("input")
+        tag.attributes.get("data-value") or tag.attributes.get("value", "") for tag in document.find_all("input")
     ]
-    is_choice = any(tag.name in {"fieldset", "select"} for tag in found.tags)
-    return chosen if is_choice else typed or [found.find_by_class("bk-field")[0].attributes.get("value", "")]
+    is_choice = any(tag.name in {"fieldset", "select"} for tag in document.tags)
+    return chosen if is_choice else typed or [document.find_by_class("bk-field")[0].attributes.get("value", "")]
 
 
 @each
 def test_a_field_has_a_label_a_hint_and_room_for_what_is_wrong(element: Json, first: Json, state: Json) -> None:
-    found = asked(element, label=plain("The label"), hint=plain("The hint"))
-    box = found.find_one("div", **{"data-input": ""})
+    document = asked(element, label=plain("The label"), hint=plain("The hint"))
+    box = document.find_one("div", **{"data-input": ""})
     assert {**NAMES, "data-kind": element["type"]}.items() <= box.attributes.items()
-    error = found.find_one("p", role="alert")
+    error = document.find_one("p", role="alert")
     assert "hidden" in error.attributes
-    described = [tag["aria-describedby"].split() for tag in found.tags if "aria-describedby" in tag.attributes]
-    ids = [tag["id"] for tag in found.find_all("p")]
+    described = [tag["aria-describedby"].split() for tag in document.tags if "aria-describedby" in tag.attributes]
+    ids = [tag["id"] for tag in document.find_all("p")]
     assert described == [ids]
     assert error["id"] == ids[-1]
-    assert "The label" in found.text
-    assert "The hint" in found.text
+    assert "The label" in document.text
+    assert "The hint" in document.text
 
 
 @each
 def test_the_label_belongs_to_the_field(element: Json, first: Json, state: Json) -> None:
-    found = asked(element)
-    labels = found.find_by_class("bk-label")
+    document = asked(element)
+    labels = document.find_by_class("bk-label")
     assert [tag.name for tag in labels] in (["label"], ["legend"])
     if labels[0].name == "label":
-        assert found.find_one(id=labels[0]["for"]).name in ("input", "select", "textarea")
+        assert document.find_one(id=labels[0]["for"]).name in ("input", "select", "textarea")
 
 
 @each
@@ -77,10 +77,10 @@ def test_a_field_alone_acts_by_its_block_only(element: Json, first: Json, state:
 
 @each
 def test_a_field_that_may_stay_empty_says_so(element: Json, first: Json, state: Json) -> None:
-    found, must = asked(element, optional=True), asked(element)
-    assert "(optional)" in found.text
+    document, must = asked(element, optional=True), asked(element)
+    assert "(optional)" in document.text
     assert "(optional)" not in must.text
-    is_required = [["required" in tag.attributes for tag in each.tags] for each in (found, must)]
+    is_required = [["required" in tag.attributes for tag in each.tags] for each in (document, must)]
     assert not any(is_required[0])
     # of boxes to tick a browser would want every one
     assert any(is_required[1]) is (element["type"] != "checkboxes")
@@ -95,8 +95,8 @@ def test_a_field_holds_what_the_state_says_or_else_what_it_is_at_first(
 ) -> None:
     def told(setting: Json) -> list[str]:
         value = next(iter(setting.values()))
-        found = value if isinstance(value, list) else [value]
-        return [each["value"] if isinstance(each, dict) else each for each in found]
+        values = value if isinstance(value, list) else [value]
+        return [each["value"] if isinstance(each, dict) else each for each in values]
 
     assert held(asked({**element, **first})) == told(first)
     assert held(asked({**element, **first}, state)) == told(state)
@@ -113,9 +113,9 @@ def test_text_of_several_lines_keeps_them() -> None:
 
 def test_a_text_has_its_limits() -> None:
     element = menu("plain_text_input", min_length=2, max_length=5, placeholder=plain("Type"), focus_on_load=True)
-    found = asked(element).find_one("input")
-    assert (found["minlength"], found["maxlength"], found["placeholder"]) == ("2", "5", "Type")
-    assert "autofocus" in found.attributes
+    field = asked(element).find_one("input")
+    assert (field["minlength"], field["maxlength"], field["placeholder"]) == ("2", "5", "Type")
+    assert "autofocus" in field.attributes
     assert asked(menu("plain_text_input")).find_one("input")["maxlength"] == "3000"
 
 
@@ -136,8 +136,8 @@ def test_a_field_that_acts_at_once_says_when(element: Json, told: str) -> None:
 
 
 def test_a_field_that_asks_the_app_names_its_block() -> None:
-    found = asked(menu("external_select")).find_one("input")
-    assert (found["data-suggest"], found["data-block"]) == ("act", "row")
+    field = asked(menu("external_select")).find_one("input")
+    assert (field["data-suggest"], field["data-block"]) == ("act", "row")
 
 
 def test_ticks_in_a_form_may_have_markup_in_their_texts() -> None:

@@ -57,9 +57,13 @@ def test_it_has_these_tags(text: str, tags: str) -> None:
 
 
 def test_a_table_scrolls_in_a_box_of_its_own_and_keeps_its_sides_without_style() -> None:
-    found = block("|a|b|c|\n|:-|:-:|-:|\n|1|2|3|")
-    assert [tag["class"] for tag in found.find_all("td")] == ["bk-align-left", "bk-align-center", "bk-align-right"]
-    assert found.find_by_class("bk-scroll")[0]["tabindex"] == "0"
+    document = block("|a|b|c|\n|:-|:-:|-:|\n|1|2|3|")
+    assert [tag["class"] for tag in document.find_all("td")] == [
+        "bk-align-left",
+        "bk-align-center",
+        "bk-align-right",
+    ]
+    assert document.find_by_class("bk-scroll")[0]["tabindex"] == "0"
 
 
 def test_names_and_emoji_are_resolved() -> None:
@@ -74,9 +78,9 @@ def test_links_lead_to_where_they_say(text: str, href: str) -> None:  # fmt: ski
 
 
 def test_a_document_has_its_own_headings_and_no_names() -> None:
-    found = parse_html(render_document("# a\n\n### b\n\n<@U0BOB> [c](https://c.example) :tada:\n"))
-    assert [tag.name for tag in found.tags] == ["article", "h1", "h3", "p", "a"]
-    assert "<@U0BOB> c :tada:" in found.text
+    document = parse_html(render_document("# a\n\n### b\n\n<@U0BOB> [c](https://c.example) :tada:\n"))
+    assert [tag.name for tag in document.tags] == ["article", "h1", "h3", "p", "a"]
+    assert "<@U0BOB> c :tada:" in document.text
 
 
 MARKS = [

@@ -25,8 +25,8 @@ def ada(slack: SlackEmulator) -> Person:
 
 
 def published(web: WebClient, *blocks: Json, user: str = "U0ASKER") -> Json:
-    found: Json = web.views_publish(user_id=user, view=home(*blocks))["view"]
-    return found
+    view: Json = web.views_publish(user_id=user, view=home(*blocks))["view"]
+    return view
 
 
 def test_a_home_is_each_persons_own(slack: SlackEmulator, web: WebClient) -> None:

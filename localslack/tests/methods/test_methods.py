@@ -37,8 +37,8 @@ def test_post_is_stored_as_it_was_sent(slack: SlackEmulator, web: WebClient) -> 
 
 
 def test_ts_are_unique_and_increasing(web: WebClient) -> None:
-    found = [ts_of(web.chat_postMessage(channel=HOME, text="x")) for _ in range(3)]
-    assert found == ["1772300000.000100", "1772300000.000200", "1772300000.000300"]
+    timestamps = [ts_of(web.chat_postMessage(channel=HOME, text="x")) for _ in range(3)]
+    assert timestamps == ["1772300000.000100", "1772300000.000200", "1772300000.000300"]
 
 
 def test_ts_follow_a_given_clock() -> None:
@@ -125,7 +125,7 @@ def test_history_is_newest_first_and_pages_to_the_end(slack: SlackEmulator, web:
 
 
 @pytest.mark.parametrize(
-    ("window", "found"),
+    ("window", "expected_texts"),
     [
         ({"oldest": 1}, ["3", "2"]),
         ({"oldest": 1, "inclusive": True}, ["3", "2", "1"]),
@@ -135,10 +135,12 @@ def test_history_is_newest_first_and_pages_to_the_end(slack: SlackEmulator, web:
     ],
     ids=str,
 )
-def test_history_between_two_moments(slack: SlackEmulator, web: WebClient, window: Json, found: list[str]) -> None:
+def test_history_between_two_moments(
+    slack: SlackEmulator, web: WebClient, window: Json, expected_texts: list[str]
+) -> None:
     posted = [slack.add_message(HOME, str(n)) for n in range(4)]
     ends: Json = {key: posted[value] if key in {"oldest", "latest"} else value for key, value in window.items()}
-    assert texts(web.conversations_history(channel=HOME, **ends)["messages"]) == found
+    assert texts(web.conversations_history(channel=HOME, **ends)["messages"]) == expected_texts
 
 
 def test_metadata_is_read_only_when_asked_for(web: WebClient) -> None:
@@ -206,8 +208,8 @@ def test_ephemeral_messages_are_not_in_the_channel(slack: SlackEmulator, web: We
 
 def test_an_ephemeral_message_is_shown_only_in_a_thread_with_replies(slack: SlackEmulator, web: WebClient) -> None:
     lead = slack.add_message(HOME, "lead")
-    taken = web.chat_postEphemeral(channel=HOME, user="U0HUMAN", text="hidden", thread_ts=lead)
-    assert (taken["ok"], bool(taken["message_ts"])) == (True, True)
+    response = web.chat_postEphemeral(channel=HOME, user="U0HUMAN", text="hidden", thread_ts=lead)
+    assert (response["ok"], bool(response["message_ts"])) == (True, True)
     assert (slack.ephemerals, [shown["text"] for shown in slack.unshown]) == ([], ["hidden"])
     slack.add_message(HOME, "reply", thread_ts=lead)
     web.chat_postEphemeral(channel=HOME, user="U0HUMAN", text="seen", thread_ts=lead)

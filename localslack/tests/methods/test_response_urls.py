@@ -26,8 +26,8 @@ def answer(url: str, **body: object) -> WebhookResponse:
     return WebhookClient(url, retry_handlers=[]).send_dict(body)
 
 
-def outcome(found: WebhookResponse) -> tuple[int, str]:
-    return found.status_code, str(found.body)
+def outcome(response: WebhookResponse) -> tuple[int, str]:
+    return response.status_code, str(response.body)
 
 
 @pytest.fixture
@@ -37,8 +37,8 @@ def moment() -> list[float]:
 
 @pytest.fixture
 def slack(moment: list[float]) -> Iterator[SlackEmulator]:
-    with SlackEmulator(now=lambda: moment[0]) as found:
-        yield found
+    with SlackEmulator(now=lambda: moment[0]) as emulator:
+        yield emulator
 
 
 @pytest.fixture
@@ -116,11 +116,13 @@ def test_five_answers_and_no_more(slack: SlackEmulator, url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "found"), [(HALF_AN_HOUR, (200, "ok")), (HALF_AN_HOUR + 1, (404, "expired_url"))]
+    ("seconds", "expected_outcome"), [(HALF_AN_HOUR, (200, "ok")), (HALF_AN_HOUR + 1, (404, "expired_url"))]
 )
-def test_half_an_hour_and_no_longer(url: str, moment: list[float], seconds: float, found: tuple[int, str]) -> None:
+def test_half_an_hour_and_no_longer(
+    url: str, moment: list[float], seconds: float, expected_outcome: tuple[int, str]
+) -> None:
     moment[0] += seconds
-    assert outcome(answer(url, text="x")) == found
+    assert outcome(answer(url, text="x")) == expected_outcome
 
 
 @pytest.mark.parametrize(
@@ -198,7 +200,7 @@ def test_the_answer_to_a_command_replaces_nothing(slack: SlackEmulator, url: str
 
 
 @pytest.mark.parametrize(
-    ("failure", "found", "shown"),
+    ("failure", "expected_outcome", "shown"),
     [
         ({"status": 503}, (503, "service_unavailable"), 0),
         ({"status": 503, "after_effect": True}, (503, "service_unavailable"), 1),
@@ -208,10 +210,10 @@ def test_the_answer_to_a_command_replaces_nothing(slack: SlackEmulator, url: str
     ids=str,
 )
 def test_an_answer_can_fail(
-    slack: SlackEmulator, url: str, failure: Json, found: tuple[int, str], shown: int
+    slack: SlackEmulator, url: str, failure: Json, expected_outcome: tuple[int, str], shown: int
 ) -> None:
     slack.fail_next("response_url", **failure)
-    assert outcome(answer(url, text="x")) == found
+    assert outcome(answer(url, text="x")) == expected_outcome
     assert len(slack.ephemerals) == shown
 
 

@@ -105,5 +105,5 @@ def test_a_manifest_declares_them_with_all_that_they_need(missing: str) -> None:
         "event_subscriptions": {"bot_events": ["function_executed"]},
     }
     settings.pop(missing, None)
-    found = read_manifest(json.dumps({"functions": STEPS, "settings": settings})).steps
-    assert found == ({} if missing else STEPS)
+    steps = read_manifest(json.dumps({"functions": STEPS, "settings": settings})).steps
+    assert steps == ({} if missing else STEPS)

@@ -416,13 +416,13 @@ def test_a_rate_limit_in_the_middle_keeps_what_the_helper_had(
     assert texts(slack.list_replies(HOME, thread.lead)) == ["abc"]
 
 
-@pytest.mark.parametrize(("after_effect", "found"), [(True, "ab"), (False, "a")])
-def test_an_append_may_be_lost_or_only_its_answer(thread: Thread, after_effect: bool, found: str) -> None:
+@pytest.mark.parametrize(("after_effect", "expected_text"), [(True, "ab"), (False, "a")])
+def test_an_append_may_be_lost_or_only_its_answer(thread: Thread, after_effect: bool, expected_text: str) -> None:
     thread.start("a")
     thread.slack.fail_next("chat.appendStream", status=503, after_effect=after_effect)
     with pytest.raises(SlackApiError):
         thread.append("b")
-    assert thread.message["text"] == found
+    assert thread.message["text"] == expected_text
 
 
 @pytest.mark.parametrize(("after_effect", "state"), [(True, "completed"), (False, "in_progress")])
@@ -451,7 +451,7 @@ def test_any_error_can_be_asked_for(slack: SlackEmulator, web: WebClient, method
 
 
 @pytest.mark.parametrize(
-    ("pieces", "found"),
+    ("pieces", "live_parts"),
     [
         (["plain <b>, @here and `x`"], []),
         (["<!he", "re>"], ["<!here>"]),
@@ -467,12 +467,12 @@ def test_any_error_can_be_asked_for(slack: SlackEmulator, web: WebClient, method
     ],
     ids=str,
 )
-def test_every_state_of_a_stream_counts(thread: Thread, pieces: list[str], found: list[str]) -> None:
+def test_every_state_of_a_stream_counts(thread: Thread, pieces: list[str], live_parts: list[str]) -> None:
     thread.start(pieces[0])
     for text in pieces[1:]:
         thread.append(text)
     thread.stop()
-    assert thread.live == set(found)
+    assert thread.live == set(live_parts)
 
 
 def test_what_was_live_for_a_moment_stays_known(web: WebClient, thread: Thread) -> None:

@@ -27,13 +27,13 @@ def ticks() -> list[float]:
 
 @pytest.fixture
 def slack(ticks: list[float]) -> Iterator[SlackEmulator]:
-    with SlackEmulator(clock=lambda: ticks[0]) as found:
-        yield found
+    with SlackEmulator(clock=lambda: ticks[0]) as emulator:
+        yield emulator
 
 
 def opened(slack: SlackEmulator, view: Json) -> Json:
-    found: Json = client_of(slack).views_open(trigger_id=slack.make_trigger_id(), view=view)["view"]
-    return found
+    opened_view: Json = client_of(slack).views_open(trigger_id=slack.make_trigger_id(), view=view)["view"]
+    return opened_view
 
 
 def refused(slack: SlackEmulator, view: Json) -> str:
@@ -157,9 +157,9 @@ def test_an_external_id_is_there_once(slack: SlackEmulator, web: WebClient) -> N
 def test_a_view_is_updated_by_either_of_its_names(slack: SlackEmulator, web: WebClient, key: str) -> None:
     view = opened(slack, MODAL | {"external_id": "a"})
     name = {"view_id": view["id"], "external_id": "a"}[key]
-    found = web.api_call("views.update", json={key: name, "view": MODAL | {"blocks": [section()]}})["view"]
-    assert found["id"] == view["id"]
-    assert found["hash"] != view["hash"]
+    updated_view = web.api_call("views.update", json={key: name, "view": MODAL | {"blocks": [section()]}})["view"]
+    assert updated_view["id"] == view["id"]
+    assert updated_view["hash"] != view["hash"]
     assert [stored["blocks"] for stored in slack.views] == [[section()]]
 
 

@@ -57,9 +57,9 @@ class Stage:
         with closing(self._connection()) as connection:
             known = {"Cookie": self.cookie, **usual, **(headers or {})}
             connection.request(method, path, sent if method == "POST" else None, known)
-            with connection.getresponse() as found:
-                streams = found.headers.get("Content-Type", "").startswith("text/event-stream")
-                return Answer(found.status, dict(found.headers), "" if streams else found.read().decode())
+            with connection.getresponse() as response:
+                streams = response.headers.get("Content-Type", "").startswith("text/event-stream")
+                return Answer(response.status, dict(response.headers), "" if streams else response.read().decode())
 
     @contextmanager
     def live(self, path: str) -> Iterator[Iterator[Json]]:
@@ -82,8 +82,8 @@ class Stage:
 
     def do(self, deed: str, **asked: Any) -> Json:
         """What the page is told when somebody does something."""
-        found: Json = json.loads(self.ask("POST", f"/do/{deed}", asked).text)
-        return found
+        reply: Json = json.loads(self.ask("POST", f"/do/{deed}", asked).text)
+        return reply
 
 
 @pytest.fixture

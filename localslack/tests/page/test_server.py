@@ -153,8 +153,8 @@ def test_a_file_is_a_page_and_a_download(stage: Stage) -> None:
 
 def test_every_message_has_its_json(stage: Stage) -> None:
     posted = bot_of(stage).chat_postMessage(channel=HOME, text="x", blocks=[section("*a*")])
-    found = json.loads(stage.ask("GET", f"/source/{HOME}/{posted['ts']}").text)
-    assert found["blocks"] == [section("*a*")]
+    message = json.loads(stage.ask("GET", f"/source/{HOME}/{posted['ts']}").text)
+    assert message["blocks"] == [section("*a*")]
     whispered = stage.slack.show_ephemeral(HOME, YOU, "psst")
     assert json.loads(stage.ask("GET", f"/source/{HOME}/{whispered}").text)["text"] == "psst"
 
@@ -186,7 +186,7 @@ def test_calls_are_listed_with_time_place_and_result(stage: Stage) -> None:
 
 def test_the_page_says_what_it_is_and_what_there_is_to_try(stage: Stage) -> None:
     text = stage.ask("GET", "/").text
-    for said in (
+    for fragment in (
         "One line.",
         "Sample",
         "All of it.",
@@ -195,7 +195,7 @@ def test_the_page_says_what_it_is_and_what_there_is_to_try(stage: Stage) -> None
         "/echo",
         'data-place="D0YOU"',
     ):
-        assert said in text
+        assert fragment in text
 
 
 PREVIEWS = [
@@ -235,11 +235,11 @@ def test_what_is_no_json_is_said(stage: Stage, pasted: str) -> None:
 
 
 def test_a_port_that_is_taken_is_an_error(stage: Stage) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
         with pytest.raises(OSError, match="in use"):
-            Page(stage.slack, stage.visitor, stage.screen, About("", "", (), ()), "", taken.getsockname()[1])
+            Page(stage.slack, stage.visitor, stage.screen, About("", "", (), ()), "", listener.getsockname()[1])
 
 
 STRANGERS = [

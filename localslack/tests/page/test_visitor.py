@@ -42,9 +42,9 @@ def test_what_is_typed_reaches_the_app_as_slack_sends_it(stage: Stage, text: str
 
 
 def test_a_mention_tells_where_it_will_be_answered(stage: Stage) -> None:
-    said = stage.do("say", place=HOME, text="@helper why?")
-    assert said["thread"] == stage.slack.list_messages(HOME)[0]["ts"]
-    assert stage.do("say", place=HOME, text="@helper why?", thread=said["thread"])["thread"] == ""
+    reply = stage.do("say", place=HOME, text="@helper why?")
+    assert reply["thread"] == stage.slack.list_messages(HOME)[0]["ts"]
+    assert stage.do("say", place=HOME, text="@helper why?", thread=reply["thread"])["thread"] == ""
     assert stage.do("say", place=HOME, text="why?")["thread"] == ""
 
 

@@ -183,9 +183,9 @@ def test_menus_of_several_choices_stand_in_sections_and_not_in_rows() -> None:
 def test_one_element_of_a_view_is_ready_to_be_typed_in() -> None:
     eager = menu("static_select", option("a"), focus_on_load=True)
     others = [entry(eager | {"focus_on_load": False}), section(accessory=eager), actions(eager)]
-    for taken in others[1:]:
-        assert VIEW(modal(others[0], taken))
-        assert not VIEW(modal(entry(eager), taken))
+    for block in others[1:]:
+        assert VIEW(modal(others[0], block))
+        assert not VIEW(modal(entry(eager), block))
     assert not VIEW(home(*others))
 
 

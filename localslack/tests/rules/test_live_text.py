@@ -27,7 +27,7 @@ from tests.parts import (
 
 
 @pytest.mark.parametrize(
-    ("arguments", "found"),
+    ("arguments", "mentions"),
     [
         ({"text": "<!channel> <!here|here> <!everyone>"}, ["<!channel>", "<!here|here>", "<!everyone>"]),
         ({"text": "<@U1> <!subteam^S1> <#C1|general>"}, ["<@U1>", "<!subteam^S1>", "<#C1|general>"]),
@@ -50,12 +50,12 @@ from tests.parts import (
     ],
     ids=lambda value: str(value)[:60],
 )
-def test_mentions(arguments: Json, found: list[str]) -> None:
-    assert find_mentions(arguments) == found
+def test_mentions(arguments: Json, mentions: list[str]) -> None:
+    assert find_mentions(arguments) == mentions
 
 
 @pytest.mark.parametrize(
-    ("arguments", "found"),
+    ("arguments", "links"),
     [
         (
             {"text": "<https://a.example/1|one> <https://a.example/2>"},
@@ -85,5 +85,5 @@ def test_mentions(arguments: Json, found: list[str]) -> None:
     ],
     ids=lambda value: str(value)[:60],
 )
-def test_links(arguments: Json, found: list[str]) -> None:
-    assert find_links(arguments) == found
+def test_links(arguments: Json, links: list[str]) -> None:
+    assert find_links(arguments) == links

@@ -91,15 +91,15 @@ def test_shortcuts_of_both_kinds_arrive_and_that_of_a_message_is_answered(
 
 
 def test_all_kinds_of_messages_arrive(slack: SlackEmulator, tiny: TinyApp, ada: Person) -> None:
-    said = ada.send_message("hi", "D0ASKER").payload["event"]
-    ada.send_message("again", "D0ASKER", said["ts"])
+    message = ada.send_message("hi", "D0ASKER").payload["event"]
+    ada.send_message("again", "D0ASKER", message["ts"])
     ada.send_message("built", subtype="bot_message", bot_id="B0CI")
-    ada.edit(said["ts"], "hello", "D0ASKER")
+    ada.edit(message["ts"], "hello", "D0ASKER")
     eventually(lambda: len(tiny.seen) == 4)
     events = sorted((body["event"] for _, body in tiny.seen), key=lambda event: str(event["event_ts"]))
     assert [event["channel_type"] for event in events] == ["im", "im", "channel", "im"]
     assert [event.get("subtype") for event in events] == [None, None, "bot_message", "message_changed"]
-    assert (events[1]["thread_ts"], events[1]["parent_user_id"]) == (said["ts"], "U0ASKER")
+    assert (events[1]["thread_ts"], events[1]["parent_user_id"]) == (message["ts"], "U0ASKER")
 
 
 def test_a_button_tells_of_itself_and_its_message(web: WebClient, tiny: TinyApp, ada: Person) -> None:
@@ -136,8 +136,8 @@ def test_a_form_goes_to_and_fro(slack: SlackEmulator, web: WebClient, tiny: Tiny
     trigger = ada.send_command("/json").payload["trigger_id"]
     web.views_open(trigger_id=trigger, view=modal(repo, vote, callback_id="form"))
     view = slack.get_modal("U0ASKER") or {}
-    tiny.found = {"option_groups": [group(option("octo/engine"), label="Recent")]}
-    assert [found["value"] for found in ada.suggest(view, "repo", "oct")] == ["octo/engine"]
+    tiny.options = {"option_groups": [group(option("octo/engine"), label="Recent")]}
+    assert [choice["value"] for choice in ada.suggest(view, "repo", "oct")] == ["octo/engine"]
     assert ada.press_in(view, "vote", value="two").ack.status == 200
     tiny.answer = {"response_action": "errors", "errors": {"which": "Not this one: ü."}}
     assert ada.submit(view, repo="octo/engine").errors == {"which": "Not this one: ü."}

@@ -35,8 +35,8 @@ def posted(slack: SlackEmulator, web: WebClient) -> dict[str, str]:
 
 
 def info(web: WebClient, channel: str) -> Json:
-    found: Json = web.conversations_info(channel=channel)["channel"]
-    return found
+    channel_info: Json = web.conversations_info(channel=channel)["channel"]
+    return channel_info
 
 
 # Channels
@@ -183,8 +183,8 @@ def test_a_zone_may_be_unknown_and_is_not_told_of_who_is_gone(slack: SlackEmulat
 
 
 def members(web: WebClient, channel: str, **arguments: Any) -> list[str]:
-    found: list[str] = web.conversations_members(channel=channel, **arguments)["members"]
-    return found
+    member_ids: list[str] = web.conversations_members(channel=channel, **arguments)["members"]
+    return member_ids
 
 
 def test_without_a_word_everybody_of_the_team_is_in_a_channel_but_its_guests(
@@ -235,8 +235,8 @@ def test_guests_are_told_apart_from_others(slack: SlackEmulator, web: WebClient)
     slack.set_person("U0ONE", ultra_restricted=True)
     slack.set_person("U0ADMIN", admin=True)
     told = ("is_admin", "is_restricted", "is_ultra_restricted", "is_stranger")
-    found = [web.users_info(user=user)["user"] for user in ("U0ONE", "U0ADMIN")]
-    assert [[user[name] for name in told] for user in found] == [
+    users = [web.users_info(user=user)["user"] for user in ("U0ONE", "U0ADMIN")]
+    assert [[user[name] for name in told] for user in users] == [
         [False, True, True, False],
         [True, False, False, False],
     ]

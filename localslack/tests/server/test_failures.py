@@ -119,8 +119,8 @@ def test_a_rate_limit_always_names_a_wait(slack: SlackEmulator, web: WebClient, 
 
 def test_an_error_can_come_several_times(slack: SlackEmulator, web: WebClient) -> None:
     slack.fail_next("auth.test", error="account_inactive", times=2)
-    found = [refusal(web.auth_test)["error"] for _ in range(2)]
-    assert found == ["account_inactive"] * 2
+    errors = [refusal(web.auth_test)["error"] for _ in range(2)]
+    assert errors == ["account_inactive"] * 2
     assert web.auth_test()["ok"]
 
 

@@ -39,8 +39,8 @@ def ada(slack: SlackEmulator, app: Scripted) -> Person:
 
 def opened(person: Person, *blocks: Json, place: str = HOME, **more: Any) -> Json:
     trigger = person.slack.make_trigger_id(person.user, place)
-    found: Json = client_of(person.slack).views_open(trigger_id=trigger, view=modal(*blocks, **more))["view"]
-    return found
+    view: Json = client_of(person.slack).views_open(trigger_id=trigger, view=modal(*blocks, **more))["view"]
+    return view
 
 
 def ask(element: Json, **more: Any) -> Json:
@@ -52,8 +52,8 @@ def asking(kind: str, *choices: Json, **more: Any) -> Json:
 
 
 def state(delivery: Any, name: str) -> Json:
-    found: Json = delivery.payload["view"]["state"]["values"][name][name]
-    return found
+    field_state: Json = delivery.payload["view"]["state"]["values"][name][name]
+    return field_state
 
 
 def spoken(value: str) -> Json:
@@ -449,15 +449,15 @@ USED: list[tuple[Json, str | None, Json]] = [
 ]
 
 
-@pytest.mark.parametrize(("element", "value", "found"), USED, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(("element", "value", "expected_fields"), USED, ids=lambda value: str(value)[:40])
 def test_a_use_tells_of_itself_and_of_the_whole_view(
-    ada: Person, element: Json, value: str | None, found: Json
+    ada: Person, element: Json, value: str | None, expected_fields: Json
 ) -> None:
     view = opened(ada, section(block_id="text"), {**actions(element), "block_id": "row"}, private_metadata="p")
     payload = ada.press_in(view, element["action_id"], value=value).payload
     (action,) = payload["actions"]
     about = {"type": element["type"], "action_id": element["action_id"], "block_id": "row"}
-    assert action.items() >= {**about, "action_ts": "1772300000.000000", **found}.items()
+    assert action.items() >= {**about, "action_ts": "1772300000.000000", **expected_fields}.items()
     assert payload["container"] == {"type": "view", "view_id": view["id"]}
     assert not {"channel", "message", "response_url", "state"} & payload.keys()
     assert (payload["type"], payload["view"]["private_metadata"]) == ("block_actions", "p")
@@ -546,7 +546,7 @@ def test_options_in_groups_are_found_too(ada: Person, app: Scripted) -> None:
 def test_options_that_slack_shows(ada: Person, app: Scripted, body: Json) -> None:
     app.body = body
     groups = body.get("option_groups", [])
-    expected = [*body.get("options", []), *(found for part in groups for found in part["options"])]
+    expected = [*body.get("options", []), *(choice for part in groups for choice in part["options"])]
     assert ada.suggest(opened(ada, ask(FINDER)), "external_select", "ab") == expected
 
 

@@ -137,14 +137,14 @@ def test_another_bots_message_says_so(slack: SlackEmulator, bob: Person) -> None
 
 def test_an_edit_tells_of_both_messages(slack: SlackEmulator, bob: Person) -> None:
     lead = slack.add_message(HOME, "lead")
-    said = bob.send_message("old", HOME, lead).payload["event"]
-    event = bob.edit(said["ts"], "<@U0BOT> new").payload["event"]
+    reply_event = bob.send_message("old", HOME, lead).payload["event"]
+    event = bob.edit(reply_event["ts"], "<@U0BOT> new").payload["event"]
     assert (event["type"], event["subtype"], event["hidden"]) == ("message", "message_changed", True)
     assert (event["channel"], event["channel_type"]) == (HOME, "channel")
     assert not {"text", "user", "thread_ts", "bot_id"} & event.keys()
     assert (event["previous_message"]["text"], event["message"]["text"]) == ("old", "<@U0BOT> new")
-    assert (event["message"]["ts"], event["message"]["edited"]["user"]) == (said["ts"], "U0BOB")
-    assert event["ts"] == event["event_ts"] > said["ts"]
+    assert (event["message"]["ts"], event["message"]["edited"]["user"]) == (reply_event["ts"], "U0BOB")
+    assert event["ts"] == event["event_ts"] > reply_event["ts"]
     assert [reply["text"] for reply in slack.list_replies(HOME, lead)] == ["<@U0BOT> new"]
 
 
@@ -164,7 +164,7 @@ def test_a_shared_channel_says_so(slack: SlackEmulator, bob: Person) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "found"),
+    ("name", "value", "expected_fields"),
     [
         ("single", None, {"type": "button", "block_id": "first", "style": "danger", "text": plain("x")}),
         ("vote", "yes", {"type": "button", "block_id": "block1", "value": "yes"}),
@@ -175,12 +175,12 @@ def test_a_shared_channel_says_so(slack: SlackEmulator, bob: Person) -> None:
     ],
 )
 def test_a_control_tells_what_was_done(
-    web: WebClient, bob: Person, name: str, value: str | None, found: Json
+    web: WebClient, bob: Person, name: str, value: str | None, expected_fields: Json
 ) -> None:
     message = web.chat_postMessage(channel=HOME, text="x", blocks=BLOCKS)["message"]
     (action,) = bob.press(message, name, value=value).payload["actions"]
-    assert action.items() >= {"action_id": name, "action_ts": "1772300000.000000", **found}.items()
-    assert ("value" in action) == ("value" in found)
+    assert action.items() >= {"action_id": name, "action_ts": "1772300000.000000", **expected_fields}.items()
+    assert ("value" in action) == ("value" in expected_fields)
 
 
 @pytest.mark.parametrize(

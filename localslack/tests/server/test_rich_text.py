@@ -88,8 +88,8 @@ def test_a_group_direct_message_says_so(slack: SlackEmulator, web: WebClient) ->
     slack.add_channel("C0SEVERAL", "mpdm-ada--ben--carl-1", several=True)
     ada = Person(slack, Nowhere(), "U0ADA", "ada")
     assert ada.send_message("hi", "C0SEVERAL").payload["event"]["channel_type"] == "mpim"
-    found = web.conversations_info(channel="C0SEVERAL")["channel"]
+    channel = web.conversations_info(channel="C0SEVERAL")["channel"]
     kinds = ("is_mpim", "is_channel", "is_group", "is_im", "is_private")
-    assert [found[kind] for kind in kinds] == [True, False, False, False, True]
+    assert [channel[kind] for kind in kinds] == [True, False, False, False, True]
     (kept,) = web.conversations_history(channel="C0SEVERAL")["messages"]
     assert kept["text"] == "hi"

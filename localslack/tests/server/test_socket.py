@@ -30,8 +30,8 @@ def address(slack: SlackEmulator) -> str:
 
 
 def heard(link: ClientConnection) -> Json:
-    found: Json = json.loads(link.recv(timeout=5))
-    return found
+    envelope: Json = json.loads(link.recv(timeout=5))
+    return envelope
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_nothing_is_left_of_it(slack: SlackEmulator) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "payload", "retry", "found"),
+    ("kind", "payload", "retry", "expected_fields"),
     [
         ("slash_commands", {"command": "/x"}, 0, {"accepts_response_payload": True}),
         ("interactive", {"type": "block_actions"}, 0, {"accepts_response_payload": False}),
@@ -110,7 +110,9 @@ def test_nothing_is_left_of_it(slack: SlackEmulator) -> None:
         ("events_api", {"event_id": "Ev1"}, 2, {"retry_attempt": 2, "retry_reason": "timeout"}),
     ],
 )
-def test_envelopes(slack: SlackEmulator, dial: Open, kind: str, payload: Json, retry: int, found: Json) -> None:
+def test_envelopes(
+    slack: SlackEmulator, dial: Open, kind: str, payload: Json, retry: int, expected_fields: Json
+) -> None:
     link = dial()
     heard(link)
     with ThreadPoolExecutor() as pool:
@@ -118,7 +120,7 @@ def test_envelopes(slack: SlackEmulator, dial: Open, kind: str, payload: Json, r
         envelope = heard(link)
         link.send(json.dumps({"envelope_id": envelope["envelope_id"], "payload": {"text": "hi"}}))
         assert sent.result() == {"envelope_id": envelope["envelope_id"], "payload": {"text": "hi"}}
-    assert envelope.items() >= {"type": kind, "payload": payload, **found}.items()
+    assert envelope.items() >= {"type": kind, "payload": payload, **expected_fields}.items()
     assert ("retry_attempt" in envelope) == (kind == "events_api")
 
 

@@ -51,9 +51,9 @@ def test_only_unknown_commits_are_asked_for_in_one_request(cache: RedisCache, st
     source = KnownPulls((SEVEN, EIGHT))
     known = BackgroundCache(source, cache)
     assert known.find_merges(REPOSITORY, ["7777777"])["7777777"].number == 7
-    found = known.find_merges(REPOSITORY, ["7777777", "8888888", "9999999"])
-    assert {commit: each.number for commit, each in found.items()} == {"7777777": 7, "8888888": 8}
-    assert known.find_merges(REPOSITORY, ["8888888"])["8888888"] == found["8888888"]
+    merges = known.find_merges(REPOSITORY, ["7777777", "8888888", "9999999"])
+    assert {commit: each.number for commit, each in merges.items()} == {"7777777": 7, "8888888": 8}
+    assert known.find_merges(REPOSITORY, ["8888888"])["8888888"] == merges["8888888"]
     assert source.calls == ["commits 7777777", "commits 8888888 9999999"]
     for key in store.scan_iter("merged:*"):
         assert 0 < int(str(store.ttl(key))) <= COMMIT_MERGE.lifetime.total_seconds()

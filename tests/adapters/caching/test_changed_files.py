@@ -54,9 +54,9 @@ def cache(store: Redis) -> RedisCache:
 
 
 def test_files_are_asked_for_once(cache: RedisCache) -> None:
-    behind, wanted = Recorder(), pull(7, files=None)
-    first, second = (FileCache(behind, cache).load_files(wanted) for _ in range(2))
-    assert first == second == replace(wanted, files=FILES)
+    behind, pull_request = Recorder(), pull(7, files=None)
+    first, second = (FileCache(behind, cache).load_files(pull_request) for _ in range(2))
+    assert first == second == replace(pull_request, files=FILES)
     assert behind.asked == [7]
 
 
@@ -106,8 +106,8 @@ def test_the_list_of_a_day_and_a_pull_request_are_always_fresh(cache: RedisCache
 
 
 def test_kept_files_that_no_longer_fit_are_asked_for_again(cache: RedisCache, store: Redis) -> None:
-    behind, wanted = Recorder(), pull(7, files=None)
-    FileCache(behind, cache).load_files(wanted)
+    behind, pull_request = Recorder(), pull(7, files=None)
+    FileCache(behind, cache).load_files(pull_request)
     (key,) = store.scan_iter()
     cache.put(bytes(key).decode(), '[{"name": "of an older version"}]', timedelta(days=1))
-    assert FileCache(behind, cache).load_files(wanted).files == FILES
+    assert FileCache(behind, cache).load_files(pull_request).files == FILES

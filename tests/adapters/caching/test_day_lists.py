@@ -244,6 +244,6 @@ def test_pull_requests_and_their_files_are_always_asked_for(cache: RedisCache, s
     behind = Recorder()
     pulls = cached(behind, cache)
     for _ in range(2):
-        found = pulls.load_files(pulls.fetch_pull_request(OTHER, 9))
-        assert (found.repository, found.number, found.files) == (OTHER, 9, (changed_file(),))
+        pull_request = pulls.load_files(pulls.fetch_pull_request(OTHER, 9))
+        assert (pull_request.repository, pull_request.number, pull_request.files) == (OTHER, 9, (changed_file(),))
     assert (behind.asked, store.dbsize()) == ([9, 9, 9, 9], 0)

@@ -46,9 +46,9 @@ def test_each_prompt_gets_its_answer_by_its_fingerprint(batches: ModelBatches, c
     asked = prompts(5)
     status = batches.submit_prompts(asked)
     assert (status.count, status.done, status.is_over) == (5, 0, False)
-    found = {each.fingerprint: each.outcome for each in batches.iterate_results(status.name)}
+    outcomes = {each.fingerprint: each.outcome for each in batches.iterate_results(status.name)}
     for prompt in asked:
-        outcome = found[prompt.fingerprint]
+        outcome = outcomes[prompt.fingerprint]
         assert isinstance(outcome, Completion)
         assert prompt.user in outcome.text
         assert outcome.usage.output > 0
@@ -87,8 +87,8 @@ def test_a_result_without_an_answer_says_whether_another_attempt_makes_sense(
     may_repeat: bool,
 ) -> None:
     arrange(claude)
-    (found,) = batches.iterate_results(batches.submit_prompts([PROMPT]).name)
-    assert (type(found.outcome), found.may_repeat) == (error, may_repeat)
+    (result,) = batches.iterate_results(batches.submit_prompts([PROMPT]).name)
+    assert (type(result.outcome), result.may_repeat) == (error, may_repeat)
 
 
 def test_batches_are_found_by_the_time_of_their_creation(batches: ModelBatches) -> None:

@@ -45,17 +45,17 @@ class Ear:
     """Hears words, and has had enough after some."""
 
     enough: int = 1_000_000
-    said: list[str] = field(default_factory=list)
+    pieces: list[str] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
 
     def __call__(self, words: str) -> bool:
-        self.said.append(words)
+        self.pieces.append(words)
         self.times.append(time.monotonic())
-        return len(self.said) < self.enough
+        return len(self.pieces) < self.enough
 
     @property
     def text(self) -> str:
-        return "".join(self.said)
+        return "".join(self.pieces)
 
 
 @contextmanager
@@ -80,12 +80,12 @@ def answered(chat: Chat, reply: Reply, result: str = "found", *, is_error: bool 
 
 def rounds(claude: ClaudeEmulator, *steps: Step, chat: Chat = CHAT) -> list[Reply]:
     """One reply after the other, the results of its tools in between."""
-    found: list[Reply] = []
+    replies: list[Reply] = []
     for step in steps:
-        found.append(talk(claude, step, chat=chat))
-        chat = answered(chat, found[-1])
+        replies.append(talk(claude, step, chat=chat))
+        chat = answered(chat, replies[-1])
     assert claude.problems == []
-    return found
+    return replies
 
 
 def marks(body: dict[str, Any]) -> list[str]:
@@ -95,16 +95,16 @@ def marks(body: dict[str, Any]) -> list[str]:
 
 def busy() -> set[threading.Thread]:
     """Timers, and what the emulator serves connections with."""
-    found = threading.enumerate()
-    return {each for each in found if isinstance(each, threading.Timer) or "process_request" in each.name}
+    threads = threading.enumerate()
+    return {each for each in threads if isinstance(each, threading.Timer) or "process_request" in each.name}
 
 
 @pytest.fixture(autouse=True)
 def before() -> Iterator[set[threading.Thread]]:
     """What was busy before: no timer outlives its talk, and no connection."""
-    found = busy()
-    yield found
-    assert eventually(lambda: busy() <= found)
+    threads = busy()
+    yield threads
+    assert eventually(lambda: busy() <= threads)
 
 
 # --- words
@@ -113,7 +113,7 @@ def before() -> Iterator[set[threading.Thread]]:
 def test_words_come_piece_by_piece_and_in_order(claude: ClaudeEmulator) -> None:
     ear = Ear()
     reply = talk(claude, says.Text(WORDS, pace=0.005), hear=ear)
-    assert (ear.text, len(ear.said)) == (WORDS, -(-len(WORDS) // PIECE))
+    assert (ear.text, len(ear.pieces)) == (WORDS, -(-len(WORDS) // PIECE))
     assert (reply.calls, reply.is_cut) == ((), False)
 
 
@@ -121,7 +121,7 @@ def test_words_are_heard_before_the_rest_of_them_is_written(claude: ClaudeEmulat
     ear = Ear()
     talk(claude, says.Stall("Half of it", 1.5, " and the rest."), hear=ear)
     first, last = ear.times
-    assert (ear.said, last - first > 0.25) == (["Half of it", " and the rest."], True)
+    assert (ear.pieces, last - first > 0.25) == (["Half of it", " and the rest."], True)
 
 
 @pytest.mark.parametrize(
@@ -198,9 +198,9 @@ def test_what_was_said_before_goes_along_in_its_roles(claude: ClaudeEmulator) ->
 
 def test_asking_changes_nothing_in_the_talk(claude: ClaudeEmulator) -> None:
     reply = talk(claude, ToolUse("read", {"path": "a.py"}))
-    chat, given = answered(CHAT, reply), str(reply.turn.model_blocks)
+    chat, original_blocks = answered(CHAT, reply), str(reply.turn.model_blocks)
     talk(claude, says.Text("Much."), chat=chat)
-    assert (str(reply.turn.model_blocks), chat) == (given, answered(CHAT, reply))
+    assert (str(reply.turn.model_blocks), chat) == (original_blocks, answered(CHAT, reply))
     assert list(CHAT.tools) == TOOLS
 
 
@@ -216,13 +216,13 @@ def test_a_call_comes_with_its_arguments_after_the_words(claude: ClaudeEmulator)
 
 
 def test_several_calls_come_in_order_each_with_a_name_of_its_own(claude: ClaudeEmulator) -> None:
-    wanted: tuple[tuple[str, dict[str, Any]], ...] = (
+    tool_calls: tuple[tuple[str, dict[str, Any]], ...] = (
         ("read", {"path": "a.py"}),
         ("find", {"word": "x" * 200}),
         ("read", {"path": "b.py"}),
     )
-    reply = talk(claude, ToolUses(wanted))
-    assert tuple((call.name, call.arguments) for call in reply.calls) == wanted
+    reply = talk(claude, ToolUses(tool_calls))
+    assert tuple((call.name, call.arguments) for call in reply.calls) == tool_calls
     assert len({call.id for call in reply.calls}) == 3
 
 
@@ -273,7 +273,7 @@ def test_a_turn_that_says_nothing_at_all_is_left_out(claude: ClaudeEmulator, tur
     last = Turn("person", (TextPart("And now?"), TextPart(" ")))
     talk(claude, says.Text("Much."), chat=replace(CHAT, turns=(*CHAT.turns, turn, last)))
     (body,) = claude.requests
-    texts = [[block["text"] for block in said["content"]] for said in body["messages"]]
+    texts = [[block["text"] for block in message["content"]] for message in body["messages"]]
     assert texts == [[RECORD, "What changed?"], ["And now?"]]
     assert marks(body) == ["1h", "1h", "5m"]
 
@@ -350,8 +350,8 @@ def test_the_record_is_still_there_in_an_hour_and_not_after_it() -> None:
 
 
 def test_each_round_reads_all_of_the_one_before(claude: ClaudeEmulator) -> None:
-    found = [reply.usage for reply in rounds(claude, *LOOP)]
-    assert [after.cache_read for after in found[1:]] == [before.prompt_tokens for before in found[:-1]]
+    usages = [reply.usage for reply in rounds(claude, *LOOP)]
+    assert [after.cache_read for after in usages[1:]] == [before.prompt_tokens for before in usages[:-1]]
 
 
 def test_the_last_round_without_tools_keeps_system_and_tools_in_the_cache(claude: ClaudeEmulator) -> None:
@@ -385,7 +385,7 @@ def test_who_has_heard_enough_waits_for_no_tools(claude: ClaudeEmulator) -> None
 def test_who_has_heard_enough_at_the_last_word_has_it_all(claude: ClaudeEmulator) -> None:
     ear = Ear(enough=1)
     talk(claude, says.Text("Much."), hear=ear)
-    assert ear.said == ["Much."]
+    assert ear.pieces == ["Much."]
 
 
 def test_what_goes_wrong_in_hearing_comes_out_as_it_is_and_ends_it(

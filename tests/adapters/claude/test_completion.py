@@ -74,8 +74,8 @@ def test_usage_counts_the_tokens_of_the_call(claude: ClaudeEmulator) -> None:
 def test_the_service_takes_our_schema(
     claude: ClaudeEmulator, shape: type[AnswerShape], answer: dict[str, object]
 ) -> None:
-    found = complete(claude, replace(PROMPT, schema=build_schema(shape)), Json(answer))
-    assert shape.model_validate_json(found.text)
+    completion = complete(claude, replace(PROMPT, schema=build_schema(shape)), Json(answer))
+    assert shape.model_validate_json(completion.text)
     assert claude.problems == []
     assert [schema_in(body) for body in claude.requests] == [build_schema(shape)]
 

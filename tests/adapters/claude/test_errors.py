@@ -39,9 +39,9 @@ SHORT = replace(CHAT, silence=0.5, seconds=0.5)
 @pytest.fixture(autouse=True)
 def _nothing_left() -> Iterator[None]:
     """No timer outlives its talk, and no connection."""
-    found = busy()
+    threads = busy()
     yield
-    assert eventually(lambda: busy() <= found)
+    assert eventually(lambda: busy() <= threads)
 
 
 @pytest.mark.parametrize(
@@ -105,19 +105,19 @@ def waited(case: tuple[Step, str, bool]) -> tuple[float, str, ModelBusy]:
 @pytest.mark.slow
 def test_who_says_nothing_for_too_long_is_busy() -> None:
     with ThreadPoolExecutor(len(SILENT)) as pool:
-        found = dict(zip(SILENT, pool.map(waited, SILENT.values()), strict=True))
-    assert {name: (heard, error.usage.prompt_tokens > 0) for name, (_, heard, error) in found.items()} == {
+        waits = dict(zip(SILENT, pool.map(waited, SILENT.values()), strict=True))
+    assert {name: (heard, error.usage.prompt_tokens > 0) for name, (_, heard, error) in waits.items()} == {
         name: (heard, has_usage) for name, (_, heard, has_usage) in SILENT.items()
     }
     # the shortest that a talk waits is a second; the model is silent for nine
-    assert max(taken for taken, _, _ in found.values()) < 7
+    assert max(seconds for seconds, _, _ in waits.values()) < 7
 
 
 @pytest.mark.slow
 def test_pings_within_the_time_keep_a_silent_model_alive(claude: ClaudeEmulator) -> None:
     ear = Ear()
     talk(claude, Stall(HALF, 1.3, "the rest.", pings=9), chat=replace(CHAT, silence=1.0), hear=ear)
-    assert ear.said[-1] == "the rest."
+    assert ear.pieces[-1] == "the rest."
 
 
 # --- somebody else
@@ -128,7 +128,7 @@ def test_a_web_page_in_place_of_claude_is_a_model_error(status: int) -> None:
     ear = Ear()
     with WebPage(status) as world, chat_at(world.url) as model, pytest.raises(ModelError) as caught:
         converse(model, CHAT, ear)
-    assert (ear.said, caught.value.usage) == ([], NO_USAGE)
+    assert (ear.pieces, caught.value.usage) == ([], NO_USAGE)
     assert type(caught.value) is (ModelRequestRejected if status == 403 else ModelBusy)
 
 

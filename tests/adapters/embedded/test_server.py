@@ -45,10 +45,10 @@ sys.stdin.read()
 @pytest.fixture(scope="module")
 def state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The state directory of a store that runs as long as these tests."""
-    found = tmp_path_factory.mktemp("embedded")
-    with connect_server(start_embedded_url(found)) as client:
+    directory = tmp_path_factory.mktemp("embedded")
+    with connect_server(start_embedded_url(directory)) as client:
         client.ping()
-        yield found
+        yield directory
 
 
 def command(state: Path, key: str) -> subprocess.Popen[str]:
@@ -106,8 +106,8 @@ def test_two_processes_see_the_same_data(state: Path) -> None:
 
 def test_the_log_of_writes_is_on_and_nothing_is_dropped(state: Path) -> None:
     with connect_server(start_embedded_url(state)) as client:
-        found = [client.config_get(name) for name in ("appendonly", "maxmemory-policy")]
-    assert found == [{"appendonly": "yes"}, {"maxmemory-policy": "noeviction"}]
+        settings = [client.config_get(name) for name in ("appendonly", "maxmemory-policy")]
+    assert settings == [{"appendonly": "yes"}, {"maxmemory-policy": "noeviction"}]
     assert list((state / "valkey").rglob("*.aof"))
 
 

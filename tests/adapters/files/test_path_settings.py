@@ -38,13 +38,13 @@ def refusal(file: Path, content: str | bytes) -> str:
     file.write_bytes(content.encode() if isinstance(content, str) else content)
     with pytest.raises(ConfigurationError) as caught:
         read_path_settings(file)
-    said = str(caught.value)
-    assert is_one_sentence(said), said
-    return said.removeprefix(f"PRDIGEST_PATHS, {file}")
+    message = str(caught.value)
+    assert is_one_sentence(message), message
+    return message.removeprefix(f"PRDIGEST_PATHS, {file}")
 
 
 def test_a_repository_has_what_its_table_names_and_the_others_have_the_defaults(file: Path) -> None:
-    found = read(
+    settings = read(
         file,
         """
         ["octo/engine"]
@@ -55,11 +55,11 @@ def test_a_repository_has_what_its_table_names_and_the_others_have_the_defaults(
         """,
     )
     patterns = ((PathClass.DOCS, ("design/",)), (PathClass.PRODUCT, ("examples/serving/", "/bin/*")))
-    assert found.get_path_classes(ENGINE) == PathClasses(
+    assert settings.get_path_classes(ENGINE) == PathClasses(
         custom=CustomPaths(patterns, ("billing/",), ("ci", "critical"))
     )
-    assert found.get_path_classes(OTHER) == DEFAULT_PATH_CLASSES
-    assert found.source == str(file)
+    assert settings.get_path_classes(OTHER) == DEFAULT_PATH_CLASSES
+    assert settings.source == str(file)
 
 
 def _example() -> str:
@@ -87,10 +87,10 @@ def test_names_are_those_of_github_in_any_case(file: Path, name: str) -> None:
 
 
 def test_the_table_for_all_is_for_those_without_one_of_their_own(file: Path) -> None:
-    found = read(file, '["*"]\ndocs = ["design/"]\n["octo/engine"]\nci = ["bots/"]')
+    settings = read(file, '["*"]\ndocs = ["design/"]\n["octo/engine"]\nci = ["bots/"]')
     assert (
-        found.get_path_classes(ENGINE).custom.pattern_names,
-        found.get_path_classes(OTHER).custom.pattern_names,
+        settings.get_path_classes(ENGINE).custom.pattern_names,
+        settings.get_path_classes(OTHER).custom.pattern_names,
     ) == (("ci",), ("docs",))
 
 
@@ -156,11 +156,11 @@ PATTERNS: dict[str, str] = {
 }
 
 
-@pytest.mark.parametrize(("pattern", "said"), PATTERNS.items(), ids=[repr(each[:12]) for each in PATTERNS])
-def test_a_pattern_that_can_not_match_is_refused(file: Path, pattern: str, said: str) -> None:
-    found = refusal(file, f'["octo/engine"]\ndocs = ["good/", "{pattern}"]')
-    assert found.startswith(', table ["octo/engine"]: docs: \'')
-    assert found.endswith(f"' {said}")
+@pytest.mark.parametrize(("pattern", "reason"), PATTERNS.items(), ids=[repr(each[:12]) for each in PATTERNS])
+def test_a_pattern_that_can_not_match_is_refused(file: Path, pattern: str, reason: str) -> None:
+    message = refusal(file, f'["octo/engine"]\ndocs = ["good/", "{pattern}"]')
+    assert message.startswith(', table ["octo/engine"]: docs: \'')
+    assert message.endswith(f"' {reason}")
 
 
 NO_TOML = ': write ["owner/name"] with quotes, and below it docs = ["design/"].'
@@ -216,9 +216,9 @@ FILES: dict[str, tuple[str | bytes, str]] = {
 }
 
 
-@pytest.mark.parametrize(("content", "said"), FILES.values(), ids=FILES)
-def test_every_mistake_is_one_sentence_on_what_to_write(file: Path, content: str | bytes, said: str) -> None:
-    assert refusal(file, content).endswith(said)
+@pytest.mark.parametrize(("content", "ending"), FILES.values(), ids=FILES)
+def test_every_mistake_is_one_sentence_on_what_to_write(file: Path, content: str | bytes, ending: str) -> None:
+    assert refusal(file, content).endswith(ending)
 
 
 def test_as_many_patterns_as_are_allowed_are_taken(file: Path) -> None:

@@ -108,11 +108,11 @@ class TestCommits:
         assert rows(commit) == [("latin-\ufffd.py", "added", 1, 0, None)]
 
     def test_they_come_oldest_first_with_time_author_and_message(self, made: Path) -> None:
-        found = read(made)
-        times = [commit.committed_at for commit in found]
-        assert (len(found), times) == (10, sorted(times))
-        assert (found[1].author, found[1].message) == ("Ada", "Change (#1)\n\nWhy.\n\nTwice.")
-        assert found[-1].sha == git(made, "rev-parse", "HEAD")
+        commits = read(made)
+        times = [commit.committed_at for commit in commits]
+        assert (len(commits), times) == (10, sorted(times))
+        assert (commits[1].author, commits[1].message) == ("Ada", "Change (#1)\n\nWhy.\n\nTwice.")
+        assert commits[-1].sha == git(made, "rev-parse", "HEAD")
 
     def test_a_part_of_them_is_read_by_the_time_of_the_commit(self, made: Path) -> None:
         times = [commit.committed_at for commit in read(made)]
@@ -151,15 +151,15 @@ class TestCommits:
         files = (
             b"\n:1 2 a b M\x00:x\n.py\x00:1 2 a b R100\x00old\x00new\x001\t2\t:x\n.py\x00-\t-\t\x00old\x00new\x00"
         )
-        said = record % (b"a" * 40, b"One (#1)\n", files) + record % (b"b" * 40, b":000 M\t\t\n", b"\n")
-        first, second = parse_commits(said[at : at + size] for at in range(0, len(said), size))
+        output = record % (b"a" * 40, b"One (#1)\n", files) + record % (b"b" * 40, b":000 M\t\t\n", b"\n")
+        first, second = parse_commits(output[at : at + size] for at in range(0, len(output), size))
         assert rows(first) == [(":x\n.py", "modified", 1, 2, None), ("new", "renamed", 0, 0, "old")]
         assert (second.sha, second.message, second.files) == ("b" * 40, ":000 M", ())
 
     @pytest.mark.parametrize(("seconds", "year"), [(b"", 1970), (b"-5", 1970), (b"9" * 20, 9999)])
     def test_a_damaged_time_stops_nothing(self, seconds: bytes, year: int) -> None:
-        (found,) = parse_commits([b"%s\x00%s\x00Ada\x00One (#1)\n\x00" % (b"a" * 40, seconds)])
-        assert (found.committed_at.year, found.message) == (year, "One (#1)")
+        (commit,) = parse_commits([b"%s\x00%s\x00Ada\x00One (#1)\n\x00" % (b"a" * 40, seconds)])
+        assert (commit.committed_at.year, commit.message) == (year, "One (#1)")
 
 
 class TestHostileSettings:
@@ -219,9 +219,9 @@ class TestFacts:
     ) -> None:
         git(tmp_path, "clone", "-q", "--bare", str(made), "bare")
         git(tmp_path / "bare", "config", "remote.origin.url", url)
-        found = GitClone(tmp_path / "bare").read_facts()
-        assert found.repository == (Repository.parse(expected) if expected else None)
-        assert (found.branch, found.is_shallow) == ("main", False)
+        facts = GitClone(tmp_path / "bare").read_facts()
+        assert facts.repository == (Repository.parse(expected) if expected else None)
+        assert (facts.branch, facts.is_shallow) == ("main", False)
 
     @pytest.mark.slow
     def test_the_default_branch_is_that_of_the_origin(self, made: Path, tmp_path: Path) -> None:

@@ -93,8 +93,8 @@ def patches(pull: PullRequest) -> dict[str, str | None]:
 
 class TestPatches:
     def test_a_changed_file(self, merges: dict[int, PullRequest]) -> None:
-        found = patches(merges[2])
-        assert found["a.py"] == (
+        file_patches = patches(merges[2])
+        assert file_patches["a.py"] == (
             "@@ -5,7 +5,7 @@ line 3\n line 4\n line 5\n line 6\n-line 7\n+line seven\n line 8\n line 9\n line 10\n"
             "@@ -18,7 +18,6 @@ line 16\n line 17\n line 18\n line 19\n-line 20\n line 21\n line 22\n line 23"
         )

@@ -89,7 +89,7 @@ class TestRefusals:
                 rest.unlink()
             # as loose objects, of which one can be lost
             with moved.open("rb") as content:
-                git(folder, "unpack-objects", "-q", given=content)
+                git(folder, "unpack-objects", "-q", standard_input=content)
         lost = folder / ".git" / "objects" / tree[:2] / tree[2:]
         lost.chmod(0o600)
         lost.unlink()

@@ -281,8 +281,8 @@ class TestFailures:
         blob = git(setup.source, "rev-parse", "main:a.py")
         listing = setup.source.parent / "listing"
         listing.write_bytes(b"100644 blob " + blob.encode() + b"\t.git\n")
-        with listing.open("rb") as given:
-            tree = git(setup.source, "mktree", given=given)
+        with listing.open("rb") as stream:
+            tree = git(setup.source, "mktree", standard_input=stream)
         identity = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
         commit = git(setup.source, *identity, "commit-tree", "-p", "main", "-m", "Attack", tree)
         git(setup.source, "update-ref", "refs/heads/main", commit)
@@ -294,8 +294,10 @@ class TestFailures:
         author = "Ada <ada@example.org> 1313584730 +051800"
         content = setup.source.parent / "content"
         content.write_text(f"tree {tree}\nparent {parent}\nauthor {author}\ncommitter {author}\n\nOld (#3)\n")
-        with content.open("rb") as given:
-            commit = git(setup.source, "hash-object", "-w", "-t", "commit", "--literally", "--stdin", given=given)
+        with content.open("rb") as stream:
+            commit = git(
+                setup.source, "hash-object", "-w", "-t", "commit", "--literally", "--stdin", standard_input=stream
+            )
         git(setup.source, "update-ref", "refs/heads/main", commit)
         setup.update()
         assert read(setup, commit) == "retries = 2\n"
@@ -318,7 +320,7 @@ def unpack_objects(setup: MirrorSetup) -> None:
     for rest in (setup.path / "objects" / "pack").iterdir():
         rest.unlink()
     with moved.open("rb") as content:
-        git(setup.path, "unpack-objects", "-q", given=content)
+        git(setup.path, "unpack-objects", "-q", standard_input=content)
 
 
 class TestBroken:

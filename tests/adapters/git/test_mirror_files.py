@@ -111,12 +111,12 @@ def search(root: Path) -> GitMirrorSearch:
 
 class TestFiles:
     def test_all_are_read_together_or_named_with_the_problem(self, files: GitMirrorFiles, commit: str) -> None:
-        found = files.read_files(ENGINE, commit, [*TEXT, *PROBLEMS])
-        assert list(found) == [*TEXT, *PROBLEMS]
-        assert {path: file.problem for path, file in found.items() if file.problem} == PROBLEMS
-        assert {path for path, file in found.items() if file.path != path} == set()
+        source_files = files.read_files(ENGINE, commit, [*TEXT, *PROBLEMS])
+        assert list(source_files) == [*TEXT, *PROBLEMS]
+        assert {path: file.problem for path, file in source_files.items() if file.problem} == PROBLEMS
+        assert {path for path, file in source_files.items() if file.path != path} == set()
         expected = {path: (FILES[path] or b"").removeprefix(b"\xef\xbb\xbf").decode() for path in TEXT}
-        assert {path: found[path].text for path in TEXT} == expected
+        assert {path: source_files[path].text for path in TEXT} == expected
 
     @pytest.mark.parametrize("path", [*TEXT, *PROBLEMS])
     def test_each_is_the_same_alone(self, files: GitMirrorFiles, commit: str, path: str) -> None:
@@ -125,9 +125,9 @@ class TestFiles:
         }
 
     def test_a_folder_and_a_file_in_it_are_two_things(self, files: GitMirrorFiles, commit: str) -> None:
-        found = files.read_files(ENGINE, commit, ["deep/er/b.py", "deep", "deep/er"])
-        assert found["deep"].problem == found["deep/er"].problem == SourceProblem.FOLDER
-        assert found["deep/er/b.py"].text.startswith("retries = 2")
+        source_files = files.read_files(ENGINE, commit, ["deep/er/b.py", "deep", "deep/er"])
+        assert source_files["deep"].problem == source_files["deep/er"].problem == SourceProblem.FOLDER
+        assert source_files["deep/er/b.py"].text.startswith("retries = 2")
 
     def test_the_old_side_is_the_first_parent(self, files: GitMirrorFiles, root: Path, commit: str) -> None:
         merge = git(root / "octo" / "engine.git", "rev-parse", f"{commit}^1")
@@ -146,9 +146,9 @@ class TestFiles:
 
     def test_very_many_paths_fit_into_commands(self, files: GitMirrorFiles, commit: str) -> None:
         paths = [f"{'long/' * 40}{number}.py" for number in range(3_000)]
-        found = dict(files.read_files(ENGINE, commit, [*paths, "a.py"]))
-        assert found.pop("a.py").text == "retries = 1\n"
-        assert {file.problem for file in found.values()} == {SourceProblem.MISSING}
+        source_files = dict(files.read_files(ENGINE, commit, [*paths, "a.py"]))
+        assert source_files.pop("a.py").text == "retries = 1\n"
+        assert {file.problem for file in source_files.values()} == {SourceProblem.MISSING}
 
     def test_nothing_is_asked_for_nothing(self, files: GitMirrorFiles, commit: str) -> None:
         assert files.read_files(ENGINE, commit, []) == {}
@@ -169,17 +169,17 @@ class TestFiles:
 
 class TestUses:
     def test_every_file_is_searched_whatever_attributes_say(self, search: GitMirrorSearch, commit: str) -> None:
-        found = search.find_uses(ENGINE, commit, "retries", 100)
-        assert found.is_complete
+        source_uses = search.find_uses(ENGINE, commit, "retries", 100)
+        assert source_uses.is_complete
         shown = {path.replace("\n", "\ufffd").replace("\t", "\ufffd") for path in (*ODD, *WILD)}
-        assert {use.path for use in found.uses} == shown - {"tab\ufffdbed.py"} | {
+        assert {use.path for use in source_uses.uses} == shown - {"tab\ufffdbed.py"} | {
             "a.py", "deep/er/b.py", "latin.py", "long.py", "same.py", "late.py", "run.sh", "secret.py",
             "latin-\ufffd.py", "tab\tbed.py",
         }  # fmt: skip
 
     def test_only_whole_words_are_found(self, search: GitMirrorSearch, commit: str) -> None:
-        found = search.find_uses(ENGINE, commit, "retries", 100).uses
-        assert [(use.line, use.text) for use in found if use.path == "deep/er/b.py"] == [(1, "\ufeffretries = 2")]
+        uses = search.find_uses(ENGINE, commit, "retries", 100).uses
+        assert [(use.line, use.text) for use in uses if use.path == "deep/er/b.py"] == [(1, "\ufeffretries = 2")]
         assert search.find_uses(ENGINE, commit, "more_retries", 9).uses[0].line == 2
         assert search.find_uses(ENGINE, commit, "more_retr", 9).uses == ()
 
@@ -194,13 +194,13 @@ class TestUses:
         assert [use.text for use in uses if use.path == "secret.py"] == ["retries = '[redacted]'"]
 
     def test_what_is_more_than_the_limit_is_said(self, search: GitMirrorSearch, commit: str) -> None:
-        found = search.find_uses(ENGINE, commit, "retries", 3)
-        assert (len(found.uses), found.is_complete) == (3, False)
+        source_uses = search.find_uses(ENGINE, commit, "retries", 3)
+        assert (len(source_uses.uses), source_uses.is_complete) == (3, False)
 
     @pytest.mark.parametrize("name", ["-e", "--open-files-in-pager=touch x", "a|b", ".*", "nothing", "retr ies"])
     def test_a_name_is_no_option_and_no_pattern(self, search: GitMirrorSearch, commit: str, name: str) -> None:
-        found = search.find_uses(ENGINE, commit, name, 9)
-        assert (found.uses, found.is_complete) == ((), True)
+        source_uses = search.find_uses(ENGINE, commit, name, 9)
+        assert (source_uses.uses, source_uses.is_complete) == ((), True)
 
     @pytest.mark.parametrize("name", ["", "  ", "a\nb", "a\0b", "a" * 201, "\udce9"])
     def test_what_is_no_name_is_refused(self, search: GitMirrorSearch, commit: str, name: str) -> None:
@@ -211,18 +211,18 @@ class TestUses:
         slow = tmp_path / "git"
         slow.write_text('#!/bin/sh\ngit "$@"\nsleep 30\n')
         slow.chmod(0o700)
-        found = GitMirrorSearch(MirrorReader(root, str(slow), 1.0)).find_uses(ENGINE, commit, "retries", 100)
-        assert (len(found.uses) > 20, found.is_complete) == (True, False)
+        source_uses = GitMirrorSearch(MirrorReader(root, str(slow), 1.0)).find_uses(ENGINE, commit, "retries", 100)
+        assert (len(source_uses.uses) > 20, source_uses.is_complete) == (True, False)
 
 
 class TestChanges:
     def test_the_last_changes_of_a_path_come_newest_first(self, search: GitMirrorSearch, commit: str) -> None:
-        found = search.list_changes(ENGINE, commit, "a.py", 9)
-        assert [change.title for change in found] == ["All of it (#2)", "Begin (#1)"]
-        assert found[0].committed_at > found[1].committed_at
-        assert found[0].committed_at.tzinfo is UTC
-        assert search.list_changes(ENGINE, commit, "a.py", 1) == found[:1]
-        assert search.list_changes(ENGINE, found[1].commit, "a.py", 9) == found[1:]
+        changes = search.list_changes(ENGINE, commit, "a.py", 9)
+        assert [change.title for change in changes] == ["All of it (#2)", "Begin (#1)"]
+        assert changes[0].committed_at > changes[1].committed_at
+        assert changes[0].committed_at.tzinfo is UTC
+        assert search.list_changes(ENGINE, commit, "a.py", 1) == changes[:1]
+        assert search.list_changes(ENGINE, changes[1].commit, "a.py", 9) == changes[1:]
 
     def test_a_merge_is_one_change(self, search: GitMirrorSearch, commit: str) -> None:
         assert [each.title for each in search.list_changes(ENGINE, commit, "side.py", 9)] == [

@@ -55,7 +55,7 @@ def fetch(github: ScriptedGitHub, **fields: Any) -> Discussion:
 
 def test_a_discussion_is_one_call_with_issues_comments_reviews_and_threads(github: ScriptedGitHub) -> None:
     thread = ThreadRecord("a.py", tuple(said(n, f"remark {n}") for n in range(30, 38)), is_resolved=True)
-    found = fetch(
+    discussion = fetch(
         github,
         closes=(
             IssueRecord(12, "It hangs", body="Since yesterday.", is_open=True),
@@ -70,7 +70,7 @@ def test_a_discussion_is_one_call_with_issues_comments_reviews_and_threads(githu
         threads=(thread, ThreadRecord("b.py", (said(40, "why?"),))),
     )
     assert github.queries == 1
-    assert [(each.anchor, each.kind, each.author.login, each.role) for each in found.remarks] == [
+    assert [(each.anchor, each.kind, each.author.login, each.role) for each in discussion.remarks] == [
         ("issue-12", RemarkKind.ISSUE, "reporter", Role.OTHER),
         ("issuecomment-1", RemarkKind.COMMENT, "alice", Role.AUTHOR),
         ("issuecomment-2", RemarkKind.COMMENT, "bob", Role.MEMBER),
@@ -82,31 +82,31 @@ def test_a_discussion_is_one_call_with_issues_comments_reviews_and_threads(githu
         *((f"discussion_r{number}", RemarkKind.RESOLVED, "bob", Role.OTHER) for number in range(34, 38)),
         ("discussion_r40", RemarkKind.OPEN, "bob", Role.OTHER),
     ]
-    issue, first = found.remarks[:2]
+    issue, first = discussion.remarks[:2]
     assert (issue.title, issue.state, issue.text) == ("It hangs", "open", "Since yesterday.")
     assert first.written_at == AT + timedelta(minutes=1)
-    assert found.build_remark_url(first) == "https://github.com/octo/engine/pull/7#issuecomment-1"
-    assert found.build_remark_url(issue) == "https://github.com/octo/engine/issues/12"
-    assert found.remarks[6].path == "a.py"
-    assert found.unlisted == 0
+    assert discussion.build_remark_url(first) == "https://github.com/octo/engine/pull/7#issuecomment-1"
+    assert discussion.build_remark_url(issue) == "https://github.com/octo/engine/issues/12"
+    assert discussion.remarks[6].path == "a.py"
+    assert discussion.unlisted == 0
 
 
 def test_the_newest_are_read_and_the_others_counted(github: ScriptedGitHub) -> None:
-    found = fetch(
+    discussion = fetch(
         github,
         comments=tuple(said(n, f"comment {n}") for n in range(130)),
         reviews=tuple(said(n, f"review {n}") for n in range(70)),
         threads=tuple(ThreadRecord("a.py", (said(1_000 + n, "x"),)) for n in range(61)),
     )
-    assert len(found.remarks) == 220
-    assert found.unlisted == 30 + 10 + 1
-    assert (found.remarks[0].anchor, found.remarks[99].anchor) == ("issuecomment-30", "issuecomment-129")
+    assert len(discussion.remarks) == 220
+    assert discussion.unlisted == 30 + 10 + 1
+    assert (discussion.remarks[0].anchor, discussion.remarks[99].anchor) == ("issuecomment-30", "issuecomment-129")
 
 
 @pytest.mark.slow
 def test_texts_of_strangers_are_cleaned(github: ScriptedGitHub) -> None:
     started = time.monotonic()
-    found = fetch(
+    discussion = fetch(
         github,
         comments=(
             said(1, "x" * 10_000_000),
@@ -116,7 +116,7 @@ def test_texts_of_strangers_are_cleaned(github: ScriptedGitHub) -> None:
         ),
     )
     assert time.monotonic() - started < 10
-    long, odd, empty = found.remarks
+    long, odd, empty = discussion.remarks
     assert len(long.text) == MAX_REMARK
     assert odd.text == "a   btoken [redacted]\nnext"
     assert empty.text == ""
@@ -131,8 +131,8 @@ def test_an_address_outside_github_is_not_believed(github: ScriptedGitHub) -> No
         nodes[2]["url"] = {"a": 1}
 
     github.after = lie
-    found = fetch(github, comments=tuple(said(n, "text") for n in range(3)))
-    assert [found.build_remark_url(each) for each in found.remarks] == [
+    discussion = fetch(github, comments=tuple(said(n, "text") for n in range(3)))
+    assert [discussion.build_remark_url(each) for each in discussion.remarks] == [
         "https://github.com/octo/engine/pull/7#issuecomment-1"
     ]
 
@@ -140,8 +140,10 @@ def test_an_address_outside_github_is_not_believed(github: ScriptedGitHub) -> No
 def test_pages_of_an_enterprise_server_are_its_own() -> None:
     with EnterpriseEmulator() as server:
         server.add(REPO, pull(7, comments=(said(1, "text"),)))
-        found = background(server).fetch_discussion(REPOSITORY, 7)
-        assert found.build_remark_url(found.remarks[0]) == f"{server.web}/octo/engine/pull/7#issuecomment-1"
+        discussion = background(server).fetch_discussion(REPOSITORY, 7)
+        assert (
+            discussion.build_remark_url(discussion.remarks[0]) == f"{server.web}/octo/engine/pull/7#issuecomment-1"
+        )
 
 
 @pytest.mark.parametrize(
@@ -185,11 +187,11 @@ def test_no_answer_of_the_wrong_shape_raises(node: dict[str, Any]) -> None:
 def test_a_commit_is_its_merged_pull_request_in_one_call(github: ScriptedGitHub) -> None:
     github.add(REPO, pull(7), pull(8), pull(9, state="OPEN"))
     seven, eight = sha("merge 7"), sha("merge 8")
-    found = background(github).find_merges(
+    merges = background(github).find_merges(
         REPOSITORY, [seven, eight[:9].upper(), sha("elsewhere"), "main", "HEAD"]
     )
-    assert {commit: each.number for commit, each in found.items()} == {seven: 7, eight[:9]: 8}
-    assert found[seven].merge_commit == seven
+    assert {commit: each.number for commit, each in merges.items()} == {seven: 7, eight[:9]: 8}
+    assert merges[seven].merge_commit == seven
     assert github.queries == 1
     assert background(github).find_merges(REPOSITORY, ["main"]) == {}
     assert github.queries == 1, "what is no hash is not asked for"
@@ -222,6 +224,6 @@ def test_a_commit_of_several_is_rather_the_one_that_was_merged_as_it(github: Scr
         nodes.insert(0, {**nodes[0], "number": 6, "mergeCommit": {"oid": sha("merge 6"), "message": ""}})
 
     github.after = add_stacked
-    (found,) = background(github).find_merges(REPOSITORY, [sha("merge 7")]).values()
-    assert found.number == 7
-    assert replace(found, number=6) != found
+    (merge,) = background(github).find_merges(REPOSITORY, [sha("merge 7")]).values()
+    assert merge.number == 7
+    assert replace(merge, number=6) != merge

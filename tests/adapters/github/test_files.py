@@ -63,10 +63,10 @@ def test_threads_get_the_files_of_their_own_pull_request(github: ScriptedGitHub)
     count = 160
     github.add(REPO, *(record(n, files=[changed_file(f"of/{n}.py")]) for n in range(1, count + 1)))
     pulls = github.pulls()
-    wanted = [pulls.fetch_pull_request(REPOSITORY, n) for n in range(1, count + 1)]
+    bare_pulls = [pulls.fetch_pull_request(REPOSITORY, n) for n in range(1, count + 1)]
     with ThreadPoolExecutor(16) as pool:
-        found = list(pool.map(pulls.load_files, wanted))
-    assert [[file.path for file in pull.files or ()] for pull in found] == [
+        loaded_pulls = list(pool.map(pulls.load_files, bare_pulls))
+    assert [[file.path for file in pull.files or ()] for pull in loaded_pulls] == [
         [f"of/{n}.py"] for n in range(1, count + 1)
     ]
 
@@ -76,5 +76,5 @@ def test_threads_get_the_pull_request_they_asked_for(github: ScriptedGitHub) -> 
     github.add(REPO, *(record(n) for n in range(1, 97)))
     pulls = github.pulls()
     with ThreadPoolExecutor(16) as pool:
-        found = list(pool.map(lambda number: pulls.fetch_pull_request(REPOSITORY, number), range(1, 97)))
-    assert [pull.title for pull in found] == [f"Change part {n}" for n in range(1, 97)]
+        pull_requests = list(pool.map(lambda number: pulls.fetch_pull_request(REPOSITORY, number), range(1, 97)))
+    assert [pull.title for pull in pull_requests] == [f"Change part {n}" for n in range(1, 97)]

@@ -170,14 +170,21 @@ def test_a_pull_request_comes_with_its_facts(github: ScriptedGitHub, now: dateti
     facts: dict[str, Any] = {"title": "a [b] `c`  <d>", "body": "Why.", "labels": ("bug", "v1")}
     facts["commit_message"] = 'a [b] (#7)\n\n* Revert "é"\n\nThis reverts commit 1234567.'
     github.add(REPO, *of_day(7, **facts, author="ada", merged_by="maintainer"))
-    (found,) = github.pulls(now).list_merged(REPOSITORY, DAY).pulls
-    assert (found.title, found.body, found.labels) == ("a [b] `c`  <d>", "Why.", ("bug", "v1"))
-    assert (found.author, found.merged_by) == (Account("ada"), Account("maintainer"))
-    assert found.merged_at == DAY.start + timedelta(minutes=7)
-    assert (found.merge_commit, found.head_commit) == (record(7).merge_commit_sha, record(7).head_sha)
-    assert (found.additions, found.deletions, found.changed_files) == (1, 1, 1)
-    assert (found.base, found.state, found.files) == ("main", "MERGED", None)
-    assert found.commit_message == facts["commit_message"]
+    (pull_request,) = github.pulls(now).list_merged(REPOSITORY, DAY).pulls
+    assert (pull_request.title, pull_request.body, pull_request.labels) == (
+        "a [b] `c`  <d>",
+        "Why.",
+        ("bug", "v1"),
+    )
+    assert (pull_request.author, pull_request.merged_by) == (Account("ada"), Account("maintainer"))
+    assert pull_request.merged_at == DAY.start + timedelta(minutes=7)
+    assert (pull_request.merge_commit, pull_request.head_commit) == (
+        record(7).merge_commit_sha,
+        record(7).head_sha,
+    )
+    assert (pull_request.additions, pull_request.deletions, pull_request.changed_files) == (1, 1, 1)
+    assert (pull_request.base, pull_request.state, pull_request.files) == ("main", "MERGED", None)
+    assert pull_request.commit_message == facts["commit_message"]
 
 
 @pytest.mark.parametrize("now", [MORNING, LONG_AFTER], ids=["walk", "search"])
@@ -195,16 +202,16 @@ def test_a_pull_request_comes_with_the_issues_that_it_closes(github: ScriptedGit
 def test_of_many_linked_issues_five_come_and_none_of_another_repository(github: ScriptedGitHub) -> None:
     issues = (IssueRecord(900, "Secret", "octo/private"), *(IssueRecord(n, "An issue") for n in range(10, 20)))
     github.add(REPO, *of_day(7, closes=issues))
-    (found,) = github.pulls().list_merged(REPOSITORY, DAY).pulls
-    assert [issue.number for issue in found.linked_issues] == [10, 11, 12, 13]
+    (pull_request,) = github.pulls().list_merged(REPOSITORY, DAY).pulls
+    assert [issue.number for issue in pull_request.linked_issues] == [10, 11, 12, 13]
 
 
 @pytest.mark.parametrize("now", [MORNING, LONG_AFTER], ids=["walk", "search"])
 def test_linked_issues_cost_no_further_call(github: ScriptedGitHub, now: datetime) -> None:
     issues = tuple(IssueRecord(n, "An issue") for n in range(900, 905))
     github.add(REPO, *of_day(*range(1, 68), closes=issues))
-    found = github.pulls(now).list_merged(REPOSITORY, DAY).pulls
-    assert [len(pull.linked_issues) for pull in found] == [5] * 67
+    pull_requests = github.pulls(now).list_merged(REPOSITORY, DAY).pulls
+    assert [len(pull.linked_issues) for pull in pull_requests] == [5] * 67
     assert [call.path for call in github.calls] == ["/graphql"]
 
 
@@ -218,8 +225,8 @@ def test_a_token_that_may_not_see_issues_reads_the_day(github: ScriptedGitHub, k
 
     github.add(REPO, *of_day(7, closes=(IssueRecord(3, "An issue"),)))
     github.after = hide
-    (found,) = github.pulls().list_merged(REPOSITORY, DAY).pulls
-    assert (found.number, found.linked_issues) == (7, ())
+    (pull_request,) = github.pulls().list_merged(REPOSITORY, DAY).pulls
+    assert (pull_request.number, pull_request.linked_issues) == (7, ())
 
 
 @pytest.mark.parametrize(
@@ -236,20 +243,20 @@ def test_a_token_that_may_not_see_issues_reads_the_day(github: ScriptedGitHub, k
 def test_issues_that_can_not_be_read_are_left_out(github: ScriptedGitHub, odd: dict[str, Any]) -> None:
     github.add(REPO, *of_day(7, closes=(IssueRecord(3, "An issue"),)))
     github.spoil(7, odd)
-    (found,) = github.pulls().list_merged(REPOSITORY, DAY).pulls
-    assert found.linked_issues == ()
+    (pull_request,) = github.pulls().list_merged(REPOSITORY, DAY).pulls
+    assert pull_request.linked_issues == ()
 
 
 def test_a_deleted_account_is_shown_as_ghost(github: ScriptedGitHub) -> None:
     github.add(REPO, *of_day(1, author=None, merged_by=None))
-    (found,) = github.pulls().list_merged(REPOSITORY, DAY).pulls
-    assert (found.author, found.merged_by) == (GHOST, GHOST)
+    (pull_request,) = github.pulls().list_merged(REPOSITORY, DAY).pulls
+    assert (pull_request.author, pull_request.merged_by) == (GHOST, GHOST)
 
 
 def test_a_bot_is_known_as_one(github: ScriptedGitHub) -> None:
     github.add(REPO, *of_day(1, author="dependabot", author_is_bot=True))
-    (found,) = github.pulls().list_merged(REPOSITORY, DAY).pulls
-    assert found.author == Account("dependabot", is_bot=True)
+    (pull_request,) = github.pulls().list_merged(REPOSITORY, DAY).pulls
+    assert pull_request.author == Account("dependabot", is_bot=True)
 
 
 def test_an_answer_with_errors_about_single_fields_is_used(github: ScriptedGitHub) -> None:
@@ -261,6 +268,11 @@ def test_an_answer_with_errors_about_single_fields_is_used(github: ScriptedGitHu
 
 def test_an_open_pull_request_can_be_had_by_its_number(github: ScriptedGitHub) -> None:
     github.add(REPO, record(5, state="OPEN"))
-    found = github.pulls().fetch_pull_request(REPOSITORY, 5)
-    assert (found.number, found.state, found.is_merged, found.merge_commit) == (5, "OPEN", False, None)
-    assert found.commit_message == ""
+    pull_request = github.pulls().fetch_pull_request(REPOSITORY, 5)
+    assert (pull_request.number, pull_request.state, pull_request.is_merged, pull_request.merge_commit) == (
+        5,
+        "OPEN",
+        False,
+        None,
+    )
+    assert pull_request.commit_message == ""

@@ -46,8 +46,8 @@ def test_a_tag_that_is_a_version_counts_without_a_release(github: ScriptedGitHub
             for name in ("v1.0.0", "v1.1", "1.2.0", "v1.3.0", "v1.4.0rc1", "tools-v9.9.0", "nightly-2026.1.2")
         ),
     )
-    found = source(github).list_releases(Repository.parse(REPO))
-    assert [(each.name, each.released_at - NOON) for each in found] == [
+    releases = source(github).list_releases(Repository.parse(REPO))
+    assert [(each.name, each.released_at - NOON) for each in releases] == [
         ("v1.0.0", timedelta()),
         ("v1.1", timedelta(days=2)),
         ("1.2.0", timedelta(days=2)),

@@ -166,8 +166,8 @@ def test_any_bytes_become_the_same_by_github(contents: list[bytes]) -> None:
     starts = (b"", MARK, codecs.BOM_UTF16_LE, codecs.BOM_UTF32_BE, b"GIF89a")
     files = {str(n): starts[n % len(starts)] + data for n, data in enumerate(contents)}
     with ScriptedGitHub() as github:
-        found = with_files(github, files).read_files(REPOSITORY, COMMIT, list(files))
-    assert found == {path: build_source_file(path, data) for path, data in files.items()}
+        source_files = with_files(github, files).read_files(REPOSITORY, COMMIT, list(files))
+    assert source_files == {path: build_source_file(path, data) for path, data in files.items()}
 
 
 @pytest.fixture(scope="module")
@@ -191,7 +191,7 @@ def write_commit(clone: Path, entries: Mapping[str, Entry]) -> None:
     (clone / ".git/entries").write_bytes(b"".join(lines))
     git(clone, "read-tree", "--empty")
     with (clone / ".git/entries").open("rb") as given_entries:
-        git(clone, "update-index", "-z", "--index-info", given=given_entries)
+        git(clone, "update-index", "-z", "--index-info", standard_input=given_entries)
     git(clone, "-c", "user.name=Ada", "-c", "user.email=ada@example.org", "commit", "-q", "-m", "Change")
 
 
@@ -214,9 +214,9 @@ def test_a_real_repository_is_read_as_git_reads_it(github: ScriptedGitHub, clone
     github.add_commit(REPO, commit)
     paths = [*ENTRIES, *PROBLEMS, "src/gone.py"]
     revision = "main" if side is DiffSide.NEW else "main^"
-    found = source(github).read_files(REPOSITORY, commit.oid, paths, side)
-    assert found == {path: expect(clone, revision, path) for path in paths}
-    assert {file.problem for file in found.values()} > {None, SourceProblem.MISSING}
+    source_files = source(github).read_files(REPOSITORY, commit.oid, paths, side)
+    assert source_files == {path: expect(clone, revision, path) for path in paths}
+    assert {file.problem for file in source_files.values()} > {None, SourceProblem.MISSING}
 
 
 # --- calls
@@ -224,8 +224,8 @@ def test_a_real_repository_is_read_as_git_reads_it(github: ScriptedGitHub, clone
 
 def test_a_pull_request_of_30_files_costs_one_call(github: ScriptedGitHub) -> None:
     files = {f"src/part_{n}.py": b"x = %d\n" % n for n in range(30)}
-    found = with_files(github, files).read_files(REPOSITORY, COMMIT, list(files))
-    assert [file.text for file in found.values()] == [f"x = {n}\n" for n in range(30)]
+    source_files = with_files(github, files).read_files(REPOSITORY, COMMIT, list(files))
+    assert [file.text for file in source_files.values()] == [f"x = {n}\n" for n in range(30)]
     assert [call.path for call in github.calls] == ["/graphql"]
 
 
@@ -233,14 +233,16 @@ def test_a_pull_request_of_30_files_costs_one_call(github: ScriptedGitHub) -> No
 @pytest.mark.parametrize(("count", "calls"), [(0, 0), (1, 1), (MAX_PATHS, 1), (MAX_PATHS + 1, 2), (284, 6)])
 def test_so_many_paths_take_so_many_calls(github: ScriptedGitHub, count: int, calls: int) -> None:
     files = {f"{n}.py": b"x = %d\n" % n for n in range(count)}
-    found = with_files(github, files).read_files(REPOSITORY, COMMIT, list(files))
-    assert {path: file.text for path, file in found.items()} == {f"{n}.py": f"x = {n}\n" for n in range(count)}
+    source_files = with_files(github, files).read_files(REPOSITORY, COMMIT, list(files))
+    assert {path: file.text for path, file in source_files.items()} == {
+        f"{n}.py": f"x = {n}\n" for n in range(count)
+    }
     assert github.queries == calls
 
 
 def test_a_path_that_stands_twice_is_asked_for_once(github: ScriptedGitHub) -> None:
-    found = read(github, *["plain.py", "src/a.py"] * MAX_PATHS)
-    assert list(found) == ["plain.py", "src/a.py"]
+    source_files = read(github, *["plain.py", "src/a.py"] * MAX_PATHS)
+    assert list(source_files) == ["plain.py", "src/a.py"]
     assert github.queries == 1
 
 
@@ -353,18 +355,18 @@ def fail_field(github: ScriptedGitHub, times: int, *errors: Error, empty: tuple[
 
 def test_a_file_that_github_could_not_read_is_asked_for_again(github: ScriptedGitHub) -> None:
     fail_field(github, 1, BROKEN)
-    found = read(github, "plain.py", "src/a.py", "run.sh")
-    assert [file.text for file in found.values()] == ["x = 1\n", "a = 1\n", "echo\n"]
-    assert list(found) == ["plain.py", "src/a.py", "run.sh"]
+    source_files = read(github, "plain.py", "src/a.py", "run.sh")
+    assert [file.text for file in source_files.values()] == ["x = 1\n", "a = 1\n", "echo\n"]
+    assert list(source_files) == ["plain.py", "src/a.py", "run.sh"]
     variables = [call.json()["variables"] for call in github.calls]
-    assert [set(each.values()) & set(found) for each in variables] == [set(found), {"src/a.py"}]
+    assert [set(each.values()) & set(source_files) for each in variables] == [set(source_files), {"src/a.py"}]
 
 
 def test_a_file_that_github_can_not_read_is_named_and_the_others_are_there(github: ScriptedGitHub) -> None:
     again = {**BROKEN, "path": ["repository", "object", "f0"]}
     fail_field(github, 2, BROKEN, again, empty=("f0", "f1"))
-    found = read(github, "plain.py", "src/a.py", "run.sh")
-    assert [file.problem for file in found.values()] == [SourceProblem.UNAVAILABLE] * 2 + [None]
+    source_files = read(github, "plain.py", "src/a.py", "run.sh")
+    assert [file.problem for file in source_files.values()] == [SourceProblem.UNAVAILABLE] * 2 + [None]
     assert github.queries == 2
 
 
@@ -388,8 +390,8 @@ def test_that_a_file_was_not_found_is_an_answer(github: ScriptedGitHub) -> None:
 def test_what_is_absent_for_an_unknown_reason_is_not_missing(github: ScriptedGitHub, place: Any) -> None:
     """GitHub's limits on resources give "partial results with errors"."""
     fail_field(github, 1, {"type": "RESOURCE_LIMITS_EXCEEDED", "message": "Too much.", "path": place})
-    found = read(github, "plain.py", "src/a.py")
-    assert [file.text for file in found.values()] == ["x = 1\n", "a = 1\n"]
+    source_files = read(github, "plain.py", "src/a.py")
+    assert [file.text for file in source_files.values()] == ["x = 1\n", "a = 1\n"]
     assert github.queries == 2
 
 
@@ -488,11 +490,11 @@ def test_a_record_of_any_shape_breaks_nothing(value: Any, errors: Any, side: Dif
         github.after = spoil
         reader = with_files(github, ENTRIES)
         try:
-            found = reader.read_files(REPOSITORY, COMMIT, ["plain.py"], side)
+            source_files = reader.read_files(REPOSITORY, COMMIT, ["plain.py"], side)
         except PrdigestError:
             return
-    assert found["plain.py"].problem is not None
-    assert found["plain.py"].text == ""
+    assert source_files["plain.py"].problem is not None
+    assert source_files["plain.py"].text == ""
 
 
 def test_the_merge_of_a_replay_day_is_unknown(github: ScriptedGitHub) -> None:

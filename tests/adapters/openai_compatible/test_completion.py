@@ -57,8 +57,8 @@ def advice(caplog: pytest.LogCaptureFixture) -> list[str]:
 def test_the_server_takes_our_schemas(
     served: OpenAIEmulator, shape: type[AnswerShape], answer: dict[str, object]
 ) -> None:
-    found = complete(served, Json(answer), prompt=replace(PROMPT, schema=build_schema(shape)))
-    assert shape.model_validate_json(found.text)
+    completion = complete(served, Json(answer), prompt=replace(PROMPT, schema=build_schema(shape)))
+    assert shape.model_validate_json(completion.text)
 
 
 def test_the_request_says_what_the_prompt_says(served: OpenAIEmulator) -> None:
@@ -103,8 +103,8 @@ def test_a_server_that_refuses_formats_is_asked_for_plain_json_from_then_on(
     wrapped = f"Here it is:\n```json\n{Json(summary_answer()).value!r}\n```".replace("'", '"')
     served.script(Text(wrapped), Json(summary_answer()))
     with connected(served.address) as model:
-        found = [model.complete(PROMPT).text for _ in range(2)]
-    assert all(SummaryAnswer.model_validate_json(text) for text in found)
+        texts = [model.complete(PROMPT).text for _ in range(2)]
+    assert all(SummaryAnswer.model_validate_json(text) for text in texts)
     assert ["response_format" in body for body in served.requests] == [True, False, False]
     assert "JSON schema" in served.requests[1]["messages"][0]["content"]
     assert len([line for line in advice(caplog) if "plain JSON" in line]) == 1
@@ -126,10 +126,10 @@ def test_a_request_that_is_refused_either_way_says_nothing_about_formats(served:
 @pytest.mark.parametrize("headline", ["Fix a cache", "Parse </think> and <think> in streams"])
 def test_reasoning_is_no_part_of_an_answer(served: OpenAIEmulator, reasoning: Reasoning, headline: str) -> None:
     served.reasoning = reasoning
-    found = complete(served, Json(summary_answer(headline=headline)))
-    assert SummaryAnswer.model_validate_json(found.text).headline == headline
+    completion = complete(served, Json(summary_answer(headline=headline)))
+    assert SummaryAnswer.model_validate_json(completion.text).headline == headline
     assert "SECRET" in THOUGHT
-    assert "SECRET" not in found.text
+    assert "SECRET" not in completion.text
 
 
 # --- ends
@@ -176,7 +176,7 @@ def test_a_status_becomes_an_error_of_the_domain(
 
 
 @pytest.mark.parametrize(
-    ("key", "model", "setting", "said"),
+    ("key", "model", "setting", "message"),
     [
         ("wrong-key-of-mine", SMALL, "PRDIGEST_MODEL_KEY", "the model's API key was rejected"),
         ("schlüssel", SMALL, "", "the model's API key was rejected"),
@@ -185,13 +185,13 @@ def test_a_status_becomes_an_error_of_the_domain(
     ],
 )
 def test_a_wrong_setting_is_named_to_the_operator_alone(
-    served: OpenAIEmulator, caplog: pytest.LogCaptureFixture, key: str, model: str, setting: str, said: str
+    served: OpenAIEmulator, caplog: pytest.LogCaptureFixture, key: str, model: str, setting: str, message: str
 ) -> None:
     with connected(served.address, key) as connection:
         for _ in range(2):
             with pytest.raises(ModelRequestRejected) as caught:
                 connection.complete(replace(PROMPT, model=model))
-            assert str(caught.value) == said
+            assert str(caught.value) == message
     assert [setting in line for line in advice(caplog)] == ([True] if setting else [])
     assert key not in caplog.text.replace("key-of-the-server", "")
 

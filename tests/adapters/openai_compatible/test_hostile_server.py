@@ -141,8 +141,8 @@ def test_usage_that_can_not_be_right_is_estimated() -> None:
 def test_cached_tokens_are_counted_apart_and_never_below_none() -> None:
     for cached, expected in ((30, (70, 30)), (500, (0, 100))):
         usage = {"prompt_tokens": 100, "completion_tokens": 1, "prompt_tokens_details": {"cached_tokens": cached}}
-        found = hear(chunk("stop", content="x"), {"choices": [], "usage": usage}).usage
-        assert (found.input, found.cache_read) == expected
+        token_usage = hear(chunk("stop", content="x"), {"choices": [], "usage": usage}).usage
+        assert (token_usage.input, token_usage.cache_read) == expected
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_calls_are_put_together(parts: list[Any], expected: list[tuple[str, str,
     # some servers end such a turn as any other
     for end in ("tool_calls", "stop"):
         reply = hear(*parts, chunk(end))
-        assert [(found.id, found.name, found.arguments) for found in reply.calls] == expected
+        assert [(tool_call.id, tool_call.name, tool_call.arguments) for tool_call in reply.calls] == expected
 
 
 @pytest.mark.parametrize("written", ["{nope", "[1]", '"x"', "NaN", '{"a": NaN}', "[" * 5_000, "9" * 5_000, "null"])
@@ -248,8 +248,8 @@ def test_what_a_server_says_of_an_error_reaches_the_log_alone_without_a_key(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     key = "sk-proj-" + "Zx9" * 16
-    said = f"bad\nrequest <!channel> {key} " + "y" * 5_000
-    with Scripted(Response.of_json({"error": {"message": said}}, 418)) as world:
+    server_message = f"bad\nrequest <!channel> {key} " + "y" * 5_000
+    with Scripted(Response.of_json({"error": {"message": server_message}}, 418)) as world:
         error = failure(f"{world.url}/v1", key=key)
     assert str(error) == "the model rejected the request with status 418"
     (record,) = [each for each in caplog.records if "418" in each.getMessage()]
@@ -260,8 +260,8 @@ def test_what_a_server_says_of_an_error_reaches_the_log_alone_without_a_key(
 
 @pytest.mark.parametrize("begin", ["{", "["])
 def test_a_request_that_a_server_repeats_is_not_in_the_log(begin: str, caplog: pytest.LogCaptureFixture) -> None:
-    said = f"1 validation error: {begin}'input': 'canary-of-the-title'"
-    with Scripted(Response.of_json({"error": {"message": said}}, 422)) as world:
+    server_message = f"1 validation error: {begin}'input': 'canary-of-the-title'"
+    with Scripted(Response.of_json({"error": {"message": server_message}}, 422)) as world:
         failure(f"{world.url}/v1")
     assert "1 validation error" in caplog.text
     assert "canary" not in caplog.text

@@ -43,11 +43,11 @@ def deltas(reply: Reply) -> list[str]:
 
 def rounds(served: OpenAIEmulator, *steps: Step) -> list[Reply]:
     """One reply after the other, the results of its tools in between."""
-    chat, found = CHAT, list[Reply]()
+    chat, replies = CHAT, list[Reply]()
     for step in steps:
-        found.append(talk(served, step, chat=chat))
-        chat = answered(chat, found[-1])
-    return found
+        replies.append(talk(served, step, chat=chat))
+        chat = answered(chat, replies[-1])
+    return replies
 
 
 # --- text
@@ -79,10 +79,10 @@ def test_reasoning_is_never_shown_nor_sent_back(served: OpenAIEmulator, reasonin
     served.reasoning = reasoning
     served.script(*[Text(answer)] * 3)
     with connected(served.address) as model:
-        found = [converse(model, CHAT) for _ in range(3)]
-    assert [reply.words for reply in found] == [answer] * 3
-    assert "SECRET" not in str([reply.events for reply in found])
-    live = [len(deltas(reply)) > 1 for reply in found]
+        replies = [converse(model, CHAT) for _ in range(3)]
+    assert [reply.words for reply in replies] == [answer] * 3
+    assert "SECRET" not in str([reply.events for reply in replies])
+    live = [len(deltas(reply)) > 1 for reply in replies]
     assert live[1:] == [reasoning != "unmarked"] * 2
 
 
@@ -108,14 +108,14 @@ def test_the_talks_of_several_threads_do_not_mix(served: OpenAIEmulator) -> None
 
 
 def test_calls_come_in_order_with_their_arguments(served: OpenAIEmulator) -> None:
-    wanted: tuple[tuple[str, dict[str, Any]], ...] = (
+    tool_calls: tuple[tuple[str, dict[str, Any]], ...] = (
         ("read", {"path": "größe/日本.py"}),
         ("find", {"word": "x" * 200}),
         ("read", {"path": "b.py"}),
     )
-    reply = talk(served, ToolUses(wanted, text="Let me look."))
+    reply = talk(served, ToolUses(tool_calls, text="Let me look."))
     assert reply.words == "Let me look."
-    assert tuple((call.name, call.arguments) for call in reply.calls) == wanted
+    assert tuple((call.name, call.arguments) for call in reply.calls) == tool_calls
     assert len({call.id for call in reply.calls}) == 3
 
 
@@ -173,12 +173,12 @@ def test_a_report_has_its_schema_with_tools_and_without(
     served.script(ToolUse("read", {"path": "a.py"}), report, report, report)
     chat = replace(CHAT, schema=build_schema(ReviewAnswer))
     with connected(served.address) as model:
-        found = [converse(model, chat)]
-        chat = answered(chat, found[0])
-        found.append(converse(model, chat))
-        found += [converse(model, replace(chat, may_use_tools=False)) for _ in range(2)]
-    assert [len(reply.calls) for reply in found] == [1, 0, 0, 0]
-    assert [bool(ReviewAnswer.model_validate_json(reply.words).suspicions) for reply in found[1:]] == [True] * 3
+        replies = [converse(model, chat)]
+        chat = answered(chat, replies[0])
+        replies.append(converse(model, chat))
+        replies += [converse(model, replace(chat, may_use_tools=False)) for _ in range(2)]
+    assert [len(reply.calls) for reply in replies] == [1, 0, 0, 0]
+    assert [bool(ReviewAnswer.model_validate_json(reply.words).suspicions) for reply in replies[1:]] == [True] * 3
     formats = ["response_format" in body for body in served.requests]
     assert formats == [False, False, True, True] if takes_format else [False, False, True, False, False]
 
@@ -221,8 +221,8 @@ def wait(step: Step) -> tuple[float, ModelBusy]:
 def test_a_server_that_is_silent_for_too_long_is_busy() -> None:
     silent = [Hang(9), Stall(HALF, 9, pings=60), Stall("", 9, "late", pings=60), Stall(HALF, 9, pings=0)]
     with ThreadPoolExecutor(len(silent)) as pool:
-        found = list(pool.map(wait, silent))
-    assert max(seconds for seconds, _ in found) < 7
+        waits = list(pool.map(wait, silent))
+    assert max(seconds for seconds, _ in waits) < 7
 
 
 @pytest.mark.slow

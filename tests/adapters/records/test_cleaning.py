@@ -47,19 +47,19 @@ def item(lines: int, line: str = "+line {}", header: str = "@@ -0,0 +1,{} @@") -
 
 @given(st.dictionaries(st.sampled_from(FIELDS), json))
 def test_any_record_becomes_a_pull_request_that_can_be_written(node: dict[str, Any]) -> None:
-    found = parse_pull_request(REPOSITORY, node, 7)
-    assert (found.repository, found.number) == (REPOSITORY, 7)
+    pull_request = parse_pull_request(REPOSITORY, node, 7)
+    assert (pull_request.repository, pull_request.number) == (REPOSITORY, 7)
     # what can't be written, as a half of a surrogate pair, raises here
-    assert repr(found).encode()
+    assert repr(pull_request).encode()
 
 
 @given(json, st.dictionaries(st.sampled_from(["filename", "status", "additions", "patch"]), json))
 def test_any_item_becomes_a_file(value: Any, fields: dict[str, Any]) -> None:
     for each in (value, fields):
-        found = parse_file(each)
-        assert found.path
-        assert found.additions >= 0
-        repr(found).encode()
+        file = parse_file(each)
+        assert file.path
+        assert file.additions >= 0
+        repr(file).encode()
 
 
 @pytest.mark.parametrize("text", ["Fix [a](b)  it ", "é 漢字 👨\u200d👩", "a\tb", ""])
@@ -93,31 +93,31 @@ class TestPatch:
     @pytest.mark.slow
     @pytest.mark.parametrize("lines", [MAX_PATCH_LINES, 3 * MAX_PATCH_LINES])
     def test_one_with_more_lines_is_cut_at_a_line_and_the_rest_is_counted(self, lines: int) -> None:
-        found = parse_file(item(lines))
-        [(_, kept)] = split_hunks(found.patch or "")
-        assert (len(kept), found.unread) == (MAX_PATCH_LINES - 1, lines - MAX_PATCH_LINES + 1)
+        file = parse_file(item(lines))
+        [(_, kept)] = split_hunks(file.patch or "")
+        assert (len(kept), file.unread) == (MAX_PATCH_LINES - 1, lines - MAX_PATCH_LINES + 1)
 
     def test_one_with_more_characters_is_cut_at_a_line(self) -> None:
-        found = parse_file(item(1_000, "+" + "x" * 1_000))
-        assert MAX_PATCH_CHARACTERS - 1_100 < len(found.patch or "") <= MAX_PATCH_CHARACTERS
-        assert (found.patch or "").endswith("x" * 1_000)
+        file = parse_file(item(1_000, "+" + "x" * 1_000))
+        assert MAX_PATCH_CHARACTERS - 1_100 < len(file.patch or "") <= MAX_PATCH_CHARACTERS
+        assert (file.patch or "").endswith("x" * 1_000)
 
     def test_it_is_cut_between_hunks_where_that_is_half_of_it(self) -> None:
         hunk = "\n".join(["@@ -1 +1,3000 @@", *["+x"] * 3_000])
-        found = parse_file(changed_file("engine/core.py", "\n".join([hunk] * 9)))
-        assert [len(lines) for _, lines in split_hunks(found.patch or "")] == [3_000] * 6
-        assert found.unread == 9_000
+        file = parse_file(changed_file("engine/core.py", "\n".join([hunk] * 9)))
+        assert [len(lines) for _, lines in split_hunks(file.patch or "")] == [3_000] * 6
+        assert file.unread == 9_000
 
     def test_one_of_a_single_endless_line_counts_as_too_large_to_be_sent(self) -> None:
-        found = parse_file(changed_file("engine/core.py", "@@ -1 +1 @@\n+" + "x" * 2 * MAX_PATCH_CHARACTERS))
-        assert found.unread == 1
-        packed = pack_diff([found], 1_000, 1)
+        file = parse_file(changed_file("engine/core.py", "@@ -1 +1 @@\n+" + "x" * 2 * MAX_PATCH_CHARACTERS))
+        assert file.unread == 1
+        packed = pack_diff([file], 1_000, 1)
         assert (packed.coverage, packed.left_out) == (Coverage.NONE, ("engine/core.py",))
 
     @pytest.mark.slow
     def test_the_model_and_the_reader_are_told_of_a_cut(self) -> None:
-        found = parse_file(item(3 * MAX_PATCH_LINES, "+x"))
-        packed = pack_diff([found], 90_000, 1)
+        file = parse_file(item(3 * MAX_PATCH_LINES, "+x"))
+        packed = pack_diff([file], 90_000, 1)
         assert f"[the rest of this file is not shown: {2 * MAX_PATCH_LINES + 1} changed lines]" in packed.text
         assert (packed.coverage, packed.left_out) == (Coverage.CLIPPED, ("engine/core.py",))
 
@@ -127,17 +127,17 @@ class TestClone:
         pieces = [b"a" * 40 + b"\0" + b"1772308800\0Ada\0Title (#1)\n", *[b"x" * 65_536] * 400, b"\0"]
         tracemalloc.start()
         try:
-            (found,) = parse_commits(pieces)
+            (commit,) = parse_commits(pieces)
             _, peak = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()
-        assert found.message.startswith("Title (#1)")
+        assert commit.message.startswith("Title (#1)")
         assert peak < 2 * MEGABYTE
 
     @pytest.mark.parametrize("seconds", ["²", "9" * 4_301, "\u0661"])
     def test_a_time_that_python_does_not_read_stops_nothing(self, seconds: str) -> None:
-        (found,) = parse_commits([f"{'a' * 40}\0{seconds}\0Ada\x1b\0One\0".encode()])
-        assert (found.author, found.message) == ("Ada", "One")
+        (commit,) = parse_commits([f"{'a' * 40}\0{seconds}\0Ada\x1b\0One\0".encode()])
+        assert (commit.author, commit.message) == ("Ada", "One")
 
 
 class TestAnswers:
@@ -176,6 +176,6 @@ class TestAnswers:
                 named.append({**named[0], "number": 99_999})
 
         github.after = stranger
-        found = github.pulls().list_merged(REPOSITORY, DAY)
-        assert len(found.pulls) == 119
-        assert "possibly incomplete" in found.caveat
+        day_merges = github.pulls().list_merged(REPOSITORY, DAY)
+        assert len(day_merges.pulls) == 119
+        assert "possibly incomplete" in day_merges.caveat

@@ -143,13 +143,13 @@ class TestAgenda:
         self, agenda: RedisDueQueue, store: Redis
     ) -> None:
         store.zadd(DUE_QUEUE.build_key(), {member: NINE.timestamp() + n for n, member in enumerate(WRITTEN)})
-        found = agenda.list_due(NINE + HOUR)
-        assert [item for item, _ in found] == list(WRITTEN.values())
-        for item, at in found:
+        due_items = agenda.list_due(NINE + HOUR)
+        assert [item for item, _ in due_items] == list(WRITTEN.values())
+        for item, at in due_items:
             agenda.add(item, NINE - HOUR)
             assert agenda.move(item, at, NINE + 2 * HOUR)
         assert store.zcard(DUE_QUEUE.build_key()) == len(WRITTEN)
-        for item, _ in found:
+        for item, _ in due_items:
             agenda.drop(item)
         assert store.zcard(DUE_QUEUE.build_key()) == 0
 

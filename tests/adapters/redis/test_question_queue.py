@@ -43,11 +43,11 @@ def line(store: Redis) -> RedisQuestionQueue:
 
 def served(line: RedisQuestionQueue, place: str = PLACE) -> list[Question]:
     """All that wait, each after the one before has left."""
-    found: list[Question] = []
-    while (first := line.get_first(place)) and len(found) < 1_000:
-        found.append(first)
+    questions: list[Question] = []
+    while (first := line.get_first(place)) and len(questions) < 1_000:
+        questions.append(first)
         line.remove_question(place, first)
-    return found
+    return questions
 
 
 # --- turns
@@ -101,7 +101,7 @@ def test_turns_go_by_the_time_of_asking_and_not_of_joining(
 ) -> None:
     for ts in order:
         line.add_question(PLACE, question(ts))
-    assert [found.ts for found in served(line)] == list(TIMES)
+    assert [entry.ts for entry in served(line)] == list(TIMES)
 
 
 def test_who_asked_earlier_and_joins_later_comes_first(line: RedisQuestionQueue) -> None:
@@ -124,7 +124,7 @@ def test_a_question_is_kept_for_good_so_that_a_full_store_does_not_evict_it(
 def test_who_has_waited_for_more_than_three_days_waits_no_longer(line: RedisQuestionQueue) -> None:
     for ts in ("1772300001.000100", "1772300002.000100", "1772559202.000000"):
         line.add_question(PLACE, question(ts))
-    assert [found.ts for found in served(line)] == ["1772300002.000100", "1772559202.000000"]
+    assert [entry.ts for entry in served(line)] == ["1772300002.000100", "1772559202.000000"]
 
 
 def test_who_joins_twice_waits_once(line: RedisQuestionQueue) -> None:
@@ -429,5 +429,5 @@ def test_a_store_that_is_away_is_told_in_one_sentence() -> None:
         return str(caught.value)
 
     with ThreadPoolExecutor(len(AWAY)) as pool:
-        found = dict(zip(AWAY, pool.map(said, AWAY.values()), strict=True))
-    assert {name: is_one_sentence(text) for name, text in found.items()} == dict.fromkeys(AWAY, True)
+        messages = dict(zip(AWAY, pool.map(said, AWAY.values()), strict=True))
+    assert {name: is_one_sentence(text) for name, text in messages.items()} == dict.fromkeys(AWAY, True)

@@ -23,8 +23,8 @@ def counts(store: Redis, name: str) -> dict[int, int]:
 @pytest.mark.parametrize("limit", [1, 2, 20])
 def test_as_many_as_the_limit_are_admitted_within_a_minute(store: Redis, limit: int) -> None:
     limiter = RedisRateLimiter(store, limit)
-    found = [limiter.try_acquire("T0TEAM:U0ASKER") for _ in range(limit + 3)]
-    assert found == [True] * limit + [False] * 3
+    admissions = [limiter.try_acquire("T0TEAM:U0ASKER") for _ in range(limit + 3)]
+    assert admissions == [True] * limit + [False] * 3
 
 
 def test_names_are_counted_apart(store: Redis) -> None:
@@ -36,15 +36,15 @@ def test_names_are_counted_apart(store: Redis) -> None:
 
 def test_all_processes_count_together(store: Redis, store_url: str) -> None:
     with connect_server(store_url) as other:
-        found = [RedisRateLimiter(client, 3).try_acquire("U1") for client in (store, other) * 3]
-    assert found == [True] * 3 + [False] * 3
+        admissions = [RedisRateLimiter(client, 3).try_acquire("U1") for client in (store, other) * 3]
+    assert admissions == [True] * 3 + [False] * 3
 
 
 def test_threads_that_come_at_once_are_not_admitted_twice(store: Redis) -> None:
     limiter = RedisRateLimiter(store, 5)
     with ThreadPoolExecutor(10) as pool:
-        found = list(pool.map(lambda _: limiter.try_acquire("U1"), range(30)))
-    assert found.count(True) == 5
+        admissions = list(pool.map(lambda _: limiter.try_acquire("U1"), range(30)))
+    assert admissions.count(True) == 5
 
 
 def test_what_is_refused_does_not_count(store: Redis) -> None:

@@ -94,8 +94,8 @@ def test_in_direct_messages_it_is_an_ordinary_message_beside_what_was_asked(
     asked_for = slack.add_message("D0ASKER", "look at 7", thread_ts=lead) if is_in_thread else lead
     whispers(slack).send(slack_request(channel="D0ASKER", thread=lead, message=asked_for), HELLO)
     assert (slack.ephemerals, slack.unshown) == ([], [])
-    said = slack.list_replies("D0ASKER", lead) if is_in_thread else slack.list_messages("D0ASKER")
-    assert [message["text"] for message in said] == ["look at 7" if is_in_thread else "lead", "Hello"]
+    messages = slack.list_replies("D0ASKER", lead) if is_in_thread else slack.list_messages("D0ASKER")
+    assert [message["text"] for message in messages] == ["look at 7" if is_in_thread else "lead", "Hello"]
 
 
 def test_who_clicks_in_a_thread_is_told_there(slack: SlackEmulator) -> None:
@@ -258,10 +258,10 @@ def test_a_window_that_was_closed_or_never_opened_is_no_error(slack: SlackEmulat
 
 
 def test_the_view_that_was_given_is_not_changed(slack: SlackEmulator) -> None:
-    given = window()
-    views(slack).open_view(slack.make_trigger_id(), "action:1", given)
-    views(slack).update_view("action:1", given)
-    assert given == window()
+    view = window()
+    views(slack).open_view(slack.make_trigger_id(), "action:1", view)
+    views(slack).update_view("action:1", view)
+    assert view == window()
 
 
 @pytest.mark.parametrize(

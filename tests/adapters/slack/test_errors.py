@@ -177,10 +177,10 @@ def test_the_token_that_was_used_is_the_one_that_is_named(slack: SlackEmulator, 
     client = WebClient(token=token or None, base_url=slack.url, retry_handlers=[])
     with pytest.raises(SlackCallRefused) as caught, translate_slack_errors(token=APP_TOKEN):
         client.apps_connections_open(app_token=token)
-    said = str(caught.value)
-    assert (caught.value.code, f"set {APP_TOKEN}." in said, "SLACK_BOT_TOKEN" in said) == (code, True, False)
-    assert is_one_sentence(said)
-    assert not token or token not in said
+    message = str(caught.value)
+    assert (caught.value.code, f"set {APP_TOKEN}." in message, "SLACK_BOT_TOKEN" in message) == (code, True, False)
+    assert is_one_sentence(message)
+    assert not token or token not in message
 
 
 def test_the_apps_token_in_place_of_the_bots_is_told(slack: SlackEmulator) -> None:

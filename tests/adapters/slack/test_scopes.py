@@ -38,11 +38,11 @@ _CALL = re.compile(r"(?<=\.)(?:apps|assistant|auth|chat|conversations|files|func
 def read_uses() -> dict[str, set[str]]:
     """The scopes of each method and event, as the page has them."""
     rows = [line.strip("|").split("|") for line in (ROOT / "docs/permissions.md").read_text().splitlines()]
-    found: dict[str, set[str]] = {}
+    uses: dict[str, set[str]] = {}
     for names, scopes in (row for row in rows if len(row) == 2):
         listed = set(re.findall(r"`([^`]+)`", scopes))
-        found |= dict.fromkeys(re.findall(r"`([^`]+)`", names) or [names.strip()], listed)
-    return found
+        uses |= dict.fromkeys(re.findall(r"`([^`]+)`", names) or [names.strip()], listed)
+    return uses
 
 
 def list_methods() -> set[str]:

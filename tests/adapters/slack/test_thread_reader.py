@@ -69,8 +69,8 @@ def test_own_messages_that_carry_nothing_have_no_key(slack: SlackEmulator) -> No
 @pytest.mark.slow
 def test_a_long_thread_is_read_over_several_pages(slack: SlackEmulator) -> None:
     lead = slack.add_message(HOME, "Look")
-    said = [slack.add_message(HOME, f"{n}", thread_ts=lead) for n in range(450)]
-    assert [message.ts for message in read(slack, lead)] == [lead, *said]
+    timestamps = [slack.add_message(HOME, f"{n}", thread_ts=lead) for n in range(450)]
+    assert [message.ts for message in read(slack, lead)] == [lead, *timestamps]
 
 
 def test_a_stream_that_runs_is_read_as_far_as_it_came(slack: SlackEmulator) -> None:

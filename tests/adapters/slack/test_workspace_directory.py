@@ -123,8 +123,8 @@ def test_who_is_in_a_channel_is_found_on_whatever_page(slack: SlackEmulator, cha
     crowd = {f"U{number:04}" for number in range(2_500)}
     private = channel == "C0SECRET"
     slack.add_channel(channel, "x", private=private, member=channel != "C0AWAY", people=crowd)
-    found = [places(slack).is_channel_member(channel, user) for user in ("U0000", "U2499", "U2500", "U0BOT")]
-    assert found == [True, True, False, channel != "C0AWAY"]
+    memberships = [places(slack).is_channel_member(channel, user) for user in ("U0000", "U2499", "U2500", "U0BOT")]
+    assert memberships == [True, True, False, channel != "C0AWAY"]
     slack.leave_channel(channel, "U2499")
     assert not places(slack).is_channel_member(channel, "U2499")
 
@@ -137,16 +137,16 @@ def test_who_is_in_a_channel_that_is_closed_to_the_bot_is_not_said(slack: SlackE
 
 
 def test_the_channels_of_somebody_are_those_they_share_with_the_bot_and_public_ones(slack: SlackEmulator) -> None:
-    wanted = set()
+    public_channels = set()
     for number in range(1_200):
         slack.add_channel(f"C{number:05}", f"c{number}", member=False, people=("U0ADA",))
-        wanted.add(f"C{number:05}")
+        public_channels.add(f"C{number:05}")
     slack.add_channel("C0SECRET", "secret", private=True, people=("U0ADA", "U0BEN"))
     slack.add_channel("C0CLOSED", "closed", private=True, member=False, people=("U0ADA",))
     slack.add_channel("C0GROUP", "group", several=True, people=("U0ADA",))
     slack.add_channel("C0OTHER", "other", people=("U0BEN",))
     slack.set_person("U0ADA", restricted=True)
-    assert places(slack).list_channels("U0ADA") == {*wanted, "C0SECRET", "C0GROUP"}
+    assert places(slack).list_channels("U0ADA") == {*public_channels, "C0SECRET", "C0GROUP"}
     assert len(slack.list_calls_to("users.conversations")) == 2
 
 

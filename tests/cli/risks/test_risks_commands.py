@@ -58,11 +58,13 @@ class TestEvaluate:
         before = _files(clone)
         done = run(tmp_path, f"--clone={clone}", *WINDOW, "--scores=out.csv")
         assert (done.returncode, done.stderr) == (0, "")
-        said = done.stdout.splitlines()
-        assert said[0] == f"octo/engine, branch main, merged 2025-04-16 to 2025-05-30 (UTC), {RULES_VERSION}"
-        assert said[1].startswith("55 pull requests, history from 2024-04-16; ")
-        assert said[2] == "R  reverted: 12, 12 of them still open at 09:00 on the next day"
-        assert said[-1].startswith("Verdict: too few to tell. Only 12 open pull requests")
+        output_lines = done.stdout.splitlines()
+        assert (
+            output_lines[0] == f"octo/engine, branch main, merged 2025-04-16 to 2025-05-30 (UTC), {RULES_VERSION}"
+        )
+        assert output_lines[1].startswith("55 pull requests, history from 2024-04-16; ")
+        assert output_lines[2] == "R  reverted: 12, 12 of them still open at 09:00 on the next day"
+        assert output_lines[-1].startswith("Verdict: too few to tell. Only 12 open pull requests")
         rows = list(csv.reader((tmp_path / "out.csv").read_text().splitlines()))
         assert rows[0] == ["pr", "score"]
         scores = {int(number): float(score) for number, score in rows[1:]}
@@ -72,10 +74,10 @@ class TestEvaluate:
 
     def test_more_days_are_a_signal(self, clone: Path, tmp_path: Path) -> None:
         done = run(tmp_path, f"--clone={clone}", "--since=2025-01-07", "--until=2025-07-05", "--json")
-        found = json.loads(done.stdout)
-        assert found["verdict"]["signal"] == "signal"
-        assert found["positives"][0] == {"label": "R", "all": 44, "open": 44}
-        assert any("0 days of history" in note for note in found["notes"])
+        evaluation = json.loads(done.stdout)
+        assert evaluation["verdict"]["signal"] == "signal"
+        assert evaluation["positives"][0] == {"label": "R", "all": 44, "open": 44}
+        assert any("0 days of history" in note for note in evaluation["notes"])
 
     def test_days_are_those_of_the_time_zone(self, clone: Path, called: Call) -> None:
         command = (*EVALUATE, f"--clone={clone}", *WINDOW)
@@ -95,13 +97,13 @@ class TestEvaluate:
 
 
 def _files(folder: Path) -> list[tuple[str, int, int]]:
-    found = [(path, path.stat()) for path in folder.rglob("*") if path.is_file()]
-    return sorted((str(path), each.st_size, each.st_mtime_ns) for path, each in found)
+    entries = [(path, path.stat()) for path in folder.rglob("*") if path.is_file()]
+    return sorted((str(path), each.st_size, each.st_mtime_ns) for path, each in entries)
 
 
 class TestRefusals:
     @pytest.mark.parametrize(
-        ("arguments", "code", "said"),
+        ("arguments", "code", "message"),
         [
             pytest.param(["--clone=nothing", *WINDOW], 2, "'nothing' is not a readable folder", id="no-folder"),
             pytest.param(["--clone=.", *WINDOW], 2, "is not a git clone", id="no-clone"),
@@ -137,11 +139,11 @@ class TestRefusals:
         ],
     )
     def test_what_can_not_be_done_is_one_sentence(
-        self, clone: Path, tmp_path: Path, called: Call, arguments: list[str], code: int, said: str
+        self, clone: Path, tmp_path: Path, called: Call, arguments: list[str], code: int, message: str
     ) -> None:
         done = called(*EVALUATE, *(each.format(clone=clone) for each in arguments), settings={})
         assert (done.returncode, done.stdout) == (code, "")
-        assert said in done.stderr
+        assert message in done.stderr
         assert is_one_sentence(done.stderr.strip())
         assert list(tmp_path.iterdir()) == []
 

@@ -103,7 +103,7 @@ def test_mistakes_are_explained(
     clones: tuple[Path, Path, dict[str, str]], called: Call, options: tuple[str, ...]
 ) -> None:
     upstream, downstream, shas = clones
-    given = [option.format(**shas) for option in options]
-    done = called(*COMMAND, f"--upstream={upstream}", f"--profile={downstream}", *given, settings={})
+    arguments = [option.format(**shas) for option in options]
+    done = called(*COMMAND, f"--upstream={upstream}", f"--profile={downstream}", *arguments, settings={})
     assert done.returncode
     assert is_one_sentence(done.stderr.strip())

@@ -198,17 +198,17 @@ def test_the_doctor_says_what_the_server_lacks(served: OpenAIEmulator) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "found"),
+    ("answer", "line_prefix"),
     [
         (Text("Yes!"), "! Model test/small-8b, structured outputs: the model's answer was not of the schema"),
         (Text("x" * 4_000), "- Model test/small-8b, structured outputs: not checked: the model only reasoned"),
     ],
 )
-def test_the_doctor_looks_at_the_answer(served: OpenAIEmulator, answer: Step, found: str) -> None:
+def test_the_doctor_looks_at_the_answer(served: OpenAIEmulator, answer: Step, line_prefix: str) -> None:
     served.reports_usage = False
     served.respond = lambda _: answer
     lines = examine()
-    assert any(line.startswith(found) for line in lines)
+    assert any(line.startswith(line_prefix) for line in lines)
     assert f"- Model {SMALL}, token counts: not reported: they are estimated" in lines
 
 

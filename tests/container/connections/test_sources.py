@@ -86,8 +86,8 @@ class Known:
 def known(store: Redis, store_url: str, monkeypatch: Env) -> Known:
     store.ping()
     monkeypatch.setenv("REDIS_URL", store_url)
-    said = summary_answer(headline="Counts once")
-    model = ScriptedModel.of(json.dumps(said), json.dumps(overview_answer()))
+    answer = summary_answer(headline="Counts once")
+    model = ScriptedModel.of(json.dumps(answer), json.dumps(overview_answer()))
     return Known(KnownPulls((pull(7, files=(changed_file(),)),)), model=model)
 
 
@@ -148,8 +148,8 @@ def test_discussions_are_read_from_github_and_kept(known: Known, github: Scripte
             archive = build_archive(base, build_digest_services(base))
             for _ in range(2):
                 assert archive.background.github is not None
-                found = archive.background.github.fetch_discussion(REPOSITORY, 7)
-                assert [each.text for each in found.remarks] == ["We keep it."]
+                discussion = archive.background.github.fetch_discussion(REPOSITORY, 7)
+                assert [each.text for each in discussion.remarks] == ["We keep it."]
             assert archive.background.read_history(REPOSITORY, DAY.start, DAY.end) == ()
     assert github.queries == 1
 

@@ -121,8 +121,8 @@ def test_an_answer_is_streamed_after_a_tool_was_used(
 
 def examined(settings: Settings) -> list[str]:
     usable = UsableSettings(settings, {})
-    with open_doctor(usable, lambda: datetime.now(UTC), lambda _: None, REGISTERED) as found:
-        return told(found.run_checks())
+    with open_doctor(usable, lambda: datetime.now(UTC), lambda _: None, REGISTERED) as doctor:
+        return told(doctor.run_checks())
 
 
 def test_the_doctor_examines_it(settings: ToySettings) -> None:
@@ -248,8 +248,8 @@ def test_a_name_that_would_change_the_address_is_no_region(monkeypatch: Env) -> 
 
 def test_the_doctor_says_which_setting_a_cloud_lacks(settings: ToySettings, monkeypatch: Env) -> None:
     monkeypatch.setenv("PRDIGEST_MODEL_PROVIDER", "vertex")
-    with open_doctor(UsableSettings(Settings(), {}), lambda: datetime.now(UTC), lambda _: None) as found:
-        lines = told(found.run_checks())
+    with open_doctor(UsableSettings(Settings(), {}), lambda: datetime.now(UTC), lambda _: None) as doctor:
+        lines = told(doctor.run_checks())
     missing = "! Settings: PRDIGEST_MODEL_PROJECT is not set -> Set PRDIGEST_MODEL_PROJECT, such as my-project-123"
     assert any(line.startswith(missing) for line in lines)
     assert any("Claude on Vertex AI" in line and "see PRDIGEST_MODEL_REGION above" in line for line in lines)

@@ -82,8 +82,8 @@ class ToyConnection:
             raise ModelBusy("the toy can't be reached") from error
         if answer.status_code == 401:
             raise ModelRequestRejected("the model's API key was rejected")
-        found: dict[str, Any] = answer.json()
-        return found
+        content: dict[str, Any] = answer.json()
+        return content
 
 
 def _told(turn: Turn) -> list[str]:
@@ -91,18 +91,18 @@ def _told(turn: Turn) -> list[str]:
 
 
 def _events(answer: httpx2.Response) -> Iterator[ChatEvent]:
-    said: list[Mapping[str, Any]] = []
+    blocks: list[Mapping[str, Any]] = []
     for line in answer.iter_lines():
         match json.loads(line):
             case {"say": str(words)}:
-                said.append({"say": words})
+                blocks.append({"say": words})
                 yield TextDelta(words)
             case {"call": str(name), "tool": str(tool), "with": dict(arguments)}:
                 yield ToolCall(name, tool, arguments)
             case {"used": [int(read), int(written)]}:
                 yield TurnUsage(Usage(read, written))
             case {"end": True}:
-                yield TurnEnd(Turn("model", model_blocks=tuple(said)))
+                yield TurnEnd(Turn("model", model_blocks=tuple(blocks)))
 
 
 TOY = ModelProvider(

@@ -43,9 +43,9 @@ class _Killer:
     def aim(self, start: Callable[[], Caught]) -> Caught:
         """Start the process; its calls wait until it is known whom to kill."""
         with self._lock:
-            found = start()
-            self._process = found.process
-        return found
+            capture = start()
+            self._process = capture.process
+        return capture
 
     def __call__(self, method: str, _arguments: dict[str, Any]) -> None:
         with self._lock:

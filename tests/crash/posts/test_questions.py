@@ -57,14 +57,14 @@ def answers_in(site: Site) -> Callable[[dict[str, Any]], Step]:
         if not is_question(body):
             return default_answer(body)
         channel = question_of(body).split()[-1].strip("?")
-        said = text_in(channel)
+        text = text_in(channel)
         if channel in {SILENT, HALFWAY} and channel not in site.gate.held:
             if channel == SILENT:
                 site.gate.hold(channel)
             else:
                 site.gate.held.append(channel)
-                return Stall(f"<answer>{said[: len(said) // 2]}", 60, pings=60)
-        return answer(said, pace=0.0 if channel in site.gate.held else 0.06)
+                return Stall(f"<answer>{text[: len(text) // 2]}", 60, pings=60)
+        return answer(text, pace=0.0 if channel in site.gate.held else 0.06)
 
     return respond
 
@@ -75,8 +75,8 @@ def replies(site: Site, channel: str, thread: str) -> list[Json]:
 
 def memory(site: Site, channel: str, thread: str) -> list[str]:
     """What was said in the thread, as the store has it."""
-    found = RedisCache(site.store).get(f"thread:{channel}:{thread}")
-    return [each["text"] for each in json.loads(found or "{}").get("said", ())]
+    stored_text = RedisCache(site.store).get(f"thread:{channel}:{thread}")
+    return [each["text"] for each in json.loads(stored_text or "{}").get("said", ())]
 
 
 def killed_while_it_answers(site: Site, *, is_there: bool) -> None:
@@ -97,13 +97,13 @@ def killed_while_it_answers(site: Site, *, is_there: bool) -> None:
     ada.send_message(f"And what else of {HALFWAY}?", HALFWAY, threads[HALFWAY])
     site.await_rest()
     for channel, thread in threads.items():
-        found = replies(site, channel, thread)
+        thread_replies = replies(site, channel, thread)
         count = 2 if channel == HALFWAY else 1
-        assert [message["blocks"][0]["text"] for message in found] == [text_in(channel)] * count
-        assert [message["blocks"][-1]["type"] for message in found] == ["context_actions"] * count
-        assert not any(slack.is_streaming(channel, message["ts"]) for message in found)
+        assert [message["blocks"][0]["text"] for message in thread_replies] == [text_in(channel)] * count
+        assert [message["blocks"][-1]["type"] for message in thread_replies] == ["context_actions"] * count
+        assert not any(slack.is_streaming(channel, message["ts"]) for message in thread_replies)
         asked = [f"What of {channel}?", f"And what else of {channel}?"][:count]
-        assert memory(site, channel, thread) == [said for each in asked for said in (each, text_in(channel))]
+        assert memory(site, channel, thread) == [text for each in asked for text in (each, text_in(channel))]
 
 
 @overlapping(both)

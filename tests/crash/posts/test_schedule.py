@@ -162,15 +162,17 @@ def hold(site: Site, moments: dict[str, Moment]) -> Gate:
     def takes(channel: str, moment: Moment, method: str, arguments: dict[str, Any], *, is_done: bool) -> bool:
         # a file does not say where it goes before it is there
         place = arguments.get("channel") or arguments.get("channel_id") or channel
-        return place == channel and channel not in taken and moment.is_it(method, arguments, is_done=is_done)
+        return (
+            place == channel and channel not in held_channels and moment.is_it(method, arguments, is_done=is_done)
+        )
 
-    taken: set[str] = set()
+    held_channels: set[str] = set()
 
     def hook(method: str, arguments: dict[str, Any], *, is_done: bool) -> None:
         with guard:
-            found = [c for c, m in moments.items() if takes(c, m, method, arguments, is_done=is_done)]
-            taken.update(found)
-        for channel in found:
+            channels = [c for c, m in moments.items() if takes(c, m, method, arguments, is_done=is_done)]
+            held_channels.update(channels)
+        for channel in channels:
             gate.hold(channel)
             if not is_done:
                 raise HangUp

@@ -42,8 +42,8 @@ def test_what_ends_three_processes_is_set_aside_and_the_fourth_does_the_rest(sit
     last = site.worker()
     other = bob.send_command("/prsummary", "102")
     site.await_answers(poison, other)
-    assert ["crashed three times" in said for said in site.answers(poison)] == [True]
-    assert ["102" in said for said in site.answers(other)] == [True]
+    assert ["crashed three times" in answer for answer in site.answers(poison)] == [True]
+    assert ["102" in answer for answer in site.answers(other)] == [True]
     [aside] = RedisLostJobStore(site.store).list_recent(datetime.now(UTC))
     assert (aside.name, aside.user) == ("summary", "U0ASKER")
     assert last.poll() is None

@@ -45,7 +45,7 @@ def _is_told(process: Process) -> bool:
     """Whether the signal that ends a process has reached its handler: nothing is pending."""
     status = Path(f"/proc/{process.pid}/status").read_text()
     pending = [line.split()[1] for line in status.splitlines() if line.startswith(("SigPnd", "ShdPnd"))]
-    return all(int(found, 16) == 0 for found in pending)
+    return all(int(mask, 16) == 0 for mask in pending)
 
 
 @overlapping(site_on_own_server)

@@ -119,8 +119,8 @@ def hold_at(site: Site, *, is_done: bool) -> Callable[[str, dict[str, Any]], Non
 
 def _subject(arguments: dict[str, Any]) -> str:
     """What a message or window is about: the number of a pull request, or a list."""
-    said = str(arguments.get("text") or arguments.get("view") or "")
-    return "risks" if "Risky" in said else next((name for name in MOMENTS if f"#{name}" in said), "")
+    content = str(arguments.get("text") or arguments.get("view") or "")
+    return "risks" if "Risky" in content else next((name for name in MOMENTS if f"#{name}" in content), "")
 
 
 def killed_in_calls_to_slack(site: Site, *, is_there: bool) -> None:
@@ -132,9 +132,9 @@ def killed_in_calls_to_slack(site: Site, *, is_there: bool) -> None:
     replaced(site, victim, is_there=is_there)
     site.await_answers(*asked.values())
     for name, delivery in asked.items():
-        found = site.answers(delivery)
-        assert len(found) in MOMENTS[name].answers, (name, found)
-        assert not any("is being read" in shown for shown in found)
+        texts = site.answers(delivery)
+        assert len(texts) in MOMENTS[name].answers, (name, texts)
+        assert not any("is being read" in shown for shown in texts)
     assert "did not open in time" in site.answers(asked["108"])[0], "it is too late to open this window"
     assert len(site.times_asked()) == sum(site.times_asked()), "what was read before the kill is not read again"
 

@@ -311,10 +311,10 @@ def test_in_direct_messages_what_is_for_the_asker_alone_is_there_once(
     assert fuse.burnt
     for minutes in (1, 90):
         office.replies(now=NOW + timedelta(minutes=minutes)).give_answer(asked, "tell", audience, Make())
-    said = (
+    messages = (
         office.slack.list_replies("D0ASKER", asked.thread)
         if is_in_thread
         else office.slack.list_messages("D0ASKER")
     )
-    assert [message["text"][:7] for message in said if "bot_id" in message] == ["For you"]
+    assert [message["text"][:7] for message in messages if "bot_id" in message] == ["For you"]
     assert (office.slack.ephemerals, office.slack.unshown) == ([], [])

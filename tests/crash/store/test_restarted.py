@@ -58,12 +58,12 @@ def test_what_was_taken_is_answered_once_however_the_store_is_restarted(
     web, worker = site.pair()
     site.world.claude.latency = 0.3
     away, asked = _restart_under_load(site, server, web, end)
-    taken = [each.delivery for each in asked if each.is_taken]
+    deliveries = [each.delivery for each in asked if each.is_taken]
     refused = [each for each in asked if not each.is_taken]
     assert refused
     assert all(BUSY in each.delivery.ack.text for each in refused)
-    site.await_answers(*taken, seconds=AGAIN)
-    assert [len(site.answers(delivery)) for delivery in taken] == [1] * len(taken)
+    site.await_answers(*deliveries, seconds=AGAIN)
+    assert [len(site.answers(delivery)) for delivery in deliveries] == [1] * len(deliveries)
     for each in refused:
         # whether what was under way at that moment was taken nobody knows
         assert len(site.answers(each.delivery)) <= (0 if each.at > away else 1)

@@ -125,8 +125,8 @@ def test_the_list_before_the_last_answer_is_meant_where_that_was_about_one() -> 
 
 @pytest.mark.parametrize("question", ["the fifth one?", "both?"])
 def test_what_is_not_in_the_list_is_told_with_what_is(question: str) -> None:
-    found = parse_question(["x", question], [LIST], ())
-    assert (found.kind, found.reason) == (
+    intent = parse_question(["x", question], [LIST], ())
+    assert (intent.kind, intent.reason) == (
         QuestionKind.UNRESOLVED,
         "The last list has 3: #7, #8, #9. Name one by its number.",
     )

@@ -117,10 +117,10 @@ def built(services: Services) -> Digest:
 def test_a_day_has_what_was_merged_in_it(
     sample: SampleSources, date: str, zone: str, count: int, doubt: str
 ) -> None:
-    found = sample.list_merged(VLLM, day(date, zone))
-    assert len(found.pulls) == count
-    assert all(pull.merge_time in day(date, zone) and pull.files is None for pull in found.pulls)
-    assert found.caveat == doubt
+    day_merges = sample.list_merged(VLLM, day(date, zone))
+    assert len(day_merges.pulls) == count
+    assert all(pull.merge_time in day(date, zone) and pull.files is None for pull in day_merges.pulls)
+    assert day_merges.caveat == doubt
 
 
 @pytest.mark.parametrize(
@@ -191,9 +191,9 @@ def test_it_is_an_outside_that_says_that_no_model_writes(sample: SampleSources) 
 def test_the_model_answers_what_a_prompt_asks_and_costs_nothing(sample: SampleSources) -> None:
     pull = sample.load_files(sample.fetch_pull_request(VLLM, 35441))
     prompt = build_summary_prompt("any", pull, pack_diff(pull.files or (), 1_000, pull.changed_files))
-    found = sample.model.complete(prompt)
-    assert '"action":"Replace `truncate_prompt_tokens`' in found.text
-    assert found.usage == NO_USAGE
+    completion = sample.model.complete(prompt)
+    assert '"action":"Replace `truncate_prompt_tokens`' in completion.text
+    assert completion.usage == NO_USAGE
 
 
 def test_words_of_strangers_do_not_choose_the_summary(sample: SampleSources) -> None:
@@ -216,8 +216,8 @@ def test_what_is_not_in_the_sample_is_refused(sample: SampleSources) -> None:
 
 def test_the_overview_of_a_part_speaks_of_that_part(sample: SampleSources) -> None:
     entries = [entry for entry in sample.build_digest().entries if entry.number in (32195, 35600)]
-    said = sample.model.complete(build_overview_prompt("any", VLLM, day("2026-02-28"), entries)).text
-    assert ("#32195" in said, "#35600" in said, "#35441 removes" in said) == (True, True, False)
+    overview = sample.model.complete(build_overview_prompt("any", VLLM, day("2026-02-28"), entries)).text
+    assert ("#32195" in overview, "#35600" in overview, "#35441 removes" in overview) == (True, True, False)
     empty = replace(build_overview_prompt("any", VLLM, day("2026-02-28"), []), version=OVERVIEW_VERSION)
     assert "other pull requests" in sample.model.complete(empty).text
 
@@ -226,13 +226,13 @@ def test_the_overview_of_a_part_speaks_of_that_part(sample: SampleSources) -> No
 
 
 def test_the_real_digest_is_that_of_the_text_demo(services: Services, sample: SampleSources) -> None:
-    found, shown = built(services), sample.build_digest()
-    assert [(e.number, e.summary) for e in found.entries] == [(e.number, e.summary) for e in shown.entries]
-    assert (found.overview.text, found.overview.themes) == (shown.overview.text, shown.overview.themes)
-    assert (found.gaps, len(found.actions)) == ((), 6)
-    assert [entry.number for entry in found.riskiest_entries] == [35271, 32195, 33762]
-    assert [(e.number, e.review) for e in found.entries] == [(e.number, e.review) for e in shown.entries]
-    assert format_coverage(found) == (
+    digest, shown = built(services), sample.build_digest()
+    assert [(e.number, e.summary) for e in digest.entries] == [(e.number, e.summary) for e in shown.entries]
+    assert (digest.overview.text, digest.overview.themes) == (shown.overview.text, shown.overview.themes)
+    assert (digest.gaps, len(digest.actions)) == ((), 6)
+    assert [entry.number for entry in digest.riskiest_entries] == [35271, 32195, 33762]
+    assert [(e.number, e.review) for e in digest.entries] == [(e.number, e.review) for e in shown.entries]
+    assert format_coverage(digest) == (
         "18 of 18 read · 16 substantial, 2 trivial · all from full diffs · second reading of 3 of 3 · "
         "no model cost"
     )
@@ -266,20 +266,20 @@ def test_what_was_made_once_is_kept(services: Services) -> None:
 
 def test_a_week_says_that_the_sample_has_one_day(services: Services) -> None:
     request = RisksRequest.parse("7d", services.repositories, services.base.get_today())
-    said = terminal.format_message(services.answers.build_risks(request, "U0ASKER").public)
-    assert "23 February – 1 March 2026 · 18 merged" in said  # noqa: RUF001 (a dash)
-    assert said.count("The sample holds 28 February 2026 only") == 1
-    assert "nothing merged" not in said
+    text = terminal.format_message(services.answers.build_risks(request, "U0ASKER").public)
+    assert "23 February – 1 March 2026 · 18 merged" in text  # noqa: RUF001 (a dash)
+    assert text.count("The sample holds 28 February 2026 only") == 1
+    assert "nothing merged" not in text
 
 
 def test_an_overview_of_a_week_shows_the_day_that_it_has_and_names_the_others(services: Services) -> None:
     request = DigestRequest.parse("7d", services.repositories, services.base.get_today())
-    said = terminal.format_message(services.answers.build_overview(request, "U0ASKER", "C0VLLM").public)
-    assert "23 February – 1 March 2026 · 18 merged · 1 of 7 days available" in said  # noqa: RUF001 (a dash)
-    assert "Mon 23 Feb – Fri 27 Feb · not in the sample" in said  # noqa: RUF001 (a dash)
-    assert "Sat 28 Feb · 18 merged: " in said
-    assert "Sun 1 Mar · not in the sample" in said
-    assert "nothing merged" not in said
+    text = terminal.format_message(services.answers.build_overview(request, "U0ASKER", "C0VLLM").public)
+    assert "23 February – 1 March 2026 · 18 merged · 1 of 7 days available" in text  # noqa: RUF001 (a dash)
+    assert "Mon 23 Feb – Fri 27 Feb · not in the sample" in text  # noqa: RUF001 (a dash)
+    assert "Sat 28 Feb · 18 merged: " in text
+    assert "Sun 1 Mar · not in the sample" in text
+    assert "nothing merged" not in text
 
 
 @pytest.mark.parametrize("days", ["today", "2026-02-27", "2026-02-20..2026-02-27"])

@@ -58,8 +58,8 @@ UNCHECKED = "- GitHub octo/engine: not checked: see GitHub token above"
 
 def test_a_token_that_is_refused_is_the_one_failure(github: GitHubEmulator) -> None:
     lines, ahead = checked(github.url, ENGINE, token="ghp_wrong")
-    said = "GitHub rejected the token: set GITHUB_TOKEN to a valid one."
-    assert (lines, ahead) == ([f"! GitHub token: refused -> {said}", UNCHECKED], None)
+    advice = "GitHub rejected the token: set GITHUB_TOKEN to a valid one."
+    assert (lines, ahead) == ([f"! GitHub token: refused -> {advice}", UNCHECKED], None)
 
 
 def test_without_a_token_it_says_what_to_set() -> None:
@@ -72,8 +72,8 @@ def test_without_a_token_it_says_what_to_set() -> None:
 
 def test_a_github_that_is_not_there_is_asked_once() -> None:
     lines, _ = checked(f"http://127.0.0.1:{closed_port()}", ENGINE)
-    said = "GitHub can't be reached: check GITHUB_API_URL and the network, then try again."
-    assert lines == [f"! GitHub token: no answer -> {said}", UNCHECKED]
+    advice = "GitHub can't be reached: check GITHUB_API_URL and the network, then try again."
+    assert lines == [f"! GitHub token: no answer -> {advice}", UNCHECKED]
 
 
 @pytest.mark.slow
@@ -107,10 +107,10 @@ def test_few_calls_left_are_noted(github: GitHubEmulator) -> None:
 
 def test_no_call_left_is_a_failure_and_the_only_one(github: GitHubEmulator) -> None:
     github.set_limit("graphql", 0)
-    said = "Wait until then, or give the bot its own token."
+    advice = "Wait until then, or give the bot its own token."
     lines, _ = checked(github.url, ENGINE)
     assert lines[1:] == [
-        f"! GitHub rate limit: 0 calls left, resets in 70 min -> {said}",
+        f"! GitHub rate limit: 0 calls left, resets in 70 min -> {advice}",
         "- GitHub octo/engine: not checked: see GitHub rate limit above",
     ]
 
@@ -131,12 +131,12 @@ def test_a_page_of_whoever_stands_between_is_no_server_without_limits() -> None:
 def test_graphql_that_is_not_there_names_the_setting(github: GitHubEmulator) -> None:
     github.fail_next("404", match="/graphql")
     lines, _ = checked(github.url, ENGINE, OTHER)
-    said = (
+    advice = (
         "GITHUB_API_URL has no GraphQL API: set it to https://api.github.com, or to https://HOST/api/v3 for "
         "GitHub Enterprise."
     )
     assert lines[2:] == [
-        f"! GitHub octo/engine: not set up -> {said}",
+        f"! GitHub octo/engine: not set up -> {advice}",
         "- GitHub octo/other: not checked: see GitHub octo/engine above",
     ]
 
@@ -174,9 +174,9 @@ def test_contents_that_can_not_be_read_are_noted() -> None:
 
 
 def test_pull_requests_that_can_not_be_read_are_a_failure() -> None:
-    found = {"repository": {"pullRequests": None, "defaultBranchRef": {"name": "main"}}}
+    data = {"repository": {"pullRequests": None, "defaultBranchRef": {"name": "main"}}}
     error = {"type": "FORBIDDEN", "message": "Resource not accessible by personal access token"}
-    with _Enterprise(found, error) as world:
+    with _Enterprise(data, error) as world:
         lines, _ = checked(world.url, ENGINE)
     assert lines[2] == (
         "! GitHub octo/engine: refused -> "

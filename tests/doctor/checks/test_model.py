@@ -40,8 +40,8 @@ def test_without_a_key_it_says_what_that_means() -> None:
 
 
 def test_a_key_that_is_refused_is_the_one_failure(claude: ClaudeEmulator) -> None:
-    said = "Set ANTHROPIC_API_KEY to a valid key, or leave it empty for facts-only summaries."
-    expected = [f"! Claude key: refused -> {said}", *UNCHECKED]
+    advice = "Set ANTHROPIC_API_KEY to a valid key, or leave it empty for facts-only summaries."
+    expected = [f"! Claude key: refused -> {advice}", *UNCHECKED]
     assert checked(claude.url, key="sk-ant-wrong") == expected
 
 
@@ -50,11 +50,11 @@ def test_a_key_that_no_request_can_hold_is_refused(claude: ClaudeEmulator) -> No
 
 
 def test_a_model_that_does_not_exist_names_the_setting(claude: ClaudeEmulator) -> None:
-    said = "Set PRDIGEST_SUMMARY_MODEL to the name of a model."
+    advice = "Set PRDIGEST_SUMMARY_MODEL to the name of a model."
     lines = checked(claude.url, {"claude-haiku-9": "PRDIGEST_SUMMARY_MODEL", "claude-sonnet-5-5": "x"})
     assert lines[:2] == [
         "+ Claude key: accepted",
-        f"! Model claude-haiku-9: Claude has no model with that name -> {said}",
+        f"! Model claude-haiku-9: Claude has no model with that name -> {advice}",
     ]
     assert lines[2].startswith("+ Model claude-sonnet-5-5")
 

@@ -71,8 +71,8 @@ def test_those_without_a_table_have_that_for_all() -> None:
 
 def test_a_table_of_an_unknown_repository_may_be_a_slip() -> None:
     settings = PathSettings({"octo/enigne": PathClasses(custom=CustomPaths(DOCS))}, source="paths.toml")
-    found, _, advice = said(settings, ENGINE)[1].partition(" -> ")
-    assert found == "- Paths octo/enigne: a table in 'paths.toml', but not a repository in the settings"
+    remark, _, advice = said(settings, ENGINE)[1].partition(" -> ")
+    assert remark == "- Paths octo/enigne: a table in 'paths.toml', but not a repository in the settings"
     assert advice.startswith("Use a name from PRDIGEST_REPO or PRDIGEST_REPOS")
 
 

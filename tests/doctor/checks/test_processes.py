@@ -37,12 +37,12 @@ def test_jobs_that_were_set_aside_are_listed_for_a_week(store: Redis) -> None:
         RedisLostJobStore(store).add(job)
     RedisLostJobStore(store).add(LostJob("one more", "watch", LossReason.ENDLESS, NOW))
     lines = told(check_processes(records_of(store), now, lambda _: None))
-    found = [line for line in lines if "Failed job" in line]
-    assert len(found) == 6
-    assert found[0].startswith("- Failed job: the job watch, ")
-    assert "the job summary [abc]" in found[1] + found[2]
-    assert ", asked by U1 in C1: it crashed three times" in found[2]
-    assert found[5] == "- Failed job: and 2 more"
+    job_lines = [line for line in lines if "Failed job" in line]
+    assert len(job_lines) == 6
+    assert job_lines[0].startswith("- Failed job: the job watch, ")
+    assert "the job summary [abc]" in job_lines[1] + job_lines[2]
+    assert ", asked by U1 in C1: it crashed three times" in job_lines[2]
+    assert job_lines[5] == "- Failed job: and 2 more"
 
 
 # --- the time
@@ -67,9 +67,9 @@ APART = [
 ]
 
 
-@pytest.mark.parametrize(("whose", "ahead", "said"), APART)
-def test_a_clock_that_is_wrong_is_a_failure(whose: str, ahead: timedelta, said: str) -> None:
-    assert told(check_clock_skew({whose: ahead})) == [f"! Time of this machine against {whose}: {said}"]
+@pytest.mark.parametrize(("whose", "ahead", "explanation"), APART)
+def test_a_clock_that_is_wrong_is_a_failure(whose: str, ahead: timedelta, explanation: str) -> None:
+    assert told(check_clock_skew({whose: ahead})) == [f"! Time of this machine against {whose}: {explanation}"]
 
 
 def test_one_clock_of_the_world_outside_is_enough() -> None:
@@ -85,9 +85,9 @@ def test_without_any_other_clock_nothing_is_known() -> None:
 DURATIONS = [(-5, "0 s"), (0.6, "1 s"), (119, "119 s"), (120, "2 min"), (7_199, "119 min"), (172_800, "2 days")]
 
 
-@pytest.mark.parametrize(("seconds", "said"), DURATIONS)
-def test_a_duration_is_told_as_people_say_it(seconds: float, said: str) -> None:
-    assert format_duration(timedelta(seconds=seconds)) == said
+@pytest.mark.parametrize(("seconds", "phrase"), DURATIONS)
+def test_a_duration_is_told_as_people_say_it(seconds: float, phrase: str) -> None:
+    assert format_duration(timedelta(seconds=seconds)) == phrase
 
 
 # --- the clock process
@@ -107,10 +107,10 @@ TICKS = {
 }
 
 
-@pytest.mark.parametrize(("tick", "said"), TICKS.values(), ids=TICKS)
-def test_when_a_clock_last_ticked_is_told(store: Redis, tick: str, said: str) -> None:
+@pytest.mark.parametrize(("tick", "expected_line"), TICKS.values(), ids=TICKS)
+def test_when_a_clock_last_ticked_is_told(store: Redis, tick: str, expected_line: str) -> None:
     RedisCache(store).put(LAST_TICK.build_key(), tick, timedelta(days=1))
-    assert clock_line(store) == said
+    assert clock_line(store) == expected_line
 
 
 def test_before_the_first_start_nothing_is_wrong_with_processes(store: Redis) -> None:
@@ -208,12 +208,14 @@ COUNTS = [
 ]
 
 
-@pytest.mark.parametrize(("count", "said"), COUNTS)
-def test_many_jobs_are_a_failure_also_where_a_worker_lives(fixture: Fixture, count: int, said: str) -> None:
+@pytest.mark.parametrize(("count", "expected_line"), COUNTS)
+def test_many_jobs_are_a_failure_also_where_a_worker_lives(
+    fixture: Fixture, count: int, expected_line: str
+) -> None:
     fixture.store.rpush("dramatiq:prdigest", *range(count))
     beats = iter(range(100))
     fixture.beat("worker", NOW)
-    assert fixture.lines(lambda: fixture.beat("worker", NOW + next(beats) * SECOND))[1] == said
+    assert fixture.lines(lambda: fixture.beat("worker", NOW + next(beats) * SECOND))[1] == expected_line
 
 
 def test_without_a_store_nothing_is_a_failure() -> None:

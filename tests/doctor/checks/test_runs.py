@@ -72,14 +72,14 @@ def test_a_subscription_whose_last_run_failed_says_how_to_post_it(store: Redis) 
 
 
 def test_a_filtered_digest_is_not_posted_by_hand(store: Redis) -> None:
-    found = lines(store, RISKY, runs=(run(FAILED, "x", RISKY),))[0]
-    assert found.endswith("for C0OTHER: failed, x -> Fix the problem: the bot tries again every 15 minutes.")
+    line = lines(store, RISKY, runs=(run(FAILED, "x", RISKY),))[0]
+    assert line.endswith("for C0OTHER: failed, x -> Fix the problem: the bot tries again every 15 minutes.")
 
 
 def test_a_failure_that_is_not_among_the_last_five_is_told_all_the_same(store: Redis) -> None:
     runs = (*(run(POSTED, days=days) for days in range(6)), run(FAILED, "x", RISKY, days=7))
-    found = lines(store, ENGINE, RISKY, runs=runs)
-    assert [line[0] for line in found[:-1]] == ["+"] * 5 + ["!"]
+    run_lines = lines(store, ENGINE, RISKY, runs=runs)
+    assert [line[0] for line in run_lines[:-1]] == ["+"] * 5 + ["!"]
 
 
 OVER = {
@@ -97,8 +97,8 @@ OVER = {
 def test_a_failure_that_is_over_is_only_noted(
     store: Redis, subscription: Subscription, runs: tuple[Run, ...]
 ) -> None:
-    found = [line for line in lines(store, subscription, runs=runs) if "failed" in line]
-    assert [line[0] for line in found] == ["-"]
+    failure_lines = [line for line in lines(store, subscription, runs=runs) if "failed" in line]
+    assert [line[0] for line in failure_lines] == ["-"]
 
 
 def test_a_run_of_something_else_is_told_by_its_key(store: Redis) -> None:
@@ -149,8 +149,8 @@ def test_what_no_clock_has_planned_is_noted(store: Redis) -> None:
 
 
 def test_without_subscriptions_it_says_so(store: Redis) -> None:
-    found = told(check_runs(records_of(store), (), PACIFIC, now()))
-    assert found[1:] == ["- Schedule: nothing: PRDIGEST_CHANNEL is not set, and there are no subscriptions"]
+    run_lines = told(check_runs(records_of(store), (), PACIFIC, now()))
+    assert run_lines[1:] == ["- Schedule: nothing: PRDIGEST_CHANNEL is not set, and there are no subscriptions"]
 
 
 def test_without_a_store_nothing_is_a_failure() -> None:

@@ -19,8 +19,10 @@ HOLD_TOKENS = list_tokens(Settings)
 
 def given(variables: Mapping[str, str] = MappingProxyType({}), **problems: str) -> SettingsSnapshot:
     """The variables of a good installation with others; an empty one is not set."""
-    found = {name: value for name, value in (GOOD | dict(variables)).items() if value}
-    return SettingsSnapshot(found, problems, KNOWN, HOLD_TOKENS, "from the environment", (CLAUDE.key_variable,))
+    nonempty_variables = {name: value for name, value in (GOOD | dict(variables)).items() if value}
+    return SettingsSnapshot(
+        nonempty_variables, problems, KNOWN, HOLD_TOKENS, "from the environment", (CLAUDE.key_variable,)
+    )
 
 
 def lines(variables: Mapping[str, str] = MappingProxyType({}), **problems: str) -> list[str]:
@@ -39,8 +41,12 @@ def test_a_value_that_can_not_be_used_is_told_as_every_command_tells_it() -> Non
 
 
 def test_of_a_file_that_can_not_be_read_nothing_is_said_to_be_missing() -> None:
-    found = told(check_settings(SettingsSnapshot({}, {".env": "save it as UTF-8 text"}, KNOWN, HOLD_TOKENS, "")))
-    assert found == ["! Settings: .env can't be used: save it as UTF-8 text -> Fix the file and run doctor again."]
+    finding_lines = told(
+        check_settings(SettingsSnapshot({}, {".env": "save it as UTF-8 text"}, KNOWN, HOLD_TOKENS, ""))
+    )
+    assert finding_lines == [
+        "! Settings: .env can't be used: save it as UTF-8 text -> Fix the file and run doctor again."
+    ]
 
 
 UNKNOWN = {
@@ -50,9 +56,9 @@ UNKNOWN = {
 }
 
 
-@pytest.mark.parametrize(("name", "said"), UNKNOWN.items())
-def test_a_misspelt_variable_of_ours_is_named_with_the_right_one(name: str, said: str) -> None:
-    assert lines({name: "x"}) == [f"! Settings: {name} is not a setting: {said}"]
+@pytest.mark.parametrize(("name", "advice"), UNKNOWN.items())
+def test_a_misspelt_variable_of_ours_is_named_with_the_right_one(name: str, advice: str) -> None:
+    assert lines({name: "x"}) == [f"! Settings: {name} is not a setting: {advice}"]
 
 
 def test_a_variable_of_ours_that_resembles_nothing_is_named_too() -> None:
@@ -72,8 +78,8 @@ CLOSE = {
 
 @pytest.mark.parametrize(("name", "meant"), CLOSE.items())
 def test_what_may_belong_to_another_tool_is_only_noted(name: str, meant: str) -> None:
-    found = lines({name: "x"})
-    assert found[1:] == [f"- Settings: {name} is not a setting: did you mean {meant}?"]
+    finding_lines = lines({name: "x"})
+    assert finding_lines[1:] == [f"- Settings: {name} is not a setting: did you mean {meant}?"]
 
 
 def test_a_close_name_is_not_worth_a_word_where_the_setting_is_set() -> None:
@@ -106,9 +112,9 @@ MISSING = {
 }
 
 
-@pytest.mark.parametrize(("name", "said"), MISSING.items())
-def test_what_is_missing_is_named(name: str, said: str) -> None:
-    assert lines({name: ""}) == [f"! Settings: {said}"]
+@pytest.mark.parametrize(("name", "complaint"), MISSING.items())
+def test_what_is_missing_is_named(name: str, complaint: str) -> None:
+    assert lines({name: ""}) == [f"! Settings: {complaint}"]
 
 
 def test_a_signing_secret_stands_in_for_the_apps_token() -> None:
@@ -131,9 +137,9 @@ TOKENS = {
 }
 
 
-@pytest.mark.parametrize(("token", "name", "said"), [(token, *each) for token, each in TOKENS.items()])
-def test_a_token_that_can_not_be_right_is_told_without_it(token: str, name: str, said: str) -> None:
-    assert lines({name: token}) == [f"! Settings: {name} {said}"]
+@pytest.mark.parametrize(("token", "name", "complaint"), [(token, *each) for token, each in TOKENS.items()])
+def test_a_token_that_can_not_be_right_is_told_without_it(token: str, name: str, complaint: str) -> None:
+    assert lines({name: token}) == [f"! Settings: {name} {complaint}"]
 
 
 def test_a_bots_token_that_slack_renews_is_one_too() -> None:

@@ -32,9 +32,9 @@ def checked(url: str, token: str = GOOD) -> tuple[list[str], tuple[SlackProbe | 
 
 
 def test_the_token_its_workspace_and_its_scopes_are_told(slack: SlackEmulator) -> None:
-    lines, (found, ahead) = checked(slack.url)
+    lines, (probe, ahead) = checked(slack.url)
     assert lines == ["+ Slack token: accepted, the workspace is Emulated", "+ Slack scopes: complete"]
-    assert not isinstance(found, str)
+    assert not isinstance(probe, str)
     assert ahead is not None
     assert abs(ahead) < timedelta(seconds=3)
 
@@ -55,20 +55,20 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("token", "said"), REFUSED.items())
-def test_a_token_that_is_refused_is_the_one_failure(slack: SlackEmulator, token: str, said: str) -> None:
-    lines, (found, ahead) = checked(slack.url, token)
+@pytest.mark.parametrize(("token", "advice"), REFUSED.items())
+def test_a_token_that_is_refused_is_the_one_failure(slack: SlackEmulator, token: str, advice: str) -> None:
+    lines, (probe, ahead) = checked(slack.url, token)
     unchecked = "- Slack scopes: not checked: see Slack token above"
-    assert lines == [f"! Slack token: refused -> {said}", unchecked]
-    assert (found, ahead) == ("see Slack token above", None)
+    assert lines == [f"! Slack token: refused -> {advice}", unchecked]
+    assert (probe, ahead) == ("see Slack token above", None)
 
 
 def test_a_slack_that_is_not_there_is_asked_once() -> None:
     url = f"http://127.0.0.1:{closed_port()}"
-    lines, (found, _) = checked(url)
-    said = "Slack can't be reached: check SLACK_API_URL and the network."
-    assert lines == [f"! Slack token: no answer -> {said}", f"- Slack scopes: not checked: {NO_ANSWER}"]
-    app = told(check_app_token(lambda: SocketModeProbe("xapp-test", url, 2), found))
+    lines, (probe, _) = checked(url)
+    advice = "Slack can't be reached: check SLACK_API_URL and the network."
+    assert lines == [f"! Slack token: no answer -> {advice}", f"- Slack scopes: not checked: {NO_ANSWER}"]
+    app = told(check_app_token(lambda: SocketModeProbe("xapp-test", url, 2), probe))
     assert app == [f"- Slack app token: not checked: {NO_ANSWER}"]
 
 
@@ -101,14 +101,14 @@ def test_where_there_is_no_token_to_try_the_reason_stands() -> None:
 
 
 def test_the_apps_token_opens_a_connection(slack: SlackEmulator) -> None:
-    found = told(check_app_token(lambda: SocketModeProbe("xapp-test", slack.url, 2), bot(slack.url)))
-    assert found == ["+ Slack app token: accepted, for Socket Mode"]
+    lines = told(check_app_token(lambda: SocketModeProbe("xapp-test", slack.url, 2), bot(slack.url)))
+    assert lines == ["+ Slack app token: accepted, for Socket Mode"]
 
 
 def test_the_apps_token_is_tried_where_the_bots_is_refused(slack: SlackEmulator) -> None:
-    found = told(check_app_token(lambda: SocketModeProbe("xapp-wrong", slack.url, 2), "see Slack token above"))
-    said = "Slack rejected the token: set SLACK_APP_TOKEN to the app's token (xapp-…)."
-    assert found == [f"! Slack app token: refused -> {said}"]
+    lines = told(check_app_token(lambda: SocketModeProbe("xapp-wrong", slack.url, 2), "see Slack token above"))
+    advice = "Slack rejected the token: set SLACK_APP_TOKEN to the app's token (xapp-…)."
+    assert lines == [f"! Slack app token: refused -> {advice}"]
 
 
 def test_an_apps_token_that_is_not_in_use_is_noted() -> None:
@@ -146,26 +146,26 @@ CLOSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("how", "said"), CLOSED.values(), ids=CLOSED)
+@pytest.mark.parametrize(("how", "explanation"), CLOSED.values(), ids=CLOSED)
 def test_a_channel_that_is_closed_to_the_bot_does_not_hide_the_next(
-    slack: SlackEmulator, how: dict[str, Any], said: str
+    slack: SlackEmulator, how: dict[str, Any], explanation: str
 ) -> None:
     slack.add_channel("C0ELSE", "else", **how)
     lines = channels(slack, "C0ELSE", "C0DIGEST")
-    assert lines[0] == f"! Channel C0ELSE (PRDIGEST_CHANNEL): {said}"
+    assert lines[0] == f"! Channel C0ELSE (PRDIGEST_CHANNEL): {explanation}"
     assert lines[1].startswith("+ Channel C0DIGEST")
 
 
 @pytest.mark.parametrize("name", ["C0NOWHERE", "D0NOBODY", "general"])
 def test_a_channel_that_does_not_exist_is_not_found(slack: SlackEmulator, name: str) -> None:
-    said = f"Slack has no channel {name}, or it is private and the bot is not in it: check its id."
-    assert channels(slack, name) == [f"! Channel {name} (PRDIGEST_CHANNEL): not found -> {said}"]
+    advice = f"Slack has no channel {name}, or it is private and the bot is not in it: check its id."
+    assert channels(slack, name) == [f"! Channel {name} (PRDIGEST_CHANNEL): not found -> {advice}"]
 
 
 def test_a_scope_that_is_missing_is_no_second_failure() -> None:
     with SlackEmulator(scopes=SCOPES - {"channels:read"}) as slack:
-        found = channels(slack, "C0DIGEST")
-    assert found == ["- Channel C0DIGEST (PRDIGEST_CHANNEL): not checked: the bot lacks a scope (see above)"]
+        lines = channels(slack, "C0DIGEST")
+    assert lines == ["- Channel C0DIGEST (PRDIGEST_CHANNEL): not checked: the bot lacks a scope (see above)"]
 
 
 def test_every_kind_of_channel_is_looked_at_with_the_scopes_that_the_bot_has() -> None:
@@ -192,8 +192,8 @@ def test_a_slack_that_falls_silent_is_asked_no_more(slack: SlackEmulator) -> Non
 
 
 def test_without_slack_no_channel_is_a_failure() -> None:
-    found = told(check_channels("see Slack token above", {"C0DIGEST": "PRDIGEST_CHANNEL"}))
-    assert found == ["- Channel C0DIGEST (PRDIGEST_CHANNEL): not checked: see Slack token above"]
+    lines = told(check_channels("see Slack token above", {"C0DIGEST": "PRDIGEST_CHANNEL"}))
+    assert lines == ["- Channel C0DIGEST (PRDIGEST_CHANNEL): not checked: see Slack token above"]
 
 
 @pytest.mark.parametrize("is_on", [True, False])

@@ -60,7 +60,7 @@ def configured(store: Redis, **options: str) -> Iterator[None]:
 
 
 def test_a_good_store_is_told_in_six_lines_and_handed_on(store: Redis) -> None:
-    lines, (found, ahead) = checked(store)
+    lines, (records, ahead) = checked(store)
     used = lines.pop(2)
     assert lines == [
         "+ Store: redis://localhost:6379/0 answers",
@@ -71,7 +71,7 @@ def test_a_good_store_is_told_in_six_lines_and_handed_on(store: Redis) -> None:
     ]
     assert used.startswith("+ Store memory: ")
     assert used.endswith(" MB used, no limit")
-    assert not isinstance(found, str)
+    assert not isinstance(records, str)
     assert ahead is not None
     assert abs(ahead) < timedelta(seconds=2)
 
@@ -84,8 +84,8 @@ def test_what_was_written_soon_expires(store: Redis) -> None:
 def test_a_policy_that_drops_records_is_a_failure(store: Redis) -> None:
     with configured(store, maxmemory_policy="allkeys-lru"):
         lines, _ = checked(store)
-    said = "The store may evict records (maxmemory-policy allkeys-lru): set it to noeviction or volatile-lru."
-    assert lines[1] == f"! Store policy: refused -> {said}"
+    advice = "The store may evict records (maxmemory-policy allkeys-lru): set it to noeviction or volatile-lru."
+    assert lines[1] == f"! Store policy: refused -> {advice}"
 
 
 @pytest.mark.parametrize(("policy", "mark"), [("noeviction", "!"), ("volatile-lru", "+")])
@@ -122,13 +122,15 @@ SCHEMAS = {
 }
 
 
-@pytest.mark.parametrize(("noted", "said"), SCHEMAS.items())
-def test_what_another_version_wrote_is_told_and_left_as_it_is(store: Redis, noted: str, said: str) -> None:
+@pytest.mark.parametrize(("noted", "expected_line"), SCHEMAS.items())
+def test_what_another_version_wrote_is_told_and_left_as_it_is(
+    store: Redis, noted: str, expected_line: str
+) -> None:
     store.set(SCHEMA_KEY, noted)
-    lines, (found, _) = checked(store)
-    assert lines[5] == said
+    lines, (records, _) = checked(store)
+    assert lines[5] == expected_line
     assert store.get(SCHEMA_KEY) == noted.encode()
-    assert (found == "see Store schema above") is said.startswith("!")
+    assert (records == "see Store schema above") is expected_line.startswith("!")
 
 
 def test_a_replica_takes_no_writes(store: Redis) -> None:
@@ -137,8 +139,8 @@ def test_a_replica_takes_no_writes(store: Redis) -> None:
         lines, _ = checked(store)
     finally:
         store.replicaof("NO", "ONE")
-    said = "The store is a read-only replica: set REDIS_URL to its primary."
-    assert lines[4] == f"! Store writes: refused -> {said}"
+    advice = "The store is a read-only replica: set REDIS_URL to its primary."
+    assert lines[4] == f"! Store writes: refused -> {advice}"
 
 
 FORGETS = "a restart of the server loses subscriptions and the record of posts"
@@ -148,11 +150,11 @@ KEPT = {
 }
 
 
-@pytest.mark.parametrize(("points", "said"), KEPT.values(), ids=KEPT)
-def test_how_it_outlives_a_restart_is_told(store: Redis, points: str, said: str) -> None:
+@pytest.mark.parametrize(("points", "expected_line"), KEPT.values(), ids=KEPT)
+def test_how_it_outlives_a_restart_is_told(store: Redis, points: str, expected_line: str) -> None:
     with configured(store, appendonly="no", save=points):
         lines, _ = checked(store)
-    assert lines[3] == said
+    assert lines[3] == expected_line
 
 
 Connect = Callable[[str, str], Redis]
@@ -188,20 +190,24 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("password", "said"), REFUSED.items())
+@pytest.mark.parametrize(("password", "advice"), REFUSED.items())
 def test_what_a_user_may_not_do_is_told_apart_from_a_store_that_is_away(
-    user: Connect, password: str, said: str
+    user: Connect, password: str, advice: str
 ) -> None:
-    lines, (found, _) = checked(user("-info", password))
-    assert lines == [f"! Store: can't be used -> {said}", *UNCHECKED]
-    assert found == "see Store above"
+    lines, (records, _) = checked(user("-info", password))
+    assert lines == [f"! Store: can't be used -> {advice}", *UNCHECKED]
+    assert records == "see Store above"
 
 
 def test_a_store_that_is_not_there_is_the_one_failure() -> None:
     with connect_server(f"redis://127.0.0.1:{closed_port()}", timeouts=HASTY) as client:
-        lines, (found, ahead) = checked(client)
-    said = "The store does not answer: start Redis or check REDIS_URL (unset it to use the embedded store)."
-    assert (lines, found, ahead) == ([f"! Store: can't be used -> {said}", *UNCHECKED], "see Store above", None)
+        lines, (records, ahead) = checked(client)
+    advice = "The store does not answer: start Redis or check REDIS_URL (unset it to use the embedded store)."
+    assert (lines, records, ahead) == (
+        [f"! Store: can't be used -> {advice}", *UNCHECKED],
+        "see Store above",
+        None,
+    )
 
 
 def test_an_address_that_is_none_is_the_one_failure() -> None:

@@ -420,6 +420,6 @@ def test_a_request_that_is_too_long_when_written_in_full_is_refused(text: str) -
     ],
 )
 def test_a_path_that_is_taken_can_be_compared(text: str) -> None:
-    taken: list[RisksRequest] = []
-    said = refusal(lambda typed: taken.append(risks_of(typed)), text)
-    assert said or isinstance(taken[0].filters.is_match(pull(files=[changed_file("vllm/v1/core.py")])), bool)
+    requests: list[RisksRequest] = []
+    message = refusal(lambda typed: requests.append(risks_of(typed)), text)
+    assert message or isinstance(requests[0].filters.is_match(pull(files=[changed_file("vllm/v1/core.py")])), bool)

@@ -93,9 +93,9 @@ tame = st.lists(
 @example(digest_of, "\ud800")
 @example(summary_of, "9" * 100_000)
 def test_any_text_is_a_request_or_a_usage_error_that_pings_nobody(read: Reader, text: str) -> None:
-    said = refusal(lambda typed: read(typed, DAY), text)
-    assert not said or said.endswith(".")
-    shown = escape_mrkdwn(said)
+    message = refusal(lambda typed: read(typed, DAY), text)
+    assert not message or message.endswith(".")
+    shown = escape_mrkdwn(message)
     assert "\n" not in shown
     assert find_mentions({"text": shown}) == []
 
@@ -103,15 +103,15 @@ def test_any_text_is_a_request_or_a_usage_error_that_pings_nobody(read: Reader, 
 @MANY
 @given(readers, st.text(st.characters(), max_size=1_100))
 def test_any_characters_are_a_request_or_a_usage_error(read: Reader, text: str) -> None:
-    said = refusal(lambda typed: read(typed, DAY), text)
-    assert find_mentions({"text": escape_mrkdwn(said)}) == []
+    message = refusal(lambda typed: read(typed, DAY), text)
+    assert find_mentions({"text": escape_mrkdwn(message)}) == []
 
 
 @MANY
 @given(readers, tame)
 def test_a_refusal_is_one_sentence(read: Reader, text: str) -> None:
-    said = refusal(lambda typed: read(typed, DAY), text)
-    assert not said or is_one_sentence(said)
+    message = refusal(lambda typed: read(typed, DAY), text)
+    assert not message or is_one_sentence(message)
 
 
 @MANY

@@ -31,9 +31,11 @@ FOUND = [
         files=[changed_file("a.py", patch=PATCH), changed_file("b.bin", patch=None)],
         title="Change the\ndefault",
         body="Why: the default was wrong.\n\n<!-- default template -->\nSecond line.",
-        said=summary(headline="A default changed", potential_risks="Callers of\nthe default."),
+        entry_summary=summary(headline="A default changed", potential_risks="Callers of\nthe default."),
     ),
-    entry(8, files=[changed_file("docs/ROCm.md", 2)], said=summary(fallback=failed(), headline="default")),
+    entry(
+        8, files=[changed_file("docs/ROCm.md", 2)], entry_summary=summary(fallback=failed(), headline="default")
+    ),
     entry(9, files=None, title="Nothing loaded", body="see the default"),
 ]
 

@@ -30,8 +30,8 @@ def test_a_reference_is_the_same_in_every_process() -> None:
 
 
 def test_requests_one_after_the_other_have_different_references() -> None:
-    found = {SlackRequest(f"mention:C1:1700000000.{n:06}", "T1", "C1", "U1").reference for n in range(200)}
-    assert len(found) == 200
+    references = {SlackRequest(f"mention:C1:1700000000.{n:06}", "T1", "C1", "U1").reference for n in range(200)}
+    assert len(references) == 200
 
 
 def test_a_reference_does_not_give_the_key_away() -> None:

@@ -82,9 +82,9 @@ def test_markup_that_a_person_types_is_text(text: str) -> None:
 
 @given(st.lists(pieces | st.text(st.characters(), max_size=4), max_size=10).map("".join))
 def test_any_message_has_a_text_without_blanks_around_it(text: str) -> None:
-    found = restore_user_text(text)
-    assert found == found.strip()
-    assert len(found) <= len(text)
+    restored_text = restore_user_text(text)
+    assert restored_text == restored_text.strip()
+    assert len(restored_text) <= len(text)
 
 
 @pytest.mark.parametrize(

@@ -176,7 +176,7 @@ def question(key: str, text: str = "Why?") -> Question:
 
 
 def size(memory: ThreadMemory) -> int:
-    return sum(len(said.text) for said in memory.said)
+    return sum(len(message.text) for message in memory.said)
 
 
 def talk(count: int, answer: int, asked: int = 100) -> list[ThreadMemory]:

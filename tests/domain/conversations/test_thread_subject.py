@@ -100,10 +100,10 @@ def test_what_can_not_be_read_is_the_usual_subject(text: str) -> None:
 
 @given(st.text(max_size=60) | st.from_regex(r"(digest|risks|summary|digest:T:C:octo/engine:)[ -~]{0,40}"))
 def test_any_text_is_about_something_that_the_bot_speaks_of(text: str) -> None:
-    found = about(text)
-    assert found.repository in (REPOSITORY, OTHER)
-    assert 1 <= len(found.span) <= 31
-    assert found.span.last <= DAY.date
+    subject = about(text)
+    assert subject.repository in (REPOSITORY, OTHER)
+    assert 1 <= len(subject.span) <= 31
+    assert subject.span.last <= DAY.date
 
 
 repositories = st.sampled_from([REPOSITORY, OTHER])
@@ -141,12 +141,12 @@ def test_a_summary_is_about_the_same_pull_requests(
     repository: Repository, numbers: list[int], today: LocalDay
 ) -> None:
     request = SummaryRequest.parse(" ".join(f"{repository}#{number}" for number in numbers), KNOWN)
-    found = about(SubjectKind.SUMMARY.format_subject(request), today)
-    assert (found.repository, found.numbers) == (repository, tuple(numbers))
-    assert found.span == get_default_subject(KNOWN, today).span
+    subject = about(SubjectKind.SUMMARY.format_subject(request), today)
+    assert (subject.repository, subject.numbers) == (repository, tuple(numbers))
+    assert subject.span == get_default_subject(KNOWN, today).span
 
 
 @given(repositories, st.dates(date(2020, 1, 1), DAY.date), st.sampled_from(["T1", "T0ABC123"]), later)
 def test_a_posted_digest_is_about_its_day(repository: Repository, day: date, team: str, today: LocalDay) -> None:
-    found = about(f"digest:{team}:C1:{repository}:{day}", today)
-    assert found == ThreadSubject(repository, parse_span(str(day), DAY, 1))
+    subject = about(f"digest:{team}:C1:{repository}:{day}", today)
+    assert subject == ThreadSubject(repository, parse_span(str(day), DAY, 1))

@@ -24,9 +24,9 @@ TODAY = date(2026, 3, 14)
     ],
 )
 def test_a_request_is_read_and_written_back(text: str, month: date | None, is_private: bool) -> None:
-    found = UsageRequest.parse(text, TODAY)
-    assert found == UsageRequest(month, is_private)
-    assert UsageRequest.parse(str(found), TODAY) == UsageRequest(month)
+    request = UsageRequest.parse(text, TODAY)
+    assert request == UsageRequest(month, is_private)
+    assert UsageRequest.parse(str(request), TODAY) == UsageRequest(month)
 
 
 @pytest.mark.parametrize(

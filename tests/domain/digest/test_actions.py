@@ -98,11 +98,11 @@ def test_files_that_are_unknown_may_be_product() -> None:
 
 
 def asking(number: int, action: str, path: str = "engine/core.py") -> Entry:
-    return entry(number, said=summary(action=action), files=[changed_file(path)])
+    return entry(number, entry_summary=summary(action=action), files=[changed_file(path)])
 
 
 def test_actions_come_by_rank_then_product_then_newest() -> None:
-    found = digest(
+    day_digest = digest(
         asking(9, "You may pass `--fast`."),
         asking(8, "Plugins must close."),
         asking(7, "`x` was removed.", "tools/release.py"),
@@ -111,10 +111,10 @@ def test_actions_come_by_rank_then_product_then_newest() -> None:
         asking(4, "The default is on."),
         asking(3, "Callers must wait."),
     )
-    assert [action.number for action in found.actions] == [6, 7, 4, 8, 3, 9]
+    assert [action.number for action in day_digest.actions] == [6, 7, 4, 8, 3, 9]
 
 
 def test_the_classes_are_those_of_the_repository() -> None:
     classes = PathClasses(custom=CustomPaths(((PathClass.TESTS, ("/engine/",)),)))
-    found = digest(asking(1, "Set the flag."), path_classes=classes)
-    assert found.actions == ()
+    day_digest = digest(asking(1, "Set the flag."), path_classes=classes)
+    assert day_digest.actions == ()

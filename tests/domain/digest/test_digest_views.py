@@ -32,12 +32,12 @@ FAILED, NO_MODEL = failed(BUSY), Fallback(FallbackReason.NO_MODEL)
 
 
 def weighed(number: int, points: float = 0, *, trivial: bool = False, **fields: Any) -> Entry:
-    made = entry(number, said=TRIVIAL if trivial else summary(), **fields)
+    made = entry(number, entry_summary=TRIVIAL if trivial else summary(), **fields)
     return replace(made, risk=Risk(points, ("touches 2 product folders",)))
 
 
 def numbers(view: DigestView, entries: list[Entry], *reverts: Revert) -> list[int]:
-    return [found.number for found in select_entries(view, entries, reverts)]
+    return [selected_entry.number for selected_entry in select_entries(view, entries, reverts)]
 
 
 # --- what is shown
@@ -103,15 +103,15 @@ def test_views_keep_the_order_and_all_shows_all(
     weights: list[tuple[float, bool]], only: ViewLevel, pairs: list[tuple[int, int]]
 ) -> None:
     entries = [weighed(n, points, trivial=trivial) for n, (points, trivial) in enumerate(weights, 1)]
-    found = numbers(make_view(only=only), entries, *(Revert(*pair) for pair in pairs))
-    assert found == sorted(found)
-    assert set(found) >= {number for pair in pairs for number in pair if number <= len(entries)}
-    assert only not in (ViewLevel.ALL, ViewLevel.TOUCHING) or len(found) == len(entries)
+    selected_numbers = numbers(make_view(only=only), entries, *(Revert(*pair) for pair in pairs))
+    assert selected_numbers == sorted(selected_numbers)
+    assert set(selected_numbers) >= {number for pair in pairs for number in pair if number <= len(entries)}
+    assert only not in (ViewLevel.ALL, ViewLevel.TOUCHING) or len(selected_numbers) == len(entries)
 
 
 def test_merged_counts_what_is_hidden_too() -> None:
-    found = digest(entry(2), entry(1), hidden=5, view=RISKY)
-    assert (found.merged_count, len(found.entries), sorted(found.numbers)) == (7, 2, [1, 2])
+    day_digest = digest(entry(2), entry(1), hidden=5, view=RISKY)
+    assert (day_digest.merged_count, len(day_digest.entries), sorted(day_digest.numbers)) == (7, 2, [1, 2])
 
 
 # --- what is missing
@@ -119,15 +119,15 @@ def test_merged_counts_what_is_hidden_too() -> None:
 
 def facts_of(*missing: int, reason: Fallback = FAILED, of: int = 8) -> list[Entry]:
     """Entries, those named with facts alone."""
-    said = {number: summary(fallback=reason) for number in missing}
-    return [entry(number, said=said.get(number)) for number in range(of, 0, -1)]
+    summaries = {number: summary(fallback=reason) for number in missing}
+    return [entry(number, entry_summary=summaries.get(number)) for number in range(of, 0, -1)]
 
 
 WHERE = "the commits of main"
 
 
 @pytest.mark.parametrize(
-    ("found", "gaps"),
+    ("day_digest", "gaps"),
     [
         pytest.param(digest(*facts_of()), [], id="complete"),
         pytest.param(digest(), [], id="nothing-merged"),
@@ -183,8 +183,8 @@ WHERE = "the commits of main"
         ),
     ],
 )
-def test_what_is_missing_and_may_be_had_later_is_a_gap(found: Digest, gaps: list[str]) -> None:
-    assert list(found.gaps) == gaps
+def test_what_is_missing_and_may_be_had_later_is_a_gap(day_digest: Digest, gaps: list[str]) -> None:
+    assert list(day_digest.gaps) == gaps
     assert not any(gap.endswith(".") for gap in gaps)
 
 
@@ -195,16 +195,21 @@ def several(*days: Digest) -> MultiDayDigest:
 
 
 def test_the_gaps_of_several_days_say_of_which() -> None:
-    found = several(digest(*facts_of(2)), digest(), digest(count=CountCheck(1, WHERE)))
-    assert found.gaps == (
+    multi_day_digest = several(digest(*facts_of(2)), digest(), digest(count=CountCheck(1, WHERE)))
+    assert multi_day_digest.gaps == (
         f"2026-02-28: facts alone of #2 ({BUSY})",
         "2026-03-02: possibly incomplete: the commits of main show 1 merge, not 0",
     )
 
 
 def test_several_days_hide_what_each_of_them_hides() -> None:
-    found = several(digest(entry(1), hidden=2, view=RISKY), digest(hidden=3, view=RISKY))
-    assert (found.merged_count, found.combined.merged_count, found.combined.hidden, found.combined.view) == (
+    multi_day_digest = several(digest(entry(1), hidden=2, view=RISKY), digest(hidden=3, view=RISKY))
+    assert (
+        multi_day_digest.merged_count,
+        multi_day_digest.combined.merged_count,
+        multi_day_digest.combined.hidden,
+        multi_day_digest.combined.view,
+    ) == (
         6,
         6,
         5,
@@ -215,8 +220,8 @@ def test_several_days_hide_what_each_of_them_hides() -> None:
 def test_a_pair_over_two_days_is_one_in_a_view_too() -> None:
     first = replace(digest(entry(1), view=RISKY), hidden=1)
     second = digest(entry(2, title="Revert #1", merged_at=NOON + timedelta(days=1)), view=RISKY)
-    found = several(first, second)
-    assert pairs(found.combined.outcomes) == [(1, 2)]
+    multi_day_digest = several(first, second)
+    assert pairs(multi_day_digest.combined.outcomes) == [(1, 2)]
 
 
 # --- what tells the same
@@ -240,10 +245,10 @@ def test_what_it_cost_and_where_it_came_from_tells_nothing_of_the_day() -> None:
         {"hidden": 1},
         {"overview": Overview("Another.")},
         {"overview": Overview("A calm day.", fallback=FAILED)},
-        {"entries": (entry(2), entry(1, said=summary(headline="Another")))},
+        {"entries": (entry(2), entry(1, entry_summary=summary(headline="Another")))},
     ],
     ids=str,
 )
 def test_all_else_tells_something(change: dict[str, Any]) -> None:
-    found = digest(entry(2), entry(1))
-    assert compute_fingerprint(replace(found, **change)) != compute_fingerprint(found)
+    day_digest = digest(entry(2), entry(1))
+    assert compute_fingerprint(replace(day_digest, **change)) != compute_fingerprint(day_digest)

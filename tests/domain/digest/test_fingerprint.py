@@ -34,7 +34,7 @@ from tests.helpers.builders import DAY, FOUND_QUOTE, NOON, digest, entry, failed
 from tests.helpers.tables import check_rows
 
 LISTED = Risk(20.0, ("it is large", "its title speaks of speed"), tries=(Attempt(4, 5),))
-FIRST = replace(entry(1, said=summary(action="Set the flag", risk_reason="It may stall")), risk=LISTED)
+FIRST = replace(entry(1, entry_summary=summary(action="Set the flag", risk_reason="It may stall")), risk=LISTED)
 REVERTED = (entry(2), entry(3, title="Revert #2", merged_at=NOON + timedelta(hours=1)))
 BASE = digest(FIRST, *REVERTED, overview=Overview("A calm day.", (Theme("Counting", (1, 2)),)))
 

@@ -36,7 +36,7 @@ def reverting(number: int, other: int) -> Entry:
 
 
 def grouped(*entries: Entry) -> list[tuple[str, list[int]]]:
-    return [(label, [found.number for found in group]) for label, group in digest(*entries).group_entries()]
+    return [(label, [member.number for member in group]) for label, group in digest(*entries).group_entries()]
 
 
 def test_areas_of_the_product_come_first_and_the_trivial_last() -> None:
@@ -91,18 +91,18 @@ spread = st.lists(st.tuples(st.sampled_from(AREAS), st.booleans()), max_size=20)
 
 
 @given(spread)
-def test_groups_hold_every_entry_exactly_once(said: list[tuple[str, bool]]) -> None:
+def test_groups_hold_every_entry_exactly_once(rows: list[tuple[str, bool]]) -> None:
     entries = [
         at(number, area, summary=TRIVIAL if trivial else summary())
-        for number, (area, trivial) in enumerate(said, 1)
+        for number, (area, trivial) in enumerate(rows, 1)
     ]
     held = [number for _, group in grouped(*entries) for number in group]
     assert sorted(held) == list(range(1, len(entries) + 1))
 
 
 @given(spread)
-def test_no_group_is_empty_and_each_is_in_the_order_of_the_day(said: list[tuple[str, bool]]) -> None:
-    entries = [at(number, area) for number, (area, _) in enumerate(said, 1)]
+def test_no_group_is_empty_and_each_is_in_the_order_of_the_day(rows: list[tuple[str, bool]]) -> None:
+    entries = [at(number, area) for number, (area, _) in enumerate(rows, 1)]
     for _, group in grouped(*entries):
         assert group == sorted(group)
         assert group
@@ -114,8 +114,8 @@ def test_no_entry_is_lost_where_a_folder_is_named_like_a_heading() -> None:
 
 
 def test_the_three_riskiest_come_riskiest_first() -> None:
-    found = digest(*(scored(number, points) for number, points in enumerate([11, 20, 10, 14, 12], 1)))
-    assert [entry.number for entry in found.riskiest_entries] == [2, 4, 5]
+    day_digest = digest(*(scored(number, points) for number, points in enumerate([11, 20, 10, 14, 12], 1)))
+    assert [entry.number for entry in day_digest.riskiest_entries] == [2, 4, 5]
 
 
 @pytest.mark.parametrize(("points", "listed"), [(RISK_THRESHOLD, [1]), (RISK_THRESHOLD - 0.001, []), (-6, [])])
@@ -130,9 +130,9 @@ def test_at_equal_points_the_newer_comes_first() -> None:
 def test_what_is_taken_back_is_neither_risky_nor_an_action() -> None:
     asks = summary(action="Set the flag")
     entries = [reverting(9, 1), *(replace(scored(n, 20 - n), summary=asks) for n in (1, 2, 3, 4))]
-    found = digest(*entries)
-    assert [entry.number for entry in found.riskiest_entries] == [2, 3, 4]
-    assert [action.number for action in found.actions] == [2, 3, 4]
+    day_digest = digest(*entries)
+    assert [entry.number for entry in day_digest.riskiest_entries] == [2, 3, 4]
+    assert [action.number for action in day_digest.actions] == [2, 3, 4]
 
 
 def test_what_landed_again_is_risky_again() -> None:
@@ -143,8 +143,12 @@ def test_what_landed_again_is_risky_again() -> None:
 
 
 def test_actions_are_those_that_a_summary_asks_for() -> None:
-    found = digest(entry(3, said=summary(action="Set the flag")), entry(2), entry(1, said=summary(action="Move")))
-    assert found.actions == (ReaderAction("Set the flag", 3), ReaderAction("Move", 1))
+    day_digest = digest(
+        entry(3, entry_summary=summary(action="Set the flag")),
+        entry(2),
+        entry(1, entry_summary=summary(action="Move")),
+    )
+    assert day_digest.actions == (ReaderAction("Set the flag", 3), ReaderAction("Move", 1))
 
 
 @pytest.mark.parametrize(
@@ -165,22 +169,22 @@ def test_the_cost_is_known_where_every_part_of_it_is(
 
 
 def test_entries_are_found_by_number() -> None:
-    found = digest(entry(5), entry(3))
-    assert found.numbers == {3, 5}
-    assert found.find_entry(3) is found.entries[1]
-    assert found.find_entry(4) is None
+    day_digest = digest(entry(5), entry(3))
+    assert day_digest.numbers == {3, 5}
+    assert day_digest.find_entry(3) is day_digest.entries[1]
+    assert day_digest.find_entry(4) is None
 
 
 def test_entries_are_told_apart_by_type_source_and_coverage() -> None:
-    found = digest(
-        entry(4, said=TRIVIAL),
-        entry(3, said=summary(fallback=Fallback(FallbackReason.NO_MODEL))),
-        entry(2, said=summary(coverage=Coverage.CLIPPED)),
-        entry(1, said=summary(coverage=Coverage.NONE)),
+    day_digest = digest(
+        entry(4, entry_summary=TRIVIAL),
+        entry(3, entry_summary=summary(fallback=Fallback(FallbackReason.NO_MODEL))),
+        entry(2, entry_summary=summary(coverage=Coverage.CLIPPED)),
+        entry(1, entry_summary=summary(coverage=Coverage.NONE)),
     )
     parts = [
         [item.number for item in part]
-        for part in (found.trivial_entries, found.fallback_entries, found.clipped_entries)
+        for part in (day_digest.trivial_entries, day_digest.fallback_entries, day_digest.clipped_entries)
     ]
     assert parts == [[4], [3], [2, 1]]
 
@@ -188,9 +192,9 @@ def test_entries_are_told_apart_by_type_source_and_coverage() -> None:
 @given(st.lists(st.floats(-10, 30), max_size=12))
 @example([30.0] * 12)
 def test_no_entry_that_is_listed_is_less_risky_than_one_that_is_not(points: list[float]) -> None:
-    found = digest(*(scored(number, score) for number, score in enumerate(points, 1)))
+    day_digest = digest(*(scored(number, score) for number, score in enumerate(points, 1)))
     expected = sorted((score for score in points if score >= RISK_THRESHOLD), reverse=True)[:3]
-    assert [entry.risk.points for entry in found.riskiest_entries] == expected
+    assert [entry.risk.points for entry in day_digest.riskiest_entries] == expected
 
 
 def test_an_entry_has_the_number_of_its_pull_request() -> None:

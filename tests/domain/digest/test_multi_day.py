@@ -30,35 +30,36 @@ def at(day: int, number: int, points: float = 0, **fields: Any) -> Entry:
 def caught_up(*days: Digest) -> MultiDayDigest:
     """Each digest is of the day after the one before it."""
     dated = tuple(
-        replace(found, day=LocalDay(DAY.date + timedelta(days=n), DAY.zone)) for n, found in enumerate(days)
+        replace(day_digest, day=LocalDay(DAY.date + timedelta(days=n), DAY.zone))
+        for n, day_digest in enumerate(days)
     )
     return MultiDayDigest(Span(DAY.date, dated[-1].day.date, DAY.zone), dated)
 
 
-def numbers(found: MultiDayDigest) -> list[int]:
-    return [entry.number for entry in found.combined.entries]
+def numbers(multi_day_digest: MultiDayDigest) -> list[int]:
+    return [entry.number for entry in multi_day_digest.combined.entries]
 
 
 def test_all_days_are_one_newest_first() -> None:
-    found = caught_up(digest(at(0, 2), at(0, 1)), digest(), digest(at(2, 4), at(2, 3)))
-    assert numbers(found) == [4, 3, 2, 1]
-    assert found.merged_count == 4
+    multi_day_digest = caught_up(digest(at(0, 2), at(0, 1)), digest(), digest(at(2, 4), at(2, 3)))
+    assert numbers(multi_day_digest) == [4, 3, 2, 1]
+    assert multi_day_digest.merged_count == 4
 
 
 def test_the_whole_is_called_as_its_days_and_dated_as_the_last() -> None:
-    found = caught_up(digest(at(0, 1)), digest(at(1, 2)))
-    assert (found.name, found.combined.name, found.combined.repository) == (
+    multi_day_digest = caught_up(digest(at(0, 1)), digest(at(1, 2)))
+    assert (multi_day_digest.name, multi_day_digest.combined.name, multi_day_digest.combined.repository) == (
         "Engine",
         "Engine",
-        found.digests[0].repository,
+        multi_day_digest.digests[0].repository,
     )
-    assert found.combined.day == found.digests[-1].day
+    assert multi_day_digest.combined.day == multi_day_digest.digests[-1].day
 
 
 def test_reviews_of_all_days_are_counted_and_the_newest_stop_is_said() -> None:
     coverages = (ReviewCoverage(3, 2, "it was late", 0.25), ReviewCoverage(4, 1, "it was dear", 0.5), NO_REVIEWS)
-    found = caught_up(*(digest(at(n, n + 1), review_coverage=each) for n, each in enumerate(coverages)))
-    assert found.combined.review_coverage == ReviewCoverage(7, 3, "it was dear", 0.75)
+    multi_day_digest = caught_up(*(digest(at(n, n + 1), review_coverage=each) for n, each in enumerate(coverages)))
+    assert multi_day_digest.combined.review_coverage == ReviewCoverage(7, 3, "it was dear", 0.75)
     unknown = caught_up(*(digest(review_coverage=replace(each, cost=None)) for each in coverages))
     assert unknown.combined.review_coverage.cost is None
 
@@ -70,18 +71,22 @@ def test_one_day_is_that_day() -> None:
 
 
 def test_days_without_merges_are_a_whole_without_merges() -> None:
-    found = caught_up(digest(), digest())
-    assert (found.merged_count, numbers(found), found.combined.riskiest_entries) == (0, [], ())
+    multi_day_digest = caught_up(digest(), digest())
+    assert (
+        multi_day_digest.merged_count,
+        numbers(multi_day_digest),
+        multi_day_digest.combined.riskiest_entries,
+    ) == (0, [], ())
 
 
 def test_what_was_taken_back_on_a_later_day_is_neither_risky_nor_an_action() -> None:
     asks = summary(action="Set the flag")
-    first = digest(at(0, 2, 20, said=asks), at(0, 1, 15, said=asks))
+    first = digest(at(0, 2, 20, entry_summary=asks), at(0, 1, 15, entry_summary=asks))
     second = digest(at(1, 3, -6, title="Revert #2"))
-    found = caught_up(first, second)
-    assert pairs(found.combined.outcomes) == [(2, 3)]
-    assert [entry.number for entry in found.combined.riskiest_entries] == [1]
-    assert found.combined.actions == (ReaderAction("Set the flag", 1),)
+    multi_day_digest = caught_up(first, second)
+    assert pairs(multi_day_digest.combined.outcomes) == [(2, 3)]
+    assert [entry.number for entry in multi_day_digest.combined.riskiest_entries] == [1]
+    assert multi_day_digest.combined.actions == (ReaderAction("Set the flag", 1),)
 
 
 def test_of_what_two_days_know_the_whole_description_counts() -> None:
@@ -89,8 +94,8 @@ def test_of_what_two_days_know_the_whole_description_counts() -> None:
     brief = replace(fix.pull, body="Long.")
     again = at(2, 4, title="Fix the fix", body="Fixes a regression introduced by #3.")
     later = replace(digest(again), outcomes=(MergeOutcome(brief, again.pull, OutcomeKind.REPAIRED),))
-    found = caught_up(digest(at(0, 1)), digest(fix), later)
-    assert sorted(pairs(found.combined.outcomes)) == [(1, 3), (3, 4)]
+    multi_day_digest = caught_up(digest(at(0, 1)), digest(fix), later)
+    assert sorted(pairs(multi_day_digest.combined.outcomes)) == [(1, 3), (3, 4)]
 
 
 def test_what_landed_again_on_a_third_day_is_risky_again() -> None:
@@ -176,8 +181,10 @@ def test_a_count_is_doubted_exactly_where_it_is_another(counted: int, listed: in
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=6))
 def test_the_whole_holds_every_entry_once_newest_first(sizes: list[int]) -> None:
     days = [digest(*(at(day, 100 * day + n) for n in range(size, 0, -1))) for day, size in enumerate(sizes)]
-    found = caught_up(*days)
-    times = [entry.pull.merge_time for entry in found.combined.entries]
+    multi_day_digest = caught_up(*days)
+    times = [entry.pull.merge_time for entry in multi_day_digest.combined.entries]
     assert times == sorted(times, reverse=True)
-    assert len(found.combined.numbers) == found.merged_count == sum(sizes)
-    assert sum(len(group) for _, group in found.combined.group_entries()) == found.merged_count
+    assert len(multi_day_digest.combined.numbers) == multi_day_digest.merged_count == sum(sizes)
+    assert (
+        sum(len(group) for _, group in multi_day_digest.combined.group_entries()) == multi_day_digest.merged_count
+    )

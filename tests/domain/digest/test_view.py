@@ -83,6 +83,6 @@ def test_two_views_share_a_mark_only_if_they_are_equal(one: DigestView, other: D
 
 @given(views)
 def test_what_is_written_reads_back_as_the_same_view(view: DigestView) -> None:
-    found = QueryOptions.parse(str(view), (*FILTER_NAMES, "only", "profile"))
-    only, profile = ViewLevel(found.get_last("only")), found.get_last("profile")
-    assert DigestView(found.filters, only, profile) == view
+    options = QueryOptions.parse(str(view), (*FILTER_NAMES, "only", "profile"))
+    only, profile = ViewLevel(options.get_last("only")), options.get_last("profile")
+    assert DigestView(options.filters, only, profile) == view

@@ -15,9 +15,9 @@ from bot.domain.evaluation.bootstrap import Estimate, build_estimate, draw_sampl
 
 @given(st.integers(0, 30), st.integers(0, 20))
 def test_as_many_days_are_drawn_as_there_are(days: int, count: int) -> None:
-    found = draw_samples(days, count)
-    assert len(found) == count
-    assert all(len(weights) == days and sum(weights) == days for weights in found)
+    samples = draw_samples(days, count)
+    assert len(samples) == count
+    assert all(len(weights) == days and sum(weights) == days for weights in samples)
 
 
 def test_the_same_days_are_drawn_each_time_and_not_the_same_in_each_draw() -> None:
@@ -27,10 +27,10 @@ def test_the_same_days_are_drawn_each_time_and_not_the_same_in_each_draw() -> No
 
 @given(st.lists(st.floats(-5, 5), min_size=2, max_size=60))
 def test_the_ends_are_percentiles(values: list[float]) -> None:
-    found = build_estimate(1.0, values)
+    estimate = build_estimate(1.0, values)
     cuts = quantiles(values, n=40, method="inclusive")
-    assert found.value == 1.0
-    assert [found.low, found.high] == pytest.approx([cuts[0], cuts[-1]])
+    assert estimate.value == 1.0
+    assert [estimate.low, estimate.high] == pytest.approx([cuts[0], cuts[-1]])
 
 
 @pytest.mark.slow
@@ -38,8 +38,8 @@ def test_the_interval_of_a_mean_is_that_of_its_formula() -> None:
     source = random.Random(3)  # noqa: S311
     values = [source.gauss(0, 1) for _ in range(400)]
     drawn = [sum(w * v for w, v in zip(weights, values, strict=True)) / 400 for weights in draw_samples(400)]
-    found = build_estimate(fmean(values), drawn)
-    assert found.high - found.low == pytest.approx(2 * 1.96 / math.sqrt(400), rel=0.12)
+    estimate = build_estimate(fmean(values), drawn)
+    assert estimate.high - estimate.low == pytest.approx(2 * 1.96 / math.sqrt(400), rel=0.12)
 
 
 @pytest.mark.parametrize(

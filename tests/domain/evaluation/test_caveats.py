@@ -27,9 +27,9 @@ class TestWithoutProduct:
             touching("examples/d.py", "README.md"),
             touching("tests/test_a.py"),
         ]
-        found = measure_non_product_share(pulls, DEFAULT_PATH_CLASSES)
-        assert found.share == pytest.approx(4 / 6)
-        assert [(place.pattern, str(place.kind), place.pulls) for place in found.places] == [
+        non_product_share = measure_non_product_share(pulls, DEFAULT_PATH_CLASSES)
+        assert non_product_share.share == pytest.approx(4 / 6)
+        assert [(place.pattern, str(place.kind), place.pulls) for place in non_product_share.places] == [
             ("examples/", "docs", 2),
             ("*.md", "docs", 1),
             ("*.yaml", "other", 1),
@@ -38,8 +38,8 @@ class TestWithoutProduct:
         ]
 
     def test_files_without_an_extension_go_by_their_names(self) -> None:
-        found = measure_non_product_share([touching("deploy/Procfile")], DEFAULT_PATH_CLASSES)
-        assert [place.pattern for place in found.places] == ["Procfile"]
+        non_product_share = measure_non_product_share([touching("deploy/Procfile")], DEFAULT_PATH_CLASSES)
+        assert [place.pattern for place in non_product_share.places] == ["Procfile"]
 
     def test_of_nothing_the_share_is_nought(self) -> None:
         assert measure_non_product_share([], DEFAULT_PATH_CLASSES) == NonProductShare(0.0, ())
@@ -70,9 +70,9 @@ class TestWithoutProduct:
     ],
 )
 def test_a_short_past_is_told(days: int, told: str) -> None:
-    found = list(caveats.check_history([pull(1, merged_at=NOON)], NOON + timedelta(days=days)))
-    assert bool(found) is bool(told)
-    assert all(each.startswith(told) for each in found)
+    messages = list(caveats.check_history([pull(1, merged_at=NOON)], NOON + timedelta(days=days)))
+    assert bool(messages) is bool(told)
+    assert all(each.startswith(told) for each in messages)
 
 
 @pytest.mark.parametrize(("named", "commits", "warns"), [(0, 9, True), (4, 9, True), (5, 9, False), (0, 0, False)])
@@ -83,9 +83,9 @@ def test_commits_that_name_no_pull_request_are_told(named: int, commits: int, wa
 @pytest.mark.parametrize(("days", "count"), [(0, "2 pull"), (59, "2 pull"), (60, "1 pull"), (61, "")])
 def test_what_may_still_be_taken_back_is_told(days: int, count: str) -> None:
     pulls = [pull(1, merged_at=NOON), pull(2, merged_at=NOON + timedelta(hours=1))]
-    found = list(caveats.check_maturity(pulls, NOON + timedelta(days=days)))
-    assert bool(found) is bool(count)
-    assert all(each.startswith(count) for each in found)
+    messages = list(caveats.check_maturity(pulls, NOON + timedelta(days=days)))
+    assert bool(messages) is bool(count)
+    assert all(each.startswith(count) for each in messages)
 
 
 def test_no_reverts_and_a_shallow_clone_are_told() -> None:

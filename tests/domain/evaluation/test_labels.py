@@ -19,8 +19,8 @@ NOON = datetime(2025, 3, 5, 20, 0, tzinfo=UTC)
 
 def test_the_earliest_says_since_when_it_is_known() -> None:
     pulls = [pull(n, merged_at=NOON + timedelta(hours=n)) for n in range(1, 7)]
-    found = label_outcomes(pulls, [Revert(1, 5), Revert(1, 4), Revert(2, 6)], [Repair(1, 3), Repair(3, 4)])
-    assert found == {
+    outcomes = label_outcomes(pulls, [Revert(1, 5), Revert(1, 4), Revert(2, 6)], [Repair(1, 3), Repair(3, 4)])
+    assert outcomes == {
         1: LabelledOutcome(frozenset({"R", "H"}), NOON + timedelta(hours=3)),
         2: LabelledOutcome(frozenset({"R", "H"}), NOON + timedelta(hours=6)),
         3: LabelledOutcome(frozenset({"H"}), NOON + timedelta(hours=4)),

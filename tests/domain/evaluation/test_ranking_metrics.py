@@ -54,12 +54,12 @@ def by_thresholds(cases: list[Row]) -> float:
     positives = sum(positive for _, _, positive in cases)
     if not positives:
         return math.nan
-    found = 0.0
+    average_precision = 0.0
     for least in {score for _, score, _ in cases}:
-        taken = [positive for _, score, positive in cases if score >= least]
+        selection = [positive for _, score, positive in cases if score >= least]
         here = sum(positive for _, score, positive in cases if score == least)
-        found += here / positives * sum(taken) / len(taken)
-    return found
+        average_precision += here / positives * sum(selection) / len(selection)
+    return average_precision
 
 
 def by_orders(cases: list[Row]) -> tuple[int, float]:
@@ -97,29 +97,29 @@ def test_average_precision_is_that_of_thresholds(cases: list[Row], weights: list
 
 @given(few.filter(lambda cases: all(sum(each[0] == day for each in cases) <= 6 for day in (0, 1))))
 def test_the_top_of_a_day_is_the_mean_over_the_orders_of_ties(cases: list[Row]) -> None:
-    found = select_tops(order_of(cases), [positive for _, _, positive in cases], 2)
+    tops = select_tops(order_of(cases), [positive for _, _, positive in cases], 2)
     slots, hits = by_orders(cases)
-    assert sum(found.slots) == slots
-    assert sum(found.hits) == pytest.approx(hits)
+    assert sum(tops.slots) == slots
+    assert sum(tops.hits) == pytest.approx(hits)
 
 
 @given(rows, weighting, st.sampled_from([-1.0, 0.0, 0.2, 2.0, 3.0]))
 def test_below_a_least_score_nothing_has_a_place(cases: list[Row], weights: list[int], least: float) -> None:
     above = [case for case in cases if case[1] >= least]
-    found = select_tops(order_of(cases), [positive for _, _, positive in cases], 4, least)
+    tops = select_tops(order_of(cases), [positive for _, _, positive in cases], 4, least)
     alone = select_tops(order_of(above), [positive for _, _, positive in above], 4)
-    assert (found.slots, found.hits) == (alone.slots, alone.hits)
-    assert same(found.compute_precision(weights), alone.compute_precision(weights))
+    assert (tops.slots, tops.hits) == (alone.slots, alone.hits)
+    assert same(tops.compute_precision(weights), alone.compute_precision(weights))
 
 
 @given(rows, weighting)
 def test_days_count_as_often_as_they_weigh(cases: list[Row], weights: list[int]) -> None:
-    figures, found = (
+    figures, tops = (
         measured(cases, weights),
         select_tops(order_of(cases), [positive for _, _, positive in cases], 4),
     )
-    slots = sum(weight * each for weight, each in zip(weights, found.slots, strict=True))
-    hits = sum(weight * each for weight, each in zip(weights, found.hits, strict=True))
+    slots = sum(weight * each for weight, each in zip(weights, tops.slots, strict=True))
+    hits = sum(weight * each for weight, each in zip(weights, tops.hits, strict=True))
     positives = sum(weights[day] for day, _, positive in cases if positive)
     assert same(figures.precision, hits / slots if slots else math.nan)
     assert same(figures.recall, hits / positives if positives else math.nan)
@@ -128,9 +128,9 @@ def test_days_count_as_often_as_they_weigh(cases: list[Row], weights: list[int])
 @given(rows)
 def test_a_random_order_is_one_in_which_all_are_equal(cases: list[Row]) -> None:
     equal = [(day, 0.0, positive) for day, _, positive in cases]
-    found, positives = measured(equal, [1] * 4), sum(positive for _, _, positive in cases)
-    assert same(found.auc, 0.5 if 0 < positives < len(cases) else math.nan)
-    assert same(found.average_precision, positives / len(cases) if positives else math.nan)
+    figures, positives = measured(equal, [1] * 4), sum(positive for _, _, positive in cases)
+    assert same(figures.auc, 0.5 if 0 < positives < len(cases) else math.nan)
+    assert same(figures.average_precision, positives / len(cases) if positives else math.nan)
 
 
 FIRST, SECOND = dt.date(2025, 3, 1), dt.date(2025, 3, 2)
@@ -147,10 +147,10 @@ CASES = [
 
 class TestMeasurement:
     def test_what_was_known_counts_in_the_auc_of_all_alone(self) -> None:
-        found = Measurement(CASES, ("R",), 20)
-        row = found.measure_ranking("any", [1, 2, 0, 3, 0, 0]).get_row("R")
-        assert (found.count_positives("R"), found.count_positives("R", include_known=True)) == (1, 2)
-        assert found.days == 2
+        measurement = Measurement(CASES, ("R",), 20)
+        row = measurement.measure_ranking("any", [1, 2, 0, 3, 0, 0]).get_row("R")
+        assert (measurement.count_positives("R"), measurement.count_positives("R", include_known=True)) == (1, 2)
+        assert measurement.days == 2
         assert row.auc.value == pytest.approx(3 / 4)
         assert row.auc_all == pytest.approx(4 / 8)
         # three places on the first day, one on the second
@@ -161,23 +161,23 @@ class TestMeasurement:
         assert (row.slots, row.least, row.precision.value, row.recall.value) == (2, 2, 1 / 2, 1.0)
 
     def test_rankings_are_compared_on_the_same_days(self) -> None:
-        found = Measurement(CASES, ("R",), 50)
+        measurement = Measurement(CASES, ("R",), 50)
         one, other = (
-            found.measure_ranking("one", [1, 2, 0, 3, 0, 0]),
-            found.measure_ranking("other", [1, 2, 0, 3, 0, 0]),
+            measurement.measure_ranking("one", [1, 2, 0, 3, 0, 0]),
+            measurement.measure_ranking("other", [1, 2, 0, 3, 0, 0]),
         )
-        difference = found.compare_rankings(one, other, "R")
+        difference = measurement.compare_rankings(one, other, "R")
         assert (difference.value, difference.low, difference.high) == (0.0, 0.0, 0.0)
 
     def test_without_positives_nothing_is_known(self) -> None:
-        found = Measurement([Case(FIRST, frozenset())], ("R",), 5)
-        row = found.measure_ranking("any", [1]).get_row("R")
+        measurement = Measurement([Case(FIRST, frozenset())], ("R",), 5)
+        row = measurement.measure_ranking("any", [1]).get_row("R")
         assert math.isnan(row.auc.value)
         assert not row.auc.is_defined
         assert row.precision.value == 0.0
 
     def test_without_open_cases_nothing_is_known(self) -> None:
-        found = Measurement([Case(FIRST, R, is_known=True)], ("R",), 5)
-        row = found.measure_ranking("any", [1]).get_row("R")
-        assert (found.days, row.auc.is_defined) == (0, False)
+        measurement = Measurement([Case(FIRST, R, is_known=True)], ("R",), 5)
+        row = measurement.measure_ranking("any", [1]).get_row("R")
+        assert (measurement.days, row.auc.is_defined) == (0, False)
         assert all(map(math.isnan, (row.auc_all, row.auc.value, row.precision.value)))

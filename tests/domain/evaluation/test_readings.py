@@ -56,13 +56,13 @@ def test_the_verdict_comes_before_certainty_and_certainty_before_numbers() -> No
 
 
 def test_pairs_are_counted_right_wrong_and_tied() -> None:
-    found, nothing = Reading(review(CONFIRMED)), Reading(NOTHING)
+    confirmed_reading, nothing = Reading(review(CONFIRMED)), Reading(NOTHING)
     result = evaluate_readings(
         [
-            read_pair(found, nothing, (9.0, 3.0)),
-            read_pair(nothing, found, (9.0, 20.0)),
+            read_pair(confirmed_reading, nothing, (9.0, 3.0)),
+            read_pair(nothing, confirmed_reading, (9.0, 20.0)),
             read_pair(nothing, nothing, (5.0, 5.0)),
-            read_pair(found, Reading(review(POSSIBLE)), (1.0, 2.0)),
+            read_pair(confirmed_reading, Reading(review(POSSIBLE)), (1.0, 2.0)),
         ]
     )
     reading = result.reading
@@ -76,8 +76,10 @@ def test_pairs_are_counted_right_wrong_and_tied() -> None:
 
 
 def test_memory_is_counted_apart() -> None:
-    found, nothing = Reading(review(CONFIRMED)), Reading(NOTHING)
-    result = evaluate_readings([read_pair(found, replace(nothing, is_recognised=True)), read_pair(nothing, found)])
+    confirmed_reading, nothing = Reading(review(CONFIRMED)), Reading(NOTHING)
+    result = evaluate_readings(
+        [read_pair(confirmed_reading, replace(nothing, is_recognised=True)), read_pair(nothing, confirmed_reading)]
+    )
     assert (result.reading.right, result.reading.pairs) == (1, 2)
     assert (result.recognised.right, result.recognised.pairs) == (1, 1)
     assert (result.unrecognised.right, result.unrecognised.pairs) == (0, 1)

@@ -30,14 +30,14 @@ NO_GAIN = Estimate(0.01, -0.1, 0.1)
     ],
 )
 def test_the_lower_end_decides(positives: int, auc: tuple[float, float, float], signal: RankingSignal) -> None:
-    found = judge_ranking(positives, Estimate(*auc), NO_GAIN)
-    assert found.signal is signal
-    assert is_one_sentence(found.sentence.replace("0.", "0,"))
-    assert ("don't rely on" in found.sentence) is (signal is not RankingSignal.CLEAR)
+    verdict = judge_ranking(positives, Estimate(*auc), NO_GAIN)
+    assert verdict.signal is signal
+    assert is_one_sentence(verdict.sentence.replace("0.", "0,"))
+    assert ("don't rely on" in verdict.sentence) is (signal is not RankingSignal.CLEAR)
 
 
 @pytest.mark.parametrize(
-    ("gain", "said"),
+    ("gain", "phrase"),
     [
         pytest.param((0.07, 0.01, 0.15), "better than chance and than a list by lines added", id="better"),
         pytest.param((0.02, -0.01, 0.05), "not clearly better than a list by lines added", id="as-good"),
@@ -45,5 +45,5 @@ def test_the_lower_end_decides(positives: int, auc: tuple[float, float, float], 
         pytest.param((math.nan, math.nan, math.nan), "not clearly better", id="not-defined"),
     ],
 )
-def test_a_signal_is_told_beside_lines_added(gain: tuple[float, float, float], said: str) -> None:
-    assert said in judge_ranking(50, Estimate(0.7, 0.6, 0.8), Estimate(*gain)).sentence
+def test_a_signal_is_told_beside_lines_added(gain: tuple[float, float, float], phrase: str) -> None:
+    assert phrase in judge_ranking(50, Estimate(0.7, 0.6, 0.8), Estimate(*gain)).sentence

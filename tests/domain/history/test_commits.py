@@ -76,16 +76,30 @@ def test_other_commits_name_none(message: str) -> None:
 
 @given(st.text(alphabet="(#)1 2Merge\n:pulrqst", max_size=40))
 def test_any_message_is_read(message: str) -> None:
-    found = parse_merge_message(message, REPOSITORY)
-    assert found is None or (found.number > 0 and "\n" not in found.title)
+    merge_reference = parse_merge_message(message, REPOSITORY)
+    assert merge_reference is None or (merge_reference.number > 0 and "\n" not in merge_reference.title)
 
 
 def test_a_merge_has_what_its_commit_changed() -> None:
-    (found,) = sort_commits([commit("Count once (#12)\n\nWhy")], REPOSITORY, "main").pulls
-    assert (found.number, found.title, found.body, found.base) == (12, "Count once", "", "main")
-    assert found.commit_message == "Count once (#12)\n\nWhy"
-    assert (found.merge_time, found.merge_commit, found.author.login) == (NOON, "a" * 40, "Ada")
-    assert (found.additions, found.deletions, found.changed_files, len(found.files or ())) == (3, 2, 1, 1)
+    (pull_request,) = sort_commits([commit("Count once (#12)\n\nWhy")], REPOSITORY, "main").pulls
+    assert (pull_request.number, pull_request.title, pull_request.body, pull_request.base) == (
+        12,
+        "Count once",
+        "",
+        "main",
+    )
+    assert pull_request.commit_message == "Count once (#12)\n\nWhy"
+    assert (pull_request.merge_time, pull_request.merge_commit, pull_request.author.login) == (
+        NOON,
+        "a" * 40,
+        "Ada",
+    )
+    assert (
+        pull_request.additions,
+        pull_request.deletions,
+        pull_request.changed_files,
+        len(pull_request.files or ()),
+    ) == (3, 2, 1, 1)
 
 
 def test_a_description_is_the_message_without_its_title_and_its_people() -> None:
@@ -101,14 +115,17 @@ def test_a_description_is_the_message_without_its_title_and_its_people() -> None
 
 
 def test_the_first_commit_that_names_a_number_is_its_merge_and_all_others_are_direct() -> None:
-    said = ["Second (#2)", "First (#1)", "Bump", "First once more (#1)"]
-    found = sort_commits(map(commit, said), REPOSITORY, "main")
-    assert [(each.number, each.title) for each in found.pulls] == [(1, "First"), (2, "Second")]
-    assert [(each.number, each.title) for each in found.direct] == [(-1, "Bump"), (-2, "First once more (#1)")]
+    messages = ["Second (#2)", "First (#1)", "Bump", "First once more (#1)"]
+    branch_commits = sort_commits(map(commit, messages), REPOSITORY, "main")
+    assert [(each.number, each.title) for each in branch_commits.pulls] == [(1, "First"), (2, "Second")]
+    assert [(each.number, each.title) for each in branch_commits.direct] == [
+        (-1, "Bump"),
+        (-2, "First once more (#1)"),
+    ]
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("messages", "expected"),
     [
         pytest.param(["x\n\nReverts octo/engine#7"], "octo/engine", id="one"),
         pytest.param(["Merge octo/engine#7: x"], "octo/engine", id="merge"),
@@ -119,6 +136,6 @@ def test_the_first_commit_that_names_a_number_is_its_merge_and_all_others_are_di
         pytest.param([], None, id="nothing"),
     ],
 )
-def test_reverts_name_their_repository(said: list[str], expected: str | None) -> None:
-    found = detect_repository(map(commit, said))
-    assert (str(found) if found else None) == expected
+def test_reverts_name_their_repository(messages: list[str], expected: str | None) -> None:
+    repository = detect_repository(map(commit, messages))
+    assert (str(repository) if repository else None) == expected

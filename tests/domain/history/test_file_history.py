@@ -58,10 +58,10 @@ def test_what_was_pushed_without_a_pull_request_counts_by_its_time_as_well(days:
 
 
 def test_a_fix_of_several_files_is_one_and_other_files_have_none() -> None:
-    found = past(merged(5, 1, CORE, OTHER, title="[Bugfix] Count once"), merged(6, 2, title="Hotfix"))
-    assert found.count_fixes([CORE, OTHER], NOON) == 2
-    assert found.count_fixes([OTHER], NOON) == 1
-    assert found.count_fixes(["src/none.py"], NOON) == found.count_fixes([], NOON) == 0
+    file_history = past(merged(5, 1, CORE, OTHER, title="[Bugfix] Count once"), merged(6, 2, title="Hotfix"))
+    assert file_history.count_fixes([CORE, OTHER], NOON) == 2
+    assert file_history.count_fixes([OTHER], NOON) == 1
+    assert file_history.count_fixes(["src/none.py"], NOON) == file_history.count_fixes([], NOON) == 0
 
 
 @pytest.mark.parametrize(
@@ -106,10 +106,10 @@ def renaming(number: int, days: float, before: str, after: str) -> PullRequest:
 
 def test_a_renamed_file_takes_along_what_happened_to_it_from_then_on() -> None:
     fix = merged(5, 9, "src/a.py", title="Fix it")
-    found = past(fix, renaming(6, 8, "src/a.py", "src/b.py"), renaming(7, 4, "src/b.py", "src/c.py"))
-    assert found.count_fixes(["src/c.py"], NOON) == 1
-    assert found.count_fixes(["src/c.py"], NOON - 4 * DAY) == 0, "it was not called so yet"
-    assert found.count_fixes(["src/b.py"], NOON - 5 * DAY) == 1
+    file_history = past(fix, renaming(6, 8, "src/a.py", "src/b.py"), renaming(7, 4, "src/b.py", "src/c.py"))
+    assert file_history.count_fixes(["src/c.py"], NOON) == 1
+    assert file_history.count_fixes(["src/c.py"], NOON - 4 * DAY) == 0, "it was not called so yet"
+    assert file_history.count_fixes(["src/b.py"], NOON - 5 * DAY) == 1
 
 
 def test_files_that_change_names_in_a_circle_have_an_end() -> None:
@@ -127,8 +127,8 @@ def test_files_that_change_names_in_a_circle_have_an_end() -> None:
     ],
 )
 def test_it_was_open_since_a_later_one_was_merged_at_the_latest(number: int, expected: timedelta) -> None:
-    found = past(merged(12, 3), merged(11, 2), merged(20, 1), merged(30, -1))
-    assert found.get_open_time(number, NOON) == expected
+    file_history = past(merged(12, 3), merged(11, 2), merged(20, 1), merged(30, -1))
+    assert file_history.get_open_time(number, NOON) == expected
 
 
 @pytest.mark.parametrize(
@@ -141,8 +141,8 @@ def test_it_was_open_since_a_later_one_was_merged_at_the_latest(number: int, exp
     ],
 )
 def test_one_number_that_leaps_makes_nothing_look_old(numbers: list[int], expected: int) -> None:
-    found = past(*(merged(number, len(numbers) + 1 - at) for at, number in enumerate(numbers, 1)))
-    assert found.get_open_time(120, NOON) == expected * DAY
+    file_history = past(*(merged(number, len(numbers) + 1 - at) for at, number in enumerate(numbers, 1)))
+    assert file_history.get_open_time(120, NOON) == expected * DAY
 
 
 def of_size(number: int, days: float, lines: int, path: str = CORE) -> PullRequest:
@@ -187,10 +187,10 @@ changes = st.lists(st.tuples(hours, st.sampled_from([CORE, OTHER, "setup.py"]), 
 def test_what_is_merged_later_or_at_the_same_time_changes_no_score(
     before: list[tuple[int, str, str]], after: list[tuple[int, str, str]], hour: int
 ) -> None:
-    def made(first: int, found: list[tuple[int, str, str]], at: datetime, step: int) -> list[PullRequest]:
+    def made(first: int, merge_rows: list[tuple[int, str, str]], at: datetime, step: int) -> list[PullRequest]:
         return [
             pull(first + n, title=title, merged_at=at + step * timedelta(hours=h), files=[changed_file(path, 90)])
-            for n, (h, path, title) in enumerate(found)
+            for n, (h, path, title) in enumerate(merge_rows)
         ]
 
     one = pull(500, title="Faster core", merged_at=NOON, files=[changed_file(CORE, 300), changed_file(OTHER)])
@@ -224,5 +224,5 @@ def test_the_history_of_its_files_counts_and_is_told() -> None:
 
 
 def test_an_open_pull_request_is_scored_without_history() -> None:
-    found = past(START, merged(5, 1, title="Fix it"))
-    assert assess_pull_request(replace(merged(9, 0), merged_at=None), past=found).without_history
+    file_history = past(START, merged(5, 1, title="Fix it"))
+    assert assess_pull_request(replace(merged(9, 0), merged_at=None), past=file_history).without_history

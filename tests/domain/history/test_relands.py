@@ -153,8 +153,8 @@ def test_the_history_of_tries_is_told() -> None:
 
 def test_a_revert_of_a_revert_is_a_try_too() -> None:
     titles = {1: COUNT, 2: "Revert #1", 3: "Revert #2", 4: "Revert #3", 5: "Revert #4"}
-    found = find_relands(RevertIndex([merged(number, title) for number, title in titles.items()]))
-    assert found == (Reland(3, (Attempt(1, 2),)), Reland(5, (Attempt(1, 2), Attempt(3, 4))))
+    relands = find_relands(RevertIndex([merged(number, title) for number, title in titles.items()]))
+    assert relands == (Reland(3, (Attempt(1, 2),)), Reland(5, (Attempt(1, 2), Attempt(3, 4))))
 
 
 def test_who_takes_back_the_change_and_its_revert_lands_nothing() -> None:
@@ -213,19 +213,19 @@ def test_the_order_in_which_they_are_given_changes_nothing(
 
 @given(histories())
 def test_tries_come_before_in_order_and_what_took_them_back_between(pulls: list[PullRequest]) -> None:
-    for found in find_relands(RevertIndex(pulls)):
-        numbers = [each.number for each in found.attempts]
+    for reland in find_relands(RevertIndex(pulls)):
+        numbers = [each.number for each in reland.attempts]
         assert numbers == sorted(set(numbers))
         assert numbers
-        assert all(each.number < (each.reverted_by or found.number) <= found.number for each in found.attempts)
-        assert found.number not in {each.reverted_by for each in found.attempts}
+        assert all(each.number < (each.reverted_by or reland.number) <= reland.number for each in reland.attempts)
+        assert reland.number not in {each.reverted_by for each in reland.attempts}
 
 
 @given(histories())
 def test_what_is_merged_later_changes_no_reland(pulls: list[PullRequest]) -> None:
-    found = find_relands(RevertIndex(pulls))
+    relands = find_relands(RevertIndex(pulls))
     assert find_relands(RevertIndex(pulls[:-1])) == tuple(
-        each for each in found if each.number != pulls[-1].number
+        each for each in relands if each.number != pulls[-1].number
     )
 
 
@@ -234,7 +234,7 @@ def test_thousands_of_tries_are_told_soon() -> None:
     turns = [merged(n, COUNT if n % 2 else f"Revert #{n - 1}") for n in range(1, 3_001)]
     later = [replace(each, merged_at=NOON + timedelta(seconds=each.number)) for each in turns]
     before = time.process_time()
-    found = find_relands(RevertIndex(later))
+    relands = find_relands(RevertIndex(later))
     assert time.process_time() - before < 3
-    assert len(found) == 1_499
-    assert [each.number for each in found[-1].attempts] == list(range(2_899, 2_999, 2))
+    assert len(relands) == 1_499
+    assert [each.number for each in relands[-1].attempts] == list(range(2_899, 2_999, 2))

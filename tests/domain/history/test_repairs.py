@@ -26,7 +26,7 @@ CAUSE = merged(5)
 
 def repaired(title: str, body: str) -> list[int]:
     """What a pull request that is merged after 5 and 50 repairs of them."""
-    return [found.number for found in find_repairs(RevertIndex([merged(99, title, body), merged(50), CAUSE]))]
+    return [repair.number for repair in find_repairs(RevertIndex([merged(99, title, body), merged(50), CAUSE]))]
 
 
 @check_rows(
@@ -183,10 +183,10 @@ wild = st.lists(words | st.text(st.characters(), max_size=6), max_size=12).map("
 
 
 @given(st.lists(st.tuples(wild, wild), min_size=1, max_size=4))
-def test_whatever_is_written_both_halves_are_there_and_in_order(said: list[tuple[str, str]]) -> None:
-    found = find_repairs(RevertIndex([merged(at, title, body) for at, (title, body) in enumerate(said, 1)]))
-    assert all(1 <= repair.number < repair.by <= len(said) for repair in found)
-    assert len(set(found)) == len(found)
+def test_whatever_is_written_both_halves_are_there_and_in_order(texts: list[tuple[str, str]]) -> None:
+    repairs = find_repairs(RevertIndex([merged(at, title, body) for at, (title, body) in enumerate(texts, 1)]))
+    assert all(1 <= repair.number < repair.by <= len(texts) for repair in repairs)
+    assert len(set(repairs)) == len(repairs)
 
 
 @check_rows(
@@ -319,7 +319,7 @@ def test_the_next_of_a_sentence_is_not_blamed_with_the_first() -> None:
 )
 def test_the_message_of_the_merge_commit_may_blame(message: str, expected: list[int]) -> None:
     repair = merged(99, "Fix the counter", commit_message=message)
-    assert [found.number for found in find_repairs(RevertIndex([repair, CAUSE]))] == expected
+    assert [detected_repair.number for detected_repair in find_repairs(RevertIndex([repair, CAUSE]))] == expected
 
 
 @pytest.mark.parametrize("title", ["Fix the counter: revert #5", "[Bugfix] Revert the queue part of #5"])

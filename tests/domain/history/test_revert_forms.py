@@ -422,4 +422,4 @@ def test_what_lands_again_takes_nothing_back(title: str, body: str) -> None:
 )
 def test_merges_name_what_they_take_back_by_their_branch(title: str, message: str, expected: list[int]) -> None:
     known = [merged(5, "Add a counter"), merged(7, "Take it back"), merged(99, title, commit_message=message)]
-    assert [found.number for found in RevertIndex(known).reverts] == expected
+    assert [revert.number for revert in RevertIndex(known).reverts] == expected

@@ -133,9 +133,9 @@ def test_a_pull_request_says_whether_it_is_a_revert(title: str, body: str, expec
 
 
 def test_who_takes_back_another_of_the_day_is_a_revert() -> None:
-    found = merged(9, "Undo", "Reverts octo/engine#5")
-    assert RevertIndex([found, FIRST]).reverts == (Revert(5, 9),)
-    assert is_revert(found)
+    reverting_pull = merged(9, "Undo", "Reverts octo/engine#5")
+    assert RevertIndex([reverting_pull, FIRST]).reverts == (Revert(5, 9),)
+    assert is_revert(reverting_pull)
 
 
 pieces = st.sampled_from(
@@ -162,11 +162,11 @@ wild = st.lists(pieces | st.text(max_size=8), max_size=10).map("".join)
 
 
 @given(st.lists(st.tuples(wild, wild), min_size=1, max_size=4))
-def test_whatever_is_written_both_halves_are_of_the_day_and_in_order(said: list[tuple[str, str]]) -> None:
-    pulls = [merged(at, title or f"T{at}", body) for at, (title, body) in enumerate(said, 1)]
-    found = RevertIndex(pulls).reverts
-    assert all(revert.number < revert.by <= len(pulls) for revert in found)
-    assert len(set(found)) == len(found)
+def test_whatever_is_written_both_halves_are_of_the_day_and_in_order(texts: list[tuple[str, str]]) -> None:
+    pulls = [merged(at, title or f"T{at}", body) for at, (title, body) in enumerate(texts, 1)]
+    reverts = RevertIndex(pulls).reverts
+    assert all(revert.number < revert.by <= len(pulls) for revert in reverts)
+    assert len(set(reverts)) == len(reverts)
 
 
 def test_the_other_repository_of_a_day_is_known_by_its_own_name() -> None:
@@ -236,4 +236,4 @@ def test_what_is_merged_later_changes_nothing_of_what_was_found_before(pulls: li
 @given(days())
 def test_whoever_takes_something_back_is_a_revert(pulls: list[PullRequest]) -> None:
     by = {each.number: each for each in pulls}
-    assert all(is_revert(by[found.by]) for found in RevertIndex(pulls).reverts)
+    assert all(is_revert(by[revert.by]) for revert in RevertIndex(pulls).reverts)

@@ -56,25 +56,25 @@ def test_who_takes_something_back_is_a_revert() -> None:
 
 @pytest.mark.slow
 def test_parts_are_known_as_parts() -> None:
-    found = {revert.number for revert in index().reverts if revert.is_partial}
-    assert found == {28271, 28819, 29558}
+    partial_numbers = {revert.number for revert in index().reverts if revert.is_partial}
+    assert partial_numbers == {28271, 28819, 29558}
 
 
 @pytest.mark.slow
 def test_relands_tell_what_was_tried() -> None:
-    found = {
+    attempts = {
         each.number: [(one.number, one.reverted_by) for one in each.attempts] for each in find_relands(index())
     }
-    assert len(found) == 17
+    assert len(attempts) == 17
     # a revert of a revert, the same title, "(take 2)", "Reapply", "UNREVERT", "[Redo] #N"
-    assert found[29179] == [(28875, 29159)]
-    assert found[22951] == [(22538, 22948)]
-    assert found[28319] == [(28012, 28289)]
-    assert found[27768] == [(27598, 27714)]
-    assert found[26502] == [(26113, 26472)]
-    assert found[28771] == [(26368, 28773)]
+    assert attempts[29179] == [(28875, 29159)]
+    assert attempts[22951] == [(22538, 22948)]
+    assert attempts[28319] == [(28012, 28289)]
+    assert attempts[27768] == [(27598, 27714)]
+    assert attempts[26502] == [(26113, 26472)]
+    assert attempts[28771] == [(26368, 28773)]
     # found by reading only: the title of the revert names no change
-    assert found[24357] == [(22628, None)]
+    assert attempts[24357] == [(22628, None)]
 
 
 @pytest.mark.slow

@@ -38,12 +38,12 @@ def test_the_sum_of_days_is_the_sum_of_their_calls(
     stored = [Counter[str]() for _ in range(days)]
     for place, call in enumerate(calls):
         stored[place % days].update(build_call_entry(DAY, *call).amounts)
-    found = sum_days(stored)
-    assert found.total.usage == sum((usage for _, _, usage, _ in calls), Usage())
-    assert found.total.calls == len(calls)
-    assert found.total.dollars == pytest.approx(sum(dollars for *_, dollars in calls), abs=1e-5)
-    assert sum(found.by_origin.values()) == pytest.approx(found.total.dollars, abs=1e-5)
-    assert set(found.by_kind) == {kind for kind, *_ in calls}
+    totals = sum_days(stored)
+    assert totals.total.usage == sum((usage for _, _, usage, _ in calls), Usage())
+    assert totals.total.calls == len(calls)
+    assert totals.total.dollars == pytest.approx(sum(dollars for *_, dollars in calls), abs=1e-5)
+    assert sum(totals.by_origin.values()) == pytest.approx(totals.total.dollars, abs=1e-5)
+    assert set(totals.by_kind) == {kind for kind, *_ in calls}
 
 
 def test_works_have_averages_and_the_cache_a_share() -> None:
@@ -52,13 +52,13 @@ def test_works_have_averages_and_the_cache_a_share() -> None:
     for expense in (first, Expense(cache_hits=40)):
         stored.update(build_work_entry(DAY, WorkKind.DIGEST, expense).amounts)
     stored.update(build_work_entry(DAY, WorkKind.ANSWER, Expense(2, Usage(input=10), 0.5)).amounts)
-    found = sum_days([stored])
-    digests = found.work[WorkKind.DIGEST]
+    totals = sum_days([stored])
+    digests = totals.work[WorkKind.DIGEST]
     assert (digests.count, digests.tokens) == (2, 1_000)
     assert digests.average_dollars == pytest.approx(0.03)
-    assert found.work[WorkKind.ANSWER].average_dollars == pytest.approx(0.5)
-    assert found.cache_share == pytest.approx(70 / 80)
-    assert found.total == Expense(), "the calls of works have entries of their own"
+    assert totals.work[WorkKind.ANSWER].average_dollars == pytest.approx(0.5)
+    assert totals.cache_share == pytest.approx(70 / 80)
+    assert totals.total == Expense(), "the calls of works have entries of their own"
 
 
 def test_names_that_a_later_version_wrote_are_left_out() -> None:

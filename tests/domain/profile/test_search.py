@@ -20,7 +20,7 @@ OURS = Profile("ours", ("vllm",), "octo/ours", "", NOON, (SCHEDULE, CONFIG, FLAG
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "uses"),
     [
         ("vllm.Scheduler.schedule", [SCHEDULE]),
         ("Scheduler.schedule", [SCHEDULE]),
@@ -38,8 +38,8 @@ OURS = Profile("ours", ("vllm",), "octo/ours", "", NOON, (SCHEDULE, CONFIG, FLAG
         ("  ", []),
     ],
 )
-def test_the_closest_meaning_is_found(text: str, found: list[Use]) -> None:
-    assert list(find_uses(OURS, text)) == found
+def test_the_closest_meaning_is_found(text: str, uses: list[Use]) -> None:
+    assert list(find_uses(OURS, text)) == uses
 
 
 @given(st.text(max_size=400))

@@ -166,7 +166,7 @@ def patches(draw: st.DrawFn) -> tuple[str, list[DiffLine]]:
 @given(patches())
 def test_every_line_is_read_with_its_numbers(made: tuple[str, list[DiffLine]]) -> None:
     patch, lines = made
-    assert [line for _, found in split_hunks(patch) for line in found] == lines
+    assert [line for _, hunk_lines in split_hunks(patch) for line in hunk_lines] == lines
 
 
 @given(patches())

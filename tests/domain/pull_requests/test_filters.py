@@ -44,8 +44,8 @@ def touching(*paths: str) -> PullRequest:
         "half-a-character": ("\ud800", "vllm/core.py", False),
     }
 )
-def test_a_path_is_read_as_in_a_gitignore(wanted: str, path: str, fits: bool) -> None:
-    assert Filters(paths=(wanted,)).is_match(touching(path)) is fits
+def test_a_path_is_read_as_in_a_gitignore(pattern: str, path: str, fits: bool) -> None:
+    assert Filters(paths=(pattern,)).is_match(touching(path)) is fits
 
 
 def test_one_fitting_file_is_enough() -> None:
@@ -53,8 +53,8 @@ def test_one_fitting_file_is_enough() -> None:
 
 
 def test_paths_are_alternatives() -> None:
-    wanted = Filters(paths=("csrc", "docs"))
-    assert [wanted.is_match(touching(path)) for path in ("csrc/a.cu", "docs/a.md", "vllm/a.py")] == [
+    filters = Filters(paths=("csrc", "docs"))
+    assert [filters.is_match(touching(path)) for path in ("csrc/a.cu", "docs/a.md", "vllm/a.py")] == [
         True,
         True,
         False,
@@ -62,24 +62,24 @@ def test_paths_are_alternatives() -> None:
 
 
 def test_a_path_with_an_exclamation_mark_takes_out_of_those_before_it() -> None:
-    wanted = Filters(paths=("vllm", "!vllm/v1"))
-    assert [wanted.is_match(touching(path)) for path in ("vllm/a.py", "vllm/v1/a.py")] == [True, False]
+    filters = Filters(paths=("vllm", "!vllm/v1"))
+    assert [filters.is_match(touching(path)) for path in ("vllm/a.py", "vllm/v1/a.py")] == [True, False]
 
 
 def test_paths_that_only_take_away_take_away_from_all() -> None:
-    wanted = Filters(paths=("!tests/", "!*.md"))
+    filters = Filters(paths=("!tests/", "!*.md"))
     paths = ("vllm/a.py", "tests/a.py", "vllm/tests/b.py", "README.md", "docs/x.rst")
-    assert [wanted.is_match(touching(path)) for path in paths] == [True, False, False, False, True]
+    assert [filters.is_match(touching(path)) for path in paths] == [True, False, False, False, True]
 
 
 def test_without_files_a_pull_request_may_fit_by_facts_and_fits_no_path() -> None:
-    wanted, found = Filters(paths=("*",)), pull(files=None)
-    assert wanted.may_match(found)
-    assert not wanted.is_match(found)
+    filters, pull_request = Filters(paths=("*",)), pull(files=None)
+    assert filters.may_match(pull_request)
+    assert not filters.is_match(pull_request)
 
 
 @pytest.mark.parametrize(
-    ("login", "wanted", "fits"),
+    ("login", "logins", "fits"),
     [
         pytest.param("ada-dev", ("ada-dev",), True, id="equal"),
         pytest.param("Ada-Dev", ("aDA-dEV",), True, id="another-case"),
@@ -90,9 +90,11 @@ def test_without_files_a_pull_request_may_fit_by_facts_and_fits_no_path() -> Non
         pytest.param("ada-dev", (), True, id="any"),
     ],
 )
-def test_an_author_is_a_whole_login_in_any_case(login: str, wanted: tuple[str, ...], fits: bool) -> None:
-    found = pull(author=Account(login))
-    assert Filters(authors=wanted).is_match(found) is Filters(authors=wanted).may_match(found) is fits
+def test_an_author_is_a_whole_login_in_any_case(login: str, logins: tuple[str, ...], fits: bool) -> None:
+    pull_request = pull(author=Account(login))
+    assert (
+        Filters(authors=logins).is_match(pull_request) is Filters(authors=logins).may_match(pull_request) is fits
+    )
 
 
 @pytest.mark.parametrize(
@@ -106,14 +108,14 @@ def test_an_author_is_a_whole_login_in_any_case(login: str, wanted: tuple[str, .
     ],
 )
 def test_bots_stands_for_every_author_that_is_one(author: Account, is_bot: bool) -> None:
-    found = pull(author=author)
+    pull_request = pull(author=author)
     for word in ("bots", "BOTS"):
-        assert Filters(authors=(word,)).is_match(found) is is_bot
-        assert Filters(not_authors=(word,)).is_match(found) is not is_bot
+        assert Filters(authors=(word,)).is_match(pull_request) is is_bot
+        assert Filters(not_authors=(word,)).is_match(pull_request) is not is_bot
 
 
 @pytest.mark.parametrize(
-    ("wanted", "fits"),
+    ("filters", "fits"),
     [
         pytest.param(Filters(not_authors=("bob",)), True, id="another"),
         pytest.param(Filters(not_authors=("ADA-dev",)), False, id="another-case"),
@@ -124,13 +126,13 @@ def test_bots_stands_for_every_author_that_is_one(author: Account, is_bot: bool)
         pytest.param(Filters(labels=("bug",), not_authors=("bob",)), False, id="another-label"),
     ],
 )
-def test_authors_that_are_not_wanted_are_taken_away(wanted: Filters, fits: bool) -> None:
-    found = pull(author=Account("ada-dev"))
-    assert wanted.is_match(found) is wanted.may_match(found) is fits
+def test_authors_that_are_not_wanted_are_taken_away(filters: Filters, fits: bool) -> None:
+    pull_request = pull(author=Account("ada-dev"))
+    assert filters.is_match(pull_request) is filters.may_match(pull_request) is fits
 
 
 @pytest.mark.parametrize(
-    ("labels", "wanted", "fits"),
+    ("labels", "filter_labels", "fits"),
     [
         pytest.param(("bug",), ("bug",), True, id="equal"),
         pytest.param(("Bug",), ("bUG",), True, id="another-case"),
@@ -143,13 +145,13 @@ def test_authors_that_are_not_wanted_are_taken_away(wanted: Filters, fits: bool)
     ],
 )
 def test_a_label_is_a_whole_label_in_any_case(
-    labels: tuple[str, ...], wanted: tuple[str, ...], fits: bool
+    labels: tuple[str, ...], filter_labels: tuple[str, ...], fits: bool
 ) -> None:
-    assert Filters(labels=wanted).is_match(pull(labels=labels)) is fits
+    assert Filters(labels=filter_labels).is_match(pull(labels=labels)) is fits
 
 
 @pytest.mark.parametrize(
-    ("wanted", "fits"),
+    ("filters", "fits"),
     [
         pytest.param(Filters(("csrc",), ("ada",), ("bug",)), True, id="all"),
         pytest.param(Filters(("docs",), ("ada",), ("bug",)), False, id="another-path"),
@@ -157,9 +159,9 @@ def test_a_label_is_a_whole_label_in_any_case(
         pytest.param(Filters(("csrc",), ("ada",), ("docs",)), False, id="another-label"),
     ],
 )
-def test_every_kind_that_is_given_must_fit(wanted: Filters, fits: bool) -> None:
-    found = pull(files=[changed_file("csrc/a.cu")], author=Account("ada"), labels=("bug",))
-    assert wanted.is_match(found) is fits
+def test_every_kind_that_is_given_must_fit(filters: Filters, fits: bool) -> None:
+    pull_request = pull(files=[changed_file("csrc/a.cu")], author=Account("ada"), labels=("bug",))
+    assert filters.is_match(pull_request) is fits
 
 
 def test_without_filters_everything_fits_even_without_files() -> None:
@@ -169,15 +171,15 @@ def test_without_filters_everything_fits_even_without_files() -> None:
 
 
 @pytest.mark.parametrize(
-    "wanted",
+    "filters",
     [Filters(paths=("a",)), Filters(authors=("a",)), Filters(labels=("a",)), Filters(not_authors=("a",))],
 )
-def test_with_any_filter_there_are_filters(wanted: Filters) -> None:
-    assert wanted
+def test_with_any_filter_there_are_filters(filters: Filters) -> None:
+    assert filters
 
 
 @pytest.mark.parametrize(
-    ("wanted", "text"),
+    ("filters", "text"),
     [
         (Filters(("vllm/v1", "*.cu"), ("ada",), ("bug",)), "path:vllm/v1 path:*.cu author:ada label:bug"),
         (Filters(labels=("good first issue",)), 'label:"good first issue"'),
@@ -186,8 +188,8 @@ def test_with_any_filter_there_are_filters(wanted: Filters) -> None:
         (Filters(labels=("bug",), not_authors=("bots", "bob")), "label:bug not-author:bots not-author:bob"),
     ],
 )
-def test_filters_are_written_as_in_a_command(wanted: Filters, text: str) -> None:
-    assert str(wanted) == text
+def test_filters_are_written_as_in_a_command(filters: Filters, text: str) -> None:
+    assert str(filters) == text
 
 
 names = st.sampled_from("a b A csrc docs a/b".split())
@@ -196,14 +198,14 @@ some = st.lists(names, max_size=2).map(tuple)
 
 @given(st.builds(Filters, some, some, some, some), names, some, st.none() | some)
 def test_what_fits_also_fits_by_its_facts(
-    wanted: Filters, login: str, own: tuple[str, ...], files: tuple[str, ...] | None
+    filters: Filters, login: str, own: tuple[str, ...], files: tuple[str, ...] | None
 ) -> None:
     loaded = None if files is None else [changed_file(f"{path}/x.py") for path in files]
-    found = pull(author=Account(login), labels=own, files=loaded)
-    if wanted.is_match(found):
-        assert wanted.may_match(found)
-    if not wanted.paths:
-        assert wanted.is_match(found) is wanted.may_match(found)
+    pull_request = pull(author=Account(login), labels=own, files=loaded)
+    if filters.is_match(pull_request):
+        assert filters.may_match(pull_request)
+    if not filters.paths:
+        assert filters.is_match(pull_request) is filters.may_match(pull_request)
 
 
 def test_a_path_of_many_folders_is_compared_at_once() -> None:

@@ -42,9 +42,9 @@ NAME = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,98}"
     ],
 )
 def test_a_repository_is_read(text: str, owner: str, name: str) -> None:
-    found = Repository.parse(text)
-    assert (found.owner, found.name) == (owner, name)
-    assert str(found) == f"{owner}/{name}"
+    repository = Repository.parse(text)
+    assert (repository.owner, repository.name) == (owner, name)
+    assert str(repository) == f"{owner}/{name}"
 
 
 @check_rows(
@@ -98,9 +98,9 @@ def test_what_is_written_is_read_again(text: str) -> None:
 
 @given(st.text(max_size=40))
 def test_any_text_is_a_repository_with_a_safe_address_or_a_usage_error(text: str) -> None:
-    said = refusal(Repository.parse, text)
-    assert "\n" not in said
-    assert said or str(Repository.parse(text)).isascii()
+    message = refusal(Repository.parse, text)
+    assert "\n" not in message
+    assert message or str(Repository.parse(text)).isascii()
 
 
 @pytest.mark.parametrize(
@@ -202,4 +202,4 @@ def test_changed_lines_are_those_added_and_deleted() -> None:
 def test_the_newest_merge_comes_first_and_within_a_second_the_highest_number() -> None:
     times = {1: 0, 2: 5, 3: 5, 4: -1}
     pulls = tuple(pull(number, merged_at=NOON + timedelta(seconds=at)) for number, at in times.items())
-    assert [found.number for found in sort_newest_first(pulls)] == [3, 2, 1, 4]
+    assert [pull_request.number for pull_request in sort_newest_first(pulls)] == [3, 2, 1, 4]

@@ -43,8 +43,8 @@ WHOLE = mark_lines(SourceFile(PATH, TEXT), CHANGE)
 def locate(text: str, lines: range | None = None, **place: Any) -> tuple[str, int] | None:
     """The side and line of a quote, where some lines of the file were shown."""
     quote = Quote(**{"path": PATH, "quote": text, **place})
-    found = locate_finding(quote, SEVEN, split_excerpt(WHOLE, lines or ()))
-    return (found.side.value, found.line) if found else None
+    location = locate_finding(quote, SEVEN, split_excerpt(WHOLE, lines or ()))
+    return (location.side.value, location.line) if location else None
 
 
 @pytest.mark.slow

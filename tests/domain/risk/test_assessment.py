@@ -121,8 +121,8 @@ def test_bands_begin_at_their_points(score: float, listed: bool, highest: bool) 
 
 
 def sweep(files: int, added: int, deleted: int) -> PullRequest:
-    found = [changed_file(f"src/part{n}/core.py", added, deleted) for n in range(files)]
-    return pull(files=found, title="Faster formatting")
+    changed_files = [changed_file(f"src/part{n}/core.py", added, deleted) for n in range(files)]
+    return pull(files=changed_files, title="Faster formatting")
 
 
 @pytest.mark.parametrize(
@@ -203,8 +203,8 @@ def test_the_numbers_in_reasons_are_true(sizes: list[tuple[int, int, bool]]) -> 
         f"adds {added:,} lines of product or build code": added >= 16,
         f"touches {len(files)} product folders": len(files) >= 2,
     }
-    said = assess_pull_request(pull(files=files, title="Rename things")).reasons
-    assert set(said) == {sentence for sentence, holds in possible.items() if holds}
+    reasons = assess_pull_request(pull(files=files, title="Rename things")).reasons
+    assert set(reasons) == {sentence for sentence, holds in possible.items() if holds}
 
 
 @given(st.from_regex(r"[a-z][a-z0-9-]{0,38}", fullmatch=True), st.booleans())

@@ -81,8 +81,8 @@ def test_what_is_listed_is_more_often_repaired_than_others(points: float) -> Non
 @pytest.mark.parametrize("path", ["docs/a.md", "tests/test_a.py", ".github/ci.yml"])
 @pytest.mark.parametrize("lines", [1, 100_000])
 def test_without_product_or_build_files_the_band_is_the_lowest(path: str, lines: int) -> None:
-    found = pull(files=[changed_file(path)], title="Faster kernels", additions=lines)
-    assert assess_pull_request(found).band is RiskBand.NO_PRODUCT
+    pull_request = pull(files=[changed_file(path)], title="Faster kernels", additions=lines)
+    assert assess_pull_request(pull_request).band is RiskBand.NO_PRODUCT
 
 
 def test_without_files_the_band_is_the_lowest() -> None:
@@ -98,16 +98,16 @@ sizes = st.integers(0, 400)
 def test_only_what_touches_neither_product_nor_build_is_in_the_lowest_band(
     changed: list[tuple[str, int, int]], title: str
 ) -> None:
-    found = pull(files=[changed_file(*said) for said in changed], title=title)
+    pull_request = pull(files=[changed_file(*change) for change in changed], title=title)
     touches = any(path != "docs/a.md" for path, _, _ in changed)
-    assert (assess_pull_request(found).band is RiskBand.NO_PRODUCT) is not touches
+    assert (assess_pull_request(pull_request).band is RiskBand.NO_PRODUCT) is not touches
 
 
 @given(st.lists(st.tuples(paths, sizes, sizes), min_size=1, max_size=6), titles, st.integers(0, 10**9))
 def test_the_size_that_orders_equal_points_changes_no_band(
     changed: list[tuple[str, int, int]], title: str, lines: int
 ) -> None:
-    files = [changed_file(*said) for said in changed]
+    files = [changed_file(*change) for change in changed]
     assert assess_pull_request(pull(files=files, title=title, additions=lines)).band is (
         assess_pull_request(pull(files=files, title=title, additions=0, deletions=0)).band
     )

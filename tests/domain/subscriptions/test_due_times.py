@@ -182,8 +182,8 @@ def test_digests_are_due_when_the_clocks_on_the_walls_show_it(
     plan = Timing(at, parse_zone(zone), weekdays)
     walls = Walls(plan.zone, date, date + 9 * DAY)
     days = [date + n * DAY for n in range(10)]
-    wanted = [day for day in days if not weekdays or day.weekday() < 5]
-    shown = [due for day in wanted if (due := walls.due(day, at))]
+    due_days = [day for day in days if not weekdays or day.weekday() < 5]
+    shown = [due for day in due_days if (due := walls.due(day, at))]
     assert dues_of(plan, date, len(shown)) == shown
 
 

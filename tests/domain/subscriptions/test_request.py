@@ -189,9 +189,9 @@ REFUSED: dict[str, str] = {
 
 @check_rows(REFUSED.items())
 def test_what_can_not_be_understood_is_one_sentence_that_says_what_to_do(text: str, sentence: str) -> None:
-    said = refusal(wish_of, text)
-    assert said.startswith(sentence)
-    assert is_one_sentence(said)
+    message = refusal(wish_of, text)
+    assert message.startswith(sentence)
+    assert is_one_sentence(message)
 
 
 def test_a_thousand_characters_are_a_command() -> None:
@@ -225,10 +225,10 @@ readers: st.SearchStrategy[Reader] = st.sampled_from([wish_of, which_of])
 @example(wish_of, "repo:@here/x")
 @pytest.mark.slow
 def test_any_text_is_taken_and_reads_back_or_is_refused_and_pings_nobody(read: Reader, text: str) -> None:
-    said = refusal(read, text)
-    assert not said or (said.endswith(".") and "\n" not in said)
-    assert find_mentions({"text": escape_mrkdwn(said)}) == []
-    assert said or read(str(read(text))) == read(text)
+    message = refusal(read, text)
+    assert not message or (message.endswith(".") and "\n" not in message)
+    assert find_mentions({"text": escape_mrkdwn(message)}) == []
+    assert message or read(str(read(text))) == read(text)
 
 
 times = st.times().map(lambda time: time.replace(second=0, microsecond=0))
@@ -323,11 +323,11 @@ UNMEANT: dict[str, tuple[str, tuple[Subscription, ...]]] = {
 }
 
 
-@pytest.mark.parametrize(("text", "said"), UNMEANT.items(), ids=lambda value: repr(value)[:40])
+@pytest.mark.parametrize(("text", "expectation"), UNMEANT.items(), ids=lambda value: repr(value)[:40])
 def test_where_it_is_not_clear_which_one_is_asked_for(
-    text: str, said: tuple[str, tuple[Subscription, ...]]
+    text: str, expectation: tuple[str, tuple[Subscription, ...]]
 ) -> None:
-    sentence, known = said
+    sentence, known = expectation
     with pytest.raises(UsageError) as caught:
         which_of(text).select_from(known)
     assert (str(caught.value), is_one_sentence(str(caught.value))) == (sentence, True)
@@ -347,9 +347,9 @@ UNREAD = {
 
 @pytest.mark.parametrize(("text", "sentence"), UNREAD.items(), ids=lambda value: repr(value)[:40])
 def test_what_names_none_is_one_sentence(text: str, sentence: str) -> None:
-    said = refusal(which_of, text)
-    assert said.startswith(sentence)
-    assert is_one_sentence(said)
+    message = refusal(which_of, text)
+    assert message.startswith(sentence)
+    assert is_one_sentence(message)
 
 
 @pytest.mark.parametrize(

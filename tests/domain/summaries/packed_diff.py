@@ -27,17 +27,17 @@ class Shown:
 
 def shown_in(text: str) -> dict[str, Shown]:
     """The files of a packed diff by path, in its order."""
-    found: dict[str, Shown] = {}
+    shown_files: dict[str, Shown] = {}
     path = ""
     for line in text.split("\n"):
         if line.startswith("=== "):
             path = line[4:].split(" (")[0]
-            found[path] = Shown()
+            shown_files[path] = Shown()
         elif rest := _REST.fullmatch(line):
-            found[path].unseen = int(rest[1])
+            shown_files[path].unseen = int(rest[1])
         elif path and not line.startswith("["):
-            found[path].lines.append(line)
-    return found
+            shown_files[path].lines.append(line)
+    return shown_files
 
 
 def long_file(path: str, lines: int, width: int = 40, **fields: object) -> ChangedFile:

@@ -39,8 +39,8 @@ CHANGE = pull(
 
 
 def place(quote: str, path: str = "a.py", change: PullRequest = CHANGE) -> tuple[DiffSide, int] | None:
-    found = verify_citation(Citation("7", path, quote), change)
-    return (found.side, found.line) if found else None
+    evidence = verify_citation(Citation("7", path, quote), change)
+    return (evidence.side, evidence.line) if evidence else None
 
 
 @check_rows(
@@ -102,9 +102,9 @@ def test_the_file_must_be_the_one_that_is_named(path: str, is_found: object) -> 
 
 
 def test_the_place_names_the_file_and_the_quote() -> None:
-    found = verify_citation(Citation("7", " a.py ", "  log(total)\n"), CHANGE)
-    assert found == Evidence("a.py", "log(total)", DiffSide.NEW, 12)
-    assert found.build_url(CHANGE).endswith(f"/blob/{CHANGE.commit}/a.py#L12")
+    evidence = verify_citation(Citation("7", " a.py ", "  log(total)\n"), CHANGE)
+    assert evidence == Evidence("a.py", "log(total)", DiffSide.NEW, 12)
+    assert evidence.build_url(CHANGE).endswith(f"/blob/{CHANGE.commit}/a.py#L12")
 
 
 @pytest.mark.parametrize("files", [None, [], [changed_file("a.py", patch=None)], [changed_file("a.py", patch="")]])
@@ -145,9 +145,9 @@ def test_of_a_line_that_stands_more_than_once_the_named_one_is_meant(
     expected: tuple[DiffSide, int],
 ) -> None:
     change = pull(7, files=[changed_file("a.py", patch=TWICE)])
-    found = verify_citation(Citation("7", "a.py", quote, line, is_removed), change)
-    assert found
-    assert (found.side, found.line) == expected
+    evidence = verify_citation(Citation("7", "a.py", quote, line, is_removed), change)
+    assert evidence
+    assert (evidence.side, evidence.line) == expected
 
 
 def excerpt(text: str, mark: str = " ", path: str = "a.py") -> SourceExcerpt:
@@ -169,9 +169,9 @@ def excerpt(text: str, mark: str = " ", path: str = "a.py") -> SourceExcerpt:
 )
 def test_a_line_that_was_read_of_the_file_proves_too(quote: str, path: str, line: int) -> None:
     read = [excerpt("budget = compute(self)\nuse_it(budget)\nreturn"), excerpt("nothing", path="b.py")]
-    found = verify_citation(Citation("7", path, quote), CHANGE, read)
-    assert (found.line if found else 0) == line
-    assert found is None or (found.side, found.is_change) == (DiffSide.NEW, False)
+    evidence = verify_citation(Citation("7", path, quote), CHANGE, read)
+    assert (evidence.line if evidence else 0) == line
+    assert evidence is None or (evidence.side, evidence.is_change) == (DiffSide.NEW, False)
     assert verify_citation(Citation("7", path, quote), CHANGE) is None
 
 
@@ -186,10 +186,10 @@ def test_every_line_of_a_diff_can_be_quoted(written: list[tuple[str, str]]) -> N
     change = pull(7, files=[changed_file("a.py", patch=patch)])
     for mark, line in written:
         whole = [other for other_mark, other in written if other_mark != ("-" if mark != "-" else "+")]
-        found = place(line, change=change)
-        assert found is not None
+        location = place(line, change=change)
+        assert location is not None
         if sum(line in other for _, other in written) == 1:
-            assert found == (DiffSide.OLD if mark == "-" else DiffSide.NEW, whole.index(line) + 1)
+            assert location == (DiffSide.OLD if mark == "-" else DiffSide.NEW, whole.index(line) + 1)
 
 
 @given(st.text(max_size=60))

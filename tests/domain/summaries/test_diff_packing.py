@@ -118,8 +118,8 @@ def test_context_goes_before_any_changed_line_does(budget: int, context: int) ->
     diff = packed(*files, budget=budget)
     shown = shown_in(diff.text)
     assert (diff.coverage, diff.left_out) == (Coverage.FULL, ())
-    assert [len(found.changes) for found in shown.values()] == [3] * 20
-    assert [sum(line.startswith(" ") for line in found.lines) for found in shown.values()] == [context] * 20
+    assert [len(part.changes) for part in shown.values()] == [3] * 20
+    assert [sum(line.startswith(" ") for line in part.lines) for part in shown.values()] == [context] * 20
 
 
 def test_what_does_not_fit_is_clipped_named_and_counted() -> None:

@@ -33,13 +33,13 @@ def added(characters: int) -> str:
     return "\n".join(f"+{'x' * (len(part) - 1)}" for part in textwrap.wrap("x" * characters, 900))
 
 
-def packed(found: list[ChangedFile], budget: int) -> PackedDiff:
-    return pack_diff(found, budget, len(found))
+def packed(changed_files: list[ChangedFile], budget: int) -> PackedDiff:
+    return pack_diff(changed_files, budget, len(changed_files))
 
 
 @given(many_files(), budgets)
-def test_the_text_keeps_to_the_budget(found: list[ChangedFile], budget: int) -> None:
-    assert estimate_tokens(packed(found, budget).text) <= budget
+def test_the_text_keeps_to_the_budget(changed_files: list[ChangedFile], budget: int) -> None:
+    assert estimate_tokens(packed(changed_files, budget).text) <= budget
 
 
 NOTE_IS_FREE = "the note on files that GitHub does not list is not counted against the budget"
@@ -61,10 +61,10 @@ def test_the_budget_holds_for_a_clipped_diff_where_github_lists_no_further_files
 
 
 @given(many_files(), budgets)
-def test_lines_shown_and_lines_owned_up_to_are_all_lines(found: list[ChangedFile], budget: int) -> None:
-    diff = packed(found, budget)
+def test_lines_shown_and_lines_owned_up_to_are_all_lines(changed_files: list[ChangedFile], budget: int) -> None:
+    diff = packed(changed_files, budget)
     shown = shown_in(diff.text)
-    for file in found:
+    for file in changed_files:
         part = shown.get(file.path)
         if file.path not in diff.left_out:
             assert (part.changes if part else []) == changes_of(file)
@@ -76,31 +76,33 @@ def test_lines_shown_and_lines_owned_up_to_are_all_lines(found: list[ChangedFile
 
 
 @given(many_files(), budgets)
-def test_a_clipped_file_shows_its_start(found: list[ChangedFile], budget: int) -> None:
-    for path, part in shown_in(packed(found, budget).text).items():
-        [file] = [file for file in found if file.path == path]
+def test_a_clipped_file_shows_its_start(changed_files: list[ChangedFile], budget: int) -> None:
+    for path, part in shown_in(packed(changed_files, budget).text).items():
+        [file] = [file for file in changed_files if file.path == path]
         assert part.changes == changes_of(file)[: len(part.changes)]
         assert part.changes
 
 
 @given(many_files(), budgets)
-def test_every_file_is_shown_or_named_unless_the_names_are_counted(found: list[ChangedFile], budget: int) -> None:
-    text = packed(found, budget).text
+def test_every_file_is_shown_or_named_unless_the_names_are_counted(
+    changed_files: list[ChangedFile], budget: int
+) -> None:
+    text = packed(changed_files, budget).text
     if " more files]" not in text:
-        assert [file.path for file in found if file.path not in text] == []
+        assert [file.path for file in changed_files if file.path not in text] == []
 
 
 @given(st.lists(files().filter(lambda file: file.patch), max_size=15, unique_by=lambda file: file.path))
-def test_every_changed_line_of_every_patch_is_there_when_it_fits(found: list[ChangedFile]) -> None:
-    diff = packed(found, AMPLE)
+def test_every_changed_line_of_every_patch_is_there_when_it_fits(changed_files: list[ChangedFile]) -> None:
+    diff = packed(changed_files, AMPLE)
     assert (diff.coverage, diff.left_out) == (Coverage.FULL, ())
     shown = shown_in(diff.text)
-    assert {path: part.changes for path, part in shown.items()} == {f.path: changes_of(f) for f in found}
+    assert {path: part.changes for path, part in shown.items()} == {f.path: changes_of(f) for f in changed_files}
 
 
 @given(many_files(), budgets)
-def test_coverage_is_full_only_where_nothing_is_left_out(found: list[ChangedFile], budget: int) -> None:
-    diff = packed(found, budget)
+def test_coverage_is_full_only_where_nothing_is_left_out(changed_files: list[ChangedFile], budget: int) -> None:
+    diff = packed(changed_files, budget)
     shown = sum(len(part.changes) for part in shown_in(diff.text).values())
     if not diff.left_out:
         assert diff.coverage is Coverage.FULL
@@ -110,17 +112,17 @@ def test_coverage_is_full_only_where_nothing_is_left_out(found: list[ChangedFile
 
 @given(many_files(), budgets, st.randoms(use_true_random=False))
 def test_the_order_of_the_files_changes_nothing(
-    found: list[ChangedFile], budget: int, shuffle: random.Random
+    changed_files: list[ChangedFile], budget: int, shuffle: random.Random
 ) -> None:
-    mixed = found.copy()
+    mixed = changed_files.copy()
     shuffle.shuffle(mixed)
-    assert packed(mixed, budget) == packed(found, budget)
+    assert packed(mixed, budget) == packed(changed_files, budget)
 
 
 @given(many_files(), budgets)
-def test_a_larger_budget_never_shows_fewer_files_whole(found: list[ChangedFile], budget: int) -> None:
-    if packed(found, budget).coverage is Coverage.FULL:
-        assert packed(found, 2 * budget).coverage is Coverage.FULL
+def test_a_larger_budget_never_shows_fewer_files_whole(changed_files: list[ChangedFile], budget: int) -> None:
+    if packed(changed_files, budget).coverage is Coverage.FULL:
+        assert packed(changed_files, 2 * budget).coverage is Coverage.FULL
 
 
 @pytest.mark.parametrize("path", ["a\n+x = 1\nb.py", "a\r\nb.py"], ids=ascii)

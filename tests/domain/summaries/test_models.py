@@ -36,7 +36,7 @@ PROOF = Evidence("engine/core.py", "return new_count", DiffSide.NEW, 7)
 
 
 @pytest.mark.parametrize(
-    ("quote", "found"),
+    ("quote", "evidence"),
     [
         pytest.param(Quote("engine/core.py", "return new_count"), [PROOF], id="added-line"),
         pytest.param(Quote("engine/core.py", "  return new_count\n"), [PROOF], id="blanks-around"),
@@ -54,8 +54,8 @@ PROOF = Evidence("engine/core.py", "return new_count", DiffSide.NEW, 7)
         pytest.param(Quote("", ""), [], id="empty"),
     ],
 )
-def test_only_quotes_that_stand_in_their_file_are_kept(quote: Quote, found: list[Evidence]) -> None:
-    assert verify_quotes([quote], CHANGE) == tuple(found)
+def test_only_quotes_that_stand_in_their_file_are_kept(quote: Quote, evidence: list[Evidence]) -> None:
+    assert verify_quotes([quote], CHANGE) == tuple(evidence)
 
 
 def test_false_quotes_go_and_true_ones_stay_in_order() -> None:
@@ -64,7 +64,7 @@ def test_false_quotes_go_and_true_ones_stay_in_order() -> None:
         Quote("engine/other.py", "something_false()"),
         Quote("engine/core.py", "return new_count"),
     ]
-    assert [found.path for found in verify_quotes(quotes, CHANGE)] == ["engine/other.py", "engine/core.py"]
+    assert [evidence.path for evidence in verify_quotes(quotes, CHANGE)] == ["engine/other.py", "engine/core.py"]
 
 
 def test_nothing_is_proven_where_the_files_are_not_loaded() -> None:
@@ -72,9 +72,11 @@ def test_nothing_is_proven_where_the_files_are_not_loaded() -> None:
 
 
 def test_a_claim_without_proof_is_dropped() -> None:
-    said = summary(risk_reason="It counts twice", action="Set the flag")
-    assert remove_unproven_claims(said) == summary()
-    assert remove_unproven_claims(replace(said, evidence=(PROOF,))) == replace(said, evidence=(PROOF,))
+    unproven_summary = summary(risk_reason="It counts twice", action="Set the flag")
+    assert remove_unproven_claims(unproven_summary) == summary()
+    assert remove_unproven_claims(replace(unproven_summary, evidence=(PROOF,))) == replace(
+        unproven_summary, evidence=(PROOF,)
+    )
 
 
 DOC, TEST, CI = "docs/a.md", "tests/test_a.py", ".github/ci.yml"
@@ -95,40 +97,44 @@ DOC, TEST, CI = "docs/a.md", "tests/test_a.py", ".github/ci.yml"
     ],
 )
 def test_the_type_of_a_fallback_is_set_by_rule(files: list[ChangedFile], trivial: bool) -> None:
-    said = build_fallback_summary(pull(files=files), failed(), Coverage.FULL)
-    assert said.type is (ChangeType.TRIVIAL if trivial else ChangeType.SUBSTANTIAL)
+    fallback_summary = build_fallback_summary(pull(files=files), failed(), Coverage.FULL)
+    assert fallback_summary.type is (ChangeType.TRIVIAL if trivial else ChangeType.SUBSTANTIAL)
 
 
 def test_a_pull_request_whose_files_are_unknown_is_not_called_trivial() -> None:
-    said = build_fallback_summary(pull(files=None), Fallback(FallbackReason.NO_FILES), Coverage.NONE)
-    assert said.type is ChangeType.SUBSTANTIAL
-    assert "The files could not be read." in said.technical_impact
-    assert said.key_insights == "Read the pull request itself."
+    fallback_summary = build_fallback_summary(pull(files=None), Fallback(FallbackReason.NO_FILES), Coverage.NONE)
+    assert fallback_summary.type is ChangeType.SUBSTANTIAL
+    assert "The files could not be read." in fallback_summary.technical_impact
+    assert fallback_summary.key_insights == "Read the pull request itself."
 
 
 def test_a_fallback_says_that_it_is_one_and_why_in_its_first_line() -> None:
-    said = build_fallback_summary(pull(body="Counts once."), failed(), Coverage.FULL)
-    first, *rest = said.what_changed_and_why.split("\n")
+    fallback_summary = build_fallback_summary(pull(body="Counts once."), failed(), Coverage.FULL)
+    first, *rest = fallback_summary.what_changed_and_why.split("\n")
     assert first == "*No model summary: the model is busy. The facts stand in for it.*"
     assert rest == ["", "Title: Change number 1", "", "Description: Counts once."]
-    assert said.potential_risks == "Not assessed: no model read the diff."
-    assert (said.fallback, said.coverage, said.is_fallback) == (failed(), Coverage.FULL, True)
+    assert fallback_summary.potential_risks == "Not assessed: no model read the diff."
+    assert (fallback_summary.fallback, fallback_summary.coverage, fallback_summary.is_fallback) == (
+        failed(),
+        Coverage.FULL,
+        True,
+    )
 
 
 def test_a_fallback_claims_nothing_that_only_a_model_could() -> None:
-    said = build_fallback_summary(pull(), failed(), Coverage.FULL)
-    assert (said.risk_reason, said.action, said.evidence) == ("", "", ())
+    fallback_summary = build_fallback_summary(pull(), failed(), Coverage.FULL)
+    assert (fallback_summary.risk_reason, fallback_summary.action, fallback_summary.evidence) == ("", "", ())
 
 
 def test_a_fallback_states_size_and_kinds() -> None:
     files = [changed_file("engine/a.py", 1_000, 5), changed_file("engine/b.py", 2), changed_file(DOC, 30)]
-    said = build_fallback_summary(pull(files=files), failed(), Coverage.FULL)
-    assert said.technical_impact == "3 files, +1032 -5 lines. By kind of file: 2 product, 1 docs."
-    assert said.key_insights == "Most changed: `engine/a.py`, `docs/a.md`, `engine/b.py`."
+    fallback_summary = build_fallback_summary(pull(files=files), failed(), Coverage.FULL)
+    assert fallback_summary.technical_impact == "3 files, +1032 -5 lines. By kind of file: 2 product, 1 docs."
+    assert fallback_summary.key_insights == "Most changed: `engine/a.py`, `docs/a.md`, `engine/b.py`."
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "description"),
     [
         ("<!-- describe your change -->Counts once.", "Counts once."),
         ("Counts\n\n<!-- hint\nmore -->\nonce.", "Counts once."),
@@ -139,17 +145,17 @@ def test_a_fallback_states_size_and_kinds() -> None:
     ],
     ids=ascii,
 )
-def test_hints_of_a_template_are_no_description(body: str, said: str) -> None:
-    found = build_fallback_summary(pull(body=body), failed(), Coverage.FULL).what_changed_and_why
-    assert found.rsplit("Description: ", 1)[1].strip() == said
+def test_hints_of_a_template_are_no_description(body: str, description: str) -> None:
+    text = build_fallback_summary(pull(body=body), failed(), Coverage.FULL).what_changed_and_why
+    assert text.rsplit("Description: ", 1)[1].strip() == description
 
 
 @given(st.text(max_size=400), st.text(max_size=2_000))
 def test_a_fallback_keeps_to_the_lengths_of_a_summary(title: str, body: str) -> None:
-    said = build_fallback_summary(pull(title=title, body=body), failed(), Coverage.FULL)
-    assert len(said.headline) <= MAX_HEADLINE_LENGTH
-    assert len(said.what_changed_and_why.split("Description: ", 1)[-1]) <= len(title) + 700
-    assert len(said.what_changed_and_why.splitlines()) == 5
+    fallback_summary = build_fallback_summary(pull(title=title, body=body), failed(), Coverage.FULL)
+    assert len(fallback_summary.headline) <= MAX_HEADLINE_LENGTH
+    assert len(fallback_summary.what_changed_and_why.split("Description: ", 1)[-1]) <= len(title) + 700
+    assert len(fallback_summary.what_changed_and_why.splitlines()) == 5
 
 
 def test_the_three_largest_files_are_named_largest_first_then_by_path() -> None:
@@ -164,8 +170,8 @@ def test_the_three_largest_files_are_named_largest_first_then_by_path() -> None:
 
 def test_kinds_are_counted_with_the_classes_of_a_repository() -> None:
     classes = PathClasses(((PathClass.DOCS, "book/"),))
-    found = pull(files=[changed_file("book/a.py"), changed_file("book/b.py"), changed_file("c.py")])
-    assert count_file_classes(found, classes) == {PathClass.DOCS: 2, PathClass.PRODUCT: 1}
+    pull_request = pull(files=[changed_file("book/a.py"), changed_file("book/b.py"), changed_file("c.py")])
+    assert count_file_classes(pull_request, classes) == {PathClass.DOCS: 2, PathClass.PRODUCT: 1}
     assert build_fallback_summary(
         pull(files=[changed_file("book/a.py")]), failed(), Coverage.FULL, classes
     ).is_trivial

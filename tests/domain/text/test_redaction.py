@@ -67,8 +67,8 @@ def test_a_private_key_is_taken_out(kind: str) -> None:
 
 
 def test_a_key_in_a_diff_is_taken_out() -> None:
-    found = redact_text(f"+{key().replace(chr(10), chr(10) + '+')}\n+b")
-    assert found == f"+{REDACTED}\n+b"
+    redacted_text = redact_text(f"+{key().replace(chr(10), chr(10) + '+')}\n+b")
+    assert redacted_text == f"+{REDACTED}\n+b"
 
 
 def test_the_rest_of_a_text_that_ends_within_a_key_is_taken_out() -> None:
@@ -98,15 +98,15 @@ def test_a_diff_keeps_its_lines_and_their_marks(
     secret = key(kind, is_whole=bool(is_whole)).split("\n")
     lines = [*before, *((mark, line) for line in secret), *after]
     patch = "\n".join(["@@ -7 +7 @@", *(f"{sign}{line}" for sign, line in lines)])
-    [(_, found)] = split_hunks(redact_patch(patch))
+    [(_, redacted_lines)] = split_hunks(redact_patch(patch))
     [(_, whole)] = split_hunks(patch)
-    assert [(line.mark, line.old, line.new) for line in found] == [
+    assert [(line.mark, line.old, line.new) for line in redacted_lines] == [
         (line.mark, line.old, line.new) for line in whole
     ]
-    assert [line.text for line in found[: len(before)]] == [text for _, text in before]
-    assert not any("MIIE" in line.text for line in found)
+    assert [line.text for line in redacted_lines[: len(before)]] == [text for _, text in before]
+    assert not any("MIIE" in line.text for line in redacted_lines)
     if is_whole:
-        assert [line.text for line in found[len(before) + len(secret) :]] == [text for _, text in after]
+        assert [line.text for line in redacted_lines[len(before) + len(secret) :]] == [text for _, text in after]
 
 
 ORDINARY = [
@@ -145,10 +145,10 @@ around = st.text(st.characters(categories=["Z", "P", "S"], exclude_characters="-
 
 
 @given(st.lists(st.tuples(around, tokens), max_size=5), around)
-def test_nothing_of_any_token_is_left(found: list[tuple[str, str]], last: str) -> None:
-    text = " ".join(f"{before} {token}" for before, token in found)
+def test_nothing_of_any_token_is_left(pairs: list[tuple[str, str]], last: str) -> None:
+    text = " ".join(f"{before} {token}" for before, token in pairs)
     left = redact_text(f"{text} {last}")
-    assert left == " ".join(f"{before} {REDACTED}" for before, _ in found) + f" {last}"
+    assert left == " ".join(f"{before} {REDACTED}" for before, _ in pairs) + f" {last}"
 
 
 def test_no_pattern_matches_a_text_too_short_to_be_searched() -> None:

@@ -95,7 +95,7 @@ def test_at_least_half_is_kept(text: str, limit: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "words", "said"),
+    ("count", "words", "phrase"),
     [
         (0, ("file",), "0 files"),
         (1, ("file",), "1 file"),
@@ -105,8 +105,8 @@ def test_at_least_half_is_kept(text: str, limit: int) -> None:
         (3, ("entry", "entries"), "3 entries"),
     ],
 )
-def test_one_or_many(count: int, words: tuple[str, ...], said: str) -> None:
-    assert format_count(count, *words) == said
+def test_one_or_many(count: int, words: tuple[str, ...], phrase: str) -> None:
+    assert format_count(count, *words) == phrase
 
 
 @pytest.mark.parametrize(

@@ -129,9 +129,9 @@ def test_what_names_no_days_to_look_at_is_refused_in_one_sentence(text: str, hin
     assert is_one_sentence(str(caught.value))
 
 
-@pytest.mark.parametrize(("longest", "taken"), [(7, True), (6, False)])
-def test_as_many_days_as_the_caller_allows_are_taken(longest: int, taken: bool) -> None:
-    assert (refusal(lambda text: named(text, longest=longest), "7d") == "") is taken
+@pytest.mark.parametrize(("longest", "is_accepted"), [(7, True), (6, False)])
+def test_as_many_days_as_the_caller_allows_are_taken(longest: int, is_accepted: bool) -> None:
+    assert (refusal(lambda text: named(text, longest=longest), "7d") == "") is is_accepted
 
 
 @pytest.mark.parametrize(
@@ -152,15 +152,15 @@ def test_as_many_days_as_the_caller_allows_are_taken(longest: int, taken: bool) 
     ],
 )
 def test_today_is_the_date_on_the_clocks_of_the_zone(now: str, zone: str, expected: str) -> None:
-    found = get_today(datetime.fromisoformat(now).replace(tzinfo=UTC), parse_zone(zone))
-    assert found == LocalDay(parse_date(expected), parse_zone(zone))
+    today = get_today(datetime.fromisoformat(now).replace(tzinfo=UTC), parse_zone(zone))
+    assert today == LocalDay(parse_date(expected), parse_zone(zone))
 
 
 @given(zone_names, instants)
 def test_today_holds_the_instant_and_follows_yesterday(zone: str, now: datetime) -> None:
-    found, before = get_today(now, parse_zone(zone)), get_yesterday(now, parse_zone(zone))
-    assert now in found
-    assert before.date + timedelta(days=1) == found.date
+    today, before = get_today(now, parse_zone(zone)), get_yesterday(now, parse_zone(zone))
+    assert now in today
+    assert before.date + timedelta(days=1) == today.date
 
 
 @pytest.mark.parametrize(
@@ -223,8 +223,8 @@ def test_a_span_reads_back_as_the_same_on_any_later_day(first: date, count: int,
 
 @given(st.integers(1, LONGEST), dates)
 def test_last_days_end_today_and_are_as_many_as_was_said(count: int, on: date) -> None:
-    found = parse_span(f"{count}d", LocalDay(on, DAY.zone), LONGEST)
-    assert (len(found), found.last) == (count, on)
+    parsed_span = parse_span(f"{count}d", LocalDay(on, DAY.zone), LONGEST)
+    assert (len(parsed_span), parsed_span.last) == (count, on)
 
 
 pieces = st.sampled_from(
@@ -235,13 +235,13 @@ pieces = st.sampled_from(
 @given(st.lists(pieces | st.text(st.characters(), max_size=6), max_size=8).map("".join), dates)
 def test_any_text_is_days_up_to_today_or_a_usage_error(text: str, on: date) -> None:
     def read(typed: str) -> None:
-        found = parse_span(typed, LocalDay(on, DAY.zone), LONGEST)
-        assert 1 <= len(found) <= LONGEST
-        assert found.last <= on
+        parsed_span = parse_span(typed, LocalDay(on, DAY.zone), LONGEST)
+        assert 1 <= len(parsed_span) <= LONGEST
+        assert parsed_span.last <= on
 
-    said = refusal(read, text)
-    assert "\n" not in said
-    assert not said or said.endswith(".")
+    message = refusal(read, text)
+    assert "\n" not in message
+    assert not message or message.endswith(".")
 
 
 def test_a_day_is_named_as_in_slack_and_is_not_to_come() -> None:

@@ -52,14 +52,14 @@ def day(text: str, zone: str) -> LocalDay:
 def test_a_day_starts_and_lasts_as_the_clocks_of_its_zone_say(
     zone: str, text: str, start: str, hours: float
 ) -> None:
-    found = day(text, zone)
-    assert found.start == datetime.fromisoformat(start).replace(tzinfo=UTC)
-    assert found.end - found.start == timedelta(hours=hours)
+    local_day = day(text, zone)
+    assert local_day.start == datetime.fromisoformat(start).replace(tzinfo=UTC)
+    assert local_day.end - local_day.start == timedelta(hours=hours)
 
 
 @given(zone_names, dates)
 def test_days_follow_each_other_without_gap_or_overlap(zone: str, when: date) -> None:
-    first, second = (LocalDay(found, parse_zone(zone)) for found in (when, when + timedelta(days=1)))
+    first, second = (LocalDay(local_date, parse_zone(zone)) for local_date in (when, when + timedelta(days=1)))
     assert first.end == second.start
     assert first.start <= first.end
 
@@ -68,26 +68,33 @@ def test_days_follow_each_other_without_gap_or_overlap(zone: str, when: date) ->
 def test_an_instant_is_in_the_day_of_its_local_date_and_in_no_other(zone: str, instant: datetime) -> None:
     local = instant.astimezone(parse_zone(zone)).date()
     days = (local + timedelta(days=offset) for offset in (-2, -1, 0, 1, 2))
-    assert [found for found in days if instant in LocalDay(found, parse_zone(zone))] == [local]
+    assert [candidate for candidate in days if instant in LocalDay(candidate, parse_zone(zone))] == [local]
 
 
 @given(zone_names, dates)
 def test_both_ends_of_a_day_are_where_the_local_date_changes(zone: str, when: date) -> None:
-    found = LocalDay(when, parse_zone(zone))
-    if found.start == found.end:
+    local_day = LocalDay(when, parse_zone(zone))
+    if local_day.start == local_day.end:
         return  # the day that never was has no instants
-    assert (found.to_local_time(found.start).date(), found.to_local_time(found.end - SECOND).date()) == (
+    assert (
+        local_day.to_local_time(local_day.start).date(),
+        local_day.to_local_time(local_day.end - SECOND).date(),
+    ) == (
         when,
         when,
     )
-    assert found.to_local_time(found.start - SECOND).date() < when < found.to_local_time(found.end).date()
+    assert (
+        local_day.to_local_time(local_day.start - SECOND).date()
+        < when
+        < local_day.to_local_time(local_day.end).date()
+    )
 
 
 @pytest.mark.parametrize(("offset", "inside"), [(-SECOND, False), (0 * SECOND, True)], ids=["before", "first"])
 def test_a_day_holds_its_first_instant_and_not_its_end(offset: timedelta, inside: bool) -> None:
-    found = day("2026-03-08", "America/Los_Angeles")
-    assert (found.start + offset in found) is inside
-    assert (found.end + offset in found) is not inside
+    local_day = day("2026-03-08", "America/Los_Angeles")
+    assert (local_day.start + offset in local_day) is inside
+    assert (local_day.end + offset in local_day) is not inside
 
 
 def test_an_instant_given_in_another_zone_is_found_in_the_day() -> None:
@@ -126,8 +133,8 @@ def test_the_abbreviation_is_that_of_the_start_of_the_day(zone: str, text: str, 
     ],
 )
 def test_yesterday_is_the_last_complete_local_day(now: str, zone: str, expected: str) -> None:
-    found = get_yesterday(datetime.fromisoformat(now).replace(tzinfo=UTC), parse_zone(zone))
-    assert found == day(expected, zone)
+    yesterday = get_yesterday(datetime.fromisoformat(now).replace(tzinfo=UTC), parse_zone(zone))
+    assert yesterday == day(expected, zone)
 
 
 @given(zone_names, instants)

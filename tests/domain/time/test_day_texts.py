@@ -88,8 +88,8 @@ def test_what_is_no_date_is_refused_in_one_sentence(text: str) -> None:
 )
 def test_a_date_at_the_end_of_time_is_a_day_or_a_usage_error(text: str, zone: str) -> None:
     def length(typed: str) -> timedelta:
-        found = LocalDay(parse_date(typed), parse_zone(zone))
-        return found.end - found.start
+        local_day = LocalDay(parse_date(typed), parse_zone(zone))
+        return local_day.end - local_day.start
 
-    said = refusal(length, text)
-    assert not said or is_one_sentence(said)
+    message = refusal(length, text)
+    assert not message or is_one_sentence(message)

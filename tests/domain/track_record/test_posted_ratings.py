@@ -51,9 +51,9 @@ def test_reviews_are_kept_apart_from_points_and_lists_of_the_rules() -> None:
         1: (14.0, None, (True, True), None),
     }
     entries = [replace(entry(n), risk=Risk(points, ()), review=made) for n, (points, made, *_) in rated.items()]
-    found = {each.number: each for each in collect_ratings(digest(*entries)).rated}
+    ratings = {each.number: each for each in collect_ratings(digest(*entries)).rated}
     for number, (points, _, lists, verdict) in rated.items():
-        each = found[number]
+        each = ratings[number]
         assert (each.points, each.verdict) == (points, verdict)
         assert (each.is_listed, each.is_listed_by_rules, each.would_be_listed_by_rules) == (*lists, lists[1])
 
@@ -66,8 +66,8 @@ def test_a_record_of_a_version_without_reviews_lists_what_the_rules_did() -> Non
 def test_what_was_known_to_be_taken_back_is_marked_and_not_listed() -> None:
     gone = replace(entry(5, title="Count once"), risk=Risk(20.0, ()))
     back = entry(9, title='Revert "Count once" (#5)', merged_at=NOON + timedelta(hours=1))
-    found = collect_ratings(digest(gone, back))
-    assert (found.known, [each.is_listed for each in found.rated]) == ((5,), [False, False])
+    ratings = collect_ratings(digest(gone, back))
+    assert (ratings.known, [each.is_listed for each in ratings.rated]) == ((5,), [False, False])
 
 
 def test_what_a_digest_lacked_is_added_and_all_else_stays_as_it_was_posted() -> None:

@@ -35,9 +35,9 @@ def test_a_digest_by_hand() -> None:
         rated(6, NOTHING),
         rated(7),
     )
-    found = score([issue(*shown)], [end(1), end(3, fate=OutcomeKind.REPAIRED), end(5), end(7)])
-    assert found.listed == Tally(4, 1, 1)
-    assert found.reviews == ReviewScore(
+    track_record = score([issue(*shown)], [end(1), end(3, fate=OutcomeKind.REPAIRED), end(5), end(7)])
+    assert track_record.listed == Tally(4, 1, 1)
+    assert track_record.reviews == ReviewScore(
         by_rules=Tally(3, 2, 0),
         added=Tally(2, 0, 1),
         left_out=Tally(1, 1, 0),
@@ -48,21 +48,24 @@ def test_a_digest_by_hand() -> None:
             (None, Tally(2, 1, 0)),
         ),
     )
-    assert found.reviews.differing == Tally(3, 1, 1)
+    assert track_record.reviews.differing == Tally(3, 1, 1)
 
 
 def test_what_a_digest_knew_and_what_came_too_late_does_not_count() -> None:
     shown = (rated(1, CONFIRMED, listed=True), rated(2, CONFIRMED, listed=True), rated(3, CONFIRMED, listed=True))
     late = end(3, timedelta(days=40))
-    found = score([issue(*shown, known=(1,))], [end(1), end(2), late])
-    assert (found.reviews.added, found.reviews.by_verdict[0]) == (Tally(2, 1), (CONFIRMED, Tally(2, 1)))
+    track_record = score([issue(*shown, known=(1,))], [end(1), end(2), late])
+    assert (track_record.reviews.added, track_record.reviews.by_verdict[0]) == (
+        Tally(2, 1),
+        (CONFIRMED, Tally(2, 1)),
+    )
 
 
 def test_each_counts_once_with_its_verdict_in_the_first_digest() -> None:
     early, late = rated(1, listed=True, by_rules=True), rated(1, CONFIRMED, listed=True)
     again = issue(late, rated(2, NOTHING), after=timedelta(days=2), key="digest:2")
-    found = compute_score([again, issue(early)], [end(1, timedelta(days=3))], NOW)
-    assert dict(found.reviews.by_verdict) == {
+    track_record = compute_score([again, issue(early)], [end(1, timedelta(days=3))], NOW)
+    assert dict(track_record.reviews.by_verdict) == {
         None: Tally(1, 1),
         NOTHING: Tally(1),
         CONFIRMED: Tally(),
@@ -71,9 +74,9 @@ def test_each_counts_once_with_its_verdict_in_the_first_digest() -> None:
 
 
 def test_lists_of_earlier_versions_were_those_of_the_rules() -> None:
-    found = score([DIGEST], [end(1)])
-    assert found.reviews == replace(NO_REVIEW_SCORE, by_rules=Tally(2, 1))
-    assert not found.reviews.has_reviews
+    track_record = score([DIGEST], [end(1)])
+    assert track_record.reviews == replace(NO_REVIEW_SCORE, by_rules=Tally(2, 1))
+    assert not track_record.reviews.has_reviews
 
 
 def differing(added: Tally, left_out: Tally) -> ReviewScore:

@@ -53,8 +53,8 @@ def score(
     return compute_score(issues, ends, now, **rest)
 
 
-def numbers(found: TrackRecordScore) -> list[int]:
-    return [hit.pull.number for hit in found.hits]
+def numbers(track_record: TrackRecordScore) -> list[int]:
+    return [hit.pull.number for hit in track_record.hits]
 
 
 # --- what is counted
@@ -70,16 +70,21 @@ def test_nothing_is_a_score_of_nothing() -> None:
 
 def test_a_digest_by_hand() -> None:
     """Two of five are listed, two of five taken back, one of them listed."""
-    found = score([DIGEST], [end(1), end(3, fate=OutcomeKind.REPAIRED)])
-    assert (found.digests, found.listed, found.others) == (1, Tally(2, 1, 0), Tally(3, 0, 1))
-    assert (found.shown, numbers(found)) == (Tally(5, 1, 1), [1])
+    track_record = score([DIGEST], [end(1), end(3, fate=OutcomeKind.REPAIRED)])
+    assert (track_record.digests, track_record.listed, track_record.others) == (1, Tally(2, 1, 0), Tally(3, 0, 1))
+    assert (track_record.shown, numbers(track_record)) == (Tally(5, 1, 1), [1])
     # 600 and 500 lines were added to those taken back, so that size alone finds both
-    assert [found.by_chance, found.by_lines] == pytest.approx([2 * 2 / 5, 2])
+    assert [track_record.by_chance, track_record.by_lines] == pytest.approx([2 * 2 / 5, 2])
     # of the ten pairs of five, three hold neither of the two
-    assert found.p_value == pytest.approx(7 / 10)
+    assert track_record.p_value == pytest.approx(7 / 10)
     # doubled odds: 1 to hold both weighs 4, 6 to hold one weigh 2, 3 hold none
-    assert found.shortfall_p_value == pytest.approx((3 + 12) / 19)
-    assert (found.young, found.known, found.unrated, found.versions) == (0, 0, 0, ("rules.v2",))
+    assert track_record.shortfall_p_value == pytest.approx((3 + 12) / 19)
+    assert (track_record.young, track_record.known, track_record.unrated, track_record.versions) == (
+        0,
+        0,
+        0,
+        ("rules.v2",),
+    )
 
 
 @check_rows(
@@ -107,15 +112,20 @@ def test_a_digest_by_hand() -> None:
     }
 )
 def test_what_came_of_a_list(ends: list[MergeOutcome], listed: Tally, others: Tally) -> None:
-    found = score([DIGEST], ends)
-    assert (found.listed, found.others) == (listed, others)
-    assert len(found.hits) == listed.taken_back
-    assert found.known == 5 - found.shown.pulls
+    track_record = score([DIGEST], ends)
+    assert (track_record.listed, track_record.others) == (listed, others)
+    assert len(track_record.hits) == listed.taken_back
+    assert track_record.known == 5 - track_record.shown.pulls
 
 
 def test_what_a_digest_tells_as_taken_back_is_no_prediction_of_it() -> None:
-    found = score([issue(*LISTED, *OTHERS, known=(1, 3, 88))], [end(1), end(2)])
-    assert (found.listed, found.others, numbers(found), found.known) == (Tally(1, 1), Tally(2), [2], 2)
+    track_record = score([issue(*LISTED, *OTHERS, known=(1, 3, 88))], [end(1), end(2)])
+    assert (track_record.listed, track_record.others, numbers(track_record), track_record.known) == (
+        Tally(1, 1),
+        Tally(2),
+        [2],
+        2,
+    )
 
 
 def test_each_counts_once_in_the_first_digest_that_showed_it() -> None:
@@ -124,8 +134,13 @@ def test_each_counts_once_in_the_first_digest_that_showed_it() -> None:
     morning = issue(rated(1, listed=True), rated(2), after=DAY, key="digest:b")
     noon = issue(late, rated(3), after=2 * DAY, key="digest:a")
     evening = issue(late, rated(2), after=3 * DAY, key="digest:0", known=(1,))
-    found = score([evening, noon, morning], [end(1, 2 * DAY + HOUR)])
-    assert (found.digests, found.listed, found.others, found.known) == (2, Tally(1, 1), Tally(2), 0)
+    track_record = score([evening, noon, morning], [end(1, 2 * DAY + HOUR)])
+    assert (track_record.digests, track_record.listed, track_record.others, track_record.known) == (
+        2,
+        Tally(1, 1),
+        Tally(2),
+        0,
+    )
 
 
 def test_digests_of_one_instant_are_taken_by_their_keys() -> None:
@@ -181,12 +196,12 @@ def test_those_that_tie_for_the_last_places_by_lines_share_them(
 @st.composite
 def days(draw: st.DrawFn, most: int = 6, many: int = 3) -> list[RatedDigest]:
     """Digests of disjoint pull requests."""
-    found = []
+    digests = []
     for day in range(draw(st.integers(0, many))):
         size = draw(st.integers(0, most))
         shown = [rated(100 * day + n, draw(st.integers(0, 3)), listed=draw(st.booleans())) for n in range(size)]
-        found.append(issue(*shown, key=f"digest:{day}", after=DAY + day * HOUR))
-    return found
+        digests.append(issue(*shown, key=f"digest:{day}", after=DAY + day * HOUR))
+    return digests
 
 
 @st.composite
@@ -223,8 +238,8 @@ def test_chance_and_size_are_the_mean_of_every_choice_there_is(
         most = max(sum(each.lines for each in way) for way in choices)
         largest = [way for way in choices if sum(each.lines for each in way) == most]
         size += sum(each.number in positive for way in largest for each in way) / len(largest)
-    found = score(issues, ends)
-    assert [found.by_chance, found.by_lines] == pytest.approx([chance, size])
+    track_record = score(issues, ends)
+    assert [track_record.by_chance, track_record.by_lines] == pytest.approx([chance, size])
 
 
 @given(worlds())
@@ -236,10 +251,12 @@ def test_luck_is_the_share_of_all_choices_that_find_as_many(
         HypergeometricDraw(sum(each.is_listed for each in shown), len(positive), len(shown))
         for shown, positive in open_days(issues, ends)
     ]
-    found = score(issues, ends)
-    assert found.p_value == pytest.approx(compute_upper_tail(compute_hit_distribution(draws), len(found.hits)))
-    assert found.shortfall_p_value == pytest.approx(
-        compute_lower_tail(compute_hit_distribution(draws, 2), len(found.hits))
+    track_record = score(issues, ends)
+    assert track_record.p_value == pytest.approx(
+        compute_upper_tail(compute_hit_distribution(draws), len(track_record.hits))
+    )
+    assert track_record.shortfall_p_value == pytest.approx(
+        compute_lower_tail(compute_hit_distribution(draws, 2), len(track_record.hits))
     )
 
 
@@ -283,7 +300,7 @@ def counted(
 
 
 @pytest.mark.parametrize(
-    ("found", "verdict"),
+    ("track_record", "verdict"),
     [
         pytest.param(TrackRecordScore(), TrackRecordVerdict.TOO_FEW, id="nothing"),
         pytest.param(counted(19, 9, 20, 3, 0.001, 1), TrackRecordVerdict.TOO_FEW, id="few-listed"),
@@ -298,8 +315,8 @@ def counted(
         pytest.param(counted(19, 0, 30, 4, 1, 0.001), TrackRecordVerdict.TOO_FEW, id="few-listed-and-none-found"),
     ],
 )
-def test_a_verdict_needs_counts_that_bear_it(found: TrackRecordScore, verdict: TrackRecordVerdict) -> None:
-    assert (found.verdict, found.is_reduced) == (verdict, verdict is TrackRecordVerdict.NOT_BETTER)
+def test_a_verdict_needs_counts_that_bear_it(track_record: TrackRecordScore, verdict: TrackRecordVerdict) -> None:
+    assert (track_record.verdict, track_record.is_reduced) == (verdict, verdict is TrackRecordVerdict.NOT_BETTER)
 
 
 def month(hit_days: int, other_days: int) -> TrackRecordScore:
@@ -324,6 +341,6 @@ def month(hit_days: int, other_days: int) -> TrackRecordScore:
     ],
 )
 def test_a_list_is_judged_by_its_digests(hits: int, others: int, verdict: TrackRecordVerdict) -> None:
-    found = month(hits, others)
-    assert [len(found.hits), found.by_chance] == pytest.approx([hits, (hits + others) / 10])
-    assert found.verdict is verdict
+    track_record = month(hits, others)
+    assert [len(track_record.hits), track_record.by_chance] == pytest.approx([hits, (hits + others) / 10])
+    assert track_record.verdict is verdict

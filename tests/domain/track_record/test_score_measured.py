@@ -25,11 +25,11 @@ FATES = {OutcomeKind.REVERTED: ("reverted_by", "reverted_at"), OutcomeKind.REPAI
 
 def merges() -> Iterator[RatedPullRequest]:
     with gzip.open(PACK / "history-2025.jsonl.gz", "rt") as file:
-        for found in map(json.loads, file):
-            merged = datetime.fromisoformat(found["merged_at"])
+        for record in map(json.loads, file):
+            merged = datetime.fromisoformat(record["merged_at"])
             if FIRST <= merged < END:
                 yield RatedPullRequest(
-                    found["number"], merged, 0.0, sum(each["additions"] for each in found["files"])
+                    record["number"], merged, 0.0, sum(each["additions"] for each in record["files"])
                 )
 
 
@@ -66,9 +66,14 @@ def test_the_figures_of_the_data_pack_come_out() -> None:
     Three of the 32 others came after the 30 days that are counted here, so that chance has .0116.
     """
     ends = list(outcomes())
-    found = compute_score(list(digests(ends)), ends, END + timedelta(days=60))
-    assert (found.digests, found.listed.pulls, found.known, found.shown.taken_back) == (93, 278, 20, 29)
-    assert found.by_chance / 278 == pytest.approx(0.0116, abs=0.00005)
-    assert found.by_lines == found.listed.taken_back == 6
+    track_record = compute_score(list(digests(ends)), ends, END + timedelta(days=60))
+    assert (
+        track_record.digests,
+        track_record.listed.pulls,
+        track_record.known,
+        track_record.shown.taken_back,
+    ) == (93, 278, 20, 29)
+    assert track_record.by_chance / 278 == pytest.approx(0.0116, abs=0.00005)
+    assert track_record.by_lines == track_record.listed.taken_back == 6
     assert round(6 / 278, 3) == 0.022
-    assert found.verdict is TrackRecordVerdict.TOO_FEW
+    assert track_record.verdict is TrackRecordVerdict.TOO_FEW

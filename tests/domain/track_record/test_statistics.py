@@ -57,8 +57,8 @@ def test_the_expected_number_is_the_mean_of_every_way_to_draw(draws: list[Hyperg
 
 @given(few, st.integers(0, 20))
 def test_so_many_or_more_and_fewer_are_all_there_is(draws: list[HypergeometricDraw], hits: int) -> None:
-    found = compute_hit_distribution(draws)
-    assert compute_upper_tail(found, hits + 1) + compute_lower_tail(found, hits) == pytest.approx(1)
+    distribution = compute_hit_distribution(draws)
+    assert compute_upper_tail(distribution, hits + 1) + compute_lower_tail(distribution, hits) == pytest.approx(1)
 
 
 @pytest.mark.parametrize(
@@ -87,9 +87,9 @@ def test_doubled_odds_by_hand() -> None:
 
 @pytest.mark.slow
 def test_large_draws_neither_overflow_nor_lose_a_part() -> None:
-    found = compute_hit_distribution([HypergeometricDraw(900, 700, 3_000)] * 2, 2)
-    assert sum(found) == pytest.approx(1)
-    assert compute_upper_tail(found, 0) <= 1
+    distribution = compute_hit_distribution([HypergeometricDraw(900, 700, 3_000)] * 2, 2)
+    assert sum(distribution) == pytest.approx(1)
+    assert compute_upper_tail(distribution, 0) <= 1
 
 
 @pytest.mark.parametrize(

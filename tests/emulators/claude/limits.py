@@ -40,8 +40,8 @@ def check_request(request: Request, api_key: str) -> None:
 def check_caller(request: Request, api_key: str) -> None:
     """Refuse a caller who has no key, or does not say which version of the interface is meant."""
     bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
-    given = request.headers.get("x-api-key") or bearer
-    require(given == api_key, "invalid x-api-key", 401, "authentication_error")
+    caller_key = request.headers.get("x-api-key") or bearer
+    require(caller_key == api_key, "invalid x-api-key", 401, "authentication_error")
     require("anthropic-version" in request.headers, "anthropic-version: header is required")
 
 
@@ -77,9 +77,9 @@ def _check_messages(body: dict[str, Any]) -> None:
     require(tools or not loops, "Requests which include tool_use or tool_result blocks must define tools.")
 
 
-def _check_texts(where: str, given: list[dict[str, Any]]) -> None:
+def _check_texts(where: str, content_blocks: list[dict[str, Any]]) -> None:
     """No block of text is blank, neither a person's nor the model's, also inside of what a tool says."""
-    for block in given:
+    for block in content_blocks:
         if block.get("type") == "tool_result":
             inner = block.get("content")
             silent = block.get("is_error") and not inner
@@ -112,10 +112,10 @@ def _check_thinking(body: dict[str, Any]) -> None:
 
 
 def _check_format(body: dict[str, Any]) -> None:
-    wanted = (body.get("output_config") or {}).get("format")
-    if wanted is None:
+    output_format = (body.get("output_config") or {}).get("format")
+    if output_format is None:
         return
-    require(wanted.get("type") == "json_schema", "output_config.format.type: must be json_schema")
+    require(output_format.get("type") == "json_schema", "output_config.format.type: must be json_schema")
     schema = schema_of(body)
     require(schema is not None, "output_config.format.schema: Field required")
     check_schema(schema or {}, "output_config.format.schema")

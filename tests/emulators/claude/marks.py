@@ -24,9 +24,11 @@ class Mark:
 
 def _controls(body: dict[str, Any]) -> list[tuple[int, dict[str, Any]]]:
     """Every ``cache_control`` with the block that it stands for; the request's own stands for the last block."""
-    found = blocks(body)
-    marked = [(place, block["cache_control"]) for place, block in enumerate(found) if block.get("cache_control")]
-    return marked + ([(len(found) - 1, body["cache_control"])] if body.get("cache_control") else [])
+    all_blocks = blocks(body)
+    marked = [
+        (place, block["cache_control"]) for place, block in enumerate(all_blocks) if block.get("cache_control")
+    ]
+    return marked + ([(len(all_blocks) - 1, body["cache_control"])] if body.get("cache_control") else [])
 
 
 def marks_of(body: dict[str, Any]) -> list[Mark]:

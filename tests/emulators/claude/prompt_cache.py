@@ -63,8 +63,8 @@ class PromptCache:
         for name in names:
             self._entries[name].until = now + self._entries[name].life
 
-    def _write(self, found: list[tuple[str, str]], now: float) -> None:
-        self._entries.update({name: _Entry(LIVES[ttl], now + LIVES[ttl]) for name, ttl in found})
+    def _write(self, prefixes: list[tuple[str, str]], now: float) -> None:
+        self._entries.update({name: _Entry(LIVES[ttl], now + LIVES[ttl]) for name, ttl in prefixes})
 
 
 def _furthest(known: set[int], marks: list[Mark]) -> int:

@@ -58,5 +58,5 @@ def answered(message: Any, *, turns: list[Any] | None = None, result: str = "fou
     """The conversation after a message that calls tools, with a result for each call."""
     calls = [block.id for block in message.content if block.type == "tool_use"]
     results = [{"type": "tool_result", "tool_use_id": call, "content": result} for call in calls]
-    said = {"role": "assistant", "content": message.content}
-    return [*(turns or HELLO), said, {"role": "user", "content": results}]
+    assistant_turn = {"role": "assistant", "content": message.content}
+    return [*(turns or HELLO), assistant_turn, {"role": "user", "content": results}]

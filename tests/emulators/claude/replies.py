@@ -56,9 +56,9 @@ def _text_reply(text: str, stop_reason: str, body: dict[str, Any]) -> Reply:
 
 def _calls_reply(step: ToolUse | ToolUses, message: str) -> Reply:
     content: list[dict[str, Any]] = [] if step.text is None else [{"type": "text", "text": step.text}]
-    for place, (name, given) in enumerate(step.calls):
+    for place, (name, arguments) in enumerate(step.calls):
         made = hashlib.sha256(f"{message}{place}".encode()).hexdigest()[:24]
-        content.append({"type": "tool_use", "id": f"toolu_{made}", "name": name, "input": given})
+        content.append({"type": "tool_use", "id": f"toolu_{made}", "name": name, "input": arguments})
     return Reply(content, "tool_use")
 
 

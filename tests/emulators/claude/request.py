@@ -9,10 +9,10 @@ CHARACTERS_PER_TOKEN = 4
 
 def blocks(body: dict[str, Any]) -> list[dict[str, Any]]:
     """Tools, system blocks and message blocks in the order in which the cache reads them."""
-    found = [*(body.get("tools") or []), *contents(body.get("system"))]
+    all_blocks = [*(body.get("tools") or []), *contents(body.get("system"))]
     for turn in body.get("messages", []):
-        found += contents(turn.get("content"))
-    return found
+        all_blocks += contents(turn.get("content"))
+    return all_blocks
 
 
 def contents(value: Any) -> list[dict[str, Any]]:
@@ -21,5 +21,5 @@ def contents(value: Any) -> list[dict[str, Any]]:
 
 def schema_of(body: dict[str, Any]) -> dict[str, Any] | None:
     """The JSON schema that the request wants its answer in."""
-    found = ((body.get("output_config") or {}).get("format") or {}).get("schema")
-    return found if isinstance(found, dict) else None
+    schema = ((body.get("output_config") or {}).get("format") or {}).get("schema")
+    return schema if isinstance(schema, dict) else None

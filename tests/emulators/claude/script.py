@@ -167,18 +167,18 @@ def suspicion(**overrides: Any) -> dict[str, Any]:
 
 def default_answer(body: dict[str, Any]) -> Step:
     """A neutral answer in the shape that the request asks for."""
-    wanted = (schema_of(body) or {}).get("properties", {})
-    if "headline" in wanted:
+    properties = (schema_of(body) or {}).get("properties", {})
+    if "headline" in properties:
         return Json(summary_answer())
-    if "suspicions" in wanted:
+    if "suspicions" in properties:
         return Json(review_answer())
-    return Json(overview_answer()) if "overview" in wanted else Text("Nothing to add.")
+    return Json(overview_answer()) if "overview" in properties else Text("Nothing to add.")
 
 
 def mismatch(value: Any, schema: dict[str, Any]) -> str:
     """Where a value is not what the schema allows; empty if it is."""
-    found = Draft202012Validator(schema).iter_errors(value)
-    return "; ".join(f"{error.json_path}: {error.message}" for error in found)
+    errors = Draft202012Validator(schema).iter_errors(value)
+    return "; ".join(f"{error.json_path}: {error.message}" for error in errors)
 
 
 def check_answer(value: Any, schema: dict[str, Any] | None) -> None:

@@ -99,8 +99,8 @@ def _parts(block: dict[str, Any]) -> Iterator[dict[str, str]]:
             yield {"type": "thinking_delta", "thinking": block["thinking"]}
             yield {"type": "signature_delta", "signature": block["signature"]}
         case "tool_use":
-            found = _pieces(json.dumps(block["input"]))
-            yield from ({"type": "input_json_delta", "partial_json": piece} for piece in found)
+            pieces = _pieces(json.dumps(block["input"]))
+            yield from ({"type": "input_json_delta", "partial_json": piece} for piece in pieces)
         case _:
             yield from ({"type": "text_delta", "text": piece} for piece in _pieces(block["text"]))
 

@@ -48,11 +48,12 @@ class Thoughts:
                 self._check_answered(body["messages"])
 
     def _check_block(self, block: dict[str, Any], place: str) -> None:
-        given = self._by_signature.get(str(block.get("signature")))
-        require(given is not None, f"{place}: Invalid `signature` in `thinking` block")
+        original = self._by_signature.get(str(block.get("signature")))
+        require(original is not None, f"{place}: Invalid `signature` in `thinking` block")
         require(not block.get("cache_control"), f"{place}: `thinking` blocks cannot be marked with cache_control")
         require(
-            _same(block, given), f"{place}: `thinking` blocks cannot be modified. They must remain as they were."
+            _same(block, original),
+            f"{place}: `thinking` blocks cannot be modified. They must remain as they were.",
         )
 
     def _check_answered(self, turns: list[dict[str, Any]]) -> None:
@@ -62,10 +63,10 @@ class Thoughts:
         if thought is None:
             return
         first, place = contents(turns[-2]["content"])[0], f"messages.{len(turns) - 2}.content.0"
-        found = first["type"]
+        block_type = first["type"]
         require(
-            found == "thinking",
-            f"{place}.type: Expected `thinking`, but found `{found}`: a turn with `tool_use` "
+            block_type == "thinking",
+            f"{place}.type: Expected `thinking`, but found `{block_type}`: a turn with `tool_use` "
             "blocks that are being answered must start with its thinking block.",
         )
         require(
@@ -74,9 +75,9 @@ class Thoughts:
         )
 
 
-def _same(block: dict[str, Any], given: dict[str, str] | None) -> bool:
+def _same(block: dict[str, Any], original: dict[str, str] | None) -> bool:
     # a client may add fields that say nothing, such as a null
-    return {key: value for key, value in block.items() if value is not None} == given
+    return {key: value for key, value in block.items() if value is not None} == original
 
 
 def _thinking_blocks(body: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -86,9 +86,9 @@ def check_calls(step: ToolUse | ToolUses, body: dict[str, Any]) -> None:
     _agree(step.calls, "a step that calls tools needs a call")
     _agree(tools, "a tool is called, but the request has no tools")
     _check_allowed(step, body.get("tool_choice") or {"type": "auto"})
-    for name, given in () if step.lenient else step.calls:
+    for name, arguments in () if step.lenient else step.calls:
         _agree(name in tools, f"the request has no tool {name!r}, only {sorted(tools)}")
-        wrong = mismatch(given, tools[name]["input_schema"])
+        wrong = mismatch(arguments, tools[name]["input_schema"])
         _agree(not wrong, f"the input of {name!r} does not match its schema: {wrong}")
 
 

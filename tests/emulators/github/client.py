@@ -16,9 +16,9 @@ TOKEN = Auth.Token("ghp_test")
 
 
 def started() -> GitHubEmulator:
-    found = GitHubEmulator()
-    found.add(REPO, *(pull(number, merged_at=NOON + timedelta(hours=number)) for number in range(1, 8)))
-    return found
+    emulator = GitHubEmulator()
+    emulator.add(REPO, *(pull(number, merged_at=NOON + timedelta(hours=number)) for number in range(1, 8)))
+    return emulator
 
 
 def client(hub: GitHubEmulator, auth: Auth.Auth | None = TOKEN, retries: int = 0, **options: Any) -> Github:
@@ -30,8 +30,8 @@ def client(hub: GitHubEmulator, auth: Auth.Auth | None = TOKEN, retries: int = 0
 
 def ask(hub: GitHubEmulator, query: str, **variables: Any) -> dict[str, Any]:
     with client(hub) as github:
-        found: dict[str, Any] = github.requester.graphql_query(query, variables)[1]["data"]
-    return found
+        data: dict[str, Any] = github.requester.graphql_query(query, variables)[1]["data"]
+    return data
 
 
 def refusal(hub: GitHubEmulator, query: str, **variables: Any) -> dict[str, Any]:

@@ -33,8 +33,8 @@ class Contents:
 
     def commits(self, _request: Request, name: str, number: str) -> Response:
         """List the commits of a pull request."""
-        found = self._find(name, number)
-        return Response.of_json([self._commit(*found)]) if found else problem(404, "Not Found")
+        row = self._find(name, number)
+        return Response.of_json([self._commit(*row)]) if row else problem(404, "Not Found")
 
     def commit(self, _request: Request, name: str, ref: str) -> Response:
         """Answer with the newest commit of the default branch; of no other one."""
@@ -98,12 +98,12 @@ class Contents:
 
     def update(self, request: Request, name: str, number: str) -> Response:
         """Answer as if title and text of a pull request were replaced; the store stays as it is."""
-        found = self._find(name, number)
-        if found is None:
+        row = self._find(name, number)
+        if row is None:
             return problem(404, "Not Found")
-        given = request.json() or {}
-        changed = {key: given[key] for key in ("title", "body") if key in given}
-        return Response.of_json({**pull_json(self.url, *found), **changed})
+        fields = request.json() or {}
+        changed = {key: fields[key] for key in ("title", "body") if key in fields}
+        return Response.of_json({**pull_json(self.url, *row), **changed})
 
     def _find(self, name: str, number: str) -> tuple[Repository, PullRecord] | None:
         place = self.store.find(name)
@@ -119,7 +119,7 @@ class Contents:
 
     def _commit(self, place: Repository, record: PullRecord) -> dict[str, Any]:
         writer = {"name": record.author, "email": "writer@example.org", "date": instant(record.created_at)}
-        said = {"message": record.title, "author": writer, "committer": writer}
+        git_commit = {"message": record.title, "author": writer, "committer": writer}
         facts = {"sha": record.head_sha, "html_url": f"{place.url}/commit/{record.head_sha}"}
         address = {"url": f"{self.url}/repos/{place.name}/commits/{record.head_sha}"}
-        return {**facts, **address, "commit": said, "parents": [{"sha": record.base_sha}]}
+        return {**facts, **address, "commit": git_commit, "parents": [{"sha": record.base_sha}]}

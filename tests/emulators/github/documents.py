@@ -23,8 +23,8 @@ def bare(text: str) -> str:
 
 def bare_json(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """An answer as JSON, in which half characters are escaped."""
-    found = Response.of_json(value, status, headers)
-    return replace(found, body=_BARE.sub(rb"\1", found.body))
+    response = Response.of_json(value, status, headers)
+    return replace(response, body=_BARE.sub(rb"\1", response.body))
 
 
 def problem(status: int, message: str, headers: dict[str, str] | None = None) -> Response:

@@ -49,22 +49,22 @@ class GraphQL:
         }
 
     def _repository(self, _info: Info, owner: str, name: str, **_: Any) -> Node:
-        found = self.store.find(f"{owner}/{name}")
-        if found is None:
+        repository = self.store.find(f"{owner}/{name}")
+        if repository is None:
             raise not_found(f"Could not resolve to a Repository with the name '{owner}/{name}'.")
         return {
-            **repository_node(found),
-            "ref": lambda _info, qualifiedName: ref_node(found, qualifiedName),  # noqa: N803 (GitHub's name)
-            "refs": lambda info, **arguments: list_refs(info, found, arguments),
+            **repository_node(repository),
+            "ref": lambda _info, qualifiedName: ref_node(repository, qualifiedName),  # noqa: N803 (GitHub's name)
+            "refs": lambda info, **arguments: list_refs(info, repository, arguments),
         }
 
     def _search(self, info: Info, query: str, **arguments: Any) -> Node:
         try:
-            found = Search.of(query).run(self.store, self.hidden())
+            matches = Search.of(query).run(self.store, self.hidden())
         except UnknownQualifier as error:
             raise GraphQLError(str(error)) from error
-        rows = [([place], pull_node(*row)) for place, row in enumerate(found[:SEARCH_CAP])]
-        return {**connection(info, rows, arguments), "issueCount": len(found)}
+        rows = [([place], pull_node(*row)) for place, row in enumerate(matches[:SEARCH_CAP])]
+        return {**connection(info, rows, arguments), "issueCount": len(matches)}
 
 
 def _refusal(error: GraphQLError) -> Node:

@@ -104,15 +104,15 @@ def _object(place: Repository, oid: str | None, name: str) -> Node | None:
     if name in {"HEAD", place.default_branch}:
         return commit_node(place, landed[0] if landed else None)
     known = [item for item in place.records() if item.merge_commit_sha]
-    found = [item for item in known if name and (item.merge_commit_sha or "").startswith(name)]
-    return commit_node(place, found[0]) if found else None
+    matches = [item for item in known if name and (item.merge_commit_sha or "").startswith(name)]
+    return commit_node(place, matches[0]) if matches else None
 
 
 def _pulls(info: Info, place: Repository, arguments: Node) -> Node:
     order = arguments.get("orderBy") or {"field": "CREATED_AT", "direction": "ASC"}
     falling = order["direction"] == "DESC"
-    found = [item for item in place.records() if _asked_for(item, arguments)]
-    rows: list[Row] = [(_sort_key(item, order["field"]), item) for item in found]
+    matches = [item for item in place.records() if _asked_for(item, arguments)]
+    rows: list[Row] = [(_sort_key(item, order["field"]), item) for item in matches]
     rows.sort(key=lambda row: row[0], reverse=falling)
     return connection(info, [(key, pull_node(place, item)) for key, item in rows], arguments, falling=falling)
 

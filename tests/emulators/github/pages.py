@@ -53,23 +53,23 @@ def _cursor(key: list[Any]) -> str:
 
 def _key(cursor: str) -> list[Any]:
     try:
-        found = json.loads(base64.b64decode(cursor, validate=True).removeprefix(b"cursor:v2:"))
+        sort_key = json.loads(base64.b64decode(cursor, validate=True).removeprefix(b"cursor:v2:"))
     except (binascii.Error, ValueError):
-        found = None
-    if not isinstance(found, list):
+        sort_key = None
+    if not isinstance(sort_key, list):
         message = f"`{cursor}` does not appear to be a valid cursor."
         raise GraphQLError(message, extensions={"type": "INVALID_CURSOR_ARGUMENTS"})
-    return found
+    return sort_key
 
 
 def _check_bounds(info: Info, arguments: Node) -> None:
-    given = {name: arguments[name] for name in ("first", "last") if arguments.get(name) is not None}
-    if not given and _wants_nodes(info):
+    bounds = {name: arguments[name] for name in ("first", "last") if arguments.get(name) is not None}
+    if not bounds and _wants_nodes(info):
         message = (
             f"You must provide a `first` or `last` value to properly paginate the `{info.field_name}` connection."
         )
         raise GraphQLError(message, extensions={"type": "MISSING_PAGINATION_BOUNDARIES"})
-    for name, size in given.items():
+    for name, size in bounds.items():
         if not 1 <= size <= _PAGE_LIMIT:
             side = (
                 f"exceeds the `{name}` limit of {_PAGE_LIMIT}"
@@ -83,6 +83,6 @@ def _check_bounds(info: Info, arguments: Node) -> None:
 def _wants_nodes(info: Info) -> bool:
     """A connection asked only for its count needs no page size."""
     sets = [node.selection_set for node in info.field_nodes if node.selection_set]
-    wanted = [item for found in sets for item in found.selections]
+    selections = [item for selection_set in sets for item in selection_set.selections]
     counts = {"totalCount", "issueCount", "__typename"}
-    return any(not isinstance(item, FieldNode) or item.name.value not in counts for item in wanted)
+    return any(not isinstance(item, FieldNode) or item.name.value not in counts for item in selections)

@@ -11,8 +11,8 @@ _PREFIX = "refs/tags/"
 
 def ref_node(place: Repository, name: str) -> Node | None:
     """The tag of a full name, null if there is none."""
-    found = [tag for tag in place.tags if f"{_PREFIX}{tag.name}" == name]
-    return _node(place, found[0]) if found else None
+    matches = [tag for tag in place.tags if f"{_PREFIX}{tag.name}" == name]
+    return _node(place, matches[0]) if matches else None
 
 
 def list_refs(info: Info, place: Repository, arguments: Node) -> Node:

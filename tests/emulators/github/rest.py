@@ -52,8 +52,12 @@ class Rest:
     hidden: Callable[[], set[int]]
 
     def repository(self, _request: Request, name: str) -> Response:
-        found = self.store.find(name)
-        return Response.of_json(repository_json(self.url, found)) if found else problem(404, "Not Found")
+        stored_repository = self.store.find(name)
+        return (
+            Response.of_json(repository_json(self.url, stored_repository))
+            if stored_repository
+            else problem(404, "Not Found")
+        )
 
     def _record(self, name: str, number: str) -> tuple[Repository, PullRecord] | None:
         place = self.store.find(name)
@@ -61,19 +65,19 @@ class Rest:
         return (place, record) if place and record else None
 
     def pull(self, request: Request, name: str, number: str) -> Response:
-        found = self._record(name, number)
-        if found is None:
+        row = self._record(name, number)
+        if row is None:
             return problem(404, "Not Found")
-        value = pull_json(self.url, *found)
+        value = pull_json(self.url, *row)
         if request.headers.get("x-github-api-version", "") >= VERSION_WITHOUT_MERGE_COMMIT:
             del value["merge_commit_sha"]
         return Response.of_json(value)
 
     def files(self, request: Request, name: str, number: str) -> Response:
-        found = self._record(name, number)
-        if found is None:
+        row = self._record(name, number)
+        if row is None:
             return problem(404, "Not Found")
-        files, page = list(found[1].files[:FILES_CAP]), Page.of(request.query)
+        files, page = list(row[1].files[:FILES_CAP]), Page.of(request.query)
         shown = page.cut(files)
         tag = f'W/"{sha(json.dumps(shown))}"'
         if request.headers.get("if-none-match") == tag:
@@ -98,15 +102,15 @@ class Rest:
         if any(self.store.find(name) is None for name in asked.values("repo")):
             return problem(422, "Validation Failed")
         try:
-            found = asked.run(self.store, self.hidden())
+            matches = asked.run(self.store, self.hidden())
         except ValueError as error:  # an unknown qualifier or a date that is none
             return problem(422, str(error))
         page = Page.of(request.query)
         if (page.number - 1) * page.size >= SEARCH_CAP:
             return problem(422, "Only the first 1000 search results are available")
-        items = [issue_json(self.url, *row) for row in page.cut(found[:SEARCH_CAP])]
-        body = {"total_count": len(found), "incomplete_results": False, "items": items}
-        return Response.of_json(body, headers=self._link(request, page, min(len(found), SEARCH_CAP)))
+        items = [issue_json(self.url, *row) for row in page.cut(matches[:SEARCH_CAP])]
+        body = {"total_count": len(matches), "incomplete_results": False, "items": items}
+        return Response.of_json(body, headers=self._link(request, page, min(len(matches), SEARCH_CAP)))
 
     def _link(self, request: Request, page: Page, total: int) -> dict[str, str]:
         """The Link header, with this emulator's own host and port: clients refuse any other."""

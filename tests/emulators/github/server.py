@@ -157,9 +157,9 @@ class GitHubEmulator(Loopback):
             if not self._budget(request, caller)[1].take(counted):
                 return problem(403, LIMIT_MESSAGE)
         for method, pattern, action in self._routes(caller):
-            found = re.fullmatch(pattern, request.path)
-            if found and method == request.method:
-                return action(request, *found.groups())
+            match = re.fullmatch(pattern, request.path)
+            if match and method == request.method:
+                return action(request, *match.groups())
         return problem(404, "Not Found")
 
     def _routes(self, caller: Caller) -> list[tuple[str, str, Callable[..., Response]]]:
@@ -224,8 +224,10 @@ class GitHubEmulator(Loopback):
         with self._lock:
             for budget in self._state.budgets.values():
                 budget.take(0)
-            found = {name: budget.facts() for name, budget in self._state.budgets.items() if name != "anonymous"}
-        return Response.of_json({"resources": found, "rate": found["core"]})
+            resources = {
+                name: budget.facts() for name, budget in self._state.budgets.items() if name != "anonymous"
+            }
+        return Response.of_json({"resources": resources, "rate": resources["core"]})
 
     # --- GitHub App
 

@@ -183,8 +183,8 @@ class Repository:
 
     def landed(self) -> list[PullRecord]:
         """Merges into the default branch, newest first: the branch's history."""
-        found = [item for item in self.records() if item.merged_at and item.base_ref == self.default_branch]
-        return sorted(found, key=lambda item: (item.merged_at or _EARLIEST, item.number), reverse=True)
+        merges = [item for item in self.records() if item.merged_at and item.base_ref == self.default_branch]
+        return sorted(merges, key=lambda item: (item.merged_at or _EARLIEST, item.number), reverse=True)
 
 
 class Store:
@@ -197,29 +197,29 @@ class Store:
     def add(self, name: str, pulls: Iterable[PullRecord]) -> None:
         """Add pull requests to a repository, made if new; a known number is replaced."""
         with self._lock:
-            found = self._repositories.setdefault(name.lower(), Repository(name))
-            found.pulls = {**found.pulls, **{item.number: item for item in pulls}}
+            repository = self._repositories.setdefault(name.lower(), Repository(name))
+            repository.pulls = {**repository.pulls, **{item.number: item for item in pulls}}
 
     def add_commit(self, name: str, commit: TreeCommit) -> None:
         """Add a commit with its files to a repository, made if new."""
         self.add(name, ())
         with self._lock:
-            found = self._repositories[name.lower()]
-            found.commits = {**found.commits, commit.oid: commit}
+            repository = self._repositories[name.lower()]
+            repository.commits = {**repository.commits, commit.oid: commit}
 
     def add_releases(self, name: str, releases: Iterable[ReleaseRecord]) -> None:
         """Add releases to a repository, made if new."""
         self.add(name, ())
         with self._lock:
-            found = self._repositories[name.lower()]
-            found.releases = (*found.releases, *releases)
+            repository = self._repositories[name.lower()]
+            repository.releases = (*repository.releases, *releases)
 
     def add_tags(self, name: str, tags: Iterable[TagRecord]) -> None:
         """Add tags to a repository, made if new."""
         self.add(name, ())
         with self._lock:
-            found = self._repositories[name.lower()]
-            found.tags = (*found.tags, *tags)
+            repository = self._repositories[name.lower()]
+            repository.tags = (*repository.tags, *tags)
 
     def find(self, name: str) -> Repository | None:
         with self._lock:
@@ -271,8 +271,8 @@ class Search:
         """All matches, newest created first unless ``sort:`` says otherwise; ``hidden`` are not indexed yet."""
         names = self.values("repo")
         places = [store.find(name) for name in names] if names else store.all()
-        found = [(place, item) for place in places if place for item in place.records()]
-        kept = [row for row in found if row[1].number not in set(hidden) and self._accepts(row[1])]
+        rows = [(place, item) for place in places if place for item in place.records()]
+        kept = [row for row in rows if row[1].number not in set(hidden) and self._accepts(row[1])]
         order, _, direction = (self.values("sort") or ["created-desc"])[-1].partition("-")
         return sorted(kept, key=lambda row: _order_key(row[1], order), reverse=direction != "asc")
 

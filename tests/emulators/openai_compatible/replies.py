@@ -88,9 +88,9 @@ def _calls_of(step: ToolUse | ToolUses, name: str) -> tuple[dict[str, Any], ...]
         {
             "id": f"chatcmpl-tool-{name}-{place}",
             "type": "function",
-            "function": {"name": tool, "arguments": json.dumps(given, ensure_ascii=False)},
+            "function": {"name": tool, "arguments": json.dumps(arguments, ensure_ascii=False)},
         }
-        for place, (tool, given) in enumerate(step.calls)
+        for place, (tool, arguments) in enumerate(step.calls)
     )
 
 

@@ -82,9 +82,9 @@ def count_prompt(body: dict[str, Any]) -> int:
 
 def _check_types(adapter: TypeAdapter[Any], value: Any, place: str) -> None:
     try:
-        found = adapter.validate_python(value)
+        parsed_value = adapter.validate_python(value)
         # some parts are checked when they are read
-        json.dumps(found, default=list)
+        json.dumps(parsed_value, default=list)
     except ValidationError as error:
         raise Rejected(f"{place}: {error.errors()[0]['msg']} at {error.errors()[0]['loc']}", 400) from error
 
@@ -150,9 +150,9 @@ def _check_tools(body: dict[str, Any]) -> None:
         _check_schema(function["parameters"])
 
 
-def _check_format(wanted: dict[str, Any]) -> None:
-    require(wanted["type"] == "json_schema", "response_format: use json_schema")
-    detail = wanted["json_schema"]
+def _check_format(response_format: dict[str, Any]) -> None:
+    require(response_format["type"] == "json_schema", "response_format: use json_schema")
+    detail = response_format["json_schema"]
     require(_NAME.fullmatch(detail.get("name", "")), "response_format.json_schema.name: Field required")
     require(set(detail) <= {"name", "schema", "strict", "description"}, "json_schema: unknown fields")
     require(isinstance(detail.get("schema"), dict), "response_format.json_schema.schema: Field required")
@@ -166,8 +166,11 @@ def _check_schema(schema: dict[str, Any]) -> None:
         Draft202012Validator.check_schema(schema)
     except SchemaError as error:
         raise Rejected(f"Grammar error: {error.message}", 400) from error
-    found = sorted(_UNSUPPORTED & _keywords(schema))
-    require(not found, f"The provided JSON schema contains features not supported: {found}")
+    unsupported_keywords = sorted(_UNSUPPORTED & _keywords(schema))
+    require(
+        not unsupported_keywords,
+        f"The provided JSON schema contains features not supported: {unsupported_keywords}",
+    )
 
 
 def _check_closed(schema: Any) -> None:

@@ -49,8 +49,8 @@ _NO_TOOLS = '"auto" tool choice requires --enable-auto-tool-choice and --tool-ca
 
 def _answer_or_be_ready(view: dict[str, Any]) -> Step:
     """A neutral answer, also to what the doctor asks."""
-    wanted = view["output_config"].get("format", {}).get("schema", {}).get("properties", {})
-    return Json({"ready": True}) if "ready" in wanted else default_answer(view)
+    properties = view["output_config"].get("format", {}).get("schema", {}).get("properties", {})
+    return Json({"ready": True}) if "ready" in properties else default_answer(view)
 
 
 class OpenAIEmulator(Loopback):

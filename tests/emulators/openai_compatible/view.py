@@ -35,9 +35,9 @@ def size_of(body: dict[str, Any]) -> int:
 
 def schema_of(body: dict[str, Any]) -> dict[str, Any] | None:
     """The schema of the answer, in the format or in the instructions."""
-    found = (body.get("response_format") or {}).get("json_schema", {}).get("schema")
-    if found is not None:
-        return dict(found)
+    schema = (body.get("response_format") or {}).get("json_schema", {}).get("schema")
+    if schema is not None:
+        return dict(schema)
     system = "\n".join(each["content"] for each in body["messages"] if each["role"] == "system")
     _, mark, text = system.rpartition(_SCHEMA_MARK)
     return dict(json.JSONDecoder().raw_decode(text)[0]) if mark else None

@@ -129,4 +129,8 @@ class Page(HTMLParser):
 
     def list_values(self, name: str, tags: Iterable[str] = ()) -> list[str]:
         """The values of an attribute."""
-        return [found[name] for tag, found in self.elements if name in found and (not tags or tag in tags)]
+        return [
+            attributes[name]
+            for tag, attributes in self.elements
+            if name in attributes and (not tags or tag in tags)
+        ]

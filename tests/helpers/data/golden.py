@@ -23,11 +23,11 @@ def answers_of(report: Path) -> dict[int, dict[str, Any]]:
 def _answer(chunk: str) -> tuple[int, dict[str, Any]]:
     number = re.search(r"\*\*PR Number:\*\* #(\d+)", chunk)
     kind = re.search(r"\*\*Type:\*\* `(\w+)`", chunk)
-    found = _SECTION.search(chunk)
+    section = _SECTION.search(chunk)
     assert number is not None, chunk[:200]
     assert kind is not None, chunk[:200]
-    assert found is not None, chunk[:200]
-    text = {name: value.replace("\\|", "|") for name, value in found.groupdict().items()}
+    assert section is not None, chunk[:200]
+    text = {name: value.replace("\\|", "|") for name, value in section.groupdict().items()}
     return int(number[1]), {
         "type": kind[1],
         "headline": f"What pull request {number[1]} changes",

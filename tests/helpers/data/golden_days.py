@@ -71,8 +71,8 @@ def _check_posts(date: str, there: World, numbers: list[int]) -> None:
     assert f"{DAYS[date]} merged" in lead["text"]
     assert f"{DAYS[date]} of {DAYS[date]} read" in json.dumps(lead["blocks"])
     parts = [reply for reply in replies if not reply.get("files")]
-    found = re.findall(r'"https://github.com/vllm-project/vllm/pull/(\d+)"', json.dumps(parts))
-    assert sorted(map(int, found)) == sorted(numbers)
+    linked_numbers = re.findall(r'"https://github.com/vllm-project/vllm/pull/(\d+)"', json.dumps(parts))
+    assert sorted(map(int, linked_numbers)) == sorted(numbers)
     for message in (lead, *parts):
         assert check_message(message) is None
         assert find_mentions(message) == []

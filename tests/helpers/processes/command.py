@@ -92,8 +92,8 @@ def executed(
 ) -> Process:
     """By its command line, in an interpreter of its own."""
     stdin, stdout, stderr = files
-    line, found = command(*arguments, module=module), environment(**settings)
-    return subprocess.Popen(line, env=found, cwd=folder, stdin=stdin, stdout=stdout, stderr=stderr)
+    line, variables = command(*arguments, module=module), environment(**settings)
+    return subprocess.Popen(line, env=variables, cwd=folder, stdin=stdin, stdout=stdout, stderr=stderr)
 
 
 # the forks need Linux; elsewhere the same tests take longer
@@ -136,8 +136,8 @@ class Caught:
                 self.process.kill()
                 self.process.wait()
                 raise
-            said, complaint = (_text(file) for file in (self._stdout, self._stderr))
-        return subprocess.CompletedProcess(self._arguments, code, said, complaint)
+            output, complaint = (_text(file) for file in (self._stdout, self._stderr))
+        return subprocess.CompletedProcess(self._arguments, code, output, complaint)
 
 
 def _text(file: IO[bytes]) -> str:

@@ -66,13 +66,13 @@ class Forked:
 
 def _number(told: int) -> int:
     """The next that the server says of a process: its pid, then how it ended."""
-    said = b""
-    while not said.endswith(b"\n"):
+    line = b""
+    while not line.endswith(b"\n"):
         byte = os.read(told, 1)
         if not byte:
             raise RuntimeError("the server of forks has ended: its complaint stands above")
-        said += byte
-    return int(said)
+        line += byte
+    return int(line)
 
 
 class Forks:

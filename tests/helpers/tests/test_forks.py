@@ -94,19 +94,19 @@ def written(folder: Path, text: str) -> Program:
 
 def test_what_a_fork_finds_is_what_a_process_of_the_command_line_finds(tmp_path: Path) -> None:
     program = written(tmp_path, LOOK)
-    found: list[dict[str, Any]] = []
+    reports: list[dict[str, Any]] = []
     for start in (forked, forked, executed):
         process = program("one", "--two", start=start, typed="typed", PRDIGEST_NAME="Größe")
         done = process.ended()
         assert (done.returncode, done.stderr) == (0, "")
-        found.append(json.loads(done.stdout))
-        assert found[-1]["pid"] == process.process.pid
-    first, second, other = (each["same"] for each in found)
+        reports.append(json.loads(done.stdout))
+        assert reports[-1]["pid"] == process.process.pid
+    first, second, other = (each["same"] for each in reports)
     assert first == second == other
     assert first["environment"] == environment(PRDIGEST_NAME="Größe")
     assert first["open"] == [0, 1, 2]
     assert first["tests"] == []
-    assert len({each["random"] for each in found}) == 3
+    assert len({each["random"] for each in reports}) == 3
 
 
 def test_what_is_set_for_the_start_of_an_interpreter_holds(tmp_path: Path) -> None:
@@ -165,13 +165,13 @@ def test_a_server_ends_when_its_tests_are_killed_and_what_runs_goes_on(tmp_path:
 def test_processes_of_one_run_share_a_server_until_the_last_one_ends(tmp_path: Path) -> None:
     written(tmp_path, STAY)
     line, pipe = [sys.executable, "-c", ASK], subprocess.PIPE
-    found = environment(PYTEST_XDIST_TESTRUNUID=tmp_path.name + str(os.getpid()))
+    variables = environment(PYTEST_XDIST_TESTRUNUID=tmp_path.name + str(os.getpid()))
     with ExitStack() as stack:
         tests = []
         forks = []
         servers = set()
         for _ in range(3):
-            started = subprocess.Popen(line, env=found, cwd=tmp_path, stdout=pipe, text=True)
+            started = subprocess.Popen(line, env=variables, cwd=tmp_path, stdout=pipe, text=True)
             tests.append(stack.enter_context(started))
         for each in tests:
             assert each.stdout is not None

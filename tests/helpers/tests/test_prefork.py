@@ -44,8 +44,10 @@ def run_tests(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]
     (folder / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n")
     line = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadfile", "--rootdir", ".", *arguments]
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    found = {**kept, "PYTHONPATH": str(ROOT)}
-    return subprocess.run(line, cwd=folder, env=found, capture_output=True, text=True, timeout=120, check=False)
+    variables = {**kept, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        line, cwd=folder, env=variables, capture_output=True, text=True, timeout=120, check=False
+    )
 
 
 def add_shared_tests(folder: Path) -> None:

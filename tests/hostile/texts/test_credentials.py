@@ -67,7 +67,7 @@ def test_no_prompt_holds_one(text: str, hidden: str) -> None:
     prompt = build_summary_prompt("m", made, pack_diff(made.files or (), 9_000, 1))
     assert hidden not in prompt.user
     listed = build_overview_prompt(
-        "m", REPOSITORY, LocalDay(DAY.date, parse_zone("UTC")), [entry(1, title=text, said=told(text))]
+        "m", REPOSITORY, LocalDay(DAY.date, parse_zone("UTC")), [entry(1, title=text, entry_summary=told(text))]
     )
     assert hidden not in listed.user
 
@@ -78,9 +78,9 @@ def told(text: str) -> Summary:
 
 @check_rows(CREDENTIALS)
 def test_no_word_of_a_model_holds_one(text: str, hidden: str) -> None:
-    said = {"type": "TRIVIAL", "headline": text[:110], "risk_reason": text, "action": text}
-    said |= dict.fromkeys(("what_changed_and_why", "technical_impact", "potential_risks", "key_insights"), text)
-    answer = SummaryAnswer.model_validate(said | {"evidence": [{"path": text, "quote": text}]})
+    fields = {"type": "TRIVIAL", "headline": text[:110], "risk_reason": text, "action": text}
+    fields |= dict.fromkeys(("what_changed_and_why", "technical_impact", "potential_risks", "key_insights"), text)
+    answer = SummaryAnswer.model_validate(fields | {"evidence": [{"path": text, "quote": text}]})
     assert hidden not in repr(answer)
     overview = {"overview": text[:500], "themes": [{"title": text[:70], "pull_requests": [1]}]}
     assert hidden not in repr(OverviewAnswer.model_validate(overview))
@@ -89,8 +89,8 @@ def test_no_word_of_a_model_holds_one(text: str, hidden: str) -> None:
 @check_rows(CREDENTIALS, [1, 7, 10_000])
 def test_no_answer_holds_one_wherever_it_is_cut_into_pieces(text: str, hidden: str, step: int) -> None:
     answer = AnswerMarkdown(NOWHERE)
-    said = f"<answer>It is {text} as you see.</answer>"
-    shown = [answer.feed(said[at : at + step]) for at in range(0, len(said), step)]
+    raw_answer = f"<answer>It is {text} as you see.</answer>"
+    shown = [answer.feed(raw_answer[at : at + step]) for at in range(0, len(raw_answer), step)]
     shown.append(answer.end_answer())
     assert hidden.replace("\n", "") not in "".join(shown).replace("\n", "")
     assert "as you see." in "".join(shown)
@@ -102,12 +102,12 @@ def test_nothing_that_is_shown_holds_one(text: str, hidden: str) -> None:
     """Also of what was kept before it was cleaned on its way in."""
     plain = pull(3, title=text, body=text, files=[changed_file(f"{text}.py")])
     stood_in = replace(entry(3), pull=plain, summary=build_fallback_summary(plain, failed("away"), Coverage.FULL))
-    found = digest(entry(4, title=text, said=told(text)), stood_in, outcomes=())
+    day_digest = digest(entry(4, title=text, entry_summary=told(text)), stood_in, outcomes=())
     for shown in (
-        *shown_of(found.entries[0]),
+        *shown_of(day_digest.entries[0]),
         *shown_of(stood_in),
-        render_report(found),
-        repr(render_digest(found).to_payload()),
+        render_report(day_digest),
+        repr(render_digest(day_digest).to_payload()),
     ):
         assert hidden not in shown
         assert hidden not in shown.replace("\\\\", "\\")

@@ -31,7 +31,8 @@ def grows(parse: Parser, piece: str, short: int, long: int, most: float) -> bool
     """Whether ten times the text takes more than ``most`` times the time, each time that it is tried."""
     brief, whole = ((piece * (length // len(piece) + 1))[:length] for length in (short, long))
     return all(
-        (taken := seconds(parse, whole)) > FLOOR and taken > most * seconds(parse, brief) for _ in range(TRIES)
+        (duration := seconds(parse, whole)) > FLOOR and duration > most * seconds(parse, brief)
+        for _ in range(TRIES)
     )
 
 

@@ -39,9 +39,9 @@ def test_a_description_of_blank_lines_is_read_at_once() -> None:
     assert takes_less(0.1, lambda: RevertIndex([pull(body=body)]).reverts)
 
 
-@pytest.mark.parametrize("said", ["Reverts #{}", "Reverts octo/engine#{}"])
-def test_a_number_of_thousands_of_digits_is_no_revert(said: str) -> None:
-    assert RevertIndex([pull(body=said.format("9" * 5_000))]).reverts == ()
+@pytest.mark.parametrize("phrase", ["Reverts #{}", "Reverts octo/engine#{}"])
+def test_a_number_of_thousands_of_digits_is_no_revert(phrase: str) -> None:
+    assert RevertIndex([pull(body=phrase.format("9" * 5_000))]).reverts == ()
 
 
 def test_a_number_of_thousands_of_digits_is_of_no_day() -> None:
@@ -63,8 +63,8 @@ def test_a_description_of_one_piece_over_and_over_is_read_soon(work: Callable[[s
 
 def _find_all_among_others(text: str) -> None:
     title = f"Fix {text}"[:TITLE]
-    found = pull(3, title=title, body=text, commit_message=text, merged_at=NOON)
-    index = RevertIndex([pull(1), pull(2, title=title, body=text), found])
+    pull_request = pull(3, title=title, body=text, commit_message=text, merged_at=NOON)
+    index = RevertIndex([pull(1), pull(2, title=title, body=text), pull_request])
     for find in (find_outcomes, find_relands, find_repairs):
         find(index)
 

@@ -121,8 +121,8 @@ def among_others(field: str) -> Parser:
     """
 
     def read(text: str) -> object:
-        said: dict[str, Any] = {"title": "Fix the counter", field: f"Fix {text}"}
-        index = RevertIndex([pull(1), pull(2, **said), pull(3, merged_at=NOON, **said)])
+        fields: dict[str, Any] = {"title": "Fix the counter", field: f"Fix {text}"}
+        index = RevertIndex([pull(1), pull(2, **fields), pull(3, merged_at=NOON, **fields)])
         # repairs are outcomes too
         return find_outcomes(index), find_relands(index)
 
@@ -312,8 +312,8 @@ def grows(
     ``idle`` is what it takes for no text at all, which counts for neither.
     """
     return all(
-        (taken := seconds(parse, attack(name, long)) - idle) > floor
-        and taken > most * (seconds(parse, attack(name, short)) - idle)
+        (duration := seconds(parse, attack(name, long)) - idle) > floor
+        and duration > most * (seconds(parse, attack(name, short)) - idle)
         for _ in range(TRIES)
     )
 

@@ -82,9 +82,9 @@ def test_no_title_forges_the_report(title: str) -> None:
 
 
 @check_rows(TEXTS)
-def test_no_word_of_the_model_forges_the_report(said: str) -> None:
-    told = summary(what_changed_and_why=said, technical_impact=said, potential_risks=said, key_insights=said)
-    require_harmless(render_report(three(entry(2, said=told))), HARMLESS)
+def test_no_word_of_the_model_forges_the_report(text: str) -> None:
+    told = summary(what_changed_and_why=text, technical_impact=text, potential_risks=text, key_insights=text)
+    require_harmless(render_report(three(entry(2, entry_summary=told))), HARMLESS)
 
 
 @check_rows(PATHS)
@@ -113,21 +113,21 @@ signs = st.lists(st.sampled_from([*"[]()`<>!#*_-=~|:\\ \n\tax1.", "](", "```", "
 
 
 @given(signs.map("".join), signs.map("".join))
-def test_whatever_the_signs_nothing_is_forged(title: str, said: str) -> None:
-    told = summary(what_changed_and_why=said, technical_impact=said, potential_risks=said, key_insights=said)
-    require_harmless(render_report(three(entry(2, title=title, said=told))), HARMLESS)
+def test_whatever_the_signs_nothing_is_forged(title: str, text: str) -> None:
+    told = summary(what_changed_and_why=text, technical_impact=text, potential_risks=text, key_insights=text)
+    require_harmless(render_report(three(entry(2, title=title, entry_summary=told))), HARMLESS)
 
 
 @given(digests())
-def test_whatever_the_texts_every_link_is_one_of_the_bot(found: Digest) -> None:
-    text = render_report(found)
+def test_whatever_the_texts_every_link_is_one_of_the_bot(day_digest: Digest) -> None:
+    text = render_report(day_digest)
     assert {urlsplit(address).netloc for address in addresses(text)} <= {"github.com"}
     assert [tag for kind, tag in parts(text) if kind == "heading_open"] == [
         "h1",
-        *["h2", "h3", "h3"] * len(found.entries),
+        *["h2", "h3", "h3"] * len(day_digest.entries),
     ]
 
 
 def test_a_harmless_text_stays_as_it_is() -> None:
-    said = "**Bold**, `a[0](b)`, a < b, a_b, (see) [0].\n\n1. One -> two\n   - Three `--flag`\n\n#12 by @ada"
-    assert said in render_report(three(entry(2, said=summary(what_changed_and_why=said))))
+    text = "**Bold**, `a[0](b)`, a < b, a_b, (see) [0].\n\n1. One -> two\n   - Three `--flag`\n\n#12 by @ada"
+    assert text in render_report(three(entry(2, entry_summary=summary(what_changed_and_why=text))))

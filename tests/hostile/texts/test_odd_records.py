@@ -51,9 +51,9 @@ LOST = sum(odd.is_lost for odd in TABLE.values())
 
 @pytest.fixture
 def github() -> Iterator[ScriptedGitHub]:
-    with ScriptedGitHub() as found:
-        add_small_day(found)
-        yield found
+    with ScriptedGitHub() as server:
+        add_small_day(server)
+        yield server
 
 
 class Bot:
@@ -83,22 +83,22 @@ class Bot:
 
 def sections(written: str) -> dict[int, str]:
     """The sections of a report by number, less their places in it."""
-    found = {}
+    sections_by_number = {}
     for part in re.split(r"^## \d+\. ", written, flags=re.M)[1:]:
         numbers = re.findall(r"^- \*\*PR Number:\*\* #(\d+)$", part, re.M)
         assert len(numbers) == 1, part
-        found[int(numbers[0])] = part
-    return found
+        sections_by_number[int(numbers[0])] = part
+    return sections_by_number
 
 
-def everything_of(found: Digest) -> str:
+def everything_of(day_digest: Digest) -> str:
     """All that is written of a digest, as it goes out: to a file, to Slack and to a terminal."""
-    written = render_report(found)
+    written = render_report(day_digest)
     written.encode()
-    shown = render_digest(found)
+    shown = render_digest(day_digest)
     assert shown.attachment
     json.dumps(shown.to_payload(), ensure_ascii=False).encode()
-    for each in found.entries:
+    for each in day_digest.entries:
         for made in (
             render_summary(each).build_payload(),
             render_details_view(each),
@@ -120,12 +120,12 @@ def test_a_day_of_everything_odd_is_whole(github: ScriptedGitHub, store: Redis, 
     before = sections(everything_of(Bot(github, store, now).digest()))
     told = add(github, TABLE)
     store.flushdb()
-    found = Bot(github, store, now).digest()
-    after = sections(everything_of(found))
+    day_digest = Bot(github, store, now).digest()
+    after = sections(everything_of(day_digest))
     assert after.keys() == {*GOOD, *told}
     assert {number: after[number] for number in GOOD} == before
-    assert found.count.unread == LOST
-    assert f"{LOST} merges in GitHub's list could not be read" in found.gaps[0]
+    assert day_digest.count.unread == LOST
+    assert f"{LOST} merges in GitHub's list could not be read" in day_digest.gaps[0]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -145,8 +145,8 @@ def test_each_is_told_by_itself_and_listed_with_the_risks(github: ScriptedGitHub
     told = add(github, TABLE)
     bot = Bot(github, store)
     for number in told:
-        found = bot.entries.get_entry(Reference(REPOSITORY, number))
-        json.dumps(render_summary(found).build_payload(), ensure_ascii=False).encode()
+        entry = bot.entries.get_entry(Reference(REPOSITORY, number))
+        json.dumps(render_summary(entry).build_payload(), ensure_ascii=False).encode()
     request = RisksRequest(REPOSITORY, Span(DAY.date, DAY.date, DAY.zone))
     assert bot.risks.build_list(request, "Engine", DAY).merged == len(GOOD) + len(told)
 
@@ -167,18 +167,18 @@ def test_what_could_not_be_read_is_said_wherever_it_is_shown(
 ) -> None:
     numbers = sorted(add(github, {name: TABLE[name] for name in UNREAD}))
     with caplog.at_level(logging.INFO):
-        found = Bot(github, store).digest()
-    assert [each.number for each in found.unreadable_entries] == numbers
+        day_digest = Bot(github, store).digest()
+    assert [each.number for each in day_digest.unreadable_entries] == numbers
     told = [record.message for record in caplog.records if "could not be read" in record.message]
     assert sorted(line.split()[0] for line in told) == [f"{REPO}#{number}" for number in numbers]
-    shown = render_digest(found)
+    shown = render_digest(day_digest)
     lead, thread = (
         json.dumps(shown.lead.build_payload()),
         json.dumps([post.build_payload() for post in shown.thread]),
     )
     assert f"could not be read: {', '.join(f'#{number}' for number in numbers[:6])} and 1 more" in lead
     assert thread.count("could not be read") == len(numbers)
-    assert render_report(found).count("*No model summary: it could not be read.") == len(numbers)
+    assert render_report(day_digest).count("*No model summary: it could not be read.") == len(numbers)
 
 
 def test_of_a_file_that_can_not_be_read_the_others_are_read(github: ScriptedGitHub, store: Redis) -> None:
@@ -204,9 +204,9 @@ def test_a_defect_is_logged_in_one_line_and_the_others_are_read(
         bot.pulls, reader.read_pull_request, OverviewWriter(None, "none").write_overview, reader.load_files, 4
     )
     with caplog.at_level(logging.INFO):
-        found = daily.build(REPOSITORY, DAY, "Engine")
-    assert [each.number for each in found.unreadable_entries] == [102]
-    assert [each.number for each in found.entries] == sorted(GOOD, reverse=True)
+        day_digest = daily.build(REPOSITORY, DAY, "Engine")
+    assert [each.number for each in day_digest.unreadable_entries] == [102]
+    assert [each.number for each in day_digest.entries] == sorted(GOOD, reverse=True)
     told = [record for record in caplog.records if "could not be read" in record.message]
     assert [record.message for record in told] == [f"{REPO}#102 could not be read (ValueError: two lines)"]
     assert told[0].exc_info is None
@@ -238,9 +238,12 @@ class TestCommands:
         done = prdigest("report", *SMALL_DAY, settings=there.settings, folder=tmp_path)
         assert done.returncode == 0, done.stderr
         assert "Traceback" not in done.stderr
-        found = sections(done.stdout)
-        assert found.keys() == {*GOOD, *(numbers[name] for name, odd in TABLE.items() if not odd.is_lost)}
-        assert {number: found[number] for number in GOOD} == sections(good.stdout)
+        report_sections = sections(done.stdout)
+        assert report_sections.keys() == {
+            *GOOD,
+            *(numbers[name] for name, odd in TABLE.items() if not odd.is_lost),
+        }
+        assert {number: report_sections[number] for number in GOOD} == sections(good.stdout)
 
     def test_the_digest_of_such_a_day_is_posted(self, there: World, tmp_path: Path) -> None:
         add_small_day(there.github)

@@ -69,8 +69,8 @@ def test_a_filter_that_is_too_long_is_refused_in_a_sentence() -> None:
 
 
 def test_of_more_folders_than_any_repository_has_the_first_and_the_name_are_kept() -> None:
-    found = parse_file({"filename": "a/" * 2_000 + "b.py", "previous_filename": "c/" * 2_000 + "d.py"})
-    for path, folder, name in ((found.path, "a", "b.py"), (found.previous_path or "", "c", "d.py")):
+    file = parse_file({"filename": "a/" * 2_000 + "b.py", "previous_filename": "c/" * 2_000 + "d.py"})
+    for path, folder, name in ((file.path, "a", "b.py"), (file.previous_path or "", "c", "d.py")):
         assert path == f"{folder}/" * 99 + f"…/{name}"
 
 

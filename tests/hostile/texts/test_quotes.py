@@ -33,23 +33,23 @@ def test_what_says_nothing_proves_nothing(quote: str) -> None:
 @check_rows(UNCHANGED)
 def test_what_was_there_before_proves_no_change_and_is_named_so(quote: str) -> None:
     assert told_with(quote) == ("", "")
-    found = verify_citation(Citation("7", PATH, quote), CHANGE)
-    assert found is not None
-    assert label_citation(CHANGE, found)[0].endswith(" (unchanged)")
+    citation = verify_citation(Citation("7", PATH, quote), CHANGE)
+    assert citation is not None
+    assert label_citation(CHANGE, citation)[0].endswith(" (unchanged)")
 
 
 @check_rows(GOOD)
 def test_what_says_something_of_the_change_proves_it(quote: str) -> None:
     assert told_with(quote) == (CLAIM.risk_reason, CLAIM.action)
-    found = verify_citation(Citation("7", PATH, quote), CHANGE)
-    assert found is not None
-    assert found.is_change
+    citation = verify_citation(Citation("7", PATH, quote), CHANGE)
+    assert citation is not None
+    assert citation.is_change
 
 
 def test_what_stands_there_twice_is_found_where_it_was_changed() -> None:
     patch = "@@ -1,2 +1,3 @@\n release_blocks(now)\n+wait_for(all_of_them)\n+release_blocks(now)"
-    (found,) = verify_quotes([Quote(PATH, "release_blocks(now)")], pull(files=[changed_file(PATH, patch=patch)]))
-    assert found.line == 3
+    (quote,) = verify_quotes([Quote(PATH, "release_blocks(now)")], pull(files=[changed_file(PATH, patch=patch)]))
+    assert quote.line == 3
 
 
 @pytest.mark.parametrize("quote", ["計算する = 合計", "größe = breite", "naïve_count"])

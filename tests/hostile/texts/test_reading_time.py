@@ -106,8 +106,8 @@ PIECES = [
 
 @check_rows(PIECES, ["", "bug in ", "bug in the ", "bug in a/"])
 def test_repairs_are_found_soon_in_one_piece_over_and_over(piece: str, start: str) -> None:
-    found = [merged(9, "Fix", (start + piece * BODY)[:BODY]), CAUSE]
-    assert any(measure_repairs(found) < 0.5 for _ in range(2))
+    pull_requests = [merged(9, "Fix", (start + piece * BODY)[:BODY]), CAUSE]
+    assert any(measure_repairs(pull_requests) < 0.5 for _ in range(2))
 
 
 def measure_repairs(pulls: list[PullRequest]) -> float:
@@ -116,8 +116,8 @@ def measure_repairs(pulls: list[PullRequest]) -> float:
 
 
 def test_repairs_are_found_soon_in_a_title_of_one_piece() -> None:
-    found = [merged(9, ("fix bug in the " * 20)[:256]), CAUSE]
-    assert measure_repairs(found) < 0.1
+    pull_requests = [merged(9, ("fix bug in the " * 20)[:256]), CAUSE]
+    assert measure_repairs(pull_requests) < 0.1
 
 
 def test_long_titles_cost_little() -> None:

@@ -57,9 +57,9 @@ def check_atom(text: bytes) -> Element:
     return feed
 
 
-@given(found=hostile_days())
-def test_an_atom_feed_is_valid_and_harmless_whatever_others_write(found: ArchivedDay) -> None:
-    feed = check_atom(render_atom([found], HEADING))
+@given(archived_day=hostile_days())
+def test_an_atom_feed_is_valid_and_harmless_whatever_others_write(archived_day: ArchivedDay) -> None:
+    feed = check_atom(render_atom([archived_day], HEADING))
     content = Page(feed.findtext(f"{ATOM}entry/{ATOM}content") or "")
     assert {tag for tag, _ in content.elements} <= {"h3", "ul", "li", "a", "strong"}
 
@@ -100,10 +100,10 @@ def list_events(text: bytes) -> list[Any]:
     return [part for part in Calendar.from_ical(text).subcomponents if part.name == "VEVENT"]
 
 
-@given(found=st.lists(texts(), max_size=4, unique=True))
-def test_a_calendar_says_what_it_was_given_and_nothing_else(found: list[str]) -> None:
+@given(raw_names=st.lists(texts(), max_size=4, unique=True))
+def test_a_calendar_says_what_it_was_given_and_nothing_else(raw_names: list[str]) -> None:
     # control characters and line ends other than \n are removed before: the service cleans each name
-    names = [" ".join("".join(char for char in name if char.isprintable()).split()) for name in found]
+    names = [" ".join("".join(char for char in name if char.isprintable()).split()) for name in raw_names]
     text = render_calendar([deadline(name, replacement=name) for name in names], HEADING)
     events = list_events(text)
     assert [str(event["summary"]) for event in events] == [f"Engine: flag {name} may be removed" for name in names]
@@ -138,12 +138,12 @@ def test_a_deadline_by_a_release_says_which() -> None:
     assert "announced for v0.15, and v0.15.0 was released on this day" in str(event["description"])
 
 
-@given(found=hostile_days())
-def test_contract_changes_keep_to_their_schema(found: ArchivedDay) -> None:
-    text = render_contract_feed([found], found.merges, HEADING)
+@given(archived_day=hostile_days())
+def test_contract_changes_keep_to_their_schema(archived_day: ArchivedDay) -> None:
+    text = render_contract_feed([archived_day], archived_day.merges, HEADING)
     fields = json.loads(text)
     Draft202012Validator(SCHEMA, format_checker=Draft202012Validator.FORMAT_CHECKER).validate(fields)
-    assert fields["merges"][0]["changes"][0]["before"] == found.merges[0].changes[0].before  # type: ignore[index]
+    assert fields["merges"][0]["changes"][0]["before"] == archived_day.merges[0].changes[0].before  # type: ignore[index]
 
 
 def test_contract_changes_say_what_was_not_read() -> None:
@@ -155,9 +155,9 @@ def test_contract_changes_say_what_was_not_read() -> None:
     assert Draft202012Validator(SCHEMA).is_valid({**fields, "more": 1}) is False
 
 
-@given(found=hostile_days())
-def test_the_search_index_is_one_call_with_json(found: ArchivedDay) -> None:
-    text = render_search_month("2026-02", [found])
+@given(archived_day=hostile_days())
+def test_the_search_index_is_one_call_with_json(archived_day: ArchivedDay) -> None:
+    text = render_search_month("2026-02", [archived_day])
     assert text.isascii()
     fields = json.loads(text.removeprefix("prdigestSearch(").removesuffix(");\n"))
-    assert fields["rows"][0][:3] == ["2026-02-28", 1, found.merges[0].title]
+    assert fields["rows"][0][:3] == ["2026-02-28", 1, archived_day.merges[0].title]

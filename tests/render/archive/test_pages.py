@@ -38,7 +38,7 @@ def test_markdown_makes_nothing_that_loads_or_links(text: str) -> None:
     page = Page(render_markdown(text))
     assert {tag for tag, _ in page.elements} <= OF_MARKDOWN
     # the language of a fence, and the number of a list's first item
-    assert {name for _, found in page.elements for name in found} <= {"class", "start"}
+    assert {name for _, attributes in page.elements for name in attributes} <= {"class", "start"}
 
 
 @pytest.mark.parametrize(
@@ -56,9 +56,9 @@ def test_markdown_keeps_what_a_summary_needs(text: str, html: str) -> None:
     assert render_markdown(text) == html
 
 
-@given(found=hostile_days())
-def test_a_page_has_its_own_elements_and_links_alone(found: ArchivedDay) -> None:
-    page = Page(render_day(found, HEADING, before=DATE, after=DATE))
+@given(archived_day=hostile_days())
+def test_a_page_has_its_own_elements_and_links_alone(archived_day: ArchivedDay) -> None:
+    page = Page(render_day(archived_day, HEADING, before=DATE, after=DATE))
     assert {tag for tag, _ in page.elements} <= OF_PAGES
     assert not [name for _, attributes in page.elements for name in attributes if name.startswith("on")]
     assert not page.list_values("style")
@@ -68,9 +68,9 @@ def test_a_page_has_its_own_elements_and_links_alone(found: ArchivedDay) -> None
         )
 
 
-@given(found=hostile_days())
-def test_the_content_of_an_entry_links_the_repository_alone(found: ArchivedDay) -> None:
-    page = Page(render_entry(found))
+@given(archived_day=hostile_days())
+def test_the_content_of_an_entry_links_the_repository_alone(archived_day: ArchivedDay) -> None:
+    page = Page(render_entry(archived_day))
     assert {tag for tag, _ in page.elements} <= {"h3", "ul", "li", "a", "strong"}
     assert all(url.startswith("https://github.com/octo/engine/pull/") for url in page.list_values("href"))
 
@@ -126,7 +126,7 @@ def test_the_index_has_each_day_under_its_month_newest_first() -> None:
 )
 def test_a_page_allows_its_own_files_alone_and_has_nothing_inline(text: str) -> None:
     page = Page(text)
-    policy = next(found["content"] for tag, found in page.elements if found.get("http-equiv"))
+    policy = next(attributes["content"] for tag, attributes in page.elements if attributes.get("http-equiv"))
     assert policy.startswith("default-src 'none'; ")
     assert "unsafe" not in policy
     assert "*" not in policy

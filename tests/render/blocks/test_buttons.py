@@ -65,8 +65,8 @@ def ids(post: Post) -> list[str]:
     return [element["action_id"] for element in actions_of(post)]
 
 
-def options(found: Any) -> list[tuple[str, str]]:
-    return [(option["text"]["text"], option["value"]) for option in found["options"]] if found else []
+def options(menu: Any) -> list[tuple[str, str]]:
+    return [(option["text"]["text"], option["value"]) for option in menu["options"]] if menu else []
 
 
 def row(*elements: dict[str, Any]) -> dict[str, Any]:
@@ -77,19 +77,19 @@ def row(*elements: dict[str, Any]) -> dict[str, Any]:
 
 
 @given(pulls)
-def test_hostile_titles_make_a_menu_that_slack_takes(found: list[PullRequest]) -> None:
-    menu = buttons.make_details_menu(found)
-    assert (menu is None) == (not found)
+def test_hostile_titles_make_a_menu_that_slack_takes(pull_requests: list[PullRequest]) -> None:
+    menu = buttons.make_details_menu(pull_requests)
+    assert (menu is None) == (not pull_requests)
     assert menu is None or BLOCK(row(menu))
     assert [text for text, _ in options(menu) if invisible(text) or "\n" in text or len(text) > 75] == []
 
 
 @given(st.builds(pull, st.integers(1, LAST), title=texts(256)), st.sampled_from(KINDS))
-def test_every_button_of_a_hostile_pull_request_is_taken(found: PullRequest, kind: str) -> None:
-    request = SummaryRequest((Reference(found.repository, found.number),))
+def test_every_button_of_a_hostile_pull_request_is_taken(pull_request: PullRequest, kind: str) -> None:
+    request = SummaryRequest((Reference(pull_request.repository, pull_request.number),))
     post = buttons.add_buttons(
         render_notice("Here."),
-        buttons.make_details_button(found),
+        buttons.make_details_button(pull_request),
         buttons.make_ask_button(),
         buttons.make_share_button(kind, request),
     )
@@ -162,8 +162,8 @@ def test_a_shared_list_asks_for_the_same_again(text: str) -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from(["path", "author", "label"]), texts(60)), max_size=8))
-def test_a_shared_list_with_hostile_filters_asks_for_the_same_again(found: list[tuple[str, str]]) -> None:
-    words = " ".join(f'{kind}:"{value}"' for kind, value in found)
+def test_a_shared_list_with_hostile_filters_asks_for_the_same_again(filters: list[tuple[str, str]]) -> None:
+    words = " ".join(f'{kind}:"{value}"' for kind, value in filters)
     try:
         request = RisksRequest.parse(words, KNOWN, DAY)
     except UsageError:
@@ -203,10 +203,10 @@ def test_the_longest_requests_fit_a_button() -> None:
 
 @given(digests())
 @pytest.mark.slow
-def test_the_lead_of_a_hostile_day_is_taken_with_its_buttons(found: Digest) -> None:
-    post = render_digest(found).lead
-    assert_accepted(post, found)
-    assert (buttons.ASK in ids(post)) == bool(found.entries)
+def test_the_lead_of_a_hostile_day_is_taken_with_its_buttons(day_digest: Digest) -> None:
+    post = render_digest(day_digest).lead
+    assert_accepted(post, day_digest)
+    assert (buttons.ASK in ids(post)) == bool(day_digest.entries)
     assert len(ids(post)) == len(set(ids(post)))
 
 
@@ -214,8 +214,8 @@ def test_the_lead_of_a_hostile_day_is_taken_with_its_buttons(found: Digest) -> N
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
 @pytest.mark.slow
 def test_slack_takes_the_lead_of_a_day_of_any_size_with_its_buttons(count: int, text: str) -> None:
-    found = full_day(count, text)
-    payload = render_digest(found).lead.build_payload()
+    day_digest = full_day(count, text)
+    payload = render_digest(day_digest).lead.build_payload()
     assert check_message(payload) is None
     assert find_mentions(payload) == []
 
@@ -229,13 +229,13 @@ def test_the_lead_of_a_full_day_stays_within_the_budget_with_its_buttons(count: 
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
 @pytest.mark.slow
 def test_the_lead_of_a_repository_with_the_longest_name_is_short(text: str) -> None:
-    found = elsewhere(full_day(67, text), LONGEST)
-    assert_accepted(render_digest(found).lead, found)
+    day_digest = elsewhere(full_day(67, text), LONGEST)
+    assert_accepted(render_digest(day_digest).lead, day_digest)
 
 
 def test_the_lead_of_a_day_whose_texts_are_full_of_numbers_is_short() -> None:
-    found = full_day(67, NUMBERS)
-    assert_accepted(render_digest(found).lead, found)
+    day_digest = full_day(67, NUMBERS)
+    assert_accepted(render_digest(day_digest).lead, day_digest)
 
 
 def test_a_lead_without_merges_has_no_buttons() -> None:
@@ -243,29 +243,31 @@ def test_a_lead_without_merges_has_no_buttons() -> None:
 
 
 def test_a_day_of_which_nothing_is_worth_opening_has_no_menu() -> None:
-    found = digest(*full_day(3, "a", trivial=True).entries)
-    quiet = [replace(each, risk=Risk(0, ()), summary=replace(each.summary, action="")) for each in found.entries]
+    day_digest = digest(*full_day(3, "a", trivial=True).entries)
+    quiet = [
+        replace(each, risk=Risk(0, ()), summary=replace(each.summary, action="")) for each in day_digest.entries
+    ]
     assert ids(render_digest(digest(*quiet)).lead) == [buttons.ASK]
 
 
 def trivial(number: int, **fields: Any) -> Entry:
     made = full_day(1, "a", trivial=True).entries[0].summary
-    return entry(number, said=replace(made, action=fields.pop("action", "")), **fields)
+    return entry(number, entry_summary=replace(made, action=fields.pop("action", "")), **fields)
 
 
 def test_the_menu_begins_with_what_the_lead_names() -> None:
     risky = replace(trivial(4), risk=Risk(20, ("touches 4 product folders",)))
     gone = trivial(3, title="Count once", merged_at=NOON)
     back = entry(9, title='Revert "Count once"', merged_at=NOON.replace(hour=21))
-    found = digest(back, entry(8), trivial(7), gone, risky, trivial(5, action="Set the flag"))
-    menu = actions_of(render_digest(found).lead)[0]
+    day_digest = digest(back, entry(8), trivial(7), gone, risky, trivial(5, action="Set the flag"))
+    menu = actions_of(render_digest(day_digest).lead)[0]
     assert [value.split("#")[1] for _, value in options(menu)] == ["4", "3", "5", "9", "8"]
 
 
 def test_a_terminal_shows_no_buttons() -> None:
-    found = digest(entry(1), entry(2))
-    assert format_message(render_digest(found).lead) == format_message(render_lead(found))
-    assert "Ask about this" not in format_message(render_digest(found).lead)
+    day_digest = digest(entry(1), entry(2))
+    assert format_message(render_digest(day_digest).lead) == format_message(render_lead(day_digest))
+    assert "Ask about this" not in format_message(render_digest(day_digest).lead)
 
 
 # What the lead shares with other messages
@@ -293,14 +295,14 @@ def test_a_named_pull_request_is_a_link_and_its_title_on_one_line(title: str) ->
 def test_a_second_look_gives_the_claim_first_and_two_reasons(
     reasons: tuple[str, ...], claim: str, expected: str
 ) -> None:
-    made = replace(entry(5, said=summary(risk_reason=claim)), risk=Risk(20, reasons))
+    made = replace(entry(5, entry_summary=summary(risk_reason=claim)), risk=Risk(20, reasons))
     assert "".join(strings(render_second_look(made, {}, 20))) == expected
 
 
 def test_a_claim_links_only_to_known_numbers() -> None:
-    made = replace(entry(5, said=summary(risk_reason="As in #6 and #7.")), risk=Risk(20, ("one",)))
-    found = [element["url"] for element in render_second_look(made, {6: pull(6).url}) if element["type"] == "link"]
-    assert found == [pull(5).url, pull(6).url]
+    made = replace(entry(5, entry_summary=summary(risk_reason="As in #6 and #7.")), risk=Risk(20, ("one",)))
+    urls = [element["url"] for element in render_second_look(made, {6: pull(6).url}) if element["type"] == "link"]
+    assert urls == [pull(5).url, pull(6).url]
 
 
 # Answers
@@ -310,10 +312,10 @@ LARGE = (changed_file("engine/core.py", 600, 300),)
 
 
 def answers(
-    *found: PullRequest, files: tuple[ChangedFile, ...] = LARGE, repository: Repository = REPOSITORY
+    *merges: PullRequest, files: tuple[ChangedFile, ...] = LARGE, repository: Repository = REPOSITORY
 ) -> AnswerBuilder:
     """Over a repository whose every day has these merges."""
-    known = ScriptedPulls(tuple(replace(each, repository=repository, files=None) for each in found), files=files)
+    known = ScriptedPulls(tuple(replace(each, repository=repository, files=None) for each in merges), files=files)
     reader = PullRequestReader(known, lambda _: SummaryResult(summary()))
     entries = EntryCache(known, reader, MemoryCache(), "v1", assess_pull_request)
 

@@ -23,7 +23,7 @@ def message(number: int, *lengths: int) -> Post:
 
 # two blocks of a heading and key points, then the sections of a summary
 posts = st.lists(st.lists(st.integers(1, 900), min_size=2, max_size=9), min_size=1, max_size=5).map(
-    lambda found: [message(number, *lengths) for number, lengths in enumerate(found, 1)]
+    lambda length_lists: [message(number, *lengths) for number, lengths in enumerate(length_lists, 1)]
 )
 
 

@@ -38,8 +38,8 @@ def test_what_could_be_live_is_put_out(text: str, escaped: str) -> None:
 
 def live(text: str) -> list[str]:
     """What Slack would make of a text, also where it reads entities before it looks for markup in vain."""
-    found = {"text": text, "blocks": [{"type": "section", "text": {"type": "mrkdwn", "text": text}}]}
-    return [*find_mentions(found), *find_links(found)]
+    payload = {"text": text, "blocks": [{"type": "section", "text": {"type": "mrkdwn", "text": text}}]}
+    return [*find_mentions(payload), *find_links(payload)]
 
 
 @check_rows([*TOKENS, *PIPED])

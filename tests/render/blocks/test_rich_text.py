@@ -67,37 +67,37 @@ def message(*blocks: dict[str, Any]) -> dict[str, Any]:
 
 @given(texts(900), st.integers(1, 700))
 def test_prose_is_accepted_and_links_only_where_it_may(content: str, limit: int) -> None:
-    found = message(
+    payload = message(
         make_block(
             make_section(make_prose(content, ADDRESSES, limit)),
             make_bullets([make_prose(content, ADDRESSES, limit)]),
         )
     )
-    assert check_message(found) is None
-    assert find_mentions(found) == []
-    assert set(find_links(found)) <= set(ADDRESSES.values())
+    assert check_message(payload) is None
+    assert find_mentions(payload) == []
+    assert set(find_links(payload)) <= set(ADDRESSES.values())
 
 
 @given(texts(900), st.integers(1, 700))
 def test_prose_loses_nothing_but_the_marks_of_its_style(content: str, limit: int) -> None:
-    said = "".join(element["text"] for element in make_prose(content, ADDRESSES, limit))
+    shown_text = "".join(element["text"] for element in make_prose(content, ADDRESSES, limit))
     line = truncate_text(redact_text(collapse_lines(content)), limit)
-    assert said.replace("`", "").replace("*", "") == line.replace("`", "").replace("*", "")
-    assert len(said) <= limit
+    assert shown_text.replace("`", "").replace("*", "") == line.replace("`", "").replace("*", "")
+    assert len(shown_text) <= limit
 
 
 @given(texts(400))
 def test_a_headline_of_any_length_is_accepted(content: str) -> None:
-    found = message(make_header(f"x{content}"))
-    assert check_message(found) is None
-    assert (find_mentions(found), find_links(found)) == ([], [])
+    payload = message(make_header(f"x{content}"))
+    assert check_message(payload) is None
+    assert (find_mentions(payload), find_links(payload)) == ([], [])
 
 
 @given(texts(400), st.integers(1, 40))
 def test_small_print_of_any_length_is_accepted(content: str, times: int) -> None:
-    found = message(make_context(f"x{content}" * times))
-    assert check_message(found) is None
-    assert (find_mentions(found), find_links(found)) == ([], [])
+    payload = message(make_context(f"x{content}" * times))
+    assert check_message(payload) is None
+    assert (find_mentions(payload), find_links(payload)) == ([], [])
 
 
 def test_style_is_set_only_where_asked() -> None:
@@ -116,9 +116,9 @@ def test_texts_and_addresses_count_as_characters() -> None:
         )
         == 4 + 9 + 2 + 2
     )
-    found = make_block(
+    blocks = make_block(
         make_section([make_text("four")]), make_bullets([[make_link("https://x", "#1")], [make_text("ab")]])
     )
-    assert count_characters(found) == 4 + 9 + 2 + 2
+    assert count_characters(blocks) == 4 + 9 + 2 + 2
     assert count_characters([make_header("12345"), make_context("123")]) == 8
     assert count_characters([]) == 0

@@ -44,8 +44,10 @@ def test_wrapping_changes_nothing_but_blanks(text: str) -> None:
 
 
 def test_a_lead_reads_from_top_to_bottom_with_links_as_their_labels() -> None:
-    found = digest(entry(1, said=made_summary(action="Set the flag")), overview=Overview("#1 counts once."))
-    assert format_message(render_lead(found)).split("\n") == [
+    day_digest = digest(
+        entry(1, entry_summary=made_summary(action="Set the flag")), overview=Overview("#1 counts once.")
+    )
+    assert format_message(render_lead(day_digest)).split("\n") == [
         "Engine · Saturday 28 February 2026 · 1 merged",
         "=============================================",
         "",
@@ -63,24 +65,25 @@ def test_a_lead_reads_from_top_to_bottom_with_links_as_their_labels() -> None:
 def test_channels_and_instants_are_read_without_slack() -> None:
     row = {"type": "actions", "elements": [{"type": "button"}]}
     moment = {"type": "date", "timestamp": 1, "format": "{date}", "fallback": "2026-03-02 08:00 UTC"}
-    said = [make_text("In "), {"type": "channel", "channel_id": "C0DIGEST"}, make_text(" at "), moment]
+    elements = [make_text("In "), {"type": "channel", "channel_id": "C0DIGEST"}, make_text(" at "), moment]
     assert (
-        format_message(Post("x", (make_block(make_section(said)), row))) == "In #C0DIGEST at 2026-03-02 08:00 UTC"
+        format_message(Post("x", (make_block(make_section(elements)), row)))
+        == "In #C0DIGEST at 2026-03-02 08:00 UTC"
     )
 
 
 @given(digests())
 @pytest.mark.slow
-def test_every_message_of_a_hostile_day_can_be_read(found: Digest) -> None:
-    told = "\n".join(format_message(post) for post in (render_lead(found), *render_thread(found)))
-    assert [made.number for made in found.entries if f"#{made.number} " not in told] == []
+def test_every_message_of_a_hostile_day_can_be_read(day_digest: Digest) -> None:
+    told = "\n".join(format_message(post) for post in (render_lead(day_digest), *render_thread(day_digest)))
+    assert [made.number for made in day_digest.entries if f"#{made.number} " not in told] == []
 
 
 MADE = entry(
     35617,
     title="Count once",
     files=[changed_file("engine/core.py", 1200, 34)],
-    said=made_summary(
+    entry_summary=made_summary(
         action="Set the flag", evidence=(Evidence("engine/core.py", "return new_count", DiffSide.NEW, 7),)
     ),
 )
@@ -109,8 +112,8 @@ def test_a_summary_says_what_the_second_reading_found_and_follows_its_rank() -> 
     cleared = format_summary(replace(high, review=BugReview(refuted=2)))
     assert "Worth a second look" not in cleared
     assert "Second reading, for bugs: no bug found.\n\n2 suspicions were refuted." in cleared
-    found = format_summary(replace(high, review=BugReview((finding("It \x1b[2Jstops"),))))
-    assert "  • Confirmed in the code: It [2Jstops. Fails when a request has no tokens." in found
+    confirmed_text = format_summary(replace(high, review=BugReview((finding("It \x1b[2Jstops"),))))
+    assert "  • Confirmed in the code: It [2Jstops. Fails when a request has no tokens." in confirmed_text
 
 
 def test_what_was_rated_without_history_says_so() -> None:
@@ -131,7 +134,7 @@ def test_a_pull_request_that_is_not_merged_says_so(state: str) -> None:
 
 @pytest.mark.parametrize("coverage", Coverage)
 def test_a_summary_admits_how_much_of_the_diff_was_read(coverage: Coverage) -> None:
-    assert f"diff read: {coverage}" in format_summary(entry(1, said=made_summary(coverage=coverage)))
+    assert f"diff read: {coverage}" in format_summary(entry(1, entry_summary=made_summary(coverage=coverage)))
 
 
 @pytest.mark.parametrize("evil", ["\x1b[2J", "\x1b]0;title\x07", "\u202e", "\r", "\x9b31m"], ids=ascii)
@@ -140,9 +143,9 @@ def test_nothing_written_by_others_steers_the_terminal(field: str, evil: str) ->
     text = f"before{evil}after"
     made = {
         "title": entry(1, title=text),
-        "headline": entry(1, said=made_summary(headline=text)),
-        "what_changed_and_why": entry(1, said=made_summary(what_changed_and_why=text)),
-        "quote": entry(1, said=made_summary(evidence=(Evidence("a.py", text, DiffSide.NEW, 1),))),
+        "headline": entry(1, entry_summary=made_summary(headline=text)),
+        "what_changed_and_why": entry(1, entry_summary=made_summary(what_changed_and_why=text)),
+        "quote": entry(1, entry_summary=made_summary(evidence=(Evidence("a.py", text, DiffSide.NEW, 1),))),
     }[field]
     told = format_summary(made).replace("\n", "")
     assert [char for char in told if unicodedata.category(char) in {"Cc", "Cf"}] == []

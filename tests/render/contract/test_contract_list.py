@@ -38,8 +38,8 @@ LINE = build_evidence_url(PULL, Evidence("engine/core.py", "", DiffSide.NEW, 3))
 
 def listed(*changes: ContractChange, unread: tuple[UnreadFile, ...] = (), caveats: tuple[str, ...] = ()) -> Post:
     contract = MergeContract(7, PULL.commit, NOON, "Change", changes, unread=unread)
-    found = ContractList("Engine", SPAN, 3, (PULL,), (contract,), caveats=caveats)
-    post = render_contract_list(found)
+    contract_list = ContractList("Engine", SPAN, 3, (PULL,), (contract,), caveats=caveats)
+    post = render_contract_list(contract_list)
     assert_taken(post, {PULL.url, LINE, *(address(each) for each in changes)})
     return post
 
@@ -57,26 +57,26 @@ def test_what_was_removed_comes_first_and_each_row_has_its_line() -> None:
     variable = replace(
         CHANGE, subject=ContractClass.ENVIRONMENT, kind=ChangeKind.ADDED, name="ENGINE_X", before=""
     )
-    said = read(listed(variable, CHANGE, removed))
-    places = [said.index(part) for part in ("core.stop", "core.run", "Environment variable", "ENGINE_X")]
+    text = read(listed(variable, CHANGE, removed))
+    places = [text.index(part) for part in ("core.stop", "core.run", "Environment variable", "ENGINE_X")]
     assert places == sorted(places)
-    assert "3 contract changes" in said
-    assert ": def run() → def run(x) (core.py:3)" in said
+    assert "3 contract changes" in text
+    assert ": def run() → def run(x) (core.py:3)" in text
 
 
 def test_a_new_name_stands_in_place_of_the_line() -> None:
     moved = replace(CHANGE, kind=ChangeKind.MOVED, new_name="engine.new.run")
-    said = read(listed(moved))
-    assert "→ new.run" in said
-    assert "def run" not in said
+    text = read(listed(moved))
+    assert "→ new.run" in text
+    assert "def run" not in text
 
 
 def test_a_line_that_only_repeats_the_name_is_left_out() -> None:
     flag = replace(CHANGE, subject=ContractClass.FLAG, name="--new", before="", after="--new")
     added, other = replace(flag, kind=ChangeKind.ADDED), replace(flag, before="--new", after="--new default off")
-    said = read(listed(added, other))
-    assert "added --new (core.py:3)" in said
-    assert "other values --new: --new → --new default off (core.py:3)" in said
+    text = read(listed(added, other))
+    assert "added --new (core.py:3)" in text
+    assert "other values --new: --new → --new default off (core.py:3)" in text
 
 
 def test_no_change_is_said() -> None:
@@ -89,17 +89,17 @@ def test_behaviour_is_no_row() -> None:
 
 def test_what_could_not_be_read_is_said() -> None:
     unread = tuple(UnreadFile(f"engine/{number}.py", "it is too large") for number in range(7))
-    said = read(listed(CHANGE, unread=unread, caveats=("one day is missing",)))
-    assert "engine/4.py (it is too large), and 2 more" in said
-    assert "one day is missing" in said
+    text = read(listed(CHANGE, unread=unread, caveats=("one day is missing",)))
+    assert "engine/4.py (it is too large), and 2 more" in text
+    assert "one day is missing" in text
 
 
 @pytest.mark.parametrize("count", [1, 40, 900])
 def test_a_long_list_fits_and_says_what_it_leaves_out(count: int) -> None:
     changes = [replace(CHANGE, name=f"engine.part{number}.run", line=number + 1) for number in range(count)]
-    said = read(listed(*changes))
-    shown = sum(f"part{number}.run" in said for number in range(count))
-    assert shown == count or f"{count - shown:,} rows left out" in said
+    text = read(listed(*changes))
+    shown = sum(f"part{number}.run" in text for number in range(count))
+    assert shown == count or f"{count - shown:,} rows left out" in text
 
 
 @pytest.mark.slow

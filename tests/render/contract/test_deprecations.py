@@ -31,14 +31,14 @@ def read(*entries: tuple[DeprecationState, UsedDeprecation]) -> str:
 
 
 def test_the_list_is_by_state_with_what_we_use_first() -> None:
-    said = read(
+    text = read(
         (S.ANNOUNCED, entry("--a")), (S.ANNOUNCED, entry("--b", uses=(USE, USE))), (S.OVERDUE, entry("--c"))
     )
-    assert "engine · 3 deprecations" in said
+    assert "engine · 3 deprecations" in text
     assert (
-        said.index("Overdue") < said.index("--c") < said.index("Announced") < said.index("--b") < said.index("--a")
+        text.index("Overdue") < text.index("--c") < text.index("Announced") < text.index("--b") < text.index("--a")
     )
-    assert "--b to go in v1.2, use --new (#5) · used at run.sh:4 and 1 other line" in said
+    assert "--b to go in v1.2, use --new (#5) · used at run.sh:4 and 1 other line" in text
 
 
 def test_an_empty_list_says_so() -> None:

@@ -40,9 +40,9 @@ def message(*blocks: dict[str, object], text: str = "answer") -> dict[str, objec
     return Post(text, blocks).build_payload()
 
 
-def small_print(*given: object) -> str:
+def small_print(*footer_arguments: object) -> str:
     """What stands below an answer."""
-    block, _ = render_footer(*given, author=PLAIN)  # type: ignore[arg-type]
+    block, _ = render_footer(*footer_arguments, author=PLAIN)  # type: ignore[arg-type]
     return str(block["elements"][0]["text"])
 
 
@@ -51,7 +51,7 @@ def evidence(path: str = "src/a.py", side: DiffSide = DiffSide.NEW, line: int = 
 
 
 @pytest.mark.parametrize(
-    ("found", "label", "address"),
+    ("citation", "label", "address"),
     [
         pytest.param(evidence(), "a.py:13", "/blob/{commit}/src/a.py#L13", id="a-line"),
         pytest.param(evidence("a.py"), "a.py:13", "/blob/{commit}/a.py#L13", id="in-no-folder"),
@@ -69,10 +69,10 @@ def evidence(path: str = "src/a.py", side: DiffSide = DiffSide.NEW, line: int = 
         pytest.param(evidence(f"{'d/' * 400}a.py"), "a.py:13", "/pull/7/files", id="a-long-path"),
     ],
 )
-def test_a_citation_names_its_line_and_leads_to_it(found: Evidence, label: str, address: str) -> None:
+def test_a_citation_names_its_line_and_leads_to_it(citation: Evidence, label: str, address: str) -> None:
     change = pull(7)
     expected = f"https://github.com/{change.repository}" + address.format(commit=change.commit)
-    assert label_citation(change, found) == (label, expected)
+    assert label_citation(change, citation) == (label, expected)
 
 
 def test_a_citation_of_a_line_that_is_gone_leads_to_the_diff() -> None:
@@ -92,8 +92,10 @@ def test_the_address_of_a_citation_can_not_leave_its_link(path: str, side: DiffS
 
 def test_what_an_answer_rests_on_stands_below_it() -> None:
     assert small_print("", "", "", 0) == PLAIN
-    said = "I stopped. Sources: 2 days. Not read: a.bin of #7. 2 quotes were not found in the code and not linked."
-    assert small_print("I stopped.", "2 days", "a.bin of #7", 2) == f"{said} {PLAIN}"
+    footer_text = (
+        "I stopped. Sources: 2 days. Not read: a.bin of #7. 2 quotes were not found in the code and not linked."
+    )
+    assert small_print("I stopped.", "2 days", "a.bin of #7", 2) == f"{footer_text} {PLAIN}"
     assert "1 quote was not" in small_print("", "", "", 1)
 
 
@@ -124,9 +126,9 @@ def test_the_thumbs_say_which_is_which() -> None:
 
 @given(texts(400), texts(4_000), texts(4_000), st.integers(0, 10**9))
 def test_slack_takes_what_stands_below(note: str, read: str, not_seen: str, failed: int) -> None:
-    found = message({"type": "markdown", "text": "x" * 9_000}, *render_footer(note, read, not_seen, failed))
-    assert check_message(found) is None
-    assert (find_mentions(found), find_links(found)) == ([], [])
+    payload = message({"type": "markdown", "text": "x" * 9_000}, *render_footer(note, read, not_seen, failed))
+    assert check_message(payload) is None
+    assert (find_mentions(payload), find_links(payload)) == ([], [])
 
 
 def test_what_no_model_wrote_does_not_say_that_one_did() -> None:
@@ -139,13 +141,13 @@ def test_where_nothing_is_to_be_said_there_are_the_thumbs_alone() -> None:
 
 
 def test_slack_takes_the_longest_that_can_stand_below() -> None:
-    found = message({"type": "markdown", "text": "x" * 9_000}, *render_footer(LONG, LONG, LONG, 10**9))
-    assert check_message(found) is None
+    payload = message({"type": "markdown", "text": "x" * 9_000}, *render_footer(LONG, LONG, LONG, 10**9))
+    assert check_message(payload) is None
 
 
 def test_a_plain_search_says_that_it_is_one() -> None:
-    made = entry(7, title="Change a <default>", said=summary(headline="A default changed"))
-    fallback = entry(8, title="Another", said=summary(fallback=failed("no model")))
+    made = entry(7, title="Change a <default>", entry_summary=summary(headline="A default changed"))
+    fallback = entry(8, title="Another", entry_summary=summary(fallback=failed("no model")))
     assert format_search_answer("No model.", TITLE, [made, fallback]).splitlines() == [
         f"**Without the model.** No model. Text search for your words in the pull requests of {TITLE}:",
         f"- [#7]({made.pull.url}) Change a &lt;default&gt;: A default changed",
@@ -154,25 +156,27 @@ def test_a_plain_search_says_that_it_is_one() -> None:
 
 
 def test_a_plain_search_that_finds_nothing_says_so() -> None:
-    found = format_search_answer("It gave no\nanswer: x.", TITLE, [])
-    assert found.endswith(
+    answer = format_search_answer("It gave no\nanswer: x.", TITLE, [])
+    assert answer.endswith(
         f"It gave no answer: x. A text search found none of your words in the pull requests of {TITLE}."
     )
 
 
 def alive(text: str, listed: list[Entry]) -> list[str]:
     """What in it pings, or leads elsewhere than to the pull requests that it lists."""
-    found = message({"type": "markdown", "text": text})
+    payload = message({"type": "markdown", "text": text})
     own = [each.pull.url for each in listed]
     rest = text
     for each in listed:
         rest = rest.replace(f"[#{each.number}]({each.pull.url})", "\0")
-    abroad = [address for address in (*find_links(found), *addresses(text)) if address not in own]
-    return [*find_mentions(found), *abroad, *touching(rest)]
+    abroad = [address for address in (*find_links(payload), *addresses(text)) if address not in own]
+    return [*find_mentions(payload), *abroad, *touching(rest)]
 
 
 listed = st.builds(
-    lambda number, title, headline: entry(number, title=title, said=summary(headline=collapse_lines(headline))),
+    lambda number, title, headline: entry(
+        number, title=title, entry_summary=summary(headline=collapse_lines(headline))
+    ),
     st.integers(1, 9),
     texts(256),
     texts(120),
@@ -180,16 +184,16 @@ listed = st.builds(
 
 
 @given(st.lists(listed, max_size=8), texts(300))
-def test_nothing_of_a_plain_search_is_alive_but_its_links(found: list[Entry], reason: str) -> None:
-    text = format_search_answer(reason, TITLE, found)
-    assert not alive(text, found)
-    assert len(text.split("\n")) == 1 + len(found)
+def test_nothing_of_a_plain_search_is_alive_but_its_links(matching_entries: list[Entry], reason: str) -> None:
+    text = format_search_answer(reason, TITLE, matching_entries)
+    assert not alive(text, matching_entries)
+    assert len(text.split("\n")) == 1 + len(matching_entries)
     assert check_message(message({"type": "markdown", "text": text})) is None
 
 
 @check_rows([*TOKENS, "[x][1]", "[1]: http://evil", "[x](tel:1)", "- ", "# ", "> "])
 def test_a_hostile_title_is_a_line_like_others(token: str) -> None:
-    made = entry(7, title=f"{token} a {token}", said=summary(headline=collapse_lines(f"{token}x")))
+    made = entry(7, title=f"{token} a {token}", entry_summary=summary(headline=collapse_lines(f"{token}x")))
     text = format_search_answer(f"{token}.", TITLE, [made])
     assert not alive(text, [made])
     assert len(text.splitlines()) == 2
@@ -197,9 +201,11 @@ def test_a_hostile_title_is_a_line_like_others(token: str) -> None:
 
 @pytest.mark.parametrize("filler", ["<", "w" * 9, "@here ", "x", "😀"])
 def test_the_longest_plain_search_fits_a_message(filler: str) -> None:
-    said = summary(headline=filler * 500)
-    found = [replace(entry(number, title=filler * 500), summary=said) for number in range(100_001, 100_009)]
-    text = format_search_answer(filler * 500, TITLE, found)
+    long_summary = summary(headline=filler * 500)
+    matching_entries = [
+        replace(entry(number, title=filler * 500), summary=long_summary) for number in range(100_001, 100_009)
+    ]
+    text = format_search_answer(filler * 500, TITLE, matching_entries)
     assert len(text) <= 12_000
     assert check_message(message({"type": "markdown", "text": text})) is None
 

@@ -74,9 +74,9 @@ def raised(kind: type[PrdigestError], sentence: str) -> PrdigestError:
     return SlackCallRefused(sentence, "invalid_auth") if kind is SlackCallRefused else kind(sentence)
 
 
-def assert_for_a_person(said: str) -> None:
+def assert_for_a_person(notice: str) -> None:
     """One sentence or two halves of one, without what only an operator could use, then the reference."""
-    sentence, _, reference = said.rpartition(" [")
+    sentence, _, reference = notice.rpartition(" [")
     assert reference == f"{REFERENCE}]"
     assert_readable(sentence)
 
@@ -164,9 +164,9 @@ MENDED = ("not_in_channel", "channel_not_found", "is_archived", "restricted_acti
 @pytest.mark.parametrize("code", sorted(_SENTENCES))
 def test_refusals_of_slack_are_passed_on_only_where_the_asker_can_mend_them(code: str) -> None:
     sentence = _SENTENCES[code].format(channel="C0ENGINE", token="SLACK_BOT_TOKEN to the bot's token (xoxb-…)")
-    said = describe_error(SlackCallRefused(sentence, code), REFERENCE)
-    (assert_readable if code in MENDED else assert_for_a_person)(said)
-    assert said.startswith(sentence) == (code in MENDED)
+    notice = describe_error(SlackCallRefused(sentence, code), REFERENCE)
+    (assert_readable if code in MENDED else assert_for_a_person)(notice)
+    assert notice.startswith(sentence) == (code in MENDED)
 
 
 @pytest.mark.parametrize(

@@ -50,8 +50,8 @@ def cited(quote: str, pr: str = "7", path: str = "a.py") -> str:
 def test_a_citation_may_say_which_line_is_meant(more: str, citation: Citation | None) -> None:
     seen: list[Citation] = []
 
-    def keep(found: Citation) -> None:
-        seen.append(found)
+    def keep(kept_citation: Citation) -> None:
+        seen.append(kept_citation)
 
     text = f'<answer>So.<cite pr="7" path="a.py"{more}>{GOOD}</cite></answer>'
     assert fed(AnswerMarkdown(Links(keep, lambda _: None)), text) == "So."
@@ -358,13 +358,13 @@ def test_a_copy_is_another_answer() -> None:
     ],
 )
 def test_an_answer_is_cut_between_pieces(text: str, limit: int, expected: str, *, is_cut: bool) -> None:
-    found = written(f"<answer>{text}</answer>", limit)
-    assert (found.shown_text, found.is_cut) == (expected, is_cut)
+    answer = written(f"<answer>{text}</answer>", limit)
+    assert (answer.shown_text, answer.is_cut) == (expected, is_cut)
 
 
 def test_what_was_said_is_kept_as_the_model_wrote_it() -> None:
-    found = written(f"I look. <answer>See #7{cited(GOOD)} and{cited(BAD)} [a](b) <c>.</answer> Done.")
-    assert found.raw_text == f"See #7{cited(GOOD)} and [a](b) <c>."
+    answer = written(f"I look. <answer>See #7{cited(GOOD)} and{cited(BAD)} [a](b) <c>.</answer> Done.")
+    assert answer.raw_text == f"See #7{cited(GOOD)} and [a](b) <c>."
 
 
 def test_what_was_cut_was_not_said() -> None:

@@ -115,8 +115,8 @@ def alive(shown: str) -> list[str]:
 
 def addresses(shown: str) -> list[str]:
     """Where the links and images of a Markdown text lead, as CommonMark reads it."""
-    found = [token for part in MarkdownIt().parse(shown) for token in part.children or ()]
-    named = [token.attrs.get("href") or token.attrs.get("src") for token in found]
+    tokens = [token for part in MarkdownIt().parse(shown) for token in part.children or ()]
+    named = [token.attrs.get("href") or token.attrs.get("src") for token in tokens]
     return [str(address) for address in named if address]
 
 

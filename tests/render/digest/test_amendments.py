@@ -31,21 +31,21 @@ def taken(number: int = 5, fate: OutcomeKind = OutcomeKind.REVERTED, **fields: A
 
 
 def items(message: Any) -> list[str]:
-    found = []
+    lines = []
     for block in message["blocks"]:
         for part in block.get("elements", []):
             if part.get("type") == "rich_text_list":
-                found += ["".join(strings(item)) for item in part["elements"]]
-    return found
+                lines += ["".join(strings(item)) for item in part["elements"]]
+    return lines
 
 
-def posted(found: Digest) -> list[dict[str, Any]]:
-    made = render_digest(found)
+def posted(day_digest: Digest) -> list[dict[str, Any]]:
+    made = render_digest(day_digest)
     return [made.lead.build_payload(), *(post.build_payload() for post in made.thread)]
 
 
 @pytest.mark.parametrize(
-    ("found", "said"),
+    ("outcome", "phrase"),
     [
         (taken(), "reverted after 1.0 h by #9"),
         (taken(fate=OutcomeKind.PARTLY), "reverted in part after 1.0 h by #9"),
@@ -53,11 +53,11 @@ def posted(found: Digest) -> list[dict[str, Any]]:
         (taken(stands=False), "reverted after 1.0 h by #9, which was itself reverted"),
     ],
 )
-def test_it_stands_behind_the_lines_of_its_pull_request_and_no_others(found: MergeOutcome, said: str) -> None:
+def test_it_stands_behind_the_lines_of_its_pull_request_and_no_others(outcome: MergeOutcome, phrase: str) -> None:
     before = posted(digest(entry(5), entry(55), entry(4)))
-    after = [add_outcomes(message, [found]) for message in before]
+    after = [add_outcomes(message, [outcome]) for message in before]
     for old, new in zip(before, after, strict=True):
-        assert items(new) == [f"{line} — {said}" if line.startswith("#5 ") else line for line in items(old)]
+        assert items(new) == [f"{line} — {phrase}" if line.startswith("#5 ") else line for line in items(old)]
         assert {**new, "blocks": old["blocks"]} == old
 
 
@@ -84,10 +84,10 @@ def test_nothing_new_leaves_a_message_as_it_is() -> None:
 @given(digests(), st.sampled_from(OutcomeKind), st.booleans(), st.booleans())
 @pytest.mark.slow
 def test_an_amended_message_is_taken_by_slack_whatever_people_wrote(
-    found: Digest, fate: OutcomeKind, stands: bool, again: bool
+    day_digest: Digest, fate: OutcomeKind, stands: bool, again: bool
 ) -> None:
-    news = [MergeOutcome(each.pull, BACK, fate, stands) for each in found.entries]
-    for message in posted(found):
+    news = [MergeOutcome(each.pull, BACK, fate, stands) for each in day_digest.entries]
+    for message in posted(day_digest):
         after = add_outcomes(message, news * (1 + again))
         assert check_message(after) is None
         assert find_mentions(after) == []
@@ -97,9 +97,9 @@ def test_an_amended_message_is_taken_by_slack_whatever_people_wrote(
 @pytest.mark.parametrize("count", [67, 150])
 @pytest.mark.slow
 def test_a_message_that_would_become_too_long_stays_as_it_is(count: int) -> None:
-    found = full_day(count, "W" * 700)
-    news = [MergeOutcome(each.pull, BACK, OutcomeKind.PARTLY) for each in found.entries for _ in range(9)]
-    messages = posted(found)
+    day_digest = full_day(count, "W" * 700)
+    news = [MergeOutcome(each.pull, BACK, OutcomeKind.PARTLY) for each in day_digest.entries for _ in range(9)]
+    messages = posted(day_digest)
     after = [add_outcomes(message, news) for message in messages]
     assert all(count_characters(message["blocks"]) <= 10_500 for message in after)
     assert any(old["blocks"] == new["blocks"] for old, new in zip(messages, after, strict=True))
@@ -107,7 +107,7 @@ def test_a_message_that_would_become_too_long_stays_as_it_is(count: int) -> None
 
 @given(texts(256), st.sampled_from(OutcomeKind), st.booleans())
 def test_a_reply_pings_nobody_and_is_taken(title: str, fate: OutcomeKind, was_listed: bool) -> None:
-    found = MergeOutcome(pull(5, title=title, merged_at=NOON), pull(9, title=title, merged_at=NOON + HOUR), fate)
-    post = render_outcome_reply(found, was_listed=was_listed)
+    outcome = MergeOutcome(pull(5, title=title, merged_at=NOON), pull(9, title=title, merged_at=NOON + HOUR), fate)
+    post = render_outcome_reply(outcome, was_listed=was_listed)
     assert_accepted(post, digest(entry(5), entry(9)))
     assert ("worth a second look" in seen(post)) is was_listed

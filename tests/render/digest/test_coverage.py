@@ -27,12 +27,12 @@ DAY_NEARLY_USED, DAY_USED = Fallback(BudgetRefusal.DAY_NEARLY_USED), Fallback(Bu
 MONTH_NEARLY_USED, MONTH_USED = Fallback(BudgetRefusal.MONTH_NEARLY_USED), Fallback(BudgetRefusal.MONTH_USED)
 
 
-def made(number: int = 1, *, cached: bool = False, cost: float | None = 0.0, **said: Any) -> Entry:
-    return replace(entry(number, said=summary(**said)), from_cache=cached, cost=cost)
+def made(number: int = 1, *, cached: bool = False, cost: float | None = 0.0, **summary_fields: Any) -> Entry:
+    return replace(entry(number, entry_summary=summary(**summary_fields)), from_cache=cached, cost=cost)
 
 
-def several(count: int, **said: Any) -> list[Entry]:
-    return [made(number, **said) for number in range(count, 0, -1)]
+def several(count: int, **summary_fields: Any) -> list[Entry]:
+    return [made(number, **summary_fields) for number in range(count, 0, -1)]
 
 
 CLIPPED: dict[str, Any] = {"coverage": Coverage.CLIPPED}
@@ -123,8 +123,8 @@ def test_the_line_counts_what_was_read_twice_and_says_why_it_stopped(coverage: R
 
 
 def test_the_cost_of_reviews_counts() -> None:
-    found = digest(made(cost=0.5), review_coverage=ReviewCoverage(1, 1, "", 0.75))
-    assert format_coverage(found).endswith(" · $1.25")
+    day_digest = digest(made(cost=0.5), review_coverage=ReviewCoverage(1, 1, "", 0.75))
+    assert format_coverage(day_digest).endswith(" · $1.25")
 
 
 def test_where_nothing_was_read_nothing_is_from_full_diffs() -> None:
@@ -132,7 +132,7 @@ def test_where_nothing_was_read_nothing_is_from_full_diffs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("overview", "entries", "said"),
+    ("overview", "entries", "cost_text"),
     [
         pytest.param(0.0, [0.0], "no model cost", id="nothing"),
         pytest.param(0.0, [0.004], "under $0.01", id="less-than-a-cent"),
@@ -143,15 +143,17 @@ def test_where_nothing_was_read_nothing_is_from_full_diffs() -> None:
         pytest.param(0.25, [1.0, None], "cost unknown", id="entry-unknown"),
     ],
 )
-def test_the_line_says_what_the_run_cost(overview: float | None, entries: list[float | None], said: str) -> None:
-    found = digest(
+def test_the_line_says_what_the_run_cost(
+    overview: float | None, entries: list[float | None], cost_text: str
+) -> None:
+    day_digest = digest(
         *(made(number, cost=cost) for number, cost in enumerate(entries, 1)), overview=Overview("", cost=overview)
     )
-    assert format_coverage(found).split(" · ")[-1] == said
+    assert format_coverage(day_digest).split(" · ")[-1] == cost_text
 
 
 @pytest.mark.parametrize(
-    ("counted", "merges", "said"),
+    ("counted", "merges", "difference"),
     [
         pytest.param(2, 2, "", id="equal"),
         pytest.param(0, 0, "", id="none-and-none"),
@@ -164,14 +166,14 @@ def test_the_line_says_what_the_run_cost(overview: float | None, entries: list[f
         pytest.param(None, 0, "count not checked: the commits of main gave no count", id="not-counted-none"),
     ],
 )
-def test_a_count_that_differs_or_is_missing_is_admitted(counted: int | None, merges: int, said: str) -> None:
-    found = digest(*several(merges), count=CountCheck(counted, WHERE))
-    assert describe_count_difference(found) == said
-    assert format_coverage(found).endswith(said)
+def test_a_count_that_differs_or_is_missing_is_admitted(counted: int | None, merges: int, difference: str) -> None:
+    day_digest = digest(*several(merges), count=CountCheck(counted, WHERE))
+    assert describe_count_difference(day_digest) == difference
+    assert format_coverage(day_digest).endswith(difference)
 
 
 @pytest.mark.parametrize(
-    ("view", "shown", "hidden", "said"),
+    ("view", "shown", "hidden", "prefix"),
     [
         pytest.param(
             DigestView(only=ViewLevel.RISKY), 1, 17, "1 of 18 shown: only:risky · 1 of 1 read · ", id="risky"
@@ -190,16 +192,16 @@ def test_a_count_that_differs_or_is_missing_is_admitted(counted: int | None, mer
     ],
 )
 def test_a_view_says_how_much_it_leaves_out_and_by_which_words(
-    view: DigestView, shown: int, hidden: int, said: str
+    view: DigestView, shown: int, hidden: int, prefix: str
 ) -> None:
-    found = digest(*several(shown), view=view, hidden=hidden, count=CountCheck(shown + hidden, WHERE))
-    assert format_coverage(found).startswith(said)
-    assert bool(said) == bool(format_coverage(found))
+    day_digest = digest(*several(shown), view=view, hidden=hidden, count=CountCheck(shown + hidden, WHERE))
+    assert format_coverage(day_digest).startswith(prefix)
+    assert bool(prefix) == bool(format_coverage(day_digest))
 
 
 def test_a_view_counts_what_it_hides_against_the_count_of_others() -> None:
-    found = digest(*several(1), view=DigestView(only=ViewLevel.RISKY), hidden=2, count=CountCheck(4, WHERE))
-    assert describe_count_difference(found) == "possibly incomplete: the commits of main show 4 merges, not 3"
+    day_digest = digest(*several(1), view=DigestView(only=ViewLevel.RISKY), hidden=2, count=CountCheck(4, WHERE))
+    assert describe_count_difference(day_digest) == "possibly incomplete: the commits of main show 4 merges, not 3"
 
 
 def test_a_day_without_merges_that_is_counted_needs_no_line() -> None:

@@ -61,15 +61,15 @@ def assert_postable(made: RenderedDigest, urls: set[str]) -> None:
 
 
 def test_days_are_one_lead_one_thread_and_one_report() -> None:
-    found = friday_to_sunday(2, 0, 3)
-    made = render_days(found)
-    assert made.lead.blocks[:-1] == render_catch_up(found).blocks
+    multi_day_digest = friday_to_sunday(2, 0, 3)
+    made = render_days(multi_day_digest)
+    assert made.lead.blocks[:-1] == render_catch_up(multi_day_digest).blocks
     assert [element["type"] for element in made.lead.blocks[-1]["elements"]] == ["static_select", "button"]
     assert (made.merged, made.gaps) == (5, ())
     assert made.attachment is not None
     assert made.attachment.name == "Engine-2026-02-26..2026-02-28.md"
     assert made.attachment.title == "Full report of 2026-02-26..2026-02-28"
-    assert made.attachment.text == "".join(render_report(each) for each in found.digests)
+    assert made.attachment.text == "".join(render_report(each) for each in multi_day_digest.digests)
 
 
 def test_each_post_of_the_thread_says_of_which_day_it_is() -> None:
@@ -82,9 +82,9 @@ def test_each_post_of_the_thread_says_of_which_day_it_is() -> None:
 
 
 def test_a_day_of_the_thread_is_as_that_day_alone() -> None:
-    found = friday_to_sunday(70, 1)
-    made = render_days(found)
-    alone = [part for each in found.digests for part in render_thread(each)]
+    multi_day_digest = friday_to_sunday(70, 1)
+    made = render_days(multi_day_digest)
+    alone = [part for each in multi_day_digest.digests for part in render_thread(each)]
     assert [part.blocks[1:] for part in made.thread] == [part.blocks for part in alone]
     assert len(made.thread) > 2
 
@@ -93,9 +93,9 @@ def test_a_day_of_the_thread_is_as_that_day_alone() -> None:
 @pytest.mark.slow
 def test_three_days_as_busy_as_any_are_taken_with_every_pull_request_once(worst: str) -> None:
     full = [numbered(elsewhere(full_day(67, WORST[worst]), LONGEST), 100_000 + 100 * day) for day in range(3)]
-    found = days(*full)
-    made = render_days(found, ["A note. " * 40])
-    urls = list_addresses(found.combined.entries)
+    multi_day_digest = days(*full)
+    made = render_days(multi_day_digest, ["A note. " * 40])
+    urls = list_addresses(multi_day_digest.combined.entries)
     assert_postable(made, urls)
     linked = [item[0]["url"] for part in made.thread for item in items(part)]
     assert sorted(linked) == sorted(urls)
@@ -107,8 +107,8 @@ def test_three_days_as_busy_as_any_are_taken_with_every_pull_request_once(worst:
 @settings(max_examples=10)
 @given(st.lists(digests(3), min_size=1, max_size=3))
 @pytest.mark.slow
-def test_hostile_days_are_plain_json_that_slack_takes(found: list[Digest]) -> None:
-    made = days(*(numbered(each, 10 * place + 1) for place, each in enumerate(found)))
+def test_hostile_days_are_plain_json_that_slack_takes(day_digests: list[Digest]) -> None:
+    made = days(*(numbered(each, 10 * place + 1) for place, each in enumerate(day_digests)))
     rendered = render_days(made, ["<!channel> https://evil.example"])
     assert_postable(rendered, list_addresses(made.combined.entries))
     assert json.loads(json.dumps(rendered.to_payload())) == rendered.to_payload()
@@ -121,9 +121,11 @@ def test_days_without_merges_are_a_lead_alone() -> None:
 
 
 def test_the_gaps_of_a_day_are_those_of_the_digest() -> None:
-    found = friday_to_sunday(1, 1)
-    late = replace(found.digests[0], overview=Overview("Most of it.", fallback=failed("the model is busy")))
-    made = render_days(replace(found, digests=(late, found.digests[1])))
+    multi_day_digest = friday_to_sunday(1, 1)
+    late = replace(
+        multi_day_digest.digests[0], overview=Overview("Most of it.", fallback=failed("the model is busy"))
+    )
+    made = render_days(replace(multi_day_digest, digests=(late, multi_day_digest.digests[1])))
     assert made.gaps == ("2026-02-27: no overview by the model (the model is busy)",)
 
 
@@ -144,8 +146,8 @@ def test_the_file_of_a_view_has_a_name_of_its_own(view: DigestView) -> None:
 
 
 def test_a_view_that_shows_nothing_of_some_days_is_a_lead_that_says_so() -> None:
-    found = [replace(digest(view=BOTS), hidden=hidden) for hidden in (3, 2)]
-    made = render_days(days(*found))
+    day_digests = [replace(digest(view=BOTS), hidden=hidden) for hidden in (3, 2)]
+    made = render_days(days(*day_digests))
     assert (made.thread, made.attachment, made.merged) == ((), None, 5)
     assert "0 of 5 merged" in seen(made.lead)
     assert "0 of 5 shown: not-author:bots" in seen(made.lead)
@@ -176,10 +178,10 @@ def test_what_was_skipped_comes_with_a_command_that_shows_it(
     skipped = Span(DAY.date - timedelta(days=length - 1), DAY.date, DAY.zone)
     note = describe_skipped_days(repository, skipped)
     assert note.startswith(f"Skipped because I was offline for too long: {skipped.title}. ")
-    found = _COMMAND.search(note)
-    assert found
+    match = _COMMAND.search(note)
+    assert match
     much_later = LocalDay(DAY.date + timedelta(days=200), DAY.zone)
-    request = DigestRequest.parse(found[1], KNOWN, much_later)
+    request = DigestRequest.parse(match[1], KNOWN, much_later)
     assert (request.repository, request.span.last, len(request.span)) == (repository, DAY.date, shown)
     assert request.span.zone == DAY.zone
     assert shown <= MAX_DIGEST_DAYS
@@ -193,23 +195,28 @@ def test_the_command_is_shown_whole() -> None:
 # --- what tells the same
 
 
-def costly(found: MultiDayDigest, cost: float, *, kept: bool) -> MultiDayDigest:
+def costly(multi_day_digest: MultiDayDigest, cost: float, *, kept: bool) -> MultiDayDigest:
     def priced(each: Entry) -> Entry:
         return replace(each, cost=cost, from_cache=kept)
 
     return replace(
-        found,
-        digests=tuple(replace(each, entries=tuple(map(priced, each.entries))) for each in found.digests),
+        multi_day_digest,
+        digests=tuple(
+            replace(each, entries=tuple(map(priced, each.entries))) for each in multi_day_digest.digests
+        ),
     )
 
 
 def test_what_it_cost_is_shown_and_tells_no_digest_from_another() -> None:
-    found = friday_to_sunday(2, 1)
+    multi_day_digest = friday_to_sunday(2, 1)
     makes: Sequence[tuple[RenderedDigest, RenderedDigest]] = [
-        (render_days(costly(found, 0.5, kept=False)), render_days(costly(found, 0, kept=True))),
         (
-            render_digest(costly(found, 0.5, kept=False).digests[0], ["n"]),
-            render_digest(costly(found, 0, kept=True).digests[0], ["n"]),
+            render_days(costly(multi_day_digest, 0.5, kept=False)),
+            render_days(costly(multi_day_digest, 0, kept=True)),
+        ),
+        (
+            render_digest(costly(multi_day_digest, 0.5, kept=False).digests[0], ["n"]),
+            render_digest(costly(multi_day_digest, 0, kept=True).digests[0], ["n"]),
         ),
     ]
     for first, again in makes:
@@ -219,13 +226,13 @@ def test_what_it_cost_is_shown_and_tells_no_digest_from_another() -> None:
 
 
 def test_notes_tell_a_digest_from_one_without() -> None:
-    found = friday_to_sunday(1, 1)
-    made = [render_days(found, notes).fingerprint for notes in ([], ["One"], ["Two"])]
+    multi_day_digest = friday_to_sunday(1, 1)
+    made = [render_days(multi_day_digest, notes).fingerprint for notes in ([], ["One"], ["Two"])]
     assert all(one != other for one, other in pairwise(made))
 
 
 def test_the_overview_of_a_revert_over_two_days_names_it() -> None:
-    first = digest(entry(1, title="Count once", said=summary(action="Set the flag")))
+    first = digest(entry(1, title="Count once", entry_summary=summary(action="Set the flag")))
     second = digest(entry(2, title='Revert "Count once"', merged_at=NOON + timedelta(days=1)))
     made = render_days(days(first, second))
     assert "Already reverted or repaired#1 Count once, reverted after 24.0 h by #2\n" in seen(made.lead)

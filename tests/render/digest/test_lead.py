@@ -43,8 +43,8 @@ from tests.render.hostile_days import TOKENS, WORST, digests, full_day
 RISKS_ALONE = DigestView(only=ViewLevel.RISKY)
 
 
-def risky(number: int, points: float = 20, said: str = "", **fields: Any) -> Entry:
-    made = entry(number, said=summary(risk_reason=said), **fields)
+def risky(number: int, points: float = 20, claim: str = "", **fields: Any) -> Entry:
+    made = entry(number, entry_summary=summary(risk_reason=claim), **fields)
     return replace(made, risk=Risk(points, ("adds 400 lines of product code", "touches 4 product folders")))
 
 
@@ -52,7 +52,7 @@ def busy_day(count: int) -> Digest:
     """A day of which each pull request is risky and asks for something, with an overview as long as it may be."""
     claim = "Callers that pass a list instead of a tuple fail with a TypeError at start"
     entries = [
-        risky(number, said=f"{claim} of {number}.", title=f"[Core] Count requests once in scheduler {number}")
+        risky(number, claim=f"{claim} of {number}.", title=f"[Core] Count requests once in scheduler {number}")
         for number in range(count, 0, -1)
     ]
     asking = [
@@ -62,19 +62,19 @@ def busy_day(count: int) -> Digest:
     return digest(*asking, overview=Overview("Requests are now counted once, in one place. " * 13))
 
 
-def assert_short(post: Post, found: Digest) -> None:
+def assert_short(post: Post, day_digest: Digest) -> None:
     """It can be read in a minute, and every action and outcome stands there or is counted."""
     assert count_words(post.blocks) <= MAX_LEAD_WORDS == 220
     assert words_of_terminal(post) <= 220
     text = seen(post)
     listed = text.partition(ACTIONS_TITLE)[2]
-    numbers = {action.number for action in found.actions}
+    numbers = {action.number for action in day_digest.actions}
     named = {number for number in numbers if re.search(rf"#{number}(?!\d)", text)}
     uncounted = len(numbers - named) - sum(int(count) for count in re.findall(r"and ([\d,]+) more\b", listed))
-    assert uncounted <= len(list_repeated(found))
+    assert uncounted <= len(list_repeated(day_digest))
     backs = text.partition(OUTCOMES_TITLE)[2].partition(SECOND_LOOK_TITLE)[0]
     more = sum(map(int, re.findall(r"and (\d+) more, in the thread", backs)))
-    outcomes = len(found.standing_outcomes) + len(found.older_reverts)
+    outcomes = len(day_digest.standing_outcomes) + len(day_digest.older_reverts)
     assert len(lists_below(post, OUTCOMES_TITLE)) - bool(more) + more == outcomes
 
 
@@ -83,16 +83,19 @@ def words_of_terminal(post: Post) -> int:
     return sum(word != "•" and set(word) != {"="} for word in format_message(post).split())
 
 
-def list_repeated(found: Digest) -> list[ReaderAction]:
+def list_repeated(day_digest: Digest) -> list[ReaderAction]:
     """The actions that need no line of their own: the overview, its risk or the same one of another says them."""
-    said = SentenceIndex.build(found.overview.text)
-    risks = {entry.number: normalize_sentence(entry.summary.risk_reason) for entry in found.entries}
-    keyed = [(normalize_sentence(action.text), action) for action in found.actions]
+    sentence_index = SentenceIndex.build(day_digest.overview.text)
+    risks = {entry.number: normalize_sentence(entry.summary.risk_reason) for entry in day_digest.entries}
+    keyed = [(normalize_sentence(action.text), action) for action in day_digest.actions]
     counts = Counter(key for key, _ in keyed)
     return [
         action
         for key, action in keyed
-        if said.has_words(key) or risks[action.number] == key or counts[key] > 1 or not collapse_lines(action.text)
+        if sentence_index.has_words(key)
+        or risks[action.number] == key
+        or counts[key] > 1
+        or not collapse_lines(action.text)
     ]
 
 
@@ -108,17 +111,17 @@ def lists_below(post: Post, title: str) -> list[Any]:
     ]
 
 
-def said(found: Digest) -> str:
-    return seen(render_lead(found))
+def said(day_digest: Digest) -> str:
+    return seen(render_lead(day_digest))
 
 
 @given(digests())
 @pytest.mark.slow
-def test_a_hostile_day_makes_a_lead_that_slack_takes(found: Digest) -> None:
-    post = render_lead(found)
-    assert_accepted(post, found)
+def test_a_hostile_day_makes_a_lead_that_slack_takes(day_digest: Digest) -> None:
+    post = render_lead(day_digest)
+    assert_accepted(post, day_digest)
     assert len(post.blocks) <= 10
-    assert_short(post, found)
+    assert_short(post, day_digest)
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 67, 300])
@@ -126,17 +129,17 @@ def test_a_hostile_day_makes_a_lead_that_slack_takes(found: Digest) -> None:
 @pytest.mark.parametrize("is_reviewed", [False, True], ids=["not reviewed", "reviewed"])
 @pytest.mark.slow
 def test_the_lead_of_a_day_of_any_size_is_short(count: int, text: str, is_reviewed: bool) -> None:
-    found = full_day(count, text, is_reviewed=is_reviewed)
-    post = render_lead(found)
-    assert_accepted(post, found)
-    assert_short(post, found)
+    day_digest = full_day(count, text, is_reviewed=is_reviewed)
+    post = render_lead(day_digest)
+    assert_accepted(post, day_digest)
+    assert_short(post, day_digest)
 
 
 @pytest.mark.parametrize("count", [43, 67, 120])
 def test_a_busy_day_of_plain_sentences_is_said_in_a_minute(count: int) -> None:
-    found = busy_day(count)
-    post = render_lead(found)
-    assert_short(post, found)
+    day_digest = busy_day(count)
+    post = render_lead(day_digest)
+    assert_short(post, day_digest)
     # the narrower limits are for busier days than these: each sentence is whole
     text = seen(post)
     assert text.count("Callers that pass a list instead of a tuple fail with a TypeError at start") == 3
@@ -145,8 +148,8 @@ def test_a_busy_day_of_plain_sentences_is_said_in_a_minute(count: int) -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 43, 67])
 def test_the_lead_of_a_trivial_day_is_short(count: int) -> None:
-    found = full_day(count, "<!channel>", trivial=True)
-    assert_accepted(render_lead(found), found)
+    day_digest = full_day(count, "<!channel>", trivial=True)
+    assert_accepted(render_lead(day_digest), day_digest)
 
 
 def test_a_day_without_merges_says_so() -> None:
@@ -156,8 +159,8 @@ def test_a_day_without_merges_says_so() -> None:
 
 
 def test_a_day_without_merges_still_admits_that_the_count_differs() -> None:
-    found = replace(digest(), count=CountCheck(3, "the commits of main"))
-    assert "the commits of main show 3 merges, not 0" in said(found)
+    day_digest = replace(digest(), count=CountCheck(3, "the commits of main"))
+    assert "the commits of main show 3 merges, not 0" in said(day_digest)
 
 
 def test_the_headline_names_repository_date_and_count() -> None:
@@ -169,14 +172,14 @@ def test_the_headline_names_repository_date_and_count() -> None:
     [(1, 17, "1 of 18 merged"), (0, 3, "0 of 3 merged"), (2, 0, "2 of 2 merged"), (0, 0, "nothing merged")],
 )
 def test_the_headline_of_a_view_says_of_how_many(shown: int, hidden: int, count: str) -> None:
-    found = digest(*(entry(number) for number in range(shown)), view=RISKS_ALONE, hidden=hidden)
-    assert format_headline(found) == f"Engine · Saturday 28 February 2026 · {count}"
+    day_digest = digest(*(entry(number) for number in range(shown)), view=RISKS_ALONE, hidden=hidden)
+    assert format_headline(day_digest) == f"Engine · Saturday 28 February 2026 · {count}"
 
 
 def test_a_view_that_shows_nothing_is_a_headline_and_what_was_left_out() -> None:
-    found = digest(view=RISKS_ALONE, hidden=3, count=CountCheck(3, "the commits of main"))
-    assert said(found).split("\n") == [format_headline(found), "0 of 3 shown: only:risky"]
-    assert render_lead(found).text == format_headline(found)
+    day_digest = digest(view=RISKS_ALONE, hidden=3, count=CountCheck(3, "the commits of main"))
+    assert said(day_digest).split("\n") == [format_headline(day_digest), "0 of 3 shown: only:risky"]
+    assert render_lead(day_digest).text == format_headline(day_digest)
 
 
 @check_rows(TOKENS)
@@ -192,15 +195,17 @@ def test_notifications_give_headline_and_overview_with_markup_put_out() -> None:
 
 
 def test_the_overview_links_numbers_of_the_day_and_no_others() -> None:
-    found = digest(entry(1), overview=Overview("#1 counts once, as #2 did, in **one** `place`."))
-    elements = next(nodes(render_lead(found).blocks, "rich_text_section"))["elements"]
+    day_digest = digest(entry(1), overview=Overview("#1 counts once, as #2 did, in **one** `place`."))
+    elements = next(nodes(render_lead(day_digest).blocks, "rich_text_section"))["elements"]
     assert [element["url"] for element in elements if element["type"] == "link"] == [pull(1).url]
     assert "".join(element["text"] for element in elements) == "#1 counts once, as #2 did, in one place."
 
 
 def test_an_overview_without_the_model_says_why() -> None:
-    found = digest(entry(1), overview=Overview("Most of it in Models (1).", fallback=failed("the model is busy")))
-    assert "Without the model (the model is busy): this digest contains only facts." in said(found)
+    day_digest = digest(
+        entry(1), overview=Overview("Most of it in Models (1).", fallback=failed("the model is busy"))
+    )
+    assert "Without the model (the model is busy): this digest contains only facts." in said(day_digest)
 
 
 def test_what_was_taken_back_comes_first_and_names_both() -> None:
@@ -213,7 +218,7 @@ def test_what_was_taken_back_comes_first_and_names_both() -> None:
 
 
 def test_a_risk_begins_with_the_claim_of_the_model() -> None:
-    text = said(digest(risky(5, said="It may count twice, see #5.", title="Count once")))
+    text = said(digest(risky(5, claim="It may count twice, see #5.", title="Count once")))
     expected = (
         "#5 Count once — It may count twice, see #5. 🔴 highest risk: adds 400 lines of product code; "
         "touches 4 product folders"
@@ -241,7 +246,7 @@ def test_what_has_no_history_yet_is_said_once_for_all() -> None:
 
 def test_no_sentence_is_said_twice() -> None:
     twice = "Callers of `count_all` get a TypeError"
-    made = risky(5, said=twice)
+    made = risky(5, claim=twice)
     made = replace(made, summary=replace(made.summary, action=f"{twice}."))
     alone = said(digest(made))
     assert alone.count("Callers of count_all") == 1
@@ -251,7 +256,7 @@ def test_no_sentence_is_said_twice() -> None:
     assert "#5 Change number 5 — adds 400 lines of product code" in above
 
 
-REVIEWED = replace(risky(5, said="It may count twice.", title="Count once"), review=BugReview((finding(),)))
+REVIEWED = replace(risky(5, claim="It may count twice.", title="Count once"), review=BugReview((finding(),)))
 
 
 def test_a_finding_comes_before_band_and_reasons_with_its_trigger_and_takes_the_place_of_the_claim() -> None:
@@ -269,9 +274,9 @@ def test_a_finding_comes_before_band_and_reasons_with_its_trigger_and_takes_the_
 
 
 def test_a_finding_lists_what_the_rules_would_not_and_nothing_found_takes_off_what_they_would() -> None:
-    found = replace(risky(1, 5), review=BugReview((finding(),)))
+    risky_entry = replace(risky(1, 5), review=BugReview((finding(),)))
     cleared = replace(risky(2, 15), review=BugReview())
-    text = said(digest(found, cleared))
+    text = said(digest(risky_entry, cleared))
     assert "🟡 middle risk" in text
     assert ("#1 Change" in text, "#2 Change" in text) == (True, False)
 
@@ -320,19 +325,21 @@ def test_the_worst_reviewed_day_with_reverts_and_different_actions_is_short(text
 
 
 def test_the_same_action_of_two_is_said_once_with_both_numbers() -> None:
-    text = said(digest(*(entry(number, said=summary(action="Set the flag.")) for number in (3, 2))))
+    text = said(digest(*(entry(number, entry_summary=summary(action="Set the flag.")) for number in (3, 2))))
     assert "Set the flag. (#3, #2)" in text
 
 
 def test_an_action_about_the_environment_of_the_tests_is_left_out() -> None:
     asks = summary(action="Install the new linter.")
-    found = digest(entry(2, said=asks, files=[changed_file("tests/conftest.py")]), entry(1))
-    assert "linter" not in said(found)
+    day_digest = digest(entry(2, entry_summary=asks, files=[changed_file("tests/conftest.py")]), entry(1))
+    assert "linter" not in said(day_digest)
 
 
 def test_no_more_than_three_risks_are_listed_riskiest_first() -> None:
-    found = digest(*(risky(number, 10 + number) for number in range(1, 6)))
-    assert [item[0]["url"] for item in items(render_lead(found))] == [pull(number).url for number in (5, 4, 3)]
+    day_digest = digest(*(risky(number, 10 + number) for number in range(1, 6)))
+    assert [item[0]["url"] for item in items(render_lead(day_digest))] == [
+        pull(number).url for number in (5, 4, 3)
+    ]
 
 
 def test_a_calm_day_says_that_nothing_stands_out() -> None:
@@ -342,22 +349,24 @@ def test_a_calm_day_says_that_nothing_stands_out() -> None:
 
 
 def test_actions_beyond_five_are_counted_and_linked() -> None:
-    found = digest(*(entry(number, said=summary(action=f"Set flag {number}")) for number in range(9, 0, -1)))
-    text = said(found)
+    day_digest = digest(
+        *(entry(number, entry_summary=summary(action=f"Set flag {number}")) for number in range(9, 0, -1))
+    )
+    text = said(day_digest)
     assert [f"Set flag {number} (#{number})" in text for number in range(9, 4, -1)] == [True] * 5
     assert "and 4 more: #4, #3, #2, #1" in text
 
 
 def test_themes_are_not_in_the_lead() -> None:
-    found = digest(entry(1), overview=Overview("Calm.", (Theme("Counting", (1,)),)))
-    assert "Counting" not in said(found)
+    day_digest = digest(entry(1), overview=Overview("Calm.", (Theme("Counting", (1,)),)))
+    assert "Counting" not in said(day_digest)
 
 
 @given(digests())
 @pytest.mark.slow
-def test_no_text_of_others_breaks_lines_or_reads_backwards(found: Digest) -> None:
+def test_no_text_of_others_breaks_lines_or_reads_backwards(day_digest: Digest) -> None:
     """Sentences of the rules and of errors are code's own: see the next test for what they quote."""
-    own = replace(found, overview=replace(found.overview, fallback=None))
+    own = replace(day_digest, overview=replace(day_digest.overview, fallback=None))
     entries = tuple(replace(made, risk=replace(made.risk, reasons=("touches",))) for made in own.entries)
     post = render_lead(replace(own, entries=entries))
     assert [text for text in strings(list(post.blocks)) if invisible(text) or "\n" in text] == []

@@ -17,10 +17,10 @@ def older(count: int) -> Digest:
 
 
 def test_a_revert_of_an_earlier_day_is_named_as_one() -> None:
-    found = older(1)
-    assert [made.number for made in found.older_reverts] == [1]
+    day_digest = older(1)
+    assert [made.number for made in day_digest.older_reverts] == [1]
     assert 'Already reverted or repaired#1 Revert "Change 1 of May", which reverts an earlier change' in seen(
-        render_lead(found)
+        render_lead(day_digest)
     )
 
 
@@ -31,8 +31,8 @@ def test_a_revert_of_the_day_is_not_of_an_earlier_one() -> None:
 
 @pytest.mark.parametrize("count", [1, 43, 67, 300])
 def test_a_day_of_reverts_is_accepted(count: int) -> None:
-    found = older(count)
-    assert_accepted(render_lead(found), found)
+    day_digest = older(count)
+    assert_accepted(render_lead(day_digest), day_digest)
 
 
 def test_reverts_that_are_not_shown_are_counted() -> None:

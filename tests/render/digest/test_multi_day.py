@@ -31,51 +31,52 @@ from tests.render.hostile_days import LONGEST, NUMBERS, WORST, digests, elsewher
 from tests.render.touched_days import step
 
 
-def numbered(found: Digest, first: int) -> Digest:
+def numbered(day_digest: Digest, first: int) -> Digest:
     """The same day with numbers that no other day has."""
-    new = {made.number: first + place for place, made in enumerate(found.entries)}
-    listed = tuple(replace(made, pull=replace(made.pull, number=new[made.number])) for made in found.entries)
-    return replace(found, entries=listed, outcomes=find_outcomes(RevertIndex(made.pull for made in listed)))
+    new = {made.number: first + place for place, made in enumerate(day_digest.entries)}
+    listed = tuple(replace(made, pull=replace(made.pull, number=new[made.number])) for made in day_digest.entries)
+    return replace(day_digest, entries=listed, outcomes=find_outcomes(RevertIndex(made.pull for made in listed)))
 
 
-def days(*found: Digest) -> MultiDayDigest:
+def days(*day_digests: Digest) -> MultiDayDigest:
     """Consecutive days that end with DAY."""
-    first = DAY.date - timedelta(days=len(found) - 1)
+    first = DAY.date - timedelta(days=len(day_digests) - 1)
     dated = tuple(
-        replace(each, day=LocalDay(first + timedelta(days=place), DAY.zone)) for place, each in enumerate(found)
+        replace(each, day=LocalDay(first + timedelta(days=place), DAY.zone))
+        for place, each in enumerate(day_digests)
     )
     return MultiDayDigest(Span(first, DAY.date, DAY.zone), dated)
 
 
-def known(found: MultiDayDigest) -> set[str]:
-    return list_addresses(made for each in found.digests for made in each.entries)
+def known(multi_day_digest: MultiDayDigest) -> set[str]:
+    return list_addresses(made for each in multi_day_digest.digests for made in each.entries)
 
 
 @st.composite
 def catch_ups(draw: st.DrawFn) -> MultiDayDigest:
     """A few hostile days; their overviews and claims speak of #1 and #2, which are there."""
-    found = draw(st.lists(digests(3), min_size=1, max_size=4))
-    return days(*(numbered(each, 10 * place + 1) for place, each in enumerate(found)))
+    day_digests = draw(st.lists(digests(3), min_size=1, max_size=4))
+    return days(*(numbered(each, 10 * place + 1) for place, each in enumerate(day_digests)))
 
 
 @given(catch_ups())
 @pytest.mark.slow
-def test_hostile_days_make_a_message_that_slack_takes(found: MultiDayDigest) -> None:
-    post = render_catch_up(found)
-    assert_taken(post, known(found))
+def test_hostile_days_make_a_message_that_slack_takes(multi_day_digest: MultiDayDigest) -> None:
+    post = render_catch_up(multi_day_digest)
+    assert_taken(post, known(multi_day_digest))
     assert len(post.blocks) <= 6
 
 
 @given(catch_ups())
 @pytest.mark.slow
-def test_no_text_of_others_breaks_lines_or_reads_backwards(found: MultiDayDigest) -> None:
+def test_no_text_of_others_breaks_lines_or_reads_backwards(multi_day_digest: MultiDayDigest) -> None:
     """Reasons are the sentences of rules: what they quote of a path is on one line before."""
     listed = (
         tuple(replace(made, risk=replace(made.risk, reasons=("touches",))) for made in each.entries)
-        for each in found.digests
+        for each in multi_day_digest.digests
     )
-    own = tuple(replace(each, entries=own) for each, own in zip(found.digests, listed, strict=True))
-    post = render_catch_up(replace(found, digests=own))
+    own = tuple(replace(each, entries=own) for each, own in zip(multi_day_digest.digests, listed, strict=True))
+    post = render_catch_up(replace(multi_day_digest, digests=own))
     assert [text for text in strings(list(post.blocks)) if invisible(text) or "\n" in text] == []
 
 
@@ -88,36 +89,36 @@ def longest(text: str, repository: Repository = REPOSITORY, count: int = 67) -> 
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
 @pytest.mark.slow
 def test_two_weeks_of_full_days_are_taken(text: str) -> None:
-    found = longest(text, LONGEST)
-    assert_taken(render_catch_up(found), known(found))
+    multi_day_digest = longest(text, LONGEST)
+    assert_taken(render_catch_up(multi_day_digest), known(multi_day_digest))
 
 
 @check_rows(WORST)
 @pytest.mark.slow
 def test_two_weeks_of_reviewed_days_are_taken(text: str) -> None:
     day = elsewhere(full_day(10, text, is_reviewed=True), LONGEST)
-    found = days(*(numbered(day, 100_001 + 10 * place) for place in range(MAX_DIGEST_DAYS)))
-    assert_taken(render_catch_up(found), known(found))
+    multi_day_digest = days(*(numbered(day, 100_001 + 10 * place) for place in range(MAX_DIGEST_DAYS)))
+    assert_taken(render_catch_up(multi_day_digest), known(multi_day_digest))
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 67])
 def test_two_weeks_of_any_size_are_taken(count: int) -> None:
-    found = longest("<!channel>", count=count)
-    assert_taken(render_catch_up(found), known(found))
+    multi_day_digest = longest("<!channel>", count=count)
+    assert_taken(render_catch_up(multi_day_digest), known(multi_day_digest))
 
 
 @pytest.mark.parametrize("repository", [REPOSITORY, LONGEST], ids=["usual", "longest"])
 def test_overviews_full_of_numbers_are_taken(repository: Repository) -> None:
     quiet = [replace(each, overview=Overview(NUMBERS[:600])) for each in longest("a", repository).digests]
-    found = days(*quiet)
-    assert_taken(render_catch_up(found), known(found))
+    multi_day_digest = days(*quiet)
+    assert_taken(render_catch_up(multi_day_digest), known(multi_day_digest))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("repository", [REPOSITORY, LONGEST], ids=["usual", "longest"])
 def test_claims_and_actions_full_of_numbers_are_taken(repository: Repository) -> None:
-    found = longest(NUMBERS, repository)
-    assert_taken(render_catch_up(found), known(found))
+    multi_day_digest = longest(NUMBERS, repository)
+    assert_taken(render_catch_up(multi_day_digest), known(multi_day_digest))
 
 
 def reverted(count: int) -> tuple[Digest, Digest]:
@@ -145,15 +146,15 @@ def test_pairs_beyond_eight_are_counted_without_pointing_to_a_thread() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "expected"),
+    ("day_digests", "expected"),
     [
         ((digest(), digest()), "Engine · 27 – 28 February 2026 · nothing merged"),  # noqa: RUF001 (a dash)
         ((digest(entry(1)), digest(entry(2))), "Engine · 27 – 28 February 2026 · 2 merged"),  # noqa: RUF001
         ((digest(entry(1)),), "Engine · Saturday 28 February 2026 · 1 merged"),
     ],
 )
-def test_the_title_names_repository_days_and_count(found: Sequence[Digest], expected: str) -> None:
-    post = render_catch_up(days(*found))
+def test_the_title_names_repository_days_and_count(day_digests: Sequence[Digest], expected: str) -> None:
+    post = render_catch_up(days(*day_digests))
     assert post.blocks[0]["text"]["text"] == expected
     assert post.text == expected
 
@@ -203,7 +204,7 @@ def risky(number: int, points: float, **fields: Any) -> Entry:
 
 
 def test_risks_and_actions_are_those_of_all_days() -> None:
-    first = digest(risky(1, 12), risky(2, 30), entry(3, said=summary(action="Set the flag")))
+    first = digest(risky(1, 12), risky(2, 30), entry(3, entry_summary=summary(action="Set the flag")))
     post = render_catch_up(days(first, digest(risky(4, 20), risky(5, 11))))
     text = seen(post)
     listed = [item[0]["url"] for item in items(post) if "touches" in "".join(strings(item))]
@@ -214,15 +215,15 @@ def test_risks_and_actions_are_those_of_all_days() -> None:
 def test_what_became_of_deprecations_that_a_profile_uses_is_one_line_for_all_days() -> None:
     first = replace(numbered(digest(entry(1)), 1), deprecations=(step(DeprecationState.ANNOUNCED, "--new"),))
     second = replace(numbered(digest(entry(2)), 2), deprecations=(step(DeprecationState.REMOVED, "--old"),))
-    said = seen(render_catch_up(days(first, second)))
-    assert "Deprecated: --old" in said
-    assert "and 1 more, with /prdigest deprecations." in said
+    text = seen(render_catch_up(days(first, second)))
+    assert "Deprecated: --old" in text
+    assert "and 1 more, with /prdigest deprecations." in text
     assert "Deprecated" not in seen(render_catch_up(days(replace(first, deprecations=()))))
 
 
 def test_days_on_which_nothing_merged_have_nothing_to_look_at() -> None:
     text = seen(render_catch_up(days(digest(), digest())))
-    assert [said for said in ("Nothing stands out", "second look", "need action") if said in text] == []
+    assert [phrase for phrase in ("Nothing stands out", "second look", "need action") if phrase in text] == []
 
 
 def test_the_last_line_speaks_of_all_days() -> None:

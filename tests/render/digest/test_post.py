@@ -23,14 +23,17 @@ from tests.render.hostile_days import WORST, digests, full_day
 
 
 def test_a_digest_is_its_lead_its_thread_and_its_report() -> None:
-    found = digest(entry(2), entry(1))
-    rendered = render_digest(found)
-    assert (rendered.lead.blocks[:-1], rendered.thread) == (render_lead(found).blocks, render_thread(found))
+    day_digest = digest(entry(2), entry(1))
+    rendered = render_digest(day_digest)
+    assert (rendered.lead.blocks[:-1], rendered.thread) == (
+        render_lead(day_digest).blocks,
+        render_thread(day_digest),
+    )
     assert [element["type"] for element in rendered.lead.blocks[-1]["elements"]] == ["static_select", "button"]
     assert rendered.attachment is not None
     assert rendered.attachment.name == "Engine-2026-02-28.md"
     assert rendered.attachment.title == "Full report of 2026-02-28"
-    assert rendered.attachment.text == render_report(found)
+    assert rendered.attachment.text == render_report(day_digest)
 
 
 def test_a_day_without_merges_is_a_lead_alone() -> None:
@@ -54,19 +57,19 @@ def test_a_day_without_merges_is_a_lead_alone() -> None:
     ids=ascii,
 )
 def test_the_file_is_named_without_odd_signs(name: str, stem: str) -> None:
-    found = render_digest(replace(digest(entry(1)), name=name)).attachment
-    assert found is not None
-    assert found.name == f"{stem}-2026-02-28.md"
+    attachment = render_digest(replace(digest(entry(1)), name=name)).attachment
+    assert attachment is not None
+    assert attachment.name == f"{stem}-2026-02-28.md"
 
 
 @given(digests())
 @pytest.mark.slow
-def test_a_hostile_digest_is_plain_json_that_slack_takes(found: Digest) -> None:
-    rendered = render_digest(found)
+def test_a_hostile_digest_is_plain_json_that_slack_takes(day_digest: Digest) -> None:
+    rendered = render_digest(day_digest)
     payload = rendered.to_payload()
     assert json.loads(json.dumps(payload)) == payload
     assert set(payload) == {"lead", "thread"}
-    known = {entry.pull.url for entry in found.entries}
+    known = {entry.pull.url for entry in day_digest.entries}
     for message in (payload["lead"], *payload["thread"]):
         assert check_message(message) is None
         assert (find_mentions(message), set(find_links(message)) - known) == ([], set())

@@ -27,14 +27,14 @@ def trying(tries: tuple[Attempt, ...], *, without_history: bool = False) -> Entr
 
 
 def test_the_history_of_tries_is_linked_in_the_thread_and_in_the_list() -> None:
-    found = digest(trying(TRIES))
-    (part,) = render_thread(found)
-    said = "; lands again #2 (reverted by #3), #7"
-    assert f"Count once: Requests are counted once{said} (" in seen(part)
-    assert f"#9 Count once — adds 400 lines{said}. 🔴 highest risk" in seen(render_lead(found))
+    day_digest = digest(trying(TRIES))
+    (part,) = render_thread(day_digest)
+    history = "; lands again #2 (reverted by #3), #7"
+    assert f"Count once: Requests are counted once{history} (" in seen(part)
+    assert f"#9 Count once — adds 400 lines{history}. 🔴 highest risk" in seen(render_lead(day_digest))
     known = {f"https://github.com/{REPOSITORY}/pull/{number}" for number in (2, 3, 7)}
     assert known <= set(find_links(part.build_payload()))
-    assert known <= set(find_links(render_lead(found).build_payload()))
+    assert known <= set(find_links(render_lead(day_digest).build_payload()))
 
 
 def test_what_was_never_tried_has_no_history() -> None:
@@ -50,12 +50,12 @@ def test_the_last_five_tries_are_named_however_many_there_were(tries: list[Attem
 
 
 @pytest.mark.parametrize(
-    ("without", "said"), [(True, "🔴 highest risk, no history yet"), (False, "🔴 highest risk")]
+    ("without", "band"), [(True, "🔴 highest risk, no history yet"), (False, "🔴 highest risk")]
 )
-def test_a_band_says_what_it_was_made_without(*, without: bool, said: str) -> None:
+def test_a_band_says_what_it_was_made_without(*, without: bool, band: str) -> None:
     made = trying((), without_history=without)
-    assert f"#9 Count once — adds 400 lines. {said}\n" in seen(render_lead(digest(made)))
-    assert f"Risk: {said}: adds 400 lines (about 1 in 5" in seen(render_summary(made))
+    assert f"#9 Count once — adds 400 lines. {band}\n" in seen(render_lead(digest(made)))
+    assert f"Risk: {band}: adds 400 lines (about 1 in 5" in seen(render_summary(made))
 
 
 def test_where_lists_found_no_more_than_chance_one_of_the_highest_band_is_named_and_why() -> None:

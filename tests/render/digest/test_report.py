@@ -27,9 +27,11 @@ FIRST = entry(
     merged_by=GHOST,
     merged_at=datetime(2026, 3, 1, 7, 59, 59, tzinfo=UTC),
     files=[changed_file("engine/core.py"), changed_file("docs/a b.md")],
-    said=summary(what_changed_and_why="Counts `a | b`.\n\nAnd `a \\| b`."),
+    entry_summary=summary(what_changed_and_why="Counts `a | b`.\n\nAnd `a \\| b`."),
 )
-SECOND = entry(7, merged_at=datetime(2026, 2, 28, 8, 0, 0, tzinfo=UTC), said=summary(type=ChangeType.TRIVIAL))
+SECOND = entry(
+    7, merged_at=datetime(2026, 2, 28, 8, 0, 0, tzinfo=UTC), entry_summary=summary(type=ChangeType.TRIVIAL)
+)
 SMALL = """\
 # Engine Merged PR Report
 
@@ -129,8 +131,10 @@ def test_a_day_without_merges_is_a_head_alone() -> None:
     ],
 )
 def test_bars_are_escaped_once_and_what_is_harmless_is_not(text: str, escaped: str) -> None:
-    said = summary(what_changed_and_why=text, technical_impact=text, potential_risks=text, key_insights=text)
-    assert format_sections(said).split("\n") == [
+    model_summary = summary(
+        what_changed_and_why=text, technical_impact=text, potential_risks=text, key_insights=text
+    )
+    assert format_sections(model_summary).split("\n") == [
         "**What changed and why**  ",
         escaped,
         "",
@@ -187,8 +191,10 @@ def test_files_stay_in_the_order_of_github() -> None:
 
 def test_a_fallback_says_so_in_the_first_line_of_its_summary() -> None:
     made = pull(1, body="Counts once.")
-    found = replace(entry(1), summary=build_fallback_summary(made, failed("the model is busy"), Coverage.FULL))
-    _, after = render_report(digest(found)).split("### Summary\n\n")
+    fallback_entry = replace(
+        entry(1), summary=build_fallback_summary(made, failed("the model is busy"), Coverage.FULL)
+    )
+    _, after = render_report(digest(fallback_entry)).split("### Summary\n\n")
     assert after.split("\n")[:2] == [
         "**What changed and why**  ",
         "*No model summary: the model is busy. The facts stand in for it.*",
@@ -214,10 +220,10 @@ def test_date_and_times_are_those_of_the_zone(zone: str, date: str, merged: str,
 
 @given(digests())
 @pytest.mark.slow
-def test_whatever_the_texts_the_entries_are_in_order_and_counted(found: Digest) -> None:
-    text = render_report(found)
+def test_whatever_the_texts_the_entries_are_in_order_and_counted(day_digest: Digest) -> None:
+    text = render_report(day_digest)
     numbers = [int(number) for number in re.findall(r"^- \*\*PR Number:\*\* #(\d+)$", text, re.M)]
-    assert numbers == [entry.number for entry in found.entries]
+    assert numbers == [entry.number for entry in day_digest.entries]
     places = re.findall(r"^## (\d+)\. \[.*\]\(https://github\.com/octo/engine/pull/\d+\)\n", text, re.M)
     assert places == [str(place) for place in range(1, len(numbers) + 1)]
     assert not re.search(r"(?<!\\)\|", "".join(re.findall(r"^## .*$", text, re.M)))

@@ -33,18 +33,18 @@ def read(*titles: str) -> str:
 
 
 def test_series_and_bumps_are_one_line_each() -> None:
-    said = read("[1/2] Router moves", "Bump torch to 2.8", "[2/2] Router goes", "Bump torch to 2.9", "Count once")
-    assert "engine · since 8 February 2026 · 5 merges" in said
-    assert "#3 [2/2] Router goes, after #1" in said
-    assert "#4 Bump torch to 2.9 (replaces 1 earlier one)" in said
-    assert "#5 Count once" in said
-    assert "5 merges shown by title alone" in said
+    text = read("[1/2] Router moves", "Bump torch to 2.8", "[2/2] Router goes", "Bump torch to 2.9", "Count once")
+    assert "engine · since 8 February 2026 · 5 merges" in text
+    assert "#3 [2/2] Router goes, after #1" in text
+    assert "#4 Bump torch to 2.9 (replaces 1 earlier one)" in text
+    assert "#5 Count once" in text
+    assert "5 merges shown by title alone" in text
 
 
 def test_what_was_reverted_is_counted_alone() -> None:
-    said = read("Router moves", 'Revert "Router moves" (#1)')
-    assert "1 merge and what reverted it left out" in said
-    assert "#1" not in said
+    text = read("Router moves", 'Revert "Router moves" (#1)')
+    assert "1 merge and what reverted it left out" in text
+    assert "#1" not in text
 
 
 @pytest.mark.slow

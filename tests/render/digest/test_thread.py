@@ -32,28 +32,28 @@ def heads(posts: Iterable[Post]) -> list[str]:
     return [line[0]["url"] for line in lines]
 
 
-def own_links(found: Digest) -> list[str]:
-    return [node["url"] for post in render_thread(found) for node in nodes(post.blocks, "link")]
+def own_links(day_digest: Digest) -> list[str]:
+    return [node["url"] for post in render_thread(day_digest) for node in nodes(post.blocks, "link")]
 
 
 def line_of(made: Entry, *others: Entry) -> str:
     """The line of one entry as a reader sees it."""
     lines = [line for post in render_thread(digest(made, *others)) for line in items(post)]
-    [found] = [line for line in lines if line[0]["text"] == f"#{made.number}"]
-    return "".join(element["text"] for element in found)
+    [own_line] = [line for line in lines if line[0]["text"] == f"#{made.number}"]
+    return "".join(element["text"] for element in own_line)
 
 
-def assert_complete(found: Digest) -> None:
-    posts = render_thread(found)
+def assert_complete(day_digest: Digest) -> None:
+    posts = render_thread(day_digest)
     for post in posts:
-        assert_accepted(post, found)
-    assert sorted(heads(posts)) == sorted(entry.pull.url for entry in found.entries)
+        assert_accepted(post, day_digest)
+    assert sorted(heads(posts)) == sorted(entry.pull.url for entry in day_digest.entries)
 
 
 @given(digests())
 @pytest.mark.slow
-def test_a_hostile_day_makes_a_thread_that_slack_takes_with_every_pull_request_once(found: Digest) -> None:
-    assert_complete(found)
+def test_a_hostile_day_makes_a_thread_that_slack_takes_with_every_pull_request_once(day_digest: Digest) -> None:
+    assert_complete(day_digest)
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 67, 150])
@@ -65,23 +65,23 @@ def test_a_day_of_any_size_is_shown_whole(count: int, text: str) -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 67, 150])
 def test_a_trivial_day_is_shown_whole(count: int) -> None:
-    found = full_day(count, "W" * 300, trivial=True)
-    assert_complete(found)
-    assert own_links(found) == [entry.pull.url for entry in found.entries]
+    day_digest = full_day(count, "W" * 300, trivial=True)
+    assert_complete(day_digest)
+    assert own_links(day_digest) == [entry.pull.url for entry in day_digest.entries]
 
 
 @pytest.mark.parametrize("count", [1, 2, 67, 150])
 def test_without_numbers_in_headlines_each_address_stands_once_in_the_thread(count: int) -> None:
-    found = full_day(count, "plain words " * 60)
-    assert sorted(own_links(found)) == sorted(entry.pull.url for entry in found.entries)
+    day_digest = full_day(count, "plain words " * 60)
+    assert sorted(own_links(day_digest)) == sorted(entry.pull.url for entry in day_digest.entries)
 
 
 @pytest.mark.slow
 def test_a_day_of_300_areas_is_split_at_the_most_blocks() -> None:
     made = [replace(entry(n), area=f"Area {n // 2}") for n in range(300, 0, -1)]
-    found = digest(*made)
-    assert_complete(found)
-    assert len(render_thread(found)) > 300 // 2 // 45
+    day_digest = digest(*made)
+    assert_complete(day_digest)
+    assert len(render_thread(day_digest)) > 300 // 2 // 45
 
 
 def test_a_day_without_merges_has_no_thread() -> None:
@@ -89,7 +89,7 @@ def test_a_day_without_merges_has_no_thread() -> None:
 
 
 def test_messages_are_numbered_and_named_by_their_groups() -> None:
-    made = [*(replace(entry(n), area="R&D <!here>") for n in (3, 2)), entry(1, said=TRIVIAL)]
+    made = [*(replace(entry(n), area="R&D <!here>") for n in (3, 2)), entry(1, entry_summary=TRIVIAL)]
     [post] = render_thread(digest(*made))
     assert post.text == "Part 1: R&amp;D &lt;!here&gt;, Trivial"
     texts = [post.text for post in render_thread(full_day(300, "W" * 40))]
@@ -109,7 +109,7 @@ def test_a_line_holds_title_headline_size_people_and_time() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "ending"),
     [
         pytest.param({"coverage": Coverage.CLIPPED}, "; diff clipped)", id="clipped"),
         pytest.param({"coverage": Coverage.NONE}, "; diff none)", id="none"),
@@ -117,8 +117,8 @@ def test_a_line_holds_title_headline_size_people_and_time() -> None:
         pytest.param({}, "by merge-bot)", id="complete"),
     ],
 )
-def test_a_line_admits_what_it_rests_on(fields: dict[str, Any], said: str) -> None:
-    assert line_of(entry(1, said=summary(**fields))).endswith(said)
+def test_a_line_admits_what_it_rests_on(fields: dict[str, Any], ending: str) -> None:
+    assert line_of(entry(1, entry_summary=summary(**fields))).endswith(ending)
 
 
 @check_rows(
@@ -135,7 +135,7 @@ def test_a_line_says_what_the_second_reading_found(review: BugReview | None, fac
 
 
 def test_a_fallback_shows_no_headline() -> None:
-    assert "counted once" not in line_of(entry(1, said=summary(fallback=failed("the model is busy"))))
+    assert "counted once" not in line_of(entry(1, entry_summary=summary(fallback=failed("the model is busy"))))
 
 
 def test_what_was_taken_back_says_by_what() -> None:
@@ -144,12 +144,12 @@ def test_what_was_taken_back_says_by_what() -> None:
 
 
 def test_numbers_in_a_headline_link_only_to_the_day() -> None:
-    made = entry(2, said=summary(headline="Follows #1 and #77"))
+    made = entry(2, entry_summary=summary(headline="Follows #1 and #77"))
     assert sorted(own_links(digest(made, entry(1)))) == [entry(1).pull.url, entry(1).pull.url, made.pull.url]
 
 
 def test_titles_are_bold_unless_trivial() -> None:
-    [post] = render_thread(digest(entry(2, title="Loud"), entry(1, title="Quiet", said=TRIVIAL)))
+    [post] = render_thread(digest(entry(2, title="Loud"), entry(1, title="Quiet", entry_summary=TRIVIAL)))
     bold = [node["text"] for node in nodes(post.blocks, "text") if node.get("style", {}).get("bold")]
     assert bold == ["Engine and scheduling", " Loud", "Trivial"]
 
@@ -161,11 +161,11 @@ def test_a_ghost_and_a_bot_are_named_as_github_names_them() -> None:
 
 @given(digests())
 @pytest.mark.slow
-def test_no_text_of_others_breaks_lines_or_reads_backwards(found: Digest) -> None:
+def test_no_text_of_others_breaks_lines_or_reads_backwards(day_digest: Digest) -> None:
     """Logins are ASCII letters, digits and hyphens by GitHub's own rule."""
     ada = Account("ada-dev")
-    entries = tuple(replace(e, pull=replace(e.pull, author=ada, merged_by=ada)) for e in found.entries)
-    for post in render_thread(replace(found, entries=entries)):
+    entries = tuple(replace(e, pull=replace(e.pull, author=ada, merged_by=ada)) for e in day_digest.entries)
+    for post in render_thread(replace(day_digest, entries=entries)):
         assert [text for text in strings(list(post.blocks)) if invisible(text) or "\n" in text] == []
         assert seen(post)
 

@@ -56,15 +56,15 @@ BACK = pull(9, title='Revert "Change"', merged_at=NOON + timedelta(hours=1))
 
 def touched(*hits: MergeTouches, **fields: object) -> Digest:
     """A day of five merges with these hits."""
-    found = digest(*(entry(number) for number in (5, 4, 3, 2, 1)))
-    return replace(found, touches=report(*hits, **fields))
+    day_digest = digest(*(entry(number) for number in (5, 4, 3, 2, 1)))
+    return replace(day_digest, touches=report(*hits, **fields))
 
 
-def section(found: Digest) -> list[str]:
+def section(day_digest: Digest) -> list[str]:
     """The lines of the first block below the headline."""
     return [
         "".join(part["text"] for part in piece["elements"])
-        for piece in nodes(render_lead(found).blocks[1], "rich_text_section")
+        for piece in nodes(render_lead(day_digest).blocks[1], "rich_text_section")
     ]
 
 
@@ -120,9 +120,9 @@ LINES = {
 }
 
 
-@pytest.mark.parametrize(("found", "line"), LINES.values(), ids=LINES)
-def test_a_hit_is_one_line(found: MergeTouches, line: str) -> None:
-    assert section(touched(found)) == ["Touches ascend (1 of 31 merges)", line]
+@pytest.mark.parametrize(("merge_touches", "line"), LINES.values(), ids=LINES)
+def test_a_hit_is_one_line(merge_touches: MergeTouches, line: str) -> None:
+    assert section(touched(merge_touches)) == ["Touches ascend (1 of 31 merges)", line]
 
 
 def test_the_strongest_come_first_and_the_rest_is_counted() -> None:
@@ -143,8 +143,8 @@ def test_what_was_taken_back_says_so_and_comes_last() -> None:
         MergeOutcome(entry(2).pull, BACK, OutcomeKind.REVERTED),
         MergeOutcome(entry(1).pull, BACK, OutcomeKind.REPAIRED),
     )
-    found = replace(touched(hit(2), hit(1, TouchLevel.TOUCHES)), outcomes=outcomes)
-    assert [line.partition(":")[0] for line in section(found)[1:]] == [
+    day_digest = replace(touched(hit(2), hit(1, TouchLevel.TOUCHES)), outcomes=outcomes)
+    assert [line.partition(":")[0] for line in section(day_digest)[1:]] == [
         "#1 touches (repaired after 1.0 h by #9)",
         "#2 breaks us (reverted after 1.0 h by #9)",
     ]
@@ -185,22 +185,22 @@ STEPS = {
 
 @pytest.mark.parametrize(("steps", "line"), STEPS.values(), ids=STEPS)
 def test_what_became_of_a_deprecation_is_one_line(steps: tuple[DeprecationStep, ...], line: str) -> None:
-    found = replace(touched(), deprecations=steps)
-    assert line in seen(render_lead(found)).split("\n")
-    first, *_ = render_thread(found)
-    said = seen(first)
-    assert said.startswith("Deprecated, and used by us")
-    assert "was removed since v1.1.0: " in said
-    assert "used at ours/core/scheduler.py:120" in said
+    day_digest = replace(touched(), deprecations=steps)
+    assert line in seen(render_lead(day_digest)).split("\n")
+    first, *_ = render_thread(day_digest)
+    text = seen(first)
+    assert text.startswith("Deprecated, and used by us")
+    assert "was removed since v1.1.0: " in text
+    assert "used at ours/core/scheduler.py:120" in text
 
 
 def test_what_became_of_earlier_merges_when_the_code_moved_is_one_line_in_the_thread() -> None:
     moves = (ProfileMove(NOON, (MovedHit(5, "a.B.run"), MovedHit(6, "--old")), (MovedHit(7, "a.b.gone"),)),)
-    found = replace(touched(), moves=moves)
-    first, *_ = render_thread(found)
+    day_digest = replace(touched(), moves=moves)
+    first, *_ = render_thread(day_digest)
     line = "Since your code moved: #5 B.run, #6 --old now touch you; #7 b.gone no longer does."
     assert seen(first).split("\n") == [line]
-    assert "Since your code moved" not in seen(render_lead(found))
+    assert "Since your code moved" not in seen(render_lead(day_digest))
     many = ProfileMove(NOON, tuple(MovedHit(number, attack("escaped-bars", 3_000)) for number in range(1, 21)))
     first, *_ = render_thread(replace(touched(), moves=(many,)))
     assert_taken(first, {f"https://github.com/{REPOSITORY}/pull/{number}" for number in range(1, 21)})
@@ -209,17 +209,17 @@ def test_what_became_of_earlier_merges_when_the_code_moved_is_one_line_in_the_th
 
 def test_what_touches_is_shortened_last() -> None:
     overview = Overview("Requests are now counted once, in one place. " * 13)
-    found = replace(full_day(67, "plain words " * 60), overview=overview)
-    numbers = [made.number for made in found.entries]
-    lines = section(replace(found, touches=report(*map(hit, numbers[:3]))))
+    day_digest = replace(full_day(67, "plain words " * 60), overview=overview)
+    numbers = [made.number for made in day_digest.entries]
+    lines = section(replace(day_digest, touches=report(*map(hit, numbers[:3]))))
     assert [line.partition(":")[2] for line in lines[1:]] == [f" {CHANGED}. {OURS}. Use Scheduler.plan."] * 3
 
 
 @given(touched_days())
 @pytest.mark.slow
-def test_hostile_names_make_messages_that_slack_takes(found: Digest) -> None:
-    known = list_known(found)
-    lead, *posts = render_lead(found), *render_thread(found)
+def test_hostile_names_make_messages_that_slack_takes(day_digest: Digest) -> None:
+    known = list_known(day_digest)
+    lead, *posts = render_lead(day_digest), *render_thread(day_digest)
     assert count_words(lead.blocks) <= MAX_LEAD_WORDS
     for post in (lead, *posts):
         assert_taken(post, known)
@@ -229,13 +229,13 @@ def test_hostile_names_make_messages_that_slack_takes(found: Digest) -> None:
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
 @pytest.mark.slow
 def test_a_day_of_any_size_is_short_and_taken(count: int, text: str) -> None:
-    found = fill(full_day(count, text, is_reviewed=True), text, 1)
-    lead = render_lead(found)
+    day_digest = fill(full_day(count, text, is_reviewed=True), text, 1)
+    lead = render_lead(day_digest)
     assert count_words(lead.blocks) <= MAX_LEAD_WORDS
-    nothing = replace(found, touches=report(unread=(found.touches or report()).unread))
+    nothing = replace(day_digest, touches=report(unread=(day_digest.touches or report()).unread))
     assert count_words(render_lead(nothing).blocks) <= MAX_LEAD_WORDS
-    known = list_known(found)
-    for post in (lead, *render_thread(found)):
+    known = list_known(day_digest)
+    for post in (lead, *render_thread(day_digest)):
         assert_taken(post, known)
 
 
@@ -244,8 +244,8 @@ def test_a_day_of_any_size_is_short_and_taken(count: int, text: str) -> None:
 
 def test_each_hit_has_its_places_and_a_button_for_each_choice() -> None:
     again = touch(TouchLevel.TOUCHES, uses=(use(3, text=""),), action="")
-    found = touched(hit(4, TouchLevel.BREAKS, touch(uses=(use(), use(7))), again), hit(2, TouchLevel.TOUCHES))
-    first, *_ = render_thread(found)
+    day_digest = touched(hit(4, TouchLevel.BREAKS, touch(uses=(use(), use(7))), again), hit(2, TouchLevel.TOUCHES))
+    first, *_ = render_thread(day_digest)
     assert [line[0]["text"] + line[1]["text"] for line in items(first) if line[0]["type"] == "link"] == [
         "#4 breaks us",
         "#2 touches",
@@ -299,13 +299,13 @@ def test_the_contract_table_is_by_class_with_what_was_removed_first_and_no_behav
         change(ChangeKind.REMOVED, "a.B.f", before="f(self)"),
         change(ChangeKind.RENAMED, "a.B.g", new_name="a.B.h"),
     )
-    found = replace(touched(), contracts=(contract(4, *rows),))
+    day_digest = replace(touched(), contracts=(contract(4, *rows),))
     methods = (
         "#4 B.f removed: f(self) (sched.py:88)",
         "#4 B.g renamed: B.h (sched.py:88)",
         "#4 B.c other signature: c(self) → c(self, d) (sched.py:88)",
     )
-    text = seen(render_thread(found)[-1])
+    text = seen(render_thread(day_digest)[-1])
     assert text.partition("Method · ")[2].split("\n") == [
         f"3 contract changes{''.join(methods)}",
         "Flag · 1 contract change#4 --max-model-len other default: 1 → 2 (sched.py:88)",
@@ -329,6 +329,6 @@ def test_an_overview_of_days_begins_with_what_touches() -> None:
     [((hit(4), hit(2, TouchLevel.TOUCHES)), "#4 breaks us, #2 touches"), ((), "nothing")],
 )
 def test_a_report_with_a_profile_has_one_line_more(hits: tuple[MergeTouches, ...], line: str) -> None:
-    found = touched(*hits)
-    with_profile, without = render_report(found), render_report(replace(found, touches=None))
+    day_digest = touched(*hits)
+    with_profile, without = render_report(day_digest), render_report(replace(day_digest, touches=None))
     assert with_profile.replace(f"**Touches ascend:** {line}\n\n", "") == without

@@ -24,7 +24,7 @@ POSSIBLE = finding("Counts are doubled", status=FindingStatus.POSSIBLE, advice=F
 
 
 def reviewed(*findings: BugFinding, refuted: int = 0, risk_reason: str = "") -> Entry:
-    made = entry(5, said=summary(risk_reason=risk_reason), merge_commit="abc123")
+    made = entry(5, entry_summary=summary(risk_reason=risk_reason), merge_commit="abc123")
     return replace(made, review=BugReview(findings, refuted))
 
 
@@ -77,7 +77,7 @@ def test_status_and_advice_are_words_and_the_line_is_linked(
     }
 )
 def test_a_finding_takes_the_place_of_the_summary_s_claim(review: BugReview | None, claim: str) -> None:
-    made = replace(entry(5, said=summary(risk_reason="It may count twice.")), review=review)
+    made = replace(entry(5, entry_summary=summary(risk_reason="It may count twice.")), review=review)
     assert get_claim(made) == claim
 
 

@@ -91,22 +91,22 @@ def test_the_table_is_read_from_top_to_verdict() -> None:
 
 
 def test_any_terminal_can_show_it() -> None:
-    said = format_table(evaluation("ünï\x1b[31m\n\u202ebranch"))
-    assert "branch ?n?[31m branch, merged" in said
-    assert said.isascii()
-    assert said.replace("\n", "").isprintable()
+    table = format_table(evaluation("ünï\x1b[31m\n\u202ebranch"))
+    assert "branch ?n?[31m branch, merged" in table
+    assert table.isascii()
+    assert table.replace("\n", "").isprintable()
 
 
 def test_json_holds_the_same_and_is_json() -> None:
-    found = json.loads(format_evaluation_json(evaluation()), parse_constant=refuse)
-    assert found["source"] == {"repository": "octo/engine", "branch": "main", "history_from": "2025-03-01"}
-    assert found["window"] == {"since": "2025-10-01", "until": "2025-12-31", "timezone": "Asia/Tokyo"}
-    assert found["rows"][0]["auc"] == {"value": 0.691, "low": 0.603, "high": 0.77}
-    assert found["rows"][0]["recall"] == {"value": None, "low": None, "high": None}
-    assert found["bands"][1] == {"band": "high", "share": 0.0, "rates": {"H": None}}
-    assert found["verdict"] == {"signal": "signal", "sentence": "It is better than chance."}
-    assert found["without_product"]["places"] == [{"pattern": "examples/", "kind": "docs", "pulls": 7}]
-    assert (found["pulls"], found["scores"], found["notes"]) == (2000, 2, ["The clone is shallow."])
+    document = json.loads(format_evaluation_json(evaluation()), parse_constant=refuse)
+    assert document["source"] == {"repository": "octo/engine", "branch": "main", "history_from": "2025-03-01"}
+    assert document["window"] == {"since": "2025-10-01", "until": "2025-12-31", "timezone": "Asia/Tokyo"}
+    assert document["rows"][0]["auc"] == {"value": 0.691, "low": 0.603, "high": 0.77}
+    assert document["rows"][0]["recall"] == {"value": None, "low": None, "high": None}
+    assert document["bands"][1] == {"band": "high", "share": 0.0, "rates": {"H": None}}
+    assert document["verdict"] == {"signal": "signal", "sentence": "It is better than chance."}
+    assert document["without_product"]["places"] == [{"pattern": "examples/", "kind": "docs", "pulls": 7}]
+    assert (document["pulls"], document["scores"], document["notes"]) == (2000, 2, ["The clone is shallow."])
 
 
 def refuse(name: str) -> None:

@@ -58,10 +58,10 @@ def test_problems_are_not_hidden_nor_endless() -> None:
 def test_json_has_each_pair_and_no_undefined_number() -> None:
     reading = Reading(BugReview(), cost=0.05)
     pair = ReadPair(MatchedPair(pull(1), pull(2)), reading, Reading(problem="away"), Risk(9, ()), Risk(3, ()))
-    found = json.loads(format_reading_json(RESULT, RULE, [pair], 34))
-    assert (found["eligible"], found["seed"], found["recognised"]["auc"]) == (34, 7, None)
-    assert (found["pairs"][0]["repaired"], found["pairs"][0]["points"]) == (1, [9, 3])
-    assert found["pairs"][0]["readings"]["2"]["problem"] == "away"
+    document = json.loads(format_reading_json(RESULT, RULE, [pair], 34))
+    assert (document["eligible"], document["seed"], document["recognised"]["auc"]) == (34, 7, None)
+    assert (document["pairs"][0]["repaired"], document["pairs"][0]["points"]) == (1, [9, 3])
+    assert document["pairs"][0]["readings"]["2"]["problem"] == "away"
 
 
 def test_few_pairs_are_explained() -> None:

@@ -46,9 +46,9 @@ def made(**fields: Any) -> RiskList:
     return replace(usual, **fields)
 
 
-def risky(number: int, said: str = "", **fields: Any) -> Entry:
-    found = entry(number, said=summary(risk_reason=said), **fields)
-    return replace(found, risk=Risk(20, ("adds 400 lines of product code", "touches 4 product folders")))
+def risky(number: int, claim: str = "", **fields: Any) -> Entry:
+    plain_entry = entry(number, entry_summary=summary(risk_reason=claim), **fields)
+    return replace(plain_entry, risk=Risk(20, ("adds 400 lines of product code", "touches 4 product folders")))
 
 
 def pair(
@@ -58,13 +58,13 @@ def pair(
     return MergeOutcome(first, pull(number + 500, merged_at=NOON + lasted), fate)
 
 
-def pulls_of(found: RiskList) -> list[PullRequest]:
-    listed = [entry.pull for entry in (*found.riskiest, *found.below)]
-    return [*listed, *found.older, *(half for pair in found.taken_back for half in (pair.pull, pair.by))]
+def pulls_of(risk_list: RiskList) -> list[PullRequest]:
+    listed = [entry.pull for entry in (*risk_list.riskiest, *risk_list.below)]
+    return [*listed, *risk_list.older, *(half for pair in risk_list.taken_back for half in (pair.pull, pair.by))]
 
 
-def known(found: RiskList) -> set[str]:
-    return {each.url for each in pulls_of(found)} | list_addresses((*found.riskiest, *found.below))
+def known(risk_list: RiskList) -> set[str]:
+    return {each.url for each in pulls_of(risk_list)} | list_addresses((*risk_list.riskiest, *risk_list.below))
 
 
 @st.composite
@@ -93,8 +93,8 @@ def risk_lists(draw: st.DrawFn) -> RiskList:
 
 @given(risk_lists())
 @pytest.mark.slow
-def test_a_hostile_list_makes_a_message_that_slack_takes(found: RiskList) -> None:
-    assert_taken(render_risk_list(found), known(found))
+def test_a_hostile_list_makes_a_message_that_slack_takes(risk_list: RiskList) -> None:
+    assert_taken(render_risk_list(risk_list), known(risk_list))
 
 
 @check_rows(WORST, [0, 5, MAX_TOP_RISKS])
@@ -102,8 +102,8 @@ def test_a_hostile_list_makes_a_message_that_slack_takes(found: RiskList) -> Non
 def test_the_longest_reviews_of_the_longest_list_stay_within_the_budget(text: str, bar: int) -> None:
     whole = longest(text, LONGEST)
     listed = tuple(replace(each, review=full_review(text)) for each in whole.riskiest)
-    found = replace(whole, riskiest=listed[:bar], below=listed[bar:], top=MAX_TOP_RISKS)
-    assert_taken(render_risk_list(found), known(found))
+    risk_list = replace(whole, riskiest=listed[:bar], below=listed[bar:], top=MAX_TOP_RISKS)
+    assert_taken(render_risk_list(risk_list), known(risk_list))
 
 
 def low(number: int) -> Entry:
@@ -111,20 +111,20 @@ def low(number: int) -> Entry:
 
 
 def test_those_below_the_bar_stand_below_it_in_their_order() -> None:
-    found = made(merged=18, matching=18, riskiest=(risky(1),), below=(low(2), low(3)), top=3, ranked=16)
-    said = seen(render_risk_list(found))
-    assert "Below the bar (listed because of top:3)" in said
-    assert [said.index(f"#{number} ") for number in (1, 2, 3)] == sorted(
-        said.index(f"#{number} ") for number in (1, 2, 3)
+    risk_list = made(merged=18, matching=18, riskiest=(risky(1),), below=(low(2), low(3)), top=3, ranked=16)
+    text = seen(render_risk_list(risk_list))
+    assert "Below the bar (listed because of top:3)" in text
+    assert [text.index(f"#{number} ") for number in (1, 2, 3)] == sorted(
+        text.index(f"#{number} ") for number in (1, 2, 3)
     )
-    assert said.index("Worth a second look") < said.index("#1 ") < said.index("Below the bar") < said.index("#2 ")
-    assert "#2 Change number 2 — no risk rule matched. ⚪ low risk" in said
-    assert "can be ranked" not in said
+    assert text.index("Worth a second look") < text.index("#1 ") < text.index("Below the bar") < text.index("#2 ")
+    assert "#2 Change number 2 — no risk rule matched. ⚪ low risk" in text
+    assert "can be ranked" not in text
 
 
 def test_where_nothing_stands_out_the_others_are_still_ranked() -> None:
-    said = seen(render_risk_list(made(below=(low(2),), top=1, ranked=3)))
-    assert said.index("Nothing stands out.") < said.index("Below the bar") < said.index("#2 ")
+    text = seen(render_risk_list(made(below=(low(2),), top=1, ranked=3)))
+    assert text.index("Nothing stands out.") < text.index("Below the bar") < text.index("#2 ")
 
 
 @pytest.mark.parametrize(
@@ -133,25 +133,25 @@ def test_where_nothing_stands_out_the_others_are_still_ranked() -> None:
 )
 def test_fewer_than_asked_for_are_said_to_be_all(ranked: int, sentence: str) -> None:
     listed = (risky(1), low(2))[:ranked]
-    said = seen(render_risk_list(made(riskiest=listed[:1], below=listed[1:], top=5, ranked=ranked)))
-    assert sentence in said
+    text = seen(render_risk_list(made(riskiest=listed[:1], below=listed[1:], top=5, ranked=ranked)))
+    assert sentence in text
 
 
 def test_without_top_nothing_is_said_of_the_bar() -> None:
-    said = seen(render_risk_list(made(riskiest=(risky(1),), ranked=3)))
-    assert "bar" not in said
-    assert "ranked" not in said
+    text = seen(render_risk_list(made(riskiest=(risky(1),), ranked=3)))
+    assert "bar" not in text
+    assert "ranked" not in text
 
 
 @given(risk_lists())
 @pytest.mark.slow
-def test_no_text_of_others_breaks_lines_or_reads_backwards(found: RiskList) -> None:
+def test_no_text_of_others_breaks_lines_or_reads_backwards(risk_list: RiskList) -> None:
     """Reasons are the sentences of rules: what they quote of a path is on one line before."""
     listed, below = (
         tuple(replace(each, risk=replace(each.risk, reasons=("touches",))) for each in part)
-        for part in (found.riskiest, found.below)
+        for part in (risk_list.riskiest, risk_list.below)
     )
-    post = render_risk_list(replace(found, riskiest=listed, below=below, filters=""))
+    post = render_risk_list(replace(risk_list, riskiest=listed, below=below, filters=""))
     assert [text for text in strings(list(post.blocks)) if invisible(text) or "\n" in text] == []
 
 
@@ -163,12 +163,13 @@ def test_filters_that_nothing_fits_neither_break_lines_nor_read_backwards(typed:
 
 def longest(text: str, repository: Repository = REPOSITORY) -> RiskList:
     """The longest list of the longest days, of which every text is as long as it can be."""
-    said = summary(risk_reason=text[:1_000])
+    model_summary = summary(risk_reason=text[:1_000])
     # the rules know six reasons; one quotes the name of a file, up to 255 characters
     reasons = (f"changes critical paths (such as {text[:255]})", *(["adds 123,456 lines of product code"] * 5))
     listed = [
         replace(
-            entry(100_000 + number, said=said, title=text[:256], repository=repository), risk=Risk(20, reasons)
+            entry(100_000 + number, entry_summary=model_summary, title=text[:256], repository=repository),
+            risk=Risk(20, reasons),
         )
         for number in range(1, MAX_TOP_RISKS + 1)
     ]
@@ -198,26 +199,26 @@ def longest(text: str, repository: Repository = REPOSITORY) -> RiskList:
 
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
 def test_the_longest_list_stays_within_the_budget(text: str) -> None:
-    found = replace(longest(text), filters="author:ada", caveats=())
-    assert_taken(render_risk_list(found), known(found))
+    risk_list = replace(longest(text), filters="author:ada", caveats=())
+    assert_taken(render_risk_list(risk_list), known(risk_list))
 
 
 @pytest.mark.parametrize("repository", [REPOSITORY, LONGEST], ids=["usual", "longest"])
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
 @pytest.mark.slow
 def test_slack_takes_the_longest_list_and_nobody_is_pinged(text: str, repository: Repository) -> None:
-    found = longest(text, repository)
-    payload = render_risk_list(found).build_payload()
+    risk_list = longest(text, repository)
+    payload = render_risk_list(risk_list).build_payload()
     assert check_message(payload) is None
-    assert (find_mentions(payload), set(find_links(payload)) - known(found)) == ([], set())
+    assert (find_mentions(payload), set(find_links(payload)) - known(risk_list)) == ([], set())
 
 
 @pytest.mark.parametrize("above", [0, 1, 9])
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
 def test_the_longest_list_stays_within_the_budget_with_others_below_the_bar(text: str, above: int) -> None:
     whole = replace(longest(text), filters="author:ada", caveats=(), top=MAX_TOP_RISKS, ranked=MAX_TOP_RISKS)
-    found = replace(whole, riskiest=whole.riskiest[:above], below=whole.riskiest[above:])
-    assert_taken(render_risk_list(found), known(whole))
+    risk_list = replace(whole, riskiest=whole.riskiest[:above], below=whole.riskiest[above:])
+    assert_taken(render_risk_list(risk_list), known(whole))
 
 
 @pytest.mark.parametrize("repository", [REPOSITORY, LONGEST], ids=["usual", "longest"])
@@ -227,8 +228,8 @@ def test_the_longest_notes_and_names_stay_within_the_budget(repository: Reposito
 
 @pytest.mark.parametrize("repository", [REPOSITORY, LONGEST], ids=["usual", "longest"])
 def test_claims_full_of_numbers_are_taken(repository: Repository) -> None:
-    found = longest(NUMBERS, repository)
-    assert_taken(render_risk_list(found), known(found))
+    risk_list = longest(NUMBERS, repository)
+    assert_taken(render_risk_list(risk_list), known(risk_list))
 
 
 @pytest.mark.parametrize(
@@ -321,12 +322,12 @@ def test_entries_keep_their_order_and_carry_rules_and_the_proven_claim() -> None
     ],
 )
 def test_a_list_without_entries_says_why(fields: dict[str, Any], expected: str) -> None:
-    said = [text for text in _sentences(made(**fields)) if "stands out" in text or "matches" in text]
-    assert said == ([expected] if expected else [])
+    sentences = [text for text in _sentences(made(**fields)) if "stands out" in text or "matches" in text]
+    assert sentences == ([expected] if expected else [])
 
 
-def _sentences(found: RiskList) -> Iterable[str]:
-    sections = nodes(render_risk_list(found).blocks, "rich_text_section")
+def _sentences(risk_list: RiskList) -> Iterable[str]:
+    sections = nodes(render_risk_list(risk_list).blocks, "rich_text_section")
     return ["".join(strings(section["elements"])) for section in sections]
 
 

@@ -54,8 +54,8 @@ def said(**fields: Any) -> list[str]:
 
 
 def test_the_whole_of_it_as_it_is_read() -> None:
-    found = replace(USUAL, hits=(hit(9), hit(7, fate=OutcomeKind.REPAIRED)), young=7, known=12, unrated=5)
-    assert format_score(found) == (
+    score = replace(USUAL, hits=(hit(9), hit(7, fate=OutcomeKind.REPAIRED)), young=7, known=12, unrated=5)
+    assert format_score(score) == (
         "  • Listed: 64 of 1,890 merged pull requests, in 71 digests. Later: 3 reverted and 4 repaired (11%, "
         "95% interval 5.4 to 21%), of all others 2.1%.\n  • Hits: this list 7; random picks 1.4; largest "
         "changes 5.\n  • Of 21 that were reverted after the digest, 3 had been listed; of 25 that were "
@@ -138,9 +138,9 @@ def test_the_title_names_repository_and_days() -> None:
 
 
 def test_the_message_says_what_the_terminal_does() -> None:
-    found = replace(USUAL, hits=(hit(9),))
-    in_slack = " ".join(seen(render_score("Engine", SPAN, found)).split())
-    for line in format_score(found).splitlines():
+    score = replace(USUAL, hits=(hit(9),))
+    in_slack = " ".join(seen(render_score("Engine", SPAN, score)).split())
+    for line in format_score(score).splitlines():
         assert line.strip(" •") in in_slack
 
 
@@ -283,20 +283,20 @@ scores = st.builds(
 
 
 @given(scores, texts(100))
-def test_a_hostile_score_makes_a_message_that_slack_takes(found: TrackRecordScore, name: str) -> None:
-    post = render_score(name, SPAN, found)
-    assert_taken(post, known(found.hits))
+def test_a_hostile_score_makes_a_message_that_slack_takes(score: TrackRecordScore, name: str) -> None:
+    post = render_score(name, SPAN, score)
+    assert_taken(post, known(score.hits))
     assert [text for text in strings(list(post.blocks)) if invisible(text) or "\n" in text] == []
 
 
 @given(scores)
-def test_no_title_steers_a_terminal(found: TrackRecordScore) -> None:
-    assert invisible(format_score(found)) == []
+def test_no_title_steers_a_terminal(score: TrackRecordScore) -> None:
+    assert invisible(format_score(score)) == []
 
 
 @pytest.mark.parametrize("repository", [REPOSITORY, LONGEST], ids=["usual", "longest"])
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
 def test_the_longest_score_stays_within_the_budget(text: str, repository: Repository) -> None:
     worst = tuple(hit(999_999_000 - n, text[:256], OutcomeKind.PARTLY, repository) for n in range(99))
-    found = replace(USUAL, hits=worst, young=64, known=9_999, unrated=999, versions=(text,) * 9)
-    assert_taken(render_score(text[:100], SPAN, found), known(worst))
+    score = replace(USUAL, hits=worst, young=64, known=9_999, unrated=999, versions=(text,) * 9)
+    assert_taken(render_score(text[:100], SPAN, score), known(worst))

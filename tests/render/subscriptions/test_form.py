@@ -59,7 +59,7 @@ def option(value: str) -> Json:
 def errors(view: Json, values: dict[str, Json], known: AllowedRepositories = KNOWN) -> dict[str, str]:
     with pytest.raises(FormErrors) as caught:
         parse_form(sent(view, **values), known)
-    assert [said for said in caught.value.errors.values() if not is_one_sentence(said)] == []
+    assert [sentence for sentence in caught.value.errors.values() if not is_one_sentence(sentence)] == []
     return caught.value.errors
 
 
@@ -191,8 +191,8 @@ def test_a_repository_that_was_taken_from_the_settings_meanwhile_is_told_at_its_
 
 def test_what_is_too_long_in_all_is_told_at_the_filters() -> None:
     values = {"filter": {"value": "label:" + "x" * 900}}
-    found = errors(render_form((LONGEST,), USUAL, None, slack_request()), values, AllowedRepositories(LONGEST))
-    assert found == {"filter": "That command is too long: use up to 1,000 characters."}
+    refusals = errors(render_form((LONGEST,), USUAL, None, slack_request()), values, AllowedRepositories(LONGEST))
+    assert refusals == {"filter": "That command is too long: use up to 1,000 characters."}
 
 
 @given(texts(500))
@@ -240,18 +240,18 @@ def test_zones_are_found_by_what_somebody_types(typed: str, expected: list[str])
 
 
 def test_before_they_type_there_is_their_own_and_the_usual_ones() -> None:
-    found = zones("")
-    assert found[0] == "mine"
-    assert {"America/Los_Angeles", "UTC", "Europe/Berlin", "Asia/Kolkata"} < set(found)
-    assert zones("  ") == found
+    suggestions = zones("")
+    assert suggestions[0] == "mine"
+    assert {"America/Los_Angeles", "UTC", "Europe/Berlin", "Asia/Kolkata"} < set(suggestions)
+    assert zones("  ") == suggestions
 
 
 @pytest.mark.parametrize("typed", ["", "a", "america", "o", "x" * 3_000])
 def test_there_are_never_more_than_slack_shows(typed: str) -> None:
-    found = suggest_zones(typed)
-    assert len(found) <= 100
-    assert [each for each in found if not (0 < len(each["text"]["text"]) <= 75 and each["value"])] == []
-    assert len({each["value"] for each in found}) == len(found)
+    suggestions = suggest_zones(typed)
+    assert len(suggestions) <= 100
+    assert [each for each in suggestions if not (0 < len(each["text"]["text"]) <= 75 and each["value"])] == []
+    assert len({each["value"] for each in suggestions}) == len(suggestions)
 
 
 def test_every_zone_that_is_offered_can_be_kept() -> None:

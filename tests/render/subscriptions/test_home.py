@@ -33,10 +33,10 @@ def page(
     blocks = render_home(latest or [], planned, health, NOW, note)
     assert VIEW({"type": "home", "blocks": list(blocks)})
     assert len(blocks) <= 100
-    found = {"blocks": list(blocks)}
+    payload = {"blocks": list(blocks)}
     channels = {f"<#{each.channel}>" for each, _ in planned}
-    assert set(find_mentions(found)) <= channels
-    assert set(find_links(found)) <= {each.address for each in latest or []}
+    assert set(find_mentions(payload)) <= channels
+    assert set(find_links(payload)) <= {each.address for each in latest or []}
     assert invisible(seen(Post("", blocks))) == []
     return blocks
 
@@ -98,9 +98,9 @@ def test_the_worst_details_are_taken(text: str) -> None:
 
 
 @given(texts(300), texts(300), texts(300))
-def test_whatever_was_written_is_literal(said: str, detail: str, note: str) -> None:
+def test_whatever_was_written_is_literal(text: str, detail: str, note: str) -> None:
     health = replace(WELL, last_success=run(detail=detail), last_failure=run(RunOutcome.SKIPPED, detail))
-    page([LatestDigest(said, ADDRESS, NOW)], [(ENGINE, DUE)], health, note)
+    page([LatestDigest(text, ADDRESS, NOW)], [(ENGINE, DUE)], health, note)
 
 
 @given(st.lists(texts(60), max_size=3))

@@ -32,13 +32,13 @@ def trouble(**fields: Any) -> Incident:
 def lines(post: Post) -> list[str]:
     """Title and items as they are read."""
     title, *lists = post.blocks[0]["elements"]
-    rows = [title, *(row for found in lists for row in found["elements"])]
+    rows = [title, *(row for bullet_list in lists for row in bullet_list["elements"])]
     named = {"channel": "channel_id", "date": "fallback"}
     return ["".join(str(each[named.get(each["type"], "text")]) for each in row["elements"]) for row in rows]
 
 
 @pytest.mark.parametrize(
-    ("found", "line"),
+    ("incident", "line"),
     [
         pytest.param(
             trouble(),
@@ -73,8 +73,8 @@ def lines(post: Post) -> list[str]:
         ),
     ],
 )
-def test_a_line_says_which_digest_where_what_why_and_when_again(found: Incident, line: str) -> None:
-    assert lines(render_incidents([found])) == ["1 digest needs attention", line]
+def test_a_line_says_which_digest_where_what_why_and_when_again(incident: Incident, line: str) -> None:
+    assert lines(render_incidents([incident])) == ["1 digest needs attention", line]
 
 
 @pytest.mark.parametrize("count", [1, 2, 10, 11, 100, 1_500])
@@ -88,8 +88,8 @@ def test_ten_are_named_and_the_others_counted(count: int) -> None:
 
 def test_a_notification_names_the_first_three() -> None:
     post = render_incidents([trouble(title=f"Day {n} <!here>") for n in range(5)])
-    said = ". ".join(f"Day {n} &lt;!here&gt;: is not posted yet" for n in range(3))
-    assert post.text == f"5 digests need attention. {said}"
+    details = ". ".join(f"Day {n} &lt;!here&gt;: is not posted yet" for n in range(3))
+    assert post.text == f"5 digests need attention. {details}"
 
 
 @pytest.mark.parametrize(
@@ -107,13 +107,13 @@ def test_a_channel_is_shown_by_its_name_where_slack_knows_it(channel: str, shown
 
 
 def test_an_instant_is_shown_by_each_readers_clock() -> None:
-    said = {"format": "{date_short_pretty} at {time}", "fallback": "2026-03-01 17:05 UTC"}
-    assert render_instant(AT) == {"type": "date", "timestamp": 1_772_384_700, **said}
+    date_fields = {"format": "{date_short_pretty} at {time}", "fallback": "2026-03-01 17:05 UTC"}
+    assert render_instant(AT) == {"type": "date", "timestamp": 1_772_384_700, **date_fields}
 
 
 def test_in_a_sentence_its_words_belong_to_it_so_that_no_capital_stands_in_the_middle() -> None:
-    said = render_instant(AT, "next ")
-    assert (said["format"], said["fallback"]) == (
+    instant = render_instant(AT, "next ")
+    assert (instant["format"], instant["fallback"]) == (
         "next {date_short_pretty} at {time}",
         "next 2026-03-01 17:05 UTC",
     )
@@ -134,8 +134,8 @@ def test_in_a_sentence_its_words_belong_to_it_so_that_no_capital_stands_in_the_m
         max_size=14,
     )
 )
-def test_hostile_texts_make_a_message_that_slack_takes_and_that_pings_nobody(found: list[Incident]) -> None:
-    assert_literal(render_incidents(found))
+def test_hostile_texts_make_a_message_that_slack_takes_and_that_pings_nobody(incidents: list[Incident]) -> None:
+    assert_literal(render_incidents(incidents))
 
 
 @pytest.mark.parametrize("worst", WORST.values(), ids=list(WORST))

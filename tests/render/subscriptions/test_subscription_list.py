@@ -88,9 +88,9 @@ def test_one_that_was_made_reads_in_a_sentence() -> None:
 
 def test_those_that_a_command_may_mean_have_one_button_each() -> None:
     paused = replace(ENGINE, is_paused=True, view=LONG)
-    said = render_choice([FIXED, paused], PREVIEW)
-    assert read(said).startswith("Which one?\n\nocto/engine, every day at 09:00")
-    rows = [block["elements"] for block in said.blocks if block["type"] == "actions"]
+    post = render_choice([FIXED, paused], PREVIEW)
+    assert read(post).startswith("Which one?\n\nocto/engine, every day at 09:00")
+    rows = [block["elements"] for block in post.blocks if block["type"] == "actions"]
     assert [[(each["action_id"], each["value"]) for each in row] for row in rows] == [
         [("subscription_preview", f"2|{each.id}")] for each in (FIXED, paused)
     ]
@@ -100,19 +100,19 @@ def test_those_that_a_command_may_mean_have_one_button_each() -> None:
 
 
 def test_several_that_were_changed_are_a_line_each() -> None:
-    said = render_changes([ENGINE, OWN], "Paused", "/prdigest resume continues it.")
-    assert (said.text, read(said).count("\n")) == ("Paused: octo/engine, octo/engine", 1)
-    assert read(said).startswith("Paused: octo/engine, every day at 09:00 (Europe/Berlin). /prdigest resume")
+    post = render_changes([ENGINE, OWN], "Paused", "/prdigest resume continues it.")
+    assert (post.text, read(post).count("\n")) == ("Paused: octo/engine, octo/engine", 1)
+    assert read(post).startswith("Paused: octo/engine, every day at 09:00 (Europe/Berlin). /prdigest resume")
 
 
 def test_each_of_a_list_has_what_can_be_done_with_it() -> None:
-    said = render_listing([(FIXED, DUE), (ENGINE, DUE), (replace(OWN, is_paused=True), DUE)])
-    title, fixed, line, row, paused, turned = said.build_payload()["blocks"]
+    post = render_listing([(FIXED, DUE), (ENGINE, DUE), (replace(OWN, is_paused=True), DUE)])
+    title, fixed, line, row, paused, turned = post.build_payload()["blocks"]
     assert "3 digests come here" in str(title)
     assert "set by the bot's admin" in str(fixed)
     assert (ENGINE.id in str(line), "next" in str(line)) == (True, True)
     assert ("paused" in str(paused), "next" in str(paused)) == (True, False)
-    pressed = [[(each["action_id"], each["value"]) for each in found["elements"]] for found in (row, turned)]
+    pressed = [[(each["action_id"], each["value"]) for each in block["elements"]] for block in (row, turned)]
     names = ["preview", "change", "pause", "remove"], ["preview", "change", "resume", "remove"]
     ids = (f"2|{ENGINE.id}", f"2|{OWN.id}")
     assert pressed == [
@@ -145,10 +145,10 @@ def test_in_app_home_each_says_where_it_goes() -> None:
 @pytest.mark.parametrize("count", [0, 1, 19, 20, 21, 300])
 @pytest.mark.parametrize("made", [ENGINE, LARGE], ids=["usual", "large"])
 def test_however_many_there_are_slack_takes_them(made: Subscription, count: int) -> None:
-    said = add_buttons(render_listing(several(count, made)), make_new_button())
-    assert_taken(said)
-    assert count_characters(list(said.blocks)) <= 10_000
-    assert ("and 280 more" in read(said)) is (count == 300)
+    post = add_buttons(render_listing(several(count, made)), make_new_button())
+    assert_taken(post)
+    assert count_characters(list(post.blocks)) <= 10_000
+    assert ("and 280 more" in read(post)) is (count == 300)
 
 
 @pytest.mark.parametrize("count", [1, 20])

@@ -46,9 +46,9 @@ def assert_opens(view: View) -> None:
 def assert_leads_home(view: View, made: Entry) -> None:
     """Links go to the pull request, its files, or a line of them."""
     own, lines_of = made.pull.url, f"https://github.com/{made.pull.repository}/blob/{made.pull.commit}/"
-    found = find_links({"blocks": view["blocks"]})
-    assert [url for url in found if url != own and not url.startswith((f"{own}/files", lines_of))] == []
-    assert all(url.startswith("https://github.com/") for url in found)
+    urls = find_links({"blocks": view["blocks"]})
+    assert [url for url in urls if url != own and not url.startswith((f"{own}/files", lines_of))] == []
+    assert all(url.startswith("https://github.com/") for url in urls)
 
 
 def seen(view: View) -> str:
@@ -72,10 +72,10 @@ def opened(draw: st.DrawFn) -> Entry:
     parts = ("what_changed_and_why", "technical_impact", "potential_risks", "key_insights")
     proof = tuple(draw(st.lists(evidence, max_size=MAX_QUOTES)))
     told: dict[str, Any] = {part: draw(texts(SECTION)) for part in parts}
-    said = replace(made.summary, evidence=proof, **told)
+    hostile_summary = replace(made.summary, evidence=proof, **told)
     listed = draw(st.none() | st.lists(files, max_size=30).map(tuple))
     changed = replace(made.pull, title=draw(lines(256)), files=listed, changed_files=draw(st.integers(0, 4_000)))
-    return replace(made, pull=changed, summary=said)
+    return replace(made, pull=changed, summary=hostile_summary)
 
 
 @given(opened())
@@ -90,8 +90,8 @@ def test_a_hostile_pull_request_makes_a_window_that_slack_opens(made: Entry) -> 
 @pytest.mark.slow
 def test_no_text_of_others_breaks_lines_or_reads_backwards(made: Entry) -> None:
     view = render_details_view(replace(made, risk=replace(made.risk, reasons=("touches",))))
-    found = [text.rstrip("\n") for text in strings(view["blocks"])]  # names of sections end their own line
-    assert [text for text in found if invisible(text) or "\n" in text] == []
+    shown_texts = [text.rstrip("\n") for text in strings(view["blocks"])]  # names of sections end their own line
+    assert [text for text in shown_texts if invisible(text) or "\n" in text] == []
 
 
 @pytest.mark.parametrize("title", BLANK, ids=ascii)
@@ -106,7 +106,7 @@ def test_a_path_of_nothing_visible_makes_a_window_that_slack_opens(path: str) ->
 
 
 def test_a_quote_of_nothing_visible_in_a_path_of_nothing_visible_can_be_followed() -> None:
-    made = entry(5, said=summary(evidence=(Evidence("\u202e", "\u200b" * 8 + "x", DiffSide.NEW, 7),)))
+    made = entry(5, entry_summary=summary(evidence=(Evidence("\u202e", "\u200b" * 8 + "x", DiffSide.NEW, 7),)))
     assert_opens(render_details_view(made))
 
 
@@ -118,7 +118,7 @@ def longest(text: str, repository: Repository = REPOSITORY) -> Entry:
         for n in range(MAX_QUOTES // 2)
         for side in (DiffSide.NEW, DiffSide.OLD)
     )
-    said = summary(
+    long_summary = summary(
         headline=text[:120],
         action=text[:1_000],
         what_changed_and_why=long,
@@ -128,7 +128,14 @@ def longest(text: str, repository: Repository = REPOSITORY) -> Entry:
         evidence=proof,
     )
     listed = [ChangedFile(f"{n}/{text[:240]}x", "modified", 9_999, 9_999, None) for n in range(50)]
-    made = entry(LAST, said=said, title=text[:256], files=listed, repository=repository, changed_files=3_000)
+    made = entry(
+        LAST,
+        entry_summary=long_summary,
+        title=text[:256],
+        files=listed,
+        repository=repository,
+        changed_files=3_000,
+    )
     return replace(made, risk=Risk(20, (text[:255],) * 6))
 
 
@@ -172,7 +179,9 @@ def test_all_findings_are_in_the_window() -> None:
 def test_a_long_path_that_is_not_ascii_makes_a_window_that_slack_opens(depth: int) -> None:
     path = "/".join(["漢" * 33] * depth)
     assert_opens(
-        render_details_view(entry(5, said=summary(evidence=(Evidence(path, "return 1", DiffSide.NEW, 7),))))
+        render_details_view(
+            entry(5, entry_summary=summary(evidence=(Evidence(path, "return 1", DiffSide.NEW, 7),)))
+        )
     )
 
 
@@ -220,7 +229,7 @@ def test_a_window_that_can_not_be_filled_shows_what_a_message_would(error: Excep
 
 def test_sections_are_shown_whole() -> None:
     long = "The counter moved. " * 140  # far more than a message shows
-    text = seen(render_details_view(entry(5, said=summary(what_changed_and_why=long))))
+    text = seen(render_details_view(entry(5, entry_summary=summary(what_changed_and_why=long))))
     assert f"What changed and why\n{long.strip()}" in text
     assert [
         name for name in ("Technical impact\n", "Potential risks\n", "Key insights\n") if name not in text
@@ -229,19 +238,21 @@ def test_sections_are_shown_whole() -> None:
 
 def test_every_quote_is_shown_with_its_place() -> None:
     proof = tuple(Evidence(f"engine/{n}.py", f"return {n}", DiffSide.NEW, n) for n in range(1, MAX_QUOTES + 1))
-    text = seen(render_details_view(entry(5, said=summary(evidence=proof))))
-    assert [found.path for found in proof if f"{found.path}:{found.line} {found.quote}" not in text] == []
+    text = seen(render_details_view(entry(5, entry_summary=summary(evidence=proof))))
+    assert [
+        citation.path for citation in proof if f"{citation.path}:{citation.line} {citation.quote}" not in text
+    ] == []
 
 
 def test_a_quote_of_a_line_that_is_gone_leads_to_the_diff() -> None:
-    made = entry(5, said=summary(evidence=(Evidence("engine/core.py", "return 1", DiffSide.OLD, 7),)))
+    made = entry(5, entry_summary=summary(evidence=(Evidence("engine/core.py", "return 1", DiffSide.OLD, 7),)))
     assert "engine/core.py (removed) return 1" in seen(render_details_view(made))
     line = "#diff-62cd9605f3f646b295d76b851898fa74e900bbc5ca91b4a1070434244522d05eL7"
     assert f"{made.pull.url}/files{line}" in find_links({"blocks": render_details_view(made)["blocks"]})
 
 
 def test_numbers_in_the_sections_are_no_links() -> None:
-    view = render_details_view(entry(5, said=summary(key_insights="See #5 and #6.")))
+    view = render_details_view(entry(5, entry_summary=summary(key_insights="See #5 and #6.")))
     assert find_links({"blocks": view["blocks"]}) == [pull(5).url]
 
 
@@ -281,7 +292,7 @@ def test_files_that_could_not_be_read_are_not_listed() -> None:
 
 def test_the_window_says_again_what_it_is_and_how_risky() -> None:
     made = replace(
-        entry(5, title="Count once", said=summary(action="Set the flag.")), risk=Risk(20, ("adds lines",))
+        entry(5, title="Count once", entry_summary=summary(action="Set the flag.")), risk=Risk(20, ("adds lines",))
     )
     text = seen(render_details_view(made))
     assert [

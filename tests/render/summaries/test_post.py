@@ -37,10 +37,12 @@ def said(draw: st.DrawFn) -> Summary:
     return summary(evidence=proof, **{part: draw(texts(3_000)) for part in parts})
 
 
-def assert_taken(found: dict[str, Any], url: str) -> None:
-    assert check_message(found) is None
-    assert find_mentions(found) == []
-    assert all(address.startswith((url, "https://github.com/octo/engine/blob/")) for address in find_links(found))
+def assert_taken(payload: dict[str, Any], url: str) -> None:
+    assert check_message(payload) is None
+    assert find_mentions(payload) == []
+    assert all(
+        address.startswith((url, "https://github.com/octo/engine/blob/")) for address in find_links(payload)
+    )
 
 
 @given(entries(1), said())
@@ -66,7 +68,7 @@ def longest(text: str) -> Entry:
         key_insights=long,
         evidence=proof,
     )
-    return replace(entry(1, said=told, title=text[:256]), risk=Risk(20, (text[:120],) * 6))
+    return replace(entry(1, entry_summary=told, title=text[:256]), risk=Risk(20, (text[:120],) * 6))
 
 
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
@@ -100,12 +102,14 @@ def test_a_quote_of_nothing_visible_makes_a_message_that_slack_takes() -> None:
     quote = "\u200b" * 8
     made = pull(files=[changed_file(patch=f"@@ -0,0 +1 @@\n+{quote}")])
     proof = verify_quotes([Quote("engine/core.py", quote)], made)
-    assert_taken(render_summary(entry(1, said=summary(evidence=proof))).build_payload(), made.url)
+    assert_taken(render_summary(entry(1, entry_summary=summary(evidence=proof))).build_payload(), made.url)
 
 
 @pytest.mark.parametrize("path", ["a\u202eyp.py", "a\nb.py"], ids=ascii)
 def test_a_path_neither_breaks_lines_nor_reads_backwards(path: str) -> None:
-    post = render_summary(entry(1, said=summary(evidence=(Evidence(path, "return new_count", DiffSide.NEW, 7),))))
+    post = render_summary(
+        entry(1, entry_summary=summary(evidence=(Evidence(path, "return new_count", DiffSide.NEW, 7),)))
+    )
     labels = [text for text in strings(list(post.blocks)) if text.startswith("a")]
     assert [label for label in labels if invisible(label) or "\n" in label] == []
 
@@ -133,8 +137,8 @@ def test_a_pull_request_that_is_not_merged_can_be_shown() -> None:
 def told(made: Entry, start: str) -> list[str]:
     """The lines of the first list that begin so."""
     first = next(nodes(render_summary(made).blocks, "rich_text_list"))["elements"]
-    found = ["".join(strings(item["elements"])) for item in first]
-    return [line for line in found if line.startswith(start)]
+    rows = ["".join(strings(item["elements"])) for item in first]
+    return [line for line in rows if line.startswith(start)]
 
 
 SHARES = dict(zip(RiskBand, (100, 33, 17, 8, 5), strict=True))
@@ -185,7 +189,7 @@ def test_what_no_rule_speaks_of_is_not_called_safe(fields: dict[str, Any], why: 
 @pytest.mark.parametrize("action", ["", "Set the flag."])
 def test_what_to_do_is_said_where_there_is_something(action: str) -> None:
     expected = [f"May need action: {action}"] if action else []
-    assert told(entry(5, said=summary(action=action)), "May need action") == expected
+    assert told(entry(5, entry_summary=summary(action=action)), "May need action") == expected
 
 
 def context_lines(made: Entry) -> list[str]:
@@ -215,7 +219,7 @@ def test_files_that_could_not_be_read_are_not_listed() -> None:
 
 def test_the_last_line_gives_facts_and_what_was_not_read() -> None:
     partial = summary(coverage=Coverage.CLIPPED, fallback=failed("the model is busy"))
-    line = context_lines(entry(5, said=partial))[-1]
+    line = context_lines(entry(5, entry_summary=partial))[-1]
     facts = [
         "substantial",
         "1 file, +1 −0",  # noqa: RUF001 (a minus)
@@ -241,7 +245,7 @@ def test_hostile_names_of_files_make_a_message_that_slack_takes(made: Entry, fil
 def complete(text: str, repository: Repository = REPOSITORY, path: str = "d" * 240) -> Entry:
     """The longest entry with the longest of all that the rules can say, and with files."""
     made = longest(text)
-    proof = tuple(replace(found, path=f"{n}/{path}") for n, found in enumerate(made.summary.evidence))
+    proof = tuple(replace(citation, path=f"{n}/{path}") for n, citation in enumerate(made.summary.evidence))
     reasons = (
         f"changes critical paths (such as {text[:255]})",
         "rewrites 123,456 lines of existing product code",

@@ -27,7 +27,7 @@ MADE = entry(
     12,
     files=[changed_file("engine/core.py", 12, 3), changed_file("docs/a.md")],
     merge_commit="abc123",
-    said=summary(action="Set the flag", risk_reason="It may count twice", evidence=PROOF, risks=(RISK,)),
+    entry_summary=summary(action="Set the flag", risk_reason="It may count twice", evidence=PROOF, risks=(RISK,)),
 )
 
 
@@ -83,9 +83,9 @@ def test_a_summary_is_exactly_this() -> None:
 def test_a_review_is_exactly_this() -> None:
     possible = finding("Counts are doubled", status=FindingStatus.POSSIBLE, advice=FindingAdvice.WATCH)
     made = replace(MADE, risk=Risk(5, ()), review=BugReview((possible, finding()), 2))
-    found = build_summary_json(made)
+    document = build_summary_json(made)
     same = {"trigger": "a request has no tokens", "affected": "servers that allow empty prompts"}
-    assert found["review"] == {
+    assert document["review"] == {
         "verdict": "confirmed",
         "findings": [
             {
@@ -113,30 +113,30 @@ def test_a_review_is_exactly_this() -> None:
         ],
         "refuted": 2,
     }
-    assert found["risk"]["listed"] is True
+    assert document["risk"]["listed"] is True
     cleared = replace(made, risk=Risk(13, ()), review=BugReview())
     assert build_summary_json(cleared)["risk"]["listed"] is False
 
 
 def test_what_there_is_not_is_null() -> None:
     made = replace(MADE, pull=pull(12, files=None, merged_at=None, state="OPEN"), cost=None)
-    found = build_summary_json(made)
-    assert [found[name] for name in ("merged_at", "merged_by", "cost_usd", "fallback")] == [None] * 4
-    assert (found["state"], found["files"]) == ("OPEN", [])
+    document = build_summary_json(made)
+    assert [document[name] for name in ("merged_at", "merged_by", "cost_usd", "fallback")] == [None] * 4
+    assert (document["state"], document["files"]) == ("OPEN", [])
 
 
 @pytest.mark.parametrize("coverage", Coverage)
 def test_coverage_and_fallback_are_told(coverage: Coverage) -> None:
-    said = summary(coverage=coverage, left_out=("engine/core.py",), fallback=failed("the model is busy"))
-    found = build_summary_json(replace(MADE, summary=said))
-    assert (found["coverage"], found["left_out"]) == (coverage.value, ["engine/core.py"])
-    assert found["fallback"] == "the model is busy"
+    model_summary = summary(coverage=coverage, left_out=("engine/core.py",), fallback=failed("the model is busy"))
+    document = build_summary_json(replace(MADE, summary=model_summary))
+    assert (document["coverage"], document["left_out"]) == (coverage.value, ["engine/core.py"])
+    assert document["fallback"] == "the model is busy"
 
 
 @given(digests())
 @pytest.mark.slow
-def test_any_entry_survives_json_unchanged_with_the_same_names(found: Digest) -> None:
-    for made in found.entries:
+def test_any_entry_survives_json_unchanged_with_the_same_names(day_digest: Digest) -> None:
+    for made in day_digest.entries:
         told = build_summary_json(made)
         assert json.loads(json.dumps(told)) == told
         assert set(told) == set(build_summary_json(MADE))

@@ -212,10 +212,12 @@ def test_nothing_ends_a_fence_but_its_own_end(lines: list[str]) -> None:
 
 @given(words(), _lines)
 def test_whatever_the_texts_say_there_is_one_diff_and_links_lead_to_the_repository(
-    found: Words, lines: list[str]
+    hostile_words: Words, lines: list[str]
 ) -> None:
-    hunk = MigrationHunk(found.text(), found.text(), tuple(DiffLine(" ", line, 1, 1) for line in lines))
-    task = replace(make_task(found), hunks=(hunk,))
+    hunk = MigrationHunk(
+        hostile_words.text(), hostile_words.text(), tuple(DiffLine(" ", line, 1, 1) for line in lines)
+    )
+    task = replace(make_task(hostile_words), hunks=(hunk,))
     text = render_agent_task(task)
     tokens = PARSER.parse(text)
     assert [token.info for token in tokens if token.type == "fence"] == ["diff"]

@@ -99,7 +99,7 @@ def test_slack_takes_it_whatever_the_texts_say(title: str, path: str, error: str
 
 def test_a_path_is_shown_without_what_would_turn_it_round() -> None:
     suspect = replace(SUSPECT, change=replace(CHANGE, path="up/\u202egnp.evil/\n" + "x" * 400))
-    said = seen(render_suspects("engine", REPOSITORY, replace(REPORT, suspects=(suspect,))))
-    assert invisible(said) == []
-    assert "up/gnp.evil/ x" in said
-    assert "x" * 200 not in said
+    text = seen(render_suspects("engine", REPOSITORY, replace(REPORT, suspects=(suspect,))))
+    assert invisible(text) == []
+    assert "up/gnp.evil/ x" in text
+    assert "x" * 200 not in text

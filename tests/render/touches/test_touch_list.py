@@ -55,13 +55,13 @@ def read(post: Post) -> str:
 
 def test_each_hit_has_the_teams_line_and_what_was_said() -> None:
     post = listed(*(hit(number) for number in range(15, 5, -1)))
-    said = read(post)
-    assert "plugin/worker.py:7" in said
+    text = read(post)
+    assert "plugin/worker.py:7" in text
     # the strongest have buttons, and what was said about those is below them
     rows = [block for block in post.blocks if str(block.get("block_id", "")).startswith("hit-")]
     assert [len(row["elements"]) for row in rows] == [4] * MAX_ROWS
-    assert "What people said: #7 ours to do, done" in said
-    assert "#99" not in said
+    assert "What people said: #7 ours to do, done" in text
+    assert "#99" not in text
 
 
 def test_that_nothing_touches_is_said_with_what_was_checked() -> None:
@@ -84,7 +84,7 @@ def test_the_score_counts_by_level() -> None:
     scores = (LevelScore(TouchLevel.BREAKS, 5, 2, 1, 1), LevelScore(TouchLevel.TOUCHES))
     post = render_touch_score("ascend", scores)
     assert_taken(post, ())
-    said = read(post)
-    assert "breaks us: 5 hits (2 ours to do, 1 done, 1 not us, 1 open); 3 of 4 were right" in said
-    assert "touches: none shown" in said
+    text = read(post)
+    assert "breaks us: 5 hits (2 ours to do, 1 done, 1 not us, 1 open); 3 of 4 were right" in text
+    assert "touches: none shown" in text
     assert "No hit of this profile was shown yet." in read(render_touch_score("ascend", ()))

@@ -32,12 +32,12 @@ def plan(names: int, noise: str = "") -> UpgradePlan:
 
 
 def test_it_says_where_to_stop_and_what_breaks() -> None:
-    said = as_read(render_upgrade_post(plan(1), URL).build_payload())
-    assert "Upgrade ours · aaaaaaaaaa to bbbbbbbbbb" in said
-    assert "1 merge. Of what they changed, 1 break us. To adapt: 1 file of ours." in said
-    assert "1 stopping point: the last commits before something breaks" in said
-    assert "aaaaaaaaaa before #7 Change it" in said
-    assert "breaks us, line 7: a.run0 (#7): it is gone" in said
+    text = as_read(render_upgrade_post(plan(1), URL).build_payload())
+    assert "Upgrade ours · aaaaaaaaaa to bbbbbbbbbb" in text
+    assert "1 merge. Of what they changed, 1 break us. To adapt: 1 file of ours." in text
+    assert "1 stopping point: the last commits before something breaks" in text
+    assert "aaaaaaaaaa before #7 Change it" in text
+    assert "breaks us, line 7: a.run0 (#7): it is gone" in text
 
 
 def test_nothing_to_do_is_said() -> None:
@@ -53,9 +53,9 @@ def test_many_hostile_names_fit_into_a_message() -> None:
 
 
 def test_a_name_of_which_nothing_is_visible_has_words_in_its_place() -> None:
-    found = plan(1)
-    item = found.files[0].items[0]
+    upgrade_plan = plan(1)
+    item = upgrade_plan.files[0].items[0]
     unseen = replace(item, net=replace(item.net, change=replace(item.net.change, name="\u200b")))
-    post = render_upgrade_post(replace(found, files=(FileWork("\u2060", (unseen,)),)), URL)
+    post = render_upgrade_post(replace(upgrade_plan, files=(FileWork("\u2060", (unseen,)),)), URL)
     assert check_message(post.build_payload()) is None
     assert as_read(post.build_payload()).count("(no name)") == 2

@@ -33,17 +33,17 @@ def ask(bot: Bot, text: str) -> str:
 def test_the_merge_that_explains_a_pasted_error_is_named_with_its_line(bot: Bot) -> None:
     repository = bot.repository()
     number = merge(bot, repository)
-    said = ask(bot, f"broke {ERROR.format(EXPLAINED)} since 2d repo:{repository}")
-    assert f"#{number}" in said
-    assert "removes the argument size of run" in said
-    assert "engine/core.py:1" in said
+    text = ask(bot, f"broke {ERROR.format(EXPLAINED)} since 2d repo:{repository}")
+    assert f"#{number}" in text
+    assert "removes the argument size of run" in text
+    assert "engine/core.py:1" in text
 
 
 def test_an_error_that_no_merge_explains_is_said_to_have_none(bot: Bot) -> None:
     repository = bot.repository()
     merge(bot, repository)
-    said = ask(bot, f"broke KeyError: 'other_name' since 2d repo:{repository}")
-    assert "None of 1 merge" in said
+    text = ask(bot, f"broke KeyError: 'other_name' since 2d repo:{repository}")
+    assert "None of 1 merge" in text
 
 
 def test_without_a_start_the_asker_hears_what_is_missing(bot: Bot) -> None:

@@ -48,11 +48,11 @@ def test_what_merges_change_for_others_is_listed_once_read(bot: Bot) -> None:
     repository = bot.repository()
     number = removal(bot, repository)
     message = ask(bot, f"contract repo:{repository}")
-    said = as_read(message)
-    assert "1 contract change" in said
-    assert f"#{number}" in said
-    assert "core.stop" in said
-    assert "removed" in said
+    text = as_read(message)
+    assert "1 contract change" in text
+    assert f"#{number}" in text
+    assert "core.stop" in text
+    assert "removed" in text
     assert len(labels(message)) == 2
     asked, _ = bot.calls()
     ask(bot, f"contract 2d repo:{repository}")
@@ -64,9 +64,9 @@ def test_what_touches_a_team_is_listed_with_its_own_line(bot: Bot) -> None:
     repository = bot.repository()
     number = removal(bot, repository)
     profile(bot, repository, "ascend")
-    said = as_read(ask(bot, "touches profile:ascend"))
-    assert f"#{number} breaks us" in said
-    assert "plugin/worker.py:7" in said
+    text = as_read(ask(bot, "touches profile:ascend"))
+    assert f"#{number} breaks us" in text
+    assert "plugin/worker.py:7" in text
     score = as_read(ask(bot, "touches score profile:ascend"))
     assert "breaks us: 1 hit (0 ours to do, 0 done, 0 not us, 1 open)" in score
 

@@ -24,10 +24,10 @@ def secrets(bot: Bot) -> tuple[str, ...]:
 
 def reference_in(text: str, bot: Bot, sentence: str) -> str:
     """The reference at the end of what a person reads, which says nothing of the inside."""
-    found = re.fullmatch(re.escape(sentence) + r" \[([0-9a-f]{6})\]", text)
-    assert found, text
+    match = re.fullmatch(re.escape(sentence) + r" \[([0-9a-f]{6})\]", text)
+    assert match, text
     assert not any(secret in text for secret in secrets(bot))
-    return found[1]
+    return match[1]
 
 
 @pytest.mark.parametrize(
@@ -83,8 +83,8 @@ def test_details_that_github_fails_are_a_sentence_in_the_window(bot: Bot) -> Non
     with failing_github(bot, "401"):
         ada.press(old_button("details", f"octo/engine#{number}"), "details", channel=bot.channel())
     (view,) = bot.windows(f"#{number}")
-    (said,) = re.findall(r"'text': \"(GitHub [^\"]*)\"", str(view["blocks"]))
-    assert f"[{reference_in(said, bot, REFUSED)}]" in bot.log()
+    (sentence,) = re.findall(r"'text': \"(GitHub [^\"]*)\"", str(view["blocks"]))
+    assert f"[{reference_in(sentence, bot, REFUSED)}]" in bot.log()
 
 
 def test_a_repository_that_github_does_not_know_is_a_sentence(bot: Bot) -> None:

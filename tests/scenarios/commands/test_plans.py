@@ -31,12 +31,12 @@ def test_a_page_since_a_day_is_made_of_what_is_known(bot: Bot) -> None:
         for day, title in ((4, "[1/N] Router moves"), (3, "[2/N] Router goes"), (2, "Count once"))
     ]
     _, asked = bot.calls()
-    said = as_read(ask(bot, f"since {bot.noon(6):%Y-%m-%d} repo:{repository}"))
-    assert "3 merges" in said
-    assert "In several steps" in said
-    assert f"#{numbers[1]} [2/N] Router goes, after #{numbers[0]}" in said
-    assert f"#{numbers[2]} Count once" in said
-    assert "3 merges shown by title alone" in said
+    text = as_read(ask(bot, f"since {bot.noon(6):%Y-%m-%d} repo:{repository}"))
+    assert "3 merges" in text
+    assert "In several steps" in text
+    assert f"#{numbers[1]} [2/N] Router goes, after #{numbers[0]}" in text
+    assert f"#{numbers[2]} Count once" in text
+    assert "3 merges shown by title alone" in text
     # no model is asked
     assert bot.calls()[1] == asked
 
@@ -46,24 +46,24 @@ def test_what_touches_a_profile_comes_first(bot: Bot) -> None:
     number = removal(bot, repository)
     profile(bot, repository, "away")
     day = f"{bot.noon(6):%Y-%m-%d}"
-    said = as_read(ask(bot, f"since {day} repo:{repository} profile:away"))
-    assert "1 merge not compared with the profile yet" in said
+    text = as_read(ask(bot, f"since {day} repo:{repository} profile:away"))
+    assert "1 merge not compared with the profile yet" in text
     ask(bot, "touches profile:away")
-    said = as_read(ask(bot, f"since {day}..{bot.noon(0):%Y-%m-%d} repo:{repository} profile:away"))
-    assert f"#{number} breaks us" in said
-    assert "not compared" not in said
+    text = as_read(ask(bot, f"since {day}..{bot.noon(0):%Y-%m-%d} repo:{repository} profile:away"))
+    assert f"#{number} breaks us" in text
+    assert "not compared" not in text
 
 
 def test_deprecations_are_listed_with_our_lines(bot: Bot) -> None:
     repository = bot.repository()
-    said = as_read(ask(bot, f"deprecations repo:{repository}"))
-    assert "No merge that I have read deprecates anything" in said
+    text = as_read(ask(bot, f"deprecations repo:{repository}"))
+    assert "No merge that I have read deprecates anything" in text
     deprecate(bot, repository, "engine.core.stop", "engine.core.other")
     profile(bot, repository, "moving")
-    said = as_read(ask(bot, f"deprecations repo:{repository} profile:moving"))
-    assert "2 deprecations" in said
-    assert "engine.core.stop to go in v1.2, use go (#5) · used at plugin/worker.py:7" in said
-    assert said.index("engine.core.stop") < said.index("engine.core.other")
+    text = as_read(ask(bot, f"deprecations repo:{repository} profile:moving"))
+    assert "2 deprecations" in text
+    assert "engine.core.stop to go in v1.2, use go (#5) · used at plugin/worker.py:7" in text
+    assert text.index("engine.core.stop") < text.index("engine.core.other")
 
 
 def test_reading_a_merge_writes_the_ledger(bot: Bot) -> None:
@@ -71,9 +71,9 @@ def test_reading_a_merge_writes_the_ledger(bot: Bot) -> None:
     deprecate(bot, repository, "engine.core.stop")
     number = removal(bot, repository)
     ask(bot, f"contract repo:{repository}")
-    said = as_read(ask(bot, f"deprecations repo:{repository}"))
-    assert "Removed" in said
-    assert f"#{number}" in said
+    text = as_read(ask(bot, f"deprecations repo:{repository}"))
+    assert "Removed" in text
+    assert f"#{number}" in text
 
 
 def pinned(bot: Bot, name: str) -> tuple[str, int, int]:
@@ -87,12 +87,12 @@ def pinned(bot: Bot, name: str) -> tuple[str, int, int]:
 
 def test_the_way_from_a_pin_is_planned(bot: Bot) -> None:
     _, pin, number = pinned(bot, "pinned")
-    said = as_read(ask(bot, f"upgrade from:{sha(f'merge {pin}')} profile:pinned"))
-    assert "1 merge. Of what they changed, 1 break us" in said
-    assert "1 stopping point" in said
-    assert f"before #{number}" in said
-    assert "plugin/worker.py" in said
-    assert "In the thread, as a file: Checklist: Upgrade pinned" in said
+    text = as_read(ask(bot, f"upgrade from:{sha(f'merge {pin}')} profile:pinned"))
+    assert "1 merge. Of what they changed, 1 break us" in text
+    assert "1 stopping point" in text
+    assert f"before #{number}" in text
+    assert "plugin/worker.py" in text
+    assert "In the thread, as a file: Checklist: Upgrade pinned" in text
 
 
 def test_the_whole_checklist_is_a_file_in_the_thread(bot: Bot) -> None:

@@ -42,18 +42,18 @@ def test_a_confirmed_bug_is_shown_wherever_its_pull_request_is(bot: Bot) -> None
     with claude_that(bot, find_bug):
         ada.send_command("/prdigest", f"{day} repo:{repository}", channel)
         (lead,) = bot.posted(channel)
-    found = (
+    finding_text = (
         "Splitting raises a ValueError <!channel>. Fails when a batch is smaller than the number of workers "
         "(confirmed in the code: adapt). 🔴 highest risk"
     )
-    assert found in as_read(lead)
+    assert finding_text in as_read(lead)
     assert "second reading of 1 of 1" in as_read(lead)
     assert "/csrc/attention.cu#L4" in str(lead["blocks"])
     assert "second reading: confirmed bug" in str(bot.replied(channel, lead["ts"]))
     _, asked = bot.calls()
     ada.send_command("/prrisks", f"{day} repo:{repository}", channel)
     *_, risks = bot.posted(channel)
-    assert found in as_read(risks)
+    assert finding_text in as_read(risks)
     ada.press(risks, "details_of", value=f"2|{repository}#{number}")
     (window,) = bot.windows(f"#{number}")
     assert "Affected: " in str(window["blocks"])

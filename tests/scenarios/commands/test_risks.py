@@ -37,10 +37,10 @@ def test_the_risky_merges_of_the_days_are_listed(days: str, listed: list[int], b
     repository = bot.repository()
     numbers = {ago: bot.pull(repository, merged_at=bot.noon(ago), **RISKY) for ago in range(8)}
     dates = {ago: str(bot.noon(ago).date()) for ago in range(8)}
-    said = risks(bot, f"{days.format(*dates.values())} repo:{repository} top:10")
-    assert {ago for ago, number in numbers.items() if f"#{number} " in said} == set(listed)
-    assert f"{len(listed)} merged" in said
-    assert "adds 450 lines; performance or concurrency. 🔴 highest risk" in said
+    listing = risks(bot, f"{days.format(*dates.values())} repo:{repository} top:10")
+    assert {ago for ago, number in numbers.items() if f"#{number} " in listing} == set(listed)
+    assert f"{len(listed)} merged" in listing
+    assert "adds 450 lines; performance or concurrency. 🔴 highest risk" in listing
 
 
 def test_without_a_word_it_is_yesterday_of_the_bots_own_repository(bot: Bot) -> None:
@@ -56,11 +56,15 @@ def test_what_was_taken_back_comes_first_and_is_not_listed_again(bot: Bot) -> No
     bad = bot.pull(repository, merged_at=noon, **RISKY)
     bot.pull(repository, merged_at=noon + timedelta(hours=3), title='Revert "x"', body=f"Reverts #{bad}")
     other = bot.pull(repository, merged_at=noon, **RISKY)
-    said = risks(bot, f"{noon.date()} repo:{repository}")
-    assert said.index("Already reverted or repaired") < said.index(f"#{bad} ") < said.index("Worth a second look")
-    assert "reverted after 3.0 h by" in said
-    assert said.index(f"#{other} ") > said.index("Worth a second look")
-    assert said.count(f"#{bad} ") == 1
+    listing = risks(bot, f"{noon.date()} repo:{repository}")
+    assert (
+        listing.index("Already reverted or repaired")
+        < listing.index(f"#{bad} ")
+        < listing.index("Worth a second look")
+    )
+    assert "reverted after 3.0 h by" in listing
+    assert listing.index(f"#{other} ") > listing.index("Worth a second look")
+    assert listing.count(f"#{bad} ") == 1
 
 
 def test_a_repair_on_a_later_day_counts_too(bot: Bot) -> None:
@@ -70,25 +74,25 @@ def test_a_repair_on_a_later_day_counts_too(bot: Bot) -> None:
     assert "repaired after 3 days by" in risks(bot, f"{noon.date()} repo:{repository}")
 
 
-@pytest.mark.parametrize("wanted", FILTERS.values(), ids=FILTERS)
-def test_filters_leave_out_what_does_not_fit(wanted: str, bot: Bot) -> None:
+@pytest.mark.parametrize("filter_text", FILTERS.values(), ids=FILTERS)
+def test_filters_leave_out_what_does_not_fit(filter_text: str, bot: Bot) -> None:
     repository, noon = bot.repository(), bot.noon(2)
     fitting = bot.pull(repository, merged_at=noon, author="ada-dev", labels=("perf", "needs care"), **RISKY)
     files = ({**RISKY["files"][0], "filename": "engine/attention.py"},)
     other = bot.pull(repository, merged_at=noon, **{**RISKY, "files": files})
-    said = risks(bot, f"{noon.date()} {wanted} repo:{repository}")
-    assert "1 of 2 merged" in said
-    assert f"#{fitting} " in said
-    assert f"#{other} " not in said
-    assert f"\n{wanted}\n" in said
+    listing = risks(bot, f"{noon.date()} {filter_text} repo:{repository}")
+    assert "1 of 2 merged" in listing
+    assert f"#{fitting} " in listing
+    assert f"#{other} " not in listing
+    assert f"\n{filter_text}\n" in listing
 
 
 def test_top_says_how_many_are_listed(bot: Bot) -> None:
     repository, noon = bot.repository(), bot.noon(2)
     numbers = [bot.pull(repository, merged_at=noon, **RISKY) for _ in range(7)]
     for top, many in (("", 5), ("top:7", 7)):
-        said = risks(bot, f"{noon.date()} repo:{repository} {top}")
-        assert sum(f"#{number} " in said for number in numbers) == many
+        listing = risks(bot, f"{noon.date()} repo:{repository} {top}")
+        assert sum(f"#{number} " in listing for number in numbers) == many
 
 
 def test_top_lists_as_many_as_are_asked_for_and_marks_those_below_the_bar(bot: Bot) -> None:
@@ -96,17 +100,17 @@ def test_top_lists_as_many_as_are_asked_for_and_marks_those_below_the_bar(bot: B
     high = bot.pull(repository, merged_at=noon, **RISKY)
     others = [bot.pull(repository, merged_at=noon) for _ in range(3)]
     assert not any(f"#{number} " in risks(bot, f"{noon.date()} repo:{repository}") for number in others)
-    said = risks(bot, f"{noon.date()} repo:{repository} top:3")
-    above, _, below = said.partition("Below the bar (listed because of top:3)")
+    listing = risks(bot, f"{noon.date()} repo:{repository} top:3")
+    above, _, below = listing.partition("Below the bar (listed because of top:3)")
     assert f"#{high} " in above
     assert sum(f"#{number} " in below for number in others) == 2
-    said = risks(bot, f"{noon.date()} repo:{repository} top:10")
-    assert all(f"#{number} " in said for number in others)
-    assert "top:10: only 4 pull requests can be ranked." in said
+    listing = risks(bot, f"{noon.date()} repo:{repository} top:10")
+    assert all(f"#{number} " in listing for number in others)
+    assert "top:10: only 4 pull requests can be ranked." in listing
 
 
 @pytest.mark.parametrize(
-    ("pulls", "wanted", "sentence"),
+    ("pulls", "filter_text", "sentence"),
     [
         (1, "", "Nothing stands out."),
         (1, "author:nobody", "No pull request of these days matches author:nobody."),
@@ -114,12 +118,12 @@ def test_top_lists_as_many_as_are_asked_for_and_marks_those_below_the_bar(bot: B
     ],
     ids=["calm", "fits none", "empty"],
 )
-def test_a_list_of_nothing_says_so(pulls: int, wanted: str, sentence: str, bot: Bot) -> None:
+def test_a_list_of_nothing_says_so(pulls: int, filter_text: str, sentence: str, bot: Bot) -> None:
     repository, noon = bot.repository(), bot.noon(2)
     bot.pull(repository, merged_at=bot.noon(4))
     for _ in range(pulls):
         bot.pull(repository, merged_at=noon)
-    assert sentence in risks(bot, f"{noon.date()} repo:{repository} {wanted}")
+    assert sentence in risks(bot, f"{noon.date()} repo:{repository} {filter_text}")
 
 
 def test_a_risk_list_can_be_kept_private(bot: Bot) -> None:

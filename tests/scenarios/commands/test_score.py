@@ -46,13 +46,13 @@ def test_the_score_is_posted_with_what_it_rests_on(text: str, bot: Bot) -> None:
     ack = bot.person().send_command("/prrisks", f"{text} repo:{repository}", channel).ack
     assert (ack.status, ack.text) == (200, "")
     (message,) = bot.posted(channel)
-    said = as_read(message)
-    assert "How good was the risk list? · part-" in said
-    assert "Listed: 1 of 2 merged pull requests, in 1 digest. Later: 1 reverted" in said
+    score_text = as_read(message)
+    assert "How good was the risk list? · part-" in score_text
+    assert "Listed: 1 of 2 merged pull requests, in 1 digest. Later: 1 reverted" in score_text
     assert (
         "Too few to tell: a verdict needs 20 listed and 5 reverted or repaired changes; there are 1 and 1."
-    ) in said
-    assert f"#{first.number} {first.title}, reverted after 2 days by #{back.number}" in said
+    ) in score_text
+    assert f"#{first.number} {first.title}, reverted after 2 days by #{back.number}" in score_text
     assert labels(message) == ["Details of …", "Ask about this"]
 
 

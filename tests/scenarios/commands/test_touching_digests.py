@@ -131,10 +131,10 @@ def test_a_list_of_risks_is_about_what_touches(bot: Bot) -> None:
     profile(bot, repository, f"team-{number}")
     ada.send_command("/prrisks", f"repo:{repository} profile:team-{number} top:5", channel)
     (message,) = bot.posted(channel)
-    said = as_read(message)
-    assert "1 of 2 merged" in said
-    assert f"Touches team-{number} (1 of 2 merges{UNREAD})\n  • #{number} {SEEN}" in said
-    assert f"#{other}" not in said
+    text = as_read(message)
+    assert "1 of 2 merged" in text
+    assert f"Touches team-{number} (1 of 2 merges{UNREAD})\n  • #{number} {SEEN}" in text
+    assert f"#{other}" not in text
 
 
 def test_a_profile_that_is_not_there_is_one_sentence_to_the_asker(bot: Bot) -> None:
@@ -156,8 +156,8 @@ def test_a_subscription_keeps_its_profile(bot: Bot) -> None:
     repository, channel, ada = bot.repository(), bot.channel(), bot.person()
     profile(bot, repository, f"kept-{repository.rpartition('-')[2]}")
     name = f"kept-{repository.rpartition('-')[2]}"
-    said = typed(bot, ada, f"subscribe {repository} profile:{name.upper()} only:touching", channel)
+    message = typed(bot, ada, f"subscribe {repository} profile:{name.upper()} only:touching", channel)
     (made,) = subscriptions(bot, channel)
     assert str(made.view) == f"only:touching profile:{name}"
-    assert f"only:touching profile:{name}, in #" in as_read(said)
+    assert f"only:touching profile:{name}, in #" in as_read(message)
     assert made.build_digest_spec(bot.noon(0) + timedelta(hours=1)).view == made.view

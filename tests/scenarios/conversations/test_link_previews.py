@@ -83,10 +83,10 @@ def test_a_link_gets_one_card_however_often_it_comes(bot: Bot) -> None:
     ts = room.post(f"look at {link(number)}/files#diff")
     (shown,) = room.cards(ts)
     assert shown["app_unfurl_url"] == f"{link(number)}/files#diff"
-    said = card(shown)
-    assert f"{REPO}#{number} Count *once* <!channel>" in said
-    assert "merged" in said
-    assert "risk" in said
+    card_text = card(shown)
+    assert f"{REPO}#{number} Count *once* <!channel>" in card_text
+    assert "merged" in card_text
+    assert "risk" in card_text
     # no model is asked
     assert bot.calls()[1] == asked
     # the event comes again: the same one, and one with another id
@@ -118,9 +118,9 @@ def test_a_summarised_pull_request_is_shown_by_its_headline_and_what_became_of_i
     room.ada.send_command("/prdigest", f"{merged:%Y-%m-%d} repo:{repository}", room.channel)
     asked = bot.calls()
     ts = room.post(link(number, repository))
-    said = card(room.cards(ts)[0])
-    assert f"reverted after 1.5 h by #{by}" in said
-    assert f"breaks us (cards-{number})" in said
+    card_text = card(room.cards(ts)[0])
+    assert f"reverted after 1.5 h by #{by}" in card_text
+    assert f"breaks us (cards-{number})" in card_text
     # nothing is fetched that is known, and no model is asked
     assert bot.calls()[1] == asked[1]
 
@@ -130,9 +130,9 @@ def test_a_comparison_counts_its_merges(room: Room) -> None:
     numbers = [bot.pull(repository, merged_at=bot.noon(day), title=f"Part {day}") for day in (4, 3, 2)]
     first, last = (sha(f"merge {number}")[:12] for number in (numbers[0], numbers[-1]))
     ts = room.post(f"https://{DOMAIN}/{repository}/compare/{first}...{last}")
-    said = card(room.cards(ts)[0])
-    assert f"{first}…{last} 2 merges" in said
-    assert "2 not read yet" in said
+    card_text = card(room.cards(ts)[0])
+    assert f"{first}…{last} 2 merges" in card_text
+    assert "2 not read yet" in card_text
     backwards = room.post(f"https://{DOMAIN}/{repository}/compare/{last}..{first}")
     assert room.cards(backwards) == []
 

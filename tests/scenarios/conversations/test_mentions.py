@@ -141,8 +141,8 @@ def test_a_question_that_is_too_long_is_told_to_the_asker_alone(http_bot: Bot) -
 def test_in_direct_messages_there_is_nobody_to_be_quiet_for(text: str, http_bot: Bot) -> None:
     ada = http_bot.person()
     thread = begun(http_bot, ada.send_message(text, f"D{ada.user[1:]}"))
-    (said,) = http_bot.posted(thread.channel)
-    assert said["text"] == "In direct messages I always answer, so quiet and wake have no effect here."
+    (message,) = http_bot.posted(thread.channel)
+    assert message["text"] == "In direct messages I always answer, so quiet and wake have no effect here."
     with answering(http_bot, answer("Nothing.")):
         ada.send_message("What merged?", thread.channel, thread.ts)
         assert len(thread.answers()) == 1

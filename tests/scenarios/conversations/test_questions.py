@@ -122,11 +122,11 @@ def test_direct_messages_are_answered_in_their_threads(bot: Bot) -> None:
 
 def as_mention(person: Person, message: Delivery) -> Delivery:
     """The ``app_mention`` that Slack sends for a message which names the bot: another event of the same ts."""
-    said = {key: value for key, value in message.payload["event"].items() if key != "channel_type"}
+    event = {key: value for key, value in message.payload["event"].items() if key != "channel_type"}
     payload = {
         **message.payload,
         "event_id": person.slack.make_id("Ev"),
-        "event": {**said, "type": "app_mention"},
+        "event": {**event, "type": "app_mention"},
     }
     return Delivery("events_api", payload, person.transport.send("events_api", payload))
 
@@ -253,8 +253,8 @@ def test_a_thread_that_was_silenced_answers_only_who_names_the_bot_until_it_is_w
 ) -> None:
     thread, ada = summary(bot), bot.person()
     (ada.mention if is_named else ada.send_message)("quiet", thread.channel, thread.ts)
-    (said,) = thread.replies()
-    assert "Mention me with the word wake" in said["text"]
+    (reply,) = thread.replies()
+    assert "Mention me with the word wake" in reply["text"]
     with answering(bot, answer("Yes.")) as asked:
         ada.send_message("Does it?", thread.channel, thread.ts)
         assert not thread.answers()
@@ -293,8 +293,8 @@ def test_an_answer_streams_below_a_status_and_ends_with_its_small_print(http_bot
     assert text_of(reply) == LONG
     assert [block["type"] for block in reply["blocks"]] == ["markdown", "context", "context_actions"]
     assert f"Sources: the diff of #{thread.number}." in small_print(reply)
-    said = [each["status"] for each in slack.statuses if each["thread_ts"] == thread.ts]
-    assert said[0] == "is reading the pull requests…"
+    statuses = [each["status"] for each in slack.statuses if each["thread_ts"] == thread.ts]
+    assert statuses[0] == "is reading the pull requests…"
     assert not slack.get_status(thread.channel, thread.ts)
     assert not slack.is_streaming(thread.channel, reply["ts"])
     methods = [method for method, _ in slack.calls[before:] if method.startswith("chat.")]
@@ -329,7 +329,7 @@ def test_only_quotes_that_hold_and_numbers_that_exist_are_linked(http_bot: Bot) 
     def cite(pr: object, path: str, quote: str) -> str:
         return f'<cite pr="{pr}" path="{path}">{quote}</cite>'
 
-    said = [
+    sentences = [
         f"Holds.{cite(own, 'engine/retry.py', 'timeout = 30')}",
         f"Gone.{cite(own, 'engine/retry.py', 'timeout = 10')}",
         f"Elsewhere.{cite(own, 'engine/retry.py', 'something_else = True')}",
@@ -337,7 +337,7 @@ def test_only_quotes_that_hold_and_numbers_that_exist_are_linked(http_bot: Bot) 
         f"Foreign.{cite(f'{strange}#{hidden}', 'engine/retry.py', 'timeout = 30')}",
         f"See #{own} and #{missing}.",
     ]
-    with answering(http_bot, answer("\n".join(said))):
+    with answering(http_bot, answer("\n".join(sentences))):
         http_bot.person().send_message("Does it?", thread.channel, thread.ts)
         (reply,) = thread.answers()
     address = f"https://github.com/octo/engine/pull/{own}"
@@ -361,8 +361,8 @@ def test_a_line_of_the_file_that_a_tool_read_is_linked_at_the_merge_commit(http_
         return f'<cite pr="{number}" path="engine/workers.py" line="23" side="unchanged">{quote}</cite>'
 
     read = ToolUse("read_file", {"number": number, "path": "engine/workers.py", "around": "give_up"})
-    said = answer(f"It kills.{cite('worker.kill(hard=True)')}\nIt waits.{cite('worker.wait(long=True)')}")
-    with answering(http_bot, read, said) as asked:
+    final_answer = answer(f"It kills.{cite('worker.kill(hard=True)')}\nIt waits.{cite('worker.wait(long=True)')}")
+    with answering(http_bot, read, final_answer) as asked:
         http_bot.person().send_message("What does it do to workers?", thread.channel, thread.ts)
         (reply,) = thread.answers()
     address = f"https://github.com/octo/engine/blob/{commit}/engine/workers.py#L23"
@@ -384,12 +384,12 @@ def test_what_somebody_wrote_is_linked_to_their_comment_and_proves_no_code(http_
         return f'<cite pr="{thread.number}" path="{place}">{quote}</cite>'
 
     read = ToolUse("read_discussion", {"number": thread.number})
-    said = answer(
+    final_answer = answer(
         f"Carol, a member, keeps `old_default`.{cite('#issuecomment-31', 'keep `old_default` until 0.9')}\n"
         f"Workers hang.{cite('#issue-12', 'With two workers')}\n"
         f"It goes.{cite('#issuecomment-31', 'We drop it today')}"
     )
-    with answering(http_bot, read, said) as asked:
+    with answering(http_bot, read, final_answer) as asked:
         http_bot.person().send_message("What was decided?", thread.channel, thread.ts)
         (reply,) = thread.answers()
     assert "[#issuecomment-31] carol_ (member)" in asked.prompts[1]
@@ -545,5 +545,5 @@ def test_a_vote_counts_as_soon_as_its_buttons_are_there(bot: Bot) -> None:
 
 def votes(bot: Bot, person: Person) -> list[dict[str, Any]]:
     bot.settle()
-    found = (json.loads(vote) for vote in RedisFeedbackStore(bot.store).list_votes())
-    return [vote for vote in found if vote["user"] == person.user]
+    all_votes = (json.loads(vote) for vote in RedisFeedbackStore(bot.store).list_votes())
+    return [vote for vote in all_votes if vote["user"] == person.user]

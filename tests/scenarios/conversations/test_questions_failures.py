@@ -57,9 +57,9 @@ def test_who_presses_stop_keeps_what_there_is_and_is_told(http_bot: Bot) -> None
     with answering(http_bot, answer(f"{LONG} {LONG} {LONG}", pace=0.03)):
         http_bot.person().send_message("Does it?", thread.channel, thread.ts)
         slack.stop_stream(thread.channel, thread.growing()["ts"])
-        said = the_answer(thread)
-    assert said
-    assert f"{LONG} {LONG}".startswith(said)
+        answer_text = the_answer(thread)
+    assert answer_text
+    assert f"{LONG} {LONG}".startswith(answer_text)
     assert "Stopped, as you asked." in small_print(thread.answers()[0])
 
 
@@ -113,9 +113,9 @@ def test_an_answer_that_breaks_off_for_good_is_kept_as_far_as_it_came(http_bot: 
     thread = summary(http_bot)
     with answering(http_bot, MidStreamError(f"<answer>{LONG[:HALF]}")) as asked:
         http_bot.person().send_message("Does it?", thread.channel, thread.ts)
-        said = the_answer(thread)
-    assert LONG.startswith(said)
-    assert len(said) > HALF - 30
+        answer_text = the_answer(thread)
+    assert LONG.startswith(answer_text)
+    assert len(answer_text) > HALF - 30
     assert (
         "The answer is incomplete (the model stopped before the end of its answer). This is what I have so far."
         in small_print(thread.answers()[0])
@@ -129,9 +129,9 @@ def test_without_claude_a_plain_search_answers_and_says_so(step: Step, http_bot:
     with answering(http_bot, step):
         http_bot.person().send_message("What happens to frobnications?", thread.channel, thread.ts)
         (reply,) = thread.replies()
-    said = text_of(reply)
-    assert said.startswith("**Without the model.** It gave no answer: ")
-    assert f"[#{thread.number}](https://github.com/octo/engine/pull/{thread.number}) Count the frobn" in said
+    text = text_of(reply)
+    assert text.startswith("**Without the model.** It gave no answer: ")
+    assert f"[#{thread.number}](https://github.com/octo/engine/pull/{thread.number}) Count the frobn" in text
     assert "sk-ant" not in str(reply)
 
 
@@ -202,9 +202,9 @@ def test_a_model_that_says_nothing_before_it_reads_answers_all_the_same(http_bot
     thread = summary(http_bot)
     tools = [ToolUse("read_diff", {"number": thread.number}, text=blank)] * 2
     with answering(http_bot, *tools, answer("It does."), answer("It still does.")):
-        for place, said in enumerate(("It does.", "It still does.")):
+        for place, expected_text in enumerate(("It does.", "It still does.")):
             http_bot.person().send_message("Does it?", thread.channel, thread.ts)
-            assert text_of(thread.answers()[place]) == said
+            assert text_of(thread.answers()[place]) == expected_text
 
 
 def test_a_tool_that_github_fails_is_told_to_the_model(http_bot: Bot) -> None:

@@ -44,9 +44,9 @@ def frugal(bots: Bots) -> Iterator[Bot]:
         "PRDIGEST_ALLOWED_USERS": ",".join(f"U0SEAT{seat}" for seat in range(1, 60)),
         "PRDIGEST_USER_LIMIT": str(LIMIT),
     }
-    found = bots.bot("http", "frugal", **settings)
-    found.world.github.add(REPO, pull(9_001, title="Count the frobnications", merged_at=found.noon(1)))
-    yield from unharmed(found)
+    frugal_bot = bots.bot("http", "frugal", **settings)
+    frugal_bot.world.github.add(REPO, pull(9_001, title="Count the frobnications", merged_at=frugal_bot.noon(1)))
+    yield from unharmed(frugal_bot)
 
 
 def listed(bot: Bot) -> Person:

@@ -18,8 +18,10 @@ from tests.scenarios import Bot
 def subscriptions(bot: Bot, channel: str) -> list[Subscription]:
     """Those of a channel that are kept, once nothing is left to do."""
     bot.settle()
-    found = [each for each in RedisSubscriptionStore(bot.store).list_all() if each.channel == channel]
-    return sorted(found, key=str)
+    channel_subscriptions = [
+        each for each in RedisSubscriptionStore(bot.store).list_all() if each.channel == channel
+    ]
+    return sorted(channel_subscriptions, key=str)
 
 
 def is_planned(bot: Bot, subscription: Subscription) -> bool:

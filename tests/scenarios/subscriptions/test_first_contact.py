@@ -49,8 +49,8 @@ def test_at_top_level_of_a_channel_the_asker_sees_it_below_what_they_wrote(text:
 def test_in_direct_messages_it_is_an_ordinary_message_at_top_level(text: str, bot: Bot) -> None:
     ada = bot.person()
     thread = begun(bot, ada.send_message(text, direct(ada)))
-    (said,) = bot.posted(thread.channel)
-    assert said["text"].startswith(FIRST[text])
+    (message,) = bot.posted(thread.channel)
+    assert message["text"].startswith(FIRST[text])
     assert not thread.replies()
     assert not bot.whispered(ada)
 
@@ -114,8 +114,8 @@ def test_what_is_done_to_a_digest_of_ones_own_is_told_to_its_owner_alone(bot: Bo
 def test_a_greeting_says_what_to_type_as_code(http_bot: Bot) -> None:
     ada = http_bot.person()
     ada.send_message("hi", direct(ada))
-    (said,) = http_bot.posted(direct(ada))
-    assert codes(said) == [
+    (message,) = http_bot.posted(direct(ada))
+    assert codes(message) == [
         "what changed in the scheduler this week?",
         "35617",
         "risks 7d",
@@ -123,7 +123,7 @@ def test_a_greeting_says_what_to_type_as_code(http_bot: Bot) -> None:
         "@prdigest risks 7d",
         "help",
     ]
-    assert as_read(said).count("\n") >= 5
+    assert as_read(message).count("\n") >= 5
 
 
 def test_colleagues_who_greet_each_other_are_not_greeted(http_bot: Bot) -> None:
@@ -140,8 +140,8 @@ def test_who_opens_the_messages_is_welcomed_there_once(bot: Bot) -> None:
     ada = bot.person()
     first = ada.open_home("messages")
     assert first.ack.status == 200
-    (said,) = bot.posted(direct(ada))
-    assert said["text"].startswith(HELLO)
+    (welcome,) = bot.posted(direct(ada))
+    assert welcome["text"].startswith(HELLO)
     ada.redeliver(first)
     ada.open_home("messages")
     assert len(bot.posted(direct(ada))) == 1

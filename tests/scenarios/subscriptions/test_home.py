@@ -73,8 +73,8 @@ def test_what_can_not_be_done_any_more_is_said_there(http_bot: Bot) -> None:
     (made,) = subscriptions(http_bot, channel)
     opened(http_bot, ada)
     typed(http_bot, ada, "unsubscribe", channel)
-    said = "There is no subscription here: create one with /prdigest subscribe."
-    assert press(http_bot, ada, "subscription_pause", made.id) == said
+    refusal = "There is no subscription here: create one with /prdigest subscribe."
+    assert press(http_bot, ada, "subscription_pause", made.id) == refusal
     press(http_bot, ada, "subscription_new")
     http_bot.world.slack.remove_bot(channel)
     ada.submit(form_of(http_bot, ada), channel=channel, at="06:00")
@@ -89,8 +89,8 @@ def test_a_preview_comes_by_direct_message_to_the_asker_alone(http_bot: Bot) -> 
     (made,) = subscriptions(http_bot, channel)
     opened(http_bot, ada)
     press(http_bot, ada, "subscription_preview", made.id)
-    said = [as_read(message) for message in http_bot.posted(direct(ada))]
-    assert any("Preview, visible only to you. Nothing was posted." in text for text in said)
+    texts = [as_read(message) for message in http_bot.posted(direct(ada))]
+    assert any("Preview, visible only to you. Nothing was posted." in text for text in texts)
     assert http_bot.posted(channel) == []
 
 

@@ -117,14 +117,14 @@ LATER = {
 def test_what_can_not_be_done_is_one_sentence_to_the_asker(http_bot: Bot) -> None:
     channel, away, ada = http_bot.channel(), http_bot.channel(member=False), http_bot.person()
     for text, sentence in AT_ONCE.items():
-        said = ada.send_command("/prdigest", text, channel).ack.text
-        assert said.startswith(sentence)
+        refusal = ada.send_command("/prdigest", text, channel).ack.text
+        assert refusal.startswith(sentence)
         # the names of all repositories may be cut
-        assert is_one_sentence(said) or said.endswith("…")
+        assert is_one_sentence(refusal) or refusal.endswith("…")
     for text, sentence in LATER.items():
         assert typed(http_bot, ada, text, channel)["text"].partition(" [")[0] == sentence
-    said = typed(http_bot, ada, "subscribe", away)["text"]
-    assert said == "I'm not in that channel: invite me with /invite, then subscribe again."
+    refusal = typed(http_bot, ada, "subscribe", away)["text"]
+    assert refusal == "I'm not in that channel: invite me with /invite, then subscribe again."
     assert (subscriptions(http_bot, channel), http_bot.posted(channel)) == ([], [])
 
 
@@ -134,8 +134,8 @@ def test_a_command_or_click_that_is_delivered_again_is_answered_once(http_bot: B
         again = ada.redeliver(ada.send_command("/prdigest", text, channel))
         assert (again.ack.status, again.ack.text) == (200, "")
         http_bot.settle()
-    said = [shown["text"] for shown in http_bot.whispered(ada)]
-    assert said == [
+    texts = [shown["text"] for shown in http_bot.whispered(ada)]
+    assert texts == [
         "Subscribed to octo/engine",
         "Paused: octo/engine",
         "Resumed: octo/engine",
@@ -242,9 +242,9 @@ def test_a_personal_digest_is_in_the_persons_own_zone_and_theirs_alone(way: obje
     for action in ("subscription_remove", "subscription_pause", "subscription_change", "subscription_preview"):
         ben.press(old_button(action, made.id), action, channel=channel)
         # that a preview is looked at may be told before or after what came of it
-        said = [as_read(shown) for shown in http_bot.whispered(ben)[-2:]]
-        assert any("no subscription here" in text or "personal subscription" in text for text in said)
-        assert not any("octo/engine" in text or "rocm" in text for text in said)
+        texts = [as_read(shown) for shown in http_bot.whispered(ben)[-2:]]
+        assert any("no subscription here" in text or "personal subscription" in text for text in texts)
+        assert not any("octo/engine" in text or "rocm" in text for text in texts)
     assert http_bot.world.slack.get_modal(ben.user) is None
     assert subscriptions(http_bot, direct(ada)) == [made]
     assert typed(http_bot, ada, "unsubscribe", direct(ada))["text"] == "Unsubscribed: octo/engine"

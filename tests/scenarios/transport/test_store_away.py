@@ -65,11 +65,11 @@ def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 @pytest.fixture(scope="module")
 def own_bots(redis: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bots]:
-    found = Bots(tmp_path_factory.mktemp("bots"), redis.url)
+    bot_pool = Bots(tmp_path_factory.mktemp("bots"), redis.url)
     try:
-        yield found
+        yield bot_pool
     finally:
-        found.close()
+        bot_pool.close()
 
 
 @pytest.fixture
@@ -82,9 +82,9 @@ def test_a_command_is_told_to_come_again_and_the_next_one_is_answered(bot: Bot, 
     with redis.away():
         ack = ada.send_command("/prsummary", str(number), channel).ack
     assert (ack.status, ack.seconds < SECONDS) == (200, True)
-    found = re.fullmatch(BUSY, ack.text)
-    assert found, ack.text
-    assert f"[{found[1]}]" in bot.log()
+    match = re.fullmatch(BUSY, ack.text)
+    assert match, ack.text
+    assert f"[{match[1]}]" in bot.log()
     assert ada.send_command("/prsummary", str(number), channel).ack.text == ""
     assert len(bot.posted(channel)) == 1
 
@@ -106,10 +106,10 @@ def test_regular_digests_are_asked_for_again_once_it_is_back(bot: Bot, redis: St
     ada.send_command("/prdigest", "schedule", channel)
     view = form_of(bot, ada)
     with redis.away():
-        said = ada.send_command("/prdigest", "subscribe at 06:00", channel).ack.text
+        reply = ada.send_command("/prdigest", "subscribe at 06:00", channel).ack.text
         refused = ada.submit(view, at="06:00").errors
         home_opened = ada.open_home()
-    assert re.fullmatch(BUSY, said), said
+    assert re.fullmatch(BUSY, reply), reply
     assert (list(refused), bool(re.fullmatch(BUSY, refused["filter"]))) == (["filter"], True)
     assert home_opened.ack.status != 200
     assert ada.redeliver(home_opened).ack.status == 200

@@ -170,8 +170,10 @@ def test_a_deadline_has_a_day_only_if_facts_say_it(
     deprecations.save(REPOSITORY, make_ledger(("--old", when)))
     releases = build_releases([("v0.14.0", NOON), ("v0.15.0", NOON + timedelta(days=33))])
     ledgers = DeprecationLedgers(deprecations, lambda: NOON + timedelta(days=60), lambda *_: releases)
-    found = list_deadlines(ledgers, REPOSITORY)
-    assert [(each.date, each.release, each.removal) for each in found] == ([(date, release, when)] if date else [])
+    deadlines = list_deadlines(ledgers, REPOSITORY)
+    assert [(each.date, each.release, each.removal) for each in deadlines] == (
+        [(date, release, when)] if date else []
+    )
 
 
 def test_what_was_removed_before_its_deadline_has_none(store: Redis) -> None:

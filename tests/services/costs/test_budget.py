@@ -96,9 +96,9 @@ def test_all_together_have_one_too() -> None:
     assert there.explain_refusal(NAMESAKE) == ""
     spend(there, NAMESAKE, 0.2)
     for somebody in (ADA, GRACE, NAMESAKE, slack_request(user="U0NEW")):
-        said = there.explain_refusal(somebody)
-        assert said.startswith("Today's model budget is used up; it resets at midnight")
-        assert is_one_sentence(said)
+        refusal = there.explain_refusal(somebody)
+        assert refusal.startswith("Today's model budget is used up; it resets at midnight")
+        assert is_one_sentence(refusal)
 
 
 def test_an_answer_may_go_over_it_but_not_the_next() -> None:
@@ -252,6 +252,6 @@ def test_people_leave_a_quarter_of_the_month_to_the_schedule() -> None:
 def test_the_sentence_says_when_the_month_is_over(at: datetime, first: str) -> None:
     there = budget(daily=1_000.0, personal=1_000.0, monthly=10.0, now=Now(at=at))
     spend(there, ADA, 10.0)
-    said = there.explain_refusal(GRACE)
-    assert said == f"This month's model budget is used up; it resets on {first} (America/Los_Angeles)."
-    assert is_one_sentence(said)
+    refusal = there.explain_refusal(GRACE)
+    assert refusal == f"This month's model budget is used up; it resets on {first} (America/Los_Angeles)."
+    assert is_one_sentence(refusal)

@@ -196,15 +196,15 @@ def test_the_ledger_has_every_call_with_its_tokens_by_what_it_was_for(
         till.call(payer, need)
     with bill_to(payer):
         converse(MeteredChat(till.model, till.meter), replace(CHAT, need=CallPurpose.SECOND_READING))
-    found = till.totals()
-    assert {kind: expense.calls for kind, expense in found.by_kind.items()} == {
+    cost_totals = till.totals()
+    assert {kind: expense.calls for kind, expense in cost_totals.by_kind.items()} == {
         CallKind.SUMMARY: 2,
         CallKind.OVERVIEW: 1,
         CallKind.SECOND_READING: 1,
     }
-    assert found.by_kind[CallKind.SUMMARY].usage == USED + USED
-    assert found.by_origin == {origin: pytest.approx(4 * DIME)}
-    assert found.total.tokens == 4 * (USED.input + USED.output)
+    assert cost_totals.by_kind[CallKind.SUMMARY].usage == USED + USED
+    assert cost_totals.by_origin == {origin: pytest.approx(4 * DIME)}
+    assert cost_totals.total.tokens == 4 * (USED.input + USED.output)
 
 
 def test_the_ledger_of_a_day_is_exact_however_many_processes_write_it(store: Redis, store_url: str) -> None:
@@ -218,9 +218,9 @@ def test_the_ledger_of_a_day_is_exact_however_many_processes_write_it(store: Red
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(call_often, range(4)))
-    found = Till(store).totals()
-    assert (found.total.calls, found.total.usage.input) == (80, 80 * USED.input)
-    assert found.total.dollars == pytest.approx(80 * DIME)
+    cost_totals = Till(store).totals()
+    assert (cost_totals.total.calls, cost_totals.total.usage.input) == (80, 80 * USED.input)
+    assert cost_totals.total.dollars == pytest.approx(80 * DIME)
 
 
 def test_a_refused_call_is_none_in_the_ledger(till: Till) -> None:

@@ -104,16 +104,16 @@ def test_the_entries_keep_the_order_of_the_list_however_long_each_takes() -> Non
         time.sleep(0.05 if pull.number < 3 else 0)
         return at_once(pull)
 
-    found = build(listed(1, 2, 3, 4, 5), slow_first)
-    assert [entry.number for entry in found.entries] == [1, 2, 3, 4, 5]
+    day_digest = build(listed(1, 2, 3, 4, 5), slow_first)
+    assert [entry.number for entry in day_digest.entries] == [1, 2, 3, 4, 5]
 
 
 def test_a_digest_holds_name_day_count_overview_and_cost() -> None:
-    found = build(listed(1, 2))
-    assert (found.name, found.day, found.repository) == ("Engine", DAY, REPOSITORY)
-    assert found.count == CountCheck(2, "octo/engine on 2026-02-28")
-    assert found.overview.text == "2 in octo/engine on 2026-02-28."
-    assert found.cost == 2.0
+    day_digest = build(listed(1, 2))
+    assert (day_digest.name, day_digest.day, day_digest.repository) == ("Engine", DAY, REPOSITORY)
+    assert day_digest.count == CountCheck(2, "octo/engine on 2026-02-28")
+    assert day_digest.overview.text == "2 in octo/engine on 2026-02-28."
+    assert day_digest.cost == 2.0
 
 
 def test_each_entry_has_its_files_risk_and_area() -> None:
@@ -132,10 +132,10 @@ def test_each_entry_has_its_files_risk_and_area() -> None:
 def test_a_pull_request_whose_files_fail_does_not_end_the_digest(error: PrdigestError) -> None:
     pulls = listed(1, 2, 3)
     pulls.failing = {2: error}
-    found = build(pulls)
-    assert [entry.number for entry in found.entries] == [1, 2, 3]
-    assert [entry.number for entry in found.fallback_entries] == [2]
-    assert [entry.pull.files is None for entry in found.entries] == [False, True, False]
+    day_digest = build(pulls)
+    assert [entry.number for entry in day_digest.entries] == [1, 2, 3]
+    assert [entry.number for entry in day_digest.fallback_entries] == [2]
+    assert [entry.pull.files is None for entry in day_digest.entries] == [False, True, False]
 
 
 def test_progress_goes_from_nothing_to_all_in_the_callers_thread() -> None:
@@ -248,23 +248,25 @@ FOUR = (
 )
 def test_a_view_reads_no_more_than_it_must(view: DigestView, shown: list[int], read: list[int]) -> None:
     pulls = day(*FOUR)
-    found = viewed(pulls, view)
-    assert [entry.number for entry in found.entries] == shown
+    day_digest = viewed(pulls, view)
+    assert [entry.number for entry in day_digest.entries] == shown
     assert sorted(pulls.calls) == ["day 2026-02-28", *(f"files {number}" for number in read)]
-    assert (found.view, found.hidden, found.merged_count) == (view, 4 - len(shown), 4)
-    assert found.overview.text.startswith(f"{len(shown)} in ")
-    assert found.gaps == ()
+    assert (day_digest.view, day_digest.hidden, day_digest.merged_count) == (view, 4 - len(shown), 4)
+    assert day_digest.overview.text.startswith(f"{len(shown)} in ")
+    assert day_digest.gaps == ()
 
 
 def test_reviews_come_before_the_view_selects_and_their_coverage_is_kept() -> None:
     middle = [changed_file("csrc/core.cu", 90, 30)]
     pulls = KnownPulls((pull(3, files=middle), pull(2, files=middle), pull(1)))
-    given: list[tuple[int, bool]] = []
+    reviewed_files: list[tuple[int, bool]] = []
 
     def review(
         _repository: Repository, entries: tuple[Entry, ...], _classes: PathClasses
     ) -> tuple[tuple[Entry, ...], ReviewCoverage]:
-        given.extend((each.number, bool(each.pull.files and each.pull.files[0].patch)) for each in entries)
+        reviewed_files.extend(
+            (each.number, bool(each.pull.files and each.pull.files[0].patch)) for each in entries
+        )
         reviewed = (replace(each, review=BugReview((finding(),) if each.number == 2 else ())) for each in entries)
         return tuple(reviewed), ReviewCoverage(2, 1, "it was late", 0.25)
 
@@ -273,11 +275,11 @@ def test_reviews_come_before_the_view_selects_and_their_coverage_is_kept() -> No
     daily = DigestBuilder(
         pulls, reader.read_pull_request, overview, reader.load_files, 1, dependencies=dependencies
     )
-    found = daily.build(REPOSITORY, DAY, "Engine", view=DigestView(only=ViewLevel.RISKY))
-    assert given == [(1, True), (2, True), (3, True)]
-    assert ([each.number for each in found.entries], found.hidden) == ([2], 2)
-    assert found.review_coverage == ReviewCoverage(2, 1, "it was late", 0.25)
-    assert found.cost == 0.5 + 1.0 + 0.25
+    day_digest = daily.build(REPOSITORY, DAY, "Engine", view=DigestView(only=ViewLevel.RISKY))
+    assert reviewed_files == [(1, True), (2, True), (3, True)]
+    assert ([each.number for each in day_digest.entries], day_digest.hidden) == ([2], 2)
+    assert day_digest.review_coverage == ReviewCoverage(2, 1, "it was late", 0.25)
+    assert day_digest.cost == 0.5 + 1.0 + 0.25
 
 
 def test_a_view_asks_the_model_of_what_fits_alone() -> None:
@@ -313,9 +315,9 @@ def reverting(number: int, other: int, **fields: Any) -> PullRequest:
 def test_what_was_taken_back_comes_with_what_did_so(
     pulls: list[PullRequest], shown: list[int], reverts: list[tuple[int, int]]
 ) -> None:
-    found = viewed(day(*pulls), DigestView(Filters(not_authors=("bots",))))
-    assert [entry.number for entry in found.entries] == shown
-    assert pairs(found.outcomes) == reverts
+    day_digest = viewed(day(*pulls), DigestView(Filters(not_authors=("bots",))))
+    assert [entry.number for entry in day_digest.entries] == shown
+    assert pairs(day_digest.outcomes) == reverts
 
 
 def test_what_landed_again_is_not_said_to_be_gone_because_a_filter_hides_that() -> None:
@@ -336,15 +338,15 @@ def test_what_the_next_day_took_back_is_shown_though_it_weighs_nothing() -> None
     daily = DigestBuilder(
         pulls, reader.read_pull_request, overview, reader.load_files, 1, dependencies=surroundings
     )
-    found = daily.build(REPOSITORY, DAY, "Engine", view=DigestView(only=ViewLevel.SUBSTANTIAL))
-    assert sorted(pairs(found.outcomes)) == [(3, 8), (9, 12)]
-    assert ({entry.number for entry in found.entries}, found.hidden) == ({8, 9}, 1)
+    day_digest = daily.build(REPOSITORY, DAY, "Engine", view=DigestView(only=ViewLevel.SUBSTANTIAL))
+    assert sorted(pairs(day_digest.outcomes)) == [(3, 8), (9, 12)]
+    assert ({entry.number for entry in day_digest.entries}, day_digest.hidden) == ({8, 9}, 1)
 
 
 def test_a_pair_is_shown_though_neither_half_weighs_anything() -> None:
     trivial = Summaries(summary(type=ChangeType.TRIVIAL))
-    found = viewed(day(pull(9), reverting(8, 9), pull(7)), DigestView(only=ViewLevel.SUBSTANTIAL), trivial)
-    assert ([entry.number for entry in found.entries], found.hidden) == ([8, 9], 1)
+    day_digest = viewed(day(pull(9), reverting(8, 9), pull(7)), DigestView(only=ViewLevel.SUBSTANTIAL), trivial)
+    assert ([entry.number for entry in day_digest.entries], day_digest.hidden) == ([8, 9], 1)
 
 
 @pytest.mark.parametrize(
@@ -357,17 +359,17 @@ def test_a_pair_is_shown_though_neither_half_weighs_anything() -> None:
     ],
 )
 def test_what_can_not_be_read_is_shown_rather_than_lost(view: DigestView, shown: list[int]) -> None:
-    found = viewed(day(*FOUR, failing=[2, 3]), view)
-    assert [entry.number for entry in found.entries] == shown
-    assert found.gaps == ("facts alone of #2, #3 (its files could not be loaded)",)
-    assert found.merged_count == 4
+    day_digest = viewed(day(*FOUR, failing=[2, 3]), view)
+    assert [entry.number for entry in day_digest.entries] == shown
+    assert day_digest.gaps == ("facts alone of #2, #3 (its files could not be loaded)",)
+    assert day_digest.merged_count == 4
 
 
 def test_the_count_of_a_view_is_that_of_the_day() -> None:
     pulls = day(*FOUR)
     pulls.counted["2026-02-28"] = 5
-    found = viewed(pulls, DigestView(Filters(labels=("bug",))))
-    assert found.gaps == ("possibly incomplete: the commits of main show 5 merges, not 4",)
+    day_digest = viewed(pulls, DigestView(Filters(labels=("bug",))))
+    assert day_digest.gaps == ("possibly incomplete: the commits of main show 5 merges, not 4",)
 
 
 # --- what came before the day, and since
@@ -390,13 +392,15 @@ def chronicle_of(pulls: KnownPulls, store: Redis) -> MergeTimeline:
 
 def surrounded(
     pulls: KnownPulls,
-    found: DigestDependencies,
+    dependencies: DigestDependencies,
     view: DigestView = FULL_VIEW,
     of: LocalDay = DAY,
-    said: Summarise = at_once,
+    summarise: Summarise = at_once,
 ) -> Digest:
-    reader = PullRequestReader(pulls, said)
-    daily = DigestBuilder(pulls, reader.read_pull_request, overview, reader.load_files, 3, dependencies=found)
+    reader = PullRequestReader(pulls, summarise)
+    daily = DigestBuilder(
+        pulls, reader.read_pull_request, overview, reader.load_files, 3, dependencies=dependencies
+    )
     return daily.build(REPOSITORY, of, "Engine", view=view)
 
 
@@ -407,20 +411,20 @@ def seen_by(chronicle: MergeTimeline) -> DigestDependencies:
 def test_what_was_reverted_before_the_digest_is_posted_is_said_and_not_listed(store: Redis) -> None:
     heavy = tuple(pull(number, files=MUCH) for number in (1, 2))
     pulls = day(*heavy, LATER)
-    found = surrounded(pulls, seen_by(chronicle_of(pulls, store)))
-    assert [entry.number for entry in found.entries] == [1, 2], "the revert is of the next day"
-    assert (pairs(found.outcomes), found.count.counted, found.gaps) == ([(2, 9)], 2, ())
-    assert [entry.number for entry in found.riskiest_entries] == [1]
-    said = seen(render_digest(found).lead)
-    first, second = said.index("Already reverted or repaired"), said.index("Worth a second look")
-    assert "#2 Change number 2, reverted after" in said[first:second]
-    assert "#2 " not in said[second : said.index("Details")]
+    day_digest = surrounded(pulls, seen_by(chronicle_of(pulls, store)))
+    assert [entry.number for entry in day_digest.entries] == [1, 2], "the revert is of the next day"
+    assert (pairs(day_digest.outcomes), day_digest.count.counted, day_digest.gaps) == ([(2, 9)], 2, ())
+    assert [entry.number for entry in day_digest.riskiest_entries] == [1]
+    lead_text = seen(render_digest(day_digest).lead)
+    first, second = lead_text.index("Already reverted or repaired"), lead_text.index("Worth a second look")
+    assert "#2 Change number 2, reverted after" in lead_text[first:second]
+    assert "#2 " not in lead_text[second : lead_text.index("Details")]
 
 
 def test_a_revert_that_a_view_does_not_show_is_said_of_what_it_does(store: Redis) -> None:
     pulls = day(*FOUR, replace(LATER, author=BOT))
-    found = surrounded(pulls, seen_by(chronicle_of(pulls, store)), DigestView(Filters(not_authors=("bots",))))
-    assert pairs(found.outcomes) == [(2, 9)]
+    day_digest = surrounded(pulls, seen_by(chronicle_of(pulls, store)), DigestView(Filters(not_authors=("bots",))))
+    assert pairs(day_digest.outcomes) == [(2, 9)]
     hidden = surrounded(pulls, seen_by(chronicle_of(pulls, store)), DigestView(Filters(paths=("docs",))))
     assert ([entry.number for entry in hidden.entries], hidden.outcomes) == ([3], ())
 
@@ -429,8 +433,8 @@ def test_what_reverts_an_earlier_day_names_what_it_took_back(store: Redis) -> No
     old = pull(200, title="Count once", merged_at=DAY.start - timedelta(days=20))
     RedisHistoryStore(store).record_merges([old])
     pulls = day(pull(9, title='Revert "Count once" (#200)'), pull(8, title='Revert "Lost long ago" (#3)'))
-    found = surrounded(pulls, seen_by(chronicle_of(pulls, store)))
-    assert (pairs(found.outcomes), [each.number for each in found.older_reverts]) == ([(200, 9)], [8])
+    day_digest = surrounded(pulls, seen_by(chronicle_of(pulls, store)))
+    assert (pairs(day_digest.outcomes), [each.number for each in day_digest.older_reverts]) == ([(200, 9)], [8])
 
 
 def test_the_rules_look_back_at_what_earlier_digests_recorded(store: Redis) -> None:
@@ -450,10 +454,10 @@ def test_the_rules_look_back_at_what_earlier_digests_recorded(store: Redis) -> N
 def test_without_the_store_a_digest_is_without_history_and_whole(caplog: pytest.LogCaptureFixture) -> None:
     pulls = day(pull(1, files=MUCH), pull(2, files=MUCH), LATER)
     away = connect_server(f"redis://127.0.0.1:{closed_port()}", timeouts=SHORT_TIMEOUTS)
-    found = surrounded(pulls, seen_by(chronicle_of(pulls, away)))
-    assert [entry.risk.without_history for entry in found.entries] == [True, True]
-    assert (pairs(found.outcomes), found.gaps) == ([(2, 9)], ())
-    assert "🔴 highest risk, no history yet" in seen(render_digest(found).lead)
+    day_digest = surrounded(pulls, seen_by(chronicle_of(pulls, away)))
+    assert [entry.risk.without_history for entry in day_digest.entries] == [True, True]
+    assert (pairs(day_digest.outcomes), day_digest.gaps) == ([(2, 9)], ())
+    assert "🔴 highest risk, no history yet" in seen(render_digest(day_digest).lead)
     assert "history is not recorded" in caplog.text
 
 
@@ -461,9 +465,9 @@ def test_a_next_day_that_can_not_be_had_is_a_gap(store: Redis) -> None:
     pulls = day(*FOUR, LATER)
     pulls.failing["day 2026-03-01"] = AWAY
     around = seen_by(chronicle_of(pulls, store))
-    found = surrounded(pulls, around)
-    assert found.gaps == ("what was reverted since is not known (GitHub is away)",)
-    assert (found.merged_count, found.outcomes) == (4, ())
+    day_digest = surrounded(pulls, around)
+    assert day_digest.gaps == ("what was reverted since is not known (GitHub is away)",)
+    assert (day_digest.merged_count, day_digest.outcomes) == (4, ())
     pulls.failing.clear()
     mended = surrounded(pulls, around)
     assert (mended.gaps, pairs(mended.outcomes)) == ((), [(2, 9)])
@@ -502,11 +506,11 @@ def test_lists_that_found_no_more_than_chance_are_spared(
         asked.append(repository)
         return True
 
-    for found, listed in (
+    for day_digest, listed in (
         (surrounded(pulls, DigestDependencies()), usual),
         (surrounded(pulls, DigestDependencies(is_reduced=is_sparing)), sparing),
     ):
-        assert [entry.number for entry in found.riskiest_entries] == listed
+        assert [entry.number for entry in day_digest.riskiest_entries] == listed
     assert asked == [REPOSITORY]
 
 
@@ -527,16 +531,16 @@ def test_no_more_than_the_workers_ask_at_a_time(
     claude: ClaudeEmulator, model: Model, cache: RedisCache, workers: int
 ) -> None:
     claude.latency = 0.05
-    found = with_model(listed(*range(1, 13)), model, cache, workers)
+    day_digest = with_model(listed(*range(1, 13)), model, cache, workers)
     assert claude.in_flight_peak == workers
-    assert (len(claude.requests), len(found.fallback_entries)) == (13, 0)
+    assert (len(claude.requests), len(day_digest.fallback_entries)) == (13, 0)
     assert claude.problems == []
 
 
 def test_a_day_without_merges_makes_no_call(claude: ClaudeEmulator, model: Model, cache: RedisCache) -> None:
-    found = with_model(listed(), model, cache, 4)
-    assert (found.entries, found.overview.text, claude.requests) == ((), "Nothing was merged.", [])
-    assert found.cost == 0.0
+    day_digest = with_model(listed(), model, cache, 4)
+    assert (day_digest.entries, day_digest.overview.text, claude.requests) == ((), "Nothing was merged.", [])
+    assert day_digest.cost == 0.0
 
 
 def test_a_second_digest_of_the_day_costs_nothing(claude: ClaudeEmulator, model: Model, cache: RedisCache) -> None:
@@ -548,5 +552,9 @@ def test_a_second_digest_of_the_day_costs_nothing(claude: ClaudeEmulator, model:
 
 def test_a_refused_summary_leaves_the_others(claude: ClaudeEmulator, model: Model, cache: RedisCache) -> None:
     claude.script(Refusal())
-    found = with_model(listed(1, 2, 3), model, cache, 1)
-    assert (len(found.entries), len(found.fallback_entries), found.overview.fallback) == (3, 1, None)
+    day_digest = with_model(listed(1, 2, 3), model, cache, 1)
+    assert (len(day_digest.entries), len(day_digest.fallback_entries), day_digest.overview.fallback) == (
+        3,
+        1,
+        None,
+    )

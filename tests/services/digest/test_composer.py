@@ -55,14 +55,16 @@ def merged(number: int, day: int, **fields: Any) -> PullRequest:
 
 
 def composer(
-    pulls: KnownPulls, said: Summary | None = None, zone_of: Callable[[str], ZoneInfo | None] = lambda _: ZONE
+    pulls: KnownPulls,
+    stub_summary: Summary | None = None,
+    zone_of: Callable[[str], ZoneInfo | None] = lambda _: ZONE,
 ) -> DigestComposer:
     def overview(_repository: Repository, _day: LocalDay, entries: Iterable[object]) -> Overview:
         return Overview(f"{len(list(entries))} changes.")
 
-    reader = PullRequestReader(pulls, Summaries(said or summary()))
+    reader = PullRequestReader(pulls, Summaries(stub_summary or summary()))
     daily = DigestBuilder(pulls, reader.read_pull_request, overview, reader.load_files, 4)
-    return DigestComposer(daily, lambda found: found.name.title(), zone_of)
+    return DigestComposer(daily, lambda repository: repository.name.title(), zone_of)
 
 
 def posted(slack: SlackEmulator, store: Redis, made: DigestComposer, spec: DigestSpec, *notes: str) -> None:
@@ -76,7 +78,7 @@ def read_in(slack: SlackEmulator) -> tuple[str, list[str], list[str]]:
     replies = [reply for reply in slack.list_replies(HOME, lead["ts"]) if not reply.get("files")]
     titles = [reply["blocks"][0]["text"]["text"] for reply in replies if reply["blocks"][0]["type"] == "header"]
     lists = [item for reply in replies for item in nodes(reply["blocks"], "rich_text_list")]
-    linked = [item["elements"][0]["text"] for found in lists for item in found["elements"]]
+    linked = [item["elements"][0]["text"] for bullet_list in lists for item in bullet_list["elements"]]
     return "\n".join("".join(strings(block)) for block in lead["blocks"]), titles, linked
 
 
@@ -139,7 +141,7 @@ def test_three_days_as_busy_as_any_are_all_taken(slack: SlackEmulator, store: Re
     lead, titles, linked = read_in(slack)
     assert "201 merged" in lead
     assert list(dict.fromkeys(titles)) == TITLES
-    assert sorted(linked) == [f"#{found.number}" for found in busy]
+    assert sorted(linked) == [f"#{pull_request.number}" for pull_request in busy]
     assert len(slack.files) == 1
     assert len(slack.list_calls_to("chat.postMessage")) == 1 + len(titles), "Slack took each at once"
 
@@ -191,10 +193,10 @@ def test_days_that_were_skipped_are_told_with_a_command_that_works(slack: SlackE
         slack, store, composer(SIX), DAILY.build_digest_spec(MONDAY), describe_skipped_days(REPOSITORY, skipped)
     )
     [lead] = slack.list_messages(HOME)
-    said, _, _ = read_in(slack)
-    found = re.search(r"To see it: /prdigest (.+)$", said, re.M)
-    assert found
-    request = DigestRequest.parse(found[1], AllowedRepositories(REPOSITORY), LocalDay(date(2026, 4, 1), ZONE))
+    lead_text, _, _ = read_in(slack)
+    match = re.search(r"To see it: /prdigest (.+)$", lead_text, re.M)
+    assert match
+    request = DigestRequest.parse(match[1], AllowedRepositories(REPOSITORY), LocalDay(date(2026, 4, 1), ZONE))
     assert request.span == Span(FRIDAY - timedelta(days=14), FRIDAY - timedelta(days=1), ZONE)
     assert find_mentions(lead) == []
 

@@ -34,10 +34,10 @@ def test_what_is_written_is_read() -> None:
             (1, 14.0, BugReview()),
         )
     ]
-    found = digest(*entries, replace(entry(4), risk=Risk(1.0, ())))
-    plan = PostingPlan.load(PostingPlan.from_rendered(render_digest(found)).dump())
+    day_digest = digest(*entries, replace(entry(4), risk=Risk(1.0, ())))
+    plan = PostingPlan.load(PostingPlan.from_rendered(render_digest(day_digest)).dump())
     kept = load(plan.ratings)
-    assert kept == collect_ratings(found)
+    assert kept == collect_ratings(day_digest)
     assert kept is not None
     assert {each.number: each.verdict for each in kept.rated} == {
         3: ReviewVerdict.CONFIRMED,

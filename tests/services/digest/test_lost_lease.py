@@ -43,7 +43,7 @@ def test_an_answer_that_another_process_gave_meanwhile_is_not_given_again(audien
         replies.give_answer(asked, "summary", audience, slowly)
     replies.give_answer(asked, "summary", audience, lambda: ANSWER)
     assert [text for *_, text in messenger.messages] == ["For everybody"]
-    assert whispers.said == []
+    assert whispers.sent_posts == []
 
 
 def test_a_digest_that_another_process_posted_meanwhile_is_not_posted_again() -> None:

@@ -51,17 +51,21 @@ def span(first: int, last: int) -> Span:
 @pytest.mark.parametrize("last", [1, 2, 14])
 def test_every_day_is_built_once_and_in_order(last: int) -> None:
     days = Days()
-    found = build_multi_day_digest(days, REPOSITORY, span(1, last), "Engine")
+    multi_day_digest = build_multi_day_digest(days, REPOSITORY, span(1, last), "Engine")
     dates = [str(day.date) for day in span(1, last).days]
     assert days.built == [("octo/engine", date, "Engine") for date in dates]
-    assert [str(each.day.date) for each in found.digests] == dates
-    assert (found.span, found.name, found.merged_count) == (span(1, last), "Engine", last)
+    assert [str(each.day.date) for each in multi_day_digest.digests] == dates
+    assert (multi_day_digest.span, multi_day_digest.name, multi_day_digest.merged_count) == (
+        span(1, last),
+        "Engine",
+        last,
+    )
 
 
 def test_days_of_which_nothing_is_known_are_named_as_such() -> None:
-    found = build_multi_day_digest(Days(2, UNKNOWN), REPOSITORY, span(1, 3), "Engine")
-    assert [each.merged_count for each in found.digests] == [1, 1]
-    assert found.unknown_days == (UnknownDay(span(2, 2).first, "not in the sample"),)
+    multi_day_digest = build_multi_day_digest(Days(2, UNKNOWN), REPOSITORY, span(1, 3), "Engine")
+    assert [each.merged_count for each in multi_day_digest.digests] == [1, 1]
+    assert multi_day_digest.unknown_days == (UnknownDay(span(2, 2).first, "not in the sample"),)
 
 
 def test_where_nothing_is_known_of_any_day_that_is_said() -> None:
@@ -70,8 +74,8 @@ def test_where_nothing_is_known_of_any_day_that_is_said() -> None:
 
 
 def test_no_patches_are_held_and_all_else_is() -> None:
-    (found,) = build_multi_day_digest(Days(), REPOSITORY, span(1, 1), "Engine").digests
-    (kept,) = found.entries
+    (day_digest,) = build_multi_day_digest(Days(), REPOSITORY, span(1, 1), "Engine").digests
+    (kept,) = day_digest.entries
     (built,) = Days()(REPOSITORY, span(1, 1).days[0], "Engine").entries
     assert (kept.pull.files, built.pull.files) == (tuple(replace(file, patch=None) for file in HEAVY), HEAVY)
     assert (kept.risk, kept.area, kept.summary, kept.number) == (built.risk, built.area, built.summary, 1)
@@ -79,9 +83,9 @@ def test_no_patches_are_held_and_all_else_is() -> None:
 
 
 def test_a_revert_on_another_day_is_known() -> None:
-    found = build_multi_day_digest(Days(), REPOSITORY, span(1, 3), "Engine")
-    assert pairs(found.combined.outcomes) == [(1, 2)]
-    assert [each.number for each in found.combined.riskiest_entries] == [3]
+    multi_day_digest = build_multi_day_digest(Days(), REPOSITORY, span(1, 3), "Engine")
+    assert pairs(multi_day_digest.combined.outcomes) == [(1, 2)]
+    assert [each.number for each in multi_day_digest.combined.riskiest_entries] == [3]
 
 
 ERRORS = [

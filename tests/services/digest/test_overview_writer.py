@@ -48,54 +48,58 @@ def test_a_day_without_merges_makes_no_call() -> None:
 
 
 def test_the_overview_is_the_models_with_its_cost() -> None:
-    found = Bench(answer(overview="Retries (#1) changed.", themes=themes(("Retries", [1, 2])))).of(
+    day_overview = Bench(answer(overview="Retries (#1) changed.", themes=themes(("Retries", [1, 2])))).of(
         entry(1), entry(2)
     )
-    assert (found.text, found.themes) == ("Retries (#1) changed.", (Theme("Retries", (1, 2)),))
-    assert (found.cost, found.from_cache, found.fallback) == (PAID, False, None)
+    assert (day_overview.text, day_overview.themes) == ("Retries (#1) changed.", (Theme("Retries", (1, 2)),))
+    assert (day_overview.cost, day_overview.from_cache, day_overview.fallback) == (PAID, False, None)
 
 
 def test_an_overview_from_the_cache_costs_nothing() -> None:
     bench = Bench(answer())
     bench.of(entry(1))
-    found = bench.of(entry(1))
-    assert (found.from_cache, found.cost, len(bench.model.prompts)) == (True, 0.0, 1)
+    day_overview = bench.of(entry(1))
+    assert (day_overview.from_cache, day_overview.cost, len(bench.model.prompts)) == (True, 0.0, 1)
 
 
 def test_another_headline_is_another_overview() -> None:
     bench = Bench(answer(), answer())
     bench.of(entry(1))
-    bench.of(entry(1, said=summary(headline="Another")))
+    bench.of(entry(1, entry_summary=summary(headline="Another")))
     assert len(bench.model.prompts) == 2
 
 
 def test_numbers_that_are_not_of_the_day_are_dropped() -> None:
-    wanted = themes(("Mixed", [1, 99, 1]), ("Invented", [98, 99]))
-    found = Bench(answer(overview="See #1 and (#99).", themes=wanted)).of(entry(1))
-    assert "#99" not in found.text
-    assert "#1" in found.text
-    assert found.themes == (Theme("Mixed", (1,)),)
+    theme_fields = themes(("Mixed", [1, 99, 1]), ("Invented", [98, 99]))
+    day_overview = Bench(answer(overview="See #1 and (#99).", themes=theme_fields)).of(entry(1))
+    assert "#99" not in day_overview.text
+    assert "#1" in day_overview.text
+    assert day_overview.themes == (Theme("Mixed", (1,)),)
 
 
 def test_without_a_model_there_are_counts_and_the_reason() -> None:
-    entries = (entry(1), entry(2), entry(3, said=TRIVIAL, files=[changed_file("docs/a.md")]))
-    found = OverviewWriter(None, MODEL).write_overview(REPOSITORY, DAY, entries)
-    assert found.text == f"Most of it in {entries[0].area} (2). 1 pull request changed no product code."
-    assert (found.fallback, found.cost, found.themes) == (Fallback(FallbackReason.NO_MODEL), 0.0, ())
+    entries = (entry(1), entry(2), entry(3, entry_summary=TRIVIAL, files=[changed_file("docs/a.md")]))
+    day_overview = OverviewWriter(None, MODEL).write_overview(REPOSITORY, DAY, entries)
+    assert day_overview.text == f"Most of it in {entries[0].area} (2). 1 pull request changed no product code."
+    assert (day_overview.fallback, day_overview.cost, day_overview.themes) == (
+        Fallback(FallbackReason.NO_MODEL),
+        0.0,
+        (),
+    )
 
 
 def test_a_day_of_trivial_changes_names_no_area() -> None:
-    found = OverviewWriter(None, MODEL).write_overview(
-        REPOSITORY, DAY, (entry(1, said=TRIVIAL), entry(2, said=TRIVIAL))
+    day_overview = OverviewWriter(None, MODEL).write_overview(
+        REPOSITORY, DAY, (entry(1, entry_summary=TRIVIAL), entry(2, entry_summary=TRIVIAL))
     )
-    assert found.text == "2 pull requests changed no product code."
+    assert day_overview.text == "2 pull requests changed no product code."
 
 
 def test_a_model_that_fails_leaves_counts_the_reason_and_its_cost() -> None:
-    found = Bench(ModelRequestRejected("the key is refused", Usage(1_000, 0))).of(entry(1))
-    assert found.fallback == failed("the key is refused")
-    assert found.text.startswith("Most of it in")
-    assert found.cost == CLAUDE.prices.cost(MODEL, Usage(1_000, 0))
+    day_overview = Bench(ModelRequestRejected("the key is refused", Usage(1_000, 0))).of(entry(1))
+    assert day_overview.fallback == failed("the key is refused")
+    assert day_overview.text.startswith("Most of it in")
+    assert day_overview.cost == CLAUDE.prices.cost(MODEL, Usage(1_000, 0))
 
 
 def test_a_failure_is_not_kept() -> None:
@@ -112,6 +116,6 @@ def test_an_overview_that_is_too_long_is_cut_after_one_call() -> None:
 
 def test_one_title_that_is_too_long_costs_neither_the_overview_nor_a_call() -> None:
     bench = Bench(answer(overview="Retries changed.", themes=themes(("x" * 81, [1]), ("Retries", [1, 2]))))
-    found = bench.of(entry(1), entry(2))
-    assert (found.text, found.fallback, len(bench.model.prompts)) == ("Retries changed.", None, 1)
-    assert [theme.title for theme in found.themes] == ["x" * 79 + "…", "Retries"]
+    day_overview = bench.of(entry(1), entry(2))
+    assert (day_overview.text, day_overview.fallback, len(bench.model.prompts)) == ("Retries changed.", None, 1)
+    assert [theme.title for theme in day_overview.themes] == ["x" * 79 + "…", "Retries"]

@@ -154,10 +154,10 @@ def test_publishers_that_come_at_once_post_one_digest(slack: SlackEmulator, reco
         return publish(messenger_of(slack), records, build)
 
     with ThreadPoolExecutor(3) as pool:
-        found = list(pool.map(run, builds))
+        posting_results = list(pool.map(run, builds))
     assert standing(slack) == COMPLETE
-    assert sorted(each.was_posted for each in found) == [False, True, True]
-    assert (len({each.permalink for each in found}), sum(build.count for build in builds)) == (1, 1)
+    assert sorted(each.was_posted for each in posting_results) == [False, True, True]
+    assert (len({each.permalink for each in posting_results}), sum(build.count for build in builds)) == (1, 1)
 
 
 # --- refusals

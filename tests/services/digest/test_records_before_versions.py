@@ -78,11 +78,13 @@ def shown(*, busy: bool = False) -> RenderedDigest:
 def test_a_digest_that_stands_is_not_posted_again(slack: SlackEmulator, store: Redis, name: str) -> None:
     plant_digest(slack, store, name)
     before, build = writes(slack), Build()
-    found = poster_of(messenger_of(slack), digest_store(store)).post(spec_of(name), build)
-    assert (found.was_posted, found.permalink, build.count) == (True, HASHES[name]["address"], 0)
+    posting_result = poster_of(messenger_of(slack), digest_store(store)).post(spec_of(name), build)
+    assert (posting_result.was_posted, posting_result.permalink, build.count) == (True, HASHES[name]["address"], 0)
     assert writes(slack) == before
-    assert found.gaps == (("facts alone of #2 (the model is busy)",) if name in ("gaps", "command") else ())
-    assert found.merged_count == (4 if name == "days" else 3)
+    assert posting_result.gaps == (
+        ("facts alone of #2 (the model is busy)",) if name in ("gaps", "command") else ()
+    )
+    assert posting_result.merged_count == (4 if name == "days" else 3)
 
 
 @pytest.mark.parametrize(
@@ -110,8 +112,8 @@ def test_one_that_began_and_recorded_no_plan_is_planned(store: Redis) -> None:
 def test_one_that_broke_off_is_finished_as_it_was_recorded(slack: SlackEmulator, store: Redis) -> None:
     key, [lead] = plant_digest(slack, store, "half")
     build = Build()
-    found = poster_of(messenger_of(slack), digest_store(store)).post(SPEC, build)
-    assert (found.was_posted, build.count) == (False, 0)
+    posting_result = poster_of(messenger_of(slack), digest_store(store)).post(SPEC, build)
+    assert (posting_result.was_posted, build.count) == (False, 0)
     plan = PostingPlan.load(HASHES["half"]["plan"])
     assert standing(slack).parts == [part["text"] for part in plan.thread]
     assert plan.attachment

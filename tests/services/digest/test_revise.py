@@ -79,10 +79,10 @@ def test_every_message_is_edited_and_the_corrected_report_is_beside_the_first(
     posted: SlackEmulator, records: Digests
 ) -> None:
     before = len(posted.calls)
-    found = revise(posted, records)
+    posting_result = revise(posted, records)
     assert standing(posted) == REVISED
     assert [file["title"] for file in posted.files] == ["Full report", "Full report, corrected"]
-    assert (found.was_posted, found.gaps, found.merged_count) == (True, (), 0)
+    assert (posting_result.was_posted, posting_result.gaps, posting_result.merged_count) == (True, (), 0)
     assert [method for method, _ in posted.calls[before:]].count("chat.postMessage") == 1, "the fourth part"
 
 
@@ -95,7 +95,10 @@ def test_what_the_messages_carry_stays(posted: SlackEmulator, records: Digests) 
     before = carried()
     revise(posted, records)
     assert carried()[: len(before)] == before
-    assert [found["event_payload"]["key"] for found in carried()] == [KEY, *(f"{KEY}#{n}" for n in range(1, 5))]
+    assert [metadata["event_payload"]["key"] for metadata in carried()] == [
+        KEY,
+        *(f"{KEY}#{n}" for n in range(1, 5)),
+    ]
 
 
 def test_it_is_found_by_its_key_though_the_records_are_lost(
@@ -194,16 +197,21 @@ def test_a_report_that_is_as_it_was_is_not_corrected(posted: SlackEmulator, reco
 def test_gaps_that_are_others_now_are_known_though_it_reads_the_same(
     posted: SlackEmulator, records: Digests
 ) -> None:
-    found = revise(posted, records, replace(BEFORE, gaps=("no overview",), merged=4))
-    assert (found.gaps, found.merged_count) == (("no overview",), 4)
+    posting_result = revise(posted, records, replace(BEFORE, gaps=("no overview",), merged=4))
+    assert (posting_result.gaps, posting_result.merged_count) == (("no overview",), 4)
     assert publish(messenger_of(posted), records, Build()).gaps == ("no overview",)
 
 
 def test_a_digest_of_an_earlier_version_is_edited(posted: SlackEmulator, records: Digests, store: Redis) -> None:
     known = {name: value for name, value in read_hash(store, KEY).items() if name in {"lead", "done", "begun"}}
     older = memory_digests({KEY: known})
-    found, usual = (publish(messenger_of(posted), each, Build()) for each in (older, records))
-    assert (found.permalink, found.was_posted, found.gaps, found.merged_count) == (usual.permalink, True, (), None)
+    posting_result, usual = (publish(messenger_of(posted), each, Build()) for each in (older, records))
+    assert (
+        posting_result.permalink,
+        posting_result.was_posted,
+        posting_result.gaps,
+        posting_result.merged_count,
+    ) == (usual.permalink, True, (), None)
     revise(posted, older)
     assert standing(posted) == REVISED
 
@@ -251,13 +259,16 @@ def test_a_process_that_dies_after_any_step_is_finished_by_the_next(
     with pytest.raises(Crash):
         revise(posted, records, AFTER, Fuse(step, with_effect=True))
     revise(posted, records, again)
-    found = standing(posted)
-    void = [MOVED] * (len(found.parts) - len(again.thread))
-    assert (found.leads, found.parts) == ([again.lead.text], [*(part.text for part in again.thread), *void])
+    end_state = standing(posted)
+    void = [MOVED] * (len(end_state.parts) - len(again.thread))
+    assert (end_state.leads, end_state.parts) == (
+        [again.lead.text],
+        [*(part.text for part in again.thread), *void],
+    )
     # a correction that was attached stays; one that was not is not needed by what is as it was
     attached, ended = STEPS.index("attach_file") + 1, len(STEPS)
     corrections = (step >= attached or again is not BEFORE) + (step >= ended and again is not AFTER)
-    assert found.files == [REPORT, CORRECTED, "Engine-2026-02-28-corrected-2.md"][: 1 + corrections]
+    assert end_state.files == [REPORT, CORRECTED, "Engine-2026-02-28-corrected-2.md"][: 1 + corrections]
 
 
 CALLS = [

@@ -94,30 +94,30 @@ VIEWS = {
 @pytest.mark.parametrize(("view", "touching", "shown", "read"), VIEWS.values(), ids=VIEWS)
 def test_a_view_of_what_touches(view: DigestView, touching: list[int], shown: list[int], read: list[int]) -> None:
     judge = Judge(*touching)
-    found, summarised = build(judge, view)
-    assert sorted(entry.number for entry in found.entries) == shown
+    day_digest, summarised = build(judge, view)
+    assert sorted(entry.number for entry in day_digest.entries) == shown
     assert summarised == read
-    assert found.merged_count == 4
-    assert found.touches == TouchReport("ascend", 4, 412, tuple(map(hit, touching)))
-    assert sorted(each.number for each in found.contracts) == shown
+    assert day_digest.merged_count == 4
+    assert day_digest.touches == TouchReport("ascend", 4, 412, tuple(map(hit, touching)))
+    assert sorted(each.number for each in day_digest.contracts) == shown
     assert judge.shown == [("ascend", "octo/engine", touching)]
 
 
 def test_what_filters_leave_out_is_not_judged() -> None:
     judge = Judge(2, 1)
-    found, _ = build(judge, DigestView(Filters(("docs",)), profile="ascend"))
-    assert (judge.judged, [entry.number for entry in found.entries]) == ([2], [2])
+    day_digest, _ = build(judge, DigestView(Filters(("docs",)), profile="ascend"))
+    assert (judge.judged, [entry.number for entry in day_digest.entries]) == ([2], [2])
 
 
 def test_without_a_profile_nobody_is_asked() -> None:
     judge = Judge(1)
-    found, _ = build(judge, DigestView())
-    assert (found.touches, found.contracts, judge.judged, judge.shown) == (None, (), [], [])
+    day_digest, _ = build(judge, DigestView())
+    assert (day_digest.touches, day_digest.contracts, judge.judged, judge.shown) == (None, (), [], [])
 
 
 @pytest.mark.parametrize("only", [ViewLevel.ALL, ViewLevel.TOUCHING])
 def test_a_report_that_is_missing_is_a_gap_that_may_close_later(only: ViewLevel) -> None:
-    found, _ = build(Judge(problem="The store does not answer."), DigestView(only=only, profile="ascend"))
-    assert found.touches is None
-    assert found.gaps == ("what touches ascend is not known: The store does not answer",)
-    assert len(found.entries) == (0 if only else 4)
+    day_digest, _ = build(Judge(problem="The store does not answer."), DigestView(only=only, profile="ascend"))
+    assert day_digest.touches is None
+    assert day_digest.gaps == ("what touches ascend is not known: The store does not answer",)
+    assert len(day_digest.entries) == (0 if only else 4)

@@ -77,11 +77,11 @@ class Desk:
     def post(self) -> str:
         """Post the digest, or finish what another began; its key."""
         entries = [entry(**fields) for fields in SHOWN]
-        RedisHistoryStore(self.store).record_merges([found.pull for found in entries])
-        found = self.digests.find_digest(SPEC)
-        made = self.poster.post_digest(found, lambda: render_digest(digest(*entries))).record
-        self.records.save(found.key, made, made.record_posting(SPEC, "", Expense()))
-        return found.key
+        RedisHistoryStore(self.store).record_merges([tracked_digest.pull for tracked_digest in entries])
+        tracked_digest = self.digests.find_digest(SPEC)
+        made = self.poster.post_digest(tracked_digest, lambda: render_digest(digest(*entries))).record
+        self.records.save(tracked_digest.key, made, made.record_posting(SPEC, "", Expense()))
+        return tracked_digest.key
 
     def merge(self, *pulls: PullRequest) -> None:
         """This was merged, and it is time to look."""
@@ -106,21 +106,21 @@ class Desk:
     def _messages(self) -> Sequence[Json]:
         """All but the report. A message that is there twice is a failure."""
         [lead] = self.slack.list_messages(HOME)
-        found = [each for each in (lead, *self.slack.list_replies(HOME, lead["ts"])) if not each.get("files")]
-        assert len({key_of(each) for each in found}) == len(found)
-        return found
+        messages = [each for each in (lead, *self.slack.list_replies(HOME, lead["ts"])) if not each.get("files")]
+        assert len({key_of(each) for each in messages}) == len(messages)
+        return messages
 
 
 def lines(message: Json) -> list[str]:
     """Each item of its lists, and each part that is none, as a person reads it."""
     parts = [part for block in message["blocks"] for part in block.get("elements", [block])]
-    found = [part["elements"] if part.get("type") == "rich_text_list" else [part] for part in parts]
-    return ["".join(strings(item)) for items in found for item in items]
+    rows = [part["elements"] if part.get("type") == "rich_text_list" else [part] for part in parts]
+    return ["".join(strings(item)) for items in rows for item in items]
 
 
 def ended(before: dict[str, list[str]], end: str) -> dict[str, list[str]]:
     """The same digest, with this behind each line of its second pull request."""
     return {
-        key: [f"{line}{end}" if line.startswith("#2 ") else line for line in found]
-        for key, found in before.items()
+        key: [f"{line}{end}" if line.startswith("#2 ") else line for line in day_lines]
+        for key, day_lines in before.items()
     }

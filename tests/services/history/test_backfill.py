@@ -91,7 +91,7 @@ class Rig:
 
     store: Redis
     pulls: KnownPulls = field(default_factory=lambda: KnownPulls(PULLS))
-    said: Any = field(default_factory=SummariesDouble)
+    summariser: Any = field(default_factory=SummariesDouble)
     clock: Clock = field(default_factory=Clock)
     model: str = "haiku"
     workers: int = 1
@@ -108,22 +108,24 @@ class Rig:
     def service(self) -> Backfill:
         cache = RedisCache(self.store)
         pulls = FileCache(self.pulls, cache)
-        entries = EntryCache(pulls, PullRequestReader(pulls, self.said), cache, self.model, assess_pull_request)
+        entries = EntryCache(
+            pulls, PullRequestReader(pulls, self.summariser), cache, self.model, assess_pull_request
+        )
         summaries = SummaryService(entries.refresh_summary, self.model, max_cost=0.25) if self.model else None
         pace = Throttle(self.allowances, self.clock, self.clock.sleep)
         marks = RedisBackfillLog(self.store)
         return Backfill(pulls, summaries, self.history, marks, pace, self.clock, self.workers)
 
     def recorded(self) -> list[int]:
-        found = self.history.read_merges(REPOSITORY, NOON - timedelta(days=9), NOON + timedelta(days=9))
-        assert all(each.files is not None for each in found)
-        return sorted(each.number for each in found)
+        merges = self.history.read_merges(REPOSITORY, NOON - timedelta(days=9), NOON + timedelta(days=9))
+        assert all(each.files is not None for each in merges)
+        return sorted(each.number for each in merges)
 
     def marks(self) -> dict[str, str]:
         """The model of each day that was filled."""
         marked = RedisBackfillLog(self.store)
-        found = {str(day.date): marked.get(REPOSITORY, day) for day in SPAN.days}
-        return {day: fill.model for day, fill in found.items() if fill}
+        fills = {str(day.date): marked.get(REPOSITORY, day) for day in SPAN.days}
+        return {day: fill.model for day, fill in fills.items() if fill}
 
 
 @pytest.fixture
@@ -137,8 +139,8 @@ def plenty() -> CostLimit:
 
 class TestFilling:
     def test_days_are_filled_newest_first(self, rig: Rig) -> None:
-        found = rig.fill()
-        assert found == [BackfillOutcome(FIRST, 2), BackfillOutcome(SECOND, 1), BackfillOutcome(THIRD, 3)]
+        outcomes = rig.fill()
+        assert outcomes == [BackfillOutcome(FIRST, 2), BackfillOutcome(SECOND, 1), BackfillOutcome(THIRD, 3)]
         assert [call for call in rig.pulls.calls if call.startswith("day")] == [
             "day 2026-02-28",
             "day 2026-02-27",
@@ -149,13 +151,13 @@ class TestFilling:
 
     def test_facts_ask_no_model(self, rig: Rig) -> None:
         rig.fill()
-        assert rig.said.numbers == []
+        assert rig.summariser.numbers == []
         assert rig.marks() == {"2026-02-26": "", "2026-02-27": "", "2026-02-28": ""}
 
     def test_within_a_cost_each_is_summarised_and_kept(self, rig: Rig) -> None:
         limit = plenty()
         rig.fill(limit)
-        assert sorted(rig.said.numbers) == [1, 2, 3, 4, 5, 6]
+        assert sorted(rig.summariser.numbers) == [1, 2, 3, 4, 5, 6]
         assert limit.spent == pytest.approx(3.0)
         assert rig.marks() == {"2026-02-26": "haiku", "2026-02-27": "haiku", "2026-02-28": "haiku"}
         assert len(list(rig.store.scan_iter("entry:*"))) == 6
@@ -205,7 +207,7 @@ class TestAgain:
         rig.pulls.calls.clear()
         again = rig.fill(plenty())
         assert again == [BackfillOutcome(day, was_filled=True) for day in (FIRST, SECOND, THIRD)]
-        assert (rig.pulls.calls, len(rig.said.numbers)) == ([], 6)
+        assert (rig.pulls.calls, len(rig.summariser.numbers)) == ([], 6)
 
     def test_more_days_ask_for_the_new_ones_alone(self, rig: Rig) -> None:
         rig.fill(span=replace(SPAN, first=SPAN.last))
@@ -227,7 +229,7 @@ class TestAgain:
         rig.fill(plenty())
         rig.model = "sonnet"
         rig.fill(plenty())
-        assert len(rig.said.numbers) == 12
+        assert len(rig.summariser.numbers) == 12
         assert set(rig.marks().values()) == {"sonnet"}
 
     def test_summaries_that_are_gone_are_made_again_and_facts_are_not(self, rig: Rig) -> None:
@@ -265,11 +267,11 @@ class TestAgain:
 class TestNotFilled:
     def test_a_day_whose_count_is_in_doubt_is_named_and_tried_again(self, rig: Rig) -> None:
         rig.pulls.counted = {"2026-02-27": 2}
-        found = rig.fill()
-        assert found[1] == BackfillOutcome(
+        outcomes = rig.fill()
+        assert outcomes[1] == BackfillOutcome(
             SECOND, 1, failure_reason="possibly incomplete: the commits of main show 2 merges, not 1"
         )
-        assert [outcome.is_filled for outcome in found] == [True, False, True]
+        assert [outcome.is_filled for outcome in outcomes] == [True, False, True]
         assert rig.recorded() == [1, 2, 3, 4, 5, 6]
         rig.pulls.counted.clear()
         assert [outcome.was_filled for outcome in rig.fill()] == [True, False, True]
@@ -282,8 +284,8 @@ class TestNotFilled:
     def test_a_pull_request_that_is_gone_is_named(self, rig: Rig) -> None:
         for number in (4, 6):
             rig.pulls.failing[f"files {number}"] = PullRequestNotFound("It is gone.")
-        found = rig.fill()
-        assert found[2] == BackfillOutcome(THIRD, 3, failure_reason="not readable: #6, #4")
+        outcomes = rig.fill()
+        assert outcomes[2] == BackfillOutcome(THIRD, 3, failure_reason="not readable: #6, #4")
         assert "2026-02-26" not in rig.marks()
         assert (rig.clock.pauses, len(rig.store.hkeys("history:octo/engine:2026-02-26"))) == ([], 3)
 
@@ -302,9 +304,9 @@ class TestNotFilled:
     @pytest.mark.parametrize("call", ["day 2026-02-27", "files 3"])
     def test_one_that_stays_is_named_and_the_next_day_goes_on(self, rig: Rig, call: str) -> None:
         rig.pulls.failing[call] = AWAY
-        found = rig.fill()
-        assert found[1] == BackfillOutcome(SECOND, failure_reason="GitHub can't be reached: check the network")
-        assert [outcome.is_filled for outcome in found] == [True, False, True]
+        outcomes = rig.fill()
+        assert outcomes[1] == BackfillOutcome(SECOND, failure_reason="GitHub can't be reached: check the network")
+        assert [outcome.is_filled for outcome in outcomes] == [True, False, True]
         assert rig.clock.pauses == [5, 10, 20, 40]
         assert set(rig.marks()) == {"2026-02-26", "2026-02-28"}
 
@@ -430,10 +432,10 @@ class TestCost:
         assert is_one_sentence(str(caught.value).replace("$1.50", ""))
         assert (limit.spent, rig.marks()) == (1.5, {"2026-02-27": "haiku", "2026-02-28": "haiku"})
         assert [outcome.was_filled for outcome in rig.fill(plenty())] == [True, True, False]
-        assert len(rig.said.numbers) == 6
+        assert len(rig.summariser.numbers) == 6
 
     def test_calls_under_way_are_all_that_exceeds_it(self, rig: Rig) -> None:
-        rig.workers, rig.said.latency = 2, 0.01
+        rig.workers, rig.summariser.latency = 2, 0.01
         limit = CostLimit(0.1)
         with pytest.raises(BackfillAborted):
             rig.fill(limit)
@@ -443,35 +445,35 @@ class TestCost:
     def test_a_limit_of_nothing_asks_no_model(self, rig: Rig, most: float) -> None:
         with pytest.raises(BackfillAborted):
             rig.fill(CostLimit(most))
-        assert rig.said.numbers == []
+        assert rig.summariser.numbers == []
 
     def test_a_price_that_is_not_known_counts_as_the_dearest(self, rig: Rig) -> None:
-        priced = rig.said
-        rig.said = lambda pull: replace(priced(pull), cost=None)
+        priced = rig.summariser
+        rig.summariser = lambda pull: replace(priced(pull), cost=None)
         limit = plenty()
         rig.fill(limit)
         assert limit.spent == 6 * 0.25
 
     def test_what_the_model_said_before_costs_nothing(self, rig: Rig) -> None:
-        priced = rig.said
-        rig.said = lambda pull: SummaryResult(priced(pull).summary, from_cache=True, cost=None)
+        priced = rig.summariser
+        rig.summariser = lambda pull: SummaryResult(priced(pull).summary, from_cache=True, cost=None)
         limit = plenty()
         rig.fill(limit)
         assert limit.spent == 0.0
 
     def test_a_pull_request_without_a_summary_is_named_and_its_day_has_facts(self, rig: Rig) -> None:
         self._refuse(rig, 3)
-        found = rig.fill(plenty())
-        assert found[1] == BackfillOutcome(SECOND, 1, failure_reason="without a summary: #3")
+        outcomes = rig.fill(plenty())
+        assert outcomes[1] == BackfillOutcome(SECOND, 1, failure_reason="without a summary: #3")
         assert rig.marks() == {"2026-02-26": "haiku", "2026-02-27": "", "2026-02-28": "haiku"}
         assert [outcome.was_filled for outcome in rig.fill()] == [True] * 3
 
     def test_a_model_that_is_away_is_not_asked_for_ever(self, rig: Rig) -> None:
         rig.pulls.pulls = tuple(merged(n) for n in range(1, 41))
-        rig.said.away = True
+        rig.summariser.away = True
         with pytest.raises(BackfillAborted, match=r"no summary 5 times in a row \(no model is set up\)") as caught:
             rig.fill(plenty())
-        assert len(rig.said.numbers) == 5
+        assert len(rig.summariser.numbers) == 5
         assert is_one_sentence(str(caught.value))
 
     @pytest.mark.slow
@@ -481,8 +483,8 @@ class TestCost:
         assert rig.fill(plenty())[0].failure_reason.count("#") == 20
 
     def _refuse(self, rig: Rig, *numbers: int) -> None:
-        willing, away = rig.said, SummariesDouble(away=True)
-        rig.said = lambda pull: (away if pull.number in numbers else willing)(pull)
+        willing, away = rig.summariser, SummariesDouble(away=True)
+        rig.summariser = lambda pull: (away if pull.number in numbers else willing)(pull)
 
 
 def test_what_was_recorded_before_an_error_stays(rig: Rig) -> None:

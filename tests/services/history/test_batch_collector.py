@@ -34,12 +34,12 @@ def prompts(count: int) -> list[Prompt]:
 
 def collect(collector: BatchCollector, asked: Sequence[Prompt]) -> list[str]:
     """Ask for each prompt; why there is no answer."""
-    said = []
+    reasons = []
     for prompt in asked:
         with pytest.raises(ModelRequestRejected) as caught:
             collector.complete(prompt)
-        said.append(str(caught.value))
-    return said
+        reasons.append(str(caught.value))
+    return reasons
 
 
 def test_each_prompt_is_collected_once_whoever_asks_for_it() -> None:
@@ -92,8 +92,8 @@ def test_a_refusal_is_final_and_other_failures_are_after_three_attempts() -> Non
     refused, unusable = prompts(2)
     for attempt in range(1, 4):
         collect(collector, [refused, unusable])
-        taken = collector.take_prompts()
-        assert taken == ((refused, unusable) if attempt == 1 else (unusable,))
+        open_prompts = collector.take_prompts()
+        assert open_prompts == ((refused, unusable) if attempt == 1 else (unusable,))
         collector.note_failures(
             {
                 refused.fingerprint: (ModelRefusal("the model declined"), False),

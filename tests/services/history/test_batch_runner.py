@@ -41,7 +41,7 @@ class Desk:
     store: Redis
     batches: ModelBatches
     kept: set[str] = field(default_factory=set)
-    said: list[str] = field(default_factory=list)
+    progress_lines: list[str] = field(default_factory=list)
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
     refused: str = ""
 
@@ -64,9 +64,9 @@ class Desk:
     def run(self, fuse: Fuse | None = None) -> BatchReport:
         """What a backfill does: go on with what was begun, and submit what is still without an answer."""
         runner = self.runner(fuse)
-        earlier = runner.resume_batch(NAME, self.said.append)
+        earlier = runner.resume_batch(NAME, self.progress_lines.append)
         missing = [prompt for prompt in PROMPTS if prompt.fingerprint not in self.kept]
-        return runner.run_batch(NAME, missing, self.said.append) if missing else earlier
+        return runner.run_batch(NAME, missing, self.progress_lines.append) if missing else earlier
 
     def totals(self) -> CostTotals:
         return sum_days(RedisCostLedger(self.store).read_days([DAY]))
@@ -109,7 +109,7 @@ def test_wherever_it_dies_the_batch_is_paid_for_and_counted_once(
     assert desk.kept == ALL
     assert desk.totals().total.calls == len(PROMPTS)
     assert RedisBatchStore(desk.store).load(NAME) is None
-    assert desk.runner().resume_batch(NAME, desk.said.append) == NO_BATCH
+    assert desk.runner().resume_batch(NAME, desk.progress_lines.append) == NO_BATCH
 
 
 def test_it_says_how_far_the_batch_is_and_waits_longer_and_longer(desk: Desk, claude: ClaudeEmulator) -> None:
@@ -125,7 +125,7 @@ def test_it_says_how_far_the_batch_is_and_waits_longer_and_longer(desk: Desk, cl
     started, status_of = desk.now, desk.batches.get_status
     desk.batches.get_status = look  # type: ignore[method-assign]
     desk.run()
-    assert desk.said == ["waiting for msgbatch_000001: 0 of 3 done"] * 8 + [""]
+    assert desk.progress_lines == ["waiting for msgbatch_000001: 0 of 3 done"] * 8 + [""]
     # 1 + 1.5 + 2.25 + … for eight pauses
     assert (desk.now - started).total_seconds() == pytest.approx(49.26, abs=0.01)
 
@@ -169,7 +169,7 @@ def test_a_batch_that_never_ends_is_given_up_after_26_hours(desk: Desk) -> None:
 
 def test_an_answer_that_can_not_be_used_may_be_asked_for_again_and_costs(desk: Desk) -> None:
     desk.refused = PROMPTS[1].fingerprint
-    report = desk.runner().run_batch(NAME, PROMPTS, desk.said.append)
+    report = desk.runner().run_batch(NAME, PROMPTS, desk.progress_lines.append)
     ((error, may_repeat),) = report.failures.values()
     assert (set(report.failures), may_repeat) == ({desk.refused}, True)
     assert isinstance(error, ModelAnswerInvalid)

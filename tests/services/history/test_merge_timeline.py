@@ -62,9 +62,9 @@ class Desk:
 
     def around(self, *merged: PullRequest) -> list[int]:
         """The numbers of what was merged on the day, before it and since."""
-        found = self.chronicle.load_day_context(REPOSITORY, DAY, merged)
-        assert found.caveat == ""
-        return [each.number for each in found.pulls]
+        context = self.chronicle.load_day_context(REPOSITORY, DAY, merged)
+        assert context.caveat == ""
+        return [each.number for each in context.pulls]
 
 
 @pytest.fixture
@@ -134,8 +134,8 @@ def test_what_the_merges_say_of_each_other_is_known(desk: Desk) -> None:
     desk.history.record_merges([at(6, DAY.start - HOUR, title="Count once")])
     desk.pulls.pulls = (at(8, DAY.end + HOUR, title="Revert #7"),)
     merged = (at(9, NOON, title="Revert #6"), at(7, NOON))
-    found = desk.chronicle.load_day_context(REPOSITORY, DAY, merged)
-    assert (numbers(found.pulls), sorted(pairs(found.outcomes))) == ([8, 9, 7, 6], [(6, 9), (7, 8)])
+    context = desk.chronicle.load_day_context(REPOSITORY, DAY, merged)
+    assert (numbers(context.pulls), sorted(pairs(context.outcomes))) == ([8, 9, 7, 6], [(6, 9), (7, 8)])
 
 
 @pytest.mark.parametrize(
@@ -166,10 +166,10 @@ def test_of_what_is_known_twice_that_with_files_is_taken(desk: Desk) -> None:
     core = (changed_file("engine/core.py"),)
     desk.history.record_merges([at(7, DAY.end + HOUR, files=core), at(6, DAY.start - HOUR, files=core)])
     desk.pulls.pulls = (at(8, DAY.end + 2 * HOUR), at(7, DAY.end + HOUR))
-    found = desk.chronicle.load_day_context(REPOSITORY, DAY, ()).pulls
-    paths = {each.number: [file.path for file in each.files or ()] for each in found}
+    pull_requests = desk.chronicle.load_day_context(REPOSITORY, DAY, ()).pulls
+    paths = {each.number: [file.path for file in each.files or ()] for each in pull_requests}
     assert paths == {8: [], 7: ["engine/core.py"], 6: ["engine/core.py"]}
-    assert numbers(found) == [8, 7, 6], "newest first"
+    assert numbers(pull_requests) == [8, 7, 6], "newest first"
 
 
 @pytest.mark.parametrize(
@@ -184,9 +184,9 @@ def test_of_what_is_known_twice_that_with_files_is_taken(desk: Desk) -> None:
 def test_a_next_day_that_can_not_be_had_is_a_doubt(desk: Desk, error: PrdigestError) -> None:
     desk.history.record_merges([at(6, DAY.start - HOUR)])
     desk.pulls.failing[NEXT] = error
-    found = desk.chronicle.load_day_context(REPOSITORY, DAY, ())
-    assert numbers(found.pulls) == [6]
-    assert found.caveat == "what was reverted since is not known (GitHub is away)"
+    context = desk.chronicle.load_day_context(REPOSITORY, DAY, ())
+    assert numbers(context.pulls) == [6]
+    assert context.caveat == "what was reverted since is not known (GitHub is away)"
 
 
 def test_other_repositories_are_none_of_its_business(desk: Desk) -> None:
@@ -202,8 +202,8 @@ def test_without_the_store_only_what_github_says_is_around(away: Desk, caplog: p
     away.pulls.pulls = (at(7, DAY.end + HOUR),)
     caplog.set_level("INFO")
     assert away.around() == [7]
-    said = [line.partition(":")[0] for line in caplog.messages if line.startswith(("without", "history"))]
-    assert said == ["without history"]
+    complaints = [line.partition(":")[0] for line in caplog.messages if line.startswith(("without", "history"))]
+    assert complaints == ["without history"]
 
 
 def test_without_the_store_nothing_is_recorded_and_nothing_fails(away: Desk) -> None:

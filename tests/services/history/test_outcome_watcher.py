@@ -72,15 +72,17 @@ def merge(made: Bot, number: int, title: str, after: timedelta = 22 * HOUR, body
 def lines(made: Bot, start: str, channel: str = HOME) -> list[str]:
     """The lines of the lead and its thread that begin so."""
     lead = made.slack.list_messages(channel)[0]
-    found = [line for message in [lead, *made.slack.list_replies(channel, lead["ts"])] for line in items(message)]
-    return [line for line in found if line.startswith(start)]
+    all_lines = [
+        line for message in [lead, *made.slack.list_replies(channel, lead["ts"])] for line in items(message)
+    ]
+    return [line for line in all_lines if line.startswith(start)]
 
 
 def items(message: dict[str, Any]) -> list[str]:
     """The lines of the lists of a message."""
     parts = [part for block in message.get("blocks", []) for part in block.get("elements", [])]
     lists = [part for part in parts if part.get("type") == "rich_text_list"]
-    return ["".join(strings(item)) for found in lists for item in found["elements"]]
+    return ["".join(strings(item)) for bullet_list in lists for item in bullet_list["elements"]]
 
 
 def told(made: Bot, channel: str = HOME) -> list[str]:
@@ -209,10 +211,10 @@ def test_a_mend_writes_what_was_amended_too(bot: Callable[..., Bot]) -> None:
     merge(made, 9, "Revert #1")
     assert len(told(made)) == 1
     made.services.subscriptions.delivery.repair_incomplete(KEY)
-    said = "above all, in its line, and in the reply"
-    assert made.thread.count("reverted after 22.0 h by #9") == 3, said
+    explanation = "above all, in its line, and in the reply"
+    assert made.thread.count("reverted after 22.0 h by #9") == 3, explanation
     made.turn(CHECK_INTERVAL)
-    assert made.thread.count("reverted after 22.0 h by #9") == 3, said
+    assert made.thread.count("reverted after 22.0 h by #9") == 3, explanation
     assert len(told(made)) == 1
 
 

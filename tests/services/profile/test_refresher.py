@@ -138,7 +138,9 @@ def test_earlier_merges_that_touch_since_the_tree_moved_are_kept_for_the_digest_
     github: ScriptedGitHub, store: Redis, registry: ProfileRegistry
 ) -> None:
     history, cache = RedisHistoryStore(store), RedisCache(store)
-    contracts = ContractReader(None, cache, lambda found: found, extract_merge, EXTRACTION_VERSION)
+    contracts = ContractReader(
+        None, cache, lambda merge_contract: merge_contract, extract_merge, EXTRACTION_VERSION
+    )
     names = {
         21: "engine.core.other",
         22: "engine.core.Core.stop",

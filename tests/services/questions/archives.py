@@ -87,17 +87,17 @@ def shelf(*pulls: PullRequest, failing: Mapping[str, Exception] | None = None) -
 
 def told(toolbox: Toolbox, name: str, /, **arguments: Any) -> str:
     """What a tool says, which is no error."""
-    found = toolbox.run_tool(name, arguments)
-    assert not found.is_error, found.text
-    return inside(found)
+    output = toolbox.run_tool(name, arguments)
+    assert not output.is_error, output.text
+    return inside(output)
 
 
-def inside(found: ToolOutput) -> str:
+def inside(output: ToolOutput) -> str:
     """The material between the marks."""
-    opened, _, rest = found.text.partition("\n")
+    opened, _, rest = output.text.partition("\n")
     text, _, closed = rest.rpartition("\n")
     mark = re.fullmatch(r'<data (id="[0-9a-f]{8}")>', opened)
-    assert mark, found.text[:200]
+    assert mark, output.text[:200]
     assert closed == f"</data {mark[1]}>"
     return text
 
@@ -114,9 +114,10 @@ def numbers(text: str) -> list[int]:
 def records(date: str) -> tuple[dict[str, Any], ...]:
     """What GitHub says of the pull requests of a day, each with its ``files``."""
     folder = SHARED / "replay" / date
-    found = json.loads((folder / "pulls.json").read_text())["pulls"]
+    document = json.loads((folder / "pulls.json").read_text())["pulls"]
     return tuple(
-        {**each, "files": json.loads((folder / "files" / f"{each['number']}.json").read_text())} for each in found
+        {**each, "files": json.loads((folder / "files" / f"{each['number']}.json").read_text())}
+        for each in document
     )
 
 

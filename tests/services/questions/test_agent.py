@@ -504,11 +504,11 @@ def test_a_tool_is_told_what_the_model_asked() -> None:
 
 def test_the_status_says_whether_diffs_are_searched() -> None:
     text, diffs = ({"any_of": ["x"], "where": where} for where in ("text", "diff"))
-    for given, status in (
+    for argument_sets, status in (
         ((text,), "is searching descriptions…"),
         ((text, diffs), "is searching diffs…"),
     ):
-        calls = tuple(ToolCall(str(n), "search", arguments) for n, arguments in enumerate(given))
+        calls = tuple(ToolCall(str(n), "search", arguments) for n, arguments in enumerate(argument_sets))
         there = stage(Says((), calls), answers("Done."))
         there.answer()
         assert there.display.statuses[-1] == status

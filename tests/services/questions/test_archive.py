@@ -50,7 +50,7 @@ def test_what_nobody_summarised_has_its_facts_and_files() -> None:
 
 def test_a_summary_that_is_there_is_used_with_the_patches() -> None:
     there = shelf(SEVEN, EIGHT)
-    there.summaries.said = summary(headline="Retries are counted")
+    there.summaries.stub_summary = summary(headline="Retries are counted")
     there.entries.refresh_summary(SEVEN)
     first, second = there.archive.read_days(REPOSITORY, days("2026-02-27..2026-02-28")).entries
     assert first.summary.headline == "Retries are counted"
@@ -89,8 +89,8 @@ def test_an_open_pull_request_is_read_as_it_is_now() -> None:
 
 
 def test_days_are_put_in_one_order() -> None:
-    found = [pull(n, merged_at=NOON - timedelta(days=n % 3, minutes=n)) for n in range(1, 10)]
-    there = shelf(*found)
+    pull_requests = [pull(n, merged_at=NOON - timedelta(days=n % 3, minutes=n)) for n in range(1, 10)]
+    there = shelf(*pull_requests)
     read = there.archive.read_days(REPOSITORY, days("2026-02-26..2026-02-28"))
     times = [entry.pull.merge_time for entry in read.entries]
     assert len(times) == 9

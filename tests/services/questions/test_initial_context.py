@@ -48,9 +48,9 @@ def numbers(text: str) -> list[int]:
 
 def marked(text: str) -> str:
     """The record between its marks."""
-    found = re.fullmatch(r'<record (id="[0-9a-f]{8}")>\n(.*)\n</record \1>', text, re.S)
-    assert found
-    return found[2]
+    match = re.fullmatch(r'<record (id="[0-9a-f]{8}")>\n(.*)\n</record \1>', text, re.S)
+    assert match
+    return match[2]
 
 
 # the same for each question
@@ -93,10 +93,10 @@ def test_it_holds_single_ones_with_their_diffs() -> None:
 
 def test_it_holds_what_the_summaries_say() -> None:
     there = shelf(SEVEN)
-    there.summaries.said = summary(headline="Patience grows", key_insights="Look here.", action="Set X.")
+    there.summaries.stub_summary = summary(headline="Patience grows", key_insights="Look here.", action="Set X.")
     there.entries.refresh_summary(SEVEN)
     text = opened(there).text
-    assert all(said in text for said in ("Patience grows", "Look here.", "Action: Set X."))
+    assert all(phrase in text for phrase in ("Patience grows", "Look here.", "Action: Set X."))
     assert there.summaries.numbers == [7], "the opening asks no model"
 
 
@@ -140,7 +140,7 @@ def day_of(count: int, *, summarised: bool, spread: int = 1) -> Shelf:
     there = shelf(*made)
     if summarised:
         long = "Because it was slow and everybody waited for it. " * 10
-        there.summaries.said = summary(
+        there.summaries.stub_summary = summary(
             what_changed_and_why=long, key_insights=long, risk_reason="r" * 200, action="a" * 200
         )
         for each in made:
@@ -314,7 +314,7 @@ def asked(text: str) -> TextPart:
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("messages", "expected"),
     [
         ((), [("person", 2)]),
         (
@@ -339,15 +339,17 @@ def asked(text: str) -> TextPart:
     ],
     ids=["first", "second", "after a post", "unanswered", "blank question", "mixed"],
 )
-def test_each_side_speaks_in_turn(said: tuple[RememberedMessage, ...], expected: list[tuple[str, int]]) -> None:
-    found = talk(ThreadMemory("", said), "And now?")
-    assert [(turn.by, len(turn.parts)) for turn in found] == expected
-    parts = [part for turn in found for part in turn.parts]
+def test_each_side_speaks_in_turn(
+    messages: tuple[RememberedMessage, ...], expected: list[tuple[str, int]]
+) -> None:
+    turns = talk(ThreadMemory("", messages), "And now?")
+    assert [(turn.by, len(turn.parts)) for turn in turns] == expected
+    parts = [part for turn in turns for part in turn.parts]
     assert parts[0] == TextPart("the record", stable=True)
     assert parts[-1] == ASKED
-    own = [asked(each.text) if each.by == "person" else TextPart(each.text) for each in said]
+    own = [asked(each.text) if each.by == "person" else TextPart(each.text) for each in messages]
     assert parts[1:-1] == own, "all that was said, in its order"
-    assert not any(turn.model_blocks for turn in found)
+    assert not any(turn.model_blocks for turn in turns)
 
 
 @given(
@@ -356,23 +358,23 @@ def test_each_side_speaks_in_turn(said: tuple[RememberedMessage, ...], expected:
         max_size=9,
     )
 )
-def test_sides_change_with_every_turn(said: list[RememberedMessage]) -> None:
-    found = talk(ThreadMemory("", tuple(said)), "And now?")
-    sides = [turn.by for turn in found]
+def test_sides_change_with_every_turn(messages: list[RememberedMessage]) -> None:
+    turns = talk(ThreadMemory("", tuple(messages)), "And now?")
+    sides = [turn.by for turn in turns]
     assert sides[0] == sides[-1] == "person"
     assert all(one != other for one, other in pairwise(sides))
-    texts = [part.text for turn in found for part in turn.parts if isinstance(part, TextPart)]
-    assert len(texts) == sum(each.by == "person" or not each.text.isspace() for each in said) + 2
+    texts = [part.text for turn in turns for part in turn.parts if isinstance(part, TextPart)]
+    assert len(texts) == sum(each.by == "person" or not each.text.isspace() for each in messages) + 2
     assert all(text.strip() for text in texts)
 
 
 @pytest.mark.parametrize("blank", ["", " ", "\n\n"])
 def test_an_answer_that_says_nothing_is_not_said_again(blank: str) -> None:
-    found = talk(
+    turns = talk(
         ThreadMemory("", (RememberedMessage("person", "Who?"), RememberedMessage("bot", blank))), "And now?"
     )
-    assert [turn.by for turn in found] == ["person"]
-    assert found[0].parts[1:] == (asked("Who?"), ASKED)
+    assert [turn.by for turn in turns] == ["person"]
+    assert turns[0].parts[1:] == (asked("Who?"), ASKED)
 
 
 def test_a_talk_grows_at_its_end() -> None:

@@ -46,8 +46,8 @@ def test_the_forms_of_citations_are_those_that_are_read() -> None:
         seen.append(citation)
 
     forms = re.findall(r"<cite [^>]*>", TEXT)
-    said = "".join(f"{form}one whole line</cite>" for form in forms)
-    AnswerMarkdown(Links(keep, lambda _: None)).feed(f"<answer>{said}</answer>")
+    citations = "".join(f"{form}one whole line</cite>" for form in forms)
+    AnswerMarkdown(Links(keep, lambda _: None)).feed(f"<answer>{citations}</answer>")
     assert seen == [
         Citation("123", "dir/file.py", "one whole line"),
         Citation("123", "dir/file.py", "one whole line", 57, is_removed=True),

@@ -16,8 +16,8 @@ SAID = summary(headline="h", what_changed_and_why="w", technical_impact="t", pot
 
 def made(number: int, title: str = "", *, path: str = "x.c", body: str = "", login: str = "ada-dev") -> Entry:
     files = (changed_file(path),)
-    found = entry(number, said=SAID, title=title, body=body, files=files, author=Account(login))
-    return replace(found, area="Area")
+    plain_entry = entry(number, entry_summary=SAID, title=title, body=body, files=files, author=Account(login))
+    return replace(plain_entry, area="Area")
 
 
 KERNEL = made(100, "Fuse the attention kernel")
@@ -50,7 +50,7 @@ ALL = (KERNEL, RETRY, TEXT, CACHE)
     ],
 )
 def test_words_find_pull_requests(question: str, numbers: list[int]) -> None:
-    assert [found.number for found in search_by_words(question, ALL)] == numbers
+    assert [match.number for match in search_by_words(question, ALL)] == numbers
 
 
 def test_a_title_says_more_than_a_path_and_a_path_more_than_a_text() -> None:
@@ -59,11 +59,15 @@ def test_a_title_says_more_than_a_path_and_a_path_more_than_a_text() -> None:
 
 
 def test_a_summary_counts_too() -> None:
-    said = replace(SAID, technical_impact="Latency falls.")
-    assert [e.number for e in search_by_words("latency?", (RETRY, replace(KERNEL, summary=said)))] == [100]
+    changed_summary = replace(SAID, technical_impact="Latency falls.")
+    assert [e.number for e in search_by_words("latency?", (RETRY, replace(KERNEL, summary=changed_summary)))] == [
+        100
+    ]
     headline = replace(SAID, headline="Latency falls")
-    found = search_by_words("latency?", (replace(KERNEL, summary=said), replace(RETRY, summary=headline)))
-    assert [e.number for e in found] == [101, 100]
+    matches = search_by_words(
+        "latency?", (replace(KERNEL, summary=changed_summary), replace(RETRY, summary=headline))
+    )
+    assert [e.number for e in matches] == [101, 100]
 
 
 def test_among_equals_the_order_of_the_day_is_kept_and_few_are_shown() -> None:

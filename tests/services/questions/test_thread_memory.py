@@ -144,7 +144,7 @@ def test_what_a_thread_is_about(messages: tuple[ThreadMessage, ...], about: str)
 
 
 def test_what_was_said_is_in_order_less_the_digest() -> None:
-    found = rebuilt(
+    memory = rebuilt(
         own(100, "Engine: 18 merged", key=DIGEST),
         own(101, "Part 1", key=f"{DIGEST}:part:1"),
         own(101, "A notice", key="answer:1"),
@@ -152,7 +152,7 @@ def test_what_was_said_is_in_order_less_the_digest() -> None:
         own(103, "Ada.", key="answer:2"),
         person(104, "And when?"),
     )
-    assert found.said == (
+    assert memory.said == (
         RememberedMessage("bot", "A notice"),
         RememberedMessage("person", "Who?"),
         RememberedMessage("bot", "Ada."),
@@ -168,7 +168,7 @@ def test_a_thread_that_a_person_began_is_remembered_from_its_first_word() -> Non
 
 
 def test_the_question_and_what_came_later_are_no_part_of_it() -> None:
-    found = rebuilt(
+    memory = rebuilt(
         own(99, "Engine", key=DIGEST),
         person(100, "Before?"),
         person(101, "The question?"),
@@ -176,7 +176,7 @@ def test_the_question_and_what_came_later_are_no_part_of_it() -> None:
         person(1000, "Later?"),
         until="101.000000",
     )
-    assert found.said == (RememberedMessage("person", "Before?"),)
+    assert memory.said == (RememberedMessage("person", "Before?"),)
 
 
 def test_times_are_compared_as_numbers() -> None:
@@ -197,32 +197,32 @@ def test_the_bots_own_nods_are_kept() -> None:
 
 
 def test_words_are_those_that_were_typed() -> None:
-    found = rebuilt(
+    memory = rebuilt(
         person(100, "<@U0BOT> is <http://setup.py|setup.py> &lt; 3?"),
         own(101, "See <https://github.com/octo/engine/pull/7|#7> &amp; more"),
     )
-    assert found.said == (
+    assert memory.said == (
         RememberedMessage("person", "is setup.py < 3?"),
         RememberedMessage("bot", "See #7 & more"),
     )
 
 
 def test_an_answer_to_a_command_says_what_it_is_about() -> None:
-    found = rebuilt(person(100, "Summary please?"), own(101, "Wait longer", about=ABOUT))
-    assert found.said[1] == RememberedMessage("bot", f"[The bot posted: {ABOUT}] Wait longer")
+    memory = rebuilt(person(100, "Summary please?"), own(101, "Wait longer", about=ABOUT))
+    assert memory.said[1] == RememberedMessage("bot", f"[The bot posted: {ABOUT}] Wait longer")
     assert describe_post(ABOUT, "") == f"[The bot posted: {ABOUT}]"
 
 
 def test_a_long_message_is_shortened() -> None:
-    (said,) = rebuilt(person(100, "why " * 3_000)).said
-    assert len(said.text) <= 4_000
-    assert said.text.endswith("…")
+    (message,) = rebuilt(person(100, "why " * 3_000)).said
+    assert len(message.text) <= 4_000
+    assert message.text.endswith("…")
 
 
 def test_a_file_of_the_bots_is_nothing_said() -> None:
     """The full report stands as a file in the thread of each digest; the model's service takes no empty text."""
-    found = rebuilt(own(100, "Engine", key=DIGEST), own(101, ""), person(102, "Who?"))
-    assert all(said.text.strip() for said in found.said)
+    memory = rebuilt(own(100, "Engine", key=DIGEST), own(101, ""), person(102, "Who?"))
+    assert all(message.text.strip() for message in memory.said)
 
 
 def test_a_thread_that_may_not_be_read_begins_anew() -> None:

@@ -40,9 +40,9 @@ HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 Record = dict[str, Any]
 
 
-def newest_first(found: list[Record]) -> list[int]:
+def newest_first(merges: list[Record]) -> list[int]:
     """Numbers in the order of their merges, the newest first."""
-    return [each["number"] for each in sorted(found, key=lambda r: (r["merged_at"], r["number"]), reverse=True)]
+    return [each["number"] for each in sorted(merges, key=lambda r: (r["merged_at"], r["number"]), reverse=True)]
 
 
 def of_day(date: str, is_meant: Callable[[Record], bool] = lambda _record: True) -> list[int]:
@@ -89,11 +89,11 @@ def changed(record: Record) -> list[str]:
 
 def counts(text: str) -> dict[int, int]:
     """What a search says of how many lines match, by pull request."""
-    said = SEARCHED.search(text)
-    assert said
-    found = {int(number): int(count) for number, count in re.findall(r"#(\d+) \((\d+)\)", said[3])}
-    assert len(found) == int(said[1])
-    return found
+    match = SEARCHED.search(text)
+    assert match
+    counts_by_number = {int(number): int(count) for number, count in re.findall(r"#(\d+) \((\d+)\)", match[3])}
+    assert len(counts_by_number) == int(match[1])
+    return counts_by_number
 
 
 # the lists
@@ -118,7 +118,7 @@ def test_the_list_of_a_day_is_complete_and_true(date: str) -> None:
 
 def test_the_list_of_the_busiest_day_is_complete_with_its_summaries() -> None:
     there = replayed_shelf()
-    there.summaries.said = summary(
+    there.summaries.stub_summary = summary(
         headline="The scheduler no longer waits for the slowest of all workers on a node"
     )
     for entry in replayed(BUSIEST).read_subject_days().entries:
@@ -181,8 +181,10 @@ def test_all_that_touch_a_path(named: str, date: str) -> None:
 
 
 def test_the_paths_above_tell_pull_requests_apart() -> None:
-    found = {named: len(of_day(BUSIEST, is_meant)) for named, is_meant in MEANT.items()}
-    assert {name for name, count in found.items() if not 0 < count < COUNTS[BUSIEST]} == {"no/such/folder"}
+    counts_by_path = {named: len(of_day(BUSIEST, is_meant)) for named, is_meant in MEANT.items()}
+    assert {name for name, count in counts_by_path.items() if not 0 < count < COUNTS[BUSIEST]} == {
+        "no/such/folder"
+    }
 
 
 @pytest.mark.parametrize("date", REPLAYED)
@@ -220,7 +222,8 @@ def facts(text: str) -> dict[int, list[str]]:
 def test_areas_and_types_part_the_day(date: str) -> None:
     toolbox = replayed(date)
     whole = {
-        number: found[3].split(", ", 1) for number, found in facts(told(toolbox, "list_pull_requests")).items()
+        number: entry_facts[3].split(", ", 1)
+        for number, entry_facts in facts(told(toolbox, "list_pull_requests")).items()
     }
     assert len(whole) == COUNTS[date]
     for area in {area for _, area in whole.values()}:
@@ -246,7 +249,10 @@ def test_an_area_holds_what_lies_there() -> None:
 def test_the_bands_of_risk_lie_within_each_other(date: str) -> None:
     toolbox = replayed(date)
     order = ["lowest", "low", "middle", "high", "highest"]
-    whole = {number: found[0].split()[1] for number, found in facts(told(toolbox, "list_pull_requests")).items()}
+    whole = {
+        number: entry_facts[0].split()[1]
+        for number, entry_facts in facts(told(toolbox, "list_pull_requests")).items()
+    }
     assert set(whole.values()) <= set(order)
     for at, band in enumerate(order[1:], 1):
         listed = numbers(told(toolbox, "list_pull_requests", least_risk=band))
@@ -315,11 +321,11 @@ ENVIRONMENT = ("vllm_", "os.environ", "os.getenv")
 def test_a_search_names_every_pull_request_and_counts_its_lines(words: tuple[str, ...], date: str) -> None:
     text = told(replayed(date), "search", any_of=list(words))
     folded = tuple(word.casefold() for word in words)
-    found = {record["number"]: matching(record, folded) for record in records(date)}
-    assert counts(text) == {number: count for number, count in found.items() if count}
-    said = SEARCHED.search(text)
-    assert said
-    assert int(said[2]) == COUNTS[date]
+    match_counts = {record["number"]: matching(record, folded) for record in records(date)}
+    assert counts(text) == {number: count for number, count in match_counts.items() if count}
+    match = SEARCHED.search(text)
+    assert match
+    assert int(match[2]) == COUNTS[date]
 
 
 def test_a_hard_fact_of_a_search() -> None:
@@ -331,9 +337,9 @@ def check_places(text: str, where: str) -> int:
     """Every line that a search shows stands in that file at that place; how many there are."""
     places = {record["number"]: lines_by_place(record) for record in every_record()}
     shown = FOUND.findall(text)
-    for number, path, line, mark, said in shown:
+    for number, path, line, mark, quote in shown:
         stands = places[int(number)][path, int(line), mark].rstrip()
-        assert f"{mark}{stands}" == f"{mark}{said}" or (said.endswith("…") and stands.startswith(said[:-1]))
+        assert f"{mark}{stands}" == f"{mark}{quote}" or (quote.endswith("…") and stands.startswith(quote[:-1]))
         assert where == "diff" or mark != " "
     return len(shown)
 

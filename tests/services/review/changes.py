@@ -109,9 +109,9 @@ class Desk:
         return reviewer.review_pull_request(of, reviewer.model.start_cost(of))
 
     def review(self, *steps: Step, of: PullRequest = SEVEN) -> BugReview:
-        found = self.result(*steps, of=of)
+        review_result = self.result(*steps, of=of)
         assert not self.claude.problems
-        return found.review
+        return review_result.review
 
     def told(self, at: int = -1) -> list[dict[str, Any]]:
         """The blocks of the last turn that a request ended with."""

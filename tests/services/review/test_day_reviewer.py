@@ -150,10 +150,10 @@ def test_what_another_version_kept_is_read_again(text: str, day: Day, store: Red
 def test_two_workers_read_a_pull_request_once(day: Day) -> None:
     day.desk.claude.latency = 0.1
     with ThreadPoolExecutor(3) as pool:
-        found = list(pool.map(lambda _: day.read(risky(1), risky(2)), range(3)))
+        day_results = list(pool.map(lambda _: day.read(risky(1), risky(2)), range(3)))
     assert sorted(day.asked) == [1, 2]
-    assert {each[1].reviewed for each in found} == {2}
-    assert sum(each[1].cost or 0 for each in found) == pytest.approx(day.spent, abs=1e-5)
+    assert {each[1].reviewed for each in day_results} == {2}
+    assert sum(each[1].cost or 0 for each in day_results) == pytest.approx(day.spent, abs=1e-5)
 
 
 # what ends it
@@ -171,8 +171,8 @@ def test_the_cap_holds_over_processes_and_channels(day: Day) -> None:
         return day.read(*(risky(next(numbers)) for _ in range(8)))[1]
 
     with ThreadPoolExecutor(3) as pool:
-        found = list(pool.map(read, range(3)))
-    assert {each.stop for each in found} == {BudgetRefusal.REVIEWS_USED.clause}
+        coverages = list(pool.map(read, range(3)))
+    assert {each.stop for each in coverages} == {BudgetRefusal.REVIEWS_USED.clause}
     assert 0.4 * day.dollars < day.spent <= day.dollars
 
 

@@ -52,13 +52,13 @@ from tests.services.review.changes import (
 
 
 def test_the_model_is_shown_the_function_and_the_motive_and_reports_what_code_finds(desk: Desk) -> None:
-    found = desk.review(report(CONFIRMED, suspicion(status="refuted")))
-    (finding,) = found.findings
+    bug_review = desk.review(report(CONFIRMED, suspicion(status="refuted")))
+    (finding,) = bug_review.findings
     assert finding.evidence is not None
-    assert (finding.status, finding.is_confirmed, found.refuted) == (FindingStatus.CONFIRMED, True, 1)
+    assert (finding.status, finding.is_confirmed, bug_review.refuted) == (FindingStatus.CONFIRMED, True, 1)
     assert (finding.evidence.line, finding.evidence.is_change) == (5, True)
     assert finding.evidence.build_url(SEVEN).endswith(f"/blob/{SEVEN.merge_commit}/engine/core.py#L5")
-    assert found.verdict is ReviewVerdict.CONFIRMED
+    assert bug_review.verdict is ReviewVerdict.CONFIRMED
     (request,) = desk.claude.requests
     shown = desk.told()[0]["text"]
     for line in ("Split faster", "No ceil is needed.", f"+    {DIVISION}", " def split_batch(batch, workers):"):
@@ -85,8 +85,8 @@ def test_the_first_turn_is_read_from_the_cache_in_the_later_ones(desk: Desk) -> 
 
 
 def test_whether_the_change_is_recognised_is_kept_apart(desk: Desk) -> None:
-    found = desk.result(report(recognised=True))
-    assert (found.recognised, found.review.verdict) == (True, ReviewVerdict.NOTHING)
+    review_result = desk.result(report(recognised=True))
+    assert (review_result.recognised, review_result.review.verdict) == (True, ReviewVerdict.NOTHING)
 
 
 # tools
@@ -94,7 +94,7 @@ def test_whether_the_change_is_recognised_is_kept_apart(desk: Desk) -> None:
 
 def test_tools_read_other_files_at_the_merge_commit(desk: Desk) -> None:
     elsewhere = {**CONFIRMED, "path": "engine/run.py", "quote": "return split_batch(batch, workers=8)", "line": 0}
-    found = desk.review(
+    bug_review = desk.review(
         use_all(("read_file", {"path": "engine/run.py"}), ("find_uses", {"name": "split_batch"})),
         report({**elsewhere, "side": "unchanged"}),
     )
@@ -102,15 +102,15 @@ def test_tools_read_other_files_at_the_merge_commit(desk: Desk) -> None:
     assert "5:      return split_batch(batch, workers=8)" in caller
     assert "2 lines have 'split_batch' in the 1 changed file" in uses
     assert "Other files were not searched" in uses
-    evidence = found.findings[0].evidence
+    evidence = bug_review.findings[0].evidence
     assert evidence is not None
     assert (evidence.path, evidence.line, evidence.is_change) == ("engine/run.py", 5, False)
 
 
 def test_a_quote_of_what_was_not_shown_proves_nothing(desk: Desk) -> None:
     unread = {**CONFIRMED, "path": "engine/run.py", "quote": "return split_batch(batch, workers=8)", "line": 5}
-    found = desk.review(use("read_file", path="engine/run.py", first=1, last=2), report(unread))
-    assert (found.findings[0].status, found.findings[0].evidence) == (FindingStatus.POSSIBLE, None)
+    bug_review = desk.review(use("read_file", path="engine/run.py", first=1, last=2), report(unread))
+    assert (bug_review.findings[0].status, bug_review.findings[0].evidence) == (FindingStatus.POSSIBLE, None)
 
 
 @pytest.mark.slow
@@ -131,7 +131,7 @@ def test_with_a_mirror_every_file_is_searched_and_a_path_has_a_history(
     desk.code = CodeSources(GitMirrorFiles(reader), GitMirrorSearch(reader))
     here = replace(SEVEN, merge_commit=commit)
     elsewhere = {**CONFIRMED, "path": "engine/run.py", "quote": "return split_batch(batch, workers=8)"}
-    found = desk.review(
+    bug_review = desk.review(
         use_all(
             ("find_uses", {"name": "split_batch"}),
             ("list_changes", {"path": "engine/core.py"}),
@@ -147,7 +147,7 @@ def test_with_a_mirror_every_file_is_searched_and_a_path_has_a_history(
     assert "Split faster (#7)" in history
     assert "#9" not in history, "what came later is not shown"
     assert "No commit up to that of #7 changed 'no/such.py'." in nothing
-    assert found.verdict is ReviewVerdict.CONFIRMED
+    assert bug_review.verdict is ReviewVerdict.CONFIRMED
     assert github.queries == 0
     # a commit that the mirror lacks is read from GitHub, which is asked little
     desk.code = CodeSources(read_files(github).files, GitMirrorSearch(reader))
@@ -170,8 +170,8 @@ def test_without_a_mirror_there_are_few_requests_for_files(desk: Desk, github: S
 
 def test_after_four_rounds_there_are_no_more_tools(desk: Desk) -> None:
     reads = [use("read_file", path="engine/run.py", first=n) for n in range(1, 5)]
-    found = desk.review(*reads, report(CONFIRMED))
-    assert found.verdict is ReviewVerdict.CONFIRMED
+    bug_review = desk.review(*reads, report(CONFIRMED))
+    assert bug_review.verdict is ReviewVerdict.CONFIRMED
     assert [request["tool_choice"]["type"] for request in desk.claude.requests] == ["auto"] * 5
     assert "No more tools" in desk.told()[-1]["text"]
 
@@ -269,12 +269,12 @@ def test_a_forged_fence_stays_inside(desk: Desk) -> None:
 
 def test_findings_without_a_case_are_dropped_and_the_rest_is_ordered(desk: Desk) -> None:
     ignored = {**CONFIRMED, "advice": "ignore"}
-    found = desk.review(
+    bug_review = desk.review(
         report(
             suspicion(trigger=" \n "), suspicion(consequence=""), ignored, suspicion(certainty="low"), CONFIRMED
         )
     )
-    assert [(each.status.value, each.advice) for each in found.findings] == [
+    assert [(each.status.value, each.advice) for each in bug_review.findings] == [
         ("confirmed", FindingAdvice.ADAPT),
         ("possible", FindingAdvice.WATCH),
         ("confirmed", FindingAdvice.IGNORE),
@@ -293,8 +293,8 @@ def test_findings_without_a_case_are_dropped_and_the_rest_is_ordered(desk: Desk)
     ids=["prose", "schema", "list", "cut", "wrong tool"],
 )
 def test_an_answer_that_is_no_report_is_asked_for_again(first: Any, reason: str, desk: Desk) -> None:
-    found = desk.review(first, report(CONFIRMED))
-    assert found.verdict is ReviewVerdict.CONFIRMED
+    bug_review = desk.review(first, report(CONFIRMED))
+    assert bug_review.verdict is ReviewVerdict.CONFIRMED
     last = desk.told()[-1]
     assert reason in str(last.get("text", last.get("content")))
 

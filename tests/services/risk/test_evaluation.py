@@ -23,16 +23,16 @@ from tests.helpers.checks import is_one_sentence
 from tests.services.risk.listed_clone import FIRST, LARGE, SMALL, ZONE, Listed, commit
 
 
-def measured(commits: list[Commit], days: int = 365, since: int = 0, **given: object) -> Evaluation:
+def measured(commits: list[Commit], days: int = 365, since: int = 0, **options: object) -> Evaluation:
     window = EvaluationWindow(FIRST + timedelta(days=since), FIRST + timedelta(days=days), ZONE)
-    clone = Listed(commits, given.get("facts"))  # type: ignore[arg-type]
-    repository = given.get("repository")
+    clone = Listed(commits, options.get("facts"))  # type: ignore[arg-type]
+    repository = options.get("repository")
     history = read_clone_history(clone, repository, window, FIRST, lambda done, total: None)  # type: ignore[arg-type]
     return evaluate_history(history, window)
 
 
-def labels(found: Evaluation) -> dict[str, tuple[int, int]]:
-    return {each.label: (each.all, each.open) for each in found.positives}
+def labels(evaluation: Evaluation) -> dict[str, tuple[int, int]]:
+    return {each.label: (each.all, each.open) for each in evaluation.positives}
 
 
 def eventful(count: int = 60, *, large: bool = True) -> list[Commit]:
@@ -54,43 +54,43 @@ def usual() -> Evaluation:
 
 class TestFigures:
     def test_a_list_that_foresees_what_happens_is_a_signal(self) -> None:
-        found = usual()
-        assert labels(found) == {"R": (30, 30), "H": (30, 30)}
-        rules = next(row for row in found.rows if (row.ranking, row.label) == ("rules", "H"))
+        evaluation = usual()
+        assert labels(evaluation) == {"R": (30, 30), "H": (30, 30)}
+        rules = next(row for row in evaluation.rows if (row.ranking, row.label) == ("rules", "H"))
         assert rules.auc.value == 1.0
-        assert found.verdict.signal is RankingSignal.CLEAR
-        assert "but not clearly better than a list by lines added" in found.verdict.sentence
+        assert evaluation.verdict.signal is RankingSignal.CLEAR
+        assert "but not clearly better than a list by lines added" in evaluation.verdict.sentence
 
     @pytest.mark.slow
     def test_one_that_foresees_the_contrary_is_none(self) -> None:
-        found = measured(eventful(large=False))
-        assert found.verdict.signal is RankingSignal.NONE
-        assert "don't rely on it" in found.verdict.sentence
+        evaluation = measured(eventful(large=False))
+        assert evaluation.verdict.signal is RankingSignal.NONE
+        assert "don't rely on it" in evaluation.verdict.sentence
 
     @pytest.mark.slow
     def test_few_are_too_few(self) -> None:
         assert measured(eventful(20)).verdict.signal is RankingSignal.TOO_FEW
 
     def test_rankings_stand_beside_each_other_for_each_label(self) -> None:
-        found = usual()
-        rankings = {(row.label, row.ranking) for row in found.rows}
+        evaluation = usual()
+        rankings = {(row.label, row.ranking) for row in evaluation.rows}
         assert rankings == {(label, name) for label in "RH" for name in ("rules", "lines added", "random")}
-        chance = [row for row in found.rows if row.ranking == "random"]
+        chance = [row for row in evaluation.rows if row.ranking == "random"]
         assert all((row.auc.value, row.auc_all) == (0.5, 0.5) for row in chance)
 
     @pytest.mark.slow
     def test_bands_hold_every_pull_request_once(self) -> None:
-        found = usual()
-        assert [each.band for each in found.bands] == [band.label for band in RiskBand]
-        assert sum(each.share for each in found.bands) == pytest.approx(1)
-        hit = sum(each.share * each.rates["R"] for each in found.bands if each.share)
-        assert hit * found.pulls == pytest.approx(30)
+        evaluation = usual()
+        assert [each.band for each in evaluation.bands] == [band.label for band in RiskBand]
+        assert sum(each.share for each in evaluation.bands) == pytest.approx(1)
+        hit = sum(each.share * each.rates["R"] for each in evaluation.bands if each.share)
+        assert hit * evaluation.pulls == pytest.approx(30)
 
     def test_a_rule_has_the_share_of_what_it_fired_on_and_what_it_adds(self) -> None:
-        found = {each.rule: each for each in usual().effects}
-        assert (found["critical"].fired, found["critical"].rates) == (30, {"R": 1.0, "H": 1.0})
+        effects = {each.rule: each for each in usual().effects}
+        assert (effects["critical"].fired, effects["critical"].rates) == (30, {"R": 1.0, "H": 1.0})
         # any one of them can be left out: the others still tell large from small
-        assert found["critical"].effect["H"].value == 0.0
+        assert effects["critical"].effect["H"].value == 0.0
 
     @pytest.mark.slow
     def test_a_rule_that_alone_tells_adds_all_there_is(self) -> None:
@@ -100,25 +100,25 @@ class TestFigures:
             else each
             for each in eventful()
         ]
-        found = {each.rule: each for each in measured(hot).effects}
+        effects = {each.rule: each for each in measured(hot).effects}
         # half of the others are reverts, which rank with the rest
-        assert found["hot title"].effect["R"].value == pytest.approx(0.25)
+        assert effects["hot title"].effect["R"].value == pytest.approx(0.25)
 
     @pytest.mark.slow
     def test_scores_are_those_of_the_list_in_the_order_of_merges(self) -> None:
         commits = eventful()
-        found = measured(commits)
-        assert [score.number for score in found.scores] == [
+        evaluation = measured(commits)
+        assert [score.number for score in evaluation.scores] == [
             int(each.message.partition("(#")[2].partition(")")[0]) for each in commits
         ]
-        by_number = {score.number: score.points for score in found.scores}
+        by_number = {score.number: score.points for score in evaluation.scores}
         # a revert ranks like what it undoes
         assert by_number[2] > by_number[1] == pytest.approx(by_number[1002], abs=0.01)
 
 
 class TestLabels:
     def test_what_was_known_by_nine_is_not_asked_of_the_list(self) -> None:
-        found = measured(
+        evaluation = measured(
             [
                 commit("One (#1)", 0),
                 commit('Revert "One" (#2)\n\nReverts octo/engine#1', 3),
@@ -126,27 +126,27 @@ class TestLabels:
                 commit('Revert "Three" (#4)\n\nReverts octo/engine#3', 24 + 30),
             ]
         )
-        assert labels(found)["R"] == (2, 1)
-        assert (found.pulls, found.open) == (4, 3)
+        assert labels(evaluation)["R"] == (2, 1)
+        assert (evaluation.pulls, evaluation.open) == (4, 3)
 
     def test_a_revert_without_a_pull_request_counts(self) -> None:
         gone = commit("One (#1)", 0)
-        found = measured(
+        evaluation = measured(
             [gone, commit(f'Revert "One (#1)"\n\nThis reverts commit {gone.sha}.', 60), commit("Two (#2)", 70)]
         )
-        assert labels(found)["R"] == (1, 1)
-        assert found.pulls == 2
+        assert labels(evaluation)["R"] == (1, 1)
+        assert evaluation.pulls == 2
 
     @pytest.mark.slow
     def test_the_revert_of_a_merge_counts(self) -> None:
         gone = commit("Merge pull request #1 from octo/one\n\nOne", 0)
-        said = f"This reverts commit {gone.sha}, reversing\nchanges made to {'b' * 40}."
-        found = measured([gone, commit(f'Revert "Merge pull request #1 from octo/one"\n\n{said}', 60)])
-        assert (labels(found)["R"], found.pulls) == ((1, 1), 1)
+        revert_text = f"This reverts commit {gone.sha}, reversing\nchanges made to {'b' * 40}."
+        evaluation = measured([gone, commit(f'Revert "Merge pull request #1 from octo/one"\n\n{revert_text}', 60)])
+        assert (labels(evaluation)["R"], evaluation.pulls) == ((1, 1), 1)
 
     def test_a_repair_that_names_its_cause_counts_for_h_alone(self) -> None:
-        found = measured([commit("One (#1)", 0), commit("Fix crash (#2)\n\nRegression from #1.", 60)])
-        assert labels(found) == {"R": (0, 0), "H": (1, 1)}
+        evaluation = measured([commit("One (#1)", 0), commit("Fix crash (#2)\n\nRegression from #1.", 60)])
+        assert labels(evaluation) == {"R": (0, 0), "H": (1, 1)}
 
     def test_what_happens_after_the_window_counts(self) -> None:
         later = commit('Revert "One" (#2)\n\nReverts octo/engine#1', 24 * 40)
@@ -154,29 +154,29 @@ class TestLabels:
 
     @pytest.mark.slow
     @pytest.mark.parametrize(
-        ("origin", "given", "said"),
+        ("origin", "known_repository", "expected_name"),
         [
             pytest.param(REPOSITORY, None, "octo/engine", id="origin"),
-            pytest.param(Repository("ada", "fork"), REPOSITORY, "octo/engine", id="given"),
+            pytest.param(Repository("ada", "fork"), REPOSITORY, "octo/engine", id="known_repository"),
             pytest.param(None, None, "octo/engine", id="as-its-reverts-say"),
         ],
     )
     def test_the_repository_is_what_its_reverts_name(
-        self, origin: Repository | None, given: Repository | None, said: str
+        self, origin: Repository | None, known_repository: Repository | None, expected_name: str
     ) -> None:
         commits = [commit("One (#1)", 0), commit("Take back (#2)\n\nReverts octo/engine#1", 60)]
         facts = CloneFacts("main", origin, is_shallow=False)
-        found = measured(commits, facts=facts, repository=given)
-        assert (found.source.repository, labels(found)["R"]) == (said, (1, 1))
+        evaluation = measured(commits, facts=facts, repository=known_repository)
+        assert (evaluation.source.repository, labels(evaluation)["R"]) == (expected_name, (1, 1))
 
     def test_a_clone_from_nowhere_is_called_local(self) -> None:
-        found = measured([commit("One (#1)", 0)], facts=CloneFacts("main", None, is_shallow=False))
-        assert found.source.repository == "local/clone"
+        evaluation = measured([commit("One (#1)", 0)], facts=CloneFacts("main", None, is_shallow=False))
+        assert evaluation.source.repository == "local/clone"
 
 
 class TestNotes:
-    def notes(self, commits: list[Commit], **given: object) -> str:
-        return "\n".join(measured(commits, **given).notes)  # type: ignore[arg-type]
+    def notes(self, commits: list[Commit], **options: object) -> str:
+        return "\n".join(measured(commits, **options).notes)  # type: ignore[arg-type]
 
     @pytest.mark.slow
     def test_a_well_known_past_has_none(self) -> None:
@@ -186,7 +186,7 @@ class TestNotes:
 
     @pytest.mark.slow
     @pytest.mark.parametrize(
-        ("commits", "said"),
+        ("commits", "note"),
         [
             pytest.param([commit("One (#1)", 0)], "0 days of history", id="short"),
             pytest.param([commit("One (#1)", 0)], "No revert was found", id="no-reverts"),
@@ -199,8 +199,8 @@ class TestNotes:
             ),
         ],
     )
-    def test_what_is_doubtful_is_told(self, commits: list[Commit], said: str) -> None:
-        assert said in self.notes(commits)
+    def test_what_is_doubtful_is_told(self, commits: list[Commit], note: str) -> None:
+        assert note in self.notes(commits)
 
     @pytest.mark.slow
     def test_a_shallow_clone_is_told(self) -> None:
@@ -210,13 +210,13 @@ class TestNotes:
 
 class TestRefusals:
     @pytest.mark.parametrize(
-        ("commits", "said"),
+        ("commits", "pattern"),
         [
             pytest.param([], r"into octo/engine from 2025-01-06 to [0-9-]{10}: choose other dates", id="nothing"),
             pytest.param([commit("One", 1)], "Only 0 of 1 commit in the window name", id="nothing-named"),
         ],
     )
-    def test_a_window_without_merges_is_refused_in_a_sentence(self, commits: list[Commit], said: str) -> None:
-        with pytest.raises(UsageError, match=said) as caught:
+    def test_a_window_without_merges_is_refused_in_a_sentence(self, commits: list[Commit], pattern: str) -> None:
+        with pytest.raises(UsageError, match=pattern) as caught:
             measured(commits, days=2)
         assert is_one_sentence(str(caught.value))

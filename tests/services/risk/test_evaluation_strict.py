@@ -53,8 +53,8 @@ WITH_IT = {
 class TestStrictness:
     @pytest.mark.parametrize("later", WITH_IT.values(), ids=list(WITH_IT))
     def test_what_merges_with_it_counts_for_the_next_one_alone(self, later: list[Commit]) -> None:
-        alone, found = self.scores([*OLD, ASKED]), self.scores([*OLD, ASKED, *later])
-        assert found[50] == alone[50]
+        alone, scores_by_number = self.scores([*OLD, ASKED]), self.scores([*OLD, ASKED, *later])
+        assert scores_by_number[50] == alone[50]
         again = replace(ASKED, message=f"{ASKED.message[:-5]}(#51)", committed_at=ASKED.committed_at + DAY)
         assert self.scores([*OLD, again, *later])[51] > alone[50]
 
@@ -71,7 +71,7 @@ class TestStrictness:
     @given(lines_of_commits(1, 0))
     def test_a_score_is_that_of_a_past_that_ends_before_it(self, commits: list[Commit]) -> None:
         commits = [commit("Always (#99)", -1), *commits]
-        found = self.scores(commits)
+        scores_by_number = self.scores(commits)
         window = EvaluationWindow(FIRST, dt.date(2026, 12, 31), ZONE)
         history = read_clone_history(Listed(commits), None, window, dt.date(2024, 1, 1), lambda done, total: None)
         for pull in history.pulls:
@@ -79,7 +79,9 @@ class TestStrictness:
             past = read_clone_history(
                 Listed(earlier), None, window, dt.date(2024, 1, 1), lambda done, total: None
             ).past
-            assert found.get(pull.number) == assess_pull_request(pull, DEFAULT_PATH_CLASSES, past).points
+            assert (
+                scores_by_number.get(pull.number) == assess_pull_request(pull, DEFAULT_PATH_CLASSES, past).points
+            )
 
     def scores(self, commits: list[Commit]) -> dict[int, float]:
         window = EvaluationWindow(dt.date(2024, 1, 1), dt.date(2027, 12, 31), ZONE)

@@ -74,9 +74,9 @@ def test_each_merge_is_read_and_counted() -> None:
 
 
 def test_the_limit_ends_the_readings_with_a_whole_pair_where_it_can() -> None:
-    found = read(charge, limit=3.5 * PRICE)
-    assert [problem for problem, _ in found.values()][:4] == [""] * 4
-    rest = set(list(found.values())[4:])
+    readings = read(charge, limit=3.5 * PRICE)
+    assert [problem for problem, _ in readings.values()][:4] == [""] * 4
+    rest = set(list(readings.values())[4:])
     assert rest == {(f"not read, as the limit of ${3.5 * PRICE:.2f} is reached", 0.0)}
 
 
@@ -98,9 +98,9 @@ def test_a_merge_that_can_not_be_loaded_costs_nothing() -> None:
             raise SourceUnavailable("The clone of octo/engine does not have that commit.")
         return pull
 
-    found = read(charge, load=load)
-    assert found[3] == ("The clone of octo/engine does not have that commit", 0.0)
-    assert found[4] == ("", PRICE)
+    readings = read(charge, load=load)
+    assert readings[3] == ("The clone of octo/engine does not have that commit", 0.0)
+    assert readings[4] == ("", PRICE)
 
 
 def test_a_store_that_is_away_is_no_result() -> None:

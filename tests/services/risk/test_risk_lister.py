@@ -38,8 +38,8 @@ LIGHT = (changed_file("engine/core.py", 5, 1),)
 
 def made(number: int, days: float = 0, **fields: Any) -> PullRequest:
     """A merge whose files the rules list as risky, so many days after the noon of DAY."""
-    found = pull(number, files=HEAVY, merged_at=NOON + timedelta(days=days, seconds=number))
-    return replace(found, **fields)
+    merge = pull(number, files=HEAVY, merged_at=NOON + timedelta(days=days, seconds=number))
+    return replace(merge, **fields)
 
 
 def reverting(number: int, of: int, days: float) -> PullRequest:
@@ -54,8 +54,8 @@ def span(first: int = 0, last: int = 0) -> Span:
     return Span(after(first).date, after(last).date, DAY.zone)
 
 
-def lister(pulls: KnownPulls, said: Summaries | None = None, workers: int = 4) -> RiskLister:
-    reader = PullRequestReader(pulls, said or Summaries())
+def lister(pulls: KnownPulls, summaries: Summaries | None = None, workers: int = 4) -> RiskLister:
+    reader = PullRequestReader(pulls, summaries or Summaries())
     return RiskLister(pulls, reader, EntryCache(pulls, reader, MemoryCache(), "v1", assess_pull_request), workers)
 
 
@@ -70,22 +70,24 @@ def build(
     return lister(KnownPulls(merges)).build_list(request, "Engine", after(today))
 
 
-def listed(found: RiskList) -> list[int]:
-    return [entry.number for entry in found.riskiest]
+def listed(risk_list: RiskList) -> list[int]:
+    return [entry.number for entry in risk_list.riskiest]
 
 
-def pairs(found: RiskList) -> list[tuple[int, int, bool]]:
-    return [(pair.pull.number, pair.by.number, pair.kind is OutcomeKind.REPAIRED) for pair in found.taken_back]
+def pairs(risk_list: RiskList) -> list[tuple[int, int, bool]]:
+    return [(pair.pull.number, pair.by.number, pair.kind is OutcomeKind.REPAIRED) for pair in risk_list.taken_back]
 
 
 # --- what is listed
 
 
 def test_a_list_has_its_name_days_and_counts() -> None:
-    found = build(made(1), made(2), made(3, files=LIGHT), made(4, days=1), filters=Filters(authors=("ADA-dev",)))
-    assert (found.name, found.span, found.filters) == ("Engine", span(), "author:ADA-dev")
-    assert (found.merged, found.matching, found.unread, found.caveats) == (3, 3, (), ())
-    assert listed(found) == [2, 1]
+    risk_list = build(
+        made(1), made(2), made(3, files=LIGHT), made(4, days=1), filters=Filters(authors=("ADA-dev",))
+    )
+    assert (risk_list.name, risk_list.span, risk_list.filters) == ("Engine", span(), "author:ADA-dev")
+    assert (risk_list.merged, risk_list.matching, risk_list.unread, risk_list.caveats) == (3, 3, (), ())
+    assert listed(risk_list) == [2, 1]
 
 
 def test_a_day_without_merges_is_an_empty_list() -> None:
@@ -103,7 +105,7 @@ def test_the_riskiest_come_first_whatever_their_time() -> None:
 )
 def test_no_more_than_the_top_are_listed(top: int, expected: list[int]) -> None:
     sized = [made(n, files=(changed_file("engine/core.py", 500 + n, 500),)) for n in range(1, 7)]
-    resized = [replace(found, additions=500 + found.number) for found in sized]
+    resized = [replace(merge, additions=500 + merge.number) for merge in sized]
     assert listed(build(*resized, top=top)) == expected
 
 
@@ -131,9 +133,9 @@ FITTING = [
 
 @pytest.mark.parametrize(("filters", "expected"), FITTING, ids=str)
 def test_only_those_that_fit_the_filters_are_listed(filters: Filters, expected: set[int]) -> None:
-    found = build(*(made(number, **fields) for number, fields in WHO.items()), filters=filters)
-    assert set(listed(found)) == expected
-    assert (found.merged, found.matching) == (3, len(expected))
+    risk_list = build(*(made(number, **fields) for number, fields in WHO.items()), filters=filters)
+    assert set(listed(risk_list)) == expected
+    assert (risk_list.merged, risk_list.matching) == (3, len(expected))
 
 
 def test_what_does_not_fit_by_author_or_label_is_not_read() -> None:
@@ -159,11 +161,16 @@ def test_existing_reviews_move_the_list_and_are_shown() -> None:
         reviewed = RiskLister(pulls, reader, entries, 4, lookups=RiskLookups(get_review=get_review))
         return reviewed.build_list(RisksRequest(REPOSITORY, span(), top=4), "Engine", after(30))
 
-    plain, found = build_reviewed(lambda pull: None), build_reviewed(lambda pull: reviews.get(pull.number))
+    plain, reviewed_list = build_reviewed(lambda pull: None), build_reviewed(lambda pull: reviews.get(pull.number))
     assert (listed(plain), [entry.number for entry in plain.below]) == ([4, 3], [2, 1])
-    assert (listed(found), [entry.number for entry in found.below]) == ([1, 4], [3, 2])
-    assert [entry.review for entry in (*found.riskiest, *found.below)] == [confirmed, None, nothing, None]
-    assert "Fails when a request has no tokens" in seen(render_risk_list(found))
+    assert (listed(reviewed_list), [entry.number for entry in reviewed_list.below]) == ([1, 4], [3, 2])
+    assert [entry.review for entry in (*reviewed_list.riskiest, *reviewed_list.below)] == [
+        confirmed,
+        None,
+        nothing,
+        None,
+    ]
+    assert "Fails when a request has no tokens" in seen(render_risk_list(reviewed_list))
 
 
 def test_a_span_of_days_is_one_list() -> None:
@@ -174,8 +181,8 @@ def test_a_span_of_days_is_one_list() -> None:
 def test_what_was_recorded_gives_files_and_the_list_of_the_day_the_whole_description() -> None:
     read: list[PullRequest] = []
 
-    def summarise(found: PullRequest) -> SummaryResult:
-        read.append(found)
+    def summarise(pull_request: PullRequest) -> SummaryResult:
+        read.append(pull_request)
         return SummaryResult(summary())
 
     whole = made(2, 0.1, title="Fix it", body=f"{'Long. ' * 300} Fixes a regression introduced by #1.")
@@ -183,10 +190,10 @@ def test_what_was_recorded_gives_files_and_the_list_of_the_day_the_whole_descrip
     reader = PullRequestReader(pulls, summarise)
     entries = EntryCache(pulls, reader, MemoryCache(), "v1", assess_pull_request)
     recorded = (made(1, body="Short."), replace(whole, body="Long."))
-    found = RiskLister(pulls, reader, entries, 1, lookups=RiskLookups(lambda *_: recorded)).build_list(
+    risk_list = RiskLister(pulls, reader, entries, 1, lookups=RiskLookups(lambda *_: recorded)).build_list(
         RisksRequest(REPOSITORY, span()), "Engine", after(30)
     )
-    assert pairs(found) == [(1, 2, True)]
+    assert pairs(risk_list) == [(1, 2, True)]
     assert [pull.body for pull in read] == [whole.body]
 
 
@@ -205,17 +212,17 @@ TAKEN_BACK: dict[str, tuple[float, list[tuple[int, int, bool]]]] = {
 def test_a_revert_counts_within_the_days_and_the_week_after(
     days: float, expected: list[tuple[int, int, bool]]
 ) -> None:
-    found = build(made(1), reverting(9, 1, days))
-    assert pairs(found) == expected
-    assert (1 in listed(found)) == (not expected)
+    risk_list = build(made(1), reverting(9, 1, days))
+    assert pairs(risk_list) == expected
+    assert (1 in listed(risk_list)) == (not expected)
 
 
 @pytest.mark.parametrize(("days", "expected"), TAKEN_BACK.values(), ids=TAKEN_BACK)
 def test_a_repair_counts_likewise(days: float, expected: list[tuple[int, int, bool]]) -> None:
     repair = made(9, days, title="Fix retries", body="Fixes a regression introduced by #1.", files=LIGHT)
-    found = build(made(1), repair)
-    assert pairs(found) == [(number, by, True) for number, by, _ in expected]
-    assert (1 in listed(found)) == (not expected)
+    risk_list = build(made(1), repair)
+    assert pairs(risk_list) == [(number, by, True) for number, by, _ in expected]
+    assert (1 in listed(risk_list)) == (not expected)
 
 
 @pytest.mark.parametrize(("today", "last"), [(0, 0), (1, 1), (6, 6), (7, 7), (8, 7), (300, 7)])
@@ -228,22 +235,28 @@ def test_no_day_after_today_is_asked_for(today: int, last: int) -> None:
 
 def test_the_merges_of_the_week_after_are_neither_counted_nor_read_nor_listed() -> None:
     pulls = KnownPulls((made(1), made(2, days=1), made(3, days=2), reverting(4, 2, 3)))
-    found = lister(pulls).build_list(RisksRequest(REPOSITORY, span()), "Engine", after(30))
-    assert (found.merged, found.matching, listed(found), pairs(found), found.older) == (1, 1, [1], [], ())
+    risk_list = lister(pulls).build_list(RisksRequest(REPOSITORY, span()), "Engine", after(30))
+    assert (risk_list.merged, risk_list.matching, listed(risk_list), pairs(risk_list), risk_list.older) == (
+        1,
+        1,
+        [1],
+        [],
+        (),
+    )
     assert "files 2" not in pulls.calls
     assert "files 4" not in pulls.calls
 
 
 def test_a_revert_that_was_reverted_leaves_the_change_listed() -> None:
     again = made(3, 2, title='Revert "Revert "Change number 1" (#1)" (#2)')
-    found = build(made(1), reverting(2, 1, 1), again)
-    assert (pairs(found), listed(found)) == ([], [1])
+    risk_list = build(made(1), reverting(2, 1, 1), again)
+    assert (pairs(risk_list), listed(risk_list)) == ([], [1])
 
 
 def test_a_revert_of_the_days_that_was_reverted_is_named_as_taken_back() -> None:
     again = made(3, 0.1, title='Revert "Revert "Change number 1" (#1)" (#2)')
-    found = build(made(1), reverting(2, 1, 0.01), again)
-    assert (pairs(found), listed(found)) == ([(2, 3, False)], [1])
+    risk_list = build(made(1), reverting(2, 1, 0.01), again)
+    assert (pairs(risk_list), listed(risk_list)) == ([(2, 3, False)], [1])
 
 
 def test_a_change_that_was_reverted_is_not_called_repaired_too() -> None:
@@ -252,8 +265,8 @@ def test_a_change_that_was_reverted_is_not_called_repaired_too() -> None:
 
 
 def test_a_revert_of_what_was_merged_before_the_days_is_older() -> None:
-    found = build(made(1, -3), reverting(2, 1, 0), made(3))
-    assert ([each.number for each in found.older], pairs(found), listed(found)) == ([2], [], [3])
+    risk_list = build(made(1, -3), reverting(2, 1, 0), made(3))
+    assert ([each.number for each in risk_list.older], pairs(risk_list), listed(risk_list)) == ([2], [], [3])
 
 
 def test_what_was_taken_back_must_fit_the_filters_itself() -> None:
@@ -275,15 +288,15 @@ def test_how_long_a_change_lasted_is_known() -> None:
 @pytest.mark.parametrize("error", [GitHubUnavailable("Away."), RateLimited("Later.", 60.0)])
 def test_files_that_can_not_be_read_are_told_and_end_nothing(error: PrdigestError) -> None:
     pulls = KnownPulls((made(1), made(2), made(3)), failing={"files 2": error})
-    found = lister(pulls).build_list(RisksRequest(REPOSITORY, span()), "Engine", after(30))
-    assert (found.unread, listed(found), found.matching) == ((2,), [3, 1], 3)
+    risk_list = lister(pulls).build_list(RisksRequest(REPOSITORY, span()), "Engine", after(30))
+    assert (risk_list.unread, listed(risk_list), risk_list.matching) == ((2,), [3, 1], 3)
 
 
 def test_files_that_can_not_be_read_fit_no_path() -> None:
     pulls = KnownPulls((made(1), made(2)), failing={"files 2": GitHubUnavailable("Away.")})
     request = RisksRequest(REPOSITORY, span(), Filters(paths=("engine",)))
-    found = lister(pulls).build_list(request, "Engine", after(30))
-    assert (listed(found), found.matching, found.merged) == ([1], 1, 2)
+    risk_list = lister(pulls).build_list(request, "Engine", after(30))
+    assert (listed(risk_list), risk_list.matching, risk_list.merged) == ([1], 1, 2)
 
 
 def test_files_that_can_not_be_read_are_told_with_a_path_too() -> None:
@@ -295,8 +308,8 @@ def test_files_that_can_not_be_read_are_told_with_a_path_too() -> None:
 def test_counts_that_differ_are_doubts_of_the_days_asked_for() -> None:
     counted = {str(after(0).date): 3, str(after(1).date): None, str(after(2).date): 9}
     pulls = KnownPulls((made(1),), counted=counted)
-    found = lister(pulls).build_list(RisksRequest(REPOSITORY, span(0, 1)), "Engine", after(30))
-    assert found.caveats == (
+    risk_list = lister(pulls).build_list(RisksRequest(REPOSITORY, span(0, 1)), "Engine", after(30))
+    assert risk_list.caveats == (
         "possibly incomplete: the commits of main show 3 merges, not 1",
         "count not checked: the commits of main gave no count",
     )
@@ -305,10 +318,10 @@ def test_counts_that_differ_are_doubts_of_the_days_asked_for() -> None:
 @pytest.mark.parametrize("error", [RepositoryNotFound("No such repository."), RateLimited("Later.", 60.0)])
 @pytest.mark.parametrize("day", [-1, 0, 3])
 def test_a_day_that_can_not_be_had_ends_the_list_with_its_error(error: PrdigestError, day: int) -> None:
-    pulls, said = KnownPulls((made(1),), failing={f"day {after(day).date}": error}), Summaries()
+    pulls, summaries = KnownPulls((made(1),), failing={f"day {after(day).date}": error}), Summaries()
     with pytest.raises(type(error)) as caught:
-        lister(pulls, said).build_list(RisksRequest(REPOSITORY, span(-1)), "Engine", after(30))
-    assert (caught.value is error, said.numbers) == (True, [])
+        lister(pulls, summaries).build_list(RisksRequest(REPOSITORY, span(-1)), "Engine", after(30))
+    assert (caught.value is error, summaries.numbers) == (True, [])
     assert not [call for call in pulls.calls if call.startswith("files")]
 
 
@@ -326,8 +339,8 @@ def test_after_an_error_what_has_not_begun_never_begins(error: Exception) -> Non
 DAY_OF_FOUR = (made(1), made(2, files=LIGHT), made(3), made(4, files=(changed_file("docs/guide.md", 900, 3),)))
 
 
-def below(found: RiskList) -> list[int]:
-    return [entry.number for entry in found.below]
+def below(risk_list: RiskList) -> list[int]:
+    return [entry.number for entry in risk_list.below]
 
 
 @pytest.mark.parametrize(
@@ -344,24 +357,24 @@ def below(found: RiskList) -> list[int]:
 def test_top_lists_as_many_and_marks_those_below_the_bar(
     top: int | None, expected: tuple[list[int], list[int]]
 ) -> None:
-    found = build(*DAY_OF_FOUR, top=top)
-    assert (listed(found), below(found)) == expected
-    assert (found.top, found.ranked) == (top, 4)
+    risk_list = build(*DAY_OF_FOUR, top=top)
+    assert (listed(risk_list), below(risk_list)) == expected
+    assert (risk_list.top, risk_list.ranked) == (top, 4)
 
 
 def test_without_top_five_are_listed_at_most() -> None:
-    found = build(*(made(number) for number in range(1, 9)))
-    assert (len(listed(found)), below(found), found.ranked) == (5, [], 8)
+    risk_list = build(*(made(number) for number in range(1, 9)))
+    assert (len(listed(risk_list)), below(risk_list), risk_list.ranked) == (5, [], 8)
 
 
 def test_what_was_taken_back_and_what_takes_back_is_not_ranked() -> None:
-    found = build(*DAY_OF_FOUR, reverting(9, 3, 0), made(5, days=1), days=span(), top=10)
-    assert (listed(found), below(found), found.ranked) == ([1], [2, 4], 3)
+    risk_list = build(*DAY_OF_FOUR, reverting(9, 3, 0), made(5, days=1), days=span(), top=10)
+    assert (listed(risk_list), below(risk_list), risk_list.ranked) == ([1], [2, 4], 3)
 
 
 def test_top_ranks_what_fits_the_filters() -> None:
-    found = build(*DAY_OF_FOUR, filters=Filters(("docs/",)), top=10)
-    assert (listed(found), below(found), found.ranked) == ([], [4], 1)
+    risk_list = build(*DAY_OF_FOUR, filters=Filters(("docs/",)), top=10)
+    assert (listed(risk_list), below(risk_list), risk_list.ranked) == ([], [4], 1)
 
 
 def test_lists_that_found_no_more_than_chance_rank_the_others_below() -> None:
@@ -369,9 +382,9 @@ def test_lists_that_found_no_more_than_chance_rank_the_others_below() -> None:
     reader = PullRequestReader(pulls, Summaries())
     entries = EntryCache(pulls, reader, MemoryCache(), "v1", assess_pull_request)
     sparing = RiskLister(pulls, reader, entries, 4, lookups=RiskLookups(is_reduced=lambda _: True))
-    found = sparing.build_list(RisksRequest(REPOSITORY, span(), top=3), "Engine", after(30))
-    assert len(listed(found)) <= 1
-    assert listed(found) + below(found) == [3, 1, 2]
+    risk_list = sparing.build_list(RisksRequest(REPOSITORY, span(), top=3), "Engine", after(30))
+    assert len(listed(risk_list)) <= 1
+    assert listed(risk_list) + below(risk_list) == [3, 1, 2]
 
 
 # --- what it takes
@@ -381,9 +394,9 @@ def test_lists_that_found_no_more_than_chance_rank_the_others_below() -> None:
 @pytest.mark.parametrize("workers", [1, 3])
 def test_no_more_than_the_workers_work_at_a_time(workers: int) -> None:
     pulls = KnownPulls(tuple(made(n) for n in range(1, 13)), latency=0.02)
-    said = Summaries(latency=0.02)
-    lister(pulls, said, workers).build_list(RisksRequest(REPOSITORY, span(), top=10), "Engine", after(3))
-    assert (pulls.busy.peak, said.busy.peak) == (workers, workers)
+    summaries = Summaries(latency=0.02)
+    lister(pulls, summaries, workers).build_list(RisksRequest(REPOSITORY, span(), top=10), "Engine", after(3))
+    assert (pulls.busy.peak, summaries.busy.peak) == (workers, workers)
 
 
 @pytest.mark.slow
@@ -398,22 +411,24 @@ def test_only_what_is_listed_is_read_by_a_model(claude: ClaudeEmulator, model: M
     )
     subject = RiskLister(pulls, reader, EntryCache(pulls, reader, cache, "v1", assess_pull_request), 4)
     request = RisksRequest(REPOSITORY, span(), top=3)
-    found = subject.build_list(request, "Engine", after(30))
-    assert (set(listed(found)) <= {8, 12, 16, 20, 24}, len(listed(found))) == (True, 3)
+    risk_list = subject.build_list(request, "Engine", after(30))
+    assert (set(listed(risk_list)) <= {8, 12, 16, 20, 24}, len(listed(risk_list))) == (True, 3)
     assert len(claude.requests) == 3
     again = subject.build_list(request, "Engine", after(30))
-    assert (listed(again), len(claude.requests)) == (listed(found), 3)
+    assert (listed(again), len(claude.requests)) == (listed(risk_list), 3)
     assert all(entry.from_cache for entry in again.riskiest)
     assert claude.problems == []
 
 
 def test_an_entry_that_is_known_is_not_read_again() -> None:
-    pulls, said, cache = KnownPulls((made(1), made(2))), Summaries(), MemoryCache()
-    reader = PullRequestReader(pulls, said)
+    pulls, summaries, cache = KnownPulls((made(1), made(2))), Summaries(), MemoryCache()
+    reader = PullRequestReader(pulls, summaries)
     known = EntryCache(pulls, reader, cache, "v1", assess_pull_request)
     known.refresh_summary(made(1))
-    found = RiskLister(pulls, reader, known, 4).build_list(RisksRequest(REPOSITORY, span()), "Engine", after(0))
-    assert (said.numbers, listed(found)) == ([1, 2], [2, 1])
+    risk_list = RiskLister(pulls, reader, known, 4).build_list(
+        RisksRequest(REPOSITORY, span()), "Engine", after(0)
+    )
+    assert (summaries.numbers, listed(risk_list)) == ([1, 2], [2, 1])
 
 
 def test_what_is_only_assessed_holds_no_patches() -> None:

@@ -108,19 +108,19 @@ def bot(store: Redis) -> Bot:
 def test_what_was_posted_is_held_against_what_came_later(bot: Bot) -> None:
     bot.history.record_merges([merge(1), merge(2), merge(3), reverting(7, 1, 2)])
     bot.posted(rated(1, listed=True), rated(2, listed=True), rated(3))
-    found = bot.score()
-    assert (found.digests, found.listed, found.others) == (1, Tally(2, 1), Tally(1))
-    assert [(hit.pull.number, hit.by.number) for hit in found.hits] == [(1, 7)]
-    assert found.by_chance == pytest.approx(2 / 3)
-    assert found.versions == ("rules.v2",)
+    score = bot.score()
+    assert (score.digests, score.listed, score.others) == (1, Tally(2, 1), Tally(1))
+    assert [(hit.pull.number, hit.by.number) for hit in score.hits] == [(1, 7)]
+    assert score.by_chance == pytest.approx(2 / 3)
+    assert score.versions == ("rules.v2",)
 
 
 def test_channels_that_got_the_same_day_count_once(bot: Bot) -> None:
     bot.history.record_merges([merge(1), reverting(7, 1, 2)])
     for channel in ("C1", "C2", "C3"):
         bot.posted(rated(1, listed=True), rated(2), channel=channel)
-    found = bot.score()
-    assert (found.digests, found.listed, found.others) == (1, Tally(1, 1), Tally(1))
+    score = bot.score()
+    assert (score.digests, score.listed, score.others) == (1, Tally(1, 1), Tally(1))
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))
@@ -130,8 +130,8 @@ def test_what_several_showed_counts_where_it_was_shown_first(order: tuple[int, .
     for place, time in enumerate(order):
         key = bot.posted(*shown[time], channel=f"C{place}")
         plant(bot.records, key, posted_at=DAY.end + (9 + time) * HOUR)
-    found = bot.score()
-    assert (found.digests, found.listed, found.others) == (3, Tally(2, 1), Tally(1))
+    score = bot.score()
+    assert (score.digests, score.listed, score.others) == (3, Tally(2, 1), Tally(1))
 
 
 def test_without_digests_nothing_is_read_of_the_past(bot: Bot) -> None:
@@ -161,8 +161,8 @@ def test_digests_from_before_scores_were_kept_are_told_and_unfinished_ones_are_n
         bot.store.hdel(bot.posted(rated(2), channel=channel), field_)
     plant(bot.records, bot.posted(rated(2), channel="C5"), ratings_json='{"version": 1}')
     bot.store.delete(bot.posted(rated(2), channel="C6"))
-    found = bot.score()
-    assert (found.digests, found.shown.pulls, found.unrated) == (1, 1, 2)
+    score = bot.score()
+    assert (score.digests, score.shown.pulls, score.unrated) == (1, 1, 2)
 
 
 def test_records_are_read_some_at_a_time(bot: Bot) -> None:

@@ -57,8 +57,8 @@ def test_those_who_may_ask_are_told_nothing(allowed: AccessRules, asked: SlackRe
 def test_those_who_may_not_ask_are_told_why_in_one_sentence(
     allowed: AccessRules, asked: SlackRequest, hint: str
 ) -> None:
-    found = AccessControl(allowed, CountingLimiter()).explain_refusal(asked)
-    assert (hint in found, is_one_sentence(found)) == (True, True)
+    refusal = AccessControl(allowed, CountingLimiter()).explain_refusal(asked)
+    assert (hint in refusal, is_one_sentence(refusal)) == (True, True)
 
 
 @pytest.mark.parametrize(("allowed", "asked", "hint"), REFUSED.values(), ids=REFUSED)
@@ -70,9 +70,9 @@ def test_those_who_may_not_ask_are_not_counted(allowed: AccessRules, asked: Slac
 
 def test_who_asks_too_much_is_told_to_wait_in_one_sentence() -> None:
     subject = AccessControl(OWN, CountingLimiter(limit=2))
-    found = [subject.explain_refusal(slack_request(key=str(n))) for n in range(3)]
-    assert found[:2] == ["", ""]
-    assert ("wait a minute" in found[2], is_one_sentence(found[2])) == (True, True)
+    refusals = [subject.explain_refusal(slack_request(key=str(n))) for n in range(3)]
+    assert refusals[:2] == ["", ""]
+    assert ("wait a minute" in refusals[2], is_one_sentence(refusals[2])) == (True, True)
 
 
 def test_people_are_counted_apart_and_each_in_all_channels() -> None:

@@ -61,8 +61,8 @@ def healths(team: Team, **model: Any) -> HealthReader:
 def show(team: Team, user: str = "U0ADA", note: str = "", **model: Any) -> list[str]:
     """What the person reads after it was shown, by paragraphs."""
     homes = SlackHomePublisher(make_slack_client(team.slack.token, team.slack.url))
-    found = healths(team, **model)
-    AppHome(team.subscribing, team.digests, found, homes, lambda: team.now).show_home(user, note)
+    health_reader = healths(team, **model)
+    AppHome(team.subscribing, team.digests, health_reader, homes, lambda: team.now).show_home(user, note)
     view = team.slack.get_home(user)
     return read(Post("", tuple(view["blocks"]))).split("\n\n") if view else []
 

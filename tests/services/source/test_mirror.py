@@ -60,8 +60,8 @@ class TestFallback:
 
     def test_a_file_that_is_missing_in_the_mirror_is_missing(self) -> None:
         mirror, github = KnownFiles("", ["a"]), KnownFiles("github", ["a"])
-        found = FallbackSourceFiles(mirror, github).read_files(REPOSITORY, "a", ["nothing"])
-        assert (found["nothing"].problem, github.asked) == (SourceProblem.MISSING, [])
+        files = FallbackSourceFiles(mirror, github).read_files(REPOSITORY, "a", ["nothing"])
+        assert (files["nothing"].problem, github.asked) == (SourceProblem.MISSING, [])
 
     def test_what_github_raises_is_raised(self) -> None:
         files = FallbackSourceFiles(

@@ -201,8 +201,8 @@ def trouble(number: int = 0, **fields: Any) -> Incident:
 
 def reports(slack: SlackEmulator, channel: str) -> list[Json]:
     """What the watchdog said in a channel."""
-    found = slack.list_messages(channel) if channel in slack.workspace.channels else []
-    return [message for message in found if key_of(message).startswith("report:")]
+    channel_messages = slack.list_messages(channel) if channel in slack.workspace.channels else []
+    return [message for message in channel_messages if key_of(message).startswith("report:")]
 
 
 def key_of(message: Json) -> str:
@@ -212,7 +212,7 @@ def key_of(message: Json) -> str:
 def shown(message: Json) -> list[str]:
     """The lines of a message of the watchdog, its title first."""
     title, *lists = message["blocks"][0]["elements"]
-    rows = [title, *(row for found in lists for row in found["elements"])]
+    rows = [title, *(row for bullet_list in lists for row in bullet_list["elements"])]
     return ["".join(_seen(element) for element in row["elements"]) for row in rows]
 
 

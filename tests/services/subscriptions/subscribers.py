@@ -154,13 +154,13 @@ class Team:
             def send(_, job: JobType[Any], payload: Any) -> None:  # noqa: N805 (the outer one is meant)
                 if job is not DELIVER_DIGEST:
                     return
-                found = self.directory.get(payload.name)
-                if found is None or found.is_paused:
+                subscription = self.directory.get(payload.name)
+                if subscription is None or subscription.is_paused:
                     return
-                spec = found.build_digest_spec(payload.due)
+                spec = subscription.build_digest_spec(payload.due)
                 if not self.records.load(key_of(spec)).is_posted:
                     plant(self.records, key_of(spec), posted_at=self.now)
-                    local = self.now.astimezone(found.timing.zone)
+                    local = self.now.astimezone(subscription.timing.zone)
                     if payload.name != FIXED.id:
                         posted.append((f"{local:%d %H:%M}", str(spec.span)))
 

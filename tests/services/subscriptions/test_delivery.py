@@ -149,9 +149,9 @@ def test_what_was_skipped_while_no_worker_ran_is_not_posted_when_one_runs(desk: 
     assert waiting == [DeliveryPayload(DAILY.id, at) for at in (DUE, DUE + 24 * HOUR)]
     for each in [*waiting, *waiting]:
         desk.delivery.deliver_digest(each.name, each.due)
-    said = [shown(message)[1] for message in reports(desk.slack, ADMIN)]
+    report_lines = [shown(message)[1] for message in reports(desk.slack, ADMIN)]
     title = "octo/engine, Saturday 28 February 2026 for C0DIGEST"
-    assert [line.startswith(f"{title} will not be posted: ") for line in said].count(True) == 1
+    assert [line.startswith(f"{title} will not be posted: ") for line in report_lines].count(True) == 1
     [lead] = desk.slack.list_messages(HOME)
     assert [len(notes) for _, notes in desk.kitchen.built] == [1]
     assert outcomes(desk) == ["skipped", "posted"]

@@ -90,9 +90,9 @@ def test_kinds_of_trouble_of_a_digest_are_told_each(desk: Desk) -> None:
     for kind in (IncidentKind.MISSING, IncidentKind.SKIPPED, IncidentKind.INCOMPLETE):
         desk.watchdog.report(trouble(kind=kind, retry=None))
     desk.watchdog.notify(SOON)
-    said = [line.partition(": ")[0].removeprefix("octo/engine, part 0 for C0000 ") for line in only(desk.slack)]
-    assert said[0] == "3 digests need attention"
-    assert sorted(said[1:]) == ["is not posted yet", "was posted incomplete", "will not be posted"]
+    kinds = [line.partition(": ")[0].removeprefix("octo/engine, part 0 for C0000 ") for line in only(desk.slack)]
+    assert kinds[0] == "3 digests need attention"
+    assert sorted(kinds[1:]) == ["is not posted yet", "was posted incomplete", "will not be posted"]
 
 
 def test_a_lost_job_is_told_to_operators_alone(desk: Desk) -> None:
@@ -100,9 +100,9 @@ def test_a_lost_job_is_told_to_operators_alone(desk: Desk) -> None:
     desk.watchdog.report(trouble(1, kind=IncidentKind.LOST, channel="", retry=None))
     desk.watchdog.report(trouble(2))
     desk.watchdog.notify(SOON)
-    said = only(desk.slack)
-    assert said[0] == "1 digest and 2 jobs need attention"
-    assert "failed for good" in said[2]
+    report_lines = only(desk.slack)
+    assert report_lines[0] == "1 digest and 2 jobs need attention"
+    assert "failed for good" in report_lines[2]
 
 
 def test_clocks_that_come_at_once_tell_it_once(desk: Desk) -> None:
@@ -415,9 +415,9 @@ def test_no_text_of_others_comes_alive(desk: Desk) -> None:
         desk.watchdog.report(replace(hostile, at=DUE + number // 10 * MINUTE))
     for minutes in range(1, len(TOKENS) // 10 + 2):
         desk.watchdog.notify(DUE + minutes * MINUTE)
-    said = reports(desk.slack, ADMIN)
-    assert sum(len(shown(message)) - 1 for message in said) == len(TOKENS)
-    for message in said:
+    messages = reports(desk.slack, ADMIN)
+    assert sum(len(shown(message)) - 1 for message in messages) == len(TOKENS)
+    for message in messages:
         assert all(mention.startswith("<#C0") for mention in find_mentions(message))
         assert find_links(message) == []
 
@@ -429,5 +429,5 @@ def test_the_longest_texts_are_taken(desk: Desk) -> None:
     assert len(only(desk.slack)) == 12
 
 
-def _longest(found: Incident) -> Incident:
-    return replace(found, title="W" * 4_000, reason="😀 " * 4_000)
+def _longest(incident: Incident) -> Incident:
+    return replace(incident, title="W" * 4_000, reason="😀 " * 4_000)

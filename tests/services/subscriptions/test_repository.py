@@ -26,10 +26,10 @@ ACME = Subscription("C0OTHER", Repository("acme", "web.app"), Timing(dt.time(23)
 
 @pytest.fixture
 def kept(store: Redis) -> RedisSubscriptionStore:
-    found = RedisSubscriptionStore(store)
+    subscription_store = RedisSubscriptionStore(store)
     for each in (LATE, RISKY, ACME):
-        found.put(each)
-    return found
+        subscription_store.put(each)
+    return subscription_store
 
 
 @pytest.fixture

@@ -30,11 +30,11 @@ LOOKS = [5, 35, 155, 515]
 def test_looks_come_at_growing_pauses_and_then_end() -> None:
     at, pauses = DUE + FIRST_REPAIR_DELAY, []
     for tries in range(10):
-        found = compute_next_repair(at, tries)
-        if found is None:
+        next_look = compute_next_repair(at, tries)
+        if next_look is None:
             break
-        pauses.append((found - at) / MINUTE)
-        at = found
+        pauses.append((next_look - at) / MINUTE)
+        at = next_look
     assert pauses == [30, 120, 360, 60]
 
 
@@ -51,13 +51,13 @@ def test_a_day_without_gaps_is_posted_and_left_alone(bot: Callable[..., Bot]) ->
 
 def history(answer: dict[str, Any]) -> list[Any]:
     """The commits of the main branch, as an answer has them."""
-    found: list[Any] = answer["data"]["repository"]["defaultBranchRef"]["target"]["history"]["nodes"]
-    return found
+    commits: list[Any] = answer["data"]["repository"]["defaultBranchRef"]["target"]["history"]["nodes"]
+    return commits
 
 
 def listed(answer: dict[str, Any]) -> list[Any]:
-    found: list[Any] = answer["data"]["repository"]["pullRequests"]["nodes"]
-    return found
+    nodes: list[Any] = answer["data"]["repository"]["pullRequests"]["nodes"]
+    return nodes
 
 
 def lacking(part: Callable[[dict[str, Any]], list[Any]], count: int) -> Callable[[int, dict[str, Any]], None]:

@@ -202,8 +202,8 @@ def test_what_is_not_done_is_sent_again_each_ten_minutes_however_many_clocks_the
     tower.plan(DAILY)
     clocks = [tower.started() for _ in range(3)]
     tower.now -= MINUTE / 3
-    found = [tower.now - DUE for n in range(90) if tower.tick(MINUTE / 3, clocks[n % 3])]
-    assert found == [0 * MINUTE, 10 * MINUTE, 20 * MINUTE]
+    pauses = [tower.now - DUE for n in range(90) if tower.tick(MINUTE / 3, clocks[n % 3])]
+    assert pauses == [0 * MINUTE, 10 * MINUTE, 20 * MINUTE]
 
 
 def test_clocks_that_tick_at_the_same_moment_send_each_digest_once(tower: Tower, store_url: str) -> None:
@@ -547,13 +547,13 @@ MENDED = key(DAILY, DUE)
 @pytest.mark.slow
 def test_what_was_posted_with_gaps_is_looked_at_four_times_at_growing_pauses(tower: Tower) -> None:
     tower.agenda.put(DigestRepair(MENDED), DUE)
-    found = []
+    pauses = []
     for _ in range(12 * 60):
         before = len(tower.mends)
         tower.tick()
-        found += [(tower.now - DUE) / MINUTE for _ in tower.mends[before:]]
+        pauses += [(tower.now - DUE) / MINUTE for _ in tower.mends[before:]]
         tower.now += MINUTE
-    assert found == [0, 30, 150, 510]
+    assert pauses == [0, 30, 150, 510]
     assert set(tower.mends) == {MENDED}
     assert tower.agenda.get_time(DigestRepair(MENDED)) is None
 
@@ -610,13 +610,13 @@ LOOK = OutcomeCheck(REPOSITORY)
 
 def test_what_became_of_digests_is_looked_at_every_six_hours(tower: Tower) -> None:
     tower.agenda.put(LOOK, DUE)
-    found = []
+    pauses = []
     for _ in range(24 * 12):
         before = len(tower.watches)
         tower.tick()
-        found += [(tower.now - DUE) / HOUR for _ in tower.watches[before:]]
+        pauses += [(tower.now - DUE) / HOUR for _ in tower.watches[before:]]
         tower.now += 5 * MINUTE
-    assert found == [0, 6, 12, 18]
+    assert pauses == [0, 6, 12, 18]
     assert set(tower.watches) == {REPOSITORY}
     assert (tower.digests, tower.mends) == ([], [])
 

@@ -103,14 +103,14 @@ def buttons(post: Post) -> list[tuple[str, str]]:
 
 
 def test_who_subscribes_reads_what_comes_and_when(team: Team) -> None:
-    said = told(team, "subscribe", "at 17:00 tz Europe/Berlin weekdays path:engine")
+    reply = told(team, "subscribe", "at 17:00 tz Europe/Berlin weekdays path:engine")
     (made,) = team.kept.list_all()
-    assert said.text == "Subscribed to octo/engine"
-    assert read(said) == (
+    assert reply.text == "Subscribed to octo/engine"
+    assert read(reply) == (
         "Subscribed: octo/engine, from Monday to Friday at 17:00 (Europe/Berlin), path:engine, in #C0DIGEST. "
         "The next digest comes 2026-03-03 16:00 UTC."
     )
-    assert buttons(said) == [(name, write_id(made.id)) for name in ("Preview", "Change", "Pause", "Unsubscribe")]
+    assert buttons(reply) == [(name, write_id(made.id)) for name in ("Preview", "Change", "Pause", "Unsubscribe")]
 
 
 def test_a_change_says_the_same_of_what_it_is_now(team: Team) -> None:
@@ -128,36 +128,36 @@ def test_a_list_has_a_line_and_buttons_for_each(team: Team) -> None:
     first = team.subscribe("acme/web.app")
     second = team.subscribe("only:risky at 17:00")
     told(team, "pause", second.id)
-    said = told(team, "list")
-    assert said.text == "2 digests come here"
-    assert read(said).split("\n\n") == [
+    reply = told(team, "list")
+    assert reply.text == "2 digests come here"
+    assert read(reply).split("\n\n") == [
         "2 digests come here",
         f"Acme/web.app, every day at 09:00 (America/Los_Angeles) · {first.id} · next 2026-03-03 17:00 UTC",
         f"octo/engine, every day at 17:00 (America/Los_Angeles), only:risky · {second.id} · paused",
     ]
     names = ["Preview", "Change", "Pause", "Unsubscribe", "Preview", "Change", "Resume", "Unsubscribe"]
-    assert [name for name, _ in buttons(said)] == [*names, "New subscription"]
+    assert [name for name, _ in buttons(reply)] == [*names, "New subscription"]
 
 
 def test_the_one_of_the_settings_has_no_buttons(team: Team) -> None:
-    said = told(team, "list", channel=FIXED.channel)
-    assert "· set by the bot's admin · next " in read(said)
-    assert buttons(said) == [("New subscription", "new")]
+    reply = told(team, "list", channel=FIXED.channel)
+    assert "· set by the bot's admin · next " in read(reply)
+    assert buttons(reply) == [("New subscription", "new")]
 
 
 def test_an_empty_list_says_how_to_begin(team: Team) -> None:
-    said = told(team, "list")
-    assert read(said).startswith("There are no subscriptions here: create one with /prdigest subscribe.")
-    assert buttons(said) == [("New subscription", "new")]
+    reply = told(team, "list")
+    assert read(reply).startswith("There are no subscriptions here: create one with /prdigest subscribe.")
+    assert buttons(reply) == [("New subscription", "new")]
 
 
 def test_what_was_done_is_said_with_what_may_come_next(team: Team) -> None:
     team.subscribe()
     assert told(team, "pause").text == "Paused: octo/engine"
-    said = told(team, "resume")
-    assert said.text == "Resumed: octo/engine"
-    assert "· next 2026-03-03 17:00 UTC" in read(said)
-    assert [name for name, _ in buttons(said)] == ["Preview", "Change", "Pause", "Unsubscribe"]
+    reply = told(team, "resume")
+    assert reply.text == "Resumed: octo/engine"
+    assert "· next 2026-03-03 17:00 UTC" in read(reply)
+    assert [name for name, _ in buttons(reply)] == ["Preview", "Change", "Pause", "Unsubscribe"]
     gone = told(team, "unsubscribe")
     assert gone.text == "Unsubscribed: octo/engine"
     assert read(gone).endswith("Posted digests stay.")
@@ -198,7 +198,7 @@ class DeafOnce(MemoryWhispers):
 
     def send(self, slack_request: SlackRequest, post: Post) -> None:
         super().send(slack_request, post)
-        if len(self.said) == 1:
+        if len(self.sent_posts) == 1:
             raise SlackUnavailable("Slack did not accept the answer: try again in a few minutes.")
 
 
@@ -221,7 +221,7 @@ def test_a_job_that_is_run_again_because_nobody_was_told_says_the_same(team: Tea
         job()
     job()
     job()
-    first, second = [read(post) for _, post in deaf.said]
+    first, second = [read(post) for _, post in deaf.sent_posts]
     assert first == second
 
 
@@ -234,9 +234,9 @@ def all_buttons(post: Post) -> list[tuple[str, str]]:
 def test_which_of_several_is_meant_is_asked_with_buttons_for_those_that_can_be_changed(team: Team) -> None:
     own = [team.subscribe(text, FIXED.channel) for text in ("path:a", "path:b")]
     for verb, action in (("pause", "pause"), ("resume", "resume"), ("unsubscribe", "remove")):
-        said = told(team, verb, channel=FIXED.channel)
-        assert said.text == "Which one?"
-        assert set(all_buttons(said)) == {(f"subscription_{action}", f"2|{each.id}") for each in own}
+        reply = told(team, verb, channel=FIXED.channel)
+        assert reply.text == "Which one?"
+        assert set(all_buttons(reply)) == {(f"subscription_{action}", f"2|{each.id}") for each in own}
     assert len(team.kept.list_all()) == 2
     told(team, "unsubscribe", own[0].id, FIXED.channel)
     # what is left besides the one of the settings is meant
@@ -257,8 +257,8 @@ def test_who_subscribes_what_the_settings_post_is_told_what_can_be_done(team: Te
 
 
 def preview(team: Team, text: str = "", channel: str = HOME, user: str = "U0ADA") -> str:
-    wanted = parse_preview(ask(channel, user), text, REPOSITORIES)
-    answer = regular(team).preview_digest(wanted.asker, wanted.id, wanted.wish)
+    preview_request = parse_preview(ask(channel, user), text, REPOSITORIES)
+    answer = regular(team).preview_digest(preview_request.asker, preview_request.id, preview_request.wish)
     assert check_message(answer.private.build_payload()) is None
     assert not team.records.kept
     return read(answer.private)

@@ -69,11 +69,11 @@ class Bot:
 
     def run(self, minutes: int, pause: int = 5) -> list[float]:
         """The minutes after nine at which what has gaps was looked at again."""
-        found: list[float] = []
+        minutes_after: list[float] = []
         for _ in range(minutes // pause):
             mended = self.turn(pause * MINUTE)
-            found += [(self.wall.now - DUE) / MINUTE] * mended
-        return found
+            minutes_after += [(self.wall.now - DUE) / MINUTE] * mended
+        return minutes_after
 
     @property
     def thread(self) -> str:

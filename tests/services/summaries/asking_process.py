@@ -16,8 +16,8 @@ from bot.services.summaries.structured_completion import StructuredCompletion
 def main(url: str, store: str, prompt: str) -> None:
     with make_claude_client("sk-ant-test", url) as client, connect_server(store) as redis:
         asker = StructuredCompletion(ClaudeModel(client), RedisCache(redis), time.sleep)
-        said = asker.request_answer(Prompt(**json.loads(prompt)), SummaryAnswer).value.headline
-    sys.stdout.write(f"{said}\n")
+        headline = asker.request_answer(Prompt(**json.loads(prompt)), SummaryAnswer).value.headline
+    sys.stdout.write(f"{headline}\n")
 
 
 if __name__ == "__main__":

@@ -43,9 +43,11 @@ CLOSED = replace(OPEN, state="CLOSED")
 
 
 def entries(
-    pulls: KnownPulls, cache: Cache, said: Summaries | None = None, version: str = "haiku v1"
+    pulls: KnownPulls, cache: Cache, summaries: Summaries | None = None, version: str = "haiku v1"
 ) -> EntryCache:
-    return EntryCache(pulls, PullRequestReader(pulls, said or Summaries()), cache, version, assess_pull_request)
+    return EntryCache(
+        pulls, PullRequestReader(pulls, summaries or Summaries()), cache, version, assess_pull_request
+    )
 
 
 def kept(entry: Entry) -> Entry:
@@ -54,11 +56,11 @@ def kept(entry: Entry) -> Entry:
 
 
 def test_a_merged_pull_request_asked_for_twice_is_read_once(cache: RedisCache) -> None:
-    pulls, said = KnownPulls((MERGED,)), Summaries()
-    first = entries(pulls, cache, said).get_entry(SEVEN)
-    assert (pulls.calls, said.numbers) == (["pull 7", "files 7"], [7])
-    second = entries(pulls, cache, said).get_entry(SEVEN)
-    assert (pulls.calls, said.numbers) == (["pull 7", "files 7"], [7])
+    pulls, summaries = KnownPulls((MERGED,)), Summaries()
+    first = entries(pulls, cache, summaries).get_entry(SEVEN)
+    assert (pulls.calls, summaries.numbers) == (["pull 7", "files 7"], [7])
+    second = entries(pulls, cache, summaries).get_entry(SEVEN)
+    assert (pulls.calls, summaries.numbers) == (["pull 7", "files 7"], [7])
     assert (first.from_cache, first.cost, second) == (False, 0.5, kept(first))
 
 
@@ -80,7 +82,7 @@ def test_an_entry_has_the_review_that_exists_when_it_is_shown(cache: RedisCache)
         cache,
         "haiku v1",
         assess_pull_request,
-        get_review=lambda found: reviews.get(found.number),
+        get_review=lambda pull_request: reviews.get(pull_request.number),
     )
     assert subject.get_entry(SEVEN).review is None
     reviews[7] = BugReview((finding(),))
@@ -97,18 +99,18 @@ def test_a_pull_request_that_was_merged_since_is_kept_from_then_on(cache: RedisC
     assert (subject.get_entry(SEVEN).pull.is_merged, subject.get_cached(SEVEN)) == (False, None)
     pulls.pulls = (MERGED,)
     assert subject.get_entry(SEVEN).pull.is_merged
-    found = subject.get_cached(SEVEN)
-    assert found
-    assert found.pull.is_merged
+    cached_entry = subject.get_cached(SEVEN)
+    assert cached_entry
+    assert cached_entry.pull.is_merged
 
 
 def test_a_fallback_is_not_kept(cache: RedisCache) -> None:
-    pulls, said = KnownPulls((MERGED,)), Summaries(away=True)
-    subject = entries(pulls, cache, said)
+    pulls, summaries = KnownPulls((MERGED,)), Summaries(away=True)
+    subject = entries(pulls, cache, summaries)
     assert subject.get_entry(SEVEN).summary.is_fallback
-    said.away = False
+    summaries.away = False
     assert not subject.get_entry(SEVEN).summary.is_fallback
-    assert said.numbers == [7, 7]
+    assert summaries.numbers == [7, 7]
 
 
 def test_a_pull_request_whose_files_were_away_is_read_again(cache: RedisCache) -> None:
@@ -120,10 +122,10 @@ def test_a_pull_request_whose_files_were_away_is_read_again(cache: RedisCache) -
 
 
 def test_one_that_was_closed_without_being_merged_is_refused_with_one_sentence(cache: RedisCache) -> None:
-    pulls, said = KnownPulls((CLOSED,)), Summaries()
+    pulls, summaries = KnownPulls((CLOSED,)), Summaries()
     with pytest.raises(UsageError, match="#7 was closed") as caught:
-        entries(pulls, cache, said).get_entry(SEVEN)
-    assert (is_one_sentence(str(caught.value)), said.numbers, pulls.calls) == (True, [], ["pull 7"])
+        entries(pulls, cache, summaries).get_entry(SEVEN)
+    assert (is_one_sentence(str(caught.value)), summaries.numbers, pulls.calls) == (True, [], ["pull 7"])
 
 
 @pytest.mark.parametrize("error", [PullRequestNotFound("None of that number."), GitHubUnavailable("Away.")])
@@ -137,9 +139,9 @@ def test_reading_replaces_what_the_store_holds(cache: RedisCache) -> None:
     pulls = KnownPulls((MERGED,))
     entries(pulls, cache).refresh_summary(MERGED)
     entries(pulls, cache, Summaries(summary(headline="Read again"))).refresh_summary(MERGED)
-    found = entries(pulls, cache).get_cached(SEVEN)
-    assert found
-    assert found.summary.headline == "Read again"
+    cached_entry = entries(pulls, cache).get_cached(SEVEN)
+    assert cached_entry
+    assert cached_entry.summary.headline == "Read again"
 
 
 def test_reading_gives_the_patches_to_those_who_go_on(cache: RedisCache) -> None:
@@ -154,13 +156,13 @@ VERSIONS = ["haiku v2", "sonnet v1", "haiku v1 ", ""]
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_another_version_is_another_entry(cache: RedisCache, version: str) -> None:
-    pulls, said = KnownPulls((MERGED,)), Summaries()
-    entries(pulls, cache, said).get_entry(SEVEN)
-    other = entries(pulls, cache, said, version)
+    pulls, summaries = KnownPulls((MERGED,)), Summaries()
+    entries(pulls, cache, summaries).get_entry(SEVEN)
+    other = entries(pulls, cache, summaries, version)
     assert other.get_cached(SEVEN) is None
     other.get_entry(SEVEN)
-    assert said.numbers == [7, 7]
-    assert entries(pulls, cache, said).get_cached(SEVEN) is not None
+    assert summaries.numbers == [7, 7]
+    assert entries(pulls, cache, summaries).get_cached(SEVEN) is not None
 
 
 OTHERS = [Reference(REPOSITORY, 70), Reference(Repository("octo", "other"), 7), Reference(Repository("o", "e"), 7)]
@@ -195,17 +197,21 @@ def only_key(cache: MemoryCache) -> str:
 
 
 def without(name: str) -> Callable[[dict[str, Any]], object]:
-    return lambda found: {field: value for field, value in found.items() if field != name}
+    return lambda entry_fields: {field: value for field, value in entry_fields.items() if field != name}
 
 
 OLD: dict[str, Callable[[dict[str, Any]], object]] = {
     "no area": without("area"),
     "no pull request": without("pull"),
-    "another kind of summary": lambda found: found | {"summary": "Counts once."},
-    "an unknown type": lambda found: found | {"summary": found["summary"] | {"type": "NOTABLE"}},
-    "a repository as text": lambda found: found | {"pull": found["pull"] | {"repository": "octo/engine"}},
-    "a list": lambda found: [found],
-    "nothing": lambda found: None,
+    "another kind of summary": lambda entry_fields: entry_fields | {"summary": "Counts once."},
+    "an unknown type": lambda entry_fields: (
+        entry_fields | {"summary": entry_fields["summary"] | {"type": "NOTABLE"}}
+    ),
+    "a repository as text": lambda entry_fields: (
+        entry_fields | {"pull": entry_fields["pull"] | {"repository": "octo/engine"}}
+    ),
+    "a list": lambda entry_fields: [entry_fields],
+    "nothing": lambda entry_fields: None,
 }
 
 
@@ -230,11 +236,11 @@ def test_an_entry_that_holds_a_rating_as_they_did_before_is_not_read_again() -> 
 
 @pytest.mark.parametrize("text", ["", "{", "null", "[]", "{}", '"entry"', "\x00", "<html>"])
 def test_a_value_that_is_no_entry_is_read_anew(text: str) -> None:
-    cache, pulls, said = MemoryCache(), KnownPulls((MERGED,)), Summaries()
-    entries(pulls, cache, said).get_entry(SEVEN)
+    cache, pulls, summaries = MemoryCache(), KnownPulls((MERGED,)), Summaries()
+    entries(pulls, cache, summaries).get_entry(SEVEN)
     cache.values[only_key(cache)] = text
-    assert not entries(pulls, cache, said).get_entry(SEVEN).from_cache
-    assert said.numbers == [7, 7]
+    assert not entries(pulls, cache, summaries).get_entry(SEVEN).from_cache
+    assert summaries.numbers == [7, 7]
 
 
 RAW = [b"", b"q{}", b"p{}", b"p\xff\xfe", b"z", b"z{}", b"z\x78\x9c\x00"]
@@ -292,9 +298,9 @@ SUMMARIES = st.builds(
 
 
 @given(PULLS, SUMMARIES)
-def test_a_kept_entry_equals_the_one_that_was_read(made: PullRequest, said: Any) -> None:
+def test_a_kept_entry_equals_the_one_that_was_read(made: PullRequest, stub_summary: Any) -> None:
     cache, pulls = MemoryCache(), KnownPulls((made,))
-    subject = entries(pulls, cache, Summaries(said))
+    subject = entries(pulls, cache, Summaries(stub_summary))
     read = subject.refresh_summary(replace(made, files=None))
     assert read.pull == made
     assert subject.get_cached(SEVEN) == subject.get_entry(SEVEN) == kept(subject.refresh_and_rate(made))
@@ -324,10 +330,10 @@ def test_fifty_who_ask_for_the_same_cold_pull_request_make_one_call(
         return subject.get_entry(SEVEN)
 
     with ThreadPoolExecutor(50) as pool:
-        found = list(pool.map(ask, range(50)))
+        all_entries = list(pool.map(ask, range(50)))
     assert (len(claude.requests), pulls.calls.count("files 7")) == (1, 1)
-    assert len({replace(entry, from_cache=True, cost=0.0) for entry in found}) == 1
-    assert sum(not entry.from_cache for entry in found) == 1
+    assert len({replace(entry, from_cache=True, cost=0.0) for entry in all_entries}) == 1
+    assert sum(not entry.from_cache for entry in all_entries) == 1
     assert claude.problems == []
 
 

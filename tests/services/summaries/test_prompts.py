@@ -34,13 +34,13 @@ def asked(diff: str = DIFF.text, **fields: Any) -> Prompt:
 
 
 def test_a_summary_is_asked_for_with_facts_description_and_diff() -> None:
-    found = build_summary_prompt(
+    prompt = build_summary_prompt(
         MODEL, pull(7, title="Count  once", body="Because.", files=[changed_file(added=3)]), DIFF
     )
-    assert "octo/engine #7: Count once\n1 file, +3 -0" in found.user
-    assert "Description:\nBecause." in found.user
-    assert DIFF.text in found.user
-    assert (found.model, found.version, found.system) == (
+    assert "octo/engine #7: Count once\n1 file, +3 -0" in prompt.user
+    assert "Description:\nBecause." in prompt.user
+    assert DIFF.text in prompt.user
+    assert (prompt.model, prompt.version, prompt.system) == (
         MODEL,
         SUMMARY_VERSION,
         read_instructions(SUMMARY_VERSION),
@@ -49,12 +49,12 @@ def test_a_summary_is_asked_for_with_facts_description_and_diff() -> None:
 
 def test_what_the_author_says_stands_together_under_a_heading() -> None:
     issues = (LinkedIssue(3, "Counts  twice"), LinkedIssue(4, "Loses\nDescription:\none"))
-    found = asked(body="Because.", labels=("bug", "v1,\nv2"), linked_issues=issues)
+    prompt = asked(body="Because.", labels=("bug", "v1,\nv2"), linked_issues=issues)
     assert (
         "What the author says (nobody has verified it):\n"
         "Labels: bug, v1, v2\n"
         "Issues that it closes:\n- #3: Counts twice\n- #4: Loses Description: one\n"
-        "Description:\nBecause.\n\n===" in found.user
+        "Description:\nBecause.\n\n===" in prompt.user
     )
 
 
@@ -71,9 +71,9 @@ def test_what_the_author_does_not_say_has_no_heading(fields: dict[str, Any], par
 
 
 def test_without_a_word_of_the_author_there_is_no_heading() -> None:
-    found = asked(body="  \n<!-- only a template -->\n ").user
-    assert "Description" not in found
-    assert "author" not in found
+    user_prompt = asked(body="  \n<!-- only a template -->\n ").user
+    assert "Description" not in user_prompt
+    assert "author" not in user_prompt
 
 
 def test_without_a_diff_the_model_is_told_so() -> None:
@@ -81,16 +81,16 @@ def test_without_a_diff_the_model_is_told_so() -> None:
 
 
 def test_html_comments_are_gone() -> None:
-    found = asked(body="Before <!-- Please\ndescribe --> after <!-- and never closed")
-    assert "Before  after" in found.user
-    assert "Please" not in found.user
-    assert "never closed" not in found.user
+    prompt = asked(body="Before <!-- Please\ndescribe --> after <!-- and never closed")
+    assert "Before  after" in prompt.user
+    assert "Please" not in prompt.user
+    assert "never closed" not in prompt.user
 
 
 def test_a_long_description_is_clipped() -> None:
-    found = asked(body="word " * 5_000 + "the end")
-    assert "the end" not in found.user
-    assert 1_800 < found.user.count("word ") * 5 < 2_100
+    prompt = asked(body="word " * 5_000 + "the end")
+    assert "the end" not in prompt.user
+    assert 1_800 < prompt.user.count("word ") * 5 < 2_100
 
 
 def test_comments_do_not_count_against_the_description() -> None:
@@ -111,12 +111,12 @@ def test_the_marks_can_not_be_forged(text: str, place: str) -> None:
         "label": {"labels": (text,)},
         "issue": {"linked_issues": (LinkedIssue(3, text),)},
     }
-    found = asked(f"+{text}") if place == "diff" else asked(**fields.get(place, {place: text}))
-    opening = re.match(r'<pull_request id="([0-9a-f]{8})">\n', found.user)
+    prompt = asked(f"+{text}") if place == "diff" else asked(**fields.get(place, {place: text}))
+    opening = re.match(r'<pull_request id="([0-9a-f]{8})">\n', prompt.user)
     assert opening
     mark = opening[1]
-    assert found.user.endswith(f'\n</pull_request id="{mark}">')
-    assert found.user.count(mark) == 2
+    assert prompt.user.endswith(f'\n</pull_request id="{mark}">')
+    assert prompt.user.count(mark) == 2
 
 
 def test_the_mark_that_one_text_got_does_not_close_another() -> None:
@@ -159,8 +159,8 @@ def test_instructions_and_schema_stay_lean(version: str, shape: type[AnswerShape
     ("version", "shape"), [(SUMMARY_VERSION, SummaryAnswer), (OVERVIEW_VERSION, OverviewAnswer)]
 )
 def test_the_instructions_speak_of_every_field(version: str, shape: type[AnswerShape]) -> None:
-    said = read_instructions(version)
-    assert [name for name in shape.model_fields if name not in said] == []
+    instructions = read_instructions(version)
+    assert [name for name in shape.model_fields if name not in instructions] == []
 
 
 @pytest.mark.parametrize("version", [SUMMARY_VERSION, OVERVIEW_VERSION])
@@ -171,8 +171,8 @@ def test_the_instructions_say_that_the_data_is_from_strangers(version: str) -> N
 def test_a_pull_request_of_one_file_costs_little_more_than_its_diff() -> None:
     loaded = pull(7, body="Because.")
     diff = pack_diff(loaded.files or (), 30_000, loaded.changed_files)
-    found = build_summary_prompt(MODEL, loaded, diff)
-    assert len(found.user) - len(diff.text) < 300
+    prompt = build_summary_prompt(MODEL, loaded, diff)
+    assert len(prompt.user) - len(diff.text) < 300
 
 
 @pytest.mark.parametrize("shape", [SummaryAnswer, OverviewAnswer])
@@ -184,8 +184,8 @@ def test_a_schema_is_closed_and_asks_for_every_field(shape: type[AnswerShape]) -
 
 
 def test_an_overview_is_asked_for_over_headlines_and_actions() -> None:
-    first = entry(2, title="Add  retries", said=summary(headline="Retries twice", action="Set retries."))
-    second = entry(1, title="Fix typo", said=summary(headline="A typo less"))
+    first = entry(2, title="Add  retries", entry_summary=summary(headline="Retries twice", action="Set retries."))
+    second = entry(1, title="Fix typo", entry_summary=summary(headline="A typo less"))
     lines = build_overview_prompt(MODEL, REPOSITORY, DAY, [first, second]).user.split("\n")
     assert lines[1] == "octo/engine, Saturday 2026-02-28"
     assert lines[2] == "#2 [SUBSTANTIAL] Add retries: Retries twice Action: Set retries."

@@ -52,8 +52,12 @@ class Bench:
 
 
 def test_an_answer_is_a_value_with_what_it_took() -> None:
-    found = Bench(answer(headline="Now faster")).ask()
-    assert (found.value.headline, found.usage, found.from_cache) == ("Now faster", Usage(10, 5), False)
+    completion = Bench(answer(headline="Now faster")).ask()
+    assert (completion.value.headline, completion.usage, completion.from_cache) == (
+        "Now faster",
+        Usage(10, 5),
+        False,
+    )
 
 
 def test_a_question_asked_before_makes_no_call() -> None:
@@ -203,8 +207,8 @@ def test_a_failure_is_asked_anew_next_time() -> None:
 def test_a_kept_answer_that_no_longer_fits_is_asked_for_again(kept: str) -> None:
     bench = Bench(answer(headline="fits"))
     bench.cache.values[PROMPT.key] = kept
-    found = bench.ask()
-    assert (found.value.headline, found.from_cache) == ("fits", False)
+    completion = bench.ask()
+    assert (completion.value.headline, completion.from_cache) == ("fits", False)
     assert bench.ask().from_cache
 
 

@@ -34,11 +34,11 @@ def test_twenty_threads_that_ask_the_same_make_one_call(
 ) -> None:
     claude.latency = 0.2
     with ThreadPoolExecutor(20) as pool:
-        found = list(pool.map(lambda _: ask(model, cache), range(20)))
+        completions = list(pool.map(lambda _: ask(model, cache), range(20)))
     assert len(claude.requests) == 1
-    assert len({each.value.headline for each in found}) == 1
-    assert sum(not each.from_cache for each in found) == 1
-    assert sum(each.usage.output > 0 for each in found) == 1
+    assert len({each.value.headline for each in completions}) == 1
+    assert sum(not each.from_cache for each in completions) == 1
+    assert sum(each.usage.output > 0 for each in completions) == 1
 
 
 @pytest.mark.slow
@@ -65,8 +65,8 @@ def test_two_processes_that_ask_the_same_make_one_call(
         Caught(*asked, settings={}, folder=tmp_path, module="tests.services.summaries.asking_process")
         for _ in range(2)
     ]
-    said = [process.ended(timeout=30).stdout for process in processes]
-    assert said == ["from the one call\n"] * 2
+    outputs = [process.ended(timeout=30).stdout for process in processes]
+    assert outputs == ["from the one call\n"] * 2
     assert len(claude.requests) == 1
 
 
@@ -84,8 +84,8 @@ def test_those_who_waited_for_a_failure_ask_themselves(
             return "refused"
 
     with ThreadPoolExecutor(3) as pool:
-        found = list(pool.map(outcome, range(3)))
-    assert (found.count("refused"), len(set(found))) == (1, 2)
+        headlines = list(pool.map(outcome, range(3)))
+    assert (headlines.count("refused"), len(set(headlines))) == (1, 2)
     assert len(claude.requests) == 2
 
 

@@ -74,8 +74,8 @@ def test_a_quote_that_stands_in_the_diff_bears_out_the_claims() -> None:
     done = summariser(answer(evidence=[QUOTED], action="Set it.", risk_reason="It may break."))[
         0
     ].summarise_pull_request(pull())
-    (found,) = done.summary.evidence
-    assert (found.path, found.quote, found.line) == ("engine/core.py", LINE, 1)
+    (evidence,) = done.summary.evidence
+    assert (evidence.path, evidence.quote, evidence.line) == ("engine/core.py", LINE, 1)
     assert (done.summary.action, done.summary.risk_reason) == ("Set it.", "It may break.")
 
 

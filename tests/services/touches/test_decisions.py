@@ -37,9 +37,9 @@ def decisions(store: Redis) -> TouchDecisions:
 def test_the_last_word_about_a_hit_counts(decisions: TouchDecisions) -> None:
     hit = build_hit_key(REPOSITORY, 1, change("engine.core.run"))
     decisions.record("ascend", hit, TouchVerdict.OURS, "U1")
-    said = decisions.record("ascend", hit, TouchVerdict.DONE, "U2")
-    assert decisions.list_decisions("ascend") == {hit: said}
-    assert (said.by, said.at, said.verdict) == ("U2", NOON.astimezone(UTC), "done")
+    decision = decisions.record("ascend", hit, TouchVerdict.DONE, "U2")
+    assert decisions.list_decisions("ascend") == {hit: decision}
+    assert (decision.by, decision.at, decision.verdict) == ("U2", NOON.astimezone(UTC), "done")
     assert decisions.list_decisions("gaudi") == {}
 
 
@@ -62,8 +62,8 @@ def test_the_line_of_a_change_is_no_part_of_its_name() -> None:
 def test_the_score_says_what_became_of_each_level(decisions: TouchDecisions) -> None:
     shown = [(name, TouchLevel.BREAKS) for name in "abcd"] + [("e", TouchLevel.TOUCHES), ("f", TouchLevel.NO)]
     decisions.note_shown("ascend", REPOSITORY, [merge(1, *shown)])
-    said = {"a": TouchVerdict.OURS, "b": TouchVerdict.DONE, "c": TouchVerdict.NOT_US}
-    for name, verdict in said.items():
+    verdicts = {"a": TouchVerdict.OURS, "b": TouchVerdict.DONE, "c": TouchVerdict.NOT_US}
+    for name, verdict in verdicts.items():
         decisions.record("ascend", build_hit_key(REPOSITORY, 1, change(name)), verdict, "U1")
     breaks, may_break, touches = decisions.score("ascend")
     assert (breaks.shown, breaks.ours, breaks.done, breaks.not_us, breaks.open) == (4, 1, 1, 1, 1)

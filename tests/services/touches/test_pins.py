@@ -41,8 +41,8 @@ def pin(name: str, text: str) -> Use:
 
 @pytest.mark.parametrize("start", [KNOWN, KNOWN[:8], "v1.2.0"])
 def test_what_people_write_names_a_merge(start: str) -> None:
-    found = PINS.find_pin(REPOSITORY, start, PROFILE)
-    assert (found.name, found.merge.number) == (start, 7)
+    release_pin = PINS.find_pin(REPOSITORY, start, PROFILE)
+    assert (release_pin.name, release_pin.merge.number) == (start, 7)
 
 
 @pytest.mark.parametrize(

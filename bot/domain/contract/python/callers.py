@@ -34,12 +34,12 @@ def list_call_shapes(
     changes: Iterable[ContractChange], outlines: Iterable[ModuleOutline]
 ) -> dict[str, tuple[CallShape, ...]]:
     """Return how changed files call the changed names after the merge, by the last parts of the names."""
-    wanted = {name.rpartition(".")[2] for each in changes for name in (each.name, get_called_name(each))}
+    last_names = {name.rpartition(".")[2] for each in changes for name in (each.name, get_called_name(each))}
     shapes: dict[str, dict[CallShape, None]] = defaultdict(dict)
     for outline in outlines:
         for call in outline.calls:
             last = call.name.rpartition(".")[2]
-            if last in wanted and len(shapes[last]) < _MAX_SHAPES:
+            if last in last_names and len(shapes[last]) < _MAX_SHAPES:
                 shapes[last][call.shape] = None
     return {name: tuple(each) for name, each in shapes.items() if each}
 
@@ -48,39 +48,39 @@ def list_migrations(
     changes: Sequence[ContractChange], versions: Iterable[FileVersions], outlines: Sequence[OutlinePair]
 ) -> dict[str, tuple[Migration, ...]]:
     """Return, by a change's name, how other code of the repository was changed for it."""
-    found: dict[str, list[Migration]] = defaultdict(list)
+    migrations: dict[str, list[Migration]] = defaultdict(list)
     loud = [each for each in changes if each.kind not in _QUIET]
     for name, migration in _list_call_migrations(loud, outlines):
-        found[name].append(migration)
+        migrations[name].append(migration)
     for name, migration in _list_line_migrations(loud, versions):
-        found[name].append(migration)
-    return {name: tuple(dict.fromkeys(each))[:_MAX_MIGRATIONS] for name, each in found.items()}
+        migrations[name].append(migration)
+    return {name: tuple(dict.fromkeys(each))[:_MAX_MIGRATIONS] for name, each in migrations.items()}
 
 
 def _list_call_migrations(
     changes: Sequence[ContractChange], outlines: Sequence[OutlinePair]
 ) -> Iterator[tuple[str, Migration]]:
     """Yield calls of functions with another signature that pass other arguments now."""
-    wanted: dict[str, list[str]] = defaultdict(list)
+    names_by_call: dict[str, list[str]] = defaultdict(list)
     for change in changes:
         if change.kind is ChangeKind.SIGNATURE:
-            wanted[get_called_name(change)].append(change.name)
-    for versions, old, new in outlines if wanted else ():
-        before, after = _group_calls(old.calls, wanted), _group_calls(new.calls, wanted)
+            names_by_call[get_called_name(change)].append(change.name)
+    for versions, old, new in outlines if names_by_call else ():
+        before, after = _group_calls(old.calls, names_by_call), _group_calls(new.calls, names_by_call)
         for key, sites in after.items():
             for first, second in zip(before.get(key, ()), sites, strict=False):
                 if first.shape != second.shape:
                     migration = _show_calls(versions, first, second)
-                    yield from ((name, migration) for name in wanted[key[1]])
+                    yield from ((name, migration) for name in names_by_call[key[1]])
 
 
 def _group_calls(
-    calls: Iterable[CallSite], wanted: Mapping[str, list[str]]
+    calls: Iterable[CallSite], called_names: Mapping[str, list[str]]
 ) -> dict[tuple[str, str], list[CallSite]]:
     groups: dict[tuple[str, str], list[CallSite]] = defaultdict(list)
     for call in calls:
         last = call.name.rpartition(".")[2]
-        if last in wanted:
+        if last in called_names:
             groups[call.scope, last].append(call)
     return groups
 
@@ -107,26 +107,26 @@ def _list_line_migrations(
     changes: Sequence[ContractChange], versions: Iterable[FileVersions]
 ) -> Iterator[tuple[str, Migration]]:
     """Yield lines that had a name that is gone, with what stands in their place."""
-    wanted: dict[str, list[ContractChange]] = defaultdict(list)
+    changes_by_name: dict[str, list[ContractChange]] = defaultdict(list)
     for change in changes:
         if change.kind in _NAME_KINDS:
-            wanted[get_called_name(change)].append(change)
-    for each in versions if wanted else ():
+            changes_by_name[get_called_name(change)].append(change)
+    for each in versions if changes_by_name else ():
         if each.old is None or each.new is None or not is_python(each.path):
             continue
         for hunk in list_hunks(each.old.text, each.new.text):
-            yield from _read_hunk(hunk, each.path, wanted)
+            yield from _read_hunk(hunk, each.path, changes_by_name)
 
 
 def _read_hunk(
-    hunk: Hunk, path: str, wanted: Mapping[str, list[ContractChange]]
+    hunk: Hunk, path: str, changes_by_name: Mapping[str, list[ContractChange]]
 ) -> Iterator[tuple[str, Migration]]:
     added = hunk.added[:_MAX_HUNK]
     for line in hunk.removed[:_MAX_HUNK]:
         if line in added:
             continue
-        for word in wanted.keys() & set(_WORD.findall(line[:_MAX_LINE])):
-            for change in wanted[word]:
+        for word in changes_by_name.keys() & set(_WORD.findall(line[:_MAX_LINE])):
+            for change in changes_by_name[word]:
                 if path != change.path:
                     index = _choose_line(line, change, added)
                     after = "" if index is None else added[index].strip()[:_MAX_LINE]

@@ -70,13 +70,13 @@ def match_names(before: Snapshot, after: Snapshot) -> Matches:
         else:
             waiting.append((old, is_importable))
     hints = find_import_moves(before, after)
-    taken = {pair.new.name for pair in pairs if pair.old.name != pair.new.name}
+    matched_names = {pair.new.name for pair in pairs if pair.old.name != pair.new.name}
     matched = _match_moves(waiting, fresh, hints, after)
     pairs.extend(matched)
     done = {pair.old.name for pair in matched}
-    taken |= {pair.new.name for pair in matched}
+    matched_names |= {pair.new.name for pair in matched}
     waiting = [each for each in waiting if each[0].name not in done]
-    renamed = list(_match_renames(waiting, [each for each in fresh if each.name not in taken]))
+    renamed = list(_match_renames(waiting, [each for each in fresh if each.name not in matched_names]))
     pairs.extend(renamed)
     done = {pair.old.name for pair in renamed}
     lost = tuple(old for old, is_importable in waiting if old.name not in done and not is_importable)

@@ -82,9 +82,9 @@ class Snapshot:
             if definition is None:
                 unknown = unknown or _may_define(ancestor, owner, member)
                 continue
-            outline, found = definition
-            if f"{found.name}.{member}" in outline.definitions:
-                return Lookup(Presence.PRESENT, f"{outline.module}.{found.name}.{member}")
+            outline, class_outline = definition
+            if f"{class_outline.name}.{member}" in outline.definitions:
+                return Lookup(Presence.PRESENT, f"{outline.module}.{class_outline.name}.{member}")
         return Lookup(Presence.UNKNOWN if unknown else Presence.ABSENT)
 
     def _walk_ancestors(self, owner: str) -> Iterator[tuple[str, tuple[ModuleOutline, Definition] | None]]:

@@ -32,13 +32,13 @@ class ProfileTools:
 
     def find_uses(self, arguments: ProfileArguments) -> str:
         """Find the uses of a name, or in a file."""
-        profile, wanted = self._profile, arguments.name.strip()
-        uses = find_uses(profile, wanted)
-        self._session.provenance.add_profile_search(profile.name, wanted)
+        profile, query = self._profile, arguments.name.strip()
+        uses = find_uses(profile, query)
+        self._session.provenance.add_profile_search(profile.name, query)
         head = f"{format_count(len(uses), 'use')} of {len(profile.uses):,} in the profile {profile.name}"
         scanned = f"as scanned on {profile.scanned_at:%Y-%m-%d}; its lines can't be cited, name file and line"
         lines = (f"{head}, {scanned}:", *map(format_use, uses))
-        return self._session.limit_lines(lines, "give a longer name", f"uses of {wanted}")
+        return self._session.limit_lines(lines, "give a longer name", f"uses of {query}")
 
 
 def format_use(use: Use) -> str:

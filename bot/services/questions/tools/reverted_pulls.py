@@ -58,11 +58,11 @@ class RevertedPulls:
     def _find_by_commits(self, reverts: Sequence[PullRequest], claims: Mapping[int, RevertClaim]) -> Reverted:
         """Return what the commits that reverts name were merged as."""
         commits = {pull.number: _list_commits(claims[pull.number]) for pull in reverts}
-        wanted = list(dict.fromkeys(commit for listed in commits.values() for commit in listed))
-        if not wanted:
+        hashes = list(dict.fromkeys(commit for listed in commits.values() for commit in listed))
+        if not hashes:
             return {}
         try:
-            merges = self._session.find_commit_pulls(reverts[0].repository, wanted)
+            merges = self._session.find_commit_pulls(reverts[0].repository, hashes)
         except StoreUnavailable:
             raise
         except PrdigestError:

@@ -57,9 +57,9 @@ class TouchAnswerBuilder:
         menu = buttons.make_details_menu(pull for pull in touch_list.pulls if pull.number in touching)
         share = Share(buttons.SHARE_DIGEST, request)
         about = _format_subject(entry.upstream, request.span)
-        said = select_decisions(self._decisions, entry.name, entry.upstream)
+        decisions = select_decisions(self._decisions, entry.name, entry.upstream)
         post = render_touch_list(touch_list)
-        marked = replace(post, blocks=tuple(mark_blocks(post.blocks, said)))
+        marked = replace(post, blocks=tuple(mark_blocks(post.blocks, decisions)))
         return build_answer(asker, marked, share, menu, about)
 
     def build_suspects(self, request: BrokeRequest, asker: str) -> Answer:

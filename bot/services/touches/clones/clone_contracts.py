@@ -92,8 +92,8 @@ def read_clone_contracts(
         UsageError: the clone can't be read, or has no merge of these dates.
     """
     line = trees.list_line()
-    wanted = [commit.sha for commit in select_dates(line, dates)]
-    upstream = read_upstream(trees, line, wanted, repository)
+    hashes = [commit.sha for commit in select_dates(line, dates)]
+    upstream = read_upstream(trees, line, hashes, repository)
     if not upstream.merges:
         raise UsageError(
             f"No pull request was merged from {dates.since} to {dates.until}: choose other "

@@ -58,8 +58,8 @@ def read_contracts(
         if is_wanted(pulls[commit.sha]):
             contracts.append(_read_contract(trees, commit, pulls[commit.sha], relevance, tree.load_outline))
         progress(done, len(commits))
-    wanted = [pull for pull in pulls.values() if is_wanted(pull)]
-    return SuspectRange.build(contracts, wanted)
+    selected_pulls = [pull for pull in pulls.values() if is_wanted(pull)]
+    return SuspectRange.build(contracts, selected_pulls)
 
 
 def select_line(trees: CloneTrees, since: str, until: str) -> tuple[LineCommit, ...]:

@@ -79,8 +79,8 @@ def evaluate_touches(clones: ReplayClones, options: ReplayOptions, progress: Pro
         upstream, downstream = clones.open_both(stack)
         lines = Lines(upstream.list_line(), downstream.list_line())
         windows = _choose_windows(upstream, downstream, lines, options)
-        wanted = (sha for window in windows for sha in window.merges)
-        line = read_upstream(upstream, lines.upstream, wanted, clones.repository)
+        hashes = (sha for window in windows for sha in window.merges)
+        line = read_upstream(upstream, lines.upstream, hashes, clones.repository)
         tasks = _build_tasks(windows, line)
         if not tasks:
             raise UsageError(

@@ -53,13 +53,16 @@ class UpstreamLine:
 
 
 def read_upstream(
-    trees: CloneTrees, line: Sequence[LineCommit], wanted: Iterable[str], repository: Repository | None = None
+    trees: CloneTrees,
+    line: Sequence[LineCommit],
+    commit_hashes: Iterable[str],
+    repository: Repository | None = None,
 ) -> UpstreamLine:
-    """Read the merges among the ``wanted`` commits of a line, by hash.
+    """Read the merges among the ``commit_hashes`` commits of a line, by hash.
 
     Without ``repository``, use the one that merges and reverts name, or that of the origin.
     """
-    hashes = set(wanted)
+    hashes = set(commit_hashes)
     parents = {commit.sha: commit.parent for commit in line}
     commits = list(trees.iterate_commits([commit for commit in line if commit.sha in hashes]))
     named = repository or detect_upstream(trees, commits)

@@ -98,8 +98,8 @@ def test_a_consumer_gives_none_while_it_waits_and_the_job_as_soon_as_it_is_there
         timer = threading.Timer(0.02, actor.send, (1,))
         timer.start()
         began = time.monotonic()
-        found = eventually(lambda: next(consumer))
-        assert (found.args, time.monotonic() - began < PAUSE / 1_000) == ((1,), True)
+        job = eventually(lambda: next(consumer))
+        assert (job.args, time.monotonic() - began < PAUSE / 1_000) == ((1,), True)
         timer.join()
         consumer.close()
     assert used_connections(store) == 0

@@ -55,13 +55,13 @@ def history(store: Redis) -> RedisHistoryStore:
 
 
 def numbers(history: RedisHistoryStore, since: datetime = BEGIN, until: datetime = END) -> list[int]:
-    return [found.number for found in history.read_merges(REPOSITORY, since, until)]
+    return [pull_request.number for pull_request in history.read_merges(REPOSITORY, since, until)]
 
 
 def body_kept(history: RedisHistoryStore, body: str) -> str:
     history.record_merges([replace(RICH, body=body)])
-    (found,) = history.read_merges(REPOSITORY, BEGIN, END)
-    return found.body
+    (pull_request,) = history.read_merges(REPOSITORY, BEGIN, END)
+    return pull_request.body
 
 
 def test_what_is_recorded_comes_back_without_patches(history: RedisHistoryStore) -> None:
@@ -86,8 +86,8 @@ def test_what_was_recorded_before_issues_were_read_has_none(history: RedisHistor
 
 def test_a_credential_in_the_title_of_an_issue_is_not_stored(history: RedisHistoryStore) -> None:
     history.record_merges([replace(RICH, linked_issues=(LinkedIssue(3, "ghp_" + "a1B2" * 9),))])
-    (found,) = history.read_merges(REPOSITORY, BEGIN, END)
-    assert "a1B2" not in found.linked_issues[0].title
+    (pull_request,) = history.read_merges(REPOSITORY, BEGIN, END)
+    assert "a1B2" not in pull_request.linked_issues[0].title
 
 
 def test_it_is_read_newest_first_across_days(history: RedisHistoryStore) -> None:
@@ -121,16 +121,16 @@ def test_it_is_read_from_an_instant_up_to_another(
 def test_recording_again_replaces(history: RedisHistoryStore, store: Redis) -> None:
     history.record_merges([RICH])
     history.record_merges([replace(RICH, title="Retitled", files=FILES[:1])])
-    (found,) = history.read_merges(REPOSITORY, BEGIN, END)
-    assert (found.title, len(found.files or ()), store.dbsize()) == ("Retitled", 1, 1)
+    (pull_request,) = history.read_merges(REPOSITORY, BEGIN, END)
+    assert (pull_request.title, len(pull_request.files or ()), store.dbsize()) == ("Retitled", 1, 1)
 
 
 def test_what_has_no_files_replaces_nothing_and_is_replaced(history: RedisHistoryStore) -> None:
     bare = replace(RICH, files=None)
     for given_, expected in ((bare, None), (RICH, FILES), (bare, FILES)):
         history.record_merges([given_])
-        (found,) = history.read_merges(REPOSITORY, BEGIN, END)
-        assert found.files == (None if expected is None else RICH.remove_patches().files)
+        (pull_request,) = history.read_merges(REPOSITORY, BEGIN, END)
+        assert pull_request.files == (None if expected is None else RICH.remove_patches().files)
 
 
 def test_no_files_at_all_are_files_too(history: RedisHistoryStore) -> None:
@@ -229,8 +229,8 @@ class TestDescriptions:
     def test_a_credential_is_not_kept(self, history: RedisHistoryStore) -> None:
         token = "ghp_" + "A1b2" * 9
         history.record_merges([replace(RICH, title=f"Use {token}", body=f"With {token} it works.")])
-        (found,) = history.read_merges(REPOSITORY, BEGIN, END)
-        assert (found.title, found.body) == ("Use [redacted]", "With [redacted] it works.")
+        (pull_request,) = history.read_merges(REPOSITORY, BEGIN, END)
+        assert (pull_request.title, pull_request.body) == ("Use [redacted]", "With [redacted] it works.")
 
     def test_a_long_one_ends_at_a_blank(self, history: RedisHistoryStore) -> None:
         kept = body_kept(history, "many words " * 300)
@@ -239,12 +239,12 @@ class TestDescriptions:
     @pytest.mark.slow
     def test_no_number_is_cut_in_two(self, history: RedisHistoryStore) -> None:
         earlier = [pull(n, merged_at=NOON - SECOND) for n in (3, 35, 356, 3_561, 35_617)]
-        found: list[int] = []
+        reverted_numbers: list[int] = []
         for before in range(980, 1_000):
             kept = body_kept(history, f"{'x' * before}\nReverts #35617 and goes on")
-            found += [each.number for each in RevertIndex([replace(RICH, body=kept), *earlier]).reverts]
+            reverted_numbers += [each.number for each in RevertIndex([replace(RICH, body=kept), *earlier]).reverts]
         # "Reverts #35617" takes fifteen characters with its line break
-        assert found == [35_617] * 6
+        assert reverted_numbers == [35_617] * 6
 
     def test_one_word_without_end_is_no_description(self, history: RedisHistoryStore) -> None:
         assert body_kept(history, "x" * 1_000) == "x" * 1_000
@@ -270,8 +270,8 @@ class TestDescriptions:
 
 def message_kept(history: RedisHistoryStore, message: str, body: str = "") -> str:
     history.record_merges([replace(RICH, body=body, commit_message=message)])
-    (found,) = history.read_merges(REPOSITORY, BEGIN, END)
-    return found.commit_message
+    (pull_request,) = history.read_merges(REPOSITORY, BEGIN, END)
+    return pull_request.commit_message
 
 
 class TestMessages:

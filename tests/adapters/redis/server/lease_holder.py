@@ -22,7 +22,7 @@ def holder(url: str, kind: str, name: str) -> Iterator[Process]:
     """Another process that does what ``kind`` says; for the holding kinds it holds the lease already."""
     stdin, stays = os.pipe()
     says, stdout = os.pipe()
-    with os.fdopen(stays, "w") as held, os.fdopen(says) as said:
+    with os.fdopen(stays, "w") as held, os.fdopen(says) as output:
         try:
             process = started(
                 url,
@@ -36,7 +36,7 @@ def holder(url: str, kind: str, name: str) -> Iterator[Process]:
         finally:
             os.close(stdin)
             os.close(stdout)
-        assert said.readline() == "begun\n"
+        assert output.readline() == "begun\n"
         yield process
         held.close()
         process.wait(30)

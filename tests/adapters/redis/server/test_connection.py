@@ -180,10 +180,10 @@ def test_a_store_that_is_away_is_told_in_one_sentence() -> None:
         return str(caught.value)
 
     with ThreadPoolExecutor(len(AWAY)) as pool:
-        found = dict(zip(AWAY, pool.map(said, AWAY.values()), strict=True))
-    assert {name: ("REDIS_URL" in text, is_one_sentence(text)) for name, text in found.items()} == dict.fromkeys(
-        AWAY, (True, True)
-    )
+        messages = dict(zip(AWAY, pool.map(said, AWAY.values()), strict=True))
+    assert {
+        name: ("REDIS_URL" in text, is_one_sentence(text)) for name, text in messages.items()
+    } == dict.fromkeys(AWAY, (True, True))
 
 
 @pytest.mark.parametrize(

@@ -89,12 +89,12 @@ def test_each_fault_is_named_by_every_write_and_by_the_doctor(name: str) -> None
     with client_of(fault) as client:
         # a plain SET replaces whatever is there
         acts = [act for kind, act in WRITES.items() if not (name == "another program's key" and kind == "set")]
-        said = [said_of(act, client) for act in acts]
+        messages = [said_of(act, client) for act in acts]
         lines, _ = checked(client)
-    assert [each for each in said if not (each.startswith(fault.sentence) and is_one_sentence(each))] == []
-    assert not any("SECRET" in each for each in (*said, *lines))
-    found = [line for line in lines if fault.sentence in line]
-    assert bool(found) is (name != "another program's key"), lines
+    assert [each for each in messages if not (each.startswith(fault.sentence) and is_one_sentence(each))] == []
+    assert not any("SECRET" in each for each in (*messages, *lines))
+    fault_lines = [line for line in lines if fault.sentence in line]
+    assert bool(fault_lines) is (name != "another program's key"), lines
 
 
 @pytest.mark.parametrize("name", [name for name in FAULTS if "cluster" in name])
@@ -178,9 +178,9 @@ TLS = {
 }
 
 
-@pytest.mark.parametrize(("address", "said"), TLS.items())
-def test_what_is_wrong_about_tls_is_named(address: str, said: str, certificate: Path) -> None:
+@pytest.mark.parametrize(("address", "prefix"), TLS.items())
+def test_what_is_wrong_about_tls_is_named(address: str, prefix: str, certificate: Path) -> None:
     with secured(certificate) as port, connect_server(address.format(port=port), timeouts=HASTY) as client:
-        found = said_of(lambda each: RedisProbe(each).check_writing(), client)
-    assert found.startswith(said)
-    assert is_one_sentence(found)
+        message = said_of(lambda each: RedisProbe(each).check_writing(), client)
+    assert message.startswith(prefix)
+    assert is_one_sentence(message)

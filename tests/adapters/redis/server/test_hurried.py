@@ -65,9 +65,9 @@ def refused(url: str) -> dict[str, tuple[float, Exception]]:
     def run(act: Callable[[Redis], object]) -> tuple[float, Exception]:
         with connect_server(url, timeouts=SHORT_TIMEOUTS) as client:
             begun = time.monotonic()
-            found = within(3 * SECONDS, lambda: act(client))
-            assert isinstance(found, Exception)
-            return time.monotonic() - begun, found
+            outcome = within(3 * SECONDS, lambda: act(client))
+            assert isinstance(outcome, Exception)
+            return time.monotonic() - begun, outcome
 
     with ThreadPoolExecutor(len(ACTS)) as pool:
         return dict(zip(ACTS, pool.map(run, ACTS.values()), strict=True))
@@ -77,10 +77,10 @@ def refused(url: str) -> dict[str, tuple[float, Exception]]:
 @pytest.mark.slow
 def test_a_store_that_is_away_is_known_to_be_in_time(request: pytest.FixtureRequest, place: str) -> None:
     url = f"redis://127.0.0.1:{closed_port()}/0" if place == "closed" else str(request.getfixturevalue(place))
-    found = refused(url)
-    assert {name: type(error) for name, (_, error) in found.items()} == dict.fromkeys(ACTS, StoreUnavailable)
-    assert all(is_one_sentence(str(error)) for _, error in found.values())
-    assert max(taken for taken, _ in found.values()) < SECONDS
+    refusals = refused(url)
+    assert {name: type(error) for name, (_, error) in refusals.items()} == dict.fromkeys(ACTS, StoreUnavailable)
+    assert all(is_one_sentence(str(error)) for _, error in refusals.values())
+    assert max(seconds for seconds, _ in refusals.values()) < SECONDS
 
 
 @pytest.mark.slow

@@ -118,8 +118,10 @@ WITHOUT_KEYS = ("RedisTimeouts",)
 
 
 def calls(tree: ast.AST) -> list[ast.Call]:
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
-    users = [call for call in found if call.func.id.startswith("Redis") or call.func.id in NEEDS]  # type: ignore[attr-defined]
+    call_nodes = [
+        node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    ]
+    users = [call for call in call_nodes if call.func.id.startswith("Redis") or call.func.id in NEEDS]  # type: ignore[attr-defined]
     return [call for call in users if call.func.id not in WITHOUT_KEYS]  # type: ignore[attr-defined]
 
 
@@ -173,6 +175,6 @@ def test_another_workspace_is_refused_in_one_sentence(store: Redis, prefix: str)
     StoreOwnership(owner, lambda: "T1", prefix).claim_store()
     with pytest.raises(ConfigurationError) as caught:
         StoreOwnership(owner, lambda: "T2", prefix).claim_store()
-    said = str(caught.value)
-    assert is_one_sentence(said)
-    assert all(word in said for word in ("T1", "T2", "PRDIGEST_STORE_PREFIX", prefix))
+    message = str(caught.value)
+    assert is_one_sentence(message)
+    assert all(word in message for word in ("T1", "T2", "PRDIGEST_STORE_PREFIX", prefix))

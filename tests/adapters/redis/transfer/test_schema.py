@@ -102,13 +102,13 @@ def test_what_version_1_wrote_is_read(store: Redis) -> None:
     records = digest_store(store)
     votes = AnswerFeedback(MemoryCache(), RedisFeedbackStore(store), lambda: NOON)
     spec = DigestSpec(CHANNEL, REPOSITORY, Span(DAY.date, DAY.date, DAY.zone))
-    said = (RememberedMessage("person", "Who?"), RememberedMessage("bot", "Ada.", is_short=True))
-    assert memories.load_memory(CHANNEL, THREAD, "900.0") == ThreadMemory(DIGEST, said, "event:C0DIGEST:100.5")
+    messages = (RememberedMessage("person", "Who?"), RememberedMessage("bot", "Ada.", is_short=True))
+    assert memories.load_memory(CHANNEL, THREAD, "900.0") == ThreadMemory(DIGEST, messages, "event:C0DIGEST:100.5")
     assert memories.load_memory(DIRECT, THREAD, "900.0") == ThreadMemory("", (RememberedMessage("bot", LONG),))
     assert not attention.is_listening(CHANNEL, THREAD, is_own=True)
     assert attention.is_listening(DIRECT, THREAD, is_own=False)
-    found = DigestRecords(records, lambda: "T0TEAM").find_digest(spec)
-    assert found.record == PostedDigest(
+    tracked_digest = DigestRecords(records, lambda: "T0TEAM").find_digest(spec)
+    assert tracked_digest.record == PostedDigest(
         begun_at=datetime(2026, 3, 1, 8, tzinfo=UTC),
         lead="1772352000.000100",
         posted_at=datetime(2026, 3, 1, 8, 0, 9, tzinfo=UTC),
@@ -120,13 +120,13 @@ def test_what_version_1_wrote_is_read(store: Redis) -> None:
 def test_threads_do_not_expire_any_more_and_the_cache_does(store: Redis) -> None:
     written_by_version_1(store)
     migrate_schema(store)
-    found = lifetimes(store)
-    lasting = {key for key, lifetime in found.items() if lifetime == -1}
-    assert lasting == {key for key in found if key.startswith(("thread:", "attention:", "digest:"))} | {
+    key_lifetimes = lifetimes(store)
+    lasting = {key for key, lifetime in key_lifetimes.items() if lifetime == -1}
+    assert lasting == {key for key in key_lifetimes if key.startswith(("thread:", "attention:", "digest:"))} | {
         "votes",
         SCHEMA_KEY,
     }
-    assert (found["entry:v:octo/engine#7"], found["answer:command:1.2.3:risks"]) == (MONTH, 86_400)
+    assert (key_lifetimes["entry:v:octo/engine#7"], key_lifetimes["answer:command:1.2.3:risks"]) == (MONTH, 86_400)
 
 
 @pytest.mark.slow
@@ -253,6 +253,6 @@ def test_a_store_that_is_away_is_told_in_one_sentence() -> None:
     ],
 )
 def test_a_key_is_of_one_family_or_of_none(key: str, family: str | None) -> None:
-    found = find_exported_family(key)
-    assert (found.prefix if found else None) == family
+    exported_family = find_exported_family(key)
+    assert (exported_family.prefix if exported_family else None) == family
     assert sum(each.has_key(key) for each in EXPORTED_FAMILIES) == bool(family)

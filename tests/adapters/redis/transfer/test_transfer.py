@@ -267,8 +267,8 @@ def test_any_export_comes_back_to_the_letter(store_url: str, held: list[tuple[st
         store.flushdb()
         restored(store, lines)
         assert exported(store) == lines
-        found = {each["key"]: each["value"] for each in map(json.loads, lines[1:-1])}
-        assert found == {key: value for key, _, value in held}
+        restored_values = {each["key"]: each["value"] for each in map(json.loads, lines[1:-1])}
+        assert restored_values == {key: value for key, _, value in held}
 
 
 def test_how_far_it_is_can_be_seen(store: Redis) -> None:

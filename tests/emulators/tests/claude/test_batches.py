@@ -28,10 +28,10 @@ def test_results_come_by_their_names_in_another_order(sdk: Anthropic, claude: Cl
     names = [f"n{number}" for number in range(12)]
     asked = [entry(name, messages=[{"role": "user", "content": name}]) for name in names]
     batch = sdk.messages.batches.create(requests=asked)
-    found = list(sdk.messages.batches.results(batch.id))
-    assert {each.custom_id for each in found} == set(names)
-    assert [each.custom_id for each in found] != names
-    for each in found:
+    results = list(sdk.messages.batches.results(batch.id))
+    assert {each.custom_id for each in results} == set(names)
+    assert [each.custom_id for each in results] != names
+    for each in results:
         assert each.result.type == "succeeded"
         (text,) = [block.text for block in each.result.message.content if block.type == "text"]
         assert text == f"You said {each.custom_id}"

@@ -109,8 +109,8 @@ def test_the_key_may_come_in_either_header(claude: ClaudeEmulator, header: str) 
     prefix = "Bearer " if header == "authorization" else ""
     with httpx2.Client(base_url=claude.url, headers={"anthropic-version": "2023-06-01"}) as plain:
         for key, status in ((claude.api_key, 200), ("other", 401)):
-            found = plain.post("/v1/messages", json=body, headers={header: prefix + key})
-            assert found.status_code == status
+            response = plain.post("/v1/messages", json=body, headers={header: prefix + key})
+            assert response.status_code == status
         assert plain.post("/v1/messages", json=body).json()["error"]["type"] == "authentication_error"
 
 

@@ -10,8 +10,8 @@ from tests.emulators.claude.server import ClaudeEmulator
 
 
 def test_a_model_is_told_by_its_name(strict: Anthropic) -> None:
-    found = strict.models.retrieve("claude-haiku-5-5")
-    assert (found.id, found.type) == ("claude-haiku-5-5", "model")
+    model = strict.models.retrieve("claude-haiku-5-5")
+    assert (model.id, model.type) == ("claude-haiku-5-5", "model")
 
 
 def test_a_model_that_there_is_not_is_not_found(strict: Anthropic) -> None:

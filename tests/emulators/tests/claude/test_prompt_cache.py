@@ -15,9 +15,9 @@ from tests.emulators.claude.server import ClaudeEmulator, Text, ToolUse
 
 def system(*texts: str, ttl: str = "") -> list[dict[str, Any]]:
     """System blocks of which the last is marked for the cache."""
-    found: list[dict[str, Any]] = [{"type": "text", "text": text} for text in texts]
+    blocks: list[dict[str, Any]] = [{"type": "text", "text": text} for text in texts]
     control = {"type": "ephemeral", **({"ttl": ttl} if ttl else {})}
-    return [*found[:-1], {**found[-1], "cache_control": control}]
+    return [*blocks[:-1], {**blocks[-1], "cache_control": control}]
 
 
 def spent(message: Any) -> tuple[int, int, int]:
@@ -41,9 +41,9 @@ def test_a_short_or_unmarked_prefix_is_not_cached(sdk: Anthropic) -> None:
 
 def test_a_longer_prefix_reads_the_part_it_knows(sdk: Anthropic) -> None:
     ask(sdk, system=system("a" * 6000))
-    found = ask(sdk, system=[*system("a" * 6000), *system("b" * 4000)])
-    assert spent(found) == (1, 1000, 1500)
-    assert found.usage.cache_creation.ephemeral_5m_input_tokens == 1000
+    message = ask(sdk, system=[*system("a" * 6000), *system("b" * 4000)])
+    assert spent(message) == (1, 1000, 1500)
+    assert message.usage.cache_creation.ephemeral_5m_input_tokens == 1000
 
 
 # --- how long it is kept
@@ -67,7 +67,10 @@ def clock() -> Clock:
 @pytest.fixture
 def timed(clock: Clock) -> Iterator[Anthropic]:
     """A client of an emulator that goes by the test's clock."""
-    with ClaudeEmulator(clock=clock) as found, Anthropic(base_url=found.url, api_key=found.api_key) as client:
+    with (
+        ClaudeEmulator(clock=clock) as emulator,
+        Anthropic(base_url=emulator.url, api_key=emulator.api_key) as client,
+    ):
         yield client.with_options(max_retries=0)
 
 
@@ -78,11 +81,11 @@ def test_an_entry_is_forgotten_unless_it_is_read(
 ) -> None:
     prompt = system("a" * 8000, ttl=ttl)
     waits = (0, life - 1, life - 1, life)
-    found = []
+    token_counts = []
     for wait in waits:
         clock.now += wait
-        found.append(spent(asks(timed, system=prompt)))
-    assert found == [(1, 2000, 0), (1, 0, 2000), (1, 0, 2000), (1, 2000, 0)]
+        token_counts.append(spent(asks(timed, system=prompt)))
+    assert token_counts == [(1, 2000, 0), (1, 0, 2000), (1, 0, 2000), (1, 2000, 0)]
 
 
 def test_who_reads_a_longer_prefix_keeps_the_shorter(timed: Anthropic, clock: Clock) -> None:
@@ -112,8 +115,8 @@ def test_what_lives_an_hour_outlives_what_lives_five_minutes(timed: Anthropic, c
 
 
 def test_a_part_too_short_for_its_own_mark_is_written_by_the_next(timed: Anthropic) -> None:
-    found = ask(timed, system=[*system("a" * 4000, ttl="1h"), *system("b" * 4000)]).usage
-    assert found.cache_creation.to_dict() == {"ephemeral_1h_input_tokens": 0, "ephemeral_5m_input_tokens": 2000}
+    usage = ask(timed, system=[*system("a" * 4000, ttl="1h"), *system("b" * 4000)]).usage
+    assert usage.cache_creation.to_dict() == {"ephemeral_1h_input_tokens": 0, "ephemeral_5m_input_tokens": 2000}
 
 
 # --- what it refuses

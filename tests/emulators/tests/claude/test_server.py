@@ -104,15 +104,15 @@ def test_a_tool_is_called_and_answered(sdk: Anthropic, claude: ClaudeEmulator) -
 
 
 def test_a_stream_brings_the_same_answer_in_pieces(sdk: Anthropic, claude: ClaudeEmulator) -> None:
-    said = "Several words that arrive\nin more than one piece, ünïcode too."
-    claude.script(Text(said))
+    text = "Several words that arrive\nin more than one piece, ünïcode too."
+    claude.script(Text(text))
     with sdk.messages.stream(model=MODEL, max_tokens=500, messages=HELLO) as stream:  # type: ignore[arg-type]
         pieces = list(stream.text_stream)
         message = stream.get_final_message()
     assert len(pieces) > 1
-    assert "".join(pieces) == text_of(message) == said
+    assert "".join(pieces) == text_of(message) == text
     assert [block.type for block in message.content] == ["thinking", "text"]
-    assert (message.stop_reason, message.usage.output_tokens) == ("end_turn", len(said) // 4)
+    assert (message.stop_reason, message.usage.output_tokens) == ("end_turn", len(text) // 4)
 
 
 def test_a_stream_has_the_events_of_the_service(sdk: Anthropic, claude: ClaudeEmulator) -> None:
@@ -172,9 +172,9 @@ def test_a_failure_has_its_status_and_type(
     claude.script(Failure(status, kind, "Not now", retry_after=7))
     with pytest.raises(error, match="Not now") as caught:
         ask(sdk, stream=stream)
-    found: Any = caught.value
-    assert (found.status_code, found.body["error"]["type"]) == (status, kind)
-    assert found.response.headers["retry-after"] == "7"
+    status_error: Any = caught.value
+    assert (status_error.status_code, status_error.body["error"]["type"]) == (status, kind)
+    assert status_error.response.headers["retry-after"] == "7"
 
 
 def test_a_mid_stream_error_without_a_stream_is_a_plain_failure(sdk: Anthropic, claude: ClaudeEmulator) -> None:

@@ -36,9 +36,9 @@ def test_a_step_has_its_own_pace(sdk: Anthropic, claude: ClaudeEmulator, stream:
     claude.pace = 5
     claude.script(Text("one two three", pace=0.01))
     began = time.monotonic()
-    found = text_of(streamed(sdk) if stream else ask(sdk))
+    text = text_of(streamed(sdk) if stream else ask(sdk))
     spent = time.monotonic() - began
-    assert found == "one two three"
+    assert text == "one two three"
     # ten events at least; without a stream there is nothing to pace
     assert (0.1 if stream else 0) <= spent < 30
 
@@ -47,14 +47,14 @@ def test_a_stall_sends_pings_and_goes_on(claude: ClaudeEmulator) -> None:
     claude.script(Stall("Half of it", 0.1, " and the rest"))
     begun = ["message_start", "ping"]
     thought = ["content_block_start", *["content_block_delta"] * 2, "content_block_stop"]
-    said = [
+    text_events = [
         "content_block_start",
         "content_block_delta",
         *["ping"] * 4,
         "content_block_delta",
         "content_block_stop",
     ]
-    assert raw_kinds(claude) == [*begun, *thought, *said, "message_delta", "message_stop"]
+    assert raw_kinds(claude) == [*begun, *thought, *text_events, "message_delta", "message_stop"]
 
 
 @pytest.mark.parametrize(("before", "rest"), [("Half", " rest"), ("Half", ""), ("", "rest")])
@@ -72,19 +72,19 @@ def test_a_stall_ends_as_any_answer(
 @pytest.mark.slow
 def test_pings_keep_the_sdk_from_timing_out(sdk: Anthropic, claude: ClaudeEmulator) -> None:
     claude.script(Stall("Half", 1.3, " rest", pings=9))
-    said: list[str] = []
-    heard(sdk, said, timeout=1)
-    assert said == ["Half", " rest"]
+    pieces: list[str] = []
+    heard(sdk, pieces, timeout=1)
+    assert pieces == ["Half", " rest"]
 
 
 def test_silence_without_pings_times_out_with_the_error_of_the_http_client(
     sdk: Anthropic, claude: ClaudeEmulator
 ) -> None:
     claude.script(Stall("Half", 20, pings=0))
-    said: list[str] = []
+    pieces: list[str] = []
     with pytest.raises(httpx2.ReadTimeout):
-        heard(sdk.with_options(max_retries=2), said, timeout=1)
-    assert (said, len(claude.requests)) == (["Half"], 1)
+        heard(sdk.with_options(max_retries=2), pieces, timeout=1)
+    assert (pieces, len(claude.requests)) == (["Half"], 1)
 
 
 # --- streams that break
@@ -96,10 +96,10 @@ def test_an_error_breaks_a_stream_and_is_not_retried(
     sdk: Anthropic, claude: ClaudeEmulator, before: str, kind: str
 ) -> None:
     claude.script(MidStreamError(before, kind))
-    said: list[str] = []
+    pieces: list[str] = []
     with pytest.raises(anthropic.APIStatusError) as caught:
-        heard(sdk.with_options(max_retries=2), said)
-    assert ("".join(said), caught.value.status_code, caught.value.type) == (before, 200, kind)
+        heard(sdk.with_options(max_retries=2), pieces)
+    assert ("".join(pieces), caught.value.status_code, caught.value.type) == (before, 200, kind)
     assert type(caught.value) is anthropic.APIStatusError
     assert len(claude.requests) == 1
 
@@ -112,10 +112,10 @@ def test_an_error_before_any_text_comes_first_of_all(claude: ClaudeEmulator) -> 
 @pytest.mark.parametrize("before", ["Half of it", ""])
 def test_a_cut_arrives_as_an_error_of_the_http_client(sdk: Anthropic, claude: ClaudeEmulator, before: str) -> None:
     claude.script(Cut(before))
-    said: list[str] = []
+    pieces: list[str] = []
     with pytest.raises(httpx2.RemoteProtocolError):
-        heard(sdk.with_options(max_retries=2), said)
-    assert ("".join(said), len(claude.requests)) == (before, 1)
+        heard(sdk.with_options(max_retries=2), pieces)
+    assert ("".join(pieces), len(claude.requests)) == (before, 1)
 
 
 @pytest.mark.parametrize("before", ["Half of it", ""])

@@ -89,11 +89,11 @@ def test_a_conversation_with_calls_needs_its_tools(sdk: Anthropic, claude: Claud
 def test_results_come_before_anything_else(sdk: Anthropic, claude: ClaudeEmulator) -> None:
     claude.script(ToolUse("read", {"path": "a.py"}), Text("Done"))
     *turns, last = answered(ask(sdk, tools=TOOLS))
-    said = {"type": "text", "text": "And now?"}
+    text_block = {"type": "text", "text": "And now?"}
     with pytest.raises(anthropic.BadRequestError, match="must come first"):
-        ask(sdk, tools=TOOLS, messages=[*turns, {**last, "content": [said, *last["content"]]}])
-    wanted = [*turns, {**last, "content": [*last["content"], said]}]
-    assert text_of(ask(sdk, tools=TOOLS, messages=wanted)) == "Done"
+        ask(sdk, tools=TOOLS, messages=[*turns, {**last, "content": [text_block, *last["content"]]}])
+    messages = [*turns, {**last, "content": [*last["content"], text_block]}]
+    assert text_of(ask(sdk, tools=TOOLS, messages=messages)) == "Done"
 
 
 @ASKS
@@ -104,10 +104,10 @@ def test_a_turn_may_say_nothing_before_a_call_but_not_be_sent_back_like_that(
     claude.script(ToolUse("read", {"path": "a.py"}, text=text), Text("Done"))
     called = asks(sdk, tools=TOOLS)
     assert [block.type for block in called.content] == ["thinking", "text", "tool_use"]
-    first, said, last = answered(called)
+    first, assistant_turn, last = answered(called)
     with pytest.raises(anthropic.BadRequestError, match=message):
-        asks(sdk, tools=TOOLS, messages=[first, said, last])
-    less = {**said, "content": [block for block in said["content"] if block.type != "text"]}
+        asks(sdk, tools=TOOLS, messages=[first, assistant_turn, last])
+    less = {**assistant_turn, "content": [block for block in assistant_turn["content"] if block.type != "text"]}
     assert text_of(asks(sdk, tools=TOOLS, messages=[first, less, last])) == "Done"
 
 

@@ -13,8 +13,8 @@ from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
 def test_a_pull_request_has_one_commit_on_its_base(hub: GitHubEmulator) -> None:
     with client(hub) as github:
         repository = github.get_repo(REPO)
-        found = repository.get_pull(7)
-        assert [each.sha for each in found.get_commits()] == [pull(7).head_sha]
+        pull_request = repository.get_pull(7)
+        assert [each.sha for each in pull_request.get_commits()] == [pull(7).head_sha]
         compared = repository.compare(pull(7).base_sha, pull(7).head_sha)
         assert compared.merge_base_commit.sha == pull(7).base_sha
         assert [each.filename for each in compared.files] == ["src/part_7.py"]
@@ -38,9 +38,9 @@ def test_a_file_is_that_of_the_commit(hub: GitHubEmulator) -> None:
     hub.add_commit(REPO, TreeCommit(oid, FixedTree(entries)))
     with client(hub) as github:
         repository = github.get_repo(REPO)
-        found = repository.get_contents("src/a b.py", ref=oid)
-        assert not isinstance(found, list)
-        assert (found.decoded_content.decode(), found.size) == ("text “ü”\n", 14)
+        content_file = repository.get_contents("src/a b.py", ref=oid)
+        assert not isinstance(content_file, list)
+        assert (content_file.decoded_content.decode(), content_file.size) == ("text “ü”\n", 14)
         large = repository.get_contents("large.py", ref=oid)
         assert not isinstance(large, list)
         assert (large.encoding, large.size) == ("none", 1_000_001)
@@ -51,12 +51,12 @@ def test_a_file_is_that_of_the_commit(hub: GitHubEmulator) -> None:
 
 def test_comments_and_descriptions_are_taken(hub: GitHubEmulator) -> None:
     with client(hub) as github:
-        found = github.get_repo(REPO).get_pull(7)
-        comment = found.create_issue_comment("Working on it")
+        pull_request = github.get_repo(REPO).get_pull(7)
+        comment = pull_request.create_issue_comment("Working on it")
         assert comment.body == "Working on it"
         comment.edit("Done")
         assert comment.body == "Done"
         comment.delete()
-        found.edit(body="What it does")
-        assert found.body == "What it does"
+        pull_request.edit(body="What it does")
+        assert pull_request.body == "What it does"
     assert [call.method for call in hub.calls[-4:]] == ["POST", "PATCH", "DELETE", "PATCH"]

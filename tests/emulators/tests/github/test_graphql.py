@@ -57,16 +57,25 @@ def test_a_pull_request_has_its_facts(hub: GitHubEmulator) -> None:
       author { __typename login url } labels(first: 9) { nodes { name } }
       files(first: 1) { totalCount pageInfo { hasNextPage } nodes { path additions changeType } } } } }"""
     repository = ask(hub, query)["repository"]
-    found = repository["pullRequest"]
+    pull_request = repository["pullRequest"]
     assert repository["nameWithOwner"] == REPO
-    assert (found["title"], found["body"], found["state"], found["merged"]) == ("a [b] `c`", "", "MERGED", True)
-    assert found["mergedAt"] == "2026-01-15T18:00:00Z"
-    assert found["url"] == "https://github.com/acme/rocket/pull/20"
-    assert found["author"] == {"__typename": "User", "login": "octocat", "url": "https://github.com/octocat"}
-    assert found["mergeCommit"]["oid"] == pull(20).merge_commit_sha
-    assert found["labels"]["nodes"] == [{"name": "bug"}]
-    assert (found["changedFiles"], found["additions"]) == (2, 1)
-    assert found["files"] == {
+    assert (pull_request["title"], pull_request["body"], pull_request["state"], pull_request["merged"]) == (
+        "a [b] `c`",
+        "",
+        "MERGED",
+        True,
+    )
+    assert pull_request["mergedAt"] == "2026-01-15T18:00:00Z"
+    assert pull_request["url"] == "https://github.com/acme/rocket/pull/20"
+    assert pull_request["author"] == {
+        "__typename": "User",
+        "login": "octocat",
+        "url": "https://github.com/octocat",
+    }
+    assert pull_request["mergeCommit"]["oid"] == pull(20).merge_commit_sha
+    assert pull_request["labels"]["nodes"] == [{"name": "bug"}]
+    assert (pull_request["changedFiles"], pull_request["additions"]) == (2, 1)
+    assert pull_request["files"] == {
         "totalCount": 2,
         "pageInfo": {"hasNextPage": True},
         "nodes": [{"path": "a.py", "additions": 1, "changeType": "MODIFIED"}],
@@ -80,11 +89,11 @@ def test_a_pull_request_names_the_issues_that_it_closes(hub: GitHubEmulator) -> 
       repository { id } closingIssuesReferences(first: 5) { totalCount nodes { number title } }
       last: closingIssuesReferences(last: 1) { nodes { number url repository { id nameWithOwner } } } } } }"""
     repository = ask(hub, query)["repository"]
-    found = repository["pullRequest"]
-    assert found["repository"]["id"] == repository["id"]
-    assert numbers(found["closingIssuesReferences"]) == [40, 41, 42, 43, 44]
-    assert found["closingIssuesReferences"]["totalCount"] == 8
-    (last,) = found["last"]["nodes"]
+    pull_request = repository["pullRequest"]
+    assert pull_request["repository"]["id"] == repository["id"]
+    assert numbers(pull_request["closingIssuesReferences"]) == [40, 41, 42, 43, 44]
+    assert pull_request["closingIssuesReferences"]["totalCount"] == 8
+    (last,) = pull_request["last"]["nodes"]
     assert (last["number"], last["repository"]["nameWithOwner"]) == (5, "acme/secret")
     assert last["url"] == "https://github.com/acme/secret/issues/5"
     assert last["repository"]["id"] != repository["id"]
@@ -131,12 +140,12 @@ def test_an_object_is_found_by_id_or_branch(hub: GitHubEmulator) -> None:
     query = """query ($oid: GitObjectID!) { repository(owner: "acme", name: "rocket") {
       head: object(expression: "main") { oid } one: object(oid: $oid) { oid } none: object(expression: "x") { oid }
     } viewer { login } rateLimit { limit cost remaining resetAt } }"""
-    found = ask(hub, query, oid=oid)
-    assert found["repository"]["head"]["oid"] == pull(7).merge_commit_sha
-    assert found["repository"]["one"]["oid"] == oid
-    assert found["repository"]["none"] is None
-    assert found["viewer"]["login"]
-    assert (found["rateLimit"]["limit"], found["rateLimit"]["remaining"]) == (5000, 4999)
+    data = ask(hub, query, oid=oid)
+    assert data["repository"]["head"]["oid"] == pull(7).merge_commit_sha
+    assert data["repository"]["one"]["oid"] == oid
+    assert data["repository"]["none"] is None
+    assert data["viewer"]["login"]
+    assert (data["rateLimit"]["limit"], data["rateLimit"]["remaining"]) == (5000, 4999)
 
 
 @pytest.mark.parametrize(
@@ -154,8 +163,8 @@ def test_an_object_is_found_by_id_or_branch(hub: GitHubEmulator) -> None:
 )
 def test_search_understands(unchanged: GitHubEmulator, text: str, expected: list[int]) -> None:
     full = f"repo:{REPO} is:pr {text}"
-    found = ask(unchanged, FIND, text=full)["search"]
-    assert (numbers(found), found["issueCount"]) == (expected, len(expected))
+    search_results = ask(unchanged, FIND, text=full)["search"]
+    assert (numbers(search_results), search_results["issueCount"]) == (expected, len(expected))
     with client(unchanged) as github:
         assert [issue.number for issue in github.search_issues(full)] == expected
 
@@ -165,8 +174,8 @@ def test_search_lags_and_ends_at_a_thousand(hub: GitHubEmulator) -> None:
     assert 5 not in numbers(ask(hub, FIND, text=f"repo:{REPO} is:pr")["search"])
     hub.add("acme/big", *(pull(number, files=[]) for number in range(1, 1102)))
     with client(hub, per_page=100) as github:
-        found = github.search_issues("repo:acme/big is:pr")
-        assert (found.totalCount, len(list(found))) == (1000, 1000)
+        issues = github.search_issues("repo:acme/big is:pr")
+        assert (issues.totalCount, len(list(issues))) == (1000, 1000)
         with pytest.raises(GithubException, match="first 1000"):
             github.requester.requestJsonAndCheck("GET", "/search/issues?q=is:pr&per_page=100&page=11")
 

@@ -15,14 +15,22 @@ from tests.emulators.github.server import GitHubEmulator, changed_file, pull
 def test_rest_shows_a_pull_request(hub: GitHubEmulator) -> None:
     with client(hub) as github:
         repository = github.get_repo(REPO)
-        found = repository.get_pull(7)
+        pull_request = repository.get_pull(7)
         assert (repository.full_name, repository.default_branch) == (REPO, "main")
-        assert (found.number, found.merged, found.merged_at) == (7, True, NOON + timedelta(hours=7))
-        assert (found.user.login, found.merged_by.login, found.base.ref) == ("octocat", "maintainer", "main")
-        assert (found.additions, found.changed_files) == (1, 1)
-        assert found.merge_commit_sha == pull(7).merge_commit_sha
+        assert (pull_request.number, pull_request.merged, pull_request.merged_at) == (
+            7,
+            True,
+            NOON + timedelta(hours=7),
+        )
+        assert (pull_request.user.login, pull_request.merged_by.login, pull_request.base.ref) == (
+            "octocat",
+            "maintainer",
+            "main",
+        )
+        assert (pull_request.additions, pull_request.changed_files) == (1, 1)
+        assert pull_request.merge_commit_sha == pull(7).merge_commit_sha
         issue = next(iter(github.search_issues(f"repo:{REPO} is:pr merged:>=2026-02-28T19:00:00Z")))
-        assert issue.as_pull_request().head.sha == found.head.sha
+        assert issue.as_pull_request().head.sha == pull_request.head.sha
 
 
 def test_the_newest_api_version_has_no_merge_commit(hub: GitHubEmulator) -> None:
@@ -35,9 +43,9 @@ def test_files_page_to_the_end_and_stop_at_3000(hub: GitHubEmulator) -> None:
     files = [changed_file(f"f{number}.py", None) for number in range(3005)]
     hub.add(REPO, pull(50, files=files))
     with client(hub, per_page=100) as github:
-        found = github.get_repo(REPO).get_pull(50)
-        names = [item.filename for item in found.get_files()]
-    assert (found.changed_files, len(names), len(set(names))) == (3005, 3000, 3000)
+        pull_request = github.get_repo(REPO).get_pull(50)
+        names = [item.filename for item in pull_request.get_files()]
+    assert (pull_request.changed_files, len(names), len(set(names))) == (3005, 3000, 3000)
     assert len(hub.calls_to(f"/repos/{REPO}/pulls/50/files")) == 30
 
 

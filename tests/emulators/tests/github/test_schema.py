@@ -56,7 +56,7 @@ def described(kind: GraphQLNamedType) -> set[str]:
 
 
 def field_texts(kind: GraphQLObjectType | GraphQLInterfaceType) -> set[str]:
-    found = {f"{name}: {item.type}" for name, item in kind.fields.items()}
+    texts = {f"{name}: {item.type}" for name, item in kind.fields.items()}
     for name, item in kind.fields.items():
-        found |= {f"{name}({key}: {argument.type})" for key, argument in item.args.items()}
-    return found
+        texts |= {f"{name}({key}: {argument.type})" for key, argument in item.args.items()}
+    return texts

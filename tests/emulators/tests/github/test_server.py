@@ -58,9 +58,9 @@ def test_limits_are_counted_by_resource(hub: GitHubEmulator) -> None:
     with client(hub) as github:
         github.get_repo(REPO)
         list(github.search_issues(f"repo:{REPO} is:pr"))
-        found = github.get_rate_limit().resources
-    assert (found.core.used, found.search.used, found.graphql.used) == (1, 1, 0)
-    assert (found.core.limit, found.search.limit) == (5000, 30)
+        resources = github.get_rate_limit().resources
+    assert (resources.core.used, resources.search.used, resources.graphql.used) == (1, 1, 0)
+    assert (resources.core.limit, resources.search.limit) == (5000, 30)
 
 
 def test_a_used_up_limit_is_refused(hub: GitHubEmulator) -> None:
@@ -157,8 +157,8 @@ def test_a_replay_day_is_loaded(hub: GitHubEmulator, tmp_path: Path) -> None:
     )
     hub.load_replay(tmp_path)
     with client(hub) as github:
-        found = github.get_repo("o/n").get_pull(5)
-        assert (found.additions, found.user.type) == (9, "Bot")
-        assert not found.body
-        assert found.updated_at == found.merged_at == datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
-        assert [item.filename for item in found.get_files()] == ["x.py"]
+        pull_request = github.get_repo("o/n").get_pull(5)
+        assert (pull_request.additions, pull_request.user.type) == (9, "Bot")
+        assert not pull_request.body
+        assert pull_request.updated_at == pull_request.merged_at == datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
+        assert [item.filename for item in pull_request.get_files()] == ["x.py"]

@@ -69,9 +69,9 @@ def test_a_file_has_the_id_that_git_gives_it(hub: GitHubEmulator) -> None:
 def test_modes_are_decimal(
     hub: GitHubEmulator, entry: Entry, path: str, mode: int, kind: str, object_type: str | None
 ) -> None:
-    found = look(hub, entry, path)
-    assert (found["mode"], found["type"]) == (mode, kind)
-    assert (found["object"] or {}).get("__typename") == object_type
+    tree_entry = look(hub, entry, path)
+    assert (tree_entry["mode"], tree_entry["type"]) == (mode, kind)
+    assert (tree_entry["object"] or {}).get("__typename") == object_type
 
 
 @pytest.mark.parametrize(

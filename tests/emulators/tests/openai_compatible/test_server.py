@@ -37,8 +37,8 @@ def served() -> Iterator[OpenAIEmulator]:
 def client(served: OpenAIEmulator) -> Iterator[OpenAI]:
     with OpenAI(
         base_url=served.address, api_key=served.api_key, max_retries=0, _strict_response_validation=True
-    ) as found:
-        yield found
+    ) as openai_client:
+        yield openai_client
 
 
 def ask(client: OpenAI, **fields: Any) -> Any:
@@ -150,8 +150,10 @@ def test_what_is_not_of_the_protocol_is_refused(
 
 def test_a_conversation_with_calls_is_taken(served: OpenAIEmulator, client: OpenAI) -> None:
     served.script(Text("Much."))
-    said = {"role": "assistant", "content": None, "tool_calls": [CALL]}
-    assert ask(client, messages=[*HELLO, said, RESULT], tools=[TOOL]).choices[0].message.content == "Much."
+    assistant_turn = {"role": "assistant", "content": None, "tool_calls": [CALL]}
+    assert (
+        ask(client, messages=[*HELLO, assistant_turn, RESULT], tools=[TOOL]).choices[0].message.content == "Much."
+    )
 
 
 def test_a_wrong_key_is_refused(served: OpenAIEmulator) -> None:

@@ -52,8 +52,8 @@ def over(github: ScriptedGitHub, **fields: Any) -> Toolbox:
 
 def cite(toolbox: Toolbox, quote: str, place: str = "#issuecomment-1", number: str = "7") -> str:
     """The address of a quote of what somebody wrote, empty if it does not hold."""
-    found = toolbox.find_remark(Citation(number, place, quote))
-    return found[0].build_remark_url(found[1]) if found else ""
+    remark_match = toolbox.find_remark(Citation(number, place, quote))
+    return remark_match[0].build_remark_url(remark_match[1]) if remark_match else ""
 
 
 def test_a_discussion_says_who_said_what_and_where(github: ScriptedGitHub) -> None:
@@ -164,8 +164,8 @@ HOSTILE = [
 @pytest.mark.slow
 def test_hostile_remarks_stay_material(github: ScriptedGitHub) -> None:
     for body in HOSTILE:
-        found = over(github, comments=(said(1, body),)).run_tool(TALK, {"number": 7})
-        text = inside(found)
+        output = over(github, comments=(said(1, body),)).run_tool(TALK, {"number": 7})
+        text = inside(output)
         assert len(text) <= MAX_RESULT_LENGTH, body[:20]
         assert SECRET not in text
         assert not re.search(r"[\0\x1b\u202e\u2066]", text)
@@ -193,9 +193,9 @@ def test_a_forged_head_lends_nobody_a_word(github: ScriptedGitHub) -> None:
 def test_a_refusal_is_a_sentence(arguments: dict[str, Any], limit: int, says: str, github: ScriptedGitHub) -> None:
     toolbox = over(github)
     github.set_limit("graphql", limit)
-    found = toolbox.run_tool(TALK, arguments)
-    assert found.is_error
-    assert says in found.text
+    output = toolbox.run_tool(TALK, arguments)
+    assert output.is_error
+    assert says in output.text
     assert github.queries == (0 if "repository" in arguments else 1)
 
 
@@ -217,8 +217,8 @@ def test_what_github_does_not_send_is_no_silence(github: ScriptedGitHub) -> None
 def test_without_a_source_the_model_hears_it() -> None:
     there = shelf(pull(7))
     there.background = replace(there.background, github=None)
-    found = there.toolbox().run_tool(TALK, {"number": 7})
-    assert (found.text, found.is_error) == ("Discussions can't be read here.", True)
+    output = there.toolbox().run_tool(TALK, {"number": 7})
+    assert (output.text, output.is_error) == ("Discussions can't be read here.", True)
 
 
 def test_a_number_that_was_discussed_is_linked(github: ScriptedGitHub) -> None:

@@ -96,8 +96,8 @@ def with_tree(tree: FileTree, *pulls: PullRequest) -> Toolbox:
 
 def cite(toolbox: Toolbox, quote: str, path: str = "engine/retry.py", **more: Any) -> str:
     """The address of a quote, empty if it does not hold."""
-    found = toolbox.find_evidence(Citation("7", path, quote, **more))
-    return found[1].build_url(found[0]) if found else ""
+    evidence_match = toolbox.find_evidence(Citation("7", path, quote, **more))
+    return evidence_match[1].build_url(evidence_match[0]) if evidence_match else ""
 
 
 # a part of a file
@@ -237,9 +237,9 @@ def test_a_line_is_only_called_unchanged_where_that_is_known(change: ChangedFile
     toolbox = with_tree(FileTree({"engine/retry.py": RETRY}), replace(SEVEN, files=(change,)))
     text = told(toolbox, "read_file", number=7, path="engine/retry.py")
     assert ("Which of them #7 changed is not known." in text) is not is_known
-    found = toolbox.find_evidence(Citation("7", "engine/retry.py", "DEFAULT_TIMEOUT = 10"))
-    assert found
-    assert found[1].is_change is not is_known
+    evidence_match = toolbox.find_evidence(Citation("7", "engine/retry.py", "DEFAULT_TIMEOUT = 10"))
+    assert evidence_match
+    assert evidence_match[1].is_change is not is_known
 
 
 # what may be quoted
@@ -254,9 +254,9 @@ def test_an_unchanged_line_that_a_tool_read_is_evidence(github: ScriptedGitHub) 
     assert cite(toolbox, "DEFAULT_TIMEOUT = 10") == "", "that line was not shown"
     assert cite(toolbox, "return wait_for(worker)", "engine/run.py") == ""
     assert cite(toolbox, "return wait_for(workers)") == ""
-    found = toolbox.find_evidence(Citation("7", "engine/retry.py", "return wait_for(worker)"))
-    assert found
-    assert not found[1].is_change
+    evidence_match = toolbox.find_evidence(Citation("7", "engine/retry.py", "return wait_for(worker)"))
+    assert evidence_match
+    assert not evidence_match[1].is_change
 
 
 def test_what_an_earlier_answer_quoted_must_be_read_again(github: ScriptedGitHub) -> None:
@@ -299,9 +299,9 @@ def test_of_other_repositories_no_file_is_read(github: ScriptedGitHub) -> None:
     toolbox = over_github(github)
     for arguments in ({"path": "a.py"}, {"name": "a"}):
         name = "read_file" if "path" in arguments else "find_uses"
-        found = toolbox.run_tool(name, {"number": 7, "repository": "secret/plans", **arguments})
-        assert found.is_error
-        assert found.text.endswith("ask about octo/engine, octo/tools.")
+        output = toolbox.run_tool(name, {"number": 7, "repository": "secret/plans", **arguments})
+        assert output.is_error
+        assert output.text.endswith("ask about octo/engine, octo/tools.")
     assert github.queries == 0
 
 
@@ -349,8 +349,8 @@ def test_what_has_no_room_was_not_read() -> None:
 
 @pytest.mark.parametrize("name", ["  ", "\n"])
 def test_nothing_is_no_name(name: str, github: ScriptedGitHub) -> None:
-    found = over_github(github).run_tool("find_uses", {"number": 7, "name": name})
-    assert (found.is_error, found.text) == (True, "Which name? Give it as it stands in the code.")
+    output = over_github(github).run_tool("find_uses", {"number": 7, "name": name})
+    assert (output.is_error, output.text) == (True, "Which name? Give it as it stands in the code.")
 
 
 @pytest.mark.slow

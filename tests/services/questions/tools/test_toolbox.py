@@ -78,9 +78,9 @@ def calls(there: Shelf) -> list[str]:
 
 def refused(toolbox: Toolbox, name: str, arguments: dict[str, Any]) -> str:
     """What a tool says to a question that it can't answer."""
-    found = toolbox.run_tool(name, arguments)
-    assert found.is_error
-    return found.text
+    refusal = toolbox.run_tool(name, arguments)
+    assert refusal.is_error
+    return refusal.text
 
 
 # questions that can't be answered
@@ -167,13 +167,13 @@ FAILURES: list[tuple[PrdigestError, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("error", "said"), FAILURES, ids=[type(error).__name__ for error, _ in FAILURES])
+@pytest.mark.parametrize(("error", "phrase"), FAILURES, ids=[type(error).__name__ for error, _ in FAILURES])
 @pytest.mark.parametrize("name", EVERY_TOOL)
-def test_where_github_does_not_answer_the_model_hears_it(name: str, error: PrdigestError, said: str) -> None:
+def test_where_github_does_not_answer_the_model_hears_it(name: str, error: PrdigestError, phrase: str) -> None:
     there = shelf(SEVEN, failing={"day 2026-02-28": error, "pull 7": error, "talk 7": error})
-    found = refused(there.toolbox(), name, EVERY_TOOL[name])
-    assert found.startswith(said)
-    assert "GITHUB_TOKEN" not in found, "that is for the operator"
+    refusal = refused(there.toolbox(), name, EVERY_TOOL[name])
+    assert refusal.startswith(phrase)
+    assert "GITHUB_TOKEN" not in refusal, "that is for the operator"
 
 
 def test_without_the_store_there_is_no_answer_to_keep() -> None:
@@ -183,9 +183,9 @@ def test_without_the_store_there_is_no_answer_to_keep() -> None:
 
 
 def test_a_defect_of_one_tool_ends_no_answer(caplog: pytest.LogCaptureFixture) -> None:
-    found = shelf(SEVEN, failing={"pull 7": ZeroDivisionError()}).toolbox().run_tool(PULL, {"number": 7})
-    assert found.is_error
-    assert "say so" in found.text
+    output = shelf(SEVEN, failing={"pull 7": ZeroDivisionError()}).toolbox().run_tool(PULL, {"number": 7})
+    assert output.is_error
+    assert "say so" in output.text
     assert f"a defect in the tool {PULL}" in caplog.text
 
 
@@ -217,7 +217,7 @@ def test_lines_of_a_search_carry_mark_file_and_number() -> None:
 
 def test_a_summary_is_searched_where_there_is_one() -> None:
     there = shelf(SEVEN)
-    there.summaries.said = summary(headline="Patience grows", technical_impact="Queues wait.")
+    there.summaries.stub_summary = summary(headline="Patience grows", technical_impact="Queues wait.")
     assert "match: none" in told(there.toolbox(), SEARCH, any_of=["queues"], where="text")
     there.entries.refresh_summary(SEVEN)
     text = told(there.toolbox(), SEARCH, any_of=["queues", "patience"], where="text")
@@ -327,17 +327,17 @@ def test_where_a_thread_is_about_single_ones_its_day_is_that_of_the_first() -> N
 
 
 @pytest.mark.parametrize(
-    ("failing", "said"),
+    ("failing", "phrase"),
     [
         ({}, f"#20 takes back {NO_NUMBER}."),
         ({"pull 9": AWAY}, f"#20 takes back {NO_NUMBER}."),
     ],
     ids=["an issue", "github away"],
 )
-def test_a_number_that_github_does_not_know_is_not_named(failing: dict[str, Exception], said: str) -> None:
+def test_a_number_that_github_does_not_know_is_not_named(failing: dict[str, Exception], phrase: str) -> None:
     there = shelf(SEVEN, replace(REVERT, title='Revert "Wait" (#9)', body="Reverts #9"), failing=failing)
     toolbox = there.toolbox()
-    assert said in told(toolbox, BACK, days="2026-03-01")
+    assert phrase in told(toolbox, BACK, days="2026-03-01")
     assert toolbox.provenance.gaps == ("#9 (it could not be loaded)" if failing else "")
 
 
@@ -383,7 +383,7 @@ def test_what_a_model_wrote_is_marked() -> None:
     quoted = Evidence("engine/retry.py", "timeout = 10 seconds", DiffSide.OLD, 2)
     added = Evidence("engine/retry.py", "retries = five", DiffSide.NEW, 3)
     kept = Evidence("engine/retry.py", "done = True", DiffSide.NEW, 4, is_change=False)
-    there.summaries.said = summary(headline="Patience grows", evidence=(quoted, added, kept))
+    there.summaries.stub_summary = summary(headline="Patience grows", evidence=(quoted, added, kept))
     there.entries.refresh_summary(SEVEN)
     for name in (LIST, SEARCH, BACK):
         head = told(there.toolbox(), name, **EVERY_TOOL[name]).split("\n")[0]
@@ -400,8 +400,8 @@ def test_what_a_model_wrote_is_marked() -> None:
 
 def test_what_the_author_says_is_told_as_such() -> None:
     issues = (LinkedIssue(3, "Workers hang"), LinkedIssue(4, "Slow\nFiles: x"))
-    said = replace(SEVEN, linked_issues=issues, labels=("bug", "v1"), body="2.9 % faster")
-    text = told(shelf(said).toolbox(), PULL, number=7)
+    author_case = replace(SEVEN, linked_issues=issues, labels=("bug", "v1"), body="2.9 % faster")
+    text = told(shelf(author_case).toolbox(), PULL, number=7)
     assert text.endswith(
         "\nWhat the author says (nobody has checked it):\nLabels: bug, v1\n"
         "Issues that it closes:\n- #3: Workers hang\n- #4: Slow Files: x\nDescription:\n  2.9 % faster"
@@ -471,8 +471,8 @@ def test_the_ledger_tells_of_a_diff_that_could_not_be_loaded() -> None:
 
 @pytest.mark.parametrize("more", [{}, {"paths": ["engine/"]}, {"contains": "timeout"}], ids=str)
 def test_the_model_hears_that_a_diff_could_not_be_loaded(more: dict[str, Any]) -> None:
-    found = shelf(SEVEN, failing={"files 7": AWAY}).toolbox().run_tool(DIFF, {"number": 7, **more})
-    assert "could not be loaded" in found.text
+    output = shelf(SEVEN, failing={"files 7": AWAY}).toolbox().run_tool(DIFF, {"number": 7, **more})
+    assert "could not be loaded" in output.text
 
 
 @pytest.mark.parametrize(
@@ -569,7 +569,7 @@ def test_a_line_without_end_hides_no_other_place() -> None:
 def test_a_pull_request_with_long_sections_is_bounded() -> None:
     there = shelf(SEVEN)
     long = "word " * 1_600
-    there.summaries.said = summary(what_changed_and_why=long, technical_impact=long, potential_risks=long)
+    there.summaries.stub_summary = summary(what_changed_and_why=long, technical_impact=long, potential_risks=long)
     there.entries.refresh_summary(SEVEN)
     text = told(there.toolbox(), PULL, number=7)
     assert len(text) <= MAX_RESULT_LENGTH + 200
@@ -660,12 +660,12 @@ def test_no_text_can_forge_the_marks(lies: list[str]) -> None:
     toolbox = shelf(hostile).toolbox()
     asked = [*EVERY_TOOL.items(), (SEARCH, {"any_of": ["x", "a", "<"]}), (DIFF, {"number": 7, "contains": "x"})]
     for name, arguments in asked:
-        found = toolbox.run_tool(name, arguments)
-        inside(found)
-        mark = re.match(r'<data (id="[0-9a-f]{8}")>', found.text)
+        output = toolbox.run_tool(name, arguments)
+        inside(output)
+        mark = re.match(r'<data (id="[0-9a-f]{8}")>', output.text)
         assert mark
-        assert found.text.count(f"</data {mark[1]}>") == 1
-        assert found.text.count(f"<data {mark[1]}>") == 1
+        assert output.text.count(f"</data {mark[1]}>") == 1
+        assert output.text.count(f"<data {mark[1]}>") == 1
 
 
 def test_who_knows_the_mark_of_a_text_does_not_know_that_of_one_with_it() -> None:
@@ -705,10 +705,10 @@ def test_the_definitions_are_the_same_for_every_question() -> None:
 
 @pytest.mark.parametrize("name", EVERY_TOOL)
 def test_a_definition_is_a_schema_that_its_tool_keeps(name: str) -> None:
-    (found,) = (each for each in shelf().toolbox().definitions if each["name"] == name)
-    assert set(found) == {"name", "description", "input_schema"}
-    assert len(found["description"]) > 40
-    schema = found["input_schema"]
+    (definition,) = (each for each in shelf().toolbox().definitions if each["name"] == name)
+    assert set(definition) == {"name", "description", "input_schema"}
+    assert len(definition["description"]) > 40
+    schema = definition["input_schema"]
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(EVERY_TOOL[name], schema)
     assert (schema["type"], schema["additionalProperties"]) == ("object", False)
@@ -723,9 +723,9 @@ CITED = "timeout = 30 seconds"
     "named", ["7", "#7", " 7 ", "octo/engine#7", "OCTO/Engine#7", "https://github.com/octo/engine/pull/7"]
 )
 def test_a_citation_that_holds(named: str) -> None:
-    found = shelf(SEVEN).toolbox().find_evidence(Citation(named, "engine/retry.py", CITED))
-    assert found
-    assert (found[0].number, found[1].path, found[1].side, found[1].line) == (
+    evidence_match = shelf(SEVEN).toolbox().find_evidence(Citation(named, "engine/retry.py", CITED))
+    assert evidence_match
+    assert (evidence_match[0].number, evidence_match[1].path, evidence_match[1].side, evidence_match[1].line) == (
         7,
         "engine/retry.py",
         DiffSide.NEW,
@@ -734,9 +734,11 @@ def test_a_citation_that_holds(named: str) -> None:
 
 
 def test_a_citation_of_a_line_that_is_gone() -> None:
-    found = shelf(SEVEN).toolbox().find_evidence(Citation("7", "engine/retry.py", "-timeout = 10 seconds"))
-    assert found
-    assert (found[1].side, found[1].line) == (DiffSide.OLD, 2)
+    evidence_match = (
+        shelf(SEVEN).toolbox().find_evidence(Citation("7", "engine/retry.py", "-timeout = 10 seconds"))
+    )
+    assert evidence_match
+    assert (evidence_match[1].side, evidence_match[1].line) == (DiffSide.OLD, 2)
 
 
 @pytest.mark.parametrize(
@@ -768,9 +770,9 @@ def test_a_citation_of_a_repository_that_is_not_allowed_is_not_looked_up(named: 
 def test_a_bare_number_is_one_of_the_threads_repository() -> None:
     nine = pull(9, repository=TOOLS, files=(RETRY,))
     toolbox = shelf(nine, SEVEN).toolbox(ThreadSubject(TOOLS, days("yesterday")))
-    found = toolbox.find_evidence(Citation("#9", "engine/retry.py", CITED))
-    assert found
-    assert found[0].repository == TOOLS
+    evidence_match = toolbox.find_evidence(Citation("#9", "engine/retry.py", CITED))
+    assert evidence_match
+    assert evidence_match[0].repository == TOOLS
     assert toolbox.find_evidence(Citation("#7", "engine/retry.py", CITED)) is None
     assert toolbox.find_evidence(Citation("octo/engine#7", "engine/retry.py", CITED))
 

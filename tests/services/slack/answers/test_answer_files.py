@@ -100,7 +100,7 @@ def test_the_asker_alone_reads_how_to_get_the_file() -> None:
     desk = Desk()
     desk.give(Audience.ASKER)
     assert (desk.messenger.messages, desk.messenger.files) == ([], [])
-    ((_, whisper),) = desk.whispers.said
+    ((_, whisper),) = desk.whispers.sent_posts
     assert "The whole checklist: Slack shows no file to one person alone." in str(whisper)
 
 
@@ -118,5 +118,5 @@ def test_a_bot_without_the_scope_for_files_says_so() -> None:
     desk = Desk(Strict())
     desk.give(Audience.CHANNEL)
     assert len(desk.messenger.messages) == 1
-    ((_, whisper),) = desk.whispers.said
+    ((_, whisper),) = desk.whispers.sent_posts
     assert "files:write" in str(whisper)

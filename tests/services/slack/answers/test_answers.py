@@ -74,9 +74,9 @@ def days_by(daily: DigestBuilder) -> Callable[[DigestSpec], MultiDayDigest]:
     return DigestComposer(daily, lambda repository: f"The {repository.name}", lambda _: TODAY.zone).build_days
 
 
-def answers(*merges: PullRequest, said: Summaries | None = None) -> AnswerBuilder:
+def answers(*merges: PullRequest, summaries: Summaries | None = None) -> AnswerBuilder:
     pulls = KnownPulls(merges)
-    reader = PullRequestReader(pulls, said or Summaries())
+    reader = PullRequestReader(pulls, summaries or Summaries())
     entries = EntryCache(pulls, reader, MemoryCache(), "v1", assess_pull_request)
     return AnswerBuilder(
         entries,
@@ -101,8 +101,8 @@ def actions(post: Post) -> list[str]:
 
 
 def value(post: Post, action: str) -> str:
-    (found,) = [element for element in row(post) if element["action_id"] == action]
-    return str(found["value"])
+    (button,) = [element for element in row(post) if element["action_id"] == action]
+    return str(button["value"])
 
 
 def options(post: Post) -> list[str]:
@@ -112,39 +112,39 @@ def options(post: Post) -> list[str]:
 REVERT = merge(9, 1, title='Revert "Change number 3" (#3)')
 Ask = Callable[[AnswerBuilder, str], Answer]
 ASKED: dict[str, tuple[Ask, str]] = {
-    "summary": (lambda found, asker: found.build_summary(Reference(REPOSITORY, 1), asker), "share_summary"),
-    "risks": (lambda found, asker: found.build_risks(RisksRequest(REPOSITORY, WEEK), asker), "share_risks"),
+    "summary": (lambda builder, asker: builder.build_summary(Reference(REPOSITORY, 1), asker), "share_summary"),
+    "risks": (lambda builder, asker: builder.build_risks(RisksRequest(REPOSITORY, WEEK), asker), "share_risks"),
     "overview": (
-        lambda found, asker: found.build_overview(DigestRequest(REPOSITORY, WEEK), asker, HOME),
+        lambda builder, asker: builder.build_overview(DigestRequest(REPOSITORY, WEEK), asker, HOME),
         "share_digest",
     ),
 }
 EACH: dict[str, tuple[Ask, str]] = {
     **ASKED,
-    "score": (lambda found, asker: found.build_score(ScoreRequest(REPOSITORY, WEEK), asker), "share_risks"),
+    "score": (lambda builder, asker: builder.build_score(ScoreRequest(REPOSITORY, WEEK), asker), "share_risks"),
 }
 
 
 @pytest.mark.parametrize(("ask", "share"), EACH.values(), ids=EACH)
 def test_the_two_forms_of_an_answer_differ_only_in_their_buttons(ask: Ask, share: str) -> None:
-    found = ask(answers(merge(1), merge(2), merge(3), REVERT), "")
-    assert found.public.text == found.private.text
-    assert found.public.blocks[:-1] == found.private.blocks[:-1]
+    answer = ask(answers(merge(1), merge(2), merge(3), REVERT), "")
+    assert answer.public.text == answer.private.text
+    assert answer.public.blocks[:-1] == answer.private.blocks[:-1]
     details = "details" if share == "share_summary" else "details_of"
-    assert (actions(found.public), actions(found.private)) == ([details, "ask"], [details, share])
+    assert (actions(answer.public), actions(answer.private)) == ([details, "ask"], [details, share])
 
 
 @pytest.mark.parametrize(("ask", "share"), EACH.values(), ids=EACH)
 @pytest.mark.parametrize("asker", ["ada", "<!channel> & *Eve*"])
 def test_everybody_sees_who_asked_and_nobody_is_pinged(ask: Ask, share: str, asker: str) -> None:
-    unsigned, found = ask(answers(merge(1)), ""), ask(answers(merge(1)), asker)
-    (line,) = [block for block in found.public.blocks if block not in unsigned.public.blocks]
+    unsigned, answer = ask(answers(merge(1)), ""), ask(answers(merge(1)), asker)
+    (line,) = [block for block in answer.public.blocks if block not in unsigned.public.blocks]
     assert f"Asked for by {asker}" in json.dumps(line)
-    assert (find_links(found.public.build_payload()), find_mentions(found.public.build_payload())) == (
+    assert (find_links(answer.public.build_payload()), find_mentions(answer.public.build_payload())) == (
         find_links(unsigned.public.build_payload()),
         find_mentions(unsigned.public.build_payload()),
     )
-    assert found.private == unsigned.private
+    assert answer.private == unsigned.private
 
 
 @pytest.mark.parametrize(("ask", "share"), EACH.values(), ids=EACH)
@@ -152,20 +152,22 @@ def test_everybody_sees_who_asked_and_nobody_is_pinged(ask: Ask, share: str, ask
 @pytest.mark.slow
 def test_slack_takes_both_forms(slack: SlackEmulator, ask: Ask, share: str, text: str) -> None:
     many = [merge(n, -(n % 7), title=f"{text} {n}") for n in range(1, 60)]
-    said = summary(**dict.fromkeys(("what_changed_and_why", "technical_impact", "potential_risks"), text * 12))
-    found = ask(answers(*many, REVERT, said=Summaries(said)), text)
+    long_summary = summary(
+        **dict.fromkeys(("what_changed_and_why", "technical_impact", "potential_risks"), text * 12)
+    )
+    answer = ask(answers(*many, REVERT, summaries=Summaries(long_summary)), text)
     client = make_slack_client(slack.token, slack.url)
-    SlackMessenger(client).post_message(HOME, found.public.build_payload(), "key")
+    SlackMessenger(client).post_message(HOME, answer.public.build_payload(), "key")
     asked = slack_request(response_url=slack.make_response_url(HOME, "U0ASKER"))
-    SlackEphemeralMessenger(client).send(asked, found.private)
+    SlackEphemeralMessenger(client).send(asked, answer.private)
     assert (len(slack.list_messages(HOME)), len(slack.ephemerals)) == (1, 1)
     assert slack.list_calls_to("chat.postEphemeral") == []
 
 
 def test_a_summary_is_of_the_pull_request_that_was_named() -> None:
-    found = answers(merge(1), merge(2)).build_summary(Reference(REPOSITORY, 2), "ada")
-    assert found.public.text == "#2 Change number 2"
-    assert value(found.public, "details") == "2|octo/engine#2"
+    answer = answers(merge(1), merge(2)).build_summary(Reference(REPOSITORY, 2), "ada")
+    assert answer.public.text == "#2 Change number 2"
+    assert value(answer.public, "details") == "2|octo/engine#2"
 
 
 def test_an_open_pull_request_has_a_summary_too() -> None:
@@ -191,27 +193,27 @@ RISKS = [
 
 @pytest.mark.parametrize("request_", RISKS, ids=str)
 def test_sharing_a_risk_list_asks_the_same_again(request_: RisksRequest) -> None:
-    found = answers(merge(1, labels=("needs review",))).build_risks(replace(request_, is_private=True), "ada")
-    typed = value(found.private, "share_risks")
+    answer = answers(merge(1, labels=("needs review",))).build_risks(replace(request_, is_private=True), "ada")
+    typed = value(answer.private, "share_risks")
     assert read_request(typed, SHARED_RISKS) == request_
 
 
 @pytest.mark.parametrize("days", [WEEK, ONE_DAY], ids=str)
 def test_sharing_an_overview_asks_the_same_again(days: Span) -> None:
-    found = answers(merge(1)).build_overview(DigestRequest(REPOSITORY, days, is_private=True), "ada", HOME)
-    typed = value(found.private, "share_digest")
+    answer = answers(merge(1)).build_overview(DigestRequest(REPOSITORY, days, is_private=True), "ada", HOME)
+    typed = value(answer.private, "share_digest")
     assert read_request(typed, [DigestRequest]) == DigestRequest(REPOSITORY, days)
 
 
 def test_sharing_a_score_asks_the_same_again() -> None:
-    found = answers().build_score(ScoreRequest(REPOSITORY, WEEK, is_private=True), "ada")
-    typed = value(found.private, "share_risks")
+    answer = answers().build_score(ScoreRequest(REPOSITORY, WEEK, is_private=True), "ada")
+    typed = value(answer.private, "share_risks")
     assert read_request(typed, SHARED_RISKS) == ScoreRequest(REPOSITORY, WEEK)
 
 
 def test_the_thread_of_a_score_is_about_what_it_names_not_about_months() -> None:
-    found = answers().build_score(ScoreRequest(REPOSITORY, WEEK), "ada")
-    assert (found.about, options(found.public)) == ("summary octo/engine#3", ["2|octo/engine#3"])
+    answer = answers().build_score(ScoreRequest(REPOSITORY, WEEK), "ada")
+    assert (answer.about, options(answer.public)) == ("summary octo/engine#3", ["2|octo/engine#3"])
 
 
 def test_the_thread_of_a_score_that_names_nothing_is_about_the_last_digest() -> None:
@@ -227,43 +229,43 @@ def test_the_thread_of_a_score_that_names_nothing_is_about_the_last_digest() -> 
         lambda: TODAY,
         lambda *_: TrackRecordScore(),
     )
-    found = subject.build_score(ScoreRequest(REPOSITORY, WEEK), "ada")
-    assert (found.about, actions(found.public)) == ("digest 2026-03-29 repo:octo/engine", ["ask"])
+    answer = subject.build_score(ScoreRequest(REPOSITORY, WEEK), "ada")
+    assert (answer.about, actions(answer.public)) == ("digest 2026-03-29 repo:octo/engine", ["ask"])
 
 
 def test_sharing_a_summary_asks_the_same_again() -> None:
-    found = answers(merge(1)).build_summary(Reference(REPOSITORY, 1), "ada")
-    typed = value(found.private, "share_summary")
+    answer = answers(merge(1)).build_summary(Reference(REPOSITORY, 1), "ada")
+    typed = value(answer.private, "share_summary")
     assert read_request(typed, [SummaryRequest]) == SummaryRequest((Reference(REPOSITORY, 1),))
 
 
 def test_a_risk_list_is_named_and_its_menu_has_what_it_lists() -> None:
-    found = answers(merge(1), merge(2), merge(3), REVERT).build_risks(RisksRequest(REPOSITORY, ONE_DAY), "ada")
-    assert found.public.text.startswith("Risky changes · The engine · Saturday 28 February 2026")
-    assert options(found.public) == ["2|octo/engine#2", "2|octo/engine#1", "2|octo/engine#3"]
+    answer = answers(merge(1), merge(2), merge(3), REVERT).build_risks(RisksRequest(REPOSITORY, ONE_DAY), "ada")
+    assert answer.public.text.startswith("Risky changes · The engine · Saturday 28 February 2026")
+    assert options(answer.public) == ["2|octo/engine#2", "2|octo/engine#1", "2|octo/engine#3"]
 
 
 def test_a_pull_request_that_is_risky_and_was_repaired_is_in_the_menu_once() -> None:
     repair = merge(9, 1, title="Fix retries", body="Fixes a bug caused by #1.")
-    found = answers(merge(1), repair).build_risks(RisksRequest(REPOSITORY, ONE_DAY), "ada")
-    assert options(found.public) == ["2|octo/engine#1"]
+    answer = answers(merge(1), repair).build_risks(RisksRequest(REPOSITORY, ONE_DAY), "ada")
+    assert options(answer.public) == ["2|octo/engine#1"]
 
 
 def test_an_overview_is_named_and_its_menu_has_the_riskiest_of_all_days() -> None:
     merges = [merge(n, -n) for n in range(4)]
-    found = answers(*(replace(each, number=each.number + 1) for each in merges)).build_overview(
+    answer = answers(*(replace(each, number=each.number + 1) for each in merges)).build_overview(
         DigestRequest(REPOSITORY, WEEK), "ada", HOME
     )
-    assert found.public.text == "The engine · 22 – 28 February 2026 · 4 merged"  # noqa: RUF001 (a dash)
-    named = set(options(found.public))
+    assert answer.public.text == "The engine · 22 – 28 February 2026 · 4 merged"  # noqa: RUF001 (a dash)
+    named = set(options(answer.public))
     assert (len(named), named <= {f"2|octo/engine#{n}" for n in range(1, 5)}) == (3, True)
 
 
 @pytest.mark.parametrize(("ask", "share"), list(ASKED.values())[1:], ids=list(ASKED)[1:])
 def test_days_without_merges_have_no_menu(ask: Ask, share: str) -> None:
-    found = ask(answers(), "ada")
-    assert (actions(found.public), actions(found.private)) == (["ask"], [share])
-    assert "nothing merged" in found.public.text
+    answer = ask(answers(), "ada")
+    assert (actions(answer.public), actions(answer.private)) == (["ask"], [share])
+    assert "nothing merged" in answer.public.text
 
 
 @pytest.mark.parametrize(("ask", "share"), list(ASKED.values())[1:], ids=list(ASKED)[1:])
@@ -283,9 +285,9 @@ def test_days_that_can_not_be_had_are_passed_on(ask: Ask, share: str) -> None:
 
 
 def test_an_overview_reads_each_pull_request_once_for_all_who_ask_later() -> None:
-    said = Summaries()
-    subject = answers(merge(1), merge(2, -1), said=said)
+    summaries = Summaries()
+    subject = answers(merge(1), merge(2, -1), summaries=summaries)
     subject.build_overview(DigestRequest(REPOSITORY, WEEK), "ada", HOME)
     subject.build_summary(Reference(REPOSITORY, 1), "ada")
     subject.build_risks(RisksRequest(REPOSITORY, WEEK), "ada")
-    assert sorted(said.numbers) == [1, 2]
+    assert sorted(summaries.numbers) == [1, 2]

@@ -68,8 +68,8 @@ def test_one_that_may_have_been_answered_is_looked_for(slack: SlackEmulator, sto
 
 def test_a_question_goes_on_with_its_message_and_its_draft(store: Redis) -> None:
     plant_hash(store, KEY, **QUESTION)
-    found: Any = answer_store(store).load(KEY)
-    assert (found.state, found.message, found.attempts, json.loads(found.draft_json)) == (
+    record: Any = answer_store(store).load(KEY)
+    assert (record.state, record.message, record.attempts, json.loads(record.draft_json)) == (
         RequestState.BEGUN,
         "100.5",
         3,
@@ -81,6 +81,6 @@ def test_who_was_told_is_not_told_again(store: Redis) -> None:
     later = NOON + timedelta(minutes=5)
     plant_hash(store, KEY, troubled=NOON.isoformat(), excused=later.isoformat())
     plant_hash(store, f"{KEY}:later", since=NOON.isoformat(), told=later.isoformat())
-    found, pause = answer_store(store).load(KEY), answer_store(store).load(f"{KEY}:later")
-    assert (found.refused_at, found.excused_at) == (NOON, later)
+    record, pause = answer_store(store).load(KEY), answer_store(store).load(f"{KEY}:later")
+    assert (record.refused_at, record.excused_at) == (NOON, later)
     assert (pause.postponed_at, pause.promised_at) == (NOON, later)

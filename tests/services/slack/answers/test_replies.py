@@ -101,7 +101,7 @@ def office(slack: SlackEmulator, store: Redis) -> Office:
 
 
 def only_text(whispers: MemoryWhispers) -> str:
-    ((_, told),) = whispers.said
+    ((_, told),) = whispers.sent_posts
     (block,) = told.build_payload()["blocks"]
     return "".join(part["text"] for section in block["elements"] for part in section["elements"])
 
@@ -192,8 +192,8 @@ def test_telling_is_for_the_asker_alone_and_literal(office: Office) -> None:
 
 
 def test_an_answer_for_the_asker_is_the_same_in_both_forms() -> None:
-    found = Answer.for_asker(post("One"))
-    assert found.public == found.private == post("One")
+    answer = Answer.for_asker(post("One"))
+    assert answer.public == answer.private == post("One")
 
 
 # --- once
@@ -312,7 +312,9 @@ def test_an_error_is_told_to_the_asker_with_the_reference_that_the_log_has(
     assert (hint in told, office.said()) == (True, [])
     assert not [word for word in INTERNAL if word in told]
     assert is_one_sentence(told.removesuffix(f" [{asked.reference}]"))
-    (record,) = [found for found in caplog.records if found.name == "bot.services.slack.answers.replies"]
+    (record,) = [
+        log_record for log_record in caplog.records if log_record.name == "bot.services.slack.answers.replies"
+    ]
     assert f"[{asked.reference}]" in record.getMessage()
     assert (record.levelno == logging.INFO) is is_mistake
 
@@ -323,7 +325,9 @@ def test_the_traceback_of_a_defect_is_in_the_log_only(
 ) -> None:
     asked = office.asked()
     office.replies().give_answer(asked, "summary", Audience.CHANNEL, Make(error))
-    record = next(found for found in caplog.records if found.name == "bot.services.slack.answers.replies")
+    record = next(
+        log_record for log_record in caplog.records if log_record.name == "bot.services.slack.answers.replies"
+    )
     assert record.exc_info
     assert (record.exc_info[1] is error, record.levelname) == (True, "ERROR")
     (told,) = office.whispered()
@@ -362,7 +366,7 @@ def test_slack_being_away_is_told_once_by_the_response_url_and_tried_again(offic
         replies = office.replies(NOW + timedelta(seconds=seconds))
         with pytest.raises(SlackUnavailable):
             replies.give_answer(asked, "digest", Audience.ASKER, Make(SlackUnavailable("Slack is away.")))
-        told.append(["does not accept my answer" in said for said in office.whispered()])
+        told.append(["does not accept my answer" in whisper for whisper in office.whispered()])
     assert told == [[], [], [True], [True]], "what passes within a moment needs no words"
     office.replies().give_answer(asked, "digest", Audience.ASKER, Make())
     assert office.whispered()[1:] == ["For you"]
@@ -374,7 +378,7 @@ def test_an_answer_that_slack_may_have_lost_is_excused_and_posted_by_a_later_try
     for replies in (office.replies(), later):
         with pytest.raises(SlackUnavailable):
             replies.give_answer(asked, "summary", Audience.CHANNEL, Make())
-    assert ["does not accept my answer" in said for said in office.whispered()] == [True]
+    assert ["does not accept my answer" in whisper for whisper in office.whispered()] == [True]
     later.give_answer(asked, "summary", Audience.CHANNEL, Make())
     assert (office.said(), len(office.whispered())) == (["For everybody"], 1)
 
@@ -417,7 +421,7 @@ def test_what_is_to_be_shared_waits_for_a_channel_that_is_limited(office: Office
     office.slack.fail_next("chat.postMessage", retry_after=720)
     with pytest.raises(SlackUnavailable):
         office.replies().give_answer(office.asked(), "share", Audience.SHARED, Make())
-    assert ["Slack limits my rate" in said for said in office.whispered()] == [True]
+    assert ["Slack limits my rate" in whisper for whisper in office.whispered()] == [True]
     office.replies().give_answer(office.asked(), "share", Audience.SHARED, Make())
     assert office.said() == ["For everybody"]
 
@@ -428,7 +432,7 @@ def test_who_asked_in_a_thread_hears_that_slack_asks_for_a_pause(office: Office)
     office.slack.fail_next("chat.postMessage", retry_after=720)
     with pytest.raises(SlackUnavailable):
         office.replies().give_answer(asked, "summary", Audience.CHANNEL, Make())
-    assert ["Slack limits my rate" in said for said in office.whispered()] == [True]
+    assert ["Slack limits my rate" in whisper for whisper in office.whispered()] == [True]
 
 
 # --- an asker who is hard to reach
@@ -509,7 +513,7 @@ def test_a_rate_limit_is_tried_again_and_not_taken_for_a_channel_without_the_bot
     replies = ReplySender(BusyMessenger(), whispers, memory_answers(), lambda: NOW)
     with pytest.raises(SlackUnavailable):
         replies.give_answer(slack_request(), "summary", audience, Make())
-    assert whispers.said == []
+    assert whispers.sent_posts == []
 
 
 # --- while an answer takes
@@ -561,8 +565,8 @@ def test_who_waits_long_is_told_how_far_the_work_is(office: Office) -> None:
 
     with deadlines.bound_work(600.0):
         replies.give_answer(office.asked(), "upgrade", Audience.CHANNEL, work)
-    (said,) = office.whispered()
-    assert "So far I've read 300 of 1,200 merges." in said
+    (whisper,) = office.whispered()
+    assert "So far I've read 300 of 1,200 merges." in whisper
 
 
 def test_who_has_no_response_url_waits_for_the_answer_itself(office: Office) -> None:

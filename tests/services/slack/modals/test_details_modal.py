@@ -51,11 +51,15 @@ class Desk:
     slack: SlackEmulator
     store: Redis
     pulls: KnownPulls = field(default_factory=lambda: KnownPulls((MERGED,)))
-    said: Summaries = field(default_factory=Summaries)
+    summariser: Summaries = field(default_factory=Summaries)
 
     def entries(self) -> EntryCache:
         return EntryCache(
-            self.pulls, PullRequestReader(self.pulls, self.said), RedisCache(self.store), "v1", assess_pull_request
+            self.pulls,
+            PullRequestReader(self.pulls, self.summariser),
+            RedisCache(self.store),
+            "v1",
+            assess_pull_request,
         )
 
     def details(self, fuse: Fuse | None = None, entries: Any = None) -> DetailsModal:
@@ -103,9 +107,9 @@ def test_another_pull_request_opens_with_a_word_and_is_filled_when_it_is_read(de
     asked, trigger = desk.clicked()
     opened: list[list[str]] = []
 
-    def summarise(found: Any) -> Any:
+    def summarise(pull_request: Any) -> Any:
         opened.append(desk.shown())
-        return desk.said(found)
+        return desk.summariser(pull_request)
 
     reader = PullRequestReader(desk.pulls, summarise)
     entries = EntryCache(desk.pulls, reader, RedisCache(desk.store), "v1", assess_pull_request)
@@ -117,7 +121,7 @@ def test_another_pull_request_opens_with_a_word_and_is_filled_when_it_is_read(de
         False,
         True,
     )
-    assert (desk.view_calls(), desk.said.numbers) == (["views.open", "views.update"], [7])
+    assert (desk.view_calls(), desk.summariser.numbers) == (["views.open", "views.update"], [7])
     assert desk.entries().get_cached(SEVEN)
 
 
@@ -133,7 +137,7 @@ def test_what_is_whole_and_large_is_taken_by_slack(desk: Desk) -> None:
     files = tuple(changed_file(f"engine/{n}/{'x' * 200}.py", 3, 1) for n in range(300))
     long = summary(**dict.fromkeys(("what_changed_and_why", "technical_impact", "key_insights"), "Wide. " * 1_300))
     desk.pulls.pulls = (replace(MERGED, title="T" * 400, files=files, changed_files=300),)
-    desk.said.said = long
+    desk.summariser.stub_summary = long
     asked, trigger = desk.clicked()
     desk.details().open_modal(asked, trigger, SEVEN)
     (shown,) = desk.shown()
@@ -167,7 +171,7 @@ def test_the_same_click_again_fills_the_same_window(desk: Desk, known: bool) -> 
     for _ in range(3):
         desk.details().open_modal(asked, trigger, SEVEN)
     (shown,) = desk.shown()
-    assert ("Count retries once" in shown, desk.whispered(), desk.said.numbers) == (True, [], [7])
+    assert ("Count retries once" in shown, desk.whispered(), desk.summariser.numbers) == (True, [], [7])
 
 
 def test_another_click_opens_another_window(desk: Desk) -> None:
@@ -243,9 +247,9 @@ def test_a_window_that_was_closed_meanwhile_is_no_error(desk: Desk) -> None:
 
 
 def _closing(desk: Desk) -> Callable[[Any], Any]:
-    def summarise(found: Any) -> Any:
+    def summarise(pull_request: Any) -> Any:
         desk.close_window()
-        return desk.said(found)
+        return desk.summariser(pull_request)
 
     return summarise
 
@@ -279,7 +283,7 @@ def test_what_can_not_be_read_is_told_in_the_window_with_the_reference_that_the_
     (shown,) = desk.shown()
     is_failure = not isinstance(error, PullRequestNotFound)
     assert (hint in shown, f"[{asked.reference}]" in shown, "GITHUB_" in shown) == (True, is_failure, False)
-    (record,) = [found for found in caplog.records if "no answer" in found.getMessage()]
+    (record,) = [log_record for log_record in caplog.records if "no answer" in log_record.getMessage()]
     assert (record.levelno == logging.WARNING) is is_failure
     assert f"[{asked.reference}]" in record.getMessage()
 

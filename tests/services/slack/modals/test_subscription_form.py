@@ -47,9 +47,9 @@ def clicked(team: Team, channel: str = HOME, user: str = "U0ADA") -> SlackReques
 
 def opened(team: Team, name: str = "", channel: str = HOME, user: str = "U0ADA") -> Json:
     forms(team).open_form(clicked(team, channel, user), name)
-    found = team.slack.get_modal(user)
-    assert found
-    return found
+    view = team.slack.get_modal(user)
+    assert view
+    return view
 
 
 def held(view: Json) -> dict[str, Any]:
@@ -125,8 +125,8 @@ def test_one_of_a_private_channel_is_opened_by_nobody_elsewhere(team: Team, wher
     forms(team).open_form(clicked(team, where, "U0BEN"), made.id)
     assert team.slack.get_modal("U0BEN") is None
     # who is in App Home is told by direct message
-    said = told(team) if where else [each["text"] for each in team.slack.list_messages(OTHERS)]
-    assert said == ["That subscription no longer exists."]
+    texts = told(team) if where else [each["text"] for each in team.slack.list_messages(OTHERS)]
+    assert texts == ["That subscription no longer exists."]
     team.slack.join_channel(PRIVATE, "U0BEN")
     assert held(opened(team, made.id, where, "U0BEN"))["channel"] == PRIVATE
 

@@ -72,7 +72,7 @@ def list_field_classes(file: PythonFile) -> Iterator[FieldClass]:
     """Yield the classes of a file whose fields others fill, with those of their bases' kind."""
     models: set[str] = set()
     structs: dict[str, bool] = {}
-    found: dict[str, FieldClass] = {}
+    field_classes: dict[str, FieldClass] = {}
     for node, scope in file.classes:
         bases = tuple(filter(None, (get_last_name(_strip_subscript(base)) for base in node.bases)))
         is_array = _is_array(node, bases, structs)
@@ -86,12 +86,14 @@ def list_field_classes(file: PythonFile) -> Iterator[FieldClass]:
             subject = _choose_subject(file.path, node, bases, is_model=node.name in models)
         if subject is not None and not scope.startswith("_"):
             fields = tuple(field for field in list_class_fields(file, node) if not field.is_private)
-            found[node.name] = FieldClass(node.name, subject, bases, is_array and node.name in structs, fields)
-            yield found[node.name]
+            field_classes[node.name] = FieldClass(
+                node.name, subject, bases, is_array and node.name in structs, fields
+            )
+            yield field_classes[node.name]
     for name, value in file.constants.items():
-        target = found.get(value.id) if isinstance(value, ast.Name) else None
+        target = field_classes.get(value.id) if isinstance(value, ast.Name) else None
         # a second name is a class that adds nothing: one of its own may take its place
-        if target and name not in found:
+        if target and name not in field_classes:
             yield replace(target, name=name, bases=(target.name,), fields=())
 
 

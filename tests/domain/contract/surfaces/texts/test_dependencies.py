@@ -35,9 +35,9 @@ resolver = "vllm.a:b"
     ],
 )
 def test_requirements(old: str, new: str, rows: list[tuple[str, str, str | None]]) -> None:
-    found = compare("requirements/cuda.txt", old, new)
-    assert [(row.kind.value, row.name) for row in found] == [(kind, name) for kind, name, _ in rows]
-    assert all(after in {None, row.after} for row, (_, _, after) in zip(found, rows, strict=True))
+    changes = compare("requirements/cuda.txt", old, new)
+    assert [(row.kind.value, row.name) for row in changes] == [(kind, name) for kind, name, _ in rows]
+    assert all(after in {None, row.after} for row, (_, _, after) in zip(changes, rows, strict=True))
 
 
 def test_a_pin_is_one_of_its_file() -> None:
