@@ -34,7 +34,7 @@ from benchmarks.site import time_site
 from benchmarks.starts import time_the_starts
 from benchmarks.table import Table
 from benchmarks.trace import trace_the_flows
-from tests.helpers.processes.command import Start, executed
+from tests.helpers.processes.command import Start, start_interpreter
 
 PARTS = {
     "day": (time_a_day, count_replay, time_reviews, price_reviews),
@@ -62,7 +62,7 @@ LOADS = {
 }
 
 
-def measure_load(table: Table, name: str, arguments: Sequence[str], start: Start = executed) -> None:
+def measure_load(table: Table, name: str, arguments: Sequence[str], start: Start = start_interpreter) -> None:
     """Run one measurement of load with the options of a command line. ``start`` starts the bot's processes."""
     measure, add_options = LOADS[name]
     parser = argparse.ArgumentParser(f"python -m benchmarks {name}")

@@ -14,7 +14,7 @@ from redis import Redis
 from benchmarks.commands import SECRET
 from bot.adapters.redis import connect_server
 from tests.helpers.checks import eventually
-from tests.helpers.processes.command import Process, Start, executed
+from tests.helpers.processes.command import Process, Start, start_interpreter
 
 _MEBIBYTE = 1024.0  # kilobytes
 _PATIENCE = 60.0  # seconds until a process takes requests, on a machine that does other work too
@@ -68,7 +68,7 @@ def measure_started(started: Mapping[str, Process]) -> dict[str, Use]:
 
 @contextmanager
 def run_site(
-    settings: Mapping[str, str], names: Mapping[str, str], start: Start = executed, module: str = "bot"
+    settings: Mapping[str, str], names: Mapping[str, str], start: Start = start_interpreter, module: str = "bot"
 ) -> Iterator[Site]:
     """Run the bot's processes until the end of the block: ``names`` has the command of each.
 
@@ -82,7 +82,7 @@ def run_site(
 
 @contextmanager
 def run_named(
-    settings: Mapping[str, str], names: Mapping[str, str], start: Start = executed, module: str = "bot"
+    settings: Mapping[str, str], names: Mapping[str, str], start: Start = start_interpreter, module: str = "bot"
 ) -> Iterator[Mapping[str, Process]]:
     """Run processes until the end of the block, without their log."""
     started: dict[str, Process] = {}

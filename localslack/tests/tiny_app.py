@@ -35,7 +35,7 @@ class TinyApp:
         self.app.event("message")(self._keep("message"))
         self.app.event("app_home_opened")(self._keep("home"))
         self.app.view("form")(self._form)
-        self.app.view_closed("form")(self._closed)
+        self.app.view_closed("form")(self._note_closed)
         self.app.options("repo")(self._find)
         self.app.shortcut("explain")(self._shortcut)
 
@@ -55,7 +55,7 @@ class TinyApp:
         self.seen.append(("form", body))
         ack(**self.answer)
 
-    def _closed(self, ack: Ack, body: Json) -> None:
+    def _note_closed(self, ack: Ack, body: Json) -> None:
         self.seen.append(("closed", body))
         ack()
 
@@ -111,7 +111,7 @@ class BoltServer(Loopback):
 
 
 @contextmanager
-def connected(app: App, slack: SlackEmulator, ping_interval: float = 0.2) -> Iterator[SocketModeHandler]:
+def connect_app(app: App, slack: SlackEmulator, ping_interval: float = 0.2) -> Iterator[SocketModeHandler]:
     """The app in Socket Mode, once it is there to take events."""
     before = slack.socket.connections
     handler = SocketModeHandler(app, slack.app_token, ping_interval=ping_interval, logger=quiet())

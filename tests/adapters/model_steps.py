@@ -20,7 +20,7 @@ class Told:
     retry_after: float | None = None
 
 
-def refused(kind: type[ModelError], retry_after: float | None = None) -> Told:
+def make_refusal(kind: type[ModelError], retry_after: float | None = None) -> Told:
     return Told(kind, has_usage=False, retry_after=retry_after)
 
 
@@ -34,21 +34,21 @@ STEPS: list[tuple[Step, Told]] = [
         for words in ("", HALF)
     ),
     *((Cut(words), Told(ModelBusy, words)) for words in ("", HALF)),
-    (Drop(), refused(ModelBusy)),
+    (Drop(), make_refusal(ModelBusy)),
     (Refusal(), Told(ModelRefusal)),
     (Text(HALF, "refusal"), Told(ModelRefusal, HALF)),
-    (Failure(400, "invalid_request_error"), refused(ModelRequestRejected)),
-    (Failure(401, "authentication_error"), refused(ModelRequestRejected)),
-    (Failure(403, "permission_error"), refused(ModelRequestRejected)),
-    (Failure(404, "not_found_error"), refused(ModelRequestRejected)),
-    (Failure(413, "request_too_large"), refused(ModelRequestRejected)),
-    (Failure(408, "timeout_error"), refused(ModelBusy)),
-    (Failure(409, "conflict_error"), refused(ModelBusy)),
-    (Failure(429, "rate_limit_error"), refused(ModelBusy)),
-    (Failure(429, "rate_limit_error", retry_after=7), refused(ModelBusy, 7.0)),
-    (Failure(500, "api_error"), refused(ModelBusy)),
-    (Failure(529, "overloaded_error"), refused(ModelBusy)),
-    (Failure(529, "overloaded_error", retry_after=2), refused(ModelBusy, 2.0)),
+    (Failure(400, "invalid_request_error"), make_refusal(ModelRequestRejected)),
+    (Failure(401, "authentication_error"), make_refusal(ModelRequestRejected)),
+    (Failure(403, "permission_error"), make_refusal(ModelRequestRejected)),
+    (Failure(404, "not_found_error"), make_refusal(ModelRequestRejected)),
+    (Failure(413, "request_too_large"), make_refusal(ModelRequestRejected)),
+    (Failure(408, "timeout_error"), make_refusal(ModelBusy)),
+    (Failure(409, "conflict_error"), make_refusal(ModelBusy)),
+    (Failure(429, "rate_limit_error"), make_refusal(ModelBusy)),
+    (Failure(429, "rate_limit_error", retry_after=7), make_refusal(ModelBusy, 7.0)),
+    (Failure(500, "api_error"), make_refusal(ModelBusy)),
+    (Failure(529, "overloaded_error"), make_refusal(ModelBusy)),
+    (Failure(529, "overloaded_error", retry_after=2), make_refusal(ModelBusy, 2.0)),
 ]
 CLEAN: list[tuple[Step, Told]] = [(Cut(words, clean=True), Told(ModelBusy, words)) for words in ("", HALF)]
 

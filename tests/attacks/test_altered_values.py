@@ -14,7 +14,7 @@ from localslack.users.person import Person
 from tests.adapters.worlds import WebPage
 from tests.attacks.tables.altered_values import VALUES
 from tests.scenarios import Bot, old_button
-from tests.scenarios.conftest import Bots, unharmed
+from tests.scenarios.conftest import Bots, guard_bot
 from tests.scenarios.subscriptions.regularly import form_of, subscriptions
 
 pytestmark = pytest.mark.slow
@@ -24,15 +24,15 @@ _triggers = count(1)
 
 @pytest.fixture
 def bot(bots: Bots) -> Iterator[Bot]:
-    yield from unharmed(bots.bot("http"))
+    yield from guard_bot(bots.bot("http"))
 
 
-def cost(bot: Bot) -> tuple[int, int]:
+def count_calls(bot: Bot) -> tuple[int, int]:
     """How often GitHub and the model were called."""
     return bot.calls()
 
 
-def kept(bot: Bot) -> list[tuple[bytes, bytes | None]]:
+def dump_records(bot: Bot) -> list[tuple[bytes, bytes | None]]:
     """What the store keeps for good."""
     names = ("subscriptions", "votes", "decisions", "attention")
     keys = sorted(key for name in names for key in bot.store.scan_iter(f"{name}*"))
@@ -43,13 +43,18 @@ def kept(bot: Bot) -> list[tuple[bytes, bytes | None]]:
 def test_an_altered_value_gets_one_refusal_and_does_nothing(name: str, bot: Bot) -> None:
     action, value = VALUES[name]
     ada, channel = bot.person(), bot.channel()
-    before, calls = kept(bot), cost(bot)
+    before, calls = dump_records(bot), count_calls(bot)
     ack = ada.press(old_button(action, value), action, channel=channel).ack
     assert (ack.status, ack.text) == (200, "")
-    (whisper,) = bot.whispered(ada)
+    (whisper,) = bot.list_whispers(ada)
     assert 20 < len(whisper["text"]) < 700
     assert "[" not in whisper["text"], "no reference: the bot knows what is wrong"
-    assert (bot.posted(channel), bot.windows("octo/engine"), cost(bot), kept(bot)) == ([], [], calls, before)
+    assert (bot.list_posts(channel), bot.windows("octo/engine"), count_calls(bot), dump_records(bot)) == (
+        [],
+        [],
+        calls,
+        before,
+    )
 
 
 # what a form is sent with
@@ -96,7 +101,7 @@ FORMS: dict[str, Alter] = {
 }
 
 
-def sent(bot: Bot, person: Person, channel: str, alter: Alter) -> Json:
+def send_altered(bot: Bot, person: Person, channel: str, alter: Alter) -> Json:
     """The form of somebody, altered, as their client would send it; the answer to it."""
     person.send_command("/prdigest", "schedule", channel)
     payload = person.submit(form_of(bot, person), channel=channel).payload
@@ -110,21 +115,21 @@ def sent(bot: Bot, person: Person, channel: str, alter: Alter) -> Json:
 @pytest.mark.parametrize("name", FORMS)
 def test_an_altered_form_changes_nothing(name: str, bot: Bot) -> None:
     ada, channel = bot.person(), bot.channel()
-    answer = sent(bot, ada, channel, FORMS[name])
+    answer = send_altered(bot, ada, channel, FORMS[name])
     assert answer["status"] in (200, 400)
     (only,) = subscriptions(bot, channel)
     assert (str(only.repository), only.by) == ("octo/engine", ada.user)
-    assert bot.posted(channel) == []
+    assert bot.list_posts(channel) == []
     # the first is about the form as it was, before it was altered
-    is_refused = answer["status"] == 400 or answer["body"] or len(bot.whispered(ada)) == 2
-    assert is_refused, bot.whispered(ada)
+    is_refused = answer["status"] == 400 or answer["body"] or len(bot.list_whispers(ada)) == 2
+    assert is_refused, bot.list_whispers(ada)
 
 
 def test_a_form_answers_nobody_but_slack(bot: Bot) -> None:
     with WebPage() as elsewhere:
         address = elsewhere.url.replace("127.0.0.1", "localhost")
         ada, channel = bot.person(), bot.channel()
-        sent(bot, ada, channel, _remember(answer=f"{address}/response/R1"))
+        send_altered(bot, ada, channel, _remember(answer=f"{address}/response/R1"))
         bot.settle()
         assert elsewhere.asked == []
 
@@ -142,6 +147,6 @@ def test_a_form_in_the_name_of_somebody_else_is_judged_by_who_sends_it(bot: Bot)
         _fill("channel", selected_conversation=private)(bot, view)
         _remember(id=made.id, channel=private)(bot, view)
 
-    sent(bot, eve, own, alter)
+    send_altered(bot, eve, own, alter)
     assert subscriptions(bot, private) == [made]
     assert len(subscriptions(bot, own)) == 1

@@ -19,7 +19,7 @@ from tests.attacks.tables.injections import INJECTIONS
 from tests.attacks.test_injections import play_all
 from tests.emulators.claude.script import Step
 from tests.emulators.openai_compatible.server import OpenAIEmulator
-from tests.scenarios.conftest import Bots, unharmed
+from tests.scenarios.conftest import Bots, guard_bot
 
 pytestmark = pytest.mark.slow
 
@@ -28,41 +28,43 @@ CASES = {case.door: name for name, case in INJECTIONS.items()}
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[OpenAIEmulator]:
+def model_server() -> Iterator[OpenAIEmulator]:
     with OpenAIEmulator() as emulator:
         emulator.reasoning = "unmarked"
         yield emulator
 
 
 @pytest.fixture(scope="module")
-def played(bots: Bots, served: OpenAIEmulator) -> Iterator[Played]:
-    bot = bots.bot("http", "own model", **served.settings)
+def played_attacks(bots: Bots, model_server: OpenAIEmulator) -> Iterator[Played]:
+    bot = bots.bot("http", "own model", **model_server.settings)
 
     def respond(view: dict[str, Any]) -> Step:
         return bot.world.claude.respond(view)
 
-    served.respond = respond
-    for one in unharmed(bot):
+    model_server.respond = respond
+    for one in guard_bot(bot):
         yield play_all(one, CASES.values())
 
 
 @pytest.mark.parametrize("name", CASES.values())
-def test_what_the_model_is_made_to_do_harms_nobody(name: str, played: Played) -> None:
-    channel = played.places[name]
-    assert len(played.messages(channel)) >= 2, "a summary and an answer"
-    assert find_harm(played, name, channel) == set()
+def test_what_the_model_is_made_to_do_harms_nobody(name: str, played_attacks: Played) -> None:
+    channel = played_attacks.places[name]
+    assert len(played_attacks.messages(channel)) >= 2, "a summary and an answer"
+    assert find_harm(played_attacks, name, channel) == set()
 
 
-def test_a_day_of_them_harms_nobody_and_shows_no_thought(played: Played, served: OpenAIEmulator) -> None:
+def test_a_day_of_them_harms_nobody_and_shows_no_thought(
+    played_attacks: Played, model_server: OpenAIEmulator
+) -> None:
     for place in ("digest", "list"):
-        channel = played.places[place]
-        assert played.messages(channel)
-        assert list_mentions(played, channel) == []
-        assert list_foreign_links(played, channel) == []
-        assert not is_lie_believed(played, channel)
-    assert find_leaks(played) == []
-    assert "SECRET THOUGHT" not in str(played.bot.world.slack.calls)
-    assert served.problems == []
-    assert played.bot.world.claude.requests == []
-    assert any("response_format" in body for body in served.requests)
-    assert any("tools" in body for body in served.requests)
+        channel = played_attacks.places[place]
+        assert played_attacks.messages(channel)
+        assert list_mentions(played_attacks, channel) == []
+        assert list_foreign_links(played_attacks, channel) == []
+        assert not is_lie_believed(played_attacks, channel)
+    assert find_leaks(played_attacks) == []
+    assert "SECRET THOUGHT" not in str(played_attacks.bot.world.slack.calls)
+    assert model_server.problems == []
+    assert played_attacks.bot.world.claude.requests == []
+    assert any("response_format" in body for body in model_server.requests)
+    assert any("tools" in body for body in model_server.requests)

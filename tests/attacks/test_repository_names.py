@@ -20,7 +20,7 @@ from bot.settings import load_settings
 from tests.attacks.tables.repository_names import NAMES
 from tests.helpers.tables import check_rows
 from tests.scenarios import Bot
-from tests.scenarios.conftest import Bots, unharmed
+from tests.scenarios.conftest import Bots, guard_bot
 
 ENGINE = Repository("octo", "engine")
 ALLOWED = AllowedRepositories(ENGINE, (Repository("octo", "part-1"),))
@@ -98,7 +98,7 @@ def test_whatever_is_taken_for_a_profile_is_no_path(text: str) -> None:
 
 @pytest.fixture
 def bot(bots: Bots) -> Iterator[Bot]:
-    yield from unharmed(bots.bot("http"))
+    yield from guard_bot(bots.bot("http"))
 
 
 @pytest.mark.slow
@@ -115,4 +115,4 @@ def test_no_command_asks_anybody_about_one(bot: Bot) -> None:
         if text.strip():
             command, _, words = forms[place % len(forms)].partition(" ")
             assert ada.send_command(command, words.format(text), channel).ack.status == 200
-    assert (bot.posted(channel), bot.calls()) == ([], before)
+    assert (bot.list_posts(channel), bot.calls()) == ([], before)

@@ -16,7 +16,7 @@ from localslack.users.person import Delivery, Person
 from localslack.users.transport import FORM, Ack, encode_request
 
 from tests.scenarios import SECRET, Bot, old_button
-from tests.scenarios.conftest import Bots, unharmed
+from tests.scenarios.conftest import Bots, guard_bot
 from tests.scenarios.subscriptions.regularly import form_of, subscriptions
 
 pytestmark = pytest.mark.slow
@@ -27,7 +27,7 @@ LOCAL = "127.0.0.1"
 
 @pytest.fixture
 def bot(bots: Bots) -> Iterator[Bot]:
-    yield from unharmed(bots.bot("http"))
+    yield from guard_bot(bots.bot("http"))
 
 
 def sign(body: bytes, stamp: str, *, version: str = "v0", secret: str = SECRET) -> str:
@@ -79,10 +79,10 @@ def test_a_request_that_is_not_signed_is_refused_and_not_read(name: str, bot: Bo
     ada, number = bot.person(), bot.pull()
     payload = {**ada.send_command("/prsummary", "help").payload, "text": f"{number} private", "trigger_id": "1.1"}
     body = urlencode(payload).encode()
-    seen = len(bot.whispered(ada))
+    seen = len(bot.list_whispers(ada))
     ack = bot.http.post(body, {"Content-Type": FORM, **HEADERS[name](body, str(int(time.time())))})
     assert (ack.status, ack.body) == (401, "")
-    assert len(bot.whispered(ada)) == seen
+    assert len(bot.list_whispers(ada)) == seen
 
 
 def test_the_same_with_its_signature_is_taken(bot: Bot) -> None:
@@ -132,8 +132,10 @@ def _results(bot: Bot, person: Person, channel: str) -> tuple[int, int, int, tup
     """The messages in the channel and its threads, what the person was told, subscriptions, and calls."""
     bot.settle()
     threads = [each["ts"] for each in bot.world.slack.list_messages(channel) if "reply_count" in each]
-    messages = len(bot.posted(channel)) + sum(len(bot.replied(channel, thread)) for thread in threads)
-    return messages, len(bot.whispered(person)), len(subscriptions(bot, channel)), bot.calls()
+    messages = len(bot.list_posts(channel)) + sum(
+        len(bot.list_thread_posts(channel, thread)) for thread in threads
+    )
+    return messages, len(bot.list_whispers(person)), len(subscriptions(bot, channel)), bot.calls()
 
 
 # bodies without end

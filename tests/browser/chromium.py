@@ -56,14 +56,14 @@ class Complaints(list[str]):
         self._own = urlsplit(own).netloc
 
     @contextmanager
-    def heard(self, context: BrowserContext) -> Iterator[None]:
+    def hear_pages(self, context: BrowserContext) -> Iterator[None]:
         """Listen to all pages of a context."""
         listeners: list[tuple[Any, Callable[[Any], None]]] = [
             ("console", self._console),
             ("weberror", lambda error: self.append(f"error: {error.error}")),
             ("dialog", self._dialog),
-            ("requestfailed", self._failed),
-            ("request", self._asked),
+            ("requestfailed", self._note_failure),
+            ("request", self._note_request),
         ]
         for event, listener in listeners:
             context.on(event, listener)
@@ -81,11 +81,11 @@ class Complaints(list[str]):
         self.append(f"dialog: {dialog.message}")
         dialog.dismiss()
 
-    def _failed(self, request: Request) -> None:
+    def _note_failure(self, request: Request) -> None:
         # what nobody waits for any more, as the page goes somewhere else
         if request.failure != "net::ERR_ABORTED":
             self.append(f"failed: {request.url} {request.failure}")
 
-    def _asked(self, request: Request) -> None:
+    def _note_request(self, request: Request) -> None:
         if urlsplit(request.url).netloc != self._own:
             self.append(f"another host: {request.url}")

@@ -43,23 +43,23 @@ def context(browser: Browser, demo: Demo) -> Iterator[BrowserContext]:
 
 
 @pytest.fixture(scope="package")
-def kept(context: BrowserContext) -> Page:
+def kept_page(context: BrowserContext) -> Page:
     """To open a page again takes as long as most of the tests."""
     return context.new_page()
 
 
 @pytest.fixture
-def page(demo: Demo, context: BrowserContext, kept: Page) -> Iterator[Page]:
+def page(demo: Demo, context: BrowserContext, kept_page: Page) -> Iterator[Page]:
     """The channel as it is loaded, with the digest and its thread; it has to stay without complaint."""
-    kept.set_viewport_size(SIZE)
-    kept.emulate_media(color_scheme="light")
+    kept_page.set_viewport_size(SIZE)
+    kept_page.emulate_media(color_scheme="light")
     complaints = Complaints(demo.url)
     with ExitStack() as stack:
-        stack.enter_context(complaints.heard(context))
-        kept.goto("/")
-        kept.locator("#messages .replies").first.wait_for()
-        yield kept
-        stack.callback(_close, kept)
+        stack.enter_context(complaints.hear_pages(context))
+        kept_page.goto("/")
+        kept_page.locator("#messages .replies").first.wait_for()
+        yield kept_page
+        stack.callback(_close, kept_page)
     assert complaints == []
 
 

@@ -31,7 +31,7 @@ def test_complaints_are_heard(browser: Browser) -> None:
         page.goto(OWN)
         for script, heard in DONE.items():
             complaints = Complaints(OWN)
-            with complaints.heard(context):
+            with complaints.hear_pages(context):
                 page.evaluate(script)
             # the console tells of failed requests, too
             assert [

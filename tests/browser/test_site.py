@@ -76,7 +76,7 @@ def address(request: pytest.FixtureRequest, folder: Path) -> str:
 def page(browser: Browser, address: str) -> Iterator[Page]:
     """A page that must neither complain, as of what it may not load, nor ask another host."""
     complaints = Complaints(address)
-    with browser.new_context() as context, complaints.heard(context):
+    with browser.new_context() as context, complaints.hear_pages(context):
         yield context.new_page()
     assert complaints == []
 

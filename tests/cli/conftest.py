@@ -20,7 +20,7 @@ class Call(Protocol):
 
 
 @pytest.fixture
-def called(
+def call_command(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> Call:
     """As :func:`tests.helpers.processes.command.prdigest`, without the process, which takes 0.1 seconds."""

@@ -79,7 +79,7 @@ def calls(there: World) -> Counter[str]:
     return Counter(call.path.rpartition("/")[2] for call in there.github.calls)
 
 
-def recorded(store: Redis, repository: Repository = REPOSITORY) -> dict[int, PullRequest]:
+def read_records(store: Redis, repository: Repository = REPOSITORY) -> dict[int, PullRequest]:
     month = timedelta(days=30)
     return {
         each.number: each for each in RedisHistoryStore(store).read_merges(repository, NOON - month, NOON + month)
@@ -94,7 +94,7 @@ class TestCommand:
         output = capsys.readouterr()
         assert output.out == f"{FILLED}3 filled\nread: 6 pull requests, $0.00\n"
         assert output.err == ""
-        assert {n: [file.path for file in each.files or ()] for n, each in recorded(store).items()} == {
+        assert {n: [file.path for file in each.files or ()] for n, each in read_records(store).items()} == {
             n: [f"of/{n}.py"] for n in range(1, 7)
         }
         assert len(there.claude.requests) == 6
@@ -169,7 +169,7 @@ class TestCommand:
         assert "The limit of $0.00 is reached" in str(caught.value)
         assert "not reached" in capsys.readouterr().out
         run_cli(["backfill", *DAYS])
-        assert len(recorded(store)) == 6
+        assert len(read_records(store)) == 6
         # what was paid for is not paid for twice
         assert len(there.claude.requests) == 6
 
@@ -180,7 +180,7 @@ class TestCommand:
         with pytest.raises(PrdigestError):
             run_cli(["backfill", *DAYS])
         assert "without a summary: #" in capsys.readouterr().out
-        assert len(recorded(store)) == 6
+        assert len(read_records(store)) == 6
 
     @pytest.mark.parametrize(
         ("arguments", "settings", "error"),
@@ -253,7 +253,7 @@ class TestLimits:
         assert len(waited) == 1
         assert waited[0] == pytest.approx(1_800, abs=5)
         assert heard[0].startswith("GitHub limits the rate: waiting until ")
-        assert len(recorded(store)) == 6
+        assert len(read_records(store)) == 6
 
     @pytest.mark.parametrize("kind", ["429-bare", "graphql-rate-limited"])
     def test_a_refusal_without_a_time_is_a_minute(self, there: World, kind: FailureKind) -> None:
@@ -294,7 +294,7 @@ class TestReplay:
         records = {each["number"]: each for date_ in REPLAYED for each in replay(there.github, SHARED, date_)}
         days = ["--repo=vllm-project/vllm", "--since=2026-02-22", "--until=2026-02-28", DAYS[3]]
         run_cli(["backfill", *days])
-        known = recorded(store, VLLM)
+        known = read_records(store, VLLM)
         assert {number: facts_of(each) for number, each in known.items()} == {
             number: facts_of_record(each) for number, each in records.items()
         }
@@ -371,7 +371,7 @@ class TestProcesses:
         done = prdigest("backfill", *DAYS, settings=there.settings, folder=tmp_path)
         assert done.returncode == 0
         assert f"{FILLED}2 filled, 1 loaded before\n" in done.stdout
-        assert sorted(recorded(store)) == [1, 2, 3, 4, 5, 6]
+        assert sorted(read_records(store)) == [1, 2, 3, 4, 5, 6]
         assert not _files_of(there, 1)
         assert len(there.claude.requests) <= 8
 

@@ -22,7 +22,7 @@ from tests.emulators.claude.server import Json, Refusal, Text, summary_answer
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers.builders import NOON, REPOSITORY
 from tests.helpers.checks import eventually, is_one_sentence
-from tests.helpers.processes.command import forked
+from tests.helpers.processes.command import start_fork
 from tests.helpers.world import World, world
 
 pytestmark = pytest.mark.slow
@@ -157,7 +157,7 @@ class TestResuming:
         self, there: World, store: Redis, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         there.claude.batches.is_held = True
-        process = forked("backfill", *DAYS, "--batch", settings=there.settings, folder=tmp_path)
+        process = start_fork("backfill", *DAYS, "--batch", settings=there.settings, folder=tmp_path)
         try:
             eventually(lambda: (waiting(store) or EMPTY).name)
         finally:

@@ -21,7 +21,7 @@ from tests.cli.conftest import Call
 from tests.emulators.claude.server import Failure, Json, Refusal, Step, overview_answer, schema_of, summary_answer
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers.builders import NOON
-from tests.helpers.processes.command import executed, prdigest, started
+from tests.helpers.processes.command import prdigest, start_interpreter, started
 from tests.helpers.world import CHANNEL, SMALL_DAY, World, add_small_day, as_read, world
 
 pytestmark = pytest.mark.slow
@@ -71,8 +71,8 @@ class TestCommandLine:
         usage = "Usage: prdigest [OPTIONS] COMMAND [ARGS]...\nTry `prdigest --help`.\n"
         assert (done.returncode, done.stdout, done.stderr) == (2, "", f"Error: No such command 'zzz'.\n{usage}")
 
-    def test_a_missing_value_is_told_with_the_usage_of_its_command(self, called: Call) -> None:
-        done = called("risks", "evaluate", settings={})
+    def test_a_missing_value_is_told_with_the_usage_of_its_command(self, call_command: Call) -> None:
+        done = call_command("risks", "evaluate", settings={})
         assert (done.returncode, done.stderr.splitlines()) == (
             2,
             [
@@ -87,7 +87,7 @@ class TestCommandLine:
         add_small_day(there.github)
         first, second = (
             prdigest("report", *SMALL_DAY, settings=there.settings, folder=tmp_path, start=start)
-            for start in (started, executed)
+            for start in (started, start_interpreter)
         )
         assert (second.returncode, second.stdout, second.stderr) == (0, first.stdout, "")
         assert len(there.claude.requests) == 3
@@ -111,10 +111,12 @@ class TestDemo:
         assert "/prsummary 35617" in done.stdout
         assert list(tmp_path.iterdir()) == []
 
-    def test_the_report_comes_if_it_is_asked_for(self, called: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_the_report_comes_if_it_is_asked_for(
+        self, call_command: Call, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr("sys.stdin", io.StringIO())
-        assert "# vLLM Merged PR Report" in called("demo", "--text", "--report", settings={}).stdout
-        assert called("demo", "--report", settings={}).returncode == 2
+        assert "# vLLM Merged PR Report" in call_command("demo", "--text", "--report", settings={}).stdout
+        assert call_command("demo", "--report", settings={}).returncode == 2
 
     def test_it_ends_when_nobody_answers(self, tmp_path: Path) -> None:
         assert prdigest("demo", "--text", settings={}, folder=tmp_path).returncode == 0
@@ -145,13 +147,13 @@ class TestReport:
         done = prdigest("report", "--date", "2026-02-28", settings=there.settings, folder=tmp_path)
         assert "**Report Date:** 2026-02-28 CET" in done.stdout
 
-    def test_the_name_of_the_own_repository_is_not_that_of_another(self, there: World, called: Call) -> None:
+    def test_the_name_of_the_own_repository_is_not_that_of_another(self, there: World, call_command: Call) -> None:
         there.github.add("octo/engine")
         there.github.add("octo/other")
         settings = {**there.settings, "PRDIGEST_REPO": "octo/engine", "PRDIGEST_NAME": "The Engine"}
         report = ("report", "--date", "2026-02-28")
-        assert "The Engine" in called(*report, settings=settings).stdout
-        assert "The Engine" not in called(*report, "--repo", "octo/other", settings=settings).stdout
+        assert "The Engine" in call_command(*report, settings=settings).stdout
+        assert "The Engine" not in call_command(*report, "--repo", "octo/other", settings=settings).stdout
 
     def test_without_a_model_key_the_facts_stand_in_and_it_says_so(self, there: World, tmp_path: Path) -> None:
         add_small_day(there.github)
@@ -315,11 +317,16 @@ FAILURES = [
 
 @pytest.mark.parametrize(("arguments", "settings", "code", "sentence"), FAILURES)
 def test_a_failure_is_one_sentence_and_an_exit_code(
-    arguments: tuple[str, ...], settings: dict[str, str], code: int, sentence: str, there: World, called: Call
+    arguments: tuple[str, ...],
+    settings: dict[str, str],
+    code: int,
+    sentence: str,
+    there: World,
+    call_command: Call,
 ) -> None:
     add_small_day(there.github, 1)
     there.slack.add_channel("C0OUTSIDE", "outside", member=False)
-    done = called(*arguments, settings={**there.settings, **settings})
+    done = call_command(*arguments, settings={**there.settings, **settings})
     assert (done.returncode, done.stdout) == (code, "")
     assert sentence in done.stderr
     assert done.stderr.count("\n") == 1

@@ -44,8 +44,8 @@ def team(store: Redis, store_url: str, tmp_path: Path, monkeypatch: pytest.Monke
 
 def use(team: SampleTeam) -> None:
     """Have both people ask, vote, subscribe and open App Home."""
-    lead = next(m["ts"] for m in team.posted(CHANNEL) if m["text"].startswith("vLLM · Saturday"))
-    risks = next(m["ts"] for m in team.posted(CHANNEL) if m["text"].startswith("Risky"))
+    lead = next(m["ts"] for m in team.list_posts(CHANNEL) if m["text"].startswith("vLLM · Saturday"))
+    risks = next(m["ts"] for m in team.list_posts(CHANNEL) if m["text"].startswith("Risky"))
     for user, asked, place in ((ADA, HERS, lead), (YOU, NOT_HERS, risks)):
         person = team.person(user)
         team.do(person.mention(asked, CHANNEL, thread_ts=place))
@@ -93,7 +93,7 @@ def subscriptions(store: Redis) -> list[dict[str, Any]]:
 
 
 def test_nothing_of_a_person_is_left_and_all_of_others_is(
-    team: SampleTeam, store: Redis, store_url: str, called: Call, monkeypatch: pytest.MonkeyPatch
+    team: SampleTeam, store: Redis, store_url: str, call_command: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = read_all(store)
     of_ada = (ADA, person_channel(ADA))
@@ -101,12 +101,12 @@ def test_nothing_of_a_person_is_left_and_all_of_others_is(
     assert kinds >= {"subscriptions", "votes", "thread", "answered", "asked", "answer"}
     for answer in ("n\n", ""):
         monkeypatch.setattr("sys.stdin", io.StringIO(answer))
-        done = called("forget", "--user", ADA, settings={"REDIS_URL": store_url})
+        done = call_command("forget", "--user", ADA, settings={"REDIS_URL": store_url})
         assert (done.returncode, "Nothing was deleted" in done.stdout + done.stderr) == (0 if answer else 2, True)
         # nobody asked Slack who wrote in them
         assert ("Not read in Slack: 3 threads." in done.stdout) == bool(answer)
     assert read_all(store) == before
-    done = called("forget", "--user", ADA, "--yes", settings=settings(team, store_url))
+    done = call_command("forget", "--user", ADA, "--yes", settings=settings(team, store_url))
     assert (done.returncode, "Deleted." in done.stdout) == (0, True), done.stderr
     after = read_all(store)
 
@@ -126,8 +126,8 @@ def test_nothing_of_a_person_is_left_and_all_of_others_is(
     # the channel that she subscribed still gets its digest
     team.hands.go_to(6, 35, days=1)
     team.tick()
-    assert any(m["text"].startswith("vLLM") for m in team.posted("C0OPS"))
-    again = called("forget", "--user", ADA, settings=settings(team, store_url))
+    assert any(m["text"].startswith("vLLM") for m in team.list_posts("C0OPS"))
+    again = call_command("forget", "--user", ADA, settings=settings(team, store_url))
     assert (again.returncode, again.stdout.splitlines()[0]) == (
         0,
         "Nothing is stored about U0ADA and the direct messages D0ADA.",
@@ -142,11 +142,11 @@ def is_expected(key: str, text: str, ids: tuple[str, ...]) -> bool:
 
 
 def test_a_channel_goes_with_all_that_was_said_there(
-    team: SampleTeam, store: Redis, store_url: str, called: Call
+    team: SampleTeam, store: Redis, store_url: str, call_command: Call
 ) -> None:
     before = read_all(store)
     told = settings(team, store_url, PRDIGEST_CHANNEL=CHANNEL)
-    done = called("forget", "--channel", CHANNEL, "--yes", settings=told)
+    done = call_command("forget", "--channel", CHANNEL, "--yes", settings=told)
     assert done.returncode == 0, done.stderr
     assert "Your settings name this channel" in done.stdout
     after = read_all(store)
@@ -168,7 +168,7 @@ def test_a_channel_goes_with_all_that_was_said_there(
     ],
 )
 def test_an_id_of_the_wrong_form_is_refused(
-    arguments: tuple[str, ...], sentence: str, store_url: str, called: Call
+    arguments: tuple[str, ...], sentence: str, store_url: str, call_command: Call
 ) -> None:
-    done = called("forget", *arguments, settings={"REDIS_URL": store_url})
+    done = call_command("forget", *arguments, settings={"REDIS_URL": store_url})
     assert (done.returncode, done.stderr.startswith(sentence)) == (2, True)

@@ -26,33 +26,33 @@ def there(store: Redis, store_url: str) -> Iterator[World]:
         yield made
 
 
-def test_a_site_is_made_of_what_a_report_read(there: World, called: Call, tmp_path: Path) -> None:
+def test_a_site_is_made_of_what_a_report_read(there: World, call_command: Call, tmp_path: Path) -> None:
     root = tmp_path / "public"
-    assert called("report", *SMALL_DAY, settings=there.settings).returncode == 0
+    assert call_command("report", *SMALL_DAY, settings=there.settings).returncode == 0
     asked = len(there.claude.requests)
-    first = called(*SITE, "--name", "Engine", "--out", str(root), settings=there.settings)
+    first = call_command(*SITE, "--name", "Engine", "--out", str(root), settings=there.settings)
     assert (first.returncode, first.stderr) == (0, "")
     assert first.stdout == f"{root} has 1 day; 12 files written.\n"
     page = Page((root / "days/2026-02-28.html").read_text())
     assert "Engine: Saturday 28 February 2026" in page.text
     assert page.text.count("What changed and why") == 3
-    second = called(*SITE, "--name", "Engine", "--out", str(root), settings=there.settings)
+    second = call_command(*SITE, "--name", "Engine", "--out", str(root), settings=there.settings)
     assert second.stdout == f"{root} has 1 day; 0 files written.\n"
     assert len(there.claude.requests) == asked
 
 
-def test_without_a_recorded_day_nothing_is_made(there: World, called: Call, tmp_path: Path) -> None:
-    done = called(*SITE, "--out", str(tmp_path / "public"), settings=there.settings)
+def test_without_a_recorded_day_nothing_is_made(there: World, call_command: Call, tmp_path: Path) -> None:
+    done = call_command(*SITE, "--out", str(tmp_path / "public"), settings=there.settings)
     assert done.returncode == 2
     assert "run `prdigest backfill --since DAY` first" in done.stderr
     assert is_one_sentence(done.stderr.strip())
     assert not (tmp_path / "public").exists()
 
 
-def test_a_folder_of_others_stays_as_it_is(there: World, called: Call, tmp_path: Path) -> None:
+def test_a_folder_of_others_stays_as_it_is(there: World, call_command: Call, tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("mine")
-    assert called("report", *SMALL_DAY, settings=there.settings).returncode == 0
-    done = called(*SITE, "--out", str(tmp_path), settings=there.settings)
+    assert call_command("report", *SMALL_DAY, settings=there.settings).returncode == 0
+    done = call_command(*SITE, "--out", str(tmp_path), settings=there.settings)
     assert done.returncode == 2
     assert "choose an empty folder" in done.stderr
     assert [each.name for each in tmp_path.iterdir()] == ["letter.txt"]

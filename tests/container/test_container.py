@@ -52,7 +52,7 @@ pytestmark = pytest.mark.slow
 Env = pytest.MonkeyPatch
 
 
-def opened() -> AbstractContextManager[Foundation]:
+def open_base() -> AbstractContextManager[Foundation]:
     return open_foundation(load_settings(), lambda: MORNING, time.sleep)
 
 
@@ -101,7 +101,7 @@ EXPECTED = {n: [f"of/{n}.py"] for n in range(1, 41)}
 
 
 def test_github_app_credentials_work(app: Env, github: ScriptedGitHub) -> None:
-    with opened() as base:
+    with open_base() as base:
         assert paths(build_pull_requests(base)) == EXPECTED
     assert github.calls_to("/app/installations/42/access_tokens")
 
@@ -109,20 +109,20 @@ def test_github_app_credentials_work(app: Env, github: ScriptedGitHub) -> None:
 def test_the_key_of_an_app_may_be_a_file(app: Env, tmp_path: Path, private_key: str) -> None:
     (tmp_path / "key.pem").write_text(private_key)
     app.setenv("GITHUB_APP_PRIVATE_KEY", str(tmp_path / "key.pem"))
-    with opened() as base:
+    with open_base() as base:
         assert numbers(base) == EXPECTED.keys()
 
 
 def test_the_key_of_an_app_may_be_on_one_line(app: Env, private_key: str) -> None:
     app.setenv("GITHUB_APP_PRIVATE_KEY", private_key.replace("\n", "\\n"))
-    with opened() as base:
+    with open_base() as base:
         assert numbers(base) == EXPECTED.keys()
 
 
 @pytest.mark.parametrize("key", ["no-such-file.pem", "."])
 def test_a_key_that_is_neither_key_nor_file_names_its_setting(app: Env, key: str) -> None:
     app.setenv("GITHUB_APP_PRIVATE_KEY", key)
-    with opened() as base, pytest.raises(UsageError, match="GITHUB_APP_PRIVATE_KEY") as caught:
+    with open_base() as base, pytest.raises(UsageError, match="GITHUB_APP_PRIVATE_KEY") as caught:
         build_digest_services(base)
     assert is_one_sentence(str(caught.value))
 
@@ -130,7 +130,7 @@ def test_a_key_that_is_neither_key_nor_file_names_its_setting(app: Env, key: str
 def test_an_installation_that_there_is_not_is_no_missing_repository(app: Env, github: ScriptedGitHub) -> None:
     github.fail_next("404", match="/access_tokens")
     with (
-        opened() as base,
+        open_base() as base,
         pytest.raises(ConfigurationError, match="GITHUB_APP_INSTALLATION_ID") as caught,
     ):
         build_pull_requests(base).list_merged(REPOSITORY, DAY)
@@ -139,39 +139,42 @@ def test_an_installation_that_there_is_not_is_no_missing_repository(app: Env, gi
 
 def test_a_damaged_key_names_its_setting(app: Env) -> None:
     app.setenv("GITHUB_APP_PRIVATE_KEY", "-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----\n")
-    with opened() as base, pytest.raises(PrdigestError, match="GITHUB_APP_PRIVATE_KEY"):
+    with open_base() as base, pytest.raises(PrdigestError, match="GITHUB_APP_PRIVATE_KEY"):
         build_pull_requests(base).list_merged(REPOSITORY, DAY)
 
 
 def test_an_app_without_its_key_says_what_to_set(app: Env) -> None:
     app.delenv("GITHUB_APP_PRIVATE_KEY")
-    with opened() as base, pytest.raises(UsageError, match="Set GITHUB_APP_PRIVATE_KEY"):
+    with open_base() as base, pytest.raises(UsageError, match="Set GITHUB_APP_PRIVATE_KEY"):
         build_digest_services(base)
 
 
 def test_a_token_goes_before_an_app(app: Env, github: ScriptedGitHub) -> None:
     app.setenv("GITHUB_TOKEN", github.token)
-    with opened() as base:
+    with open_base() as base:
         assert numbers(base) == EXPECTED.keys()
     assert github.calls_to("/app") == []
 
 
 def test_without_credentials_it_says_what_to_set() -> None:
-    with opened() as base, pytest.raises(UsageError, match="Set GITHUB_TOKEN") as caught:
+    with open_base() as base, pytest.raises(UsageError, match="Set GITHUB_TOKEN") as caught:
         build_digest_services(base)
     assert "GITHUB_APP_" in str(caught.value)
 
 
 def test_without_a_slack_token_it_says_what_to_set() -> None:
-    with opened() as base, pytest.raises(UsageError, match=r"Set SLACK_BOT_TOKEN to the bot's token \(xoxb-…\)\."):
+    with (
+        open_base() as base,
+        pytest.raises(UsageError, match=r"Set SLACK_BOT_TOKEN to the bot's token \(xoxb-…\)\."),
+    ):
         _ = base.messenger
 
 
 def test_a_model_needs_its_key(monkeypatch: Env) -> None:
-    with opened() as base:
+    with open_base() as base:
         assert not base.sources.has_model
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
-    with opened() as base:
+    with open_base() as base:
         assert base.sources.has_model
 
 
@@ -180,7 +183,7 @@ def test_a_publisher_refuses_a_store_that_may_drop_records(monkeypatch: Env, sto
     monkeypatch.setenv("REDIS_URL", store_url)
     store.config_set("maxmemory-policy", "allkeys-lru")
     try:
-        with opened() as base, pytest.raises(StoreUnavailable, match="allkeys-lru"):
+        with open_base() as base, pytest.raises(StoreUnavailable, match="allkeys-lru"):
             build_schedule_services(base)
     finally:
         store.config_set("maxmemory-policy", "noeviction")
@@ -189,7 +192,7 @@ def test_a_publisher_refuses_a_store_that_may_drop_records(monkeypatch: Env, sto
 def test_what_was_never_used_is_closed_without_a_word(
     capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    with opened():
+    with open_base():
         pass
     assert (capfd.readouterr(), caplog.messages) == (("", ""), [])
 
@@ -205,7 +208,7 @@ def test_the_embedded_store_stays_however_long_the_list_of_the_day_takes(
     with connect_server(start_embedded_url(state)) as earlier_command:
         earlier_command.ping()
         time.sleep(LINGER_SECONDS / 5)
-    with opened() as base:
+    with open_base() as base:
         pulls = build_pull_requests(base)
         github.latency = LINGER_SECONDS + 1
         (pull,) = pulls.list_merged(REPOSITORY, DAY).pulls
@@ -261,10 +264,10 @@ def test_the_name_of_the_settings_is_that_of_their_repository(
 
 def test_today_is_the_day_in_the_zone_of_the_settings(monkeypatch: Env) -> None:
     monkeypatch.setenv("PRDIGEST_TIMEZONE", "America/Los_Angeles")
-    with opened() as base:
+    with open_base() as base:
         assert base.get_today() == LocalDay(date(2026, 3, 1), parse_zone("America/Los_Angeles"))
     monkeypatch.setenv("PRDIGEST_TIMEZONE", "Pacific/Kiritimati")
-    with opened() as base:
+    with open_base() as base:
         assert base.get_today() == LocalDay(date(2026, 3, 2), parse_zone("Pacific/Kiritimati"))
 
 
@@ -282,7 +285,7 @@ def bot(monkeypatch: Env, slack: SlackEmulator, store: Redis, store_url: str) ->
 
 
 def test_the_bots_own_workspace_may_ask_without_being_named(bot: Env) -> None:
-    with opened() as base:
+    with open_base() as base:
         access_control = build_access_control(base)
         assert access_control.explain_refusal(slack_request()) == ""
         assert access_control.explain_refusal(slack_request(team="T0ELSE"))
@@ -290,7 +293,7 @@ def test_the_bots_own_workspace_may_ask_without_being_named(bot: Env) -> None:
 
 def test_other_workspaces_are_added_to_its_own(bot: Env) -> None:
     bot.setenv("PRDIGEST_ALLOWED_WORKSPACES", "T0PARTNER,E0GRID")
-    with opened() as base:
+    with open_base() as base:
         access_control = build_access_control(base)
         visits = [
             slack_request(),
@@ -305,7 +308,7 @@ def test_channels_people_and_the_limit_are_those_of_the_settings(bot: Env) -> No
     bot.setenv("PRDIGEST_ALLOWED_CHANNELS", "C0DIGEST")
     bot.setenv("PRDIGEST_ALLOWED_USERS", "U0ASKER")
     bot.setenv("PRDIGEST_USER_LIMIT", "1")
-    with opened() as base:
+    with open_base() as base:
         access_control = build_access_control(base)
         visits = [slack_request(channel="C0ELSE"), slack_request(user="U0ELSE"), slack_request(), slack_request()]
         assert [not access_control.explain_refusal(asked) for asked in visits] == [
@@ -318,12 +321,12 @@ def test_channels_people_and_the_limit_are_those_of_the_settings(bot: Env) -> No
 
 def test_who_may_ask_is_not_known_without_slack(bot: Env) -> None:
     bot.setenv("SLACK_BOT_TOKEN", "xoxb-wrong")
-    with opened() as base, pytest.raises(SlackCallRefused, match="SLACK_BOT_TOKEN"):
+    with open_base() as base, pytest.raises(SlackCallRefused, match="SLACK_BOT_TOKEN"):
         build_access_control(base)
 
 
 def test_the_hurried_store_is_the_same_store_with_less_patience(bot: Env) -> None:
-    with opened() as base:
+    with open_base() as base:
         base.store.set("key", "value")
         assert base.hurried_store.get("key") == b"value"
         pools = [client.connection_pool.connection_kwargs for client in (base.hurried_store, base.store)]
@@ -334,7 +337,7 @@ def test_the_hurried_store_is_the_same_store_with_less_patience(bot: Env) -> Non
 def test_the_hurried_store_refuses_one_that_may_drop_jobs(bot: Env, store: Redis) -> None:
     store.config_set("maxmemory-policy", "allkeys-lru")
     try:
-        with opened() as base, pytest.raises(StoreUnavailable, match="allkeys-lru"):
+        with open_base() as base, pytest.raises(StoreUnavailable, match="allkeys-lru"):
             _ = base.hurried_store
     finally:
         store.config_set("maxmemory-policy", "noeviction")
@@ -342,20 +345,20 @@ def test_the_hurried_store_refuses_one_that_may_drop_jobs(bot: Env, store: Redis
 
 def test_the_hurried_store_may_be_the_embedded_one(monkeypatch: Env, tmp_path: Path) -> None:
     monkeypatch.setenv("PRDIGEST_STATE_DIR", str(tmp_path / "state"))
-    with opened() as base:
+    with open_base() as base:
         RedisCache(base.hurried_store, base.keyspace).put("key", "value", timedelta(hours=1))
         assert base.cache.get("key") == "value"
 
 
 def test_a_hurried_store_that_is_away_is_told_in_one_sentence(monkeypatch: Env) -> None:
     monkeypatch.setenv("REDIS_URL", f"redis://127.0.0.1:{closed_port()}/0")
-    with opened() as base, pytest.raises(StoreUnavailable) as caught:
+    with open_base() as base, pytest.raises(StoreUnavailable) as caught:
         _ = base.hurried_store
     assert is_one_sentence(str(caught.value))
 
 
 def test_answers_are_remembered_for_a_day_and_not_for_ever(bot: Env, store: Redis) -> None:
-    with opened() as base:
+    with open_base() as base:
         build_replies(base, build_thread_memories(base)).tell_asker(slack_request(), "Hello.")
     (key,) = store.scan_iter("answer:*")
     assert 86_000 < int(str(store.ttl(key))) <= 86_400
@@ -370,12 +373,12 @@ def test_what_an_entry_depends_on_makes_it_another_one(
     merges.setenv("ANTHROPIC_API_KEY", claude.api_key)
     merges.setenv("ANTHROPIC_BASE_URL", claude.url)
     seven = Reference(REPOSITORY, 7)
-    with opened() as base:
+    with open_base() as base:
         build_digest_services(base).entries.get_entry(seven)
-    with opened() as base:
+    with open_base() as base:
         assert build_digest_services(base).entries.get_cached(seven)
     merges.setenv(name, value)
-    with opened() as base:
+    with open_base() as base:
         assert build_digest_services(base).entries.get_cached(seven) is None
 
 
@@ -390,7 +393,7 @@ def test_a_file_of_path_classes_makes_entries_anew(
     seven = Reference(REPOSITORY, 7)
 
     def area() -> str:
-        with opened() as base:
+        with open_base() as base:
             return build_digest_services(base).entries.get_entry(seven).area
 
     assert area() == "Of"
@@ -409,8 +412,8 @@ def test_every_service_goes_by_the_file_of_path_classes(
     github.add(REPO, record(90, merged_at=NOON, files=[changed_file("of/much.py", additions=900, deletions=900)]))
     ninety, risky = Reference(REPOSITORY, 90), RisksRequest(REPOSITORY, parse_span("2026-02-28", DAY, 1))
 
-    def found() -> tuple[bool, str, str, list[int], bool]:
-        with opened() as base:
+    def read_observations() -> tuple[bool, str, str, list[int], bool]:
+        with open_base() as base:
             digests = build_digest_services(base)
             answers = build_answers(
                 base, digests, build_composer(base, digests, build_subscription_repository(base))
@@ -430,17 +433,17 @@ def test_every_service_goes_by_the_file_of_path_classes(
                 rated,
             )
 
-    assert found() == (True, "1 product.", "Of", [90], True)
+    assert read_observations() == (True, "1 product.", "Of", [90], True)
     merges.setenv("PRDIGEST_PATHS", "paths.toml")
     (tmp_path / "paths.toml").write_text('["*"]\ndocs = ["of/"]')
-    assert found() == (False, "1 docs.", "Documentation", [], False)
+    assert read_observations() == (False, "1 docs.", "Documentation", [], False)
 
 
 def test_a_file_of_path_classes_that_can_not_be_used_stops_the_bot_before_its_first_job(bot: Env) -> None:
     bot.setenv("GITHUB_TOKEN", "ghp_test")
     bot.setenv("PRDIGEST_PATHS", "nowhere.toml")
     with (
-        opened() as base,
+        open_base() as base,
         pytest.raises(ConfigurationError, match=r"^PRDIGEST_PATHS, nowhere\.toml: ") as caught,
     ):
         build_worker_services(base)

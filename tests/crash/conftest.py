@@ -172,7 +172,9 @@ class Site:
             for m in self.world.slack.ephemerals
             if m.get("response_url", "") == asked.get("response_url") and not m["text"].startswith(_BEGINNINGS)
         ]
-        return texts + [_shown(v) for v in self.world.slack.views if v["external_id"].endswith(f":{trace}")]
+        return texts + [
+            _describe_view(v) for v in self.world.slack.views if v["external_id"].endswith(f":{trace}")
+        ]
 
     def await_answers(self, *deliveries: Delivery, seconds: float = PATIENCE) -> None:
         """Wait until each has an answer, and for all that the workers still have to do."""
@@ -184,9 +186,9 @@ class Site:
 
         What was given up stays with the broker for a week, to be looked at.
         """
-        eventually(lambda: not [key for key in self._kept() if not key.endswith(b".XQ.msgs")], seconds)
+        eventually(lambda: not [key for key in self._list_job_keys() if not key.endswith(b".XQ.msgs")], seconds)
 
-    def _kept(self) -> list[bytes]:
+    def _list_job_keys(self) -> list[bytes]:
         return cast("list[bytes]", self.store.keys(self.keys.add_prefix("dramatiq:*.msgs")))
 
     def assert_works(self, web: Web, worker: Process) -> None:
@@ -215,7 +217,7 @@ def _key(message: dict[str, Any]) -> str:
     return str(((message.get("metadata") or {}).get("event_payload") or {}).get("key", ""))
 
 
-def _shown(view: dict[str, Any]) -> str:
+def _describe_view(view: dict[str, Any]) -> str:
     """The title of a window, and whether it waits for its content."""
     is_loading = "Reading octo/engine" in str(view["blocks"])
     return f"{view['title']['text']}{' is being read' if is_loading else ''}"
@@ -275,7 +277,7 @@ def overlap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Overlap]:
 
 
 @pytest.fixture(autouse=True)
-def _begun(overlap: Overlap, request: pytest.FixtureRequest) -> None:
+def _begun_folder(overlap: Overlap, request: pytest.FixtureRequest) -> None:
     overlap.begin_folder(request.node)
 
 

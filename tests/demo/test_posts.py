@@ -29,9 +29,9 @@ from bot.render.summaries.post import render_summary
 from tests.helpers.builders import REPOSITORY
 from tests.render.accepted import strings
 from tests.render.hostile_days import digests
-from tests.render.risk.test_risk_list import made, pair, risky
-from tests.render.risk.test_score import SPAN, USUAL, hit
-from tests.render.subscriptions.test_form import OLD, opened, sent
+from tests.render.risk.test_risk_list import make_list, pair, risky
+from tests.render.risk.test_score import SPAN, USUAL, make_hit
+from tests.render.subscriptions.test_form import OLD, make_submission, render_opened
 from tests.render.subscriptions.test_home import WELL
 from tests.render.subscriptions.test_subscription_list import DUE, ENGINE, FIXED
 
@@ -60,14 +60,14 @@ def show(post: Post, **more: Any) -> ParsedHtml:
 def posts() -> dict[str, Post]:
     """What the bot posts, by name."""
     rendered = render_digest(SAMPLE)
-    risks = made(taken_back=(pair(1),), riskiest=(risky(2, "said"),))
+    risks = make_list(taken_back=(pair(1),), riskiest=(risky(2, "said"),))
     foot = render_footer("It was cut.", "2 files", "3 files", 1, author=MODEL_NOTE)
     return {
         "lead": rendered.lead,
         **{f"thread {place}": post for place, post in enumerate(rendered.thread)},
         "summary": render_summary(ENTRY),
         "risks": render_risk_list(risks),
-        "score": render_score("engine", SPAN, replace(USUAL, hits=(hit(9),))),
+        "score": render_score("engine", SPAN, replace(USUAL, hits=(make_hit(9),))),
         "subscribed": render_confirmation(ENGINE, DUE, DUE),
         "paused": render_changes([ENGINE], "Paused"),
         "list": render_listing([(ENGINE, DUE), (FIXED, DUE)]),
@@ -104,8 +104,8 @@ def test_the_report_of_the_sample_day_is_shown_whole() -> None:
 VIEWS: dict[str, Json] = {
     "details": render_details_view(ENTRY),
     "loading": render_loading_view(Reference(REPOSITORY, 5)),
-    "form": sent(opened()),
-    "change": sent(opened(OLD)),
+    "form": make_submission(render_opened()),
+    "change": make_submission(render_opened(OLD)),
     "home": {
         "type": "home",
         "blocks": [*render_home([LatestDigest("a", "https://a.example", NOW)], [(ENGINE, DUE)], WELL, NOW)],
@@ -122,7 +122,7 @@ def test_what_the_bot_opens_is_shown_whole(view: Json) -> None:
 
 
 def test_a_form_shows_what_was_put_in_before() -> None:
-    document = parse_html(render_view({"id": "V1", **sent(opened(OLD))}, NAMES))
+    document = parse_html(render_view({"id": "V1", **make_submission(render_opened(OLD))}, NAMES))
     chosen = [tag["value"] for tag in document.tags if {"selected", "checked"} & tag.attributes.keys()]
     assert chosen == ["Acme/web.app", "channel", "C0OPEN", "weekdays", "risky"]
     assert [tag["value"] for tag in document.find_by_class("bk-field")] == [

@@ -23,7 +23,7 @@ from bot.ports import Chat, TextPart, Turn
 from bot.services.summaries.prompts import fence_text
 from bot.settings import load_settings
 from tests.demo.sample.test_sources import ANGELES, MORNING, VLLM
-from tests.demo.threads import ACTING, ALL, DAY, ONE, Thread, answer, named
+from tests.demo.threads import ACTING, ALL, DAY, ONE, Thread, answer, find_numbers
 from tests.helpers.talks import converse
 from tests.render.hostile_days import texts
 from tests.services.doubles import Sleeps, slack_request
@@ -84,14 +84,14 @@ OF_ONE: dict[tuple[str, ...], set[int]] = {
     ids=lambda value: " / ".join(value) if isinstance(value, tuple) else "",
 )
 def test_an_answer_names_what_was_asked_for_and_nothing_else(asks: tuple[str, ...], expected: set[int]) -> None:
-    assert named(answer(*asks)) == expected
+    assert find_numbers(answer(*asks)) == expected
 
 
 @pytest.mark.parametrize(
     ("asks", "expected"), OF_ONE.items(), ids=lambda value: " / ".join(value) if isinstance(value, tuple) else ""
 )
 def test_a_thread_about_one_is_answered_about_it(asks: tuple[str, ...], expected: set[int]) -> None:
-    assert named(answer(*asks, about=ONE)) == expected
+    assert find_numbers(answer(*asks, about=ONE)) == expected
 
 
 # what is said
@@ -127,7 +127,7 @@ def test_what_it_can_not_tell_is_said_with_two_questions_that_it_can(question: s
     reply = answer(question)
     offered = re.findall(r"“([^”]+\?)”", reply)
     assert (len(offered), reply.count("\n")) == (2, 0)
-    assert all(len(named(answer(each))) > 2 for each in offered)
+    assert all(len(find_numbers(answer(each))) > 2 for each in offered)
 
 
 def test_who_read_one_does_not_say_how_many_there_are() -> None:
@@ -245,7 +245,7 @@ def test_whatever_is_asked_is_answered_out_of_the_sample(question: str) -> None:
     asks = Thread()
     written = asks.ask(question)
     assert written.text
-    assert named(written.text) <= {*ALL, *named(question)}
+    assert find_numbers(written.text) <= {*ALL, *find_numbers(question)}
 
 
 @pytest.mark.parametrize("asks", [*QUESTIONS, *OF_ONE], ids=" / ".join)

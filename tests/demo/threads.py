@@ -80,5 +80,5 @@ def answer(*questions: str, about: str = DAY) -> str:
     return [thread.ask(question).text for question in questions][-1]
 
 
-def named(text: str) -> set[int]:
+def find_numbers(text: str) -> set[int]:
     return {int(number) for number in re.findall(r"#(\d+)", text)}

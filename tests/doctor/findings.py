@@ -17,7 +17,7 @@ def now() -> datetime:
     return NOW
 
 
-def told(findings: Iterable[Finding]) -> list[str]:
+def format_findings(findings: Iterable[Finding]) -> list[str]:
     """Each as ``+ name: found`` or ``! name: found -> advice``; what failed must say in one what to do."""
     return [_line(each) for each in findings]
 
@@ -39,4 +39,4 @@ def outcome(check: Generator[Finding, None, Result]) -> tuple[list[str], Result]
         try:
             findings.append(next(check))
         except StopIteration as end:
-            return told(findings), end.value
+            return format_findings(findings), end.value

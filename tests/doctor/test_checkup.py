@@ -22,7 +22,7 @@ from bot.domain.subscriptions.models import Subscription, Timing
 from bot.ports.probes import GitHubAccess, Installation, StoreRecords
 from tests.doctor.checks.test_settings import GOOD, HOLD_TOKENS, KNOWN
 from tests.doctor.checks.test_store import records_of
-from tests.doctor.findings import NOW, now, told
+from tests.doctor.findings import NOW, format_findings, now
 
 UTC_ZONE = ZoneInfo("UTC")
 FIXED = Subscription("C0DIGEST", Repository("octo", "engine"), Timing(time(9), UTC_ZONE))
@@ -76,8 +76,8 @@ def worlds(store: Redis) -> ServiceProbes:
     return ServiceProbes(AnyGitHub, AnyModel, AnySlack, AnyApp, lambda: records_of(store), "not in use")
 
 
-def examined(worlds: ServiceProbes, plan: CheckPlan = PLAN, patience: float = 5.0) -> list[str]:
-    return told(Doctor(plan, worlds, now, lambda _: None, patience).run_checks())
+def list_findings(worlds: ServiceProbes, plan: CheckPlan = PLAN, patience: float = 5.0) -> list[str]:
+    return format_findings(Doctor(plan, worlds, now, lambda _: None, patience).run_checks())
 
 
 def names(lines: list[str]) -> list[str]:
@@ -85,7 +85,7 @@ def names(lines: list[str]) -> list[str]:
 
 
 def test_the_checks_come_in_the_order_in_which_people_set_a_bot_up(store: Redis) -> None:
-    subjects = list(dict.fromkeys(names(examined(worlds(store)))))
+    subjects = list(dict.fromkeys(names(list_findings(worlds(store)))))
     assert subjects == ["Settings", "Paths", "GitHub", "Mirror", "Claude", "Model", "Store", "Slack", "Channel",
                      "Metrics", "Traces", "Time", "Clock", "Worker", "Jobs", "Runs", "Schedule"]  # fmt: skip
 
@@ -98,7 +98,7 @@ def test_channels_are_checked_once_with_all_that_they_are_for(store: Redis) -> N
         replace(FIXED, channel="D0ADA", by="U0ADA"),
     ):
         stored.put(subscription)
-    channel_lines = [line for line in examined(worlds(store)) if "Channel" in line]
+    channel_lines = [line for line in list_findings(worlds(store)) if "Channel" in line]
     assert channel_lines == [
         "+ Channel C0DIGEST (PRDIGEST_CHANNEL, 2 subscriptions): #c0digest, the bot can post there",
         "+ Channel C0ADMIN (PRDIGEST_ADMIN_CHANNEL): #c0admin, the bot can post there",
@@ -107,13 +107,13 @@ def test_channels_are_checked_once_with_all_that_they_are_for(store: Redis) -> N
 
 
 def test_without_any_channel_it_says_so(store: Redis) -> None:
-    lines = examined(worlds(store), replace(PLAN, channels={}, fixed_subscription=None))
+    lines = list_findings(worlds(store), replace(PLAN, channels={}, fixed_subscription=None))
     assert "- Channels: none: PRDIGEST_CHANNEL is not set, and there are no subscriptions" in lines
 
 
 def test_the_subscription_of_the_settings_is_one_of_those_that_are_due(store: Redis) -> None:
     RedisDueQueue(store).put(NextDigest(FIXED.id), NOW)
-    assert examined(worlds(store))[-1] == (
+    assert list_findings(worlds(store))[-1] == (
         "+ Schedule: 1 subscription, the next is octo/engine for C0DIGEST at 2026-03-01 17:20 UTC"
     )
 
@@ -122,7 +122,7 @@ def test_without_a_store_the_channels_of_the_settings_are_checked(store: Redis) 
     def away() -> StoreRecords:
         raise StoreUnavailable("The store does not answer.")
 
-    lines = examined(replace(worlds(store), store=away))
+    lines = list_findings(replace(worlds(store), store=away))
     assert [line for line in lines if line.startswith("!")] == [
         "! Store: can't be used -> The store does not answer."
     ]
@@ -133,10 +133,10 @@ def test_without_a_store_the_channels_of_the_settings_are_checked(store: Redis) 
 
 
 def test_without_slack_its_channels_are_no_failures(store: Redis) -> None:
-    def refused() -> AnySlack:
+    def raise_refusal() -> AnySlack:
         raise SlackCallRefused("Slack rejected the token.", "invalid_auth")
 
-    lines = examined(replace(worlds(store), slack=refused))
+    lines = list_findings(replace(worlds(store), slack=raise_refusal))
     assert "- Channel C0ADMIN (PRDIGEST_ADMIN_CHANNEL): not checked: see Slack token above" in lines
     # GitHub's clock then stands in for Slack's
     assert "+ Time of this machine against GitHub: 0 s apart" in lines
@@ -150,7 +150,7 @@ def test_a_world_that_hangs_fails_its_own_checks_and_no_other(store: Redis) -> N
             end.wait(30)
             return ""
 
-    lines = examined(replace(worlds(store), slack=Hanging), patience=0.3)
+    lines = list_findings(replace(worlds(store), slack=Hanging), patience=0.3)
     end.set()
     assert "+ Slack token: accepted, the workspace is Emulated" in lines
     advice = "Check that it runs, its address and the network, then run doctor again."
@@ -165,17 +165,17 @@ def test_what_hangs_before_it_tells_anything_leaves_those_after_it_unchecked(sto
         end.wait(30)
         return AnySlack()
 
-    lines = examined(replace(worlds(store), slack=hanging), patience=0.3)
+    lines = list_findings(replace(worlds(store), slack=hanging), patience=0.3)
     end.set()
     assert "- Channel C0DIGEST (PRDIGEST_CHANNEL): not checked: see Slack above" in lines
 
 
 @pytest.mark.parametrize("error", [ValueError("xoxb-MARK"), KeyError("xoxb-MARK")])
 def test_a_defect_is_told_without_what_the_error_says(store: Redis, error: Exception) -> None:
-    def broken() -> AnySlack:
+    def raise_defect() -> AnySlack:
         raise error
 
-    lines = examined(replace(worlds(store), slack=broken))
+    lines = list_findings(replace(worlds(store), slack=raise_defect))
     bug_lines = [line for line in lines if line.startswith("!") and "bug" in line]
     assert bug_lines[0].startswith(f"! Slack: not checked: {type(error).__name__} in broken, line ")
     assert "MARK" not in "".join(lines)
@@ -183,6 +183,6 @@ def test_a_defect_is_told_without_what_the_error_says(store: Redis, error: Excep
 
 def test_a_secret_where_a_name_belongs_is_not_shown(store: Redis) -> None:
     token = "xox" + "b-123456789012-abcDEF0123456789abcDEF"
-    lines = examined(worlds(store), replace(PLAN, channels={token: "PRDIGEST_CHANNEL"}, models={token: "x"}))
+    lines = list_findings(worlds(store), replace(PLAN, channels={token: "PRDIGEST_CHANNEL"}, models={token: "x"}))
     assert token not in "".join(lines)
     assert "+ Channel [redacted] (PRDIGEST_CHANNEL): #[redacted], the bot can post there" in lines

@@ -15,7 +15,7 @@ from bot.doctor.report import format_finding, format_findings_json
 from bot.domain.operations.finding import Finding
 from bot.settings import load_usable_settings
 from tests.adapters.worlds import WebPage
-from tests.doctor.findings import told
+from tests.doctor.findings import format_findings
 from tests.helpers.checks import closed_port
 from tests.helpers.world import World, world
 
@@ -43,23 +43,23 @@ def there(store: Redis, store_url: str) -> Iterator[World]:
         yield made
 
 
-def examined(monkeypatch: Env, settings: Mapping[str, str]) -> list[str]:
+def list_findings(monkeypatch: Env, settings: Mapping[str, str]) -> list[str]:
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
-    return told(findings())
+    return format_findings(findings())
 
 
 # nothing runs in these tests but the services
 PROCESSES = {"Clock process", "Worker"}
 
 
-def failed(lines: list[str]) -> list[str]:
+def select_failures(lines: list[str]) -> list[str]:
     return [line for line in lines if line.startswith("!") and line[2:].split(":")[0] not in PROCESSES]
 
 
 def test_good_settings_lead_to_every_service(there: World, monkeypatch: Env) -> None:
-    lines = examined(monkeypatch, there.settings)
-    assert failed(lines) == []
+    lines = list_findings(monkeypatch, there.settings)
+    assert select_failures(lines) == []
     there_is = "".join(lines)
     for name in ("GitHub octo/engine", "Model claude-haiku-5-5", "Store policy", "Slack scopes", "Slack app token",
                  "Channel C0DIGEST", "against Slack"):  # fmt: skip
@@ -68,18 +68,18 @@ def test_good_settings_lead_to_every_service(there: World, monkeypatch: Env) -> 
 
 def test_the_embedded_store_is_named_by_its_folder(there: World, monkeypatch: Env, tmp_path: Path) -> None:
     state = tmp_path / "state"
-    lines = examined(monkeypatch, {**there.settings, "REDIS_URL": "", "PRDIGEST_STATE_DIR": str(state)})
+    lines = list_findings(monkeypatch, {**there.settings, "REDIS_URL": "", "PRDIGEST_STATE_DIR": str(state)})
     assert f"+ Store: the embedded store in {state} answers" in lines
 
 
 def test_the_prefix_and_the_owner_of_the_store_are_told(there: World, monkeypatch: Env, store: Redis) -> None:
     settings = {**there.settings, "PRDIGEST_STORE_PREFIX": "team-a"}
-    lines = examined(monkeypatch, settings)
+    lines = list_findings(monkeypatch, settings)
     assert any(line.endswith(" (keys with the prefix team-a) answers") for line in lines)
     assert "+ Store owner: none yet, T0TEAM when the bot starts" in lines
     assert all(key.startswith(b"team-a/") for key in store.scan_iter())
     store.set("team-a/owner", "T0TEAM")
-    assert "+ Store owner: T0TEAM, the workspace of the token" in examined(monkeypatch, settings)
+    assert "+ Store owner: T0TEAM, the workspace of the token" in list_findings(monkeypatch, settings)
 
 
 def test_a_store_of_another_workspace_is_a_failure(there: World, monkeypatch: Env, store: Redis) -> None:
@@ -88,7 +88,9 @@ def test_a_store_of_another_workspace_is_a_failure(there: World, monkeypatch: En
         "The store belongs to the workspace T0OTHER, but SLACK_BOT_TOKEN is for T0TEAM: give this bot its "
         "own PRDIGEST_STORE_PREFIX."
     )
-    assert failed(examined(monkeypatch, there.settings)) == [f"! Store owner: another workspace -> {advice}"]
+    assert select_failures(list_findings(monkeypatch, there.settings)) == [
+        f"! Store owner: another workspace -> {advice}"
+    ]
 
 
 BLOCKED = {
@@ -106,28 +108,28 @@ BLOCKED = {
 def test_a_service_whose_settings_are_wrong_gets_no_token(
     there: World, monkeypatch: Env, name: str, value: str, expected_line: str
 ) -> None:
-    lines = examined(monkeypatch, {**there.settings, name: value})
+    lines = list_findings(monkeypatch, {**there.settings, name: value})
     assert expected_line in lines
-    assert len(failed(lines)) == 1
+    assert len(select_failures(lines)) == 1
 
 
 def test_a_wrong_value_is_named_and_all_else_is_checked(there: World, monkeypatch: Env) -> None:
-    lines = examined(monkeypatch, {**there.settings, "PORT": "many", "PRDIGEST_TIMEZONE": "Mars"})
-    assert len(failed(lines)) == 2
+    lines = list_findings(monkeypatch, {**there.settings, "PORT": "many", "PRDIGEST_TIMEZONE": "Mars"})
+    assert len(select_failures(lines)) == 2
     assert "+ GitHub octo/engine: the token can read pull requests and contents" in lines
     assert "+ Channel C0DIGEST (PRDIGEST_CHANNEL): #digest, the bot can post there" in lines
 
 
 def test_a_file_that_can_not_be_read_is_the_one_failure(there: World, monkeypatch: Env, tmp_path: Path) -> None:
     (tmp_path / ".env").write_bytes("PRDIGEST_NAME=Größe\n".encode("latin-1"))
-    lines = examined(monkeypatch, there.settings)
+    lines = list_findings(monkeypatch, there.settings)
     assert [line[0] for line in lines] == ["!"] + ["-"] * (len(lines) - 1)
     assert lines[0].startswith("! Settings: .env can't be used: save it as UTF-8 text")
 
 
 def test_without_any_setting_it_says_what_to_set(monkeypatch: Env, tmp_path: Path) -> None:
-    lines = examined(monkeypatch, {"PRDIGEST_STATE_DIR": str(tmp_path / "state")})
-    assert [line.partition(" -> ")[2] for line in failed(lines)] == [
+    lines = list_findings(monkeypatch, {"PRDIGEST_STATE_DIR": str(tmp_path / "state")})
+    assert [line.partition(" -> ")[2] for line in select_failures(lines)] == [
         "Set PRDIGEST_REPO to your repository, as owner/name.",
         "Set SLACK_APP_TOKEN for Socket Mode, or SLACK_SIGNING_SECRET for requests over HTTP.",
         "Set GITHUB_TOKEN to a token that may read pull requests, or set up a GitHub App (GITHUB_APP_…).",
@@ -138,29 +140,29 @@ def test_without_any_setting_it_says_what_to_set(monkeypatch: Env, tmp_path: Pat
 
 
 def test_without_socket_mode_the_apps_token_is_not_in_use(there: World, monkeypatch: Env) -> None:
-    lines = examined(monkeypatch, {**there.settings, "SLACK_APP_TOKEN": "", "SLACK_SIGNING_SECRET": "abc"})
+    lines = list_findings(monkeypatch, {**there.settings, "SLACK_APP_TOKEN": "", "SLACK_SIGNING_SECRET": "abc"})
     assert "- Slack app token: not used: requests come over HTTP" in lines
 
 
 def test_the_file_of_path_classes_is_looked_at(there: World, monkeypatch: Env, tmp_path: Path) -> None:
     (tmp_path / "paths.toml").write_text('["octo/engine"]\ndocs = ["design/"]\n')
-    lines = examined(monkeypatch, {**there.settings, "PRDIGEST_PATHS": "paths.toml"})
+    lines = list_findings(monkeypatch, {**there.settings, "PRDIGEST_PATHS": "paths.toml"})
     assert "+ Paths octo/engine: own patterns for docs; the defaults for the rest" in lines
-    assert failed(lines) == []
+    assert select_failures(lines) == []
 
 
 def test_a_file_of_path_classes_that_is_not_there_fails_alone(there: World, monkeypatch: Env) -> None:
-    lines = examined(monkeypatch, {**there.settings, "PRDIGEST_PATHS": "nowhere.toml"})
-    (line,) = failed(lines)
+    lines = list_findings(monkeypatch, {**there.settings, "PRDIGEST_PATHS": "nowhere.toml"})
+    (line,) = select_failures(lines)
     assert line.startswith("! Paths: not set up -> PRDIGEST_PATHS, nowhere.toml: it can't be read (No such file")
 
 
 def test_mirrors_are_looked_at_where_they_are_kept(there: World, monkeypatch: Env, tmp_path: Path) -> None:
-    assert "- Mirror: not used: files are read from GitHub" in examined(monkeypatch, there.settings)
-    lines = examined(monkeypatch, {**there.settings, "PRDIGEST_MIRROR": str(tmp_path / "mirrors")})
+    assert "- Mirror: not used: files are read from GitHub" in list_findings(monkeypatch, there.settings)
+    lines = list_findings(monkeypatch, {**there.settings, "PRDIGEST_MIRROR": str(tmp_path / "mirrors")})
     assert "- Mirror octo/engine: none yet: the next digest creates it" in lines
     assert any(line.startswith("+ Git: 2.") for line in lines)
-    assert failed(lines) == []
+    assert select_failures(lines) == []
 
 
 def test_variables_are_those_of_the_environment_and_of_the_file(monkeypatch: Env, tmp_path: Path) -> None:
@@ -230,12 +232,16 @@ def test_no_part_of_a_secret_is_ever_shown(there: World, monkeypatch: Env, way: 
         [format_findings_json(all_findings), *(format_finding(each, "utf-8") for each in all_findings)]
     )
     assert MARK.lower() not in shown.lower()
-    assert len(failed(told(all_findings))) >= 3
+    assert len(select_failures(format_findings(all_findings))) >= 3
 
 
 def test_what_a_stranger_answers_in_place_of_a_service_is_not_shown(there: World, monkeypatch: Env) -> None:
     with WebPage() as page:
         addresses = dict.fromkeys(ADDRESSES, page.url)
-        lines = examined(monkeypatch, {**there.settings, **addresses})
-    assert [line.split(":")[0] for line in failed(lines)] == ["! GitHub token", "! Claude key", "! Slack token"]
+        lines = list_findings(monkeypatch, {**there.settings, **addresses})
+    assert [line.split(":")[0] for line in select_failures(lines)] == [
+        "! GitHub token",
+        "! Claude key",
+        "! Slack token",
+    ]
     assert "Sign in" not in "".join(lines)

@@ -9,7 +9,7 @@ from anthropic import Anthropic, DefaultHttpxClient
 
 from bot.adapters.http.tls import get_tls_context
 from tests.emulators.claude.server import ClaudeEmulator
-from tests.emulators.github.client import started
+from tests.emulators.github.client import start_emulator
 from tests.emulators.github.server import GitHubEmulator
 
 
@@ -35,13 +35,13 @@ def strict() -> Iterator[Anthropic]:
 
 @pytest.fixture
 def hub() -> Iterator[GitHubEmulator]:
-    with started() as emulator:
+    with start_emulator() as emulator:
         yield emulator
 
 
 @pytest.fixture(scope="module")
-def unchanged() -> Iterator[GitHubEmulator]:
+def unchanged_emulator() -> Iterator[GitHubEmulator]:
     """One emulator for the tests that only read; its REST search limit is out of their way."""
-    with started() as emulator:
+    with start_emulator() as emulator:
         emulator.set_limit("search", 1000)
         yield emulator

@@ -16,7 +16,7 @@ from evals.cases import Case, Suite, load_suite
 from evals.scoring import mark_answer
 from tests.emulators.claude.server import Step, Text, ToolUse, default_answer
 from tests.helpers.builders import SHARED, needs_shared
-from tests.helpers.processes.command import ROOT, Caught, Start, executed, started
+from tests.helpers.processes.command import ROOT, Caught, Start, start_interpreter, started
 from tests.helpers.world import World, add_small_day, replay, world
 
 pytestmark = pytest.mark.slow
@@ -42,7 +42,7 @@ WRONG = '<answer>#103 does.<cite pr="103" path="engine/retry.py">retries = 999</
 
 def evals(there: World, folder: Path, *arguments: str, start: Start = started) -> subprocess.CompletedProcess[str]:
     settings = {**there.settings, "PRDIGEST_STATE_DIR": str(folder), "REDIS_URL": ""}
-    return Caught(*arguments, settings=settings, folder=ROOT, module="evals", start=start).ended()
+    return Caught(*arguments, settings=settings, folder=ROOT, module="evals", start=start).await_end()
 
 
 def answering(*answers: str) -> Any:
@@ -91,7 +91,7 @@ class TestAsProcess:
         """By the command line itself."""
         with world("") as there:
             keyless = replace(there, settings={**there.settings, "ANTHROPIC_API_KEY": ""})
-            ended = evals(keyless, tmp_path, str(questions), start=executed)
+            ended = evals(keyless, tmp_path, str(questions), start=start_interpreter)
         assert (ended.returncode, ended.stdout) == (1, "")
         assert "Set ANTHROPIC_API_KEY" in ended.stderr
 

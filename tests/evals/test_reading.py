@@ -54,7 +54,7 @@ def evaluate(clone: Path, claude: ClaudeEmulator, tmp_path: Path) -> Callable[..
             "PRDIGEST_STATE_DIR": str(tmp_path / "state"),
         }
         command = ("risks", "evaluate", f"--clone={clone}", *DATES, "--reading", f"--pairs={PAIRS}")
-        done = Caught(*command, *arguments, settings=settings, folder=ROOT).ended()
+        done = Caught(*command, *arguments, settings=settings, folder=ROOT).await_end()
         assert not claude.problems
         return done
 
@@ -69,11 +69,11 @@ def evals(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 
 def run_evals(state: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     settings = {"PRDIGEST_STATE_DIR": str(state)}
-    return Caught("reading", *arguments, settings=settings, folder=ROOT, module="evals").ended()
+    return Caught("reading", *arguments, settings=settings, folder=ROOT, module="evals").await_end()
 
 
 @pytest.fixture(scope="module")
-def collected(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def collected_pairs(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     parent = tmp_path_factory.mktemp("collected")
     done = run_evals(parent, f"--collect={parent / 'pairs'}", f"--clone={clone}", *DATES, f"--pairs={PAIRS}")
     assert (done.returncode, done.stderr) == (0, "")
@@ -220,8 +220,8 @@ class TestWithAKey:
 
 class TestWithoutAKey:
     @pytest.fixture
-    def folder(self, collected: Path, tmp_path: Path) -> Path:
-        shutil.copytree(collected, tmp_path, dirs_exist_ok=True)
+    def folder(self, collected_pairs: Path, tmp_path: Path) -> Path:
+        shutil.copytree(collected_pairs, tmp_path, dirs_exist_ok=True)
         return tmp_path / "pairs"
 
     def test_prompts_are_those_of_the_bot(

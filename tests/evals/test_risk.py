@@ -50,7 +50,7 @@ def pack(tmp_path: Path) -> Path:
 
 
 def evals(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return Caught("risk", *arguments, settings={}, folder=folder, module="evals").ended()
+    return Caught("risk", *arguments, settings={}, folder=folder, module="evals").await_end()
 
 
 def test_a_record_is_read_with_what_happened_and_since_when(pack: Path) -> None:

@@ -206,9 +206,9 @@ class Replay:
         self._builder.commit("What there was", dict(first), at=self._pulls[0].merge_time)
         for pull in self._pulls:
             message = f"{pull.title} (#{pull.number})"
-            self._builder.commit(message, self._changed(pull.files or ()), at=pull.merge_time)
+            self._builder.commit(message, self._change_files(pull.files or ()), at=pull.merge_time)
 
-    def _changed(self, files: Sequence[ChangedFile]) -> dict[str, bytes | None]:
+    def _change_files(self, files: Sequence[ChangedFile]) -> dict[str, bytes | None]:
         written: dict[str, bytes | None] = {}
         kept = {file.path: self._files.get(file.previous_path or file.path, []) for file in files}
         for file in files:

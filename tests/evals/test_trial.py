@@ -49,7 +49,7 @@ def evals(there: World | None, *arguments: str) -> subprocess.CompletedProcess[s
     """The command, with the keys of the emulators, or without any."""
     return Caught(
         "trial", *arguments, settings=there.settings if there else {}, folder=ROOT, module="evals"
-    ).ended()
+    ).await_end()
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ class TestPrompts:
         done = evals(None, f"--collect={tmp_path / 'trial'}", *day.options, "--sample=3")
         assert done.returncode == 0, done.stderr
         assert done.stdout.startswith(f"{DATE}: 3 of 3 merged pull requests\n3 prompts, 3 without an answer")
-        assert self.collected(tmp_path / "trial") == sent
+        assert self.collect_prompts(tmp_path / "trial") == sent
         assert all("What the author says" in user and "bug, core" in user for user in self.users(sent))
 
     def test_of_github_with_whole_files(self, day: TrialDay, tmp_path: Path) -> None:
@@ -81,12 +81,12 @@ class TestPrompts:
             where = (f"--collect={tmp_path / 'trial'}", "--github", f"--days={DATE}")
             done = evals(there, *where, *day.options, "--sample=3")
         assert done.returncode == 0, done.stderr
-        assert self.collected(tmp_path / "trial") == sent
+        assert self.collect_prompts(tmp_path / "trial") == sent
         assert all("def count(self)" in user for user in self.users(sent))
 
     def prompts_of_the_bot(self, there: World, folder: Path) -> dict[int, bytes]:
         settings = {**there.settings, "PRDIGEST_STATE_DIR": str(folder), "REDIS_URL": ""}
-        done = Caught("digest", *SMALL_DAY, "--dry-run", settings=settings, folder=ROOT).ended()
+        done = Caught("digest", *SMALL_DAY, "--dry-run", settings=settings, folder=ROOT).await_end()
         assert done.returncode == 0, done.stderr
         bodies = [body for body in there.claude.requests if "<pull_request" in body["messages"][0]["content"]]
         prompts = {}
@@ -104,7 +104,7 @@ class TestPrompts:
             prompts[int(match[1])] = json.dumps(parts).encode()
         return prompts
 
-    def collected(self, trial: Path) -> dict[int, bytes]:
+    def collect_prompts(self, trial: Path) -> dict[int, bytes]:
         names = ("model", "max_tokens", "system", "user", "schema")
         prompts = map(read, (trial / "prompts").glob("*.json"))
         return {prompt["number"]: json.dumps([prompt[name] for name in names]).encode() for prompt in prompts}
@@ -297,7 +297,7 @@ class TestChoice:
             choose_numbers({"a": [1, 2]}, 3, 1)
 
 
-def judged(ours: int, theirs: int, ties: int, kinds: tuple[StatementKind, ...] = ()) -> TrialScore:
+def make_score(ours: int, theirs: int, ties: int, kinds: tuple[StatementKind, ...] = ()) -> TrialScore:
     """So many preferences, and these statements of ours, all about the first pull request."""
     statements = tuple(Statement(quote=f"q{at}", kind=kind, why="w") for at, kind in enumerate(kinds))
     us: Side = "ours"
@@ -309,14 +309,14 @@ def judged(ours: int, theirs: int, ties: int, kinds: tuple[StatementKind, ...] =
 
 @check_rows(
     {
-        "as in the first trial": (judged(22, 2, 3, ("unsupported",) * 15), True, False),
-        "six are allowed": (judged(22, 2, 3, ("false", "unsupported") * 3), True, True),
-        "seven are not": (judged(22, 2, 3, ("false",) * 7), True, False),
-        "what can't be checked does not count": (judged(22, 2, 3, ("unchecked",) * 9), True, True),
-        "ties count against us": (judged(21, 0, 6), False, True),
-        "exactly four in five": (judged(4, 1, 0), True, True),
-        "of nine, two are exactly the bound": (judged(9, 0, 0, ("false",) * 2), True, True),
-        "of nine, three are above it": (judged(9, 0, 0, ("false",) * 3), True, False),
+        "as in the first trial": (make_score(22, 2, 3, ("unsupported",) * 15), True, False),
+        "six are allowed": (make_score(22, 2, 3, ("false", "unsupported") * 3), True, True),
+        "seven are not": (make_score(22, 2, 3, ("false",) * 7), True, False),
+        "what can't be checked does not count": (make_score(22, 2, 3, ("unchecked",) * 9), True, True),
+        "ties count against us": (make_score(21, 0, 6), False, True),
+        "exactly four in five": (make_score(4, 1, 0), True, True),
+        "of nine, two are exactly the bound": (make_score(9, 0, 0, ("false",) * 2), True, True),
+        "of nine, three are above it": (make_score(9, 0, 0, ("false",) * 3), True, False),
     }
 )
 def test_the_bounds(score: TrialScore, is_preferred: bool, is_supported: bool) -> None:
@@ -325,7 +325,7 @@ def test_the_bounds(score: TrialScore, is_preferred: bool, is_supported: bool) -
 
 
 def test_the_lines_of_a_score() -> None:
-    lines = list(format_score(judged(22, 2, 3, ("false", "unsupported", "unchecked"))))
+    lines = list(format_score(make_score(22, 2, 3, ("false", "unsupported", "unchecked"))))
     assert lines[:6] == [
         "27 pull requests: ours preferred 22, theirs 2, ties 3",
         # 22 of 27 and 22 of 24 by R's binom::binom.wilson

@@ -13,7 +13,7 @@ from typing import cast
 from redis import Redis
 
 from tests.adapters.embedded.test_server import server_of
-from tests.crash.store.test_stalled import stopped
+from tests.crash.store.test_stalled import stop_server
 from tests.faults.proxy import PlannedFault, ServiceFault, ServiceName
 from tests.faults.stage import PROCESSES, Stage
 from tests.helpers.checks import eventually
@@ -90,7 +90,7 @@ def evict(policy: str) -> Act:
 @contextmanager
 def stall_store(stage: Stage, _choice: random.Random) -> Iterator[None]:
     """Stop the store in the middle of things: it takes what is sent and answers nothing."""
-    with stopped(server_of(stage.store)):
+    with stop_server(server_of(stage.store)):
         yield
 
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from tests.helpers.processes.command import OWN, ROOT, RUN, Files, Process, environment, forked
+from tests.helpers.processes.command import OWN, ROOT, RUN, Files, Process, environment, start_fork
 from tests.helpers.processes.fork_server import Request
 from tests.helpers.processes.forks import Forks
 
@@ -43,7 +43,7 @@ def start_shifted(
 ) -> Process:
     """Start a process whose clock can be shifted, where that can be done; else a usual one."""
     if not can_shift():
-        return forked(*arguments, settings=settings, folder=folder, module=module, files=files)
+        return start_fork(*arguments, settings=settings, folder=folder, module=module, files=files)
     return _shifting_forks().start(Request(module, list(arguments), environment(**settings), str(folder)), files)
 
 

@@ -161,7 +161,7 @@ def _let_last(case: FaultCase, stage: Stage, outcome: Outcome) -> None:
 def ask_doctor(stage: Stage) -> str:
     """Run ``prdigest doctor``; return the lines of what it finds wrong."""
     settings = {**stage.site.world.settings, **stage.clocks.setting("doctor")}
-    done = Caught("doctor", settings=settings, folder=stage.site.folder, start=start_shifted).ended()
+    done = Caught("doctor", settings=settings, folder=stage.site.folder, start=start_shifted).await_end()
     lines = [line.strip() for line in done.stdout.splitlines()]
     return " / ".join(line for line in lines if line.startswith(("✗", "→", "✘", "FAIL", "x "))) or done.stdout
 

@@ -87,7 +87,7 @@ class Office:
         return [name for name, _ in self.sent]
 
 
-def written(*, thread: str = "", channel: str = "C0DIGEST") -> SlackRequest:
+def make_request(*, thread: str = "", channel: str = "C0DIGEST") -> SlackRequest:
     """Somebody's message at top level, or in a ``thread``."""
     ts = "1772300000.000500"
     return SlackRequest("mention:1", "T0TEAM", channel, "U0ASKER", thread=thread or ts, message=ts)

@@ -13,33 +13,33 @@ from bot.domain.errors import UsageError
 from handlers import message_intent
 from handlers.commands.registry import COMMANDS as DECLARED
 from handlers.commands.summary import is_only_references
-from tests.handlers.intakes import Office, written
+from tests.handlers.intakes import Office, make_request
 from tests.helpers.tables import check_rows
 
 THREAD = "1772300000.000100"
 
 
 def in_thread() -> SlackRequest:
-    return written(thread=THREAD)
+    return make_request(thread=THREAD)
 
 
 def in_direct_thread() -> SlackRequest:
-    return written(thread=THREAD, channel="D0ASKER")
+    return make_request(thread=THREAD, channel="D0ASKER")
 
 
 def at_top() -> SlackRequest:
-    return written()
+    return make_request()
 
 
 def in_direct() -> SlackRequest:
-    return written(channel="D0ASKER")
+    return make_request(channel="D0ASKER")
 
 
 THREADS = [in_thread, in_direct_thread]
 PLACES = [in_thread, in_direct_thread, at_top, in_direct]
 
 
-def heard(text: str, slack_request: SlackRequest) -> tuple[str, ...]:
+def hear_text(text: str, slack_request: SlackRequest) -> tuple[str, ...]:
     """What came of a text: the queues that got something, or the refusal's first words."""
     office = Office()
     try:
@@ -132,28 +132,28 @@ MISTAKEN_AT_TOP = {
 
 @check_rows(SENTENCES, PLACES)
 def test_a_sentence_that_begins_like_a_command_is_a_question(text: str, place: Callable[[], SlackRequest]) -> None:
-    assert heard(text, place()) == ("questions",)
+    assert hear_text(text, place()) == ("questions",)
 
 
 @check_rows(list(COMMANDS), PLACES)
 def test_a_command_is_one_wherever_it_is_written(text: str, place: Callable[[], SlackRequest]) -> None:
-    assert heard(text, place()) == (COMMANDS[text],)
+    assert hear_text(text, place()) == (COMMANDS[text],)
 
 
 @check_rows(list(MISTAKEN), PLACES)
 def test_an_option_makes_it_a_command_and_a_mistake_in_it_is_told(
     text: str, place: Callable[[], SlackRequest]
 ) -> None:
-    how, refusal = heard(text, place())
+    how, refusal = hear_text(text, place())
     assert (how, MISTAKEN[text] in refusal) == ("refused", True), refusal
 
 
 @check_rows(list(MISTAKEN_AT_TOP))
 def test_at_top_level_the_words_of_a_command_alone_are_one(text: str) -> None:
     for place in (at_top, in_direct):
-        how, refusal = heard(text, place())
+        how, refusal = hear_text(text, place())
         assert (how, MISTAKEN_AT_TOP[text] in refusal) == ("refused", True), refusal
-    assert [heard(text, place()) for place in THREADS] == [("questions",)] * 2
+    assert [hear_text(text, place()) for place in THREADS] == [("questions",)] * 2
 
 
 VERBS = (
@@ -174,12 +174,12 @@ def test_no_sentence_without_an_option_is_refused_in_a_thread(
     text = " ".join([verb, *rest])
     assume(not any(f"{name}:" in text for name in message_intent.OPTION_NAMES) and not is_remark(text))
     assume(not is_only_references(text))
-    assert heard(text, place())[0] != "refused"
+    assert hear_text(text, place())[0] != "refused"
 
 
 @check_rows(["hi", "Hello!", "hey there", "Hello there!", "", "good morning", "help", "Help?"], PLACES)
 def test_greetings_are_returned(text: str, place: Callable[[], SlackRequest]) -> None:
-    assert heard(text, place()) == ("greet",)
+    assert hear_text(text, place()) == ("greet",)
 
 
 def test_colleagues_who_greet_each_other_in_a_thread_are_left_alone() -> None:

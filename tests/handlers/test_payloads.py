@@ -9,7 +9,7 @@ from localslack.users.transport import Ack
 
 from handlers.payloads import PayloadError, check_payload
 from tests.emulators.slack.server import SlackEmulator
-from tests.hostile.tables.payloads import CHANGES, changed
+from tests.hostile.tables.payloads import CHANGES, make_changed_payload
 
 
 class Nowhere:
@@ -34,7 +34,7 @@ def refuse(payload: Json) -> str:
 
 
 def test_a_payload_that_lacks_something_is_refused_in_a_line(person: Person) -> None:
-    refusals = {name: refuse(changed(name, person)[1]) for name in CHANGES}
+    refusals = {name: refuse(make_changed_payload(name, person)[1]) for name in CHANGES}
     assert {name: text for name, text in refusals.items() if len(text.splitlines()) != 1} == {}
 
 

@@ -15,7 +15,7 @@ TEAM = frozenset({"T0TEAM"})
 POSTER = SlackRequest("links:C1:1.1", "T0TEAM", "C1", "U1")
 
 
-def taken(rules: AccessRules, *requests: SlackRequest, has_previews: bool = True) -> list[str]:
+def list_taken_keys(rules: AccessRules, *requests: SlackRequest, has_previews: bool = True) -> list[str]:
     """The keys of the requests that were taken."""
     office = Office()
     access = AccessControl(rules, CountingLimiter(limit=2))
@@ -29,7 +29,7 @@ def taken(rules: AccessRules, *requests: SlackRequest, has_previews: bool = True
 
 def test_a_message_is_taken_once_and_too_many_are_not() -> None:
     other, third = (replace(POSTER, key=f"links:C1:{number}") for number in (2, 3))
-    assert taken(AccessRules(TEAM), POSTER, POSTER, other, third) == [POSTER.key, other.key]
+    assert list_taken_keys(AccessRules(TEAM), POSTER, POSTER, other, third) == [POSTER.key, other.key]
 
 
 @pytest.mark.parametrize(
@@ -41,8 +41,8 @@ def test_a_message_is_taken_once_and_too_many_are_not() -> None:
     ],
 )
 def test_who_may_not_ask_there_gets_no_preview_either(rules: AccessRules) -> None:
-    assert taken(rules, POSTER) == []
+    assert list_taken_keys(rules, POSTER) == []
 
 
 def test_nothing_is_taken_where_previews_are_off() -> None:
-    assert taken(AccessRules(TEAM), POSTER, has_previews=False) == []
+    assert list_taken_keys(AccessRules(TEAM), POSTER, has_previews=False) == []

@@ -76,7 +76,7 @@ class Builder:
         for mark in merged:
             self._say(f"merge :{mark}")
         for old, new in (moved or {}).items():
-            self._say(f"R {_quoted(old)} {_quoted(new)}")
+            self._say(f"R {_quote_path(old)} {_quote_path(new)}")
         for path, content in (files or {}).items():
             self._file(path, content, (modes or {}).get(str(path), "100644"))
         self._tip = self._marks if branch == "main" else self._tip
@@ -90,12 +90,12 @@ class Builder:
 
     def _file(self, path: str | bytes, content: bytes | None, mode: str) -> None:
         if content is None:
-            self._say(f"D {_quoted(path)}")
+            self._say(f"D {_quote_path(path)}")
             return
         if mode == "160000":
-            self._say(f"M {mode} {content.decode()} {_quoted(path)}")
+            self._say(f"M {mode} {content.decode()} {_quote_path(path)}")
             return
-        self._say(f"M {mode} inline {_quoted(path)}")
+        self._say(f"M {mode} inline {_quote_path(path)}")
         self._data(content)
 
     def _data(self, content: bytes) -> None:
@@ -106,7 +106,7 @@ class Builder:
         self._stream.write(line.encode() + b"\n")
 
 
-def _quoted(path: str | bytes) -> str:
+def _quote_path(path: str | bytes) -> str:
     path_bytes = path if isinstance(path, bytes) else path.encode()
     return '"' + "".join(f"\\{byte:03o}" for byte in path_bytes) + '"'
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.scenarios import Bot
-from tests.scenarios.conftest import APART, Bots, bots_in, unharmed
+from tests.scenarios.conftest import APART, Bots, bots_in, guard_bot
 
 
 @pytest.fixture(scope="package")
@@ -24,20 +24,20 @@ def layout(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def bot(bots: Bots, layout: str) -> Iterator[Bot]:
     """The usual bot, as one process and as one for each task."""
-    yield from unharmed(bots.bot(layout))
+    yield from guard_bot(bots.bot(layout))
 
 
 @pytest.fixture
 def http_bot(bots: Bots) -> Iterator[Bot]:
-    yield from unharmed(bots.bot("http"))
+    yield from guard_bot(bots.bot("http"))
 
 
 @pytest.fixture
 def socket_bot(bots: Bots) -> Iterator[Bot]:
-    yield from unharmed(bots.bot("socket"))
+    yield from guard_bot(bots.bot("socket"))
 
 
 @pytest.fixture
 def partner_bot(bots: Bots, layout: str) -> Iterator[Bot]:
     """A bot that also answers people of a partner's workspace."""
-    yield from unharmed(bots.bot(layout, "partner", PRDIGEST_ALLOWED_WORKSPACES="T0PARTNER"))
+    yield from guard_bot(bots.bot(layout, "partner", PRDIGEST_ALLOWED_WORKSPACES="T0PARTNER"))

@@ -89,7 +89,7 @@ class Desk:
     def settle(self) -> None:
         eventually(lambda: not waiting_jobs(self.store), 120)
 
-    def told(self, user: str) -> list[str]:
+    def list_whispers(self, user: str) -> list[str]:
         """What somebody alone was told, less what was for them to read in the channel."""
         return [str(shown["text"]) for shown in self.bot.slack.ephemerals if shown["user"] == user]
 
@@ -121,7 +121,7 @@ def fill(bot: Bot, count: int, first: int = 1_001, words: int = 10) -> list[int]
     return numbers
 
 
-def spent(bot: Bot) -> float:
+def compute_cost(bot: Bot) -> float:
     """What Claude charged, by what it reported itself."""
     used = [Usage(each["input_tokens"], each["output_tokens"]) for each in bot.claude.usages]
     return sum(CLAUDE.prices.cautious_cost("claude-haiku-5-5", each) for each in used)
@@ -137,13 +137,13 @@ def test_one_person_spends_what_is_theirs_and_is_told_once(
         channels = there.take_all("U0EVE", SPREES[kind](numbers))
         there.settle()
         texts = [text for channel in channels for text in there.texts(channel)]
-        calls, dollars = len(made.claude.requests), spent(made)
+        calls, dollars = len(made.claude.requests), compute_cost(made)
         # eight summaries, or as many times five, may have been in flight
         assert 20 < calls < MANY
         assert dollars < OWN + 40 * 0.002
         assert len(texts) == MANY
         assert sum(FACTS in text for text in texts) == MANY - calls
-        (notice,) = there.told("U0EVE")
+        (notice,) = there.list_whispers("U0EVE")
         assert notice.startswith("You have used up your budget for today. New summaries contain")
         # what is there costs nothing
         known = next(n for n, text in zip(numbers, texts, strict=True) if FACTS not in text)
@@ -155,7 +155,7 @@ def test_one_person_spends_what_is_theirs_and_is_told_once(
         there.take("U0BEN", "/prsummary", str(unread[0]))
         there.settle()
         assert (FACTS in there.texts()[-1], len(made.claude.requests)) == (False, calls + 1)
-        assert there.told("U0BEN") == []
+        assert there.list_whispers("U0BEN") == []
     made.turn(timedelta(0))
     assert ("facts only" in digest_of(made), SUMMARY in digest_of(made)) == (False, True)
 

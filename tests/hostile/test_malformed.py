@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.hostile.tables.payloads import BODIES, CHANGES, changed
+from tests.hostile.tables.payloads import BODIES, CHANGES, make_changed_payload
 from tests.scenarios import Bot
 
 pytestmark = pytest.mark.slow
@@ -44,7 +44,7 @@ def test_a_body_without_a_payload_is_a_bad_request_and_one_line(name: str, http_
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_payload_that_lacks_something_is_a_bad_request_and_one_line(name: str, http_bot: Bot) -> None:
-    kind, payload = changed(name, http_bot.person())
+    kind, payload = make_changed_payload(name, http_bot.person())
     http_bot.settle()
     before = len(http_bot.log())
     ack = http_bot.http.send(kind, payload)
@@ -56,13 +56,13 @@ def test_a_payload_that_lacks_something_is_a_bad_request_and_one_line(name: str,
 @pytest.mark.parametrize("name", sorted(IN_SOCKET_MODE))
 def test_in_socket_mode_it_is_acknowledged_and_dropped(name: str, socket_bot: Bot) -> None:
     ada = socket_bot.person()
-    kind, payload = changed(name, ada)
-    shown = len(socket_bot.whispered(ada))
+    kind, payload = make_changed_payload(name, ada)
+    shown = len(socket_bot.list_whispers(ada))
     before = len(socket_bot.log())
     ack = socket_bot.wire.send(kind, payload)
     assert (ack.status, ack.body) == (200, "")
     assert len(refusals(socket_bot, before)) == 1
-    assert len(socket_bot.whispered(ada)) == shown
+    assert len(socket_bot.list_whispers(ada)) == shown
     assert len(socket_bot.log()[before:].splitlines()) == 1
 
 

@@ -10,7 +10,7 @@ from tests.emulators.claude.server import Failure, ToolUse
 from tests.emulators.github.store import changed_file
 from tests.hostile.tables.credentials import CREDENTIALS
 from tests.scenarios import Bot, claude_that
-from tests.scenarios.conftest import Bots, unharmed
+from tests.scenarios.conftest import Bots, guard_bot
 from tests.scenarios.conversations.asking import Thread, answer, answering, summary, text_of
 
 pytestmark = pytest.mark.slow
@@ -28,7 +28,7 @@ FILES = [text for text in TEXTS if "/" not in text and "\n" not in text][:30]
 @pytest.fixture
 def talkative(bots: Bots, layout: str) -> Iterator[Bot]:
     """A bot that logs all that it may."""
-    yield from unharmed(bots.bot(layout, "talkative", PRDIGEST_LOG_LEVEL="DEBUG"))
+    yield from guard_bot(bots.bot(layout, "talkative", PRDIGEST_LOG_LEVEL="DEBUG"))
 
 
 def leaky(bot: Bot) -> Thread:

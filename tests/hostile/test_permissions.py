@@ -54,20 +54,20 @@ class Stage:
         kept.put(self.made)
         RedisDueQueue(self.bot.store).put(NextDigest(self.made.id), dt.datetime.now(dt.UTC) + dt.timedelta(days=1))
 
-    def kept(self) -> list[Subscription]:
+    def list_subscriptions(self) -> list[Subscription]:
         return subscriptions(self.bot, self.target)
 
     def read(self) -> str:
         """All that the actor was told."""
-        shown = [as_read(each) for each in self.bot.whispered(self.person) if each.get("blocks")]
+        shown = [as_read(each) for each in self.bot.list_whispers(self.person) if each.get("blocks")]
         slack = self.bot.world.slack
-        written = self.bot.posted(direct(self.person)) if slack.has_direct(self.person.user) else []
+        written = self.bot.list_posts(direct(self.person)) if slack.has_direct(self.person.user) else []
         return "\n".join([*shown, *map(as_read, written), home(self.bot, self.person)])
 
     def posts(self) -> list[str]:
-        return [as_read(message) for message in self.bot.posted(self.target)]
+        return [as_read(message) for message in self.bot.list_posts(self.target)]
 
-    def forged(self, payload: Json) -> Json:
+    def forge_request(self, payload: Json) -> Json:
         """The same as a new request."""
         return {**copy.deepcopy(payload), "trigger_id": f"forged.{next(_triggers)}"}
 
@@ -106,7 +106,7 @@ def by_command(there: Stage, action: Action) -> None:
 def by_command_in_it(there: Stage, action: Action) -> None:
     """As if it was typed in the channel, by anybody."""
     sent = there.person.send_command("/prdigest", "help", there.side).payload
-    forged = there.forged(sent) | {"channel_id": there.target, "text": f"{_VERBS[action]} all"}
+    forged = there.forge_request(sent) | {"channel_id": there.target, "text": f"{_VERBS[action]} all"}
     there.person._deliver_payload("slash_commands", forged)
 
 
@@ -143,7 +143,7 @@ def sent_form(there: Stage, replaces: str, at: str) -> None:
     there.person.send_command("/prdigest", "schedule", there.side)
     sent = there.person.submit(form_of(there.bot, there.person), channel=there.side).payload
     there.bot.settle()
-    forged = there.forged(sent)
+    forged = there.forge_request(sent)
     values = forged["view"]["state"]["values"]
     values["channel"]["channel"]["selected_conversation"] = there.target
     values["at"]["at"]["selected_time"] = at
@@ -158,7 +158,7 @@ def sent_form(there: Stage, replaces: str, at: str) -> None:
 
 def is_turned(there: Stage, action: Action) -> bool:
     """Whether the subscription is as the action makes it, and the channel knows who did it."""
-    kept = there.kept()
+    kept = there.list_subscriptions()
     expected_subscriptions = (
         [] if action is Action.REMOVE else [replace(there.made, is_paused=action is Action.PAUSE)]
     )
@@ -207,18 +207,18 @@ def try_see(there: Stage, action: Action) -> set[bool]:
     # its id is in the buttons only
     is_home = there.made.id in json.dumps(there.bot.world.slack.get_home(there.person.user))
     sent = there.person.send_command("/prdigest", "help", there.side).payload
-    before = len(there.bot.whispered(there.person))
+    before = len(there.bot.list_whispers(there.person))
     there.person._deliver_payload(
-        "slash_commands", there.forged(sent) | {"channel_id": there.target, "text": "list"}
+        "slash_commands", there.forge_request(sent) | {"channel_id": there.target, "text": "list"}
     )
-    shown = there.bot.whispered(there.person)[before:]
+    shown = there.bot.list_whispers(there.person)[before:]
     return {is_home, any(there.made.id in as_read(each) for each in shown if each.get("blocks"))}
 
 
 def try_preview(there: Stage, action: Action) -> set[bool]:
     there.reset(is_paused=False)
     there.person.send_command("/prdigest", f"test {there.made.id}", there.side)
-    shown = [as_read(each) for each in there.bot.whispered(there.person) if each.get("blocks")]
+    shown = [as_read(each) for each in there.bot.list_whispers(there.person) if each.get("blocks")]
     return {any("Preview, visible only to you" in text for text in shown)}
 
 
@@ -233,7 +233,7 @@ def try_form(there: Stage, action: Action) -> set[bool]:
         return {False}
     sent_form(there, there.made.id if is_change else "", "05:00")
     there.bot.settle()
-    kept_subscriptions = there.kept()
+    kept_subscriptions = there.list_subscriptions()
     makers = {each.by for each in kept_subscriptions}
     assert there.made.by in makers, "the maker stays"
     if is_change:
@@ -246,7 +246,7 @@ def try_form(there: Stage, action: Action) -> set[bool]:
 def try_digest(there: Stage, action: Action) -> set[bool]:
     sent = there.person.send_command("/prdigest", "help", there.side).payload
     text = f"{dt.datetime.now(there.bot.zone).date() - dt.timedelta(days=1)}"
-    forged = there.forged(sent) | {"channel_id": there.target, "text": text}
+    forged = there.forge_request(sent) | {"channel_id": there.target, "text": text}
     before = len(there.posts())
     there.person._deliver_payload("slash_commands", forged)
     return {len(there.posts()) > before}

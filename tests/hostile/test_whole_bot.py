@@ -22,10 +22,10 @@ from tests.hostile.tables.addresses import FOREIGN
 from tests.hostile.tables.framings import FRAMINGS
 from tests.hostile.tables.markdown import LINES, PATHS
 from tests.hostile.tables.paths import SLOW_PATTERNS
-from tests.hostile.tables.payloads import BODIES, CHANGES, changed
+from tests.hostile.tables.payloads import BODIES, CHANGES, make_changed_payload
 from tests.hostile.tables.waits import ahead
 from tests.scenarios import Bot, claude_that
-from tests.scenarios.conftest import Bots, unharmed
+from tests.scenarios.conftest import Bots, guard_bot
 from tests.scenarios.conversations.asking import answer, answering, is_question, summary
 
 pytestmark = pytest.mark.slow
@@ -42,7 +42,7 @@ def works_afterwards(bot: Bot) -> Iterator[None]:
     yield
     ada, number = bot.person(), bot.pull()
     assert ada.send_command("/prsummary", f"{number} private").ack.status == 200
-    assert any(str(number) in shown["text"] for shown in bot.whispered(ada))
+    assert any(str(number) in shown["text"] for shown in bot.list_whispers(ada))
     assert [bot.get(path) for path in ("/healthz", "/readyz")] == [200, 200]
     assert "Traceback" not in bot.log()[before:], bot.log()[before:]
 
@@ -52,7 +52,7 @@ def test_requests_that_are_signed_and_none_of_slacks(bot: Bot) -> None:
         for body, kind in BODIES.values():
             assert bot.http.post(body, {"Content-Type": kind, **bot.http.sign(body)}).status == 400
         for name in CHANGES:
-            assert bot.http.send(*changed(name, bot.person())).status == 400, name
+            assert bot.http.send(*make_changed_payload(name, bot.person())).status == 400, name
 
 
 def test_requests_whose_end_is_in_doubt_and_sockets_on_which_nothing_comes(bot: Bot) -> None:
@@ -81,7 +81,7 @@ def test_answers_are_sent_to_nobody_but_slack(bot: Bot) -> None:
         address = elsewhere.url.replace(LOCAL, "localhost")
         sent |= {"response_url": f"{address}/response/R1", "trigger_id": f"{sent['trigger_id']}1"}
         assert bot.wire.send("slash_commands", sent).status == 200
-        assert any(str(number) in shown["text"] for shown in bot.whispered(ada))
+        assert any(str(number) in shown["text"] for shown in bot.list_whispers(ada))
         assert elsewhere.asked == []
 
 
@@ -92,7 +92,7 @@ def test_an_address_that_is_none_of_slacks_costs_nobody_their_answer(bot: Bot, a
         sent: Json = {**ada.send_command("/prsummary", "help").payload, "text": f"{number} private"}
         sent |= {"response_url": address, "trigger_id": f"{sent['trigger_id']}1"}
         assert bot.wire.send("slash_commands", sent).status == 200
-        assert any(str(number) in shown["text"] for shown in bot.whispered(ada))
+        assert any(str(number) in shown["text"] for shown in bot.list_whispers(ada))
 
 
 def test_patterns_that_take_for_ever_where_every_way_is_tried(bot: Bot) -> None:
@@ -105,7 +105,7 @@ def test_patterns_that_take_for_ever_where_every_way_is_tried(bot: Bot) -> None:
             ada = bot.person()
             asked = ada.send_command("/prrisks", f"7d repo:{repository} path:{pattern} private")
             assert asked.ack.status == 200
-            assert asked.ack.text or bot.whispered(ada), pattern
+            assert asked.ack.text or bot.list_whispers(ada), pattern
         thread = summary(bot, files=(changed_file("a/" * 60 + "b.py"),))
         reading = ToolUse("read_diff", {"number": thread.number, "paths": patterns})
         with answering(bot, reading, answer("Nothing of it.")):
@@ -120,7 +120,7 @@ def test_a_day_of_forged_titles_and_names_of_files(bot: Bot) -> None:
         bot.pull(repository, title=title, merged_at=bot.noon(1), files=files)
     with works_afterwards(bot):
         bot.person().send_command("/prdigest", f"{bot.noon(1).date()} repo:{repository}", channel)
-        lead, *_ = bot.posted(channel)
+        lead, *_ = bot.list_posts(channel)
         (report,) = [file for file in bot.world.slack.files if channel in file["channels"]]
         assert set(_hosts(report["content"].decode())) == {"github.com"}
         live = bot.world.slack.collect_live_parts(channel, lead["ts"])
@@ -147,7 +147,7 @@ def test_quotes_that_prove_nothing(bot: Bot) -> None:
     with works_afterwards(bot), claude_that(bot, respond):
         channel, number = bot.channel(), bot.pull(files=(changed_file(quotes.PATH, patch=quotes.PATCH),))
         bot.person().send_command("/prsummary", str(number), channel)
-        (posted,) = bot.posted(channel)
+        (posted,) = bot.list_posts(channel)
         assert lie not in as_read(posted)
         assert "#diff-" not in json.dumps(posted["blocks"])
 
@@ -158,12 +158,12 @@ def test_pauses_of_hours_are_told_at_once(bot: Bot) -> None:
         ada, ben, github.retry_after = bot.person(), bot.person(), ahead(6 * 3_600)
         github.fail_next("secondary", 1, "/graphql")
         ada.send_command("/prsummary", f"{bot.pull()} private")
-        assert any("6 hours" in shown["text"] for shown in bot.whispered(ada))
+        assert any("6 hours" in shown["text"] for shown in bot.list_whispers(ada))
         github.retry_after = 1
         channel, number = bot.channel(), bot.pull()
         slack.fail_next("chat.postMessage", retry_after=720)
         ben.send_command("/prsummary", str(number), channel)
-        assert any(str(number) in shown["text"] for shown in bot.whispered(ben))
+        assert any(str(number) in shown["text"] for shown in bot.list_whispers(ben))
 
 
 CALLS = 15
@@ -172,7 +172,7 @@ CALLS = 15
 @pytest.fixture
 def sparing_bot(bots: Bots, layout: str) -> Iterator[Bot]:
     """A bot that calls the model for each person a few times a minute."""
-    yield from unharmed(bots.bot(layout, "sparing", PRDIGEST_USER_CALLS=str(CALLS)))
+    yield from guard_bot(bots.bot(layout, "sparing", PRDIGEST_USER_CALLS=str(CALLS)))
 
 
 def test_one_person_does_not_have_the_model_called_without_end(sparing_bot: Bot) -> None:
@@ -182,9 +182,9 @@ def test_one_person_does_not_have_the_model_called_without_end(sparing_bot: Bot)
         before = bot.calls()[1]
         for _ in range(4 * CALLS):
             eve.send_command("/prsummary", f"{bot.pull()} private")
-        summaries = [shown for shown in bot.whispered(eve) if shown.get("blocks")]
+        summaries = [shown for shown in bot.list_whispers(eve) if shown.get("blocks")]
         assert len(summaries) >= 4 * CALLS
         # the minute may turn while she asks
         assert bot.calls()[1] - before <= 2 * CALLS
         ben.send_command("/prsummary", f"{bot.pull()} private")
-        assert not any("No model summary" in as_read(shown) for shown in bot.whispered(ben))
+        assert not any("No model summary" in as_read(shown) for shown in bot.list_whispers(ben))

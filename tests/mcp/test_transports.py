@@ -146,22 +146,22 @@ def strip_fence(text: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def found(connect: Connection, there: AgentWorld) -> Found:
+def found_merges(connect: Connection, there: AgentWorld) -> Found:
     with connect_server(there.settings["REDIS_URL"]) as store:
         key = f"digest:T0TEAM:C0DIGEST:octo/engine:{there.day}@+0000"
         RedisPostedDigestIndex(store).add(Repository("octo", "engine"), datetime.now(UTC), key)
     return anyio.run(use_all, connect, there)
 
 
-def test_every_tool_answers_and_asks_no_model(found: Found, there: AgentWorld, log: Path) -> None:
-    assert [tool.name for tool in found.listed.tools] == [tool.name for tool in TOOLS] == list(CALLS)
-    for shown in found.listed.tools:
+def test_every_tool_answers_and_asks_no_model(found_merges: Found, there: AgentWorld, log: Path) -> None:
+    assert [tool.name for tool in found_merges.listed.tools] == [tool.name for tool in TOOLS] == list(CALLS)
+    for shown in found_merges.listed.tools:
         assert shown.title
         assert shown.annotations
         assert (shown.annotations.read_only_hint, shown.annotations.destructive_hint) == (True, False)
         jsonschema.Draft202012Validator.check_schema(shown.input_schema)
     for tool in TOOLS:
-        result, (_, expected) = found.results[tool.name], CALLS[tool.name]
+        result, (_, expected) = found_merges.results[tool.name], CALLS[tool.name]
         assert not result.is_error, (tool.name, read_text(result))
         assert expected in read_text(result), (tool.name, read_text(result))
         # a first page is short
@@ -169,22 +169,22 @@ def test_every_tool_answers_and_asks_no_model(found: Found, there: AgentWorld, l
         assert (result.structured_content is None) == (tool.item is None)
     assert there.world.claude.requests == []
     assert TOKEN not in log.read_text()
-    assert SECRET_TITLE not in str(found.results)
+    assert SECRET_TITLE not in str(found_merges.results)
 
 
-def test_pages_together_are_the_whole(found: Found) -> None:
-    assert len(found.pages) > 1
-    assert all(len(page) <= 500 for page in found.pages)
-    assert "\n".join(found.pages) == found.whole
-    assert len(found.rows) > 1
-    assert found.rows == found.every
+def test_pages_together_are_the_whole(found_merges: Found) -> None:
+    assert len(found_merges.pages) > 1
+    assert all(len(page) <= 500 for page in found_merges.pages)
+    assert "\n".join(found_merges.pages) == found_merges.whole
+    assert len(found_merges.rows) > 1
+    assert found_merges.rows == found_merges.every
 
 
-def test_reports_are_resources(found: Found, there: AgentWorld) -> None:
-    assert found.resources == [f"{REPORTS}{there.day}"]
-    assert "Drop what is old" in found.report
-    assert found.report.startswith(f"{NOTICE}\n<data id=")
-    assert found.missing.startswith("There is no report of octo/engine on ")
+def test_reports_are_resources(found_merges: Found, there: AgentWorld) -> None:
+    assert found_merges.resources == [f"{REPORTS}{there.day}"]
+    assert "Drop what is old" in found_merges.report
+    assert found_merges.report.startswith(f"{NOTICE}\n<data id=")
+    assert found_merges.missing.startswith("There is no report of octo/engine on ")
 
 
 def test_standard_output_holds_nothing_but_messages(there: AgentWorld, tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ class Running:
     left_out: int = 0
 
     @contextmanager
-    def started(self) -> Iterator[Running]:
+    def start_clock(self) -> Iterator[Running]:
         act, is_watched = self.ticks.act, threading.Event()
         self.ticks.act = lambda: (is_watched.wait(30), act())
         self._scheduler = clock_of(self.ticks).start()
@@ -103,7 +103,7 @@ class Running:
             self.ended += 1
 
 
-def raised(error: BaseException) -> Callable[[], object]:
+def raise_later(error: BaseException) -> Callable[[], object]:
     def act() -> None:
         raise error
 
@@ -129,7 +129,7 @@ def test_a_tick_tells_the_schedule_the_time_and_where_the_jobs_go() -> None:
 def test_what_is_away_costs_a_minute_and_is_a_warning(
     error: PrdigestError, caplog: pytest.LogCaptureFixture
 ) -> None:
-    clock_of(Ticks(raised(error))).tick()
+    clock_of(Ticks(raise_later(error))).tick()
     assert [(each.levelno, each.getMessage()) for each in caplog.records] == [
         (logging.WARNING, f"the clock missed a minute: {error}")
     ]
@@ -137,7 +137,7 @@ def test_what_is_away_costs_a_minute_and_is_a_warning(
 
 def test_it_ticks_at_once_and_then_each_minute() -> None:
     before = datetime.now(UTC)
-    with Running(Ticks()).started() as running:
+    with Running(Ticks()).start_clock() as running:
         assert running.is_through(1)
         first = running.planned
         assert MINUTE <= first - before < MINUTE + timedelta(seconds=30)
@@ -152,7 +152,7 @@ def test_it_ticks_at_once_and_then_each_minute() -> None:
     ids=["store", "slack", "defect"],
 )
 def test_it_goes_on_after_a_tick_that_failed(error: Exception) -> None:
-    with Running(Ticks(raised(error))).started() as running:
+    with Running(Ticks(raise_later(error))).start_clock() as running:
         for count in (1, 2, 3):
             assert running.is_through(count)
             running.hurry()
@@ -162,7 +162,7 @@ def test_it_goes_on_after_a_tick_that_failed(error: Exception) -> None:
 def test_a_minute_that_comes_while_a_tick_is_running_is_left_out() -> None:
     go_on = threading.Event()
     ticks = Ticks(lambda: go_on.wait(30))
-    with Running(ticks).started() as running:
+    with Running(ticks).start_clock() as running:
         assert eventually(lambda: ticks.inside)
         running.hurry()
         assert eventually(lambda: running.left_out)
@@ -175,7 +175,7 @@ def test_a_minute_that_comes_while_a_tick_is_running_is_left_out() -> None:
 
 
 def test_the_minutes_of_a_machine_that_slept_are_one_tick() -> None:
-    with Running(Ticks()).started() as running:
+    with Running(Ticks()).start_clock() as running:
         assert running.is_through(1)
         running.hurry(by=3 * HOUR)
         assert running.is_through(2)
@@ -184,7 +184,7 @@ def test_the_minutes_of_a_machine_that_slept_are_one_tick() -> None:
 
 def test_it_goes_on_where_the_clock_of_the_computer_is_set_back(caplog: pytest.LogCaptureFixture) -> None:
     """What it planned is two hours ahead then."""
-    with Running(Ticks()).started() as running:
+    with Running(Ticks()).start_clock() as running:
         assert running.is_through(1)
         running.hurry(by=-2 * HOUR)
         assert running.is_through(2)
@@ -195,7 +195,7 @@ def test_it_goes_on_where_the_clock_of_the_computer_is_set_back(caplog: pytest.L
 def test_a_clock_that_is_stopped_ends_its_tick_first() -> None:
     go_on = threading.Event()
     ticks = Ticks(lambda: go_on.wait(30))
-    with Running(ticks).started():
+    with Running(ticks).start_clock():
         assert eventually(lambda: ticks.inside)
         threading.Timer(0.1, go_on.set).start()
     assert (ticks.inside, go_on.is_set()) == (0, True)

@@ -69,7 +69,7 @@ class Team:
     jobs: DramatiqJobQueue
     drips: dict[str, Drip]
 
-    def asked(self, key: str = "command:1.2.3") -> SlackRequest:
+    def make_request(self, key: str = "command:1.2.3") -> SlackRequest:
         return slack_request(key, response_url=self.world.slack.make_response_url(CHANNEL, "U0ASKER"))
 
     def slow(self, *names: str) -> None:
@@ -115,7 +115,7 @@ def seconds_until(is_so: Callable[[], bool]) -> float:
 
 def test_who_asks_for_a_summary_hears_that_github_does_not_answer(team: Team) -> None:
     team.slow("github")
-    enqueue(team.jobs, team.services, SUMMARY_JOB, team.asked(), "101 102")
+    enqueue(team.jobs, team.services, SUMMARY_JOB, team.make_request(), "101 102")
     assert seconds_until(lambda: len(team.whispers) == 2) < SOON / 2
     assert all("GitHub is not responding: try again" in whisper for whisper in team.whispers)
 
@@ -123,20 +123,20 @@ def test_who_asks_for_a_summary_hears_that_github_does_not_answer(team: Team) ->
 def test_a_list_of_risks_that_github_holds_up_ends_in_time(team: Team) -> None:
     team.drips["github"].match = "/files"
     team.slow("github")
-    enqueue(team.jobs, team.services, RISKS_JOB, team.asked(), "2026-02-28")
+    enqueue(team.jobs, team.services, RISKS_JOB, team.make_request(), "2026-02-28")
     assert seconds_until(lambda: bool(team.world.slack.list_messages(CHANNEL) or team.whispers)) < SOON / 2
 
 
 def test_a_model_that_drips_leaves_a_summary_of_facts_in_time(team: Team) -> None:
     team.slow("claude")
-    enqueue(team.jobs, team.services, SUMMARY_JOB, team.asked(), "101")
+    enqueue(team.jobs, team.services, SUMMARY_JOB, team.make_request(), "101")
     assert seconds_until(lambda: bool(team.world.slack.list_messages(CHANNEL))) < SOON / 2
     assert "did not answer in time" in str(team.world.slack.list_messages(CHANNEL)[0]["blocks"])
 
 
 def test_who_asks_for_what_takes_long_hears_that_it_is_worked_on_and_then_what_failed(team: Team) -> None:
     team.slow("github")
-    enqueue(team.jobs, team.services, OVERVIEW_JOB, team.asked(), "2026-02-27..2026-02-28")
+    enqueue(team.jobs, team.services, OVERVIEW_JOB, team.make_request(), "2026-02-27..2026-02-28")
     assert seconds_until(lambda: team.is_told("still working on it")) < SOON / 2
     assert seconds_until(lambda: team.is_told("GitHub is not responding")) < SOON
 
@@ -144,7 +144,7 @@ def test_who_asks_for_what_takes_long_hears_that_it_is_worked_on_and_then_what_f
 def test_who_waits_for_an_answer_that_slack_does_not_take_is_told_another_way(team: Team) -> None:
     team.drips["slack"].match = "chat.postMessage"
     team.slow("slack")
-    enqueue(team.jobs, team.services, SUMMARY_JOB, team.asked(), "101")
+    enqueue(team.jobs, team.services, SUMMARY_JOB, team.make_request(), "101")
     assert seconds_until(lambda: team.is_told("Slack does not accept my answer right now")) < SOON / 2
     team.drips["slack"].heal()
     eventually(lambda: bool(team.world.slack.list_messages(CHANNEL)), SOON)
@@ -163,7 +163,7 @@ def test_who_asks_in_a_thread_hears_what_went_wrong(team: Team) -> None:
 def test_who_asks_for_a_digest_hears_what_failed(team: Team) -> None:
     team.slow("github")
     day = DigestRequest.parse("2026-02-28", team.services.repositories, team.services.get_today())
-    team.jobs.send(DIGEST_JOB, CommandPayload(team.asked(), day, Audience.ASKER))
+    team.jobs.send(DIGEST_JOB, CommandPayload(team.make_request(), day, Audience.ASKER))
     assert seconds_until(lambda: team.is_told("GitHub is not responding")) < SOON
 
 

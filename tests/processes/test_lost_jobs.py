@@ -74,7 +74,7 @@ class Team:
     # how many whispers are those of earlier cases
     earlier_whispers: int = 0
 
-    def asked(self, key: str = "command:1.2.3") -> SlackRequest:
+    def make_request(self, key: str = "command:1.2.3") -> SlackRequest:
         return slack_request(key, response_url=self.world.slack.make_response_url(CHANNEL, "U0ASKER"))
 
     def question(self) -> str:
@@ -86,7 +86,7 @@ class Team:
         )
         return f"{CHANNEL}:{thread}"
 
-    def put(self, name: str, *arguments: Any, died: int = 0, **options: Any) -> None:
+    def put_job(self, name: str, *arguments: Any, died: int = 0, **options: Any) -> None:
         """Put a job on its queue, as one that began so often without an end."""
         queue = next(each.queue_name for each in self.actors() if each.actor_name == name)
         message: Message[Any] = Message(queue, name, arguments, {}, options)
@@ -191,7 +191,7 @@ def given_to(team: Team, name: str) -> Any:
     """The first thing that a job of that name gets."""
     if name in OPERATORS_ONLY:
         return "octo/engine"
-    return team.question() if name == "questions" else asdict(team.asked())
+    return team.question() if name == "questions" else asdict(team.make_request())
 
 
 def test_the_list_of_jobs_is_whole(idle_team: Team) -> None:
@@ -200,7 +200,7 @@ def test_the_list_of_jobs_is_whole(idle_team: Team) -> None:
 
 @pytest.mark.parametrize("name", ALL)
 def test_a_job_that_began_three_times_and_never_ended_is_set_aside_and_told(idle_team: Team, name: str) -> None:
-    idle_team.put(name, given_to(idle_team, name), died=MAX_ATTEMPTS)
+    idle_team.put_job(name, given_to(idle_team, name), died=MAX_ATTEMPTS)
     eventually(
         lambda: bool(RedisLostJobStore(idle_team.store).list_recent(datetime.now(UTC)) and idle_team.troubles),
         SOON,
@@ -216,7 +216,7 @@ def test_a_job_that_began_three_times_and_never_ended_is_set_aside_and_told(idle
 @pytest.mark.parametrize("name", ALL)
 def test_the_last_try_of_a_job_tells(idle_team: Team, name: str) -> None:
     # nobody gives a job that much: it fails each time
-    idle_team.put(name, given_to(idle_team, name), *range(9), max_retries=1, min_backoff=1, max_backoff=2)
+    idle_team.put_job(name, given_to(idle_team, name), *range(9), max_retries=1, min_backoff=1, max_backoff=2)
     eventually(lambda: bool(idle_team.troubles), SOON)
     assert ["without success: ask again" in whisper for whisper in idle_team.whispers] == [True] * (
         name not in OPERATORS_ONLY
@@ -232,17 +232,19 @@ def test_whoever_asked_is_told_of_a_job_with_a_version_that_can_not_be_read(
 ) -> None:
     part = {"summary": "asker", "questions": "place", "mend": "nothing"}[name]
     typed = {"version": 2, part: given_to(idle_team, name), "request": "no request"}
-    idle_team.put(name, typed, *more, died=MAX_ATTEMPTS if name == "questions" else 0, max_retries=0)
+    idle_team.put_job(name, typed, *more, died=MAX_ATTEMPTS if name == "questions" else 0, max_retries=0)
     eventually(lambda: bool(idle_team.troubles), SOON)
     assert len(idle_team.whispers) == (name != "mend")
 
 
 def test_a_post_that_slack_never_takes_is_told_by_the_response_url_at_the_last_try(team: Team) -> None:
     team.world.slack.fail_next("chat.postMessage", status=500, times=100)
-    team.put("summary", asdict(team.asked()), "101", "channel", max_retries=2, min_backoff=1, max_backoff=2)
+    team.put_job(
+        "summary", asdict(team.make_request()), "101", "channel", max_retries=2, min_backoff=1, max_backoff=2
+    )
     eventually(lambda: bool(team.whispers), SOON)
     assert ["without success: ask again" in whisper for whisper in team.whispers] == [True]
-    team.jobs.send(SEND_PRIVATE_NOTICE, NoticePayload(team.asked("another"), "Others are served."))
+    team.jobs.send(SEND_PRIVATE_NOTICE, NoticePayload(team.make_request("another"), "Others are served."))
     eventually(lambda: "Others are served." in team.whispers, SOON)
 
 
@@ -251,7 +253,7 @@ def test_a_question_is_answered_whose_thread_is_still_locked_by_a_process_that_d
     place = team.question()
     lease = LEASE.build_key(QUESTION_QUEUE.build_key(place))
     team.store.set(lease, "a process that died", px=2_000)
-    team.put("questions", place)
+    team.put_job("questions", place)
     eventually(lambda: team.services.questions.question_queue.get_first(place) is None, SOON)
     channel, thread = place.split(":")
     assert len(team.world.slack.list_replies(channel, thread)) == 1
@@ -264,7 +266,7 @@ def test_a_question_that_is_given_up_lets_the_next_one_come_up(team: Team) -> No
     team.services.questions.question_queue.add_question(
         place, Question(asked, "and yesterday?", f"{float(thread) + 1:.6f}")
     )
-    team.put("questions", place, died=MAX_ATTEMPTS)
+    team.put_job("questions", place, died=MAX_ATTEMPTS)
     eventually(lambda: team.services.questions.question_queue.get_first(place) is None, SOON)
     assert ["That request crashed three times" in whisper for whisper in team.whispers] == [True]
     assert len(team.world.slack.list_replies(channel, thread)) == 1
@@ -272,7 +274,7 @@ def test_a_question_that_is_given_up_lets_the_next_one_come_up(team: Team) -> No
 
 def test_that_nobody_can_be_told_ends_in_the_log(team: Team, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.ERROR, "bot.jobs")
-    team.put("end", "no job", max_retries=1, min_backoff=1, max_backoff=2)
+    team.put_job("end", "no job", max_retries=1, min_backoff=1, max_backoff=2)
     eventually(lambda: "nobody could be told" in caplog.text, SOON)
     assert not team.troubles
 
@@ -288,7 +290,7 @@ def test_slack_asks_for_twelve_minutes_and_the_worker_serves_others(team: Team) 
     )
     eventually(lambda: bool(team.whispers), SOON)
     assert ["Slack limits my rate. I'll continue at" in whisper for whisper in team.whispers] == [True]
-    enqueue(team.jobs, team.services, SUMMARY_JOB, team.asked(), "102")
+    enqueue(team.jobs, team.services, SUMMARY_JOB, team.make_request(), "102")
     eventually(lambda: bool(team.world.slack.list_messages(CHANNEL)[1:]), SOON)
     waiting = team.store.hvals("dramatiq:prdigest.DQ.msgs")
     assert len(waiting) == 1, "and the first one comes later"
@@ -298,8 +300,8 @@ def test_slack_asks_for_twelve_minutes_and_the_worker_serves_others(team: Team) 
 def test_github_asks_for_six_hours_and_the_asker_hears_it_at_once(team: Team, fault: Any) -> None:
     team.world.github.retry_after = ahead(6 * 3_600)
     team.world.github.fail_next(fault)
-    enqueue(team.jobs, team.services, SUMMARY_JOB, team.asked(), "101")
-    enqueue(team.jobs, team.services, SUMMARY_JOB, team.asked("second"), "102")
+    enqueue(team.jobs, team.services, SUMMARY_JOB, team.make_request(), "101")
+    enqueue(team.jobs, team.services, SUMMARY_JOB, team.make_request("second"), "102")
     eventually(lambda: bool(team.whispers and team.world.slack.list_messages(CHANNEL)), SOON)
     assert "GitHub's rate limit for this token is used up: try again in 6 hours." in team.whispers[0]
 
@@ -307,7 +309,7 @@ def test_github_asks_for_six_hours_and_the_asker_hears_it_at_once(team: Team, fa
 def test_what_github_puts_off_for_a_while_comes_by_itself_and_the_rest_at_once(team: Team) -> None:
     team.world.github.retry_after = PAUSE
     team.world.github.fail_next("429", match="/graphql")
-    enqueue(team.jobs, team.services, SUMMARY_JOB, team.asked(), "101 102")
+    enqueue(team.jobs, team.services, SUMMARY_JOB, team.make_request(), "101 102")
     eventually(lambda: len(team.world.slack.list_messages(CHANNEL)) == 1, PAUSE)
     eventually(lambda: len(team.world.slack.list_messages(CHANNEL)) == 2, SOON)
     assert not team.whispers, "what passes within a moment needs no words"
@@ -318,7 +320,7 @@ def test_a_service_that_asks_for_ever_longer_is_given_up(team: Team) -> None:
     team.world.slack.fail_next("chat.postMessage", retry_after=720)
     long_ago = int(datetime.now(UTC).timestamp() - 7_000) * 1_000
     asked = asdict(slack_request("mention:1", thread=thread, message=thread))
-    team.put("summary", asked, "101", "channel", put_off_since=long_ago)
+    team.put_job("summary", asked, "101", "channel", put_off_since=long_ago)
     eventually(lambda: len(team.whispers) == 2, SOON)
     assert "without success: ask again" in team.whispers[1]
 
@@ -332,8 +334,8 @@ def test_five_summaries_in_one_second_are_posted_one_a_second_and_none_is_refuse
             times.append(time.monotonic())
 
     team.world.slack.before = note
-    enqueue(team.jobs, team.services, SUMMARY_JOB, team.asked("one"), "101 102 103")
-    enqueue(team.jobs, team.services, SUMMARY_JOB, team.asked("two"), "104 105")
+    enqueue(team.jobs, team.services, SUMMARY_JOB, team.make_request("one"), "101 102 103")
+    enqueue(team.jobs, team.services, SUMMARY_JOB, team.make_request("two"), "104 105")
     eventually(lambda: len(team.world.slack.list_messages(CHANNEL)) == 5, 2 * SOON)
     assert [later - earlier > 0.9 for earlier, later in pairwise(times)] == [True] * 4
 
@@ -393,7 +395,9 @@ def test_those_that_died_twice_run_one_at_a_time(store: Redis) -> None:
 
 def test_jobs_that_died_beside_another_are_done_one_after_the_other(team: Team) -> None:
     for number in range(3):
-        team.put("tell", asdict(team.asked(f"command:{number}")), f"Number {number}", died=MAX_ATTEMPTS - 1)
+        team.put_job(
+            "tell", asdict(team.make_request(f"command:{number}")), f"Number {number}", died=MAX_ATTEMPTS - 1
+        )
     eventually(lambda: len(team.whispers) == 3, SOON)
     assert sorted(team.whispers) == ["Number 0", "Number 1", "Number 2"]
     eventually(lambda: not team.store.keys("attempts:*"), SOON)

@@ -117,7 +117,7 @@ def start(there: World, name: str, log: Path) -> RunningProcess:
 
 
 @pytest.fixture(scope="module")
-def observed(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Observed]:
+def observed_processes(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Observed]:
     folder = tmp_path_factory.mktemp("monitored")
     logs = {name: folder / f"{name}.log" for name in PROCESSES}
     with ExitStack() as stack:
@@ -174,105 +174,135 @@ def observed(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 class TestLog:
-    def test_each_line_has_the_same_fields_and_its_time_in_utc(self, observed: Observed) -> None:
-        for line in [line for lines in observed.lines.values() for line in lines]:
+    def test_each_line_has_the_same_fields_and_its_time_in_utc(self, observed_processes: Observed) -> None:
+        for line in [line for lines in observed_processes.lines.values() for line in lines]:
             assert line.keys() - {"exception"} == {"time", "level", "logger", "message", "request"}
             assert datetime.fromisoformat(line["time"]).utcoffset() == timedelta(0)
 
-    def test_one_id_goes_from_the_request_over_the_job_to_the_call_of_the_model(self, observed: Observed) -> None:
-        assert observed.answered in observed.ids("web", "job summary goes to its queue")
-        assert observed.answered in observed.ids("worker", "model call: claude-haiku")
-        assert observed.answered in observed.ids("worker", "job summary: done")
+    def test_one_id_goes_from_the_request_over_the_job_to_the_call_of_the_model(
+        self, observed_processes: Observed
+    ) -> None:
+        assert observed_processes.answered in observed_processes.ids("web", "job summary goes to its queue")
+        assert observed_processes.answered in observed_processes.ids("worker", "model call: claude-haiku")
+        assert observed_processes.answered in observed_processes.ids("worker", "job summary: done")
 
-    def test_the_id_is_the_reference_that_the_asker_reads(self, observed: Observed) -> None:
-        [message] = observed.world.slack.ephemerals
-        assert f"[{observed.failed}]" in message["text"]
-        assert observed.failed in observed.ids("web", "job summary goes to its queue")
-        assert observed.ids("worker", "no answer") == {observed.failed}
+    def test_the_id_is_the_reference_that_the_asker_reads(self, observed_processes: Observed) -> None:
+        [message] = observed_processes.world.slack.ephemerals
+        assert f"[{observed_processes.failed}]" in message["text"]
+        assert observed_processes.failed in observed_processes.ids("web", "job summary goes to its queue")
+        assert observed_processes.ids("worker", "no answer") == {observed_processes.failed}
 
-    def test_a_scheduled_digest_has_an_id_of_its_own_from_the_clock_to_the_model(self, observed: Observed) -> None:
-        [digest] = observed.ids("clock", "job deliver goes to its queue")
+    def test_a_scheduled_digest_has_an_id_of_its_own_from_the_clock_to_the_model(
+        self, observed_processes: Observed
+    ) -> None:
+        [digest] = observed_processes.ids("clock", "job deliver goes to its queue")
         assert re.fullmatch("[0-9a-f]{6}", digest)
-        assert observed.ids("worker", "job deliver: done") == {digest}
-        assert observed.ids("worker", "model call: claude-sonnet") == {digest}
+        assert observed_processes.ids("worker", "job deliver: done") == {digest}
+        assert observed_processes.ids("worker", "model call: claude-sonnet") == {digest}
 
-    def test_what_belongs_to_no_request_has_no_id(self, observed: Observed) -> None:
-        assert observed.ids("worker", "worker started") == {""}
+    def test_what_belongs_to_no_request_has_no_id(self, observed_processes: Observed) -> None:
+        assert observed_processes.ids("worker", "worker started") == {""}
 
 
 class TestMetrics:
-    def test_requests_are_counted_with_the_time_of_their_acknowledgement(self, observed: Observed) -> None:
+    def test_requests_are_counted_with_the_time_of_their_acknowledgement(
+        self, observed_processes: Observed
+    ) -> None:
         labels = {"transport": "http", "kind": "command", "result": "acknowledged"}
-        assert observed.value("web", "prdigest_slack_requests_total", **labels) == 2
-        assert observed.value("web", "prdigest_slack_ack_seconds_count", transport="http") == 2
-        assert observed.value("web", "prdigest_slack_ack_seconds_bucket", transport="http", le="3.0") == 2
-
-    def test_jobs_are_counted_by_result(self, observed: Observed) -> None:
-        assert observed.value("worker", "prdigest_jobs_total", job_type="deliver", result="done") == 1
-        assert observed.value("worker", "prdigest_jobs_total", job_type="summary", result="done") == 2
-        assert observed.value("worker", "prdigest_jobs_total", result="lost") == 0
-        assert observed.value("worker", "prdigest_job_wait_seconds_count", queue="prdigest") == 2
-
-    def test_model_calls_are_those_that_the_model_saw(self, observed: Observed) -> None:
-        calls = len(observed.world.claude.requests)
-        assert calls == 4
-        assert observed.value("worker", "prdigest_model_calls_total", result="ok") == calls
-        assert observed.value("worker", "prdigest_model_tokens_total", kind="input") > 1_000
-        spent = observed.value("worker", "prdigest_model_cost_dollars_total")
-        assert spent == pytest.approx(observed.value("clock", "prdigest_cost_today_dollars"), abs=1e-5)
-
-    def test_calls_to_github_and_slack_are_counted(self, observed: Observed) -> None:
-        assert observed.value("worker", "prdigest_service_calls_total", service="github", result="ok") > 2
-        assert observed.value("worker", "prdigest_service_calls_total", service="github", result="failed") >= 1
-        posts = {"service": "slack", "operation": "chat.postMessage"}
-        assert observed.value("worker", "prdigest_service_calls_total", **posts) == len(
-            observed.world.slack.list_calls_to("chat.postMessage")
+        assert observed_processes.value("web", "prdigest_slack_requests_total", **labels) == 2
+        assert observed_processes.value("web", "prdigest_slack_ack_seconds_count", transport="http") == 2
+        assert (
+            observed_processes.value("web", "prdigest_slack_ack_seconds_bucket", transport="http", le="3.0") == 2
         )
 
-    def test_lookups_in_the_cache_are_counted_by_kind(self, observed: Observed) -> None:
-        assert observed.value("worker", "prdigest_cache_reads_total", cache="model_answers", result="miss") > 0
+    def test_jobs_are_counted_by_result(self, observed_processes: Observed) -> None:
+        assert observed_processes.value("worker", "prdigest_jobs_total", job_type="deliver", result="done") == 1
+        assert observed_processes.value("worker", "prdigest_jobs_total", job_type="summary", result="done") == 2
+        assert observed_processes.value("worker", "prdigest_jobs_total", result="lost") == 0
+        assert observed_processes.value("worker", "prdigest_job_wait_seconds_count", queue="prdigest") == 2
 
-    def test_the_state_of_the_store_is_in_each_process(self, observed: Observed) -> None:
+    def test_model_calls_are_those_that_the_model_saw(self, observed_processes: Observed) -> None:
+        calls = len(observed_processes.world.claude.requests)
+        assert calls == 4
+        assert observed_processes.value("worker", "prdigest_model_calls_total", result="ok") == calls
+        assert observed_processes.value("worker", "prdigest_model_tokens_total", kind="input") > 1_000
+        spent = observed_processes.value("worker", "prdigest_model_cost_dollars_total")
+        assert spent == pytest.approx(observed_processes.value("clock", "prdigest_cost_today_dollars"), abs=1e-5)
+
+    def test_calls_to_github_and_slack_are_counted(self, observed_processes: Observed) -> None:
+        assert (
+            observed_processes.value("worker", "prdigest_service_calls_total", service="github", result="ok") > 2
+        )
+        assert (
+            observed_processes.value("worker", "prdigest_service_calls_total", service="github", result="failed")
+            >= 1
+        )
+        posts = {"service": "slack", "operation": "chat.postMessage"}
+        assert observed_processes.value("worker", "prdigest_service_calls_total", **posts) == len(
+            observed_processes.world.slack.list_calls_to("chat.postMessage")
+        )
+
+    def test_lookups_in_the_cache_are_counted_by_kind(self, observed_processes: Observed) -> None:
+        assert (
+            observed_processes.value("worker", "prdigest_cache_reads_total", cache="model_answers", result="miss")
+            > 0
+        )
+
+    def test_the_state_of_the_store_is_in_each_process(self, observed_processes: Observed) -> None:
         for process in PROCESSES:
-            assert observed.value(process, "prdigest_store_up") == 1
-            assert observed.value(process, "prdigest_clock_last_tick_timestamp_seconds") > 1e9
-            assert observed.value(process, "prdigest_last_run_timestamp_seconds", outcome="posted") > 1e9
-            assert observed.value(process, "prdigest_digests_late") == 0
-            assert observed.value(process, "prdigest_budget_dollars") == 10
-        assert observed.value("worker", "prdigest_digest_runs_total", outcome="posted") == 1
+            assert observed_processes.value(process, "prdigest_store_up") == 1
+            assert observed_processes.value(process, "prdigest_clock_last_tick_timestamp_seconds") > 1e9
+            assert observed_processes.value(process, "prdigest_last_run_timestamp_seconds", outcome="posted") > 1e9
+            assert observed_processes.value(process, "prdigest_digests_late") == 0
+            assert observed_processes.value(process, "prdigest_budget_dollars") == 10
+        assert observed_processes.value("worker", "prdigest_digest_runs_total", outcome="posted") == 1
 
-    def test_they_are_not_on_the_public_port(self, observed: Observed) -> None:
-        assert observed.statuses == {"/healthz": 200, "/metrics": 404}
+    def test_they_are_not_on_the_public_port(self, observed_processes: Observed) -> None:
+        assert observed_processes.statuses == {"/healthz": 200, "/metrics": 404}
 
-    def test_no_label_names_a_channel_a_person_or_a_repository(self, observed: Observed) -> None:
-        values = {value for samples in observed.samples.values() for _, labels in samples for _, value in labels}
+    def test_no_label_names_a_channel_a_person_or_a_repository(self, observed_processes: Observed) -> None:
+        values = {
+            value
+            for samples in observed_processes.samples.values()
+            for _, labels in samples
+            for _, value in labels
+        }
         assert not [each for each in values if re.search(r"[CU]0[A-Z]|octo|engine", each)]
 
 
 class TestTraces:
-    def test_a_command_is_one_trace_from_the_request_over_the_job_to_the_model(self, observed: Observed) -> None:
-        request = observed.span("slack request", observed.answered)
-        job = observed.span("job summary", observed.answered)
+    def test_a_command_is_one_trace_from_the_request_over_the_job_to_the_model(
+        self, observed_processes: Observed
+    ) -> None:
+        request = observed_processes.span("slack request", observed_processes.answered)
+        job = observed_processes.span("job summary", observed_processes.answered)
         assert (request.parent, request.process) == ("", "web")
         assert (job.parent, job.trace, job.process) == (request.id, request.trace, "worker")
-        calls = [each for each in observed.collector.list_named(MODEL_CALL) if each.trace == request.trace]
+        calls = [
+            each for each in observed_processes.collector.list_named(MODEL_CALL) if each.trace == request.trace
+        ]
         assert [each.parent for each in calls] == [job.id]
 
-    def test_calls_to_github_are_in_the_trace_of_their_job(self, observed: Observed) -> None:
-        job = observed.span("job summary", observed.answered)
-        calls = [each for each in observed.collector.list_named("POST") if each.parent == job.id]
+    def test_calls_to_github_are_in_the_trace_of_their_job(self, observed_processes: Observed) -> None:
+        job = observed_processes.span("job summary", observed_processes.answered)
+        calls = [each for each in observed_processes.collector.list_named("POST") if each.parent == job.id]
         assert calls
         assert all(each.trace == job.trace for each in calls)
-        assert observed.collector.paths == {"/v1/traces"}
+        assert observed_processes.collector.paths == {"/v1/traces"}
 
-    def test_github_learns_nothing_of_a_trace(self, observed: Observed) -> None:
-        requests = observed.world.github.calls_to("/graphql")
+    def test_github_learns_nothing_of_a_trace(self, observed_processes: Observed) -> None:
+        requests = observed_processes.world.github.calls_to("/graphql")
         assert requests
         assert not [each for each in requests if "traceparent" in {name.lower() for name in each.headers}]
 
-    def test_spans_have_no_text_of_a_prompt_and_no_secret(self, observed: Observed) -> None:
-        attribute_text = json.dumps([each.attributes for each in observed.collector.spans])
-        for secret in ("xoxb-", observed.world.github.token, observed.world.claude.api_key, "Change part"):
+    def test_spans_have_no_text_of_a_prompt_and_no_secret(self, observed_processes: Observed) -> None:
+        attribute_text = json.dumps([each.attributes for each in observed_processes.collector.spans])
+        for secret in (
+            "xoxb-",
+            observed_processes.world.github.token,
+            observed_processes.world.claude.api_key,
+            "Change part",
+        ):
             assert secret not in attribute_text
 
 

@@ -80,10 +80,10 @@ class Team:
         self.plant(queue, name, *arguments)
         eventually(lambda: not waiting_jobs(self.store))
 
-    def posted(self) -> list[str]:
+    def list_posts(self) -> list[str]:
         return [message["text"] for message in self.world.slack.list_messages(CHANNEL) if "bot_id" in message]
 
-    def whispered(self) -> list[str]:
+    def list_whispers(self) -> list[str]:
         return [shown["text"] for shown in self.world.slack.ephemerals]
 
     def subscribe(self) -> Subscription:
@@ -121,28 +121,28 @@ def test_the_queues_are_those_of_the_version_before() -> None:
 
 def test_a_summary(team: Team) -> None:
     team.run("prdigest", "summary", team.visit(), "octo/engine#101 octo/engine#102", "channel")
-    assert [text.split()[0] for text in team.posted()] == ["#101", "#102"]
+    assert [text.split()[0] for text in team.list_posts()] == ["#101", "#102"]
 
 
 @pytest.mark.parametrize(("queue", "name"), [("prdigest", "risks"), ("prdigest-long", "long_risks")])
 def test_a_list_of_risks(team: Team, queue: str, name: str) -> None:
     team.run(queue, name, team.visit(), f"{DAY} repo:octo/engine path:engine top:2", "asker")
-    assert [text.startswith("Risky changes") for text in team.whispered()] == [True]
+    assert [text.startswith("Risky changes") for text in team.list_whispers()] == [True]
 
 
 def test_a_score(team: Team) -> None:
     team.run("prdigest", "score", team.visit(), "score 2026-02-01..2026-02-28 repo:octo/engine", "asker")
-    assert ["1 – 28 February 2026" in text for text in team.whispered()] == [True]  # noqa: RUF001 (a dash)
+    assert ["1 – 28 February 2026" in text for text in team.list_whispers()] == [True]  # noqa: RUF001 (a dash)
 
 
 def test_an_overview(team: Team) -> None:
     team.run("prdigest-long", "overview", team.visit(), f"{DAY} repo:octo/engine tz:Asia/Tokyo", "shared")
-    assert ["Saturday 28 February 2026" in text for text in team.posted()] == [True]
+    assert ["Saturday 28 February 2026" in text for text in team.list_posts()] == [True]
 
 
 def test_a_digest(team: Team) -> None:
     team.run("prdigest-long", "digest", team.visit(), "octo/engine", DAY, "America/Los_Angeles")
-    assert ["3 merged" in text for text in team.posted()] == [True]
+    assert ["3 merged" in text for text in team.list_posts()] == [True]
 
 
 def test_a_window(team: Team) -> None:
@@ -155,13 +155,13 @@ def test_a_window(team: Team) -> None:
 def test_a_sentence_for_the_asker_and_one_for_the_thread(team: Team) -> None:
     team.run("prdigest", "tell", team.visit(), "Only for you.")
     team.run("prdigest", "say", team.visit(key="command:2"), "For everybody.")
-    assert (team.whispered(), team.posted()) == (["Only for you."], ["For everybody."])
+    assert (team.list_whispers(), team.list_posts()) == (["Only for you."], ["For everybody."])
 
 
 @pytest.mark.parametrize(("why", "begins"), [("hello", "Hello"), ("invited", "Thanks"), ("help", "Ask me")])
 def test_a_greeting(team: Team, why: str, begins: str) -> None:
     team.run("prdigest", "greet", team.visit(), why)
-    assert [text.startswith(begins) for text in team.whispered()] == [True]
+    assert [text.startswith(begins) for text in team.list_whispers()] == [True]
 
 
 def test_a_vote(team: Team) -> None:
@@ -180,13 +180,13 @@ def test_what_is_said_of_regular_digests(team: Team) -> None:
     team.run("prdigest", "regular", team.visit(key="command:2"), "resume", "all")
     assert [each.is_paused for each in team.services.schedule.subscription_repository.list_all()] == [False]
     team.run("prdigest", "regular", team.visit(key="command:3"), "list", "")
-    assert "1 digest comes here" in team.whispered()
+    assert "1 digest comes here" in team.list_whispers()
 
 
 @pytest.mark.parametrize("text", ["", "repo:octo/engine path:engine"])
 def test_a_preview(team: Team, text: str) -> None:
     team.run("prdigest-long", "preview", team.visit(), text)
-    assert ["octo/engine" in text or "engine" in text for text in team.whispered()] == [True]
+    assert ["octo/engine" in text or "engine" in text for text in team.list_whispers()] == [True]
 
 
 def test_the_form_and_home(team: Team) -> None:
@@ -215,7 +215,7 @@ def test_what_is_due(team: Team, caplog: pytest.LogCaptureFixture) -> None:
     due = made.timing.find_last_before(datetime.now(UTC))
     team.services.schedule.due_queue.put(NextDigest(made.id), due)
     team.run("prdigest-long", "deliver", made.id, due.isoformat())
-    assert ["engine" in text for text in team.posted()] == [True]
+    assert ["engine" in text for text in team.list_posts()] == [True]
     key = team.services.schedule.digest_records.find_digest(made.build_digest_spec(due)).key
     team.run("prdigest-long", "mend", key)
     team.run("prdigest-long", "watch", "octo/engine")
@@ -228,9 +228,9 @@ def test_what_is_due(team: Team, caplog: pytest.LogCaptureFixture) -> None:
 def test_that_another_job_is_lost(team: Team) -> None:
     at = "2026-03-01T09:00:00+00:00"
     team.run("prdigest", "end", "an-id", "summary", "failed", at, team.visit())
-    assert ["without success: ask again" in text for text in team.whispered()] == [True]
+    assert ["without success: ask again" in text for text in team.list_whispers()] == [True]
     team.run("prdigest", "end", "other-id", "mend", "endless", at, "digest:T:C:octo/engine:2026-02-28")
-    assert len(team.whispered()) == 1
+    assert len(team.list_whispers()) == 1
 
 
 @pytest.mark.parametrize("is_old", [True, False], ids=["text", "typed"])
@@ -241,4 +241,4 @@ def test_what_the_settings_no_longer_allow_is_told(team: Team, name: str, is_old
     texts = ("1.2.3", "other/secret#1") if name == "details" else ("other/secret#1", "channel")
     typed = {"version": 2, "asker": team.visit(), **asked}
     team.run("prdigest", name, *((team.visit(), *texts) if is_old else (typed,)))
-    assert team.whispered() == ["I'm not set up for other/secret: ask about octo/engine."]
+    assert team.list_whispers() == ["I'm not set up for other/secret: ask about octo/engine."]

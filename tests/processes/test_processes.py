@@ -18,7 +18,7 @@ from localslack.users.transport import HttpTransport
 from redis import Redis
 
 from tests.helpers.checks import closed_port, eventually
-from tests.helpers.processes.command import ROOT, Process, Start, executed, prdigest, started
+from tests.helpers.processes.command import ROOT, Process, Start, prdigest, start_interpreter, started
 from tests.helpers.world import CHANNEL, World, add_yesterday, world
 
 pytestmark = pytest.mark.slow
@@ -44,7 +44,7 @@ def there(store: Redis, store_url: str) -> Iterator[World]:
 def running(there: World, folder: Path, *names: str, start: Start = started) -> Iterator[list[Process]]:
     """Processes that have started, and end with the block: by SIGTERM, cleanly."""
     logs = [folder / f"{number}-{name}.log" for number, name in enumerate(names)]
-    processes = [logged(there, name, log, start) for name, log in zip(names, logs, strict=True)]
+    processes = [start_logged(there, name, log, start) for name, log in zip(names, logs, strict=True)]
     try:
         eventually(lambda: all(" started\n" in log.read_text() for log in logs))
         yield processes
@@ -54,7 +54,7 @@ def running(there: World, folder: Path, *names: str, start: Start = started) -> 
         assert [process.wait(timeout=40) for process in processes] == [0] * len(processes)
 
 
-def logged(there: World, name: str, log: Path, start: Start) -> Process:
+def start_logged(there: World, name: str, log: Path, start: Start) -> Process:
     with log.open("wb") as file:
         return start(name, settings=there.settings, folder=log.parent, files=(0, 1, file.fileno()))
 
@@ -92,7 +92,7 @@ def test_two_clocks_and_two_workers_post_yesterdays_digest_once(there: World, tm
 def test_what_a_web_process_takes_a_worker_process_answers(there: World, tmp_path: Path) -> None:
     """The worker, which imports most, by its command line, as the Procfile starts it; the others are forks."""
     wire = HttpTransport(f"http://127.0.0.1:{there.settings['PORT']}/slack/events", SECRET)
-    with running(there, tmp_path, "web"), running(there, tmp_path, "worker", start=executed):
+    with running(there, tmp_path, "web"), running(there, tmp_path, "worker", start=start_interpreter):
         assert Person(there.slack, wire).send_command("/prsummary", "101").ack.text == ""
         eventually(lambda: there.slack.list_messages(CHANNEL))
     (message,) = there.slack.list_messages(CHANNEL)

@@ -69,7 +69,7 @@ def find_pip() -> Path:
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+def installed_wheel(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     folder = tmp_path_factory.mktemp("wheel")
     wheel, local_slack = build_wheel(ROOT, folder / "own"), build_wheel(ROOT / "localslack", folder / "slack")
     place = folder / "installed"
@@ -105,7 +105,7 @@ def files_of(*packages: str, top: Path) -> set[str]:
     return {str(path.relative_to(top)) for path in kept if "__pycache__" not in path.parts}
 
 
-def test_it_has_every_file_of_both_packages(installed: Installed) -> None:
+def test_it_has_every_file_of_both_packages(installed_wheel: Installed) -> None:
     expected = files_of("bot", "handlers", top=ROOT)
     assert {
         "bot/py.typed",
@@ -114,27 +114,27 @@ def test_it_has_every_file_of_both_packages(installed: Installed) -> None:
         "bot/demo/sample/contracts.json",
     } <= expected
     assert {Path(name).suffix for name in expected} >= {".md", ".svg", ".sample"}
-    assert expected - installed.names == set()
+    assert expected - installed_wheel.names == set()
 
 
-def test_the_local_slack_has_every_file_of_its_package_and_no_other(installed: Installed) -> None:
+def test_the_local_slack_has_every_file_of_its_package_and_no_other(installed_wheel: Installed) -> None:
     expected = files_of("localslack", top=ROOT / "localslack")
     assert {Path(name).suffix for name in expected} >= {".typed", ".html", ".css", ".js", ".svg"}
-    assert expected - installed.local_slack == set()
-    assert {name for name in installed.local_slack - expected if ".dist-info/" not in name} == set()
+    assert expected - installed_wheel.local_slack == set()
+    assert {name for name in installed_wheel.local_slack - expected if ".dist-info/" not in name} == set()
 
 
-def test_the_local_slack_is_a_command_by_itself(installed: Installed, tmp_path: Path) -> None:
-    assert b"--bot-url" in run(installed.command.with_name("localslack"), "--help", folder=tmp_path)
+def test_the_local_slack_is_a_command_by_itself(installed_wheel: Installed, tmp_path: Path) -> None:
+    assert b"--bot-url" in run(installed_wheel.command.with_name("localslack"), "--help", folder=tmp_path)
 
 
-def test_it_has_no_other_package(installed: Installed) -> None:
-    tops = {name.partition("/")[0] for name in installed.names}
+def test_it_has_no_other_package(installed_wheel: Installed) -> None:
+    tops = {name.partition("/")[0] for name in installed_wheel.names}
     assert tops == {"bot", "handlers", next(top for top in tops if top.endswith(".dist-info"))}
 
 
-def test_what_setting_up_needs_is_printed_as_it_is(installed: Installed, tmp_path: Path) -> None:
-    assert run(installed.command, "manifest", folder=tmp_path) == (ROOT / "manifest.json").read_bytes()
+def test_what_setting_up_needs_is_printed_as_it_is(installed_wheel: Installed, tmp_path: Path) -> None:
+    assert run(installed_wheel.command, "manifest", folder=tmp_path) == (ROOT / "manifest.json").read_bytes()
 
 
 # all but the command itself, in one interpreter: most of the time of each is that it imports
@@ -160,35 +160,37 @@ print(json.dumps({
 
 
 @pytest.fixture(scope="module")
-def looked(installed: Installed, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def wheel_facts(installed_wheel: Installed, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the installed packages say."""
-    python = installed.command.with_name("python")
+    python = installed_wheel.command.with_name("python")
     report: dict[str, Any] = json.loads(run(python, "-c", LOOK, folder=tmp_path_factory.mktemp("look")))
     return report
 
 
-def test_the_example_of_settings_is_printed_as_it_is(looked: dict[str, Any]) -> None:
-    assert looked["env"] == (ROOT / ".env.example").read_text(encoding="utf-8")
+def test_the_example_of_settings_is_printed_as_it_is(wheel_facts: dict[str, Any]) -> None:
+    assert wheel_facts["env"] == (ROOT / ".env.example").read_text(encoding="utf-8")
 
 
-def test_its_code_is_its_own(looked: dict[str, Any]) -> None:
-    assert [file for file in looked["files"] if file.startswith(str(ROOT))] == []
+def test_its_code_is_its_own(wheel_facts: dict[str, Any]) -> None:
+    assert [file for file in wheel_facts["files"] if file.startswith(str(ROOT))] == []
 
 
-def test_the_sample_day_and_the_prompts_are_there(looked: dict[str, Any]) -> None:
-    assert "#35617" in looked["demo"]
-    assert "pull request" in looked["prompt"]
+def test_the_sample_day_and_the_prompts_are_there(wheel_facts: dict[str, Any]) -> None:
+    assert "#35617" in wheel_facts["demo"]
+    assert "pull request" in wheel_facts["prompt"]
 
 
-def test_its_help_tells_of_both_commands(looked: dict[str, Any]) -> None:
-    told = " ".join(looked["help"].split())
+def test_its_help_tells_of_both_commands(wheel_facts: dict[str, Any]) -> None:
+    told = " ".join(wheel_facts["help"].split())
     assert "manifest Print the manifest that a Slack app is created from." in told
     assert "env Print .env.example, which explains every setting" in told
 
 
-def test_its_demo_answers_in_a_browser_with_the_page_of_its_own(installed: Installed, tmp_path: Path) -> None:
+def test_its_demo_answers_in_a_browser_with_the_page_of_its_own(
+    installed_wheel: Installed, tmp_path: Path
+) -> None:
     variables = {name: value for name, value in environment(HOME=str(tmp_path)).items() if name != "PYTHONPATH"}
-    command: list[str | Path] = [installed.command, "demo"]
+    command: list[str | Path] = [installed_wheel.command, "demo"]
     with subprocess.Popen(command, cwd=tmp_path, env=variables, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout

@@ -88,7 +88,7 @@ def strings(value: Any) -> Iterator[str]:
         yield from strings(part)
 
 
-def seen(post: Post) -> str:
+def read_post(post: Post) -> str:
     """All that a reader sees of a message, blocks one after the other."""
     return "\n".join("".join(strings(block)) for block in post.blocks)
 

@@ -45,7 +45,7 @@ def touch(level: TouchLevel = TouchLevel.BREAKS, **fields: Any) -> Touch:
     return replace(made, **fields)
 
 
-def hit(number: int, level: TouchLevel = TouchLevel.BREAKS, *touches: Touch, **fields: Any) -> MergeTouches:
+def make_hit(number: int, level: TouchLevel = TouchLevel.BREAKS, *touches: Touch, **fields: Any) -> MergeTouches:
     """A merge with these touches, by default one."""
     all_touches = touches or (touch(level),)
     made = MergeTouches(number, f"Change number {number}", f"{number:040x}", level, 0.9, all_touches)
@@ -99,7 +99,8 @@ def fill(day_digest: Digest, text: str, count: int = 40) -> Digest:
         action=text,
     )
     hits = [
-        hit(entry.number, LEVELS[entry.number % 3], *[hostile] * 6, title=text) for entry in day_digest.entries
+        make_hit(entry.number, LEVELS[entry.number % 3], *[hostile] * 6, title=text)
+        for entry in day_digest.entries
     ]
     rows = [
         change(kind, text, before=text, after=text, path=text, subject=each)

@@ -116,17 +116,17 @@ class Bot:
         """Until all that was asked so far is done: work is on the queue before Slack is told."""
         eventually(lambda: not waiting_jobs(self.store), 60)
 
-    def posted(self, channel: str) -> list[Json]:
+    def list_posts(self, channel: str) -> list[Json]:
         """The bot's messages in the channel, once nothing is left to do."""
         self.settle()
         return [message for message in self.world.slack.list_messages(channel) if "bot_id" in message]
 
-    def replied(self, channel: str, thread: str) -> list[Json]:
+    def list_thread_posts(self, channel: str, thread: str) -> list[Json]:
         """The bot's messages in a thread, once nothing is left to do."""
         self.settle()
         return [message for message in self.world.slack.list_replies(channel, thread) if "bot_id" in message]
 
-    def whispered(self, person: Person) -> list[Json]:
+    def list_whispers(self, person: Person) -> list[Json]:
         """What only this person sees, once nothing is left to do."""
         self.settle()
         return [shown for shown in self.world.slack.ephemerals if shown["user"] == person.user]

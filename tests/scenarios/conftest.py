@@ -103,7 +103,7 @@ class Bots:
         assert codes == [0] * len(codes)
 
 
-def unharmed(bot: Bot) -> Iterator[Bot]:
+def guard_bot(bot: Bot) -> Iterator[Bot]:
     """The bot for one test, which leaves nothing to do, met no defect and said nothing where nobody sees it."""
     before = len(bot.log())
     yield bot
@@ -141,14 +141,14 @@ def transport(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def bot(bots: Bots, transport: str) -> Iterator[Bot]:
     """The usual bot; everybody may ask it as often as they like."""
-    yield from unharmed(bots.bot(transport))
+    yield from guard_bot(bots.bot(transport))
 
 
 @pytest.fixture
 def http_bot(bots: Bots) -> Iterator[Bot]:
-    yield from unharmed(bots.bot("http"))
+    yield from guard_bot(bots.bot("http"))
 
 
 @pytest.fixture
 def socket_bot(bots: Bots) -> Iterator[Bot]:
-    yield from unharmed(bots.bot("socket"))
+    yield from guard_bot(bots.bot("socket"))

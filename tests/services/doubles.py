@@ -165,15 +165,15 @@ class KnownPulls:
 
     def fetch_pull_request(self, repository: Repository, number: int) -> PullRequest:
         with self._call(f"pull {number}"):
-            return replace(self._known(repository, number), files=None)
+            return replace(self._find_pull(repository, number), files=None)
 
     def load_files(self, pull: PullRequest) -> PullRequest:
         with self._call(f"files {pull.number}"):
-            return replace(pull, files=self._known(pull.repository, pull.number).files)
+            return replace(pull, files=self._find_pull(pull.repository, pull.number).files)
 
     def fetch_discussion(self, repository: Repository, number: int) -> Discussion:
         with self._call(f"talk {number}"):
-            pull = self._known(repository, number)
+            pull = self._find_pull(repository, number)
             comment, text = RemarkKind.COMMENT, pull.body
             remark = Remark("issuecomment-1", comment, pull.author, Role.AUTHOR, pull.merged_at, text)
             return Discussion(repository, number, pull.title, (remark,))
@@ -188,7 +188,7 @@ class KnownPulls:
                 if str(pull.merge_commit).startswith(commit)
             }
 
-    def _known(self, repository: Repository, number: int) -> PullRequest:
+    def _find_pull(self, repository: Repository, number: int) -> PullRequest:
         for pull in self.pulls:
             if (pull.repository, pull.number) == (repository, number):
                 return pull

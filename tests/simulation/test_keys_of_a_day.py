@@ -117,7 +117,7 @@ class Seen:
 
 
 @contextmanager
-def watched(store: Redis) -> Iterator[Seen]:
+def watch_store(store: Redis) -> Iterator[Seen]:
     """Look at the store again and again while the block runs, and once at its end."""
     seen, stopped = Seen(store), threading.Event()
 
@@ -186,7 +186,7 @@ def fail_a_digest(team: SampleTeam) -> None:
     for minute in (31, 33):
         team.hands.go_to(9, minute)
         team.tick()
-    assert "C0GONE" in str(team.posted("C0OPS"))
+    assert "C0GONE" in str(team.list_posts("C0OPS"))
 
 
 def pay_and_lose(store: Redis) -> None:
@@ -258,13 +258,13 @@ class NothingFound:
 
 
 @pytest.fixture(scope="module")
-def seen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
+def seen_keys(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
     folder: Path = tmp_path_factory.mktemp("day")
     url = start_embedded_url(folder / "store")
     with pytest.MonkeyPatch.context() as environment, connect_server(url) as store:
         environment.setenv("no_proxy", "*")
         store.ping()
-        with watched(store) as observations, start_bot(url, folder, MORNING, open_channels) as team:
+        with watch_store(store) as observations, start_bot(url, folder, MORNING, open_channels) as team:
             live_a_day(team)
             pay_and_lose(store)
             keep_a_profile(store)
@@ -273,25 +273,29 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
         yield observations
 
 
-def test_every_key_belongs_to_a_listed_family(seen: Seen) -> None:
-    others = [name for name in seen.types if find_family(name) is None]
+def test_every_key_belongs_to_a_listed_family(seen_keys: Seen) -> None:
+    others = [name for name in seen_keys.types if find_family(name) is None]
     assert [name for name in others if not name.startswith(f"{JOBS_NAMESPACE}:")] == []
 
 
-def test_every_family_was_seen(seen: Seen) -> None:
+def test_every_family_was_seen(seen_keys: Seen) -> None:
     assert {each.prefix for each in FAMILIES} - {
-        each.prefix for name in seen.types if (each := find_family(name))
+        each.prefix for name in seen_keys.types if (each := find_family(name))
     } == set()
 
 
-def test_every_key_has_the_type_of_its_family(seen: Seen) -> None:
-    families = [(name, family) for name in seen.types if (family := find_family(name))]
-    assert {name: seen.types[name] for name, family in families if seen.types[name] != {family.type}} == {}
+def test_every_key_has_the_type_of_its_family(seen_keys: Seen) -> None:
+    families = [(name, family) for name in seen_keys.types if (family := find_family(name))]
+    assert {
+        name: seen_keys.types[name] for name, family in families if seen_keys.types[name] != {family.type}
+    } == {}
 
 
-def test_every_key_lives_as_long_as_its_family_promises(seen: Seen) -> None:
-    families = [(name, family) for name in seen.types if (family := find_family(name))]
+def test_every_key_lives_as_long_as_its_family_promises(seen_keys: Seen) -> None:
+    families = [(name, family) for name in seen_keys.types if (family := find_family(name))]
     endless = {name for name, family in families if family.lifetime is None}
-    assert {name: seen.lifetimes[name] for name in endless if seen.lifetimes[name] != -1} == {}
+    assert {name: seen_keys.lifetimes[name] for name in endless if seen_keys.lifetimes[name] != -1} == {}
     most = {name: family.lifetime.total_seconds() * 1_000 for name, family in families if family.lifetime}
-    assert {name: seen.lifetimes[name] for name in most if not 0 < seen.lifetimes[name] <= most[name]} == {}
+    assert {
+        name: seen_keys.lifetimes[name] for name in most if not 0 < seen_keys.lifetimes[name] <= most[name]
+    } == {}

@@ -74,10 +74,10 @@ def year(store_url: str) -> Iterator[Told]:
         year = Year(client, random, nights())
         people = People(year, random)
         year.run()
-        yield told(year, people, client)
+        yield list_told(year, people, client)
 
 
-def told(year: Year, people: People, client: QuickRedis) -> Told:
+def list_told(year: Year, people: People, client: QuickRedis) -> Told:
     posted: dict[str, list[Posted]] = defaultdict(list)
     for each in year.workers.posted:
         # the simulation goes on for a while, so that the last ones can be posted
@@ -117,7 +117,7 @@ def days_of(span: Span) -> tuple[date, ...]:
     return tuple(day.date for day in span.days)
 
 
-def lost(subscriber: Subscriber) -> tuple[date, ...]:
+def list_lost_days(subscriber: Subscriber) -> tuple[date, ...]:
     """The days that were due while nothing ran, and too late after it."""
     return tuple(day for digest in subscriber.digests if digest.is_lost for day in digest.days)
 
@@ -138,7 +138,7 @@ def key_of(subscriber: Subscriber, days: Sequence[date], zone: str) -> str:
 def key_of_lost(subscriber: Subscriber) -> str:
     """Where what was lost together is recorded; nobody changes their zone meanwhile."""
     [zone] = {digest.zone for digest in subscriber.digests if digest.is_lost}
-    return key_of(subscriber, lost(subscriber), zone)
+    return key_of(subscriber, list_lost_days(subscriber), zone)
 
 
 def test_each_digest_that_was_due_is_posted_once_and_nothing_else(year: Told) -> None:
@@ -174,7 +174,7 @@ def test_each_day_is_told_of_once_or_said_to_be_skipped(year: Told) -> None:
     skipped = set(year.skipped)
     for each in year.people:
         told = [day for post in year.posted[each.name] for day in days_of(post.span)]
-        unposted = lost(each)
+        unposted = list_lost_days(each)
         if unposted:
             assert key_of_lost(each) in skipped
         assert sorted([*told, *unposted]) == [day for digest in each.digests for day in digest.days]
@@ -192,7 +192,7 @@ def test_what_is_wanted_leaves_no_day_out(year: Told) -> None:
 
 
 def test_each_skipped_digest_is_told_of_once(year: Told) -> None:
-    lost_keys = [key_of_lost(each) for each in year.people if lost(each)]
+    lost_keys = [key_of_lost(each) for each in year.people if list_lost_days(each)]
     assert sorted(year.skipped) == sorted(lost_keys)
     assert len(lost_keys) > CHANNELS / 3
     # together: a service that is away troubles all channels at once
@@ -212,7 +212,7 @@ def test_each_skipped_digest_is_in_the_journal_at_most_once(year: Told) -> None:
 def test_the_next_digest_names_what_was_skipped(year: Told) -> None:
     skipped_days: dict[str, str] = {}
     for each in year.people:
-        unposted, after = lost(each), first_after_outage(each)
+        unposted, after = list_lost_days(each), first_after_outage(each)
         if unposted and after:
             first, last = str(unposted[0]), str(unposted[-1])
             skipped_days[key_of(each, after.days, after.zone)] = first if first == last else f"{first}..{last}"
@@ -240,4 +240,4 @@ def test_the_year_was_a_hard_one(year: Told) -> None:
     assert year.figures["refused"] > CHANNELS / 2
     assert sum(len(each.lives) > 1 for each in year.people) > CHANNELS / 10
     assert sum(bool(each.lives[-1].until < END) for each in year.people) > CHANNELS / 40
-    assert any(each.lives[0].preferences.weekdays for each in year.people if lost(each))
+    assert any(each.lives[0].preferences.weekdays for each in year.people if list_lost_days(each))

@@ -201,7 +201,7 @@ class Workers:
         ready = {job: edition for job, edition in editions.items() if self._is_over(edition)}
         self.open.difference_update(ready, set(jobs).difference(due_jobs))
         moves = []
-        for (job, edition), is_first in zip(ready.items(), self._claimed(ready.values()), strict=True):
+        for (job, edition), is_first in zip(ready.items(), self._claim_editions(ready.values()), strict=True):
             key = edition.build_key(TEAM)
             if is_first:
                 self.posted.append(Posted(job.name, job.due, key, edition.span, self._now()))
@@ -212,10 +212,10 @@ class Workers:
 
     def post_by_hand(self, edition: DigestSpec) -> None:
         """As the job of a command does: the first to ask for a digest posts it."""
-        if self._claimed([edition]) == [1]:
+        if self._claim_editions([edition]) == [1]:
             self.by_hand[edition.build_key(TEAM)] = edition
 
-    def _claimed(self, editions: Iterable[DigestSpec]) -> Sequence[int]:
+    def _claim_editions(self, editions: Iterable[DigestSpec]) -> Sequence[int]:
         """For each whether nobody had posted it; its record says from now on that it stands."""
         done = cast("str", pack_value(self._now().isoformat()))
         with self._client.pipeline(transaction=False) as together:
@@ -258,11 +258,11 @@ class Year:
     def people(self, instant: datetime, action: Action) -> None:
         """Somebody is to do something then."""
 
-        def done() -> None:
+        def act_for_people() -> None:
             action()
             self._open_until = self.now() + 3 * MINUTE
 
-        self._at(instant, done)
+        self._at(instant, act_for_people)
 
     def run(self) -> None:
         """From the beginning of the year to an hour after its end."""
@@ -329,12 +329,12 @@ class Year:
             clock.schedule = self.parts.schedule()
         clock.ticked, self._seen = now, now + clock.skew
         with suppress(Crash):
-            schedule = self._doomed(600 if is_fateful else 12) if is_killed else clock.schedule
+            schedule = self._make_doomed_clock(600 if is_fateful else 12) if is_killed else clock.schedule
             assert schedule is not None
             schedule.tick(now + clock.skew, self._digests)
         self._hand_out(self._digests.take())
 
-    def _doomed(self, most: int) -> DigestScheduler:
+    def _make_doomed_clock(self, most: int) -> DigestScheduler:
         """Of a process that dies some calls after it began to look; it may have noted a job that it never sent."""
         self.deaths += 1
         self._open_until = self.now() + 15 * MINUTE

@@ -199,7 +199,7 @@ class People:
         self._year = year
         self._random = random
         self.all: Sequence[Subscriber] = [
-            self._fixed(),
+            self._add_fixed_subscriber(),
             *(self._new(n, START) for n in range(CHANNELS - 1)),
             # a second one in some channels, sooner or later
             *(self._new(n, START, "only:substantial") for n in range(0, CHANNELS, 40)),
@@ -224,7 +224,7 @@ class People:
         if edition.span.utc_offsets not in own:
             self._year.workers.post_by_hand(edition)
 
-    def _fixed(self) -> Subscriber:
+    def _add_fixed_subscriber(self) -> Subscriber:
         """The subscription of the settings begins with the digest of the day on which the bot first starts."""
         preferences = Wanted("09:00", str(FIXED.timing.zone), weekdays=False)
         life = Life(preferences, START, kept=walls(preferences.zone).date(START))
@@ -257,14 +257,14 @@ class People:
     def _when_calm(self, who: Subscriber, when: datetime, act: Callable[[datetime], None]) -> None:
         """Nobody changes what is being posted in that very hour, and nobody can while nothing runs."""
 
-        def tried() -> None:
+        def try_action() -> None:
             now = self._year.now()
             if who.is_calm(now) and not AWAY - 3 * HOUR < now < BACK + 3 * HOUR:
                 act(now)
             else:
-                self._year.people(now + HOUR, tried)
+                self._year.people(now + HOUR, try_action)
 
-        self._year.people(when, tried)
+        self._year.people(when, try_action)
 
     def _some_day(self) -> datetime:
         return START + self._random.uniform(5, 310) * DAY

@@ -35,7 +35,7 @@ class QuickRedis(Redis):
 
     def together(self, calls: Sequence[_Call]) -> list[Any]:
         """Send all, then read all answers."""
-        self._socket.sendall(b"".join([_packed(args) for args, _ in calls]))
+        self._socket.sendall(b"".join([_pack_command(args) for args, _ in calls]))
         answers = [self._answer() for _ in calls]
         for answer in answers:
             if isinstance(answer, ResponseError):
@@ -92,7 +92,7 @@ class _Together(Redis):
         """Nor here."""
 
 
-def _packed(args: tuple[Any, ...]) -> bytes:
+def _pack_command(args: tuple[Any, ...]) -> bytes:
     words = (*args[0].split(), *args[1:])
     parts = [each if isinstance(each, bytes) else str(each).encode() for each in words]
     return b"*%d\r\n" % len(parts) + b"".join([b"$%d\r\n%b\r\n" % (len(part), part) for part in parts])

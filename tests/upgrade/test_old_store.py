@@ -32,7 +32,7 @@ def read(message: dict[str, Any]) -> str:
 
 def leads(team: SampleTeam, channel: str) -> list[str]:
     """Return the timestamps of the digests in a channel: what is shared there has another key."""
-    return [message["ts"] for message in team.posted(channel) if key_of(message).startswith("digest:")]
+    return [message["ts"] for message in team.list_posts(channel) if key_of(message).startswith("digest:")]
 
 
 def key_of(message: dict[str, Any]) -> str:
@@ -60,27 +60,27 @@ def test_no_digest_is_posted_a_second_time(channel: str, team: SampleTeam) -> No
 def test_who_asks_for_the_digest_again_is_led_to_it(team: SampleTeam) -> None:
     team.do(team.person(ADA).send_command("/prdigest", "2026-02-28"))
     (lead,) = leads(team, "C0DIGEST")
-    assert any(f"p{lead.replace('.', '')}" in read(shown) for shown in team.shown(ADA))
+    assert any(f"p{lead.replace('.', '')}" in read(shown) for shown in team.list_whispers(ADA))
 
 
 def test_what_was_posted_incomplete_is_completed_in_its_place(team: SampleTeam) -> None:
     team.hands.go_to(10, 10)
     team.tick()
-    (gaps,) = team.posted("C0GAPS")
+    (gaps,) = team.list_posts("C0GAPS")
     assert "edited" in gaps
     assert not team.store.zscore("agenda", "mend:digest:T0TEAM:C0GAPS:vllm-project/vllm:2026-02-28:b610340f")
 
 
 def test_what_failed_and_was_not_reported_is_reported_once(team: SampleTeam) -> None:
     team.tick()
-    reports = [read(message) for message in team.posted("C0OPS") if "C0NEXT" in read(message)]
+    reports = [read(message) for message in team.list_posts("C0OPS") if "C0NEXT" in read(message)]
     assert len(reports) == 1
     assert "Channel C0NEXT is archived" in reports[0]
 
 
 def test_how_a_reported_failure_ended_is_written_into_its_report(team: SampleTeam) -> None:
     team.tick()
-    (report,) = [read(message) for message in team.posted("C0OPS") if "C0MENDED" in read(message)]
+    (report,) = [read(message) for message in team.list_posts("C0OPS") if "C0MENDED" in read(message)]
     assert "posted after all" in report
 
 
@@ -97,8 +97,8 @@ def test_the_watch_for_reverts_goes_on(team: SampleTeam) -> None:
 
 def test_jobs_that_waited_are_done(team: SampleTeam) -> None:
     assert team.find("C0TEAM", "#35441 ")
-    assert any(m["channel"] == "C0TEAM" and m["text"].startswith("Risky changes") for m in team.shown(YOU))
-    assert any(m["channel"] == "C0OPS" and m["text"].startswith("Subscribed") for m in team.shown(YOU))
+    assert any(m["channel"] == "C0TEAM" and m["text"].startswith("Risky changes") for m in team.list_whispers(YOU))
+    assert any(m["channel"] == "C0OPS" and m["text"].startswith("Subscribed") for m in team.list_whispers(YOU))
 
 
 def test_the_vote_that_waited_and_those_before_are_counted(team: SampleTeam) -> None:
@@ -168,10 +168,10 @@ def test_an_old_details_button_opens_its_window(
     ],
 )
 def test_an_old_share_button_shows_everybody(user: str, action: str, beginning: str, team: SampleTeam) -> None:
-    (private,) = [shown for shown in team.shown(user) if f'"{action}"' in json.dumps(shown.get("blocks"))]
-    before = len(team.posted("C0DIGEST"))
+    (private,) = [shown for shown in team.list_whispers(user) if f'"{action}"' in json.dumps(shown.get("blocks"))]
+    before = len(team.list_posts("C0DIGEST"))
     team.do(team.person(user).press(private, action))
-    shared = team.posted("C0DIGEST")[before:]
+    shared = team.list_posts("C0DIGEST")[before:]
     assert [message["text"].startswith(beginning) for message in shared] == [True]
 
 
@@ -187,12 +187,12 @@ def test_an_old_answer_takes_a_vote(team: SampleTeam) -> None:
 def test_old_subscription_buttons_work(team: SampleTeam) -> None:
     you = team.person(YOU)
     # the first is the one of that day; other tests of this team may have asked for the list again
-    listed = next(shown for shown in team.shown(YOU) if shown["text"] == "1 digest comes here")
+    listed = next(shown for shown in team.list_whispers(YOU) if shown["text"] == "1 digest comes here")
     team.do(you.press(listed, "subscription_pause", value=TEAMS, channel="C0TEAM"))
-    assert team.shown(YOU)[-1]["text"].startswith("Paused")
+    assert team.list_whispers(YOU)[-1]["text"].startswith("Paused")
     team.do(you.send_command("/prdigest", f"resume {TEAMS}", channel="C0TEAM"))
     team.do(you.press(listed, "subscription_preview", value=TEAMS, channel="C0TEAM"))
-    assert any("Preview, visible only to you" in read(shown) for shown in team.shown(YOU))
+    assert any("Preview, visible only to you" in read(shown) for shown in team.list_whispers(YOU))
     team.do(you.press(listed, "subscription_change", value=TEAMS, channel="C0TEAM"))
     form = team.slack.get_modal(YOU)
     assert form
@@ -202,10 +202,12 @@ def test_old_subscription_buttons_work(team: SampleTeam) -> None:
 def test_an_old_button_removes_a_subscription(team: SampleTeam) -> None:
     you = team.person(YOU)
     (mine,) = [
-        shown for shown in team.shown(YOU) if shown["channel"] == "C0NEXT" and "Subscribed" in shown["text"]
+        shown
+        for shown in team.list_whispers(YOU)
+        if shown["channel"] == "C0NEXT" and "Subscribed" in shown["text"]
     ]
     team.do(you.press(mine, "subscription_remove", value="a634a6a6", channel="C0NEXT"))
-    assert team.shown(YOU)[-1]["text"].startswith("Unsubscribed")
+    assert team.list_whispers(YOU)[-1]["text"].startswith("Unsubscribed")
     assert not team.store.hexists("subscriptions", "a634a6a6")
 
 
@@ -217,7 +219,7 @@ def test_subscriptions_are_listed_paused_and_resumed(team: SampleTeam) -> None:
     texts = []
     for words in ("list", f"resume {RISKY}", "list", "pause"):
         team.do(you.send_command("/prdigest", words, channel="C0RISKY"))
-        texts.append(read(team.shown(YOU)[-1]))
+        texts.append(read(team.list_whispers(YOU)[-1]))
     assert "paused" in texts[0]
     assert texts[1].startswith("Resumed")
     assert "paused" not in texts[2]
@@ -233,7 +235,7 @@ def test_somebodys_own_digest_is_still_theirs(team: SampleTeam) -> None:
 
 def test_the_score_reads_the_ratings_of_old_digests(team: SampleTeam) -> None:
     team.do(team.person(YOU).send_command("/prrisks", "score"))
-    scores = [message for message in team.posted("C0DIGEST") if message["text"].startswith("How good was")]
+    scores = [message for message in team.list_posts("C0DIGEST") if message["text"].startswith("How good was")]
     assert len(scores) == 2
     assert "Listed: 3 of 18 merged pull requests, in 1 digest." in read(scores[-1])
 
@@ -260,4 +262,4 @@ def test_a_bot_on_an_imported_store_posts_no_digest_again(tmp_path: Path) -> Non
                 1
             ] * 4
             team.do(team.person(YOU).send_command("/prdigest", "list", channel="C0TEAM"))
-            assert TEAMS in read(team.shown(YOU)[-1])
+            assert TEAMS in read(team.list_whispers(YOU)[-1])

@@ -18,7 +18,7 @@ def plain(text: str) -> Json:
 def literal(text: str, url: str) -> list[Json]:
     """Blocks in which the text is no markup."""
     option, image = _option(plain(text), text, url), _image(text, url)
-    button = {**_pressed("button", text), "text": plain(text), "value": text, "accessibility_label": text}
+    button = {**_make_pressable("button", text), "text": plain(text), "value": text, "accessibility_label": text}
     return [
         {"type": "header", "text": plain(text)},
         {"type": "section", "text": plain(text), "fields": [plain(text)], "accessory": {**button, "url": url}},
@@ -34,7 +34,7 @@ def literal(text: str, url: str) -> list[Json]:
     ]
 
 
-def marked(text: str) -> list[Json]:
+def make_marked_blocks(text: str) -> list[Json]:
     """Blocks in which the text is markup of one kind or the other."""
     markup = {"type": "mrkdwn", "text": text}
     option = _option(markup, text, "https://a.example") | {"description": markup}
@@ -62,7 +62,7 @@ def _confirm(text: str) -> Json:
     return {name: plain(text) for name in ("title", "text", "confirm", "deny")}
 
 
-def _pressed(kind: str, text: str) -> Json:
+def _make_pressable(kind: str, text: str) -> Json:
     return {"type": kind, **_OWN_NAMES, "confirm": _confirm(text)}
 
 
@@ -75,7 +75,7 @@ def _image(text: str, url: str) -> Json:
 
 
 def _overflow(text: str, option: Json) -> Json:
-    return {**_pressed("overflow", text), "options": [option, {**option, "url": None}]}
+    return {**_make_pressable("overflow", text), "options": [option, {**option, "url": None}]}
 
 
 def _ticks(kind: str, option: Json) -> Json:

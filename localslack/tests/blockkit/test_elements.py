@@ -38,7 +38,7 @@ def values(document: ParsedHtml) -> list[str]:
     return [tag["value"] for tag in document.find_all("option")]
 
 
-def selected(document: ParsedHtml) -> list[str]:
+def list_selected(document: ParsedHtml) -> list[str]:
     return [tag["value"] for tag in document.find_all("option") if "selected" in tag.attributes]
 
 
@@ -97,7 +97,7 @@ def test_a_menu_has_its_options_and_one_for_none() -> None:
         menu("static_select", *TWO, action_id="act", placeholder=plain("Pick one"), initial_option=TWO[1])
     )
     assert values(document) == ["", "one", "two"]
-    assert selected(document) == ["two"]
+    assert list_selected(document) == ["two"]
     assert "two \u2013 more" in document.text
     told = {**NAMED, "aria-label": "Pick one", "data-kind": "static_select"}
     assert told.items() <= document.find_one("select").attributes.items()
@@ -115,7 +115,7 @@ def test_a_menu_of_several_has_no_option_for_none() -> None:
     document = message(section(accessory=several, block_id="row"))
     assert "multiple" in document.find_one("select").attributes
     assert document.find_one("select")["data-most"] == "2"
-    assert values(document) == selected(document) == ["one", "two"]
+    assert values(document) == list_selected(document) == ["one", "two"]
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_a_menu_of_people_or_places_has_those_that_have_names(
 ) -> None:
     document = row(menu(kind, action_id="act", **{first: known}))
     assert sorted(values(document)) == shown
-    assert selected(document) == [known]
+    assert list_selected(document) == [known]
     assert ("@ada@bob" if kind == "users_select" else "#general#open") in document.text
 
 
@@ -208,8 +208,8 @@ def test_a_choice_of_the_state_is_in_the_place_of_the_first_one() -> None:
     asked = menu("static_select", *TWO, action_id="act", initial_option=TWO[0])
     for chosen, shown in ((TWO[1], ["two"]), (None, [])):
         setting = {"act": {"type": "static_select", "selected_option": chosen}}
-        assert selected(modal(actions(asked, block_id="row"), row=setting)) == shown
-    assert selected(modal(actions(asked, block_id="row"))) == ["one"]
+        assert list_selected(modal(actions(asked, block_id="row"), row=setting)) == shown
+    assert list_selected(modal(actions(asked, block_id="row"))) == ["one"]
 
 
 def test_no_id_is_there_twice() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.blockkit.gallery import literal, marked, shown_kinds
+from tests.blockkit.gallery import literal, make_marked_blocks, shown_kinds
 from tests.blockkit.shown import message, modal
 from tests.hostile import texts
 
@@ -40,7 +40,9 @@ KNOWN = message(*literal("x", URL)).skeleton
 
 
 def test_the_gallery_has_every_kind_of_block() -> None:
-    assert {block["type"] for block in (*literal("x", URL), *marked("x"))} | {"task_card"} == shown_kinds()
+    assert {block["type"] for block in (*literal("x", URL), *make_marked_blocks("x"))} | {
+        "task_card"
+    } == shown_kinds()
 
 
 @settings(max_examples=25)
@@ -60,7 +62,7 @@ def test_the_same_of_forms(text: str) -> None:
 @settings(max_examples=25)
 @given(hostile)
 def test_markup_makes_only_what_markup_may(text: str) -> None:
-    message(*marked(text))
+    message(*make_marked_blocks(text))
 
 
 @pytest.mark.parametrize("url", ADDRESSES, ids=ascii)
@@ -68,7 +70,7 @@ def test_an_address_that_is_none_leads_nowhere(url: str) -> None:
     message(
         *literal("x", url), attachments=[{"title": "x", "title_link": url, "author_name": "x", "author_link": url}]
     )
-    message(*marked(f"<{url}|x> [x]({url}) ![x]({url}) <{url}> {url}"))
+    message(*make_marked_blocks(f"<{url}|x> [x]({url}) ![x]({url}) <{url}> {url}"))
 
 
 @settings(max_examples=25)

@@ -30,13 +30,13 @@ each = pytest.mark.parametrize(
 )
 
 
-def asked(element: Json, state: Json | None = None, **more: Any) -> ParsedHtml:
+def render_input(element: Json, state: Json | None = None, **more: Any) -> ParsedHtml:
     """An input block of this element in a modal."""
     setting = {"row": {"act": {"type": element["type"], **state}}} if state is not None else {}
     return modal(entry({**element, "action_id": "act"}, block_id="row", **more), **setting)
 
 
-def held(document: ParsedHtml) -> list[str]:
+def list_held_values(document: ParsedHtml) -> list[str]:
     """What the field holds, as a browser would send it."""
     chosen = [tag["value"] for tag in document.tags if {"checked", "selected"} & tag.attributes.keys()]
     typed = [
@@ -48,7 +48,7 @@ def held(document: ParsedHtml) -> list[str]:
 
 @each
 def test_a_field_has_a_label_a_hint_and_room_for_what_is_wrong(element: Json, first: Json, state: Json) -> None:
-    document = asked(element, label=plain("The label"), hint=plain("The hint"))
+    document = render_input(element, label=plain("The label"), hint=plain("The hint"))
     box = document.find_one("div", **{"data-input": ""})
     assert {**NAMES, "data-kind": element["type"]}.items() <= box.attributes.items()
     error = document.find_one("p", role="alert")
@@ -63,7 +63,7 @@ def test_a_field_has_a_label_a_hint_and_room_for_what_is_wrong(element: Json, fi
 
 @each
 def test_the_label_belongs_to_the_field(element: Json, first: Json, state: Json) -> None:
-    document = asked(element)
+    document = render_input(element)
     labels = document.find_by_class("bk-label")
     assert [tag.name for tag in labels] in (["label"], ["legend"])
     if labels[0].name == "label":
@@ -72,12 +72,12 @@ def test_the_label_belongs_to_the_field(element: Json, first: Json, state: Json)
 
 @each
 def test_a_field_alone_acts_by_its_block_only(element: Json, first: Json, state: Json) -> None:
-    assert len([tag for tag in asked(element).tags if "data-action" in tag.attributes]) == 1
+    assert len([tag for tag in render_input(element).tags if "data-action" in tag.attributes]) == 1
 
 
 @each
 def test_a_field_that_may_stay_empty_says_so(element: Json, first: Json, state: Json) -> None:
-    document, must = asked(element, optional=True), asked(element)
+    document, must = render_input(element, optional=True), render_input(element)
     assert "(optional)" in document.text
     assert "(optional)" not in must.text
     is_required = [["required" in tag.attributes for tag in each.tags] for each in (document, must)]
@@ -93,30 +93,30 @@ def test_a_field_that_may_stay_empty_says_so(element: Json, first: Json, state: 
 def test_a_field_holds_what_the_state_says_or_else_what_it_is_at_first(
     element: Json, first: Json, state: Json
 ) -> None:
-    def told(setting: Json) -> list[str]:
+    def list_values(setting: Json) -> list[str]:
         value = next(iter(setting.values()))
         values = value if isinstance(value, list) else [value]
         return [each["value"] if isinstance(each, dict) else each for each in values]
 
-    assert held(asked({**element, **first})) == told(first)
-    assert held(asked({**element, **first}, state)) == told(state)
+    assert list_held_values(render_input({**element, **first})) == list_values(first)
+    assert list_held_values(render_input({**element, **first}, state)) == list_values(state)
     emptied: Json = {key: [] if isinstance(value, list) else None for key, value in state.items()}
-    assert "".join(held(asked({**element, **first}, emptied))) == ""
+    assert "".join(list_held_values(render_input({**element, **first}, emptied))) == ""
 
 
 def test_text_of_several_lines_keeps_them() -> None:
     element, first, state = KINDS[-1]
     # a browser drops the first line break of such a field
-    assert "\n\none" in asked({**element, **first}).text
-    assert "\n\n\ntwo" in asked({**element, **first}, state).text
+    assert "\n\none" in render_input({**element, **first}).text
+    assert "\n\n\ntwo" in render_input({**element, **first}, state).text
 
 
 def test_a_text_has_its_limits() -> None:
     element = menu("plain_text_input", min_length=2, max_length=5, placeholder=plain("Type"), focus_on_load=True)
-    field = asked(element).find_one("input")
+    field = render_input(element).find_one("input")
     assert (field["minlength"], field["maxlength"], field["placeholder"]) == ("2", "5", "Type")
     assert "autofocus" in field.attributes
-    assert asked(menu("plain_text_input")).find_one("input")["maxlength"] == "3000"
+    assert render_input(menu("plain_text_input")).find_one("input")["maxlength"] == "3000"
 
 
 @pytest.mark.parametrize(
@@ -131,19 +131,21 @@ def test_a_text_has_its_limits() -> None:
     ],
 )
 def test_a_field_that_acts_at_once_says_when(element: Json, told: str) -> None:
-    assert asked(element, dispatch_action=True).find_one("div", **{"data-input": ""})["data-dispatch"] == told
-    assert "data-dispatch" not in asked(element).find_one("div", **{"data-input": ""}).attributes
+    assert (
+        render_input(element, dispatch_action=True).find_one("div", **{"data-input": ""})["data-dispatch"] == told
+    )
+    assert "data-dispatch" not in render_input(element).find_one("div", **{"data-input": ""}).attributes
 
 
 def test_a_field_that_asks_the_app_names_its_block() -> None:
-    field = asked(menu("external_select")).find_one("input")
+    field = render_input(menu("external_select")).find_one("input")
     assert (field["data-suggest"], field["data-block"]) == ("act", "row")
 
 
 def test_ticks_in_a_form_may_have_markup_in_their_texts() -> None:
     there = {**option("one"), "text": mrkdwn("*one*")}
-    assert len(asked(menu("checkboxes", there)).find_all("strong")) == 1
+    assert len(render_input(menu("checkboxes", there)).find_all("strong")) == 1
 
 
 def test_an_element_that_nobody_knows_is_named() -> None:
-    assert "file_input can\u2019t be shown here" in asked({"type": "file_input"}).text
+    assert "file_input can\u2019t be shown here" in render_input({"type": "file_input"}).text

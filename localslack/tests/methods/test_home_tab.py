@@ -24,16 +24,16 @@ def ada(slack: SlackEmulator) -> Person:
     return Person(slack, Scripted())
 
 
-def published(web: WebClient, *blocks: Json, user: str = "U0ASKER") -> Json:
+def publish_home(web: WebClient, *blocks: Json, user: str = "U0ASKER") -> Json:
     view: Json = web.views_publish(user_id=user, view=home(*blocks))["view"]
     return view
 
 
 def test_a_home_is_each_persons_own(slack: SlackEmulator, web: WebClient) -> None:
     assert slack.get_home("U0ASKER") is None
-    mine, other = published(web, section("mine")), published(web, section("yours"), user="U0BOB")
+    mine, other = publish_home(web, section("mine")), publish_home(web, section("yours"), user="U0BOB")
     assert (slack.get_home("U0ASKER"), slack.get_home("U0BOB")) == (mine, other)
-    again = published(web, section("new"))
+    again = publish_home(web, section("new"))
     assert (again["id"], slack.get_home("U0ASKER")) == (mine["id"], again)
     assert mine["id"] != other["id"]
     assert slack.get_modal("U0ASKER") is None
@@ -46,13 +46,13 @@ def test_a_home_is_somebodys(web: WebClient, user: str) -> None:
 
 def test_an_app_may_have_no_home(slack: SlackEmulator, web: WebClient) -> None:
     slack.enable_home(enabled=False)
-    assert refusal(lambda: published(web))["error"] == "not_enabled"
+    assert refusal(lambda: publish_home(web))["error"] == "not_enabled"
     slack.enable_home()
-    assert published(web)["type"] == "home"
+    assert publish_home(web)["type"] == "home"
 
 
 def test_a_hash_is_that_of_this_persons_home(web: WebClient) -> None:
-    mine, _ = published(web), published(web, user="U0BOB")
+    mine, _ = publish_home(web), publish_home(web, user="U0BOB")
     web.views_publish(user_id="U0ASKER", view=home(), hash=mine["hash"])
     stale = refusal(lambda: web.views_publish(user_id="U0ASKER", view=home(), hash=mine["hash"]))
     assert stale["error"] == "hash_conflict"
@@ -69,7 +69,7 @@ def test_who_opens_it_is_told_to_the_app(web: WebClient, ada: Person) -> None:
 
 
 def test_what_is_published_comes_with_it(web: WebClient, ada: Person) -> None:
-    view = published(web, section(accessory=choice(), block_id="choice"))
+    view = publish_home(web, section(accessory=choice(), block_id="choice"))
     shown = ada.open_home().payload["event"]["view"]
     assert (shown["id"], shown["hash"], shown["type"]) == (view["id"], view["hash"], "home")
     assert shown["state"]["values"]["choice"]["static_select"]["selected_option"]["value"] == "a"
@@ -79,7 +79,7 @@ def test_what_is_published_comes_with_it(web: WebClient, ada: Person) -> None:
 
 def test_a_home_is_used_like_a_form(slack: SlackEmulator, web: WebClient, ada: Person) -> None:
     row = {**actions(button(action_id="more")), "block_id": "row"}
-    view = published(web, section(accessory=choice(), block_id="choice"), row)
+    view = publish_home(web, section(accessory=choice(), block_id="choice"), row)
     chosen = ada.press_in(view, "static_select", value="b").payload
     assert chosen["container"] == {"type": "view", "view_id": view["id"]}
     assert chosen["view"]["state"]["values"]["choice"]["static_select"]["selected_option"]["value"] == "b"
@@ -94,7 +94,7 @@ def test_home_and_window_are_seen_together_and_as_they_are_set(
 ) -> None:
     assert slack.get_views("U0ASKER") == (None, None)
     row = actions(menu("static_select", option("a"), option("b"), action_id="pick"), block_id="row")
-    mine = published(web, row)
+    mine = publish_home(web, row)
     ada.press_in(mine, "pick", value="b")
     opened = web.views_open(trigger_id=slack.make_trigger_id("U0ASKER", HOME), view=modal(section("x")))["view"]
     home_seen, window = slack.get_views("U0ASKER")
@@ -106,7 +106,7 @@ def test_home_and_window_are_seen_together_and_as_they_are_set(
 
 
 def test_it_is_neither_sent_nor_closed(slack: SlackEmulator, web: WebClient, ada: Person) -> None:
-    view = published(web, entry(menu("timepicker"), dispatch_action=True))
+    view = publish_home(web, entry(menu("timepicker"), dispatch_action=True))
     with pytest.raises(InvalidAction, match="nothing to submit"):
         ada.submit(view, timepicker="10:00")
     with pytest.raises(InvalidAction, match="cannot be closed"):
@@ -120,8 +120,8 @@ def test_a_choice_stays_until_the_home_is_opened_again(web: WebClient, ada: Pers
     def value(shown: Json) -> str:
         return str(shown["state"]["values"]["choice"]["static_select"]["selected_option"]["value"])
 
-    view = published(web, section(accessory=choice("a"), block_id="choice"), actions(button(action_id="x")))
+    view = publish_home(web, section(accessory=choice("a"), block_id="choice"), actions(button(action_id="x")))
     ada.press_in(view, "static_select", value="b")
-    published(web, section(accessory=choice("a"), block_id="choice"), actions(button(action_id="x")))
+    publish_home(web, section(accessory=choice("a"), block_id="choice"), actions(button(action_id="x")))
     assert value(ada.press_in(view, "x").payload["view"]) == "b"
     assert value(ada.open_home().payload["event"]["view"]) == "a"

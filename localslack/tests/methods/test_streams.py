@@ -73,7 +73,7 @@ def hands() -> list[float]:
 
 
 @pytest.fixture
-def timed(hands: list[float]) -> Iterator[Thread]:
+def timed_thread(hands: list[float]) -> Iterator[Thread]:
     with SlackEmulator(clock=lambda: hands[0]) as slack:
         yield Thread(slack, client_of(slack))
 
@@ -334,10 +334,10 @@ def test_streams_need_the_right_to_write(method: str) -> None:
 def test_a_stopped_stream_takes_nothing_more(thread: Thread) -> None:
     thread.start("x")
     thread.stop()
-    ended(thread, "message_not_in_streaming_state")
+    assert_ended(thread, "message_not_in_streaming_state")
 
 
-def ended(thread: Thread, error: str) -> None:
+def assert_ended(thread: Thread, error: str) -> None:
     """Neither method does anything any more, and the message can be changed."""
     before = thread.message
     for call in (lambda: thread.append("y"), lambda: thread.stop("y")):
@@ -348,14 +348,14 @@ def ended(thread: Thread, error: str) -> None:
     assert (thread.message["text"], thread.message["metadata"]) == ("short", META)
 
 
-def test_slack_ends_a_stream_after_five_minutes(timed: Thread, hands: list[float]) -> None:
-    timed.start("x")
+def test_slack_ends_a_stream_after_five_minutes(timed_thread: Thread, hands: list[float]) -> None:
+    timed_thread.start("x")
     hands[0] += 305.9
-    timed.append("y")
-    assert timed.message["streaming_state"] == "in_progress"
+    timed_thread.append("y")
+    assert timed_thread.message["streaming_state"] == "in_progress"
     hands[0] += 0.1
-    assert timed.message["streaming_state"] == "completed"
-    ended(timed, "message_not_in_streaming_state")
+    assert timed_thread.message["streaming_state"] == "completed"
+    assert_ended(timed_thread, "message_not_in_streaming_state")
 
 
 def test_how_long_a_stream_lives_can_be_chosen() -> None:
@@ -364,19 +364,19 @@ def test_how_long_a_stream_lives_can_be_chosen() -> None:
         thread = Thread(slack, client_of(slack))
         thread.start("x")
         hands[0] += 10
-        ended(thread, "message_not_in_streaming_state")
+        assert_ended(thread, "message_not_in_streaming_state")
 
 
 def test_a_stream_can_be_ended_as_slack_does(slack: SlackEmulator, thread: Thread) -> None:
     thread.start("x")
     slack.end_stream(HOME, thread.ts)
-    ended(thread, "message_not_in_streaming_state")
+    assert_ended(thread, "message_not_in_streaming_state")
 
 
 def test_a_person_can_stop_a_stream(slack: SlackEmulator, thread: Thread) -> None:
     thread.start("x")
     slack.stop_stream(HOME, thread.ts)
-    ended(thread, "stopped_by_user")
+    assert_ended(thread, "stopped_by_user")
 
 
 def test_what_does_not_stream_cannot_be_ended(slack: SlackEmulator, thread: Thread) -> None:

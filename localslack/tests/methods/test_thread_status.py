@@ -26,7 +26,7 @@ def hands() -> list[float]:
 
 
 @pytest.fixture
-def timed(hands: list[float]) -> Iterator[SlackEmulator]:
+def timed_slack(hands: list[float]) -> Iterator[SlackEmulator]:
     with SlackEmulator(clock=lambda: hands[0]) as slack:
         yield slack
 
@@ -59,15 +59,15 @@ def test_an_answer_ends_the_status_of_its_thread(slack: SlackEmulator, web: WebC
     assert slack.get_status(HOME, other) == ""
 
 
-def test_a_status_lasts_two_minutes(timed: SlackEmulator, hands: list[float]) -> None:
-    lead = timed.add_message(HOME, "why?")
-    set_status(client_of(timed), lead)
+def test_a_status_lasts_two_minutes(timed_slack: SlackEmulator, hands: list[float]) -> None:
+    lead = timed_slack.add_message(HOME, "why?")
+    set_status(client_of(timed_slack), lead)
     hands[0] += 119.9
-    assert timed.get_status(HOME, lead) == "is reading…"
+    assert timed_slack.get_status(HOME, lead) == "is reading…"
     hands[0] += 0.1
-    assert timed.get_status(HOME, lead) == ""
-    set_status(client_of(timed), lead, "is still reading…")
-    assert timed.get_status(HOME, lead) == "is still reading…"
+    assert timed_slack.get_status(HOME, lead) == ""
+    set_status(client_of(timed_slack), lead, "is still reading…")
+    assert timed_slack.get_status(HOME, lead) == "is still reading…"
 
 
 def test_direct_messages_have_statuses_too(slack: SlackEmulator, web: WebClient) -> None:

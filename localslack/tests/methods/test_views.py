@@ -31,13 +31,13 @@ def slack(ticks: list[float]) -> Iterator[SlackEmulator]:
         yield emulator
 
 
-def opened(slack: SlackEmulator, view: Json) -> Json:
+def open_view(slack: SlackEmulator, view: Json) -> Json:
     opened_view: Json = client_of(slack).views_open(trigger_id=slack.make_trigger_id(), view=view)["view"]
     return opened_view
 
 
-def refused(slack: SlackEmulator, view: Json) -> str:
-    return str(refusal(lambda: opened(slack, view))["error"])
+def catch_refusal(slack: SlackEmulator, view: Json) -> str:
+    return str(refusal(lambda: open_view(slack, view))["error"])
 
 
 # Triggers
@@ -93,7 +93,7 @@ def test_a_trigger_that_was_not_given(web: WebClient, trigger: str, error: str) 
     ids=lambda value: str(value)[:40],
 )
 def test_a_view_that_slack_takes(slack: SlackEmulator, change: Json) -> None:
-    view = opened(slack, MODAL | change)
+    view = open_view(slack, MODAL | change)
     assert view["blocks"] == change.get("blocks", [])
     assert slack.views == [view]
 
@@ -122,12 +122,12 @@ def test_a_view_that_slack_takes(slack: SlackEmulator, change: Json) -> None:
     ids=lambda value: str(value)[:40],
 )
 def test_a_view_that_slack_refuses(slack: SlackEmulator, change: Json) -> None:
-    assert refused(slack, MODAL | change) == "invalid_arguments"
+    assert catch_refusal(slack, MODAL | change) == "invalid_arguments"
     assert slack.views == []
 
 
 def test_a_view_can_be_too_large(slack: SlackEmulator) -> None:
-    assert refused(slack, MODAL | {"blocks": [section("x" * 3_000)] * 90}) == "view_too_large"
+    assert catch_refusal(slack, MODAL | {"blocks": [section("x" * 3_000)] * 90}) == "view_too_large"
 
 
 @pytest.mark.parametrize("view", ["{", "[]", ""])
@@ -145,8 +145,8 @@ def test_a_view_as_a_string_is_the_same(slack: SlackEmulator, web: WebClient) ->
 
 
 def test_an_external_id_is_there_once(slack: SlackEmulator, web: WebClient) -> None:
-    first, other = opened(slack, MODAL | {"external_id": "a"}), opened(slack, MODAL | {"external_id": "b"})
-    assert refused(slack, MODAL | {"external_id": "a"}) == "duplicate_external_id"
+    first, other = open_view(slack, MODAL | {"external_id": "a"}), open_view(slack, MODAL | {"external_id": "b"})
+    assert catch_refusal(slack, MODAL | {"external_id": "a"}) == "duplicate_external_id"
     same = web.views_update(view_id=first["id"], view=MODAL | {"external_id": "a"})
     assert same["view"]["id"] == first["id"]
     wrong = refusal(lambda: web.views_update(view_id=other["id"], view=MODAL | {"external_id": "a"}))
@@ -155,7 +155,7 @@ def test_an_external_id_is_there_once(slack: SlackEmulator, web: WebClient) -> N
 
 @pytest.mark.parametrize("key", ["view_id", "external_id"])
 def test_a_view_is_updated_by_either_of_its_names(slack: SlackEmulator, web: WebClient, key: str) -> None:
-    view = opened(slack, MODAL | {"external_id": "a"})
+    view = open_view(slack, MODAL | {"external_id": "a"})
     name = {"view_id": view["id"], "external_id": "a"}[key]
     updated_view = web.api_call("views.update", json={key: name, "view": MODAL | {"blocks": [section()]}})["view"]
     assert updated_view["id"] == view["id"]
@@ -174,13 +174,13 @@ def test_a_view_is_updated_by_either_of_its_names(slack: SlackEmulator, web: Web
     ids=str,
 )
 def test_an_update_of_no_one_view(slack: SlackEmulator, web: WebClient, names: Json, error: str) -> None:
-    opened(slack, MODAL)
+    open_view(slack, MODAL)
     response = refusal(lambda: web.api_call("views.update", json={**names, "view": MODAL}))
     assert (response.status_code, response["error"]) == (200, error)
 
 
 def test_a_hash_is_that_of_the_last_update(slack: SlackEmulator, web: WebClient) -> None:
-    view = opened(slack, MODAL)
+    view = open_view(slack, MODAL)
     new = web.views_update(view_id=view["id"], view=MODAL, hash=view["hash"])["view"]
     stale = refusal(lambda: web.views_update(view_id=view["id"], view=MODAL, hash=view["hash"]))
     assert stale["error"] == "hash_conflict"

@@ -14,7 +14,7 @@ from localslack.users.person import Delivery, Person
 from localslack.users.transport import HttpTransport, Transport
 from tests.client import HOME, Json
 from tests.parts import actions, button, entry, group, home, menu, modal, option, section
-from tests.tiny_app import SECRET, BoltServer, TinyApp, connected
+from tests.tiny_app import SECRET, BoltServer, TinyApp, connect_app
 from tests.waiting import eventually
 
 
@@ -34,7 +34,7 @@ def ada(request: pytest.FixtureRequest, slack: SlackEmulator, tiny: TinyApp) -> 
     if request.param == "http":
         yield Person(slack, request.getfixturevalue("http"))
         return
-    with connected(tiny.app, slack):
+    with connect_app(tiny.app, slack):
         yield Person(slack, SocketTransport(slack.socket))
 
 
@@ -122,7 +122,7 @@ def test_what_no_listener_takes_is_not_acknowledged(
     slack: SlackEmulator, tiny: TinyApp, http: HttpTransport
 ) -> None:
     over_http = Person(slack, http).send_command("/nothing").ack
-    with connected(tiny.app, slack):
+    with connect_app(tiny.app, slack):
         over_socket = Person(slack, SocketTransport(slack.socket, patience=0.2)).send_command("/nothing").ack
     assert (over_http.status, over_socket.status, over_socket.text) == (404, 0, "")
 

@@ -28,7 +28,7 @@ READS: dict[str, Do] = {
 
 
 @pytest.fixture
-def posted(slack: SlackEmulator, web: WebClient) -> dict[str, str]:
+def posted_messages(slack: SlackEmulator, web: WebClient) -> dict[str, str]:
     """A message of the bot's in a public and in a private channel."""
     slack.add_channel(SECRET, "secret")
     return {channel: ts_of(web.chat_postMessage(channel=channel, text="x")) for channel in (HOME, SECRET)}
@@ -45,27 +45,29 @@ def info(web: WebClient, channel: str) -> Json:
 @pytest.mark.parametrize("do", WRITES.values(), ids=WRITES)
 @pytest.mark.parametrize("channel", [HOME, SECRET])
 def test_an_archived_channel_takes_nothing_until_it_is_back(
-    slack: SlackEmulator, web: WebClient, posted: dict[str, str], channel: str, do: Do
+    slack: SlackEmulator, web: WebClient, posted_messages: dict[str, str], channel: str, do: Do
 ) -> None:
     slack.archive_channel(channel)
-    assert refusal(lambda: do(web, channel, posted[channel]))["error"] == "is_archived"
+    assert refusal(lambda: do(web, channel, posted_messages[channel]))["error"] == "is_archived"
     assert info(web, channel)["is_archived"] is True
     slack.unarchive_channel(channel)
-    assert do(web, channel, posted[channel])["ok"]
+    assert do(web, channel, posted_messages[channel])["ok"]
 
 
 @pytest.mark.parametrize(("channel", "error"), [(HOME, "not_in_channel"), (SECRET, "channel_not_found")])
 @pytest.mark.parametrize("do", [*WRITES.values(), *READS.values()], ids=[*WRITES, *READS])
 def test_a_channel_without_the_bot_is_closed_to_it(
-    slack: SlackEmulator, web: WebClient, posted: dict[str, str], channel: str, error: str, do: Do
+    slack: SlackEmulator, web: WebClient, posted_messages: dict[str, str], channel: str, error: str, do: Do
 ) -> None:
     slack.remove_bot(channel)
-    assert refusal(lambda: do(web, channel, posted[channel]))["error"] == error
+    assert refusal(lambda: do(web, channel, posted_messages[channel]))["error"] == error
     slack.invite_bot(channel)
-    assert do(web, channel, posted[channel])["ok"]
+    assert do(web, channel, posted_messages[channel])["ok"]
 
 
-def test_what_is_archived_can_still_be_read(slack: SlackEmulator, web: WebClient, posted: dict[str, str]) -> None:
+def test_what_is_archived_can_still_be_read(
+    slack: SlackEmulator, web: WebClient, posted_messages: dict[str, str]
+) -> None:
     slack.archive_channel(HOME)
     assert texts(web.conversations_history(channel=HOME)["messages"]) == ["x"]
 

@@ -37,7 +37,7 @@ def ada(slack: SlackEmulator, app: Scripted) -> Person:
     return Person(slack, app)
 
 
-def opened(person: Person, *blocks: Json, place: str = HOME, **more: Any) -> Json:
+def open_form(person: Person, *blocks: Json, place: str = HOME, **more: Any) -> Json:
     trigger = person.slack.make_trigger_id(person.user, place)
     view: Json = client_of(person.slack).views_open(trigger_id=trigger, view=modal(*blocks, **more))["view"]
     return view
@@ -56,7 +56,7 @@ def state(delivery: Any, name: str) -> Json:
     return field_state
 
 
-def spoken(value: str) -> Json:
+def make_option(value: str) -> Json:
     """An option as Slack tells of it."""
     return {"text": {"type": "plain_text", "text": value, "emoji": True}, "value": value}
 
@@ -68,7 +68,7 @@ TEXT, TIME = menu("plain_text_input"), menu("timepicker", initial_time="09:00")
 
 
 def test_a_submission_has_all_that_slack_sends(slack: SlackEmulator, web: WebClient, ada: Person) -> None:
-    view = opened(ada, ask(TEXT), callback_id="form", private_metadata="x", close=plain("No"), external_id="e")
+    view = open_form(ada, ask(TEXT), callback_id="form", private_metadata="x", close=plain("No"), external_id="e")
     payload = ada.submit(view, plain_text_input="hello").payload
     assert payload["type"] == "view_submission"
     assert payload["team"] == {"id": "T0TEAM", "domain": "emulated"}
@@ -100,32 +100,32 @@ FILLED: list[tuple[Json, Any, Any, Json]] = [
     (
         menu("static_select", *AB, initial_option=AB[0]),
         "b",
-        {"selected_option": spoken("a")},
-        {"selected_option": spoken("b")},
+        {"selected_option": make_option("a")},
+        {"selected_option": make_option("b")},
     ),
     (
         menu(option_groups=[group(AB[0]), group(AB[1])], initial_option=AB[0]),
         "b",
-        {"selected_option": spoken("a")},
-        {"selected_option": spoken("b")},
+        {"selected_option": make_option("a")},
+        {"selected_option": make_option("b")},
     ),
     (
         menu("radio_buttons", *AB, initial_option=AB[0]),
         "b",
-        {"selected_option": spoken("a")},
-        {"selected_option": spoken("b")},
+        {"selected_option": make_option("a")},
+        {"selected_option": make_option("b")},
     ),
     (
         menu("checkboxes", *AB, initial_options=[AB[0]]),
         ["a", "b"],
-        {"selected_options": [spoken("a")]},
-        {"selected_options": [spoken("a"), spoken("b")]},
+        {"selected_options": [make_option("a")]},
+        {"selected_options": [make_option("a"), make_option("b")]},
     ),
     (
         menu("multi_static_select", *AB, initial_options=list(AB), max_selected_items=1),
         ["b"],
-        {"selected_options": [spoken("a"), spoken("b")]},
-        {"selected_options": [spoken("b")]},
+        {"selected_options": [make_option("a"), make_option("b")]},
+        {"selected_options": [make_option("b")]},
     ),
     (menu("users_select", initial_user="U0A"), "U0B", {"selected_user": "U0A"}, {"selected_user": "U0B"}),
     (
@@ -149,16 +149,16 @@ def test_an_input_has_what_the_app_or_the_person_put_there(
 ) -> None:
     slack.add_channel("C0SHARED", "both", shared=True)
     name, kind = element["action_id"], {"type": element["type"]}
-    assert state(ada.submit(opened(ada, ask(element))), name) == {**kind, **first}
-    assert state(ada.submit(opened(ada, ask(element)), {name: value}), name) == {**kind, **then}
+    assert state(ada.submit(open_form(ada, ask(element))), name) == {**kind, **first}
+    assert state(ada.submit(open_form(ada, ask(element)), {name: value}), name) == {**kind, **then}
     empty: Any = [] if "selected_options" in first else None
-    cleared = ada.submit(opened(ada, ask(element, optional=True)), {name: None})
+    cleared = ada.submit(open_form(ada, ask(element, optional=True)), {name: None})
     assert state(cleared, name) == {**kind, **first, **dict.fromkeys(first.keys() - {"timezone"}, empty)}
 
 
 @pytest.mark.parametrize("element", [element for element, *_ in FILLED], ids=lambda value: str(value)[:40])
 def test_what_must_be_filled_in_is(slack: SlackEmulator, ada: Person, element: Json) -> None:
-    view = opened(ada, ask(element))
+    view = open_form(ada, ask(element))
     with pytest.raises(InvalidAction, match=f"must be filled in: {element['action_id']}"):
         ada.submit(view, {element["action_id"]: ""})
     assert slack.get_modal("U0ASKER") == view
@@ -201,24 +201,26 @@ def test_nobody_can_put_in_what_slack_does_not_let_them(
     slack.add_channel("C0SHARED", "both", shared=True)
     slack.get_channel("D0ASKER")
     with pytest.raises(InvalidAction, match=complaint):
-        ada.submit(opened(ada, ask(element)), {element["action_id"]: value})
+        ada.submit(open_form(ada, ask(element)), {element["action_id"]: value})
 
 
 def test_what_fits_exactly_fits(ada: Person) -> None:
     exact = menu("plain_text_input", min_length=3, max_length=3)
-    assert state(ada.submit(opened(ada, ask(exact)), plain_text_input="abc"), "plain_text_input")["value"] == "abc"
+    assert (
+        state(ada.submit(open_form(ada, ask(exact)), plain_text_input="abc"), "plain_text_input")["value"] == "abc"
+    )
     lines = menu("plain_text_input", multiline=True)
-    ada.submit(opened(ada, ask(lines)), plain_text_input="a\n" + "x" * 2_998)
+    ada.submit(open_form(ada, ask(lines)), plain_text_input="a\n" + "x" * 2_998)
 
 
 def test_a_current_conversation_that_the_menu_leaves_out_is_none(ada: Person) -> None:
     current = {"default_to_current_conversation": True, "filter": {"include": ["private"]}}
-    view = opened(ada, ask(menu("conversations_select", **current), optional=True))
+    view = open_form(ada, ask(menu("conversations_select", **current), optional=True))
     assert state(ada.submit(view), "conversations_select")["selected_conversation"] is None
 
 
 def test_inputs_of_one_name_are_told_apart_by_their_block(ada: Person) -> None:
-    view = opened(ada, entry(TIME, block_id="from"), entry(TIME, block_id="to"))
+    view = open_form(ada, entry(TIME, block_id="from"), entry(TIME, block_id="to"))
     with pytest.raises(InvalidAction, match="say in which block"):
         ada.submit(view, timepicker="10:00")
     values = ada.submit(view, {("to", "timepicker"): "10:00"}).payload["view"]["state"]["values"]
@@ -227,32 +229,32 @@ def test_inputs_of_one_name_are_told_apart_by_their_block(ada: Person) -> None:
 
 
 def test_a_form_asks_only_for_its_inputs(ada: Person) -> None:
-    view = opened(ada, ask(TIME), section(accessory=menu("static_select", *AB)))
+    view = open_form(ada, ask(TIME), section(accessory=menu("static_select", *AB)))
     with pytest.raises(InvalidAction, match="does not ask for static_select; it asks for timepicker"):
         ada.submit(view, static_select="a")
 
 
 def test_names_that_the_app_did_not_give_are_slacks(ada: Person) -> None:
     nameless = {"type": "timepicker", "initial_time": "09:00"}
-    sent = ada.submit(opened(ada, section(), entry(nameless))).payload["view"]
+    sent = ada.submit(open_form(ada, section(), entry(nameless))).payload["view"]
     assert [block["block_id"] for block in sent["blocks"]] == ["block0", "block1"]
     assert sent["state"]["values"]["block1"]["action0"]["selected_time"] == "09:00"
 
 
 def test_a_conversation_can_be_answered_in(slack: SlackEmulator, ada: Person) -> None:
     place = ask(menu("conversations_select", response_url_enabled=True), optional=True)
-    (url,) = ada.submit(opened(ada, place), conversations_select=HOME).payload["response_urls"]
+    (url,) = ada.submit(open_form(ada, place), conversations_select=HOME).payload["response_urls"]
     names = {"block_id": "conversations_select", "action_id": "conversations_select"}
     assert url == {**names, "channel_id": HOME, "response_url": url["response_url"]}
     assert url["response_url"].startswith(slack.url)
-    assert ada.submit(opened(ada, place)).payload["response_urls"] == []
+    assert ada.submit(open_form(ada, place)).payload["response_urls"] == []
 
 
 # Who sees what
 
 
 def test_a_view_is_in_front_of_who_asked_for_it(slack: SlackEmulator, web: WebClient, ada: Person) -> None:
-    view = opened(ada)
+    view = open_form(ada)
     bob = Person(slack, ada.transport, "U0BOB", "bob")
     assert slack.get_modal("U0ASKER") == view
     assert slack.get_modal("U0BOB") is None
@@ -265,7 +267,7 @@ def test_a_view_is_in_front_of_who_asked_for_it(slack: SlackEmulator, web: WebCl
 
 
 def test_a_closed_view_is_gone(slack: SlackEmulator, web: WebClient, ada: Person) -> None:
-    view = opened(ada)
+    view = open_form(ada)
     assert ada.close(view) is None
     assert (slack.views, slack.get_modal("U0ASKER")) == ([], None)
     assert refusal(lambda: web.views_update(view_id=view["id"], view=modal()))["error"] == "not_found"
@@ -274,7 +276,7 @@ def test_a_closed_view_is_gone(slack: SlackEmulator, web: WebClient, ada: Person
 
 
 def test_the_app_hears_of_it_where_it_wants_to(ada: Person) -> None:
-    delivery = ada.close(opened(ada, ask(TIME), notify_on_close=True))
+    delivery = ada.close(open_form(ada, ask(TIME), notify_on_close=True))
     assert delivery
     assert (delivery.payload["type"], delivery.payload["is_cleared"]) == ("view_closed", False)
     assert state(delivery, "timepicker")["selected_time"] == "09:00"
@@ -283,14 +285,14 @@ def test_the_app_hears_of_it_where_it_wants_to(ada: Person) -> None:
 
 def test_a_form_without_a_button_cannot_be_sent(ada: Person) -> None:
     with pytest.raises(InvalidAction, match="no button"):
-        ada.submit(opened(ada, submit=None))
+        ada.submit(open_form(ada, submit=None))
 
 
 # What an answer does
 
 
 def test_no_more_than_a_200_closes_a_form(slack: SlackEmulator, ada: Person) -> None:
-    assert ada.submit(opened(ada)).errors == {}
+    assert ada.submit(open_form(ada)).errors == {}
     assert slack.views == []
 
 
@@ -298,13 +300,13 @@ def test_no_more_than_a_200_closes_a_form(slack: SlackEmulator, ada: Person) -> 
 def test_a_form_stays_where_it_is_when_it_is_not_answered(
     slack: SlackEmulator, ada: Person, app: Scripted, status: int
 ) -> None:
-    view, app.status = opened(ada), status
+    view, app.status = open_form(ada), status
     assert ada.submit(view).ack.status == status
     assert slack.get_modal("U0ASKER") == view
 
 
 def test_errors_are_read_and_what_was_put_in_stays(slack: SlackEmulator, ada: Person, app: Scripted) -> None:
-    view = opened(ada, ask(TIME))
+    view = open_form(ada, ask(TIME))
     app.body = {"response_action": "errors", "errors": {"timepicker": "Not at night."}}
     assert ada.submit(view, timepicker="03:00").errors == {"timepicker": "Not at night."}
     assert slack.get_modal("U0ASKER") == view
@@ -313,7 +315,7 @@ def test_errors_are_read_and_what_was_put_in_stays(slack: SlackEmulator, ada: Pe
 
 
 def test_another_view_takes_the_place_of_the_form(slack: SlackEmulator, ada: Person, app: Scripted) -> None:
-    view = opened(ada, ask(TIME))
+    view = open_form(ada, ask(TIME))
     app.body = {"response_action": "update", "view": modal(section())}
     ada.submit(view)
     after = slack.get_modal("U0ASKER")
@@ -323,7 +325,7 @@ def test_another_view_takes_the_place_of_the_form(slack: SlackEmulator, ada: Per
 
 
 def test_views_lie_on_each_other_three_high(slack: SlackEmulator, ada: Person, app: Scripted) -> None:
-    root = opened(ada)
+    root = open_form(ada)
     app.body = {"response_action": "push", "view": modal(notify_on_close=True)}
     ada.submit(root)
     second = slack.get_modal("U0ASKER")
@@ -345,7 +347,7 @@ def test_views_lie_on_each_other_three_high(slack: SlackEmulator, ada: Person, a
 
 
 def test_a_close_can_clear_all(slack: SlackEmulator, ada: Person, app: Scripted) -> None:
-    root = opened(ada)
+    root = open_form(ada)
     app.body = {"response_action": "push", "view": modal(notify_on_close=True, clear_on_close=True)}
     ada.submit(root)
     second = slack.get_modal("U0ASKER")
@@ -380,7 +382,7 @@ def test_a_close_can_clear_all(slack: SlackEmulator, ada: Person, app: Scripted)
 def test_an_answer_that_slack_does_not_understand(
     slack: SlackEmulator, ada: Person, app: Scripted, body: str | Json, complaint: str
 ) -> None:
-    view, app.body = opened(ada, ask(TIME), section(block_id="text")), body
+    view, app.body = open_form(ada, ask(TIME), section(block_id="text")), body
     with pytest.raises(InvalidAction, match=complaint):
         ada.submit(view)
     assert slack.get_modal("U0ASKER") == view
@@ -390,7 +392,7 @@ def test_an_answer_that_slack_does_not_understand(
 
 
 def test_a_view_is_pushed_by_a_trigger_from_below(slack: SlackEmulator, web: WebClient, ada: Person) -> None:
-    view = opened(ada, actions(button(action_id="more")))
+    view = open_form(ada, actions(button(action_id="more")))
     trigger = ada.press_in(view, "more").payload["trigger_id"]
     pushed = web.views_push(trigger_id=trigger, view=modal())["view"]
     assert slack.get_modal("U0ASKER") == pushed
@@ -411,23 +413,23 @@ def test_an_update_keeps_what_was_set_under_the_same_names(web: WebClient, ada: 
             entry(picker, block_id=block, dispatch_action=True), section(accessory=choice, block_id="choice")
         )
 
-    def chosen(view: Json) -> list[Any]:
+    def list_choices(view: Json) -> list[Any]:
         values = view["state"]["values"].values()
         picker, choice = ({**inputs} for inputs in values)
         return [picker["timepicker"]["selected_time"], choice["static_select"]["selected_option"]["value"]]
 
-    view = opened(ada, *form("09:00", *AB)["blocks"])
+    view = open_form(ada, *form("09:00", *AB)["blocks"])
     ada.press_in(view, "timepicker", value="10:00")
     web.views_update(view_id=view["id"], view=form("11:00", *AB))
-    assert chosen(ada.press_in(view, "static_select", value="b").payload["view"]) == ["10:00", "b"]
+    assert list_choices(ada.press_in(view, "static_select", value="b").payload["view"]) == ["10:00", "b"]
     web.views_update(view_id=view["id"], view=form("12:00", *options(3)))
-    assert chosen(ada.press_in(view, "static_select", value="2").payload["view"]) == ["10:00", "2"]
+    assert list_choices(ada.press_in(view, "static_select", value="2").payload["view"]) == ["10:00", "2"]
     web.views_update(view_id=view["id"], view=form("13:00", *options(3), block="new"))
-    assert chosen(ada.press_in(view, "static_select", value="1").payload["view"]) == ["13:00", "1"]
+    assert list_choices(ada.press_in(view, "static_select", value="1").payload["view"]) == ["13:00", "1"]
 
 
 def test_what_slack_named_starts_again(web: WebClient, ada: Person) -> None:
-    view = opened(ada, entry(TIME, dispatch_action=True))
+    view = open_form(ada, entry(TIME, dispatch_action=True))
     ada.press_in(view, "timepicker", value="10:00")
     web.views_update(view_id=view["id"], view=modal(entry(TIME, dispatch_action=True)))
     sent = ada.submit(view).payload["view"]
@@ -438,11 +440,15 @@ def test_what_slack_named_starts_again(web: WebClient, ada: Person) -> None:
 
 USED: list[tuple[Json, str | None, Json]] = [
     (button(action_id="go", value="now"), None, {"value": "now", "text": {**plain("x"), "emoji": True}}),
-    (menu("overflow", *AB), "b", {"selected_option": spoken("b")}),
-    (menu("static_select", *AB, placeholder=plain("x")), "b", {"selected_option": spoken("b")}),
-    (menu("radio_buttons", *AB), "a", {"selected_option": spoken("a")}),
-    (menu("checkboxes", *AB, initial_options=[AB[0]]), "b", {"selected_options": [spoken("a"), spoken("b")]}),
-    (menu("checkboxes", *AB, initial_options=list(AB)), "a", {"selected_options": [spoken("b")]}),
+    (menu("overflow", *AB), "b", {"selected_option": make_option("b")}),
+    (menu("static_select", *AB, placeholder=plain("x")), "b", {"selected_option": make_option("b")}),
+    (menu("radio_buttons", *AB), "a", {"selected_option": make_option("a")}),
+    (
+        menu("checkboxes", *AB, initial_options=[AB[0]]),
+        "b",
+        {"selected_options": [make_option("a"), make_option("b")]},
+    ),
+    (menu("checkboxes", *AB, initial_options=list(AB)), "a", {"selected_options": [make_option("b")]}),
     (TIME, "10:30", {"selected_time": "10:30", "initial_time": "09:00"}),
     (menu("users_select"), "U0B", {"selected_user": "U0B"}),
     (menu("conversations_select"), HOME, {"selected_conversation": HOME}),
@@ -453,7 +459,7 @@ USED: list[tuple[Json, str | None, Json]] = [
 def test_a_use_tells_of_itself_and_of_the_whole_view(
     ada: Person, element: Json, value: str | None, expected_fields: Json
 ) -> None:
-    view = opened(ada, section(block_id="text"), {**actions(element), "block_id": "row"}, private_metadata="p")
+    view = open_form(ada, section(block_id="text"), {**actions(element), "block_id": "row"}, private_metadata="p")
     payload = ada.press_in(view, element["action_id"], value=value).payload
     (action,) = payload["actions"]
     about = {"type": element["type"], "action_id": element["action_id"], "block_id": "row"}
@@ -468,7 +474,7 @@ def test_a_use_tells_of_itself_and_of_the_whole_view(
 
 
 def test_what_was_used_stays_so(ada: Person) -> None:
-    view = opened(ada, actions(menu("checkboxes", *options(3))))
+    view = open_form(ada, actions(menu("checkboxes", *options(3))))
     for click, left in (("0", ["0"]), ("2", ["0", "2"]), ("0", ["2"])):
         (action,) = ada.press_in(view, "checkboxes", value=click).payload["actions"]
         assert [ticked["value"] for ticked in action["selected_options"]] == left
@@ -486,7 +492,7 @@ def test_what_was_used_stays_so(ada: Person) -> None:
     ],
 )
 def test_what_is_not_there_cannot_be_used(ada: Person, action_id: str, value: str | None, complaint: str) -> None:
-    view = opened(ada, actions(menu("static_select", *AB), TIME), ask(TEXT))
+    view = open_form(ada, actions(menu("static_select", *AB), TIME), ask(TEXT))
     with pytest.raises(InvalidAction, match=complaint):
         ada.press_in(view, action_id, value=value)
 
@@ -506,7 +512,7 @@ FINDER = menu("external_select", min_query_length=2)
 
 
 def test_a_menu_finds_its_options_in_the_app(ada: Person, app: Scripted) -> None:
-    view = opened(ada, ask(FINDER), private_metadata="p")
+    view = open_form(ada, ask(FINDER), private_metadata="p")
     app.body = {"options": [*AB]}
     assert ada.suggest(view, "external_select", "ab") == [*AB]
     asked = app.sent[-1]
@@ -521,15 +527,15 @@ def test_a_menu_finds_its_options_in_the_app(ada: Person, app: Scripted) -> None
     assert "trigger_id" not in asked
     app.body = ""
     sent = state(ada.submit(view, external_select="b"), "external_select")
-    assert sent == {"type": "external_select", "selected_option": spoken("b")}
+    assert sent == {"type": "external_select", "selected_option": make_option("b")}
 
 
 def test_options_in_groups_are_found_too(ada: Person, app: Scripted) -> None:
-    view = opened(ada, actions(FINDER))
+    view = open_form(ada, actions(FINDER))
     app.body = {"option_groups": [group(AB[0]), group(AB[1])]}
     assert ada.suggest(view, "external_select", "ab") == [*AB]
     (action,) = ada.press_in(view, "external_select", value="b").payload["actions"]
-    assert action["selected_option"] == spoken("b")
+    assert action["selected_option"] == make_option("b")
 
 
 @pytest.mark.parametrize(
@@ -547,7 +553,7 @@ def test_options_that_slack_shows(ada: Person, app: Scripted, body: Json) -> Non
     app.body = body
     groups = body.get("option_groups", [])
     expected = [*body.get("options", []), *(choice for part in groups for choice in part["options"])]
-    assert ada.suggest(opened(ada, ask(FINDER)), "external_select", "ab") == expected
+    assert ada.suggest(open_form(ada, ask(FINDER)), "external_select", "ab") == expected
 
 
 @pytest.mark.parametrize(
@@ -571,11 +577,11 @@ def test_options_that_slack_shows(ada: Person, app: Scripted, body: Json) -> Non
 def test_options_that_slack_does_not_show(ada: Person, app: Scripted, body: str | Json) -> None:
     app.body = body
     with pytest.raises(InvalidAction, match="understands no such options"):
-        ada.suggest(opened(ada, ask(FINDER)), "external_select", "ab")
+        ada.suggest(open_form(ada, ask(FINDER)), "external_select", "ab")
 
 
 def test_a_menu_asks_after_some_characters(ada: Person, app: Scripted) -> None:
-    view = opened(ada, ask(FINDER), ask(menu("external_select", action_id="usual")))
+    view = open_form(ada, ask(FINDER), ask(menu("external_select", action_id="usual")))
     for name, typed, least in (("external_select", "a", 2), ("usual", "ab", 3)):
         with pytest.raises(InvalidAction, match=f"{name} asks the app after {least} characters"):
             ada.suggest(view, name, typed)

@@ -19,7 +19,7 @@ from localslack.socket_mode import SocketTransport
 from localslack.testing.emulator import SlackEmulator
 from localslack.users.person import Person
 from tests.client import Json, client_of, refusal
-from tests.tiny_app import TinyApp, connected
+from tests.tiny_app import TinyApp, connect_app
 from tests.waiting import eventually
 
 Open = Callable[[], ClientConnection]
@@ -29,7 +29,7 @@ def address(slack: SlackEmulator) -> str:
     return str(client_of(slack, "").apps_connections_open(app_token=slack.app_token)["url"])
 
 
-def heard(link: ClientConnection) -> Json:
+def receive_envelope(link: ClientConnection) -> Json:
     envelope: Json = json.loads(link.recv(timeout=5))
     return envelope
 
@@ -65,7 +65,7 @@ def test_the_apps_token_does_nothing_else(slack: SlackEmulator) -> None:
 def test_a_ticket_is_good_once(slack: SlackEmulator) -> None:
     url = address(slack)
     with connect(url, proxy=None) as link:
-        assert heard(link)["type"] == "hello"
+        assert receive_envelope(link)["type"] == "hello"
         with pytest.raises(InvalidStatus, match="401"), connect(url, proxy=None):
             pass
     with pytest.raises(InvalidStatus, match="401"), connect(url.partition("?")[0], proxy=None):
@@ -79,10 +79,10 @@ def test_a_failure_to_open_can_be_asked_for(slack: SlackEmulator) -> None:
 
 
 def test_ten_connections_and_no_more(slack: SlackEmulator, dial: Open) -> None:
-    assert [heard(dial())["num_connections"] for _ in range(10)] == list(range(1, 11))
+    assert [receive_envelope(dial())["num_connections"] for _ in range(10)] == list(range(1, 11))
     slack.socket.wait_for_connections(10)
     link = dial()
-    assert heard(link)["reason"] == "too_many_websockets"
+    assert receive_envelope(link)["reason"] == "too_many_websockets"
     with pytest.raises(ConnectionClosed):
         link.recv(timeout=5)
     assert slack.socket.connections == 10
@@ -114,10 +114,10 @@ def test_envelopes(
     slack: SlackEmulator, dial: Open, kind: str, payload: Json, retry: int, expected_fields: Json
 ) -> None:
     link = dial()
-    heard(link)
+    receive_envelope(link)
     with ThreadPoolExecutor() as pool:
         sent = pool.submit(slack.socket.deliver_envelope, kind, payload, retry=retry)
-        envelope = heard(link)
+        envelope = receive_envelope(link)
         link.send(json.dumps({"envelope_id": envelope["envelope_id"], "payload": {"text": "hi"}}))
         assert sent.result() == {"envelope_id": envelope["envelope_id"], "payload": {"text": "hi"}}
     assert envelope.items() >= {"type": kind, "payload": payload, **expected_fields}.items()
@@ -129,16 +129,18 @@ def test_connections_take_turns(slack: SlackEmulator, dial: Open) -> None:
     slack.socket.wait_for_connections(2)
     for _ in range(4):
         slack.socket.deliver_envelope("events_api", {}, patience=0.01)
-    assert [[heard(link)["type"] for _ in range(3)] for link in links] == [["hello", *["events_api"] * 2]] * 2
+    assert [[receive_envelope(link)["type"] for _ in range(3)] for link in links] == [
+        ["hello", *["events_api"] * 2]
+    ] * 2
 
 
 def test_an_answer_may_come_late_or_through_another_connection(slack: SlackEmulator, dial: Open) -> None:
     first = dial()
     slack.socket.wait_for_connections(1)
-    heard(first)
+    receive_envelope(first)
     with ThreadPoolExecutor() as pool:
         sent = pool.submit(slack.socket.deliver_envelope, "slash_commands", {})
-        envelope = heard(first)
+        envelope = receive_envelope(first)
         dial().send(json.dumps({"envelope_id": envelope["envelope_id"]}))
         assert sent.result() == {"envelope_id": envelope["envelope_id"]}
     assert slack.socket.received == [{"envelope_id": envelope["envelope_id"]}]
@@ -148,7 +150,7 @@ def test_an_answer_may_come_late_or_through_another_connection(slack: SlackEmula
 
 
 def test_the_client_hears_hello_and_is_answered_when_it_pings(slack: SlackEmulator, tiny: TinyApp) -> None:
-    with connected(tiny.app, slack, ping_interval=0.05) as handler:
+    with connect_app(tiny.app, slack, ping_interval=0.05) as handler:
         session = session_of(handler.client)
         first = eventually(lambda: session.last_ping_pong_time)
         eventually(lambda: session.last_ping_pong_time > first)
@@ -161,7 +163,7 @@ def session_of(client: object) -> Any:
 
 @pytest.mark.parametrize("reason", ["refresh_requested", "warning"])
 def test_the_client_comes_back_when_it_is_told_to_go(slack: SlackEmulator, tiny: TinyApp, reason: str) -> None:
-    with connected(tiny.app, slack):
+    with connect_app(tiny.app, slack):
         slack.socket.disconnect(reason)
         assert slack.socket.connections == 0
         slack.socket.wait_for_connections(1)
@@ -173,7 +175,7 @@ def test_the_client_comes_back_when_it_is_told_to_go(slack: SlackEmulator, tiny:
 def test_the_client_comes_back_after_a_broken_connection(
     slack: SlackEmulator, tiny: TinyApp, *, reset: bool
 ) -> None:
-    with connected(tiny.app, slack, ping_interval=0.05):
+    with connect_app(tiny.app, slack, ping_interval=0.05):
         slack.socket.drop_connection(reset=reset)
         slack.socket.wait_for_connections(1)
         assert Person(slack, SocketTransport(slack.socket)).send_command("/echo", "x").ack.status == 200
@@ -190,7 +192,7 @@ def test_an_event_that_is_lost_with_its_connection(slack: SlackEmulator, dial: O
 
 def test_two_handlers_share_the_events(slack: SlackEmulator) -> None:
     apps = [TinyApp(slack), TinyApp(slack)]
-    with connected(apps[0].app, slack), connected(apps[1].app, slack):
+    with connect_app(apps[0].app, slack), connect_app(apps[1].app, slack):
         for n in range(4):
             Person(slack, SocketTransport(slack.socket)).send_command("/echo", str(n))
     assert [len(app.seen) for app in apps] == [2, 2]

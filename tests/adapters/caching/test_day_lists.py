@@ -75,7 +75,7 @@ def cache(store: Redis) -> RedisCache:
     return RedisCache(store)
 
 
-def cached(behind: Recorder, cache: RedisCache, now: datetime = SETTLED) -> DayListCache:
+def make_cache(behind: Recorder, cache: RedisCache, now: datetime = SETTLED) -> DayListCache:
     return DayListCache(behind, cache, lambda: now)
 
 
@@ -86,7 +86,7 @@ def lifetimes(store: Redis) -> list[timedelta]:
 
 def test_a_day_that_is_over_is_asked_for_once(cache: RedisCache) -> None:
     behind = Recorder()
-    assert [cached(behind, cache).list_merged(REPOSITORY, DAY) for _ in range(3)] == [COMPLETE] * 3
+    assert [make_cache(behind, cache).list_merged(REPOSITORY, DAY) for _ in range(3)] == [COMPLETE] * 3
     assert behind.asked == [(REPOSITORY, DAY)]
 
 
@@ -106,7 +106,7 @@ def test_a_day_is_kept_when_it_is_over(
 ) -> None:
     behind = Recorder()
     for _ in range(2):
-        assert cached(behind, cache, DAY.end + passed).list_merged(REPOSITORY, DAY) == COMPLETE
+        assert make_cache(behind, cache, DAY.end + passed).list_merged(REPOSITORY, DAY) == COMPLETE
     assert (len(behind.asked), lifetimes(store)) == ((1, [kept]) if kept else (2, []))
 
 
@@ -116,14 +116,14 @@ def test_a_list_that_may_lack_something_is_kept_for_minutes(
 ) -> None:
     doubted = DayMerges(PULLS, CountCheck(counted, "the commits of main"))
     behind = Recorder(doubted)
-    assert [cached(behind, cache).list_merged(REPOSITORY, DAY) for _ in range(2)] == [doubted] * 2
+    assert [make_cache(behind, cache).list_merged(REPOSITORY, DAY) for _ in range(2)] == [doubted] * 2
     assert (len(behind.asked), lifetimes(store)) == (1, [SHORT])
 
 
 def test_an_empty_day_is_asked_for_again_after_minutes(cache: RedisCache, store: Redis) -> None:
     """It may be a failure of GitHub's that no count shows, and all channels of a quiet repository ask at once."""
     behind = Recorder(DayMerges((), CountCheck(0, "the commits of main")))
-    assert [cached(behind, cache).list_merged(REPOSITORY, DAY) for _ in range(2)] == [behind.listed] * 2
+    assert [make_cache(behind, cache).list_merged(REPOSITORY, DAY) for _ in range(2)] == [behind.listed] * 2
     assert (len(behind.asked), lifetimes(store)) == (1, [SHORT])
 
 
@@ -137,7 +137,7 @@ def test_the_minutes_of_an_unsettled_list_are_those_of_the_bots_clock(
 ) -> None:
     behind = Recorder(DayMerges((), CountCheck(0, "the commits of main")))
     for at in (SETTLED, SETTLED + timedelta(minutes=minutes)):
-        cached(behind, cache, at).list_merged(REPOSITORY, DAY)
+        make_cache(behind, cache, at).list_merged(REPOSITORY, DAY)
     assert len(behind.asked) == times
 
 
@@ -153,7 +153,7 @@ def test_the_list_so_far_is_asked_for_again_after_its_minutes(cache: RedisCache)
 def test_channels_that_ask_at_the_same_moment_cost_one_list(cache: RedisCache) -> None:
     behind = Recorder(pause=0.2)
     with ThreadPoolExecutor(8) as crew:
-        lists = crew.map(lambda _: cached(behind, cache).list_merged(REPOSITORY, DAY), range(8))
+        lists = crew.map(lambda _: make_cache(behind, cache).list_merged(REPOSITORY, DAY), range(8))
         assert list(lists) == [COMPLETE] * 8
     assert len(behind.asked) == 1
 
@@ -177,7 +177,7 @@ def test_the_list_so_far_is_not_taken_for_that_of_the_whole_day(cache: RedisCach
     behind = Recorder(DayMerges(PULLS[:1], CountCheck(1, "the commits of main")))
     OngoingDayCache(behind, cache, lambda: DAY.end - timedelta(hours=1)).list_merged(REPOSITORY, DAY)
     behind.listed = COMPLETE
-    assert cached(behind, cache).list_merged(REPOSITORY, DAY) == COMPLETE
+    assert make_cache(behind, cache).list_merged(REPOSITORY, DAY) == COMPLETE
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_the_list_so_far_is_not_taken_for_that_of_the_whole_day(cache: RedisCach
 )
 def test_days_and_repositories_are_kept_apart(cache: RedisCache, repository: Repository, day: LocalDay) -> None:
     behind = Recorder()
-    pulls = cached(behind, cache)
+    pulls = make_cache(behind, cache)
     pulls.list_merged(REPOSITORY, DAY)
     behind.listed = DayMerges(PULLS[:1], CountCheck(1, "the commits of main"))
     assert pulls.list_merged(repository, day) == behind.listed
@@ -202,7 +202,7 @@ def test_days_and_repositories_are_kept_apart(cache: RedisCache, repository: Rep
 
 
 def test_a_kept_list_runs_out_within_half_a_day(cache: RedisCache, store: Redis) -> None:
-    cached(Recorder(), cache).list_merged(REPOSITORY, DAY)
+    make_cache(Recorder(), cache).list_merged(REPOSITORY, DAY)
     (key,) = store.scan_iter()
     assert 0 < int(str(store.ttl(key))) <= timedelta(hours=12).total_seconds()
 
@@ -216,33 +216,33 @@ def test_what_is_kept_and_can_no_longer_be_read_is_asked_for_again(
     cache: RedisCache, store: Redis, kept: str
 ) -> None:
     behind = Recorder()
-    cached(behind, cache).list_merged(REPOSITORY, DAY)
+    make_cache(behind, cache).list_merged(REPOSITORY, DAY)
     (key,) = store.scan_iter()
     cache.put(bytes(key).decode(), kept, timedelta(days=1))
-    assert [cached(behind, cache).list_merged(REPOSITORY, DAY) for _ in range(2)] == [COMPLETE] * 2
+    assert [make_cache(behind, cache).list_merged(REPOSITORY, DAY) for _ in range(2)] == [COMPLETE] * 2
     assert len(behind.asked) == 2
 
 
 def test_a_broken_value_is_asked_for_again(cache: RedisCache, store: Redis) -> None:
     behind = Recorder()
-    cached(behind, cache).list_merged(REPOSITORY, DAY)
+    make_cache(behind, cache).list_merged(REPOSITORY, DAY)
     (key,) = store.scan_iter()
     store.set(key, b"z\xff\xfe")
-    assert cached(behind, cache).list_merged(REPOSITORY, DAY) == COMPLETE
+    assert make_cache(behind, cache).list_merged(REPOSITORY, DAY) == COMPLETE
     assert len(behind.asked) == 2
 
 
 def test_a_failure_is_not_kept(cache: RedisCache) -> None:
     behind = Recorder(fails=True)
     with pytest.raises(GitHubUnavailable):
-        cached(behind, cache).list_merged(REPOSITORY, DAY)
+        make_cache(behind, cache).list_merged(REPOSITORY, DAY)
     behind.fails = False
-    assert cached(behind, cache).list_merged(REPOSITORY, DAY) == COMPLETE
+    assert make_cache(behind, cache).list_merged(REPOSITORY, DAY) == COMPLETE
 
 
 def test_pull_requests_and_their_files_are_always_asked_for(cache: RedisCache, store: Redis) -> None:
     behind = Recorder()
-    pulls = cached(behind, cache)
+    pulls = make_cache(behind, cache)
     for _ in range(2):
         pull_request = pulls.load_files(pulls.fetch_pull_request(OTHER, 9))
         assert (pull_request.repository, pull_request.number, pull_request.files) == (OTHER, 9, (changed_file(),))

@@ -33,11 +33,11 @@ RECORD = "#1 Requests are counted once: the counter moved. " * 300
 WORDS = "Requests are counted once, because the counter moved to the only place that counts. " * 5
 
 
-def asked(question: str = "What changed?") -> tuple[Turn, ...]:
+def make_question(question: str = "What changed?") -> tuple[Turn, ...]:
     return (Turn("person", (TextPart(RECORD, stable=True), TextPart(question))),)
 
 
-CHAT = Chat("claude-haiku-5-5", SYSTEM, tuple(TOOLS), asked(), max_tokens=2_000, silence=5.0, seconds=10.0)
+CHAT = Chat("claude-haiku-5-5", SYSTEM, tuple(TOOLS), make_question(), max_tokens=2_000, silence=5.0, seconds=10.0)
 
 
 @dataclass
@@ -72,7 +72,7 @@ def talk(
         return converse(model, chat, hear or Ear())
 
 
-def answered(chat: Chat, reply: Reply, result: str = "found", *, is_error: bool = False) -> Chat:
+def answer_calls(chat: Chat, reply: Reply, result: str = "found", *, is_error: bool = False) -> Chat:
     """The talk after the tools that a reply wants."""
     results = tuple(ToolResult(call.id, result, is_error) for call in reply.calls)
     return replace(chat, turns=(*chat.turns, reply.turn, Turn("person", results)))
@@ -83,7 +83,7 @@ def rounds(claude: ClaudeEmulator, *steps: Step, chat: Chat = CHAT) -> list[Repl
     replies: list[Reply] = []
     for step in steps:
         replies.append(talk(claude, step, chat=chat))
-        chat = answered(chat, replies[-1])
+        chat = answer_calls(chat, replies[-1])
     assert claude.problems == []
     return replies
 
@@ -140,7 +140,7 @@ def test_the_talks_of_several_threads_do_not_mix(claude: ClaudeEmulator) -> None
 
         def ask(number: int) -> str:
             ear = Ear()
-            converse(model, replace(CHAT, turns=asked(f"<{number}>")), ear)
+            converse(model, replace(CHAT, turns=make_question(f"<{number}>")), ear)
             return ear.text
 
         assert list(pool.map(ask, range(4))) == [f"<{number}>" * 30 for number in range(4)]
@@ -198,9 +198,9 @@ def test_what_was_said_before_goes_along_in_its_roles(claude: ClaudeEmulator) ->
 
 def test_asking_changes_nothing_in_the_talk(claude: ClaudeEmulator) -> None:
     reply = talk(claude, ToolUse("read", {"path": "a.py"}))
-    chat, original_blocks = answered(CHAT, reply), str(reply.turn.model_blocks)
+    chat, original_blocks = answer_calls(CHAT, reply), str(reply.turn.model_blocks)
     talk(claude, says.Text("Much."), chat=chat)
-    assert (str(reply.turn.model_blocks), chat) == (original_blocks, answered(CHAT, reply))
+    assert (str(reply.turn.model_blocks), chat) == (original_blocks, answer_calls(CHAT, reply))
     assert list(CHAT.tools) == TOOLS
 
 
@@ -288,7 +288,7 @@ def test_over_three_rounds_of_tools_the_last_block_is_marked_and_never_more_than
 
 def test_what_a_tool_says_goes_to_its_call(claude: ClaudeEmulator) -> None:
     reply = talk(claude, ToolUse("read", {"path": "a.py"}))
-    failed = answered(CHAT, reply, "no such file", is_error=True)
+    failed = answer_calls(CHAT, reply, "no such file", is_error=True)
     talk(claude, says.Text("Much."), chat=failed)
     (result,) = claude.requests[-1]["messages"][-1]["content"]
     mark = result.pop("cache_control")
@@ -299,7 +299,7 @@ def test_what_a_tool_says_goes_to_its_call(claude: ClaudeEmulator) -> None:
 
 
 def test_words_may_stand_below_what_the_tools_say(claude: ClaudeEmulator) -> None:
-    chat = answered(CHAT, talk(claude, ToolUse("read", {"path": "a.py"})))
+    chat = answer_calls(CHAT, talk(claude, ToolUse("read", {"path": "a.py"})))
     last = replace(chat.turns[-1], parts=(*chat.turns[-1].parts, TextPart("No more tools.")))
     chat = replace(chat, turns=(*chat.turns[:-1], last), may_use_tools=False)
     assert talk(claude, says.Text("Much."), chat=chat).calls == ()
@@ -310,7 +310,7 @@ def test_words_may_stand_below_what_the_tools_say(claude: ClaudeEmulator) -> Non
 # --- what it takes
 
 
-def billed(told: dict[str, Any]) -> Usage:
+def parse_usage(told: dict[str, Any]) -> Usage:
     """A usage as the service told it."""
     written = told["cache_creation"]
     return Usage(
@@ -323,8 +323,8 @@ def billed(told: dict[str, Any]) -> Usage:
 
 
 def test_a_talk_tells_what_it_took_by_how_long_the_cache_keeps_it(claude: ClaudeEmulator) -> None:
-    usage = talk(claude, says.Text(WORDS), chat=replace(CHAT, turns=asked("Why? " * 800))).usage
-    assert usage == billed(claude.usages[0])
+    usage = talk(claude, says.Text(WORDS), chat=replace(CHAT, turns=make_question("Why? " * 800))).usage
+    assert usage == parse_usage(claude.usages[0])
     assert usage.output == len(WORDS) // 4
     assert usage.cache_write_hour >= (len(SYSTEM) + len(RECORD)) // 4
     assert usage.cache_write == pytest.approx(1_000, abs=2)
@@ -333,9 +333,9 @@ def test_a_talk_tells_what_it_took_by_how_long_the_cache_keeps_it(claude: Claude
 
 def test_a_second_talk_about_the_same_record_reads_most_of_it_from_the_cache(claude: ClaudeEmulator) -> None:
     talk(claude, says.Text("Much."))
-    usage = talk(claude, says.Text("Nobody."), chat=replace(CHAT, turns=asked("And who wrote it?"))).usage
+    usage = talk(claude, says.Text("Nobody."), chat=replace(CHAT, turns=make_question("And who wrote it?"))).usage
     assert usage.cache_read >= 0.8 * usage.prompt_tokens
-    assert (usage.cache_write_hour, usage) == (0, billed(claude.usages[1]))
+    assert (usage.cache_write_hour, usage) == (0, parse_usage(claude.usages[1]))
 
 
 def test_the_record_is_still_there_in_an_hour_and_not_after_it() -> None:
@@ -344,7 +344,7 @@ def test_the_record_is_still_there_in_an_hour_and_not_after_it() -> None:
         shares = []
         for passed in (0, 3_500, 3_500, 3_700):
             now[0] += passed
-            usage = talk(claude, says.Text("Much."), chat=replace(CHAT, turns=asked(f"{passed}?"))).usage
+            usage = talk(claude, says.Text("Much."), chat=replace(CHAT, turns=make_question(f"{passed}?"))).usage
             shares.append(usage.cache_read >= 0.8 * usage.prompt_tokens)
     assert shares == [False, True, True, False]
 
@@ -374,7 +374,7 @@ def test_who_has_heard_enough_ends_it_at_once_and_knows_what_it_took_so_far(
         assert time.monotonic() - begun < 6
         assert eventually(lambda: busy() <= before)
     assert (ear.text, reply.calls, reply.is_cut) == (WORDS[: 2 * PIECE], (), False)
-    assert reply.usage == replace(billed(claude.usages[0]), output=1)
+    assert reply.usage == replace(parse_usage(claude.usages[0]), output=1)
 
 
 def test_who_has_heard_enough_waits_for_no_tools(claude: ClaudeEmulator) -> None:

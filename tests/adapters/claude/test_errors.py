@@ -14,7 +14,7 @@ from localslack.loopback import Loopback, Request, Response
 
 from bot.domain.errors import ModelBusy, ModelError, ModelRequestRejected
 from bot.domain.operations.usage import NO_USAGE, Usage
-from tests.adapters.claude.test_chat import CHAT, KEY, Ear, billed, busy, chat_at, talk
+from tests.adapters.claude.test_chat import CHAT, KEY, Ear, busy, chat_at, parse_usage, talk
 from tests.adapters.model_steps import CLEAN, HALF, STEPS, Told
 from tests.adapters.worlds import WebPage
 from tests.emulators.claude.server import (
@@ -68,7 +68,7 @@ def test_whatever_goes_wrong_is_told_in_the_words_of_the_domain(
 
 def so_far(claude: ClaudeEmulator, step: Step) -> Usage:
     """What the service had told when a step ended; what was written it tells at the very end."""
-    (usage,) = map(billed, claude.usages)
+    (usage,) = map(parse_usage, claude.usages)
     return usage if isinstance(step, Refusal | Text) else replace(usage, output=1)
 
 
@@ -79,7 +79,7 @@ def test_an_answer_that_hit_its_limit_is_cut_and_kept(claude: ClaudeEmulator, st
     ear = Ear()
     reply = talk(claude, step, hear=ear)
     assert (ear.text, reply.is_cut, reply.calls) == (HALF, True, ())
-    assert reply.usage == billed(claude.usages[0])
+    assert reply.usage == parse_usage(claude.usages[0])
 
 
 # --- time
@@ -94,7 +94,7 @@ SILENT: dict[str, tuple[Step, str, bool]] = {
 }
 
 
-def waited(case: tuple[Step, str, bool]) -> tuple[float, str, ModelBusy]:
+def await_failure(case: tuple[Step, str, bool]) -> tuple[float, str, ModelBusy]:
     """How long a talk took that ended in silence, what was heard of it, and how it ended."""
     ear, begun = Ear(), time.monotonic()
     with ClaudeEmulator() as claude, pytest.raises(ModelBusy) as caught:
@@ -105,7 +105,7 @@ def waited(case: tuple[Step, str, bool]) -> tuple[float, str, ModelBusy]:
 @pytest.mark.slow
 def test_who_says_nothing_for_too_long_is_busy() -> None:
     with ThreadPoolExecutor(len(SILENT)) as pool:
-        waits = dict(zip(SILENT, pool.map(waited, SILENT.values()), strict=True))
+        waits = dict(zip(SILENT, pool.map(await_failure, SILENT.values()), strict=True))
     assert {name: (heard, error.usage.prompt_tokens > 0) for name, (_, heard, error) in waits.items()} == {
         name: (heard, has_usage) for name, (_, heard, has_usage) in SILENT.items()
     }

@@ -155,11 +155,11 @@ def test_the_store_ends_when_nobody_is_connected_and_its_data_stays(tmp_path: Pa
     time.sleep(LINGER_SECONDS / 2)
     assert lives(server)
     assert eventually(lambda: not lives(server), 2 * LINGER_SECONDS)
-    with connect_server(restarted(tmp_path)) as client:
+    with connect_server(restart_store(tmp_path)) as client:
         assert (client.get("kept"), server_of(client) != server) == (b"1", True)
 
 
-def restarted(state: Path) -> str:
+def restart_store(state: Path) -> str:
     """The store's address after the keeper before has let go, too."""
     # see test_a_store_is_there_for_a_command_that_comes_as_the_one_before_ends
     with (state / "keeper.lock").open("w") as lock:

@@ -33,7 +33,7 @@ def is_readable_by_others(path: Path) -> bool:
     return not stat.S_ISLNK(mode) and bool(mode & 0o077)
 
 
-def exported(state: Path, **settings: str) -> None:
+def run_export(state: Path, **settings: str) -> None:
     done = prdigest("export", settings={"PRDIGEST_STATE_DIR": str(state), **settings}, folder=state.parent)
     assert done.returncode == 0, done.stderr
 
@@ -75,7 +75,7 @@ def test_a_folder_that_serves_others_too_stays_open_and_ours_in_it_do_not(tmp_pa
     state.chmod(0o755)
     (state / "another's.txt").write_text("for all")
     (state / "another's.txt").chmod(0o644)
-    exported(state)
+    run_export(state)
     assert stat.S_IMODE(state.stat().st_mode) == 0o755
     open_to_all = {Path(name).name for name in readable_by_others(state)}
     assert open_to_all == {"shared", "another's.txt"}

@@ -20,12 +20,12 @@ pytestmark = needs_git
 LONG_AGO = datetime(1980, 1, 1, tzinfo=UTC)
 
 
-def unseen(_done: int, _all: int) -> None:
+def ignore_progress(_done: int, _all: int) -> None:
     pass
 
 
 def read(folder: Path, branch: str | None = None, since: datetime = LONG_AGO) -> list[Commit]:
-    return list(GitClone(folder, branch).iterate_commits(since, unseen))
+    return list(GitClone(folder, branch).iterate_commits(since, ignore_progress))
 
 
 Row = tuple[str, str, int, int, str | None]
@@ -36,7 +36,7 @@ def rows(commit: Commit) -> list[Row]:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def made_clones(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("clones") / "made"
     several(folder)
     yield folder
@@ -46,8 +46,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 class TestCommits:
-    def test_files_are_as_github_tells_of_them(self, made: Path) -> None:
-        told = {commit.message.partition("\n")[0]: rows(commit) for commit in read(made)}
+    def test_files_are_as_github_tells_of_them(self, made_clones: Path) -> None:
+        told = {commit.message.partition("\n")[0]: rows(commit) for commit in read(made_clones)}
         assert told["Begin"] == [
             ("a.py", "added", 10, 0, None),
             ("gone.py", "added", 3, 0, None),
@@ -66,8 +66,8 @@ class TestCommits:
         assert told["Move and change (#3)"] == [("b.py", "renamed", 0, 1, "a.py")]
         assert told["Nothing (#6)"] == []
 
-    def test_a_merge_is_what_it_brings_to_the_branch(self, made: Path) -> None:
-        told = {commit.message.partition("\n")[0]: rows(commit) for commit in read(made)}
+    def test_a_merge_is_what_it_brings_to_the_branch(self, made_clones: Path) -> None:
+        told = {commit.message.partition("\n")[0]: rows(commit) for commit in read(made_clones)}
         assert told["Merge pull request #5 from octo/beside"] == [("c.py", "added", 2, 0, None)]
         assert "Beside" not in told
 
@@ -97,35 +97,35 @@ class TestCommits:
         assert told.get("Merged meanwhile (#1)", []) == [("b.py", "added", 2, 0, None)] * is_seen
         assert next(iter(told)) == "Begin"
 
-    def test_odd_paths_stay_what_they_are(self, made: Path) -> None:
-        told = {commit.message.partition("\n")[0]: rows(commit) for commit in read(made)}
+    def test_odd_paths_stay_what_they_are(self, made_clones: Path) -> None:
+        told = {commit.message.partition("\n")[0]: rows(commit) for commit in read(made_clones)}
         assert sorted(told["Odd (#7)"]) == [(path, "added", 2, 0, None) for path in sorted(ODD)]
         assert sorted(told["Odd go (#9)"]) == [(path, "removed", 0, 2, None) for path in sorted(ODD)]
 
-    def test_what_is_no_utf_8_is_shown_all_the_same(self, made: Path) -> None:
-        commit = read(made)[-2]
+    def test_what_is_no_utf_8_is_shown_all_the_same(self, made_clones: Path) -> None:
+        commit = read(made_clones)[-2]
         assert commit.message == "Latin \ufffd (#8)"
         assert rows(commit) == [("latin-\ufffd.py", "added", 1, 0, None)]
 
-    def test_they_come_oldest_first_with_time_author_and_message(self, made: Path) -> None:
-        commits = read(made)
+    def test_they_come_oldest_first_with_time_author_and_message(self, made_clones: Path) -> None:
+        commits = read(made_clones)
         times = [commit.committed_at for commit in commits]
         assert (len(commits), times) == (10, sorted(times))
         assert (commits[1].author, commits[1].message) == ("Ada", "Change (#1)\n\nWhy.\n\nTwice.")
-        assert commits[-1].sha == git(made, "rev-parse", "HEAD")
+        assert commits[-1].sha == git(made_clones, "rev-parse", "HEAD")
 
-    def test_a_part_of_them_is_read_by_the_time_of_the_commit(self, made: Path) -> None:
-        times = [commit.committed_at for commit in read(made)]
-        assert [commit.committed_at for commit in read(made, since=times[4])] == times[4:]
-        assert read(made, since=datetime(2030, 1, 1, tzinfo=UTC)) == []
+    def test_a_part_of_them_is_read_by_the_time_of_the_commit(self, made_clones: Path) -> None:
+        times = [commit.committed_at for commit in read(made_clones)]
+        assert [commit.committed_at for commit in read(made_clones, since=times[4])] == times[4:]
+        assert read(made_clones, since=datetime(2030, 1, 1, tzinfo=UTC)) == []
 
-    def test_who_watches_hears_how_far_it_is(self, made: Path) -> None:
+    def test_who_watches_hears_how_far_it_is(self, made_clones: Path) -> None:
         heard: list[tuple[int, int]] = []
-        list(GitClone(made).iterate_commits(LONG_AGO, lambda done, total: heard.append((done, total))))
+        list(GitClone(made_clones).iterate_commits(LONG_AGO, lambda done, total: heard.append((done, total))))
         assert heard == [(10, 10)]
 
-    def test_who_stops_reading_leaves_no_process(self, made: Path) -> None:
-        reading = GitClone(made).iterate_commits(LONG_AGO, unseen)
+    def test_who_stops_reading_leaves_no_process(self, made_clones: Path) -> None:
+        reading = GitClone(made_clones).iterate_commits(LONG_AGO, ignore_progress)
         assert next(reading).message == "Begin"
         # an open process or pipe would be a warning, which is an error
         del reading
@@ -165,11 +165,11 @@ class TestCommits:
 class TestHostileSettings:
     @pytest.mark.slow
     def test_nothing_that_the_clone_or_the_environment_sets_has_an_effect(
-        self, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, made_clones: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        plain = read(made)
+        plain = read(made_clones)
         folder, trap, sprung = tmp_path / "copy", tmp_path / "trap", tmp_path / "sprung"
-        git(tmp_path, "clone", "-q", "--no-checkout", str(made), str(folder))
+        git(tmp_path, "clone", "-q", "--no-checkout", str(made_clones), str(folder))
         trap.write_text(f"#!/bin/sh\ntouch {sprung}\ncat\n")
         trap.chmod(trap.stat().st_mode | stat.S_IXUSR)
         for name in ("diff.external", "core.pager", "core.fsmonitor", "diff.trap.command", "diff.trap.textconv"):
@@ -215,17 +215,17 @@ class TestFacts:
         ],
     )
     def test_the_origin_names_the_repository(
-        self, made: Path, tmp_path: Path, url: str, expected: str | None
+        self, made_clones: Path, tmp_path: Path, url: str, expected: str | None
     ) -> None:
-        git(tmp_path, "clone", "-q", "--bare", str(made), "bare")
+        git(tmp_path, "clone", "-q", "--bare", str(made_clones), "bare")
         git(tmp_path / "bare", "config", "remote.origin.url", url)
         facts = GitClone(tmp_path / "bare").read_facts()
         assert facts.repository == (Repository.parse(expected) if expected else None)
         assert (facts.branch, facts.is_shallow) == ("main", False)
 
     @pytest.mark.slow
-    def test_the_default_branch_is_that_of_the_origin(self, made: Path, tmp_path: Path) -> None:
-        git(tmp_path, "clone", "-q", "--no-checkout", str(made), "mine")
+    def test_the_default_branch_is_that_of_the_origin(self, made_clones: Path, tmp_path: Path) -> None:
+        git(tmp_path, "clone", "-q", "--no-checkout", str(made_clones), "mine")
         mine = tmp_path / "mine"
         git(mine, "update-ref", "refs/heads/work", "origin/beside")
         git(mine, "symbolic-ref", "HEAD", "refs/heads/work")
@@ -234,12 +234,14 @@ class TestFacts:
         assert [commit.message for commit in read(mine, "work")][-1] == "Beside"
         assert [commit.message for commit in read(mine, "beside")][-1] == "Beside"
 
-    def test_a_worktree_is_a_clone(self, made: Path, tmp_path: Path) -> None:
-        git(tmp_path, "clone", "-q", "--bare", str(made), "bare")
+    def test_a_worktree_is_a_clone(self, made_clones: Path, tmp_path: Path) -> None:
+        git(tmp_path, "clone", "-q", "--bare", str(made_clones), "bare")
         git(tmp_path / "bare", "worktree", "add", "--no-checkout", "-q", str(tmp_path / "tree"), "beside")
         assert read(tmp_path / "tree")[-1].message == "Beside"
 
-    def test_a_shallow_clone_says_so_and_leaves_out_what_it_can_not_tell(self, made: Path, tmp_path: Path) -> None:
-        git(tmp_path, "clone", "-q", "--no-checkout", "--depth=3", f"file://{made}", "shallow")
+    def test_a_shallow_clone_says_so_and_leaves_out_what_it_can_not_tell(
+        self, made_clones: Path, tmp_path: Path
+    ) -> None:
+        git(tmp_path, "clone", "-q", "--no-checkout", "--depth=3", f"file://{made_clones}", "shallow")
         assert GitClone(tmp_path / "shallow").read_facts().is_shallow
         assert [commit.message for commit in read(tmp_path / "shallow")] == ["Latin \ufffd (#8)", "Odd go (#9)"]

@@ -28,7 +28,7 @@ ANY = MirrorLimits()
 SHORT = MirrorLimits(clone_seconds=1.5, fetch_seconds=1.5, lock_seconds=0.3)
 
 
-def refused(setup: MirrorSetup, limits: MirrorLimits = ANY) -> str:
+def catch_refusal(setup: MirrorSetup, limits: MirrorLimits = ANY) -> str:
     with pytest.raises(MirrorUnavailable) as caught:
         setup.update(limits)
     assert TOKEN not in str(caught.value)
@@ -157,14 +157,14 @@ class TestTokens:
         monkeypatch.setenv("HOME", str(tmp_path))
         monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / ".gitconfig"))
         setup.token = ""
-        assert "does not let the token fetch" in refused(setup)
+        assert "does not let the token fetch" in catch_refusal(setup)
         assert not sprung.exists()
         assert {call.token for call in setup.server.calls} == {""}
 
     def test_the_token_goes_to_no_other_address(self, setup: MirrorSetup, tmp_path: Path) -> None:
         with GitServer(tmp_path / "served") as other:
             setup.server.location = other.url
-            assert "could not be updated" in refused(setup)
+            assert "could not be updated" in catch_refusal(setup)
             assert other.calls == []
 
     def test_the_certificates_of_a_network_are_those_of_the_rest_of_the_bot(
@@ -174,7 +174,7 @@ class TestTokens:
             monkeypatch.delenv(name, raising=False)
         with GitServer(setup.source.parents[1], certificate=certificate) as server:
             setup.server = server
-            assert "could not be updated" in refused(setup)
+            assert "could not be updated" in catch_refusal(setup)
             assert server.calls == []
             monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate))
             setup.update()
@@ -207,11 +207,11 @@ class TestTokens:
 class TestFailures:
     def test_no_server(self, setup: MirrorSetup) -> None:
         setup.server = replace_url(setup.server, f"http://127.0.0.1:{closed_port()}")
-        assert "could not be updated" in refused(setup)
+        assert "could not be updated" in catch_refusal(setup)
 
     def test_a_repository_that_is_not_there(self, setup: MirrorSetup) -> None:
         setup.source.rename(setup.source.parent / "other.git")
-        assert "does not let the token fetch" in refused(setup)
+        assert "does not let the token fetch" in catch_refusal(setup)
 
     def test_no_git(self, setup: MirrorSetup) -> None:
         with pytest.raises(MirrorUnavailable, match="install git, or leave PRDIGEST_MIRROR empty"):
@@ -219,12 +219,12 @@ class TestFailures:
 
     def test_a_folder_that_can_not_be_written(self, setup: MirrorSetup) -> None:
         setup.root.write_text("a file")
-        assert "check PRDIGEST_MIRROR" in refused(setup)
+        assert "check PRDIGEST_MIRROR" in catch_refusal(setup)
 
     def test_a_server_that_stalls_ends_at_the_limit(self, setup: MirrorSetup) -> None:
         setup.server.goes_on.clear()
         began = time.monotonic()
-        assert refused(setup, SHORT) == (
+        assert catch_refusal(setup, SHORT) == (
             "The mirror of Octo/Engine could not be updated: it took longer than 1.5 seconds."
         )
         assert time.monotonic() - began < 5
@@ -238,7 +238,7 @@ class TestFailures:
         old = setup.head
         setup.commit("More", {"a.py": b"retries = 3\n"})
         setup.server.goes_on.clear()
-        assert "took longer" in refused(setup, SHORT)
+        assert "took longer" in catch_refusal(setup, SHORT)
         assert read(setup, old) == "retries = 2\n"
         setup.server.goes_on.set()
         setup.update()
@@ -248,7 +248,7 @@ class TestFailures:
         setup.server.goes_on.clear()
         began = time.monotonic()
         with deadlines.bound_work(0.5):
-            assert "took longer" in refused(setup)
+            assert "took longer" in catch_refusal(setup)
         shutdown = ShutdownSignal()
         with ThreadPoolExecutor(1) as pool, deadlines.bound_work(60, shutdown):
             setup.server.has_stalled.clear()
@@ -260,7 +260,7 @@ class TestFailures:
 
     def test_one_that_failed_is_not_tried_again_at_once(self, setup: MirrorSetup) -> None:
         setup.token = "ghp_wrong"
-        sentence = refused(setup)
+        sentence = catch_refusal(setup)
         setup.token = TOKEN
         with pytest.raises(MirrorUnavailable, match=sentence):
             setup.mirror().update(ENGINE)
@@ -275,7 +275,7 @@ class TestFailures:
             file.truncate(2_000_000)
         setup.commit("More", {"a.py": b"retries = 3\n"})
         setup.server.goes_on.clear()
-        assert "larger than 0.001 GB" in refused(setup, limits)
+        assert "larger than 0.001 GB" in catch_refusal(setup, limits)
 
     def test_what_git_takes_for_an_attack_is_not_fetched(self, setup: MirrorSetup) -> None:
         blob = git(setup.source, "rev-parse", "main:a.py")
@@ -286,7 +286,7 @@ class TestFailures:
         identity = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
         commit = git(setup.source, *identity, "commit-tree", "-p", "main", "-m", "Attack", tree)
         git(setup.source, "update-ref", "refs/heads/main", commit)
-        assert "could not be updated" in refused(setup)
+        assert "could not be updated" in catch_refusal(setup)
         assert not setup.path.exists()
 
     def test_a_mistake_of_an_old_program_is_no_attack(self, setup: MirrorSetup) -> None:

@@ -44,7 +44,7 @@ def background(github: Any, token: str = "") -> GitHubBackground:
     return GitHubBackground(GitHubClient(github.url, Auth.Token(token or github.token)))
 
 
-def said(number: int, body: str, author: str | None = "bob", **more: Any) -> RemarkRecord:
+def make_remark(number: int, body: str, author: str | None = "bob", **more: Any) -> RemarkRecord:
     return RemarkRecord(number, body, author, created_at=AT + timedelta(minutes=number), **more)
 
 
@@ -54,7 +54,7 @@ def fetch(github: ScriptedGitHub, **fields: Any) -> Discussion:
 
 
 def test_a_discussion_is_one_call_with_issues_comments_reviews_and_threads(github: ScriptedGitHub) -> None:
-    thread = ThreadRecord("a.py", tuple(said(n, f"remark {n}") for n in range(30, 38)), is_resolved=True)
+    thread = ThreadRecord("a.py", tuple(make_remark(n, f"remark {n}") for n in range(30, 38)), is_resolved=True)
     discussion = fetch(
         github,
         closes=(
@@ -62,12 +62,16 @@ def test_a_discussion_is_one_call_with_issues_comments_reviews_and_threads(githu
             IssueRecord(13, "Secret", "o/x"),
         ),
         comments=(
-            said(1, "first", "alice"),
-            said(2, "second", "bob", association="MEMBER"),
-            said(3, "gone", None),
+            make_remark(1, "first", "alice"),
+            make_remark(2, "second", "bob", association="MEMBER"),
+            make_remark(3, "gone", None),
         ),
-        reviews=(said(20, "", state="APPROVED"), said(21, "draft", state="PENDING"), said(22, "hm", "ci[bot]")),
-        threads=(thread, ThreadRecord("b.py", (said(40, "why?"),))),
+        reviews=(
+            make_remark(20, "", state="APPROVED"),
+            make_remark(21, "draft", state="PENDING"),
+            make_remark(22, "hm", "ci[bot]"),
+        ),
+        threads=(thread, ThreadRecord("b.py", (make_remark(40, "why?"),))),
     )
     assert github.queries == 1
     assert [(each.anchor, each.kind, each.author.login, each.role) for each in discussion.remarks] == [
@@ -94,9 +98,9 @@ def test_a_discussion_is_one_call_with_issues_comments_reviews_and_threads(githu
 def test_the_newest_are_read_and_the_others_counted(github: ScriptedGitHub) -> None:
     discussion = fetch(
         github,
-        comments=tuple(said(n, f"comment {n}") for n in range(130)),
-        reviews=tuple(said(n, f"review {n}") for n in range(70)),
-        threads=tuple(ThreadRecord("a.py", (said(1_000 + n, "x"),)) for n in range(61)),
+        comments=tuple(make_remark(n, f"comment {n}") for n in range(130)),
+        reviews=tuple(make_remark(n, f"review {n}") for n in range(70)),
+        threads=tuple(ThreadRecord("a.py", (make_remark(1_000 + n, "x"),)) for n in range(61)),
     )
     assert len(discussion.remarks) == 220
     assert discussion.unlisted == 30 + 10 + 1
@@ -109,10 +113,10 @@ def test_texts_of_strangers_are_cleaned(github: ScriptedGitHub) -> None:
     discussion = fetch(
         github,
         comments=(
-            said(1, "x" * 10_000_000),
-            said(2, f"a\tb\0\u202e<!-- hint -->token {SECRET}\r\nnext"),
-            said(3, "hidden", is_minimized=True),
-            said(4, "<!-- only a template -->"),
+            make_remark(1, "x" * 10_000_000),
+            make_remark(2, f"a\tb\0\u202e<!-- hint -->token {SECRET}\r\nnext"),
+            make_remark(3, "hidden", is_minimized=True),
+            make_remark(4, "<!-- only a template -->"),
         ),
     )
     assert time.monotonic() - started < 10
@@ -131,7 +135,7 @@ def test_an_address_outside_github_is_not_believed(github: ScriptedGitHub) -> No
         nodes[2]["url"] = {"a": 1}
 
     github.after = lie
-    discussion = fetch(github, comments=tuple(said(n, "text") for n in range(3)))
+    discussion = fetch(github, comments=tuple(make_remark(n, "text") for n in range(3)))
     assert [discussion.build_remark_url(each) for each in discussion.remarks] == [
         "https://github.com/octo/engine/pull/7#issuecomment-1"
     ]
@@ -139,7 +143,7 @@ def test_an_address_outside_github_is_not_believed(github: ScriptedGitHub) -> No
 
 def test_pages_of_an_enterprise_server_are_its_own() -> None:
     with EnterpriseEmulator() as server:
-        server.add(REPO, pull(7, comments=(said(1, "text"),)))
+        server.add(REPO, pull(7, comments=(make_remark(1, "text"),)))
         discussion = background(server).fetch_discussion(REPOSITORY, 7)
         assert (
             discussion.build_remark_url(discussion.remarks[0]) == f"{server.web}/octo/engine/pull/7#issuecomment-1"

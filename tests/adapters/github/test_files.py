@@ -17,7 +17,7 @@ from tests.helpers.builders import REPOSITORY
 FILES = f"/repos/{REPO}/pulls/1/files"
 
 
-def loaded(github: ScriptedGitHub, files: Iterable[dict[str, Any]], **fields: Any) -> PullRequest:
+def load_files(github: ScriptedGitHub, files: Iterable[dict[str, Any]], **fields: Any) -> PullRequest:
     github.add(REPO, record(1, files=list(files), **fields))
     pulls = github.pulls()
     return pulls.load_files(pulls.fetch_pull_request(REPOSITORY, 1))
@@ -25,28 +25,28 @@ def loaded(github: ScriptedGitHub, files: Iterable[dict[str, Any]], **fields: An
 
 def test_a_file_comes_with_its_patch_and_counts(github: ScriptedGitHub) -> None:
     patch = "@@ -1,2 +1,2 @@\n-a\n-b\n+c\n d"
-    pull = loaded(github, [changed_file("src/a b.py", patch)])
+    pull = load_files(github, [changed_file("src/a b.py", patch)])
     assert pull.files == (ChangedFile("src/a b.py", "modified", 1, 2, patch),)
 
 
 def test_a_pull_request_without_files_costs_no_call(github: ScriptedGitHub) -> None:
-    assert loaded(github, []).files == ()
+    assert load_files(github, []).files == ()
     assert github.calls_to("/repos") == []
 
 
 def test_a_patch_that_github_does_not_send_is_none(github: ScriptedGitHub) -> None:
-    pull = loaded(github, [changed_file("logo.png", None, status="added")])
+    pull = load_files(github, [changed_file("logo.png", None, status="added")])
     assert pull.files == (ChangedFile("logo.png", "added", 0, 0, None),)
 
 
 def test_a_renamed_file_names_its_previous_path(github: ScriptedGitHub) -> None:
-    pull = loaded(github, [changed_file("new.py", None, status="renamed", previous_filename="old.py")])
+    pull = load_files(github, [changed_file("new.py", None, status="renamed", previous_filename="old.py")])
     assert pull.files == (ChangedFile("new.py", "renamed", 0, 0, None, previous_path="old.py"),)
 
 
 def test_284_files_come_from_three_pages_in_githubs_order(github: ScriptedGitHub) -> None:
     names = [f"src/{(n * 97) % 284:03}.py" for n in range(284)]
-    pull = loaded(github, map(changed_file, names))
+    pull = load_files(github, map(changed_file, names))
     assert [file.path for file in pull.files or ()] == names
     assert [call.query["page"] for call in github.calls_to(FILES)[1:]] == ["2", "3"]
     assert len(github.calls_to("/repos")) == 3
@@ -54,7 +54,7 @@ def test_284_files_come_from_three_pages_in_githubs_order(github: ScriptedGitHub
 
 @pytest.mark.slow
 def test_files_stop_at_3000_and_the_count_says_that_there_are_more(github: ScriptedGitHub) -> None:
-    pull = loaded(github, (changed_file(f"f{n}", "+x") for n in range(3_050)))
+    pull = load_files(github, (changed_file(f"f{n}", "+x") for n in range(3_050)))
     assert (len(pull.files or ()), pull.changed_files) == (3_000, 3_050)
 
 

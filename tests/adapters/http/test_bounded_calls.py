@@ -236,7 +236,7 @@ def test_a_call_that_ends_in_time_leaves_nothing_behind() -> None:
 
 
 @pytest.fixture
-def certified(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ssl.SSLContext]:
+def tls_context(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ssl.SSLContext]:
     """What a server speaks TLS with; the clients trust it."""
     for variable in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"):
         monkeypatch.setenv(variable, str(certificate))
@@ -252,11 +252,11 @@ def certified(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ss
 @pytest.mark.parametrize("where", ["headers", "body"])
 @pytest.mark.parametrize("name", ["github-graphql", "claude-stream", "slack"])
 def test_a_trickle_over_tls_does_not_extend_a_call(
-    services: dict[str, str], certified: ssl.SSLContext, name: str, where: Where
+    services: dict[str, str], tls_context: ssl.SSLContext, name: str, where: Where
 ) -> None:
     target, act, _ = CALLS[name]
-    with dripping(services[target], where, certified) as drip:
+    with dripping(services[target], where, tls_context) as drip:
         check_it_ends(name, drip)
-    with Drip(services[target], where, certified) as drip:
+    with Drip(services[target], where, tls_context) as drip:
         assert act(drip.url) is not None
         assert len(drip.paths) == 1

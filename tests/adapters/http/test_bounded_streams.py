@@ -41,7 +41,7 @@ def streaming(claude: ClaudeEmulator, seconds: float = 30.0) -> Iterator[Generat
         events.close()
 
 
-def served() -> set[threading.Thread]:
+def find_server_threads() -> set[threading.Thread]:
     """Threads in which an emulator serves a connection."""
     return {each for each in threading.enumerate() if "process_request" in each.name}
 
@@ -69,30 +69,30 @@ def test_calls_of_the_reader_leave_the_stream_alone(claude: ClaudeEmulator) -> N
 
 @pytest.mark.slow
 def test_who_closes_a_stream_ends_its_call(claude: ClaudeEmulator) -> None:
-    before = served()
+    before = find_server_threads()
     with streaming(claude) as events:
-        assert served() - before, "a connection of its own"
+        assert find_server_threads() - before, "a connection of its own"
         events.close()
-        assert eventually(lambda: served() <= before)
+        assert eventually(lambda: find_server_threads() <= before)
         assert list(events) == []
 
 
 @pytest.mark.slow
 def test_another_thread_may_close_it(claude: ClaudeEmulator) -> None:
-    before = served()
+    before = find_server_threads()
     with streaming(claude) as events:
         thread = threading.Thread(target=events.close)
         thread.start()
         thread.join(SOON)
-        assert eventually(lambda: served() <= before)
+        assert eventually(lambda: find_server_threads() <= before)
 
 
 @pytest.mark.slow
 def test_the_end_of_the_process_ends_a_stream_that_nobody_reads_just_now(claude: ClaudeEmulator) -> None:
-    ending, before = ShutdownSignal(), served()
+    ending, before = ShutdownSignal(), find_server_threads()
     with deadlines.bound_work(60, ending), streaming(claude) as events:
         ending.trigger()
-        assert eventually(lambda: served() <= before), "its connection is shut at once"
+        assert eventually(lambda: find_server_threads() <= before), "its connection is shut at once"
         with pytest.raises(ProcessShutdown):
             list(events)
 

@@ -14,14 +14,14 @@ from bot.adapters.openai_compatible import CONTEXT_TOKENS, OPENAI_COMPATIBLE
 from bot.domain.errors import ModelError
 from bot.ports import Chat, Completion, ModelAccess, ModelConnection, Prompt, TextPart, ToolResult, Turn
 from bot.services.summaries.schemas import SummaryAnswer, build_schema
-from tests.emulators.claude.questions import closed
+from tests.emulators.claude.questions import make_closed_schema
 from tests.emulators.claude.script import Step
 from tests.emulators.openai_compatible.server import LARGE, SMALL, OpenAIEmulator
 from tests.helpers.talks import Reply, converse
 
 TOOLS: tuple[dict[str, Any], ...] = (
-    {"name": "read", "description": "Reads a file.", "input_schema": closed(path={"type": "string"})},
-    {"name": "find", "description": "Finds a word.", "input_schema": closed(word={"type": "string"})},
+    {"name": "read", "description": "Reads a file.", "input_schema": make_closed_schema(path={"type": "string"})},
+    {"name": "find", "description": "Finds a word.", "input_schema": make_closed_schema(word={"type": "string"})},
 )
 PROMPT = Prompt(SMALL, "v1", "Be brief.", "What changed? " * 20, build_schema(SummaryAnswer), 1_000)
 ASKED = (Turn("person", (TextPart("A record."), TextPart("What changed?"))),)
@@ -29,7 +29,7 @@ CHAT = Chat(LARGE, "You answer questions.", TOOLS, ASKED, max_tokens=2_000, sile
 
 
 @contextmanager
-def connected(url: str, key: str = "key-of-the-server", tokens: int | None = None) -> Iterator[ModelConnection]:
+def open_model(url: str, key: str = "key-of-the-server", tokens: int | None = None) -> Iterator[ModelConnection]:
     connection = OPENAI_COMPATIBLE.connect(ModelAccess(key, url, {CONTEXT_TOKENS: tokens}))
     try:
         yield connection
@@ -39,29 +39,29 @@ def connected(url: str, key: str = "key-of-the-server", tokens: int | None = Non
 
 def complete(served: OpenAIEmulator, *steps: Step, prompt: Prompt = PROMPT, **access: Any) -> Completion:
     served.script(*steps)
-    with connected(served.address, **access) as model:
+    with open_model(served.address, **access) as model:
         return model.complete(prompt)
 
 
 def talk(served: OpenAIEmulator, *steps: Step, chat: Chat = CHAT, **access: Any) -> Reply:
     served.script(*steps)
-    with connected(served.address, **access) as model:
+    with open_model(served.address, **access) as model:
         return converse(model, chat)
 
 
 def failure(url: str, **access: Any) -> ModelError:
-    with connected(url, **access) as model, pytest.raises(ModelError) as caught:
+    with open_model(url, **access) as model, pytest.raises(ModelError) as caught:
         model.complete(PROMPT)
     return caught.value
 
 
 def talk_failure(url: str, **access: Any) -> ModelError:
-    with connected(url, **access) as model, pytest.raises(ModelError) as caught:
+    with open_model(url, **access) as model, pytest.raises(ModelError) as caught:
         converse(model, CHAT)
     return caught.value
 
 
-def answered(chat: Chat, reply: Reply, result: str = "found", *, is_error: bool = False) -> Chat:
+def answer_calls(chat: Chat, reply: Reply, result: str = "found", *, is_error: bool = False) -> Chat:
     """The talk after the tools that a reply wants."""
     results = tuple(ToolResult(call.id, result, is_error) for call in reply.calls)
     return replace(chat, turns=(*chat.turns, reply.turn, Turn("person", results)))

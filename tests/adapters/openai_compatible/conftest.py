@@ -10,7 +10,7 @@ from tests.emulators.openai_compatible.server import OpenAIEmulator
 
 
 @pytest.fixture
-def served() -> Iterator[OpenAIEmulator]:
+def model_server() -> Iterator[OpenAIEmulator]:
     """A server that is right about everything: no test's own answer is wrong."""
     with OpenAIEmulator() as emulator:
         yield emulator

@@ -21,7 +21,7 @@ from bot.ports import ModelAccess
 from bot.services.review.schemas import ReviewAnswer
 from bot.services.summaries.schemas import AnswerShape, OverviewAnswer, SummaryAnswer, build_schema
 from tests.adapters.model_steps import STATUSES
-from tests.adapters.openai_compatible.asking import PROMPT, complete, connected, failure
+from tests.adapters.openai_compatible.asking import PROMPT, complete, failure, open_model
 from tests.emulators.claude.script import (
     Drop,
     Failure,
@@ -55,31 +55,31 @@ def advice(caplog: pytest.LogCaptureFixture) -> list[str]:
     ],
 )
 def test_the_server_takes_our_schemas(
-    served: OpenAIEmulator, shape: type[AnswerShape], answer: dict[str, object]
+    model_server: OpenAIEmulator, shape: type[AnswerShape], answer: dict[str, object]
 ) -> None:
-    completion = complete(served, Json(answer), prompt=replace(PROMPT, schema=build_schema(shape)))
+    completion = complete(model_server, Json(answer), prompt=replace(PROMPT, schema=build_schema(shape)))
     assert shape.model_validate_json(completion.text)
 
 
-def test_the_request_says_what_the_prompt_says(served: OpenAIEmulator) -> None:
-    usage = complete(served, Text("x" * 400)).usage
-    (body,) = served.requests
+def test_the_request_says_what_the_prompt_says(model_server: OpenAIEmulator) -> None:
+    usage = complete(model_server, Text("x" * 400)).usage
+    (body,) = model_server.requests
     assert (body["model"], body["max_tokens"], "stream" in body) == (SMALL, 1_000, False)
     assert body["messages"] == [
         {"role": "system", "content": PROMPT.system},
         {"role": "user", "content": PROMPT.user},
     ]
     assert body["response_format"]["json_schema"]["schema"] == PROMPT.schema
-    assert (usage.output, usage.input) == (100, served.usages[0]["prompt_tokens"])
+    assert (usage.output, usage.input) == (100, model_server.usages[0]["prompt_tokens"])
 
 
-def test_only_the_key_goes_along(served: OpenAIEmulator, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_key_goes_along(model_server: OpenAIEmulator, monkeypatch: pytest.MonkeyPatch) -> None:
     """Other programs keep secrets in variables that a client of the protocol would read."""
     for name in ("OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS"):
         monkeypatch.setenv(name, f"x-stray: stray-{name}")
-    complete(served, Text("x"))
-    for headers in served.headers:
-        assert headers["authorization"] == f"Bearer {served.api_key}"
+    complete(model_server, Text("x"))
+    for headers in model_server.headers:
+        assert headers["authorization"] == f"Bearer {model_server.api_key}"
         assert "stray" not in str(headers)
         assert set(headers) <= {
             *("host", "accept", "accept-encoding", "connection", "user-agent", "authorization"),
@@ -87,36 +87,36 @@ def test_only_the_key_goes_along(served: OpenAIEmulator, monkeypatch: pytest.Mon
         }
 
 
-def test_a_server_without_a_key_gets_none(served: OpenAIEmulator) -> None:
-    served.api_key = ""
-    complete(served, Text("x"), key="")
-    assert ["authorization" in headers for headers in served.headers] == [False, False]
+def test_a_server_without_a_key_gets_none(model_server: OpenAIEmulator) -> None:
+    model_server.api_key = ""
+    complete(model_server, Text("x"), key="")
+    assert ["authorization" in headers for headers in model_server.headers] == [False, False]
 
 
 # --- formats
 
 
 def test_a_server_that_refuses_formats_is_asked_for_plain_json_from_then_on(
-    served: OpenAIEmulator, caplog: pytest.LogCaptureFixture
+    model_server: OpenAIEmulator, caplog: pytest.LogCaptureFixture
 ) -> None:
-    served.takes_format = False
+    model_server.takes_format = False
     wrapped = f"Here it is:\n```json\n{Json(summary_answer()).value!r}\n```".replace("'", '"')
-    served.script(Text(wrapped), Json(summary_answer()))
-    with connected(served.address) as model:
+    model_server.script(Text(wrapped), Json(summary_answer()))
+    with open_model(model_server.address) as model:
         texts = [model.complete(PROMPT).text for _ in range(2)]
     assert all(SummaryAnswer.model_validate_json(text) for text in texts)
-    assert ["response_format" in body for body in served.requests] == [True, False, False]
-    assert "JSON schema" in served.requests[1]["messages"][0]["content"]
+    assert ["response_format" in body for body in model_server.requests] == [True, False, False]
+    assert "JSON schema" in model_server.requests[1]["messages"][0]["content"]
     assert len([line for line in advice(caplog) if "plain JSON" in line]) == 1
 
 
-def test_a_request_that_is_refused_either_way_says_nothing_about_formats(served: OpenAIEmulator) -> None:
-    served.script(Failure(400, "BadRequestError"), Failure(400, "BadRequestError"), Json(summary_answer()))
-    with connected(served.address) as model:
+def test_a_request_that_is_refused_either_way_says_nothing_about_formats(model_server: OpenAIEmulator) -> None:
+    model_server.script(Failure(400, "BadRequestError"), Failure(400, "BadRequestError"), Json(summary_answer()))
+    with open_model(model_server.address) as model:
         with pytest.raises(ModelRequestRejected, match="status 400"):
             model.complete(PROMPT)
         model.complete(PROMPT)
-    assert "response_format" in served.requests[-1]
+    assert "response_format" in model_server.requests[-1]
 
 
 # --- reasoning
@@ -124,9 +124,11 @@ def test_a_request_that_is_refused_either_way_says_nothing_about_formats(served:
 
 @pytest.mark.parametrize("reasoning", ["reasoning", "reasoning_content", "marked", "unmarked"])
 @pytest.mark.parametrize("headline", ["Fix a cache", "Parse </think> and <think> in streams"])
-def test_reasoning_is_no_part_of_an_answer(served: OpenAIEmulator, reasoning: Reasoning, headline: str) -> None:
-    served.reasoning = reasoning
-    completion = complete(served, Json(summary_answer(headline=headline)))
+def test_reasoning_is_no_part_of_an_answer(
+    model_server: OpenAIEmulator, reasoning: Reasoning, headline: str
+) -> None:
+    model_server.reasoning = reasoning
+    completion = complete(model_server, Json(summary_answer(headline=headline)))
     assert SummaryAnswer.model_validate_json(completion.text).headline == headline
     assert "SECRET" in THOUGHT
     assert "SECRET" not in completion.text
@@ -135,26 +137,28 @@ def test_reasoning_is_no_part_of_an_answer(served: OpenAIEmulator, reasoning: Re
 # --- ends
 
 
-def test_a_refusal_is_told_as_one(served: OpenAIEmulator) -> None:
-    served.script(Refusal())
-    error = failure(served.address)
+def test_a_refusal_is_told_as_one(model_server: OpenAIEmulator) -> None:
+    model_server.script(Refusal())
+    error = failure(model_server.address)
     assert isinstance(error, ModelRefusal)
     assert error.usage.input > 0
 
 
 @pytest.mark.parametrize("step", [Truncated("{}"), Text("{}", "max_tokens"), Text("{}" * 9_000)])
-def test_a_cut_answer_that_looks_complete_is_still_cut(served: OpenAIEmulator, step: Text | Truncated) -> None:
-    served.script(step)
-    error = failure(served.address)
+def test_a_cut_answer_that_looks_complete_is_still_cut(
+    model_server: OpenAIEmulator, step: Text | Truncated
+) -> None:
+    model_server.script(step)
+    error = failure(model_server.address)
     assert isinstance(error, ModelAnswerTruncated)
     assert error.usage.output > 0
 
 
 def test_absent_usage_is_estimated_and_said_to_be(
-    served: OpenAIEmulator, caplog: pytest.LogCaptureFixture
+    model_server: OpenAIEmulator, caplog: pytest.LogCaptureFixture
 ) -> None:
-    served.reports_usage = False
-    usage = complete(served, Text("x" * 300)).usage
+    model_server.reports_usage = False
+    usage = complete(model_server, Text("x" * 300)).usage
     assert (usage.output, usage.input > len(PROMPT.user) // 4) == (100, True)
     assert any("estimated" in line for line in advice(caplog))
 
@@ -166,11 +170,16 @@ def test_absent_usage_is_estimated_and_said_to_be(
 @pytest.mark.parametrize(("step", "kind", "retry_after"), STATUSES, ids=lambda value: str(value)[:40])
 @pytest.mark.parametrize("is_flat", [False, True], ids=["nested", "flat"])
 def test_a_status_becomes_an_error_of_the_domain(
-    served: OpenAIEmulator, step: Failure, kind: type[ModelError], retry_after: float | None, *, is_flat: bool
+    model_server: OpenAIEmulator,
+    step: Failure,
+    kind: type[ModelError],
+    retry_after: float | None,
+    *,
+    is_flat: bool,
 ) -> None:
-    served.has_flat_errors = is_flat
-    served.script(step, step)
-    error = failure(served.address)
+    model_server.has_flat_errors = is_flat
+    model_server.script(step, step)
+    error = failure(model_server.address)
     assert (type(error), error.usage) == (kind, NO_USAGE)
     assert getattr(error, "retry_after", None) == retry_after
 
@@ -185,9 +194,14 @@ def test_a_status_becomes_an_error_of_the_domain(
     ],
 )
 def test_a_wrong_setting_is_named_to_the_operator_alone(
-    served: OpenAIEmulator, caplog: pytest.LogCaptureFixture, key: str, model: str, setting: str, message: str
+    model_server: OpenAIEmulator,
+    caplog: pytest.LogCaptureFixture,
+    key: str,
+    model: str,
+    setting: str,
+    message: str,
 ) -> None:
-    with connected(served.address, key) as connection:
+    with open_model(model_server.address, key) as connection:
         for _ in range(2):
             with pytest.raises(ModelRequestRejected) as caught:
                 connection.complete(replace(PROMPT, model=model))
@@ -196,8 +210,8 @@ def test_a_wrong_setting_is_named_to_the_operator_alone(
     assert key not in caplog.text.replace("key-of-the-server", "")
 
 
-def test_a_wrong_path_names_the_address(served: OpenAIEmulator, caplog: pytest.LogCaptureFixture) -> None:
-    assert isinstance(failure(served.url), ModelRequestRejected)
+def test_a_wrong_path_names_the_address(model_server: OpenAIEmulator, caplog: pytest.LogCaptureFixture) -> None:
+    assert isinstance(failure(model_server.url), ModelRequestRejected)
     assert [line for line in advice(caplog) if "PRDIGEST_MODEL_URL" in line]
 
 
@@ -209,23 +223,25 @@ def test_a_wrong_path_names_the_address(served: OpenAIEmulator, caplog: pytest.L
         "the request exceeds the available context size, try increasing it",
     ],
 )
-def test_a_request_that_the_server_finds_too_long_is_not_sent_again(served: OpenAIEmulator, message: str) -> None:
-    served.script(Failure(400, "BadRequestError", message))
-    error = failure(served.address)
+def test_a_request_that_the_server_finds_too_long_is_not_sent_again(
+    model_server: OpenAIEmulator, message: str
+) -> None:
+    model_server.script(Failure(400, "BadRequestError", message))
+    error = failure(model_server.address)
     assert isinstance(error, ModelInputTooLong)
-    assert (error.excess, len(served.requests)) == (None, 1)
+    assert (error.excess, len(model_server.requests)) == (None, 1)
 
 
-def test_a_lost_connection_and_a_missing_server_are_busy(served: OpenAIEmulator) -> None:
-    served.script(Drop())
-    assert isinstance(failure(served.address), ModelBusy)
+def test_a_lost_connection_and_a_missing_server_are_busy(model_server: OpenAIEmulator) -> None:
+    model_server.script(Drop())
+    assert isinstance(failure(model_server.address), ModelBusy)
     error = failure(f"http://127.0.0.1:{closed_port()}/v1")
     assert (type(error), str(error)) == (ModelBusy, "the model can't be reached")
 
 
-def test_no_answer_in_time_is_busy(served: OpenAIEmulator) -> None:
-    served.script(Hang(5))
-    connection = OpenAIConnection(ModelAccess(served.api_key, served.address), seconds=0.3)
+def test_no_answer_in_time_is_busy(model_server: OpenAIEmulator) -> None:
+    model_server.script(Hang(5))
+    connection = OpenAIConnection(ModelAccess(model_server.api_key, model_server.address), seconds=0.3)
     began = time.monotonic()
     with pytest.raises(ModelBusy, match="in time"):
         connection.complete(PROMPT)

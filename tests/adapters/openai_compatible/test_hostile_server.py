@@ -18,9 +18,9 @@ from bot.ports import ToolCall
 from tests.adapters.openai_compatible.asking import (
     CHAT,
     Scripted,
-    answered,
-    connected,
+    answer_calls,
     failure,
+    open_model,
     talk_failure,
 )
 from tests.adapters.worlds import Garbage, Moved, WebPage
@@ -50,7 +50,7 @@ def stream(*values: Any) -> Response:
 
 
 def hear(*values: Any) -> Reply:
-    with Scripted(stream(*values)) as world, connected(f"{world.url}/v1") as model:
+    with Scripted(stream(*values)) as world, open_model(f"{world.url}/v1") as model:
         return converse(model, CHAT)
 
 
@@ -171,13 +171,13 @@ def test_calls_are_put_together(parts: list[Any], expected: list[tuple[str, str,
 
 @pytest.mark.parametrize("written", ["{nope", "[1]", '"x"', "NaN", '{"a": NaN}', "[" * 5_000, "9" * 5_000, "null"])
 def test_unusable_arguments_are_an_error_for_the_model_and_go_back_as_none(
-    served: OpenAIEmulator, written: str
+    model_server: OpenAIEmulator, written: str
 ) -> None:
     reply = hear(call(0, "read", written, "a"), chunk("tool_calls"))
     assert reply.calls == (ToolCall("a", "read", {"these arguments, which are no JSON object": True}),)
-    served.script(Text("Much."))
-    with connected(served.address) as model:
-        assert converse(model, answered(CHAT, reply, "refused", is_error=True)).words == "Much."
+    model_server.script(Text("Much."))
+    with open_model(model_server.address) as model:
+        assert converse(model, answer_calls(CHAT, reply, "refused", is_error=True)).words == "Much."
 
 
 def test_the_calls_of_a_turn_that_was_cut_are_dropped() -> None:
@@ -189,15 +189,17 @@ def test_the_calls_of_a_turn_that_was_cut_are_dropped() -> None:
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_a_redirect_is_not_followed(served: OpenAIEmulator, status: int, caplog: pytest.LogCaptureFixture) -> None:
-    with Moved(status, served.url) as world:
+def test_a_redirect_is_not_followed(
+    model_server: OpenAIEmulator, status: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Moved(status, model_server.url) as world:
         for ask in (failure, talk_failure):
             error = ask(f"{world.url}/v1")
             assert (type(error), str(error)) == (
                 ModelRequestRejected,
                 "the model's server sends its callers elsewhere",
             )
-    assert served.headers == []
+    assert model_server.headers == []
     assert "PRDIGEST_MODEL_URL" in caplog.text
 
 
@@ -276,7 +278,7 @@ def test_a_dripping_answer_ends_by_its_deadline() -> None:
 
     with (
         Scripted(Response(200, headers=STREAM, chunks=drip())) as world,
-        connected(f"{world.url}/v1") as model,
+        open_model(f"{world.url}/v1") as model,
         pytest.raises(ModelBusy, match="in time"),
     ):
         converse(model, replace(CHAT, seconds=1.0))

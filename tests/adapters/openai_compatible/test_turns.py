@@ -16,7 +16,7 @@ from bot.services.review.schemas import ReviewAnswer
 from bot.services.summaries.schemas import build_schema
 from tests.adapters.claude.test_chat import Ear
 from tests.adapters.model_steps import CLEAN, HALF, STEPS, Told
-from tests.adapters.openai_compatible.asking import CHAT, answered, connected, talk, talk_failure
+from tests.adapters.openai_compatible.asking import CHAT, answer_calls, open_model, talk, talk_failure
 from tests.emulators.claude.script import (
     Hang,
     Json,
@@ -46,20 +46,20 @@ def rounds(served: OpenAIEmulator, *steps: Step) -> list[Reply]:
     chat, replies = CHAT, list[Reply]()
     for step in steps:
         replies.append(talk(served, step, chat=chat))
-        chat = answered(chat, replies[-1])
+        chat = answer_calls(chat, replies[-1])
     return replies
 
 
 # --- text
 
 
-def test_text_comes_piece_by_piece_once_the_habit_of_the_model_is_known(served: OpenAIEmulator) -> None:
-    served.script(Text(WORDS), Text(WORDS))
-    with connected(served.address) as model:
+def test_text_comes_piece_by_piece_once_the_habit_of_the_model_is_known(model_server: OpenAIEmulator) -> None:
+    model_server.script(Text(WORDS), Text(WORDS))
+    with open_model(model_server.address) as model:
         first, second = converse(model, CHAT), converse(model, CHAT)
     assert (first.words, len(deltas(first))) == (WORDS, 1)
     assert (second.words, len(deltas(second)) > 10) == (WORDS, True)
-    told = served.usages[1]
+    told = model_server.usages[1]
     assert (second.usage.input, second.usage.output) == (told["prompt_tokens"], told["completion_tokens"])
 
 
@@ -67,18 +67,20 @@ def test_text_comes_piece_by_piece_once_the_habit_of_the_model_is_known(served: 
     "text", ["Größe 日本 🎉" * 20, "a\r\nb\u2028c\n\nd", "data: x\n\ndata: [DONE]\n\n", "\x00 "]
 )
 @pytest.mark.parametrize("reasoning", ["", "reasoning"])
-def test_whatever_the_text_is_it_arrives(served: OpenAIEmulator, text: str, reasoning: Reasoning) -> None:
-    served.reasoning = reasoning
-    assert talk(served, Text(text)).words == text
+def test_whatever_the_text_is_it_arrives(model_server: OpenAIEmulator, text: str, reasoning: Reasoning) -> None:
+    model_server.reasoning = reasoning
+    assert talk(model_server, Text(text)).words == text
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("reasoning", REASONINGS)
 @pytest.mark.parametrize("answer", [WORDS, "It parses `</think>` now.\n```\n</think>\n```\nAnd <think>, too."])
-def test_reasoning_is_never_shown_nor_sent_back(served: OpenAIEmulator, reasoning: Reasoning, answer: str) -> None:
-    served.reasoning = reasoning
-    served.script(*[Text(answer)] * 3)
-    with connected(served.address) as model:
+def test_reasoning_is_never_shown_nor_sent_back(
+    model_server: OpenAIEmulator, reasoning: Reasoning, answer: str
+) -> None:
+    model_server.reasoning = reasoning
+    model_server.script(*[Text(answer)] * 3)
+    with open_model(model_server.address) as model:
         replies = [converse(model, CHAT) for _ in range(3)]
     assert [reply.words for reply in replies] == [answer] * 3
     assert "SECRET" not in str([reply.events for reply in replies])
@@ -86,16 +88,16 @@ def test_reasoning_is_never_shown_nor_sent_back(served: OpenAIEmulator, reasonin
     assert live[1:] == [reasoning != "unmarked"] * 2
 
 
-def test_a_turn_cut_within_its_thoughts_shows_nothing(served: OpenAIEmulator) -> None:
+def test_a_turn_cut_within_its_thoughts_shows_nothing(model_server: OpenAIEmulator) -> None:
     for text, reasoning in (("<think>\nThey ask", ""), ("They ask about", "")):
-        served.reasoning = reasoning  # type: ignore[assignment]
-        reply = talk(served, Truncated(text))
+        model_server.reasoning = reasoning  # type: ignore[assignment]
+        reply = talk(model_server, Truncated(text))
         assert (reply.words, reply.is_cut, reply.turn.model_blocks) == ("", True, ())
 
 
-def test_the_talks_of_several_threads_do_not_mix(served: OpenAIEmulator) -> None:
-    served.respond = lambda view: Text(view["messages"][0]["content"][0]["text"] * 30, pace=0.001)
-    with connected(served.address) as model, ThreadPoolExecutor(4) as pool:
+def test_the_talks_of_several_threads_do_not_mix(model_server: OpenAIEmulator) -> None:
+    model_server.respond = lambda view: Text(view["messages"][0]["content"][0]["text"] * 30, pace=0.001)
+    with open_model(model_server.address) as model, ThreadPoolExecutor(4) as pool:
 
         def ask(number: int) -> str:
             turns = (Turn("person", (TextPart(f"<{number}>"),)),)
@@ -107,35 +109,37 @@ def test_the_talks_of_several_threads_do_not_mix(served: OpenAIEmulator) -> None
 # --- tools
 
 
-def test_calls_come_in_order_with_their_arguments(served: OpenAIEmulator) -> None:
+def test_calls_come_in_order_with_their_arguments(model_server: OpenAIEmulator) -> None:
     tool_calls: tuple[tuple[str, dict[str, Any]], ...] = (
         ("read", {"path": "größe/日本.py"}),
         ("find", {"word": "x" * 200}),
         ("read", {"path": "b.py"}),
     )
-    reply = talk(served, ToolUses(tool_calls, text="Let me look."))
+    reply = talk(model_server, ToolUses(tool_calls, text="Let me look."))
     assert reply.words == "Let me look."
     assert tuple((call.name, call.arguments) for call in reply.calls) == tool_calls
     assert len({call.id for call in reply.calls}) == 3
 
 
 @pytest.mark.parametrize("reasoning", REASONINGS)
-def test_over_three_rounds_the_server_takes_what_was_said(served: OpenAIEmulator, reasoning: Reasoning) -> None:
-    served.reasoning = reasoning
+def test_over_three_rounds_the_server_takes_what_was_said(
+    model_server: OpenAIEmulator, reasoning: Reasoning
+) -> None:
+    model_server.reasoning = reasoning
     look = ToolUse("read", {"path": "a.py"}, text="Let me look.")
     both = ToolUses((("find", {"word": "x"}), ("read", {"path": "b.py"})))
-    rounds(served, look, both, ToolUse("find", {"word": "y"}, text="\n"), Text("Much."))
-    roles = [message["role"] for message in served.requests[-1]["messages"]]
+    rounds(model_server, look, both, ToolUse("find", {"word": "y"}, text="\n"), Text("Much."))
+    roles = [message["role"] for message in model_server.requests[-1]["messages"]]
     assert roles == ["system", "user", "assistant", "tool", "assistant", "tool", "tool", "assistant", "tool"]
-    assert "SECRET" not in str(served.requests)
+    assert "SECRET" not in str(model_server.requests)
 
 
-def test_an_error_of_a_tool_is_told_as_one_and_notes_stand_below(served: OpenAIEmulator) -> None:
-    reply = talk(served, ToolUse("read", {"path": "a.py"}))
-    chat = answered(CHAT, reply, "no such file", is_error=True)
+def test_an_error_of_a_tool_is_told_as_one_and_notes_stand_below(model_server: OpenAIEmulator) -> None:
+    reply = talk(model_server, ToolUse("read", {"path": "a.py"}))
+    chat = answer_calls(CHAT, reply, "no such file", is_error=True)
     last = replace(chat.turns[-1], parts=(*chat.turns[-1].parts, TextPart("No more tools.")))
-    talk(served, Text("Much."), chat=replace(chat, turns=(*chat.turns[:-1], last), may_use_tools=False))
-    body = served.requests[-1]
+    talk(model_server, Text("Much."), chat=replace(chat, turns=(*chat.turns[:-1], last), may_use_tools=False))
+    body = model_server.requests[-1]
     assert [message["content"] for message in body["messages"][-2:]] == [
         "The tool failed: no such file",
         "No more tools.",
@@ -143,19 +147,19 @@ def test_an_error_of_a_tool_is_told_as_one_and_notes_stand_below(served: OpenAIE
     assert (len(body["tools"]), body["tool_choice"]) == (2, "none")
 
 
-def test_neighbours_become_one_message_and_blank_ones_none(served: OpenAIEmulator) -> None:
+def test_neighbours_become_one_message_and_blank_ones_none(model_server: OpenAIEmulator) -> None:
     more = (Turn("model", (TextPart(" \n"),)), Turn("person", (TextPart("And now?"), TextPart("\t"))))
-    talk(served, Text("Much."), chat=replace(CHAT, turns=(*CHAT.turns, *more)))
-    assert [message["content"] for message in served.requests[0]["messages"][1:]] == [
+    talk(model_server, Text("Much."), chat=replace(CHAT, turns=(*CHAT.turns, *more)))
+    assert [message["content"] for message in model_server.requests[0]["messages"][1:]] == [
         "A record.\n\nWhat changed?\n\nAnd now?"
     ]
 
 
 def test_a_server_without_tools_says_how_to_start_it(
-    served: OpenAIEmulator, caplog: pytest.LogCaptureFixture
+    model_server: OpenAIEmulator, caplog: pytest.LogCaptureFixture
 ) -> None:
-    served.takes_tools = False
-    error = talk_failure(served.address)
+    model_server.takes_tools = False
+    error = talk_failure(model_server.address)
     assert (type(error), str(error)) == (ModelRequestRejected, "the model's server accepts no tools")
     assert "--enable-auto-tool-choice" in caplog.text
 
@@ -166,20 +170,20 @@ def test_a_server_without_tools_says_how_to_start_it(
 @pytest.mark.parametrize("takes_format", [True, False])
 @pytest.mark.parametrize("reasoning", ["", "unmarked"])
 def test_a_report_has_its_schema_with_tools_and_without(
-    served: OpenAIEmulator, reasoning: Reasoning, *, takes_format: bool
+    model_server: OpenAIEmulator, reasoning: Reasoning, *, takes_format: bool
 ) -> None:
-    served.takes_format, served.reasoning = takes_format, reasoning
+    model_server.takes_format, model_server.reasoning = takes_format, reasoning
     report = Json(review_answer(suspicion()))
-    served.script(ToolUse("read", {"path": "a.py"}), report, report, report)
+    model_server.script(ToolUse("read", {"path": "a.py"}), report, report, report)
     chat = replace(CHAT, schema=build_schema(ReviewAnswer))
-    with connected(served.address) as model:
+    with open_model(model_server.address) as model:
         replies = [converse(model, chat)]
-        chat = answered(chat, replies[0])
+        chat = answer_calls(chat, replies[0])
         replies.append(converse(model, chat))
         replies += [converse(model, replace(chat, may_use_tools=False)) for _ in range(2)]
     assert [len(reply.calls) for reply in replies] == [1, 0, 0, 0]
     assert [bool(ReviewAnswer.model_validate_json(reply.words).suspicions) for reply in replies[1:]] == [True] * 3
-    formats = ["response_format" in body for body in served.requests]
+    formats = ["response_format" in body for body in model_server.requests]
     assert formats == [False, False, True, True] if takes_format else [False, False, True, False, False]
 
 
@@ -193,18 +197,18 @@ def test_a_report_has_its_schema_with_tools_and_without(
     ids=lambda value: str(value)[:60] if not isinstance(value, Told) else "",
 )
 def test_whatever_goes_wrong_is_told_in_the_words_of_the_domain(
-    served: OpenAIEmulator, step: Step, told: Told
+    model_server: OpenAIEmulator, step: Step, told: Told
 ) -> None:
     # what is said is heard as it comes
-    served.reasoning = "reasoning"
-    served.script(step, Text("Not asked for."))
+    model_server.reasoning = "reasoning"
+    model_server.script(step, Text("Not asked for."))
     ear = Ear()
-    with connected(served.address) as model, pytest.raises(ModelError) as caught:
+    with open_model(model_server.address) as model, pytest.raises(ModelError) as caught:
         converse(model, CHAT, ear)
     error = caught.value
     assert (type(error), ear.text) == (told.kind, told.heard)
     assert getattr(error, "retry_after", None) == told.retry_after
-    assert (error.usage != NO_USAGE, len(served.requests)) == (told.has_usage, 1)
+    assert (error.usage != NO_USAGE, len(model_server.requests)) == (told.has_usage, 1)
 
 
 SHORT = replace(CHAT, silence=0.5, seconds=0.5)
@@ -226,11 +230,11 @@ def test_a_server_that_is_silent_for_too_long_is_busy() -> None:
 
 
 @pytest.mark.slow
-def test_who_has_heard_enough_ends_it_and_pays_for_what_was_read(served: OpenAIEmulator) -> None:
-    served.reasoning = "reasoning"
-    served.script(Text(WORDS * 5, pace=0.2))
+def test_who_has_heard_enough_ends_it_and_pays_for_what_was_read(model_server: OpenAIEmulator) -> None:
+    model_server.reasoning = "reasoning"
+    model_server.script(Text(WORDS * 5, pace=0.2))
     began = time.monotonic()
-    with connected(served.address) as model:
+    with open_model(model_server.address) as model:
         reply = converse(model, CHAT, lambda _: False)
     assert time.monotonic() - began < 6
     assert (reply.calls, reply.usage.input > 0) == ((), True)

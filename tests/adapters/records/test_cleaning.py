@@ -161,10 +161,10 @@ class TestAnswers:
 
     @pytest.mark.parametrize("page", [None, {}, {"hasNextPage": True, "endCursor": None}, {"hasNextPage": None}])
     def test_a_list_that_breaks_off_is_not_taken_for_whole(self, github: ScriptedGitHub, page: Any) -> None:
-        def broken(_number: int, body: dict[str, Any]) -> None:
+        def break_page(_number: int, body: dict[str, Any]) -> None:
             body["data"]["repository"]["pullRequests"]["pageInfo"] = page
 
-        github.after = broken
+        github.after = break_page
         with pytest.raises(GitHubUnavailable, match="a list breaks off"):
             github.pulls().list_merged(REPOSITORY, DAY)
 

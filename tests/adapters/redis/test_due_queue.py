@@ -50,7 +50,7 @@ FULL = Subscription(
 
 
 @pytest.fixture
-def kept(store: Redis) -> RedisSubscriptionStore:
+def subscription_store(store: Redis) -> RedisSubscriptionStore:
     return RedisSubscriptionStore(store)
 
 
@@ -64,7 +64,7 @@ def journal(store: Redis) -> RedisRunLog:
     return RedisRunLog(store)
 
 
-def written(store: Redis, subscription: Subscription) -> str:
+def read_subscription(store: Redis, subscription: Subscription) -> str:
     return unpack_value(cast("bytes", store.hget(SUBSCRIPTIONS.build_key(), subscription.id)))
 
 
@@ -74,49 +74,51 @@ def write(store: Redis, subscription: Subscription, text: str) -> None:
 
 class TestSubscriptions:
     @pytest.mark.parametrize("made", [DAILY, FULL], ids=["plain", "full"])
-    def test_what_is_kept_comes_back(self, kept: RedisSubscriptionStore, made: Subscription) -> None:
-        kept.put(made)
-        assert kept.get(made.id) == made
-        assert list(kept.list_all()) == [made]
-        assert kept.get_many([made.id]) == {made.id: made}
+    def test_what_is_kept_comes_back(self, subscription_store: RedisSubscriptionStore, made: Subscription) -> None:
+        subscription_store.put(made)
+        assert subscription_store.get(made.id) == made
+        assert list(subscription_store.list_all()) == [made]
+        assert subscription_store.get_many([made.id]) == {made.id: made}
 
-    def test_of_the_same_id_the_last_is_kept(self, kept: RedisSubscriptionStore) -> None:
+    def test_of_the_same_id_the_last_is_kept(self, subscription_store: RedisSubscriptionStore) -> None:
         paused = replace(DAILY, is_paused=True)
-        kept.put(DAILY)
-        kept.put(paused)
-        assert list(kept.list_all()) == [paused]
+        subscription_store.put(DAILY)
+        subscription_store.put(paused)
+        assert list(subscription_store.list_all()) == [paused]
 
-    def test_what_is_removed_is_gone_and_may_be_removed_again(self, kept: RedisSubscriptionStore) -> None:
-        kept.put(DAILY)
-        kept.put(FULL)
+    def test_what_is_removed_is_gone_and_may_be_removed_again(
+        self, subscription_store: RedisSubscriptionStore
+    ) -> None:
+        subscription_store.put(DAILY)
+        subscription_store.put(FULL)
         for _ in range(2):
-            kept.remove(DAILY.id)
-        assert kept.get(DAILY.id) is None
-        assert list(kept.list_all()) == [FULL]
+            subscription_store.remove(DAILY.id)
+        assert subscription_store.get(DAILY.id) is None
+        assert list(subscription_store.list_all()) == [FULL]
 
-    def test_those_that_there_are_come_by_their_ids(self, kept: RedisSubscriptionStore) -> None:
-        kept.put(DAILY)
-        kept.put(FULL)
-        assert kept.get_many([FULL.id, "nothing", DAILY.id]) == {FULL.id: FULL, DAILY.id: DAILY}
-        assert kept.get_many([]) == {}
+    def test_those_that_there_are_come_by_their_ids(self, subscription_store: RedisSubscriptionStore) -> None:
+        subscription_store.put(DAILY)
+        subscription_store.put(FULL)
+        assert subscription_store.get_many([FULL.id, "nothing", DAILY.id]) == {FULL.id: FULL, DAILY.id: DAILY}
+        assert subscription_store.get_many([]) == {}
 
     def test_one_of_another_version_is_read_as_far_as_it_is_known(
-        self, kept: RedisSubscriptionStore, store: Redis
+        self, subscription_store: RedisSubscriptionStore, store: Redis
     ) -> None:
-        kept.put(DAILY)
-        value = json.loads(written(store, DAILY))
+        subscription_store.put(DAILY)
+        value = json.loads(read_subscription(store, DAILY))
         assert {"is_open", "follows"}.isdisjoint(value)
         write(store, DAILY, json.dumps({**value, "mood": "cheerful"}))
-        assert kept.get(DAILY.id) == DAILY
+        assert subscription_store.get(DAILY.id) == DAILY
 
     def test_one_that_cant_be_read_keeps_no_other_from_being_found(
-        self, kept: RedisSubscriptionStore, store: Redis, caplog: pytest.LogCaptureFixture
+        self, subscription_store: RedisSubscriptionStore, store: Redis, caplog: pytest.LogCaptureFixture
     ) -> None:
-        kept.put(DAILY)
-        kept.put(FULL)
-        write(store, FULL, written(store, FULL).replace("Asia/Kathmandu", "Asia/Atlantis"))
-        assert list(kept.list_all()) == [DAILY]
-        assert kept.get_many([FULL.id, DAILY.id]) == {DAILY.id: DAILY}
+        subscription_store.put(DAILY)
+        subscription_store.put(FULL)
+        write(store, FULL, read_subscription(store, FULL).replace("Asia/Kathmandu", "Asia/Atlantis"))
+        assert list(subscription_store.list_all()) == [DAILY]
+        assert subscription_store.get_many([FULL.id, DAILY.id]) == {DAILY.id: DAILY}
         assert "Asia/Atlantis" in caplog.text
 
 
@@ -244,9 +246,9 @@ class TestJournal:
 
 
 def test_none_of_it_expires(
-    kept: RedisSubscriptionStore, agenda: RedisDueQueue, journal: RedisRunLog, store: Redis
+    subscription_store: RedisSubscriptionStore, agenda: RedisDueQueue, journal: RedisRunLog, store: Redis
 ) -> None:
-    kept.put(DAILY)
+    subscription_store.put(DAILY)
     agenda.put(A, NINE)
     agenda.move(A, NINE, NINE + HOUR)
     journal.add_run(Run(NINE, "digest:1", RunOutcome.POSTED))

@@ -41,7 +41,7 @@ def line(store: Redis) -> RedisQuestionQueue:
     return RedisQuestionQueue(store)
 
 
-def served(line: RedisQuestionQueue, place: str = PLACE) -> list[Question]:
+def serve_questions(line: RedisQuestionQueue, place: str = PLACE) -> list[Question]:
     """All that wait, each after the one before has left."""
     questions: list[Question] = []
     while (first := line.get_first(place)) and len(questions) < 1_000:
@@ -62,7 +62,7 @@ def test_a_question_that_another_version_wrote_leaves_too(store: Redis, line: Re
     written = json.dumps({"text": "Why?", "ts": "1772300001.000100", "visit": fields})
     store.zadd(f"waiting:{PLACE}", {written: 1772300001.0001})
     line.add_question(PLACE, question("1772300001.000101"))
-    assert [each.ts for each in served(line)] == ["1772300001.000100", "1772300001.000101"]
+    assert [each.ts for each in serve_questions(line)] == ["1772300001.000100", "1772300001.000101"]
 
 
 def test_a_question_of_the_version_before_is_read_whole(store: Redis, line: RedisQuestionQueue) -> None:
@@ -101,7 +101,7 @@ def test_turns_go_by_the_time_of_asking_and_not_of_joining(
 ) -> None:
     for ts in order:
         line.add_question(PLACE, question(ts))
-    assert [entry.ts for entry in served(line)] == list(TIMES)
+    assert [entry.ts for entry in serve_questions(line)] == list(TIMES)
 
 
 def test_who_asked_earlier_and_joins_later_comes_first(line: RedisQuestionQueue) -> None:
@@ -124,13 +124,13 @@ def test_a_question_is_kept_for_good_so_that_a_full_store_does_not_evict_it(
 def test_who_has_waited_for_more_than_three_days_waits_no_longer(line: RedisQuestionQueue) -> None:
     for ts in ("1772300001.000100", "1772300002.000100", "1772559202.000000"):
         line.add_question(PLACE, question(ts))
-    assert [entry.ts for entry in served(line)] == ["1772300002.000100", "1772559202.000000"]
+    assert [entry.ts for entry in serve_questions(line)] == ["1772300002.000100", "1772559202.000000"]
 
 
 def test_who_joins_twice_waits_once(line: RedisQuestionQueue) -> None:
     for _ in range(3):
         line.add_question(PLACE, question())
-    assert served(line) == [question()]
+    assert serve_questions(line) == [question()]
 
 
 def test_the_first_stays_until_it_leaves(line: RedisQuestionQueue) -> None:
@@ -144,7 +144,7 @@ def test_who_does_not_wait_may_leave(line: RedisQuestionQueue) -> None:
     line.add_question(PLACE, question())
     line.remove_question(PLACE, question("1772300009.000100"))
     line.remove_question("C0ELSE:1.1", question())
-    assert served(line) == [question()]
+    assert serve_questions(line) == [question()]
 
 
 def test_who_left_may_join_again(line: RedisQuestionQueue) -> None:
@@ -152,13 +152,16 @@ def test_who_left_may_join_again(line: RedisQuestionQueue) -> None:
         line.add_question(PLACE, question())
         line.remove_question(PLACE, question())
     line.add_question(PLACE, question())
-    assert served(line) == [question()]
+    assert serve_questions(line) == [question()]
 
 
 def test_places_are_kept_apart(line: RedisQuestionQueue) -> None:
     line.add_question(PLACE, question("1.1"))
     line.add_question("C0HOME:2", question("2.2"))
-    assert [served(line, place) for place in (PLACE, "C0HOME:2")] == [[question("1.1")], [question("2.2")]]
+    assert [serve_questions(line, place) for place in (PLACE, "C0HOME:2")] == [
+        [question("1.1")],
+        [question("2.2")],
+    ]
 
 
 ALL_FIELDS = SlackRequest(
@@ -177,20 +180,20 @@ ALL_FIELDS = SlackRequest(
 )
 def test_a_question_comes_back_as_it_was_asked(line: RedisQuestionQueue, asked: Question) -> None:
     line.add_question(PLACE, asked)
-    assert served(line) == [asked]
+    assert serve_questions(line) == [asked]
 
 
 def test_those_who_wait_outlive_who_let_them_in(store_url: str, line: RedisQuestionQueue) -> None:
     with connect_server(store_url) as web:
         RedisQuestionQueue(web).add_question(PLACE, question())
-    assert served(line) == [question()]
+    assert serve_questions(line) == [question()]
 
 
 def test_many_join_at_once_and_none_is_lost(line: RedisQuestionQueue) -> None:
     asked = [question(f"17723000{n:02}.000100") for n in range(40)]
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda each: line.add_question(PLACE, each), reversed(asked)))
-    assert served(line) == asked
+    assert serve_questions(line) == asked
 
 
 # --- one serves
@@ -229,7 +232,7 @@ def test_a_line_is_free_after_who_served_it_failed(line: RedisQuestionQueue) -> 
 def test_who_waits_may_join_and_leave_while_a_line_is_served(store_url: str, line: RedisQuestionQueue) -> None:
     with connect_server(store_url) as other, line.try_lock(PLACE):
         RedisQuestionQueue(other).add_question(PLACE, question())
-        assert served(line) == [question()]
+        assert serve_questions(line) == [question()]
 
 
 def test_of_many_who_come_at_once_one_serves(store_url: str, line: RedisQuestionQueue) -> None:
@@ -260,7 +263,7 @@ def hold(*names: str, mark: str = "", dollars: float = 1.0) -> BudgetHold:
     return BudgetHold(mark or uuid4().hex, dollars, names)
 
 
-def unsettled(store: Redis, name: str) -> list[str]:
+def list_unsettled_holds(store: Redis, name: str) -> list[str]:
     """The reservations of a name that still count."""
     members = cast("list[bytes]", store.zrange(BUDGET_HOLDS.build_key(name), 0, -1))
     return [each.decode() for each in members if b":settled:" not in each]
@@ -307,7 +310,7 @@ def test_what_is_reserved_counts_until_it_is_settled(spending: RedisSpendingStor
     assert spending.reserve_budget(second, [("U2", 2.0), ("all", 1.0)]) is None
     assert spending.get_spending("all") == 0.25
     spending.settle_hold(second, 0.0)
-    assert [unsettled(store, name) for name in ("U1", "U2", "all")] == [[], [], []]
+    assert [list_unsettled_holds(store, name) for name in ("U1", "U2", "all")] == [[], [], []]
 
 
 @pytest.mark.slow
@@ -420,7 +423,7 @@ AWAY: dict[str, Callable[[Redis], object]] = {
 
 @pytest.mark.slow
 def test_a_store_that_is_away_is_told_in_one_sentence() -> None:
-    def said(act: Callable[[Redis], object]) -> str:
+    def catch_refusal(act: Callable[[Redis], object]) -> str:
         with (
             connect_server(f"redis://127.0.0.1:{closed_port()}/0") as client,
             pytest.raises(StoreUnavailable) as caught,
@@ -429,5 +432,5 @@ def test_a_store_that_is_away_is_told_in_one_sentence() -> None:
         return str(caught.value)
 
     with ThreadPoolExecutor(len(AWAY)) as pool:
-        messages = dict(zip(AWAY, pool.map(said, AWAY.values()), strict=True))
+        messages = dict(zip(AWAY, pool.map(catch_refusal, AWAY.values()), strict=True))
     assert {name: is_one_sentence(text) for name, text in messages.items()} == dict.fromkeys(AWAY, True)

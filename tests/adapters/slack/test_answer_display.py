@@ -397,7 +397,7 @@ def test_edits_are_seconds_apart(scene: Scene) -> None:
 
 def test_a_channel_without_the_bot_is_refused_and_nothing_is_left(scene: Scene) -> None:
     scene.slack.workspace.channels[HOME].member = False
-    for way in (streamed, silent):
+    for way in (stream_answer, silent):
         with pytest.raises(SlackCallRefused) as caught:
             way(scene, scene.open())
         assert caught.value.code == "not_in_channel"
@@ -410,13 +410,13 @@ FAULTS: dict[str, Json] = {"server error": {"status": 500}, "lost": {"hang_up": 
 Way = Callable[[Scene, AnswerDisplay], object]
 
 
-def streamed(scene: Scene, display: AnswerDisplay) -> None:
+def stream_answer(scene: Scene, display: AnswerDisplay) -> None:
     with suppress(AnswerCancelled):
         scene.show(display, *WORDS)
     display.finish(WHOLE, BELOW)
 
 
-def replaced(scene: Scene, display: AnswerDisplay) -> None:
+def replace_answer(scene: Scene, display: AnswerDisplay) -> None:
     scene.show(display, "Something else. " * 20)
     display.replace_text(WORDS[0])
     scene.hands.now += 5
@@ -430,18 +430,18 @@ def silent(_: Scene, display: AnswerDisplay) -> None:
 
 # which call fails, in which way of writing, and whether Slack streams there
 CALLS: dict[str, tuple[str, Way, bool]] = {
-    "start": (START, streamed, True),
-    "append": (APPEND, streamed, True),
-    "stop": (STOP, streamed, True),
+    "start": (START, stream_answer, True),
+    "append": (APPEND, stream_answer, True),
+    "stop": (STOP, stream_answer, True),
     "post": (POST, silent, True),
-    "post in place of a stream": (POST, streamed, False),
-    "edit in place of a stream": (UPDATE, streamed, False),
-    "stop for an edit": (STOP, replaced, True),
-    "edit of a stream": (UPDATE, replaced, True),
+    "post in place of a stream": (POST, stream_answer, False),
+    "edit in place of a stream": (UPDATE, stream_answer, False),
+    "stop for an edit": (STOP, replace_answer, True),
+    "edit of a stream": (UPDATE, replace_answer, True),
 }
 
 
-def tried(scene: Scene, way: Way, *, remembers: bool, times: int = 4) -> int:
+def try_writing(scene: Scene, way: Way, *, remembers: bool, times: int = 4) -> int:
     """Write as the job does, which is tried again where Slack is away; how many tries it took.
 
     Without ``remembers`` each try ended before it could keep what it was told.
@@ -466,7 +466,7 @@ def test_wherever_slack_fails_there_is_one_whole_answer_in_the_end(
     if not streams:
         scene.slack.fail_next(START, error="unknown_method")
     scene.slack.fail_next(method, after_effect=after_effect, **fault)
-    tried(scene, way, remembers=remembers)
+    try_writing(scene, way, remembers=remembers)
     scene.assert_whole()
 
 
@@ -475,7 +475,7 @@ def test_slack_may_fail_more_than_once(scene: Scene, method: str, way: Way, stre
     if not streams:
         scene.slack.fail_next(START, error="unknown_method")
     scene.slack.fail_next(method, hang_up=True, times=3)
-    tried(scene, way, remembers=True)
+    try_writing(scene, way, remembers=True)
     scene.assert_whole()
 
 
@@ -494,7 +494,7 @@ FAULTY = st.tuples(
 )
 
 
-@given(st.lists(FAULTY, max_size=4), st.sampled_from([streamed, replaced, silent]), st.booleans())
+@given(st.lists(FAULTY, max_size=4), st.sampled_from([stream_answer, replace_answer, silent]), st.booleans())
 @pytest.mark.slow
 def test_whatever_fails_together_there_is_never_a_second_answer(
     faults: list[tuple[str, Json, bool]], way: Way, remembers: bool
@@ -505,7 +505,7 @@ def test_whatever_fails_together_there_is_never_a_second_answer(
         for method, fault, after_effect in faults:
             slack.fail_next(method, after_effect=after_effect and {*fault} <= {"status", "hang_up"}, **fault)
         try:
-            tried(scene, way, remembers=remembers, times=6)
+            try_writing(scene, way, remembers=remembers, times=6)
         except SlackCallRefused:
             assert len(scene.answers) <= 1
         else:
@@ -513,14 +513,14 @@ def test_whatever_fails_together_there_is_never_a_second_answer(
 
 
 def test_a_store_that_does_not_take_the_message_loses_no_answer(scene: Scene) -> None:
-    def begun(_: str) -> None:
+    def raise_unavailable(_: str) -> None:
         raise StoreUnavailable("The store is away.")
 
-    display = scene.displays.open_display(scene.slack_request, KEY, begun)
+    display = scene.displays.open_display(scene.slack_request, KEY, raise_unavailable)
     with pytest.raises(StoreUnavailable):
         display.append_text(PIECE)
     scene.told.append(scene.begun_before())
-    streamed(scene, scene.open(scene.told[0]))
+    stream_answer(scene, scene.open(scene.told[0]))
     scene.assert_whole()
 
 
@@ -569,7 +569,7 @@ def test_another_try_of_an_answer_that_was_posted_edits_it(scene: Scene) -> None
 
 
 def test_another_try_of_an_answer_that_was_finished_changes_nothing(scene: Scene) -> None:
-    streamed(scene, scene.open())
+    stream_answer(scene, scene.open())
     before = [replace_edited(answer) for answer in scene.answers]
     scene.open(scene.told[0]).finish(WHOLE, BELOW)
     scene.assert_whole()
@@ -671,7 +671,7 @@ def test_a_status_that_fails_is_not_tried_again_and_harms_nothing(scene: Scene, 
     for _ in range(3):
         display.show_status("is reading 3 diffs…")
     assert scene.methods() == [STATUS]
-    streamed(scene, display)
+    stream_answer(scene, display)
     scene.assert_whole()
 
 
@@ -697,7 +697,7 @@ LONG = "Requests are counted once, for the counter moved. " * 180
 HOSTILE = "<!channel> <@U0HUMAN> @here @everyone & <https://evil.example|x> "
 
 
-def accepted(scene: Scene) -> None:
+def assert_accepted(scene: Scene) -> None:
     """Every call was one that Slack takes, and what notifications show is short and pings nobody."""
     for method, call in scene.slack.calls:
         if method in (POST, UPDATE):
@@ -717,7 +717,7 @@ def test_an_answer_of_any_length_is_taken(scene: Scene, text: str, way: str) -> 
     scene.show(display, *(() if way == "post" else pieces))
     display.finish(text, BELOW)
     scene.assert_whole(text)
-    accepted(scene)
+    assert_accepted(scene)
 
 
 @pytest.mark.parametrize(
@@ -731,7 +731,7 @@ def test_what_notifications_show_is_short_and_pings_nobody(scene: Scene, text: s
     if not first:
         scene.show(display, PIECE)
     display.finish(text, BELOW)
-    accepted(scene)
+    assert_accepted(scene)
     assert len(scene.answers) == 1
 
 

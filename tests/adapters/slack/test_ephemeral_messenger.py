@@ -32,7 +32,7 @@ def views(slack: SlackEmulator) -> SlackViews:
     return SlackViews(make_slack_client(slack.token, slack.url))
 
 
-def asked(slack: SlackEmulator, channel: str = HOME) -> SlackRequest:
+def make_request(slack: SlackEmulator, channel: str = HOME) -> SlackRequest:
     return slack_request(channel=channel, response_url=slack.make_response_url(channel, "U0ASKER"))
 
 
@@ -41,7 +41,7 @@ def window(text: str = "Reading") -> dict[str, Any]:
     return {"type": "modal", "title": {"type": "plain_text", "text": "#7"}, "blocks": [block]}
 
 
-def shown(slack: SlackEmulator) -> list[str]:
+def list_views(slack: SlackEmulator) -> list[str]:
     return [view["blocks"][0]["text"]["text"] for view in slack.views]
 
 
@@ -49,7 +49,7 @@ def shown(slack: SlackEmulator) -> list[str]:
 
 
 def test_a_whisper_goes_to_the_response_url_as_it_was_made(slack: SlackEmulator) -> None:
-    whispers(slack).send(asked(slack), HELLO)
+    whispers(slack).send(make_request(slack), HELLO)
     (told,) = slack.ephemerals
     assert (told["text"], told["blocks"], told["user"]) == ("Hello", HELLO.build_payload()["blocks"], "U0ASKER")
     (call,) = slack.list_calls_to(RESPONSE)
@@ -101,7 +101,7 @@ def test_in_direct_messages_it_is_an_ordinary_message_beside_what_was_asked(
 def test_who_clicks_in_a_thread_is_told_there(slack: SlackEmulator) -> None:
     lead = slack.add_message(HOME, "lead")
     reply = slack.add_message(HOME, "an answer with a button", thread_ts=lead)
-    visitor = replace(asked(slack), thread=lead, message=reply)
+    visitor = replace(make_request(slack), thread=lead, message=reply)
     whispers(slack).send(visitor, HELLO)
     assert [told["thread_ts"] for told in slack.ephemerals] == [lead]
     slack.fail_next("chat.postEphemeral", error="not_in_channel")
@@ -112,12 +112,12 @@ def test_who_clicks_in_a_thread_is_told_there(slack: SlackEmulator) -> None:
 def test_who_clicks_below_the_first_message_of_a_thread_is_told_in_the_channel(slack: SlackEmulator) -> None:
     lead = slack.add_message(HOME, "lead with a button")
     slack.add_message(HOME, "reply", thread_ts=lead)
-    whispers(slack).send(replace(asked(slack), thread=lead, message=lead), HELLO)
+    whispers(slack).send(replace(make_request(slack), thread=lead, message=lead), HELLO)
     assert [told["thread_ts"] for told in slack.ephemerals] == [None]
 
 
 def test_a_response_url_that_is_used_up_is_replaced(slack: SlackEmulator) -> None:
-    visitor = asked(slack)
+    visitor = make_request(slack)
     for _ in range(USES + 1):
         whispers(slack).send(visitor, HELLO)
     assert (len(slack.ephemerals), len(slack.list_calls_to("chat.postEphemeral"))) == (USES + 1, 1)
@@ -126,7 +126,7 @@ def test_a_response_url_that_is_used_up_is_replaced(slack: SlackEmulator) -> Non
 def test_a_response_url_that_is_too_old_is_replaced() -> None:
     moment = [float(START)]
     with SlackEmulator(now=lambda: moment[0]) as slack:
-        visitor = asked(slack)
+        visitor = make_request(slack)
         moment[0] += SECONDS + 1
         whispers(slack).send(visitor, HELLO)
         assert len(slack.list_calls_to("chat.postEphemeral")) == len(slack.ephemerals) == 1
@@ -134,7 +134,7 @@ def test_a_response_url_that_is_too_old_is_replaced() -> None:
 
 def test_a_response_url_that_does_not_take_the_message_is_replaced(slack: SlackEmulator) -> None:
     slack.fail_next(RESPONSE, error="invalid_blocks", status=400)
-    whispers(slack).send(asked(slack), HELLO)
+    whispers(slack).send(make_request(slack), HELLO)
     assert len(slack.list_calls_to("chat.postEphemeral")) == 1
 
 
@@ -144,7 +144,7 @@ def test_a_response_url_that_fails_is_unavailable_and_not_replaced(
 ) -> None:
     slack.fail_next(RESPONSE, **failure)
     with pytest.raises(SlackUnavailable) as caught:
-        whispers(slack).send(asked(slack), HELLO)
+        whispers(slack).send(make_request(slack), HELLO)
     assert is_one_sentence(str(caught.value))
     assert slack.list_calls_to("chat.postEphemeral") == []
 
@@ -235,21 +235,21 @@ def test_a_window_is_opened_and_found_again_by_its_key(slack: SlackEmulator) -> 
     views(slack).open_view(slack.make_trigger_id(), "action:1", window())
     assert views(slack).update_view("action:1", window("Read"))
     (view,) = slack.views
-    assert (shown(slack), view["external_id"]) == (["Read"], "action:1")
+    assert (list_views(slack), view["external_id"]) == (["Read"], "action:1")
 
 
 def test_windows_of_other_keys_are_left_alone(slack: SlackEmulator) -> None:
     for key in ("action:1", "action:2"):
         views(slack).open_view(slack.make_trigger_id(), key, window(key))
     views(slack).update_view("action:2", window("Read"))
-    assert shown(slack) == ["action:1", "Read"]
+    assert list_views(slack) == ["action:1", "Read"]
 
 
 def test_a_window_may_be_filled_more_than_once(slack: SlackEmulator) -> None:
     views(slack).open_view(slack.make_trigger_id(), "action:1", window())
     for text in ("One", "Two", "Two"):
         assert views(slack).update_view("action:1", window(text))
-    assert shown(slack) == ["Two"]
+    assert list_views(slack) == ["Two"]
 
 
 def test_a_window_that_was_closed_or_never_opened_is_no_error(slack: SlackEmulator) -> None:

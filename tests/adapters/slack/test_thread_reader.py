@@ -24,7 +24,7 @@ def read(slack: SlackEmulator, thread: str) -> list[ThreadMessage]:
     return list(SlackThreads(messenger(slack)).list_messages(HOME, thread))
 
 
-def carried(key: str) -> dict[str, Any]:
+def make_metadata(key: str) -> dict[str, Any]:
     return {"event_type": EVENT_TYPE, "event_payload": {"key": key}}
 
 
@@ -43,12 +43,12 @@ def test_a_thread_is_read_from_its_beginning(slack: SlackEmulator) -> None:
 
 def test_what_other_bots_say_is_left_out(slack: SlackEmulator) -> None:
     lead = slack.add_message(HOME, "Look")
-    slack.add_message(HOME, "Built.", "U0OTHER", lead, bot_id="B0OTHER", metadata=carried("digest:1"))
+    slack.add_message(HOME, "Built.", "U0OTHER", lead, bot_id="B0OTHER", metadata=make_metadata("digest:1"))
     assert [message.text for message in read(slack, lead)] == ["Look"]
 
 
 def test_what_others_messages_carry_is_not_believed(slack: SlackEmulator) -> None:
-    lead = slack.add_message(HOME, "Look", metadata=carried("digest:1"))
+    lead = slack.add_message(HOME, "Look", metadata=make_metadata("digest:1"))
     assert read(slack, lead) == [ThreadMessage(lead, "Look", is_own=False, user="U0HUMAN")]
 
 

@@ -40,7 +40,7 @@ def add_commit(github: GitHubEmulator, repository: str, number: int, files: Mapp
     github.add_commit(repository, TreeCommit(sha(f"merge {number}"), tree))
 
 
-def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+def read_output(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     run_cli(["profile", *arguments])
     return capsys.readouterr().out
 
@@ -50,30 +50,30 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 def test_a_profile_of_a_repository_is_scanned_at_once_and_each_day(
     capsys: pytest.CaptureFixture[str], store: Redis
 ) -> None:
-    line = said(capsys, "add", "Plugin", "--repo", "octo/plugin")
+    line = read_output(capsys, "add", "Plugin", "--repo", "octo/plugin")
     assert line.startswith(f"plugin: octo/plugin at {sha('merge 2')[:9]} on octo/engine · ")
     assert "in 1 file" in line
     due = RedisDueQueue(store).get_time(ProfileRefresh("plugin"))
     assert due is not None
     assert timedelta(hours=23) < due - datetime.now(UTC) <= timedelta(days=1)
-    assert said(capsys, "list") == line
-    shown = said(capsys, "show", "plugin", "--uses")
+    assert read_output(capsys, "list") == line
+    shown = read_output(capsys, "show", "plugin", "--uses")
     assert "Packages: engine" in shown
     assert "plugin/a.py:3 calls engine.run" in shown
-    assert said(capsys, "remove", "plugin") == "Removed.\n"
-    assert said(capsys, "list") == ""
+    assert read_output(capsys, "remove", "plugin") == "Removed.\n"
+    assert read_output(capsys, "list") == ""
     assert RedisDueQueue(store).get_time(ProfileRefresh("plugin")) is None
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("github")
 def test_what_is_shown_as_json_can_be_added_as_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    said(capsys, "add", "plugin", "--repo", "octo/plugin")
+    read_output(capsys, "add", "plugin", "--repo", "octo/plugin")
     file = tmp_path / "plugin.json"
-    file.write_text(said(capsys, "show", "plugin", "--json"), encoding="utf-8")
-    line = said(capsys, "add", "laptop", "--file", str(file))
+    file.write_text(read_output(capsys, "show", "plugin", "--json"), encoding="utf-8")
+    line = read_output(capsys, "add", "laptop", "--file", str(file))
     assert line.startswith("laptop: a file at")
-    uses = [said(capsys, "show", name, "--uses").splitlines()[-1] for name in ("plugin", "laptop")]
+    uses = [read_output(capsys, "show", name, "--uses").splitlines()[-1] for name in ("plugin", "laptop")]
     assert uses[0] == uses[1]
 
 

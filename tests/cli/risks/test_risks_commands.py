@@ -79,20 +79,22 @@ class TestEvaluate:
         assert evaluation["positives"][0] == {"label": "R", "all": 44, "open": 44}
         assert any("0 days of history" in note for note in evaluation["notes"])
 
-    def test_days_are_those_of_the_time_zone(self, clone: Path, called: Call) -> None:
+    def test_days_are_those_of_the_time_zone(self, clone: Path, call_command: Call) -> None:
         command = (*EVALUATE, f"--clone={clone}", *WINDOW)
-        there = called(*command, "--timezone=Asia/Tokyo", settings={})
+        there = call_command(*command, "--timezone=Asia/Tokyo", settings={})
         assert "days in Asia/Tokyo" in there.stdout
-        done = called(*command, settings={"PRDIGEST_TIMEZONE": "Asia/Tokyo"})
+        done = call_command(*command, settings={"PRDIGEST_TIMEZONE": "Asia/Tokyo"})
         assert done.stdout == there.stdout
 
-    def test_history_begins_where_it_is_told_to(self, clone: Path, called: Call) -> None:
-        done = called(*EVALUATE, f"--clone={clone}", *WINDOW, "--history-from=2025-04-10", settings={})
+    def test_history_begins_where_it_is_told_to(self, clone: Path, call_command: Call) -> None:
+        done = call_command(*EVALUATE, f"--clone={clone}", *WINDOW, "--history-from=2025-04-10", settings={})
         assert "history from 2025-04-10" in done.stdout
         assert "Note: There are 5 days of history before the window" in done.stdout
 
-    def test_another_repository_may_be_named(self, clone: Path, called: Call) -> None:
-        done = called(*EVALUATE, f"--clone={clone}", *WINDOW, "--repo=ada/fork", "--branch=main", settings={})
+    def test_another_repository_may_be_named(self, clone: Path, call_command: Call) -> None:
+        done = call_command(
+            *EVALUATE, f"--clone={clone}", *WINDOW, "--repo=ada/fork", "--branch=main", settings={}
+        )
         assert done.stdout.startswith("ada/fork, branch main")
 
 
@@ -139,9 +141,9 @@ class TestRefusals:
         ],
     )
     def test_what_can_not_be_done_is_one_sentence(
-        self, clone: Path, tmp_path: Path, called: Call, arguments: list[str], code: int, message: str
+        self, clone: Path, tmp_path: Path, call_command: Call, arguments: list[str], code: int, message: str
     ) -> None:
-        done = called(*EVALUATE, *(each.format(clone=clone) for each in arguments), settings={})
+        done = call_command(*EVALUATE, *(each.format(clone=clone) for each in arguments), settings={})
         assert (done.returncode, done.stdout) == (code, "")
         assert message in done.stderr
         assert is_one_sentence(done.stderr.strip())
@@ -149,18 +151,22 @@ class TestRefusals:
 
 
 class TestPaths:
-    def test_what_is_product_in_a_repository_may_be_said(self, clone: Path, tmp_path: Path, called: Call) -> None:
+    def test_what_is_product_in_a_repository_may_be_said(
+        self, clone: Path, tmp_path: Path, call_command: Call
+    ) -> None:
         (tmp_path / "paths.toml").write_text('["octo/engine"]\nproduct = ["README.md"]\n')
         settings = {"PRDIGEST_PATHS": str(tmp_path / "paths.toml")}
         command = (*EVALUATE, f"--clone={clone}", *WINDOW)
-        usual, own = (called(*command, settings=each) for each in ({}, settings))
+        usual, own = (call_command(*command, settings=each) for each in ({}, settings))
         assert "without product and build files: " in usual.stdout
         assert "without product and build files: 0.0%" in own.stdout
         assert "without product and build files: 0.0%" not in usual.stdout
 
-    def test_a_file_that_can_not_be_used_is_one_sentence(self, clone: Path, tmp_path: Path, called: Call) -> None:
+    def test_a_file_that_can_not_be_used_is_one_sentence(
+        self, clone: Path, tmp_path: Path, call_command: Call
+    ) -> None:
         settings = {"PRDIGEST_PATHS": str(tmp_path / "none.toml")}
-        done = called(*EVALUATE, f"--clone={clone}", *WINDOW, settings=settings)
+        done = call_command(*EVALUATE, f"--clone={clone}", *WINDOW, settings=settings)
         assert (done.returncode, done.stdout) == (2, "")
         assert is_one_sentence(done.stderr.strip())
 
@@ -176,8 +182,10 @@ class TestScore:
         assert "There is nothing to score" in rest
 
     @pytest.mark.parametrize("days", ["0d", "soon", "400d"])
-    def test_days_that_can_not_be_scored_are_one_sentence(self, called: Call, store_url: str, days: str) -> None:
+    def test_days_that_can_not_be_scored_are_one_sentence(
+        self, call_command: Call, store_url: str, days: str
+    ) -> None:
         settings = {"REDIS_URL": store_url, "PRDIGEST_REPO": "octo/engine"}
-        done = called("risks", "score", days, settings=settings)
+        done = call_command("risks", "score", days, settings=settings)
         assert (done.returncode, done.stdout) == (2, "")
         assert is_one_sentence(done.stderr.strip())

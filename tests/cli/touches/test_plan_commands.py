@@ -27,21 +27,21 @@ def there(store: Redis, store_url: str) -> Iterator[World]:
         yield made
 
 
-def test_a_page_is_made_of_what_was_read_before(there: World, called: Call) -> None:
+def test_a_page_is_made_of_what_was_read_before(there: World, call_command: Call) -> None:
     add_small_day(there.github)
     command = ("since", "2026-02-28..2026-02-28", *REPO, "--timezone", "America/Los_Angeles")
-    first = called(*command, settings=there.settings)
+    first = call_command(*command, settings=there.settings)
     assert (first.returncode, there.claude.requests) == (0, [])
     assert "3 merges shown by title alone" in first.stdout
-    assert called("report", *SMALL_DAY, settings=there.settings).returncode == 0
+    assert call_command("report", *SMALL_DAY, settings=there.settings).returncode == 0
     asked = len(there.claude.requests)
-    second = called(*command, settings=there.settings)
+    second = call_command(*command, settings=there.settings)
     assert "shown by title alone" not in second.stdout
     assert "without a call to a model" in second.stdout
     assert len(there.claude.requests) == asked
 
 
-def test_deprecations_are_lines_with_our_places(there: World, store: Redis, called: Call) -> None:
+def test_deprecations_are_lines_with_our_places(there: World, store: Redis, call_command: Call) -> None:
     row = ContractChange(
         ContractClass.FLAG, ChangeKind.DEPRECATED, "--old", "", "", "a.py", 1, deadline=Deadline("v1.2", "--new")
     )
@@ -50,7 +50,7 @@ def test_deprecations_are_lines_with_our_places(there: World, store: Redis, call
     use = Use(UseKind.FLAG, "--old", "run.sh", 4)
     entry = ProfileEntry("ours", REPOSITORY, ("engine",))
     RedisProfileStore(store).put(entry, Profile("ours", ("engine",), "", "", NOON, (use,)))
-    done = called("deprecations", *REPO, "--profile", "ours", settings=there.settings)
+    done = call_command("deprecations", *REPO, "--profile", "ours", settings=there.settings)
     assert done.stdout == "announced --old to go in v1.2, use --new #5 run.sh:4\n"
-    other = called("deprecations", "--repo", "octo/other", settings=there.settings)
+    other = call_command("deprecations", "--repo", "octo/other", settings=there.settings)
     assert other.stdout.startswith("No merge that I have read deprecates anything")

@@ -88,9 +88,9 @@ def _read_rows(path: Path) -> list[dict[str, str]]:
 
 
 class TestEvaluate:
-    def test_every_merge_has_its_row(self, clones: Clones, tmp_path: Path, called: Call) -> None:
+    def test_every_merge_has_its_row(self, clones: Clones, tmp_path: Path, call_command: Call) -> None:
         out = tmp_path / "out.csv"
-        done = called(*clones.options, f"--out={out}", "--name=sample", settings={})
+        done = call_command(*clones.options, f"--out={out}", "--name=sample", settings={})
         assert (done.returncode, done.stderr) == (0, "")
         rows = _read_rows(out)
         assert list(rows[0]) == ["pr", "level", "score", "change", "use"]
@@ -105,12 +105,12 @@ class TestEvaluate:
 
     @pytest.mark.parametrize("processes", ["1", "2"])
     def test_the_windows_may_be_those_of_the_pins(
-        self, clones: Clones, tmp_path: Path, called: Call, processes: str
+        self, clones: Clones, tmp_path: Path, call_command: Call, processes: str
     ) -> None:
         truth = tmp_path / "truth.csv"
         truth.write_text("upstream_pr,kind\n2,signature\n4,removed\n6,moved\n7,behaviour\n99,moved\n")
         options = ("--windows=auto", f"--truth={truth}", "--json", f"--processes={processes}")
-        done = called(*clones.options, *options, settings={})
+        done = call_command(*clones.options, *options, settings={})
         assert (done.returncode, done.stderr) == (0, "")
         figures = json.loads(done.stdout)
         assert [window["merges"] for window in figures["windows"]] == [3, 3]
@@ -134,17 +134,17 @@ class TestEvaluate:
         ],
     )
     def test_what_cannot_be_measured_ends_in_a_sentence(
-        self, clones: Clones, called: Call, options: tuple[str, ...]
+        self, clones: Clones, call_command: Call, options: tuple[str, ...]
     ) -> None:
-        done = called(*clones.options, *options, settings={})
+        done = call_command(*clones.options, *options, settings={})
         assert done.returncode == 2
         assert is_one_sentence(done.stderr.strip())
 
 
 class TestContract:
-    def test_rows_come_by_class(self, clones: Clones, called: Call) -> None:
+    def test_rows_come_by_class(self, clones: Clones, call_command: Call) -> None:
         options = ("contract", f"--clone={clones.upstream}", *DATES)
-        done = called(*options, "--json", "--repo=octo/engine", settings={})
+        done = call_command(*options, "--json", "--repo=octo/engine", settings={})
         assert (done.returncode, done.stderr) == (0, "")
         rows = json.loads(done.stdout)
         (gone,) = (row for row in rows if row["name"] == "engine.utils.old_name")
@@ -153,10 +153,10 @@ class TestContract:
         assert gone["url"].endswith("/engine/utils.py#L1")
         moved = {row["name"]: row["after"] for row in rows if row["kind"] == "moved"}
         assert moved == {"engine.core.Scheduler": "engine.scheduler.Scheduler"}
-        table = called(*options, settings={}).stdout
+        table = call_command(*options, settings={}).stdout
         assert table.index("removed: engine.utils.old_name  #4  engine/utils.py:1") < table.index("signature:")
 
-    def test_it_needs_a_clone(self, called: Call) -> None:
-        done = called("contract", *DATES, settings={})
+    def test_it_needs_a_clone(self, call_command: Call) -> None:
+        done = call_command("contract", *DATES, settings={})
         assert done.returncode == 2
         assert is_one_sentence(done.stderr.strip())

@@ -45,9 +45,9 @@ def clones(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, dict[s
     return upstream, downstream, shas
 
 
-def test_the_plan_says_what_is_left_to_do(clones: tuple[Path, Path, dict[str, str]], called: Call) -> None:
+def test_the_plan_says_what_is_left_to_do(clones: tuple[Path, Path, dict[str, str]], call_command: Call) -> None:
     upstream, downstream, shas = clones
-    done = called(
+    done = call_command(
         *COMMAND,
         f"--upstream={upstream}",
         f"--from={shas['pin']}",
@@ -66,23 +66,23 @@ def test_the_plan_says_what_is_left_to_do(clones: tuple[Path, Path, dict[str, st
     # taken back on the way
     assert "engine.core.walk" not in text
     options = (f"--upstream={upstream}", f"--from={shas['pin']}", f"--profile={downstream}")
-    assert "Known regressions" not in called(*COMMAND, *options, settings={}).stdout
+    assert "Known regressions" not in call_command(*COMMAND, *options, settings={}).stdout
 
 
-def test_a_tag_of_a_release_branch_is_a_pin(clones: tuple[Path, Path, dict[str, str]], called: Call) -> None:
+def test_a_tag_of_a_release_branch_is_a_pin(clones: tuple[Path, Path, dict[str, str]], call_command: Call) -> None:
     upstream, downstream, shas = clones
     options = (f"--upstream={upstream}", "--from=v1.0.0", f"--profile={downstream}")
-    done = called(*COMMAND, *options, settings={})
+    done = call_command(*COMMAND, *options, settings={})
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"# Upgrade ours: v1.0.0 ({shas['quiet'][:10]}) to {shas['repair'][:10]}")
     assert "**Breaks us**" in done.stdout
 
 
 def test_net_changes_leave_out_what_was_taken_back(
-    clones: tuple[Path, Path, dict[str, str]], called: Call
+    clones: tuple[Path, Path, dict[str, str]], call_command: Call
 ) -> None:
     options = ("contract", f"--clone={clones[0]}", "--since=2025-01-06", "--until=2025-01-07")
-    every, net = (called(*options, *more, settings={}) for more in ((), ("--net",)))
+    every, net = (call_command(*options, *more, settings={}) for more in ((), ("--net",)))
     assert (every.returncode, net.returncode, net.stderr) == (0, 0, "")
     assert "engine.core.walk" in every.stdout
     assert "engine.core.walk" not in net.stdout
@@ -100,10 +100,10 @@ def test_net_changes_leave_out_what_was_taken_back(
     ],
 )
 def test_mistakes_are_explained(
-    clones: tuple[Path, Path, dict[str, str]], called: Call, options: tuple[str, ...]
+    clones: tuple[Path, Path, dict[str, str]], call_command: Call, options: tuple[str, ...]
 ) -> None:
     upstream, downstream, shas = clones
     arguments = [option.format(**shas) for option in options]
-    done = called(*COMMAND, f"--upstream={upstream}", f"--profile={downstream}", *arguments, settings={})
+    done = call_command(*COMMAND, f"--upstream={upstream}", f"--profile={downstream}", *arguments, settings={})
     assert done.returncode
     assert is_one_sentence(done.stderr.strip())

@@ -15,7 +15,7 @@ from bot.container.digests.services import build_digest_builder, build_digest_se
 from bot.doctor.probe_openers import open_doctor
 from bot.settings import Settings, UsableSettings
 from tests.adapters.worlds import MORNING, ScriptedGitHub
-from tests.doctor.findings import told
+from tests.doctor.findings import format_findings
 from tests.emulators.claude.server import ClaudeEmulator
 from tests.emulators.clouds import BedrockFront
 from tests.emulators.slack.server import SlackEmulator
@@ -82,7 +82,7 @@ def test_the_doctor_asks_the_cloud_for_both_models_without_a_message(
 ) -> None:
     usable = UsableSettings(Settings(), {})
     with open_doctor(usable, lambda: datetime.now(UTC), lambda _: None) as doctor:
-        lines = told(doctor.run_checks())
+        lines = format_findings(doctor.run_checks())
     assert "+ Claude on Bedrock credentials: accepted" in lines
     assert "+ Model claude-haiku-5-5: available, $0.10 in and $0.50 out per million tokens" in lines
     assert bedrock.seen == ["/anthropic/v1/messages/count_tokens"] * 2

@@ -24,7 +24,7 @@ from bot.render.operations.usage import format_usage
 from bot.services.history.backfill import CostLimit
 from bot.settings import Settings, UsableSettings, load_settings
 from tests.adapters.worlds import MORNING, ScriptedGitHub
-from tests.doctor.findings import told
+from tests.doctor.findings import format_findings
 from tests.emulators.claude.script import Step, Text, ToolUse, default_answer
 from tests.emulators.openai_compatible.replies import Reasoning
 from tests.emulators.openai_compatible.server import LARGE, SMALL, OpenAIEmulator
@@ -39,7 +39,7 @@ ANSWER = "Retries were counted twice before. "
 
 
 @pytest.fixture
-def served(
+def model_server(
     github: ScriptedGitHub, slack: SlackEmulator, store: Redis, store_url: str, monkeypatch: Env
 ) -> Iterator[OpenAIEmulator]:
     """The server, and the environment of a bot that uses it."""
@@ -64,7 +64,7 @@ def served(
         assert emulator.problems == []
 
 
-def opened() -> Iterator[Foundation]:
+def open_base() -> Iterator[Foundation]:
     with open_foundation(load_settings(), lambda: MORNING, time.sleep) as base:
         yield base
 
@@ -80,67 +80,69 @@ def respond(view: dict[str, object]) -> Step:
 @pytest.mark.slow
 @pytest.mark.parametrize(("prices", "cost"), [(PRICES, "priced"), ("0/0", "free"), ("", "unknown")])
 def test_a_digest_is_written_and_its_cost_is_what_is_known(
-    served: OpenAIEmulator, monkeypatch: Env, prices: str, cost: str
+    model_server: OpenAIEmulator, monkeypatch: Env, prices: str, cost: str
 ) -> None:
     monkeypatch.setenv("PRDIGEST_MODEL_PRICES", prices)
-    for base in opened():
+    for base in open_base():
         digests = build_digest_services(base)
         digest = build_digest_builder(base, digests, digests.pulls).build(REPOSITORY, DAY, "Engine")
         spent = digests.costs.budget.read_spending_today()[0]
         report = build_usage_reader(base, digests.costs).read_usage()
     assert [entry.summary.headline for entry in digest.entries] == ["A small change to one part"] * 2
     assert digest.overview.text
-    assert sorted(body["model"] for body in served.requests) == [LARGE, SMALL, SMALL]
+    assert sorted(body["model"] for body in model_server.requests) == [LARGE, SMALL, SMALL]
     dollars = sum(
         (each["prompt_tokens"] * rate + each["completion_tokens"] * 4 * rate) / 1e6
-        for each, rate in zip(served.usages, [1, 1, 2], strict=True)
+        for each, rate in zip(model_server.usages, [1, 1, 2], strict=True)
     )
     expected = {"priced": dollars, "free": 0.0, "unknown": None}[cost]
     assert digest.cost == (None if expected is None else pytest.approx(expected))
     assert spent == pytest.approx(expected or 0.0, abs=3e-6)
     assert report.dump_json()["month_total"]["input_tokens"] == sum(
-        each["prompt_tokens"] for each in served.usages
+        each["prompt_tokens"] for each in model_server.usages
     )
     assert ("PRDIGEST_MODEL_PRICES" in format_usage(report)) == (cost == "unknown")
 
 
-def test_the_budget_of_a_month_stops_calls_that_have_a_price(served: OpenAIEmulator, monkeypatch: Env) -> None:
+def test_the_budget_of_a_month_stops_calls_that_have_a_price(
+    model_server: OpenAIEmulator, monkeypatch: Env
+) -> None:
     monkeypatch.setenv("PRDIGEST_MODEL_PRICES", "1000/1000")
     monkeypatch.setenv("PRDIGEST_MONTHLY_BUDGET", "0.01")
-    for base in opened():
+    for base in open_base():
         digests = build_digest_services(base)
         digest = build_digest_builder(base, digests, digests.pulls).build(REPOSITORY, DAY, "Engine")
         assert ["budget" in describe_fallback(entry.summary.fallback) for entry in digest.entries].count(True) == 1
     # the first call is let through, as it does not exceed the cap alone
-    assert len(served.requests) == 1
+    assert len(model_server.requests) == 1
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("reasoning", ["", "reasoning", "unmarked"])
 def test_an_answer_is_shown_after_a_tool_was_used_without_reasoning(
-    served: OpenAIEmulator, slack: SlackEmulator, store: Redis, reasoning: Reasoning
+    model_server: OpenAIEmulator, slack: SlackEmulator, store: Redis, reasoning: Reasoning
 ) -> None:
-    served.respond, served.reasoning = respond, reasoning
+    model_server.respond, model_server.reasoning = respond, reasoning
     slack.get_channel(CHANNEL)
     thread = slack.add_message(CHANNEL, "Digest")
     asked = slack.add_message(CHANNEL, "What was counted twice?", "U0ASKER", thread)
     slack_request = SlackRequest("Ev1", "T0TEAM", CHANNEL, "U0ASKER", thread=thread)
     place = f"{CHANNEL}:{thread}"
-    for base in opened():
+    for base in open_base():
         services = build_worker_services(base)
         question = Question(slack_request, "What was counted twice?", asked)
         services.questions.question_queue.add_question(place, question)
         services.questions.conversations.serve_thread(place)
     (answer,) = [each for each in slack.list_replies(CHANNEL, thread) if each.get("bot_id")]
     assert answer["blocks"][0]["text"].split() == (ANSWER * 20).split()
-    assert "+retries = 101" in str(served.requests)
+    assert "+retries = 101" in str(model_server.requests)
     kept = b" ".join(store.dump(key) or b"" for key in store.scan_iter("*"))
     assert b"SECRET THOUGHT" not in kept
     assert "SECRET" not in str(slack.calls)
 
 
-def test_batches_are_refused_with_what_to_do(served: OpenAIEmulator) -> None:
-    for base in opened():
+def test_batches_are_refused_with_what_to_do(model_server: OpenAIEmulator) -> None:
+    for base in open_base():
         with pytest.raises(UsageError, match="takes no message batches here: leave out --batch"):
             build_batch_backfill(base, CostLimit(1.0))
 
@@ -149,13 +151,15 @@ def test_batches_are_refused_with_what_to_do(served: OpenAIEmulator) -> None:
 
 
 @pytest.mark.parametrize("name", ["PRDIGEST_MODEL_URL", "PRDIGEST_SUMMARY_MODEL", "PRDIGEST_ANSWER_MODEL"])
-def test_no_process_starts_without_what_it_needs(served: OpenAIEmulator, monkeypatch: Env, name: str) -> None:
+def test_no_process_starts_without_what_it_needs(
+    model_server: OpenAIEmulator, monkeypatch: Env, name: str
+) -> None:
     monkeypatch.delenv(name)
     with pytest.raises(ConfigurationError, match=f"Set {name}, such as"):
-        next(opened())
+        next(open_base())
 
 
-def test_it_is_asked_only_if_it_is_named(served: OpenAIEmulator, monkeypatch: Env) -> None:
+def test_it_is_asked_only_if_it_is_named(model_server: OpenAIEmulator, monkeypatch: Env) -> None:
     assert choose_provider(Settings()).name == "OpenAI-compatible server"
     monkeypatch.delenv("PRDIGEST_MODEL_PROVIDER")
     assert choose_provider(Settings()).name == "Claude"
@@ -169,10 +173,10 @@ def test_it_is_asked_only_if_it_is_named(served: OpenAIEmulator, monkeypatch: En
 
 def examine() -> list[str]:
     with open_doctor(UsableSettings(Settings(), {}), lambda: datetime.now(UTC), lambda _: None) as doctor:
-        return [line for line in told(doctor.run_checks()) if "odel" in line or "OpenAI" in line]
+        return [line for line in format_findings(doctor.run_checks()) if "odel" in line or "OpenAI" in line]
 
 
-def test_the_doctor_tries_what_the_bot_needs(served: OpenAIEmulator, monkeypatch: Env) -> None:
+def test_the_doctor_tries_what_the_bot_needs(model_server: OpenAIEmulator, monkeypatch: Env) -> None:
     monkeypatch.setenv("PRDIGEST_MODEL_PRICES", PRICES)
     lines = examine()
     assert "+ OpenAI-compatible server: accepted" in lines
@@ -183,9 +187,9 @@ def test_the_doctor_tries_what_the_bot_needs(served: OpenAIEmulator, monkeypatch
         assert f"- Model {model}, context window: 131,072 tokens" in lines
 
 
-def test_the_doctor_says_what_the_server_lacks(served: OpenAIEmulator) -> None:
-    served.takes_format = served.takes_tools = served.reports_usage = False
-    served.models = {SMALL: None}
+def test_the_doctor_says_what_the_server_lacks(model_server: OpenAIEmulator) -> None:
+    model_server.takes_format = model_server.takes_tools = model_server.reports_usage = False
+    model_server.models = {SMALL: None}
     lines = " ".join(examine())
     assert f"! Model {LARGE}: OpenAI-compatible server has no model with that name" in lines
     for part in (
@@ -204,22 +208,22 @@ def test_the_doctor_says_what_the_server_lacks(served: OpenAIEmulator) -> None:
         (Text("x" * 4_000), "- Model test/small-8b, structured outputs: not checked: the model only reasoned"),
     ],
 )
-def test_the_doctor_looks_at_the_answer(served: OpenAIEmulator, answer: Step, line_prefix: str) -> None:
-    served.reports_usage = False
-    served.respond = lambda _: answer
+def test_the_doctor_looks_at_the_answer(model_server: OpenAIEmulator, answer: Step, line_prefix: str) -> None:
+    model_server.reports_usage = False
+    model_server.respond = lambda _: answer
     lines = examine()
     assert any(line.startswith(line_prefix) for line in lines)
     assert f"- Model {SMALL}, token counts: not reported: they are estimated" in lines
 
 
-def test_a_misspelled_setting_is_one_fault(served: OpenAIEmulator, monkeypatch: Env) -> None:
+def test_a_misspelled_setting_is_one_fault(model_server: OpenAIEmulator, monkeypatch: Env) -> None:
     monkeypatch.setenv("PRDIGEST_MODEL_PRICE", "0/0")
     with open_doctor(UsableSettings(Settings(), {}), lambda: datetime.now(UTC), lambda _: None) as doctor:
-        lines = [line for line in told(doctor.run_checks()) if "PRDIGEST_MODEL_PRICE " in line]
+        lines = [line for line in format_findings(doctor.run_checks()) if "PRDIGEST_MODEL_PRICE " in line]
     assert len(lines) == 1
 
 
-def test_the_doctor_says_which_setting_is_wrong(served: OpenAIEmulator, monkeypatch: Env) -> None:
+def test_the_doctor_says_which_setting_is_wrong(model_server: OpenAIEmulator, monkeypatch: Env) -> None:
     monkeypatch.setenv("PRDIGEST_MODEL_KEY", "wrong")
     key = "Set PRDIGEST_MODEL_KEY to a key that the server at PRDIGEST_MODEL_URL accepts."
     assert f"! OpenAI-compatible server: refused -> {key}" in examine()

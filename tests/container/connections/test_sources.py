@@ -83,7 +83,7 @@ class Known:
 
 
 @pytest.fixture
-def known(store: Redis, store_url: str, monkeypatch: Env) -> Known:
+def known_services(store: Redis, store_url: str, monkeypatch: Env) -> Known:
     store.ping()
     monkeypatch.setenv("REDIS_URL", store_url)
     answer = summary_answer(headline="Counts once")
@@ -91,12 +91,12 @@ def known(store: Redis, store_url: str, monkeypatch: Env) -> Known:
     return Known(KnownPulls((pull(7, files=(changed_file(),)),)), model=model)
 
 
-def opened(outside: Sources) -> AbstractContextManager[Foundation]:
+def open_base(outside: Sources) -> AbstractContextManager[Foundation]:
     return open_foundation(load_settings(), lambda: MORNING, Sleeps(), outside)
 
 
-def test_what_is_given_is_asked_instead_of_github_and_claude(known: Known) -> None:
-    with opened(known) as base:
+def test_what_is_given_is_asked_instead_of_github_and_claude(known_services: Known) -> None:
+    with open_base(known_services) as base:
         digests = build_digest_services(base)
         digest = build_digest_builder(base, digests, digests.pulls).build(REPOSITORY, DAY, "Engine")
         assert [entry.summary.headline for entry in digest.entries] == ["Counts once"]
@@ -104,30 +104,30 @@ def test_what_is_given_is_asked_instead_of_github_and_claude(known: Known) -> No
         assert digests.entries.get_cached(Reference(REPOSITORY, 7))
 
 
-def test_it_is_let_go_of_at_the_end(known: Known) -> None:
-    with opened(known):
-        assert known.closed == []
-    assert known.closed == ["closed"]
+def test_it_is_let_go_of_at_the_end(known_services: Known) -> None:
+    with open_base(known_services):
+        assert known_services.closed == []
+    assert known_services.closed == ["closed"]
 
 
-def test_without_a_model_nothing_is_a_models(known: Known) -> None:
-    known.model, known.has_model = None, False
-    with opened(known) as base:
+def test_without_a_model_nothing_is_a_models(known_services: Known) -> None:
+    known_services.model, known_services.has_model = None, False
+    with open_base(known_services) as base:
         assert not base.sources.has_model
         assert build_digest_services(base).entries.get_entry(Reference(REPOSITORY, 7)).summary.is_fallback
 
 
 def test_claude_is_there_with_its_key_alone(monkeypatch: Env) -> None:
-    def found() -> tuple[bool, bool, bool]:
+    def find_sources() -> tuple[bool, bool, bool]:
         with closing(LiveSources(load_settings(), lambda: MORNING, CLAUDE)) as outside:
             return outside.model is not None, outside.chat is not None, outside.has_model
 
-    assert found() == (False, False, False)
+    assert find_sources() == (False, False, False)
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
-    assert found() == (True, True, True)
+    assert find_sources() == (True, True, True)
 
 
-def test_files_are_read_from_github(known: Known, github: ScriptedGitHub, monkeypatch: Env) -> None:
+def test_files_are_read_from_github(known_services: Known, github: ScriptedGitHub, monkeypatch: Env) -> None:
     commit = sha("commit")
     github.add_commit(REPO, TreeCommit(commit, FixedTree({"a.py": Entry(b"x = 1\n")})))
     monkeypatch.setenv("GITHUB_API_URL", github.url)
@@ -138,13 +138,15 @@ def test_files_are_read_from_github(known: Known, github: ScriptedGitHub, monkey
         assert files.read_files(REPOSITORY, commit, ["a.py"])["a.py"].text == "x = 1\n"
 
 
-def test_discussions_are_read_from_github_and_kept(known: Known, github: ScriptedGitHub, monkeypatch: Env) -> None:
+def test_discussions_are_read_from_github_and_kept(
+    known_services: Known, github: ScriptedGitHub, monkeypatch: Env
+) -> None:
     github.add(REPO, record(7, comments=(RemarkRecord(1, "We keep it."),)))
     monkeypatch.setenv("GITHUB_API_URL", github.url)
     monkeypatch.setenv("GITHUB_TOKEN", github.token)
     with closing(LiveSources(load_settings(), lambda: MORNING, CLAUDE)) as outside:
-        known.background = outside.background
-        with opened(known) as base:
+        known_services.background = outside.background
+        with open_base(known_services) as base:
             archive = build_archive(base, build_digest_services(base))
             for _ in range(2):
                 assert archive.background.github is not None
@@ -163,15 +165,17 @@ def test_without_credentials_no_files_are_read() -> None:
 
 
 @pytest.mark.slow
-def test_it_is_made_ready_before_the_first_job(known: Known, monkeypatch: Env, slack: SlackEmulator) -> None:
+def test_it_is_made_ready_before_the_first_job(
+    known_services: Known, monkeypatch: Env, slack: SlackEmulator
+) -> None:
     for name, value in {
         "SLACK_API_URL": slack.url,
         "SLACK_BOT_TOKEN": "xoxb-test",
         "PRDIGEST_REPO": "o/n",
     }.items():
         monkeypatch.setenv(name, value)
-    with opened(known) as base, _start_workers(base, ShutdownSignal(), last_work=1.0):
-        assert known.closed == ["prepared"]
+    with open_base(known_services) as base, _start_workers(base, ShutdownSignal(), last_work=1.0):
+        assert known_services.closed == ["prepared"]
 
 
 def test_many_who_ask_first_open_one_way_to_claude(claude: ClaudeEmulator, monkeypatch: Env) -> None:

@@ -34,7 +34,7 @@ from tests.container.connections.toy_provider import (
     ToyServer,
     ToySettings,
 )
-from tests.doctor.findings import told
+from tests.doctor.findings import format_findings
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.world import CHANNEL, add_small_day
@@ -80,7 +80,7 @@ def base(settings: ToySettings) -> Iterator[Foundation]:
         yield made
 
 
-def paid(calls: int, used: tuple[int, int]) -> float:
+def compute_cost(calls: int, used: tuple[int, int]) -> float:
     return calls * TOY.prices.cautious_cost("toy-1", Usage(*used))
 
 
@@ -91,8 +91,8 @@ def test_summaries_and_the_overview_are_the_toys_and_paid_by_its_prices(base: Fo
     assert digest.overview.text == "A toy day."
     assert toy.rooms == {"attic"}, "the option that the provider names"
     assert toy.requests == ["/complete"] * 3
-    assert digest.cost == pytest.approx(paid(3, COMPLETED))
-    assert digests.costs.budget.read_spending_today()[0] == pytest.approx(paid(3, COMPLETED))
+    assert digest.cost == pytest.approx(compute_cost(3, COMPLETED))
+    assert digests.costs.budget.read_spending_today()[0] == pytest.approx(compute_cost(3, COMPLETED))
 
 
 @pytest.mark.slow
@@ -115,18 +115,18 @@ def test_an_answer_is_streamed_after_a_tool_was_used(
     assert toy.requests.count("/talk") == 2
     assert any("+retries = 101" in part for part in toy.heard), "what the tool found"
     summaries = toy.requests.count("/complete")
-    spent = paid(summaries, COMPLETED) + paid(2, TALKED)
+    spent = compute_cost(summaries, COMPLETED) + compute_cost(2, TALKED)
     assert services.digests.costs.budget.read_spending_today()[0] == pytest.approx(spent)
 
 
-def examined(settings: Settings) -> list[str]:
+def list_findings(settings: Settings) -> list[str]:
     usable = UsableSettings(settings, {})
     with open_doctor(usable, lambda: datetime.now(UTC), lambda _: None, REGISTERED) as doctor:
-        return told(doctor.run_checks())
+        return format_findings(doctor.run_checks())
 
 
 def test_the_doctor_examines_it(settings: ToySettings) -> None:
-    lines = examined(settings)
+    lines = list_findings(settings)
     assert "+ Toy key: accepted" in lines
     assert "+ Model toy-1: available, $10.00 in and $100.00 out per million tokens" in lines
     assert not [line for line in lines if "Claude" in line]
@@ -137,12 +137,12 @@ def test_the_doctor_says_what_is_wrong_with_it_in_its_own_names(
 ) -> None:
     monkeypatch.setenv("TOY_API_KEY", "wrong")
     monkeypatch.setenv("TOY_APIURL", "x")
-    (key,) = [line for line in examined(ToySettings()) if line.startswith("! Toy key")]
+    (key,) = [line for line in list_findings(ToySettings()) if line.startswith("! Toy key")]
     assert key == (
         "! Toy key: refused -> Set TOY_API_KEY to a valid key, or leave it empty for facts-only summaries."
     )
     monkeypatch.setenv("TOY_API_KEY", "wrong one")
-    assert any(line.startswith("! Settings: TOY_API_KEY contains blanks") for line in examined(ToySettings()))
+    assert any(line.startswith("! Settings: TOY_API_KEY contains blanks") for line in list_findings(ToySettings()))
 
 
 # which one is asked
@@ -186,7 +186,7 @@ def test_an_unknown_name_is_refused_with_those_that_are_registered(
         choose_provider(ToySettings(), REGISTERED)
     with pytest.raises(ConfigurationError, match="write 'anthropic', 'bedrock', 'vertex' or 'openai-compatible'"):
         choose_provider(ToySettings())
-    lines = examined(ToySettings())
+    lines = list_findings(ToySettings())
     fault = f"! Settings: PRDIGEST_MODEL_PROVIDER can't be used: {UNKNOWN} -> "
     assert any(line.startswith(fault) for line in lines), lines
     assert any("Claude" in line for line in lines), "the first stands in for it"
@@ -249,7 +249,7 @@ def test_a_name_that_would_change_the_address_is_no_region(monkeypatch: Env) -> 
 def test_the_doctor_says_which_setting_a_cloud_lacks(settings: ToySettings, monkeypatch: Env) -> None:
     monkeypatch.setenv("PRDIGEST_MODEL_PROVIDER", "vertex")
     with open_doctor(UsableSettings(Settings(), {}), lambda: datetime.now(UTC), lambda _: None) as doctor:
-        lines = told(doctor.run_checks())
+        lines = format_findings(doctor.run_checks())
     missing = "! Settings: PRDIGEST_MODEL_PROJECT is not set -> Set PRDIGEST_MODEL_PROJECT, such as my-project-123"
     assert any(line.startswith(missing) for line in lines)
     assert any("Claude on Vertex AI" in line and "see PRDIGEST_MODEL_REGION above" in line for line in lines)

@@ -64,7 +64,7 @@ class ToyConnection:
 
     @run_in_own_context
     def stream_turn(self, chat: Chat) -> Generator[ChatEvent, None, None]:
-        body = {"turns": [_told(turn) for turn in chat.turns]}
+        body = {"turns": [_list_parts(turn) for turn in chat.turns]}
         try:
             with bound_requests(chat.seconds), self._client.stream("POST", "/talk", json=body) as answer:
                 yield from _events(answer)
@@ -86,7 +86,7 @@ class ToyConnection:
         return content
 
 
-def _told(turn: Turn) -> list[str]:
+def _list_parts(turn: Turn) -> list[str]:
     return [f"{type(part).__name__}: {part.text}" for part in turn.parts]
 
 

@@ -52,7 +52,7 @@ def settings(monkeypatch: Env, github: ScriptedGitHub, slack: SlackEmulator, sto
     return monkeypatch
 
 
-def opened() -> AbstractContextManager[Foundation]:
+def open_base() -> AbstractContextManager[Foundation]:
     return open_foundation(load_settings(), lambda: MORNING, time.sleep)
 
 
@@ -61,7 +61,7 @@ def opened() -> AbstractContextManager[Foundation]:
 def test_a_process_needs_the_settings_of_what_it_builds_alone(settings: Env, process: str, missing: str) -> None:
     build, needed = PROCESSES[process]
     settings.delenv(missing)
-    with opened() as base:
+    with open_base() as base:
         if missing in needed:
             with pytest.raises(UsageError, match=f"Set {missing} "):
                 build(base)
@@ -70,7 +70,7 @@ def test_a_process_needs_the_settings_of_what_it_builds_alone(settings: Env, pro
 
 
 def test_services_share_those_below_them(settings: Env) -> None:
-    with opened() as base:
+    with open_base() as base:
         services = build_worker_services(base)
         assert services.subscriptions.delivery is services.deliveries.delivery
         assert services.subscriptions.outcome_watcher is services.deliveries.outcome_watcher
@@ -81,7 +81,7 @@ def test_every_connection_to_the_store_is_closed_at_the_end(settings: Env, store
         return len(store.client_list())
 
     def break_off() -> None:
-        with opened() as base:
+        with open_base() as base:
             build_worker_services(base)
             base.hurried_store.ping()
             assert count_clients() == before + 2
@@ -99,7 +99,7 @@ def test_a_digest_is_built_over_a_store_that_may_drop_records(
     github.add(REPO, pull(1, merged_at=NOON))
     store.config_set("maxmemory-policy", "allkeys-lru")
     try:
-        with opened() as base:
+        with open_base() as base:
             digests = build_digest_services(base)
             digest = build_digest_builder(base, digests, digests.pulls).build(REPOSITORY, DAY, "Engine")
     finally:
@@ -110,7 +110,7 @@ def test_a_digest_is_built_over_a_store_that_may_drop_records(
 def test_a_process_that_only_sends_runs_no_job(
     settings: Env, store: Redis, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with opened() as base, closing(DramatiqJobQueue(base.store, base.keyspace, COMMANDS.jobs)) as jobs:
+    with open_base() as base, closing(DramatiqJobQueue(base.store, base.keyspace, COMMANDS.jobs)) as jobs:
         workers = jobs.make_workers(1)
         for worker in workers:
             worker.start()

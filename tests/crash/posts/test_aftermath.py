@@ -43,7 +43,7 @@ class Posted(Newsroom):
             delivery = build_worker_services(base).subscriptions.delivery
             for channel in (CHANNEL, SECOND):
                 delivery.post_digest(Subscription(channel, REPO, self.timing).build_digest_spec(self.due))
-        self.before = {channel: self.shown(channel) for channel in (CHANNEL, SECOND)}
+        self.before = {channel: self.list_digest_lines(channel) for channel in (CHANNEL, SECOND)}
         at = datetime.now(UTC) - timedelta(minutes=5)
         self.site.world.github.add(str(REPO), pull(REVERT, title=f"Revert #{REVERTED}", merged_at=at))
         RedisDueQueue(self.site.store).put(LOOK, at)
@@ -52,27 +52,29 @@ class Posted(Newsroom):
         [lead] = self.site.world.slack.list_messages(channel)
         return [lead, *self.site.world.slack.list_replies(channel, lead["ts"])]
 
-    def shown(self, channel: str) -> list[str]:
+    def list_digest_lines(self, channel: str) -> list[str]:
         """The lines of the digest in a channel."""
         posted = [each for each in self.messages(channel) if not each.get("files") and "!" not in key_of(each)]
         return [line for message in posted for line in lines(message)]
 
-    def told(self, channel: str) -> list[str]:
+    def list_remarks(self, channel: str) -> list[str]:
         """What was said of it since."""
         return [each["text"] for each in self.messages(channel) if "!" in key_of(each)]
 
     def assert_told_once(self) -> None:
         """One reply each, what became of one pull request behind its lines, and no other word is new."""
         for channel in (CHANNEL, SECOND):
-            assert len(self.told(channel)) == 1
-            pairs = list(zip(self.before[channel], self.shown(channel), strict=True))
+            assert len(self.list_remarks(channel)) == 1
+            pairs = list(zip(self.before[channel], self.list_digest_lines(channel), strict=True))
             changed = [(was, now) for was, now in pairs if was != now]
             assert [was.partition(" ")[0] for was, _ in changed] == [f"#{REVERTED}"]
             assert all(re.fullmatch(re.escape(was) + BEHIND, now) for was, now in changed)
 
 
 @pytest.fixture
-def posted(store: Redis, store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Posted]:
+def posted_digests(
+    store: Redis, store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Posted]:
     with site_on(store_url, store, tmp_path) as site:
         made = Posted(site)
         for name, value in site.world.settings.items():
@@ -82,17 +84,17 @@ def posted(store: Redis, store_url: str, tmp_path: Path, monkeypatch: pytest.Mon
         yield made
 
 
-def test_clocks_and_workers_look_once_and_tell_once(posted: Posted) -> None:
-    github, slack = posted.site.world.github, posted.site.world.slack
+def test_clocks_and_workers_look_once_and_tell_once(posted_digests: Posted) -> None:
+    github, slack = posted_digests.site.world.github, posted_digests.site.world.slack
     before = len(github.calls)
-    posted.site.staff(workers=2)
-    clocks = [posted.clock() for _ in range(2)]
-    eventually(lambda: posted.told(CHANNEL) and posted.told(SECOND))
-    posted.site.await_rest()
-    posted.assert_told_once()
+    posted_digests.site.staff(workers=2)
+    clocks = [posted_digests.clock() for _ in range(2)]
+    eventually(lambda: posted_digests.list_remarks(CHANNEL) and posted_digests.list_remarks(SECOND))
+    posted_digests.site.await_rest()
+    posted_digests.assert_told_once()
     days = Counter(call.json()["variables"]["since"] for call in github.calls[before:])
     assert set(days.values()) == {1}, "GitHub is asked once for all channels"
-    planned = RedisDueQueue(posted.site.store).get_time(LOOK)
+    planned = RedisDueQueue(posted_digests.site.store).get_time(LOOK)
     assert planned is not None
     assert timedelta(0) < datetime.now(UTC) + CHECK_INTERVAL - planned < timedelta(minutes=1)
     assert set(Counter((call["channel"], call["ts"]) for call in slack.list_calls_to("chat.update")).values()) == {
@@ -102,18 +104,18 @@ def test_clocks_and_workers_look_once_and_tell_once(posted: Posted) -> None:
 
 
 def test_a_worker_that_is_killed_after_an_edit_or_a_reply_is_followed_by_one_that_tells_the_rest(
-    posted: Posted,
+    posted_digests: Posted,
 ) -> None:
     moments = {CHANNEL: AFTER_EDIT, SECOND: AFTER_REPLY}
-    gate = hold(posted.site, moments)
-    clock, worker = posted.staff()
+    gate = hold(posted_digests.site, moments)
+    clock, worker = posted_digests.staff()
     eventually(lambda: sorted(gate.held) == sorted(moments))
     for process in (clock, worker):
         process.kill()
         process.wait(timeout=10)
     gate.open()
-    assert (posted.told(CHANNEL), len(posted.told(SECOND))) == ([], 1)
-    posted.site.worker()
-    eventually(lambda: posted.told(CHANNEL), PATIENCE)
-    posted.site.await_rest()
-    posted.assert_told_once()
+    assert (posted_digests.list_remarks(CHANNEL), len(posted_digests.list_remarks(SECOND))) == ([], 1)
+    posted_digests.site.worker()
+    eventually(lambda: posted_digests.list_remarks(CHANNEL), PATIENCE)
+    posted_digests.site.await_rest()
+    posted_digests.assert_told_once()

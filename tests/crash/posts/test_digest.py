@@ -67,9 +67,9 @@ def _killed_and_run_again(call: tuple[str, int], store_url: str, place: int, fol
         add_small_day(there.github)
         killer = _Killer(*call)
         there.slack.after = killer
-        killer.aim(lambda: _start(there.settings, folder)).ended(timeout=60)
+        killer.aim(lambda: _start(there.settings, folder)).await_end(timeout=60)
         assert killer.struck, f"{call} was never made"
-        second = _start(there.settings, folder).ended(timeout=60)
+        second = _start(there.settings, folder).await_end(timeout=60)
         assert (second.returncode, second.stderr) == (0, "")
         assert second.stdout.startswith("Posted: ")
         _, replies = there.digest()
@@ -91,7 +91,7 @@ def test_a_digest_survives_kill_9_after_any_call_that_posts(store: Redis, store_
 def test_the_list_of_calls_is_that_of_a_whole_run(store: Redis, store_url: str, tmp_path: Path) -> None:
     with world(store_url) as there:
         add_small_day(there.github)
-        assert _start(there.settings, tmp_path).ended(timeout=60).stderr == ""
+        assert _start(there.settings, tmp_path).await_end(timeout=60).stderr == ""
         assert [method for method, _ in there.slack.calls] == [method for method, _ in LOOKS + CALLS]
 
 
@@ -105,6 +105,6 @@ def test_a_kill_before_the_first_call_to_slack_loses_nothing(slot: StoreSlot, si
         while not there.claude.requests and run.process.poll() is None:
             threading.Event().wait(0.02)
         getattr(run.process, signal)()
-        run.ended(timeout=30)
-        assert _start(there.settings, slot.folder).ended(timeout=60).stderr == ""
+        run.await_end(timeout=30)
+        assert _start(there.settings, slot.folder).await_end(timeout=60).stderr == ""
         there.digest()

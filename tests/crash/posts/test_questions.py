@@ -14,7 +14,7 @@ from bot.adapters.redis.server.connection import RedisCache
 from tests.crash.conftest import Site, site_in
 from tests.crash.overlap import overlapping
 from tests.crash.processes.test_stopped import STOPPED, _is_told
-from tests.crash.processes.test_worker_killed import both, in_both, replaced
+from tests.crash.processes.test_worker_killed import both, in_both, replace_worker
 from tests.emulators.claude.server import Stall, Step, default_answer
 from tests.helpers.checks import eventually
 from tests.scenarios.conversations.asking import LONG, answer, is_question, prompt_of, question_of
@@ -92,7 +92,7 @@ def killed_while_it_answers(site: Site, *, is_there: bool) -> None:
     }
     eventually(lambda: set(site.gate.held) == set(CHANNELS))
     eventually(lambda: replies(site, HALFWAY, threads[HALFWAY]))
-    replaced(site, victim, is_there=is_there)
+    replace_worker(site, victim, is_there=is_there)
     # somebody asks on in a thread of which nobody knows yet that its worker is dead
     ada.send_message(f"And what else of {HALFWAY}?", HALFWAY, threads[HALFWAY])
     site.await_rest()

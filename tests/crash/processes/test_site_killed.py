@@ -54,7 +54,7 @@ def test_a_killed_run_leaves_a_site_that_works_and_the_next_one_completes_it(
     for root in roots if before else ():
         write(root, before)
     module = "tests.helpers.processes.killed_site"
-    done = Caught(str(tmp_path), str(len(roots)), module=module, settings={}, folder=tmp_path).ended()
+    done = Caught(str(tmp_path), str(len(roots)), module=module, settings={}, folder=tmp_path).await_end()
     # the last one is done before it would be killed
     assert [int(code) for code in done.stdout.split()] == [-signal.SIGKILL] * files + [0], done.stderr
     for root in roots:

@@ -46,7 +46,7 @@ def two_workspaces(slot: StoreSlot) -> Iterator[tuple[Site, Site]]:
         yield first, second
 
 
-def prefixed(site: Site, prefix: str) -> Site:
+def set_prefix(site: Site, prefix: str) -> Site:
     site.world.settings["PRDIGEST_STORE_PREFIX"] = prefix
     return site
 
@@ -66,7 +66,7 @@ def test_a_start_on_another_workspaces_store_is_refused_and_changes_nothing(
     store.rpush("dramatiq:prdigest", "job")
     before = {key: store.dump(key) for key in keys_of(store)}
     settings = {**ours.world.settings, "PORT": str(closed_port())}
-    done = Caught(name, settings=settings, folder=ours.folder).ended(60)
+    done = Caught(name, settings=settings, folder=ours.folder).await_end(60)
     assert (done.returncode, done.stderr.splitlines()[-1]) == (2, TAKEN)
     assert {key: store.dump(key) for key in keys_of(store)} == before
 
@@ -77,7 +77,7 @@ def test_a_digest_by_hand_is_refused_there_too(sites: tuple[Site, Site]) -> None
     ours, _ = sites
     RedisWorkspaceOwner(store).claim_workspace(THEIRS)
     command = ("digest", "--date", DAY, "--channel", CHANNEL)
-    done = Caught(*command, settings=ours.world.settings, folder=ours.folder).ended(60)
+    done = Caught(*command, settings=ours.world.settings, folder=ours.folder).await_end(60)
     assert (done.returncode, done.stderr) == (2, f"{TAKEN}\n")
     assert not ours.world.slack.list_messages(CHANNEL)
 
@@ -85,9 +85,9 @@ def test_a_digest_by_hand_is_refused_there_too(sites: tuple[Site, Site]) -> None
 @overlapping(two_workspaces)
 def test_the_sentence_names_the_prefix_that_is_shared(sites: tuple[Site, Site]) -> None:
     store = sites[0].store
-    ours = prefixed(sites[0], "team-a")
+    ours = set_prefix(sites[0], "team-a")
     RedisWorkspaceOwner(store, Keyspace("team-a")).claim_workspace(THEIRS)
-    done = Caught("worker", settings=ours.world.settings, folder=ours.folder).ended(60)
+    done = Caught("worker", settings=ours.world.settings, folder=ours.folder).await_end(60)
     assert "The store with the prefix team-a belongs to the workspace T0OTHER" in done.stderr
     assert "give this bot another PRDIGEST_STORE_PREFIX." in done.stderr
 
@@ -99,14 +99,14 @@ def test_who_starts_first_owns_the_store(sites: tuple[Site, Site]) -> None:
     web, worker = theirs.pair()
     assert RedisWorkspaceOwner(store).read_workspace() == THEIRS
     settings = {**ours.world.settings, "PORT": str(closed_port())}
-    assert TAKEN in Caught("run", settings=settings, folder=ours.folder).ended(60).stderr
+    assert TAKEN in Caught("run", settings=settings, folder=ours.folder).await_end(60).stderr
     theirs.assert_works(web, worker)
 
 
 @overlapping(two_workspaces)
 def test_with_prefixes_each_answers_its_own(sites: tuple[Site, Site]) -> None:
     store = sites[0].store
-    pairs = [(site, *prefixed(site, prefix).pair()) for site, prefix in zip(sites, ("", "team-b"), strict=True)]
+    pairs = [(site, *set_prefix(site, prefix).pair()) for site, prefix in zip(sites, ("", "team-b"), strict=True)]
     asked = [
         (site, site.person(web).send_command("/prsummary", str(101 + number)))
         for number in range(6)
@@ -127,7 +127,7 @@ def test_with_prefixes_each_answers_its_own(sites: tuple[Site, Site]) -> None:
 def test_every_key_of_a_deployment_begins_with_its_prefix(sites: tuple[Site, Site]) -> None:
     """Whatever people do: commands, lists, digests, questions, votes, subscriptions, windows, App Home."""
     store = sites[0].store
-    site = prefixed(sites[0], "team-a")
+    site = set_prefix(sites[0], "team-a")
     port = closed_port()
     settings = {"PRDIGEST_CHANNEL": CHANNEL, "PRDIGEST_POST_AT": "00:00", "PORT": str(port)}
     bot = Web(site.start("run", **settings), port)
@@ -223,7 +223,7 @@ def test_others_wait_too_and_take_nothing(sites: tuple[Site, Site], name: str) -
         caught = Caught(name, settings=ours.world.settings, folder=ours.folder)
         time.sleep(4)
         assert (caught.process.poll(), keys_of(store)) == (None, before)
-    done = caught.ended(60)
+    done = caught.await_end(60)
     assert (done.returncode, done.stderr.splitlines()[-1]) == (2, TAKEN)
 
 
@@ -234,4 +234,4 @@ def test_a_start_that_waits_can_be_ended(sites: tuple[Site, Site]) -> None:
         caught = Caught("worker", settings=ours.world.settings, folder=ours.folder)
         time.sleep(4)
         caught.process.terminate()
-        assert caught.ended(10).returncode == 0
+        assert caught.await_end(10).returncode == 0

@@ -29,7 +29,7 @@ def both(slot: StoreSlot) -> Iterator[tuple[Site, Site]]:
         yield first, second
 
 
-def replaced(site: Site, victim: Process, *, is_there: bool) -> None:
+def replace_worker(site: Site, victim: Process, *, is_there: bool) -> None:
     """Kill the worker; another one is there before or comes after."""
     if is_there:
         site.worker()
@@ -63,7 +63,7 @@ def killed_while_the_model_answers(site: Site, *, is_there: bool) -> None:
     ]
     # both risk lists ask the same question: one of them waits for the other
     eventually(lambda: len(site.gate.held) == len(asked) - 1)
-    replaced(site, victim, is_there=is_there)
+    replace_worker(site, victim, is_there=is_there)
     site.await_answers(*asked)
     assert [len(site.answers(delivery)) for delivery in asked] == [1] * len(asked)
     assert site.answers(asked[4]) == ["#103"]
@@ -129,7 +129,7 @@ def killed_in_calls_to_slack(site: Site, *, is_there: bool) -> None:
     site.world.slack.before, site.world.slack.after = hold_at(site, is_done=False), hold_at(site, is_done=True)
     asked = {name: moment.ask(site, ada) for name, moment in MOMENTS.items()}
     eventually(lambda: len(site.gate.held) == len(MOMENTS))
-    replaced(site, victim, is_there=is_there)
+    replace_worker(site, victim, is_there=is_there)
     site.await_answers(*asked.values())
     for name, delivery in asked.items():
         texts = site.answers(delivery)

@@ -20,7 +20,7 @@ from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.records import memory_digests
 from tests.services.digest.posting import Crash, Fuse
-from tests.services.history.posted_worlds import AGAIN, BEHIND, REVERT, Desk, ended
+from tests.services.history.posted_worlds import AGAIN, BEHIND, REVERT, Desk, end_lines
 from tests.services.subscriptions.scheduled import DUE, KEY
 
 TOLD = ["#2 Faster attention, reverted after 22.0 h by #9. It was listed above as worth a second look."]
@@ -75,9 +75,9 @@ def other(desk: Desk, fuse: Fuse | None = None) -> Desk:
     return replace(desk, fuse=fuse or Fuse())
 
 
-def amended(desk: Desk) -> tuple[dict[str, list[str]], list[str]]:
+def expect_amendment(desk: Desk) -> tuple[dict[str, list[str]], list[str]]:
     """How the digest reads after a revert was told."""
-    return ended(desk.digest, BEHIND), TOLD
+    return end_lines(desk.digest, BEHIND), TOLD
 
 
 def standing(desk: Desk) -> tuple[dict[str, list[str]], list[str]]:
@@ -102,7 +102,7 @@ def test_the_lists_of_steps_are_those_of_whole_runs(desk: Desk) -> None:
 
 @pytest.mark.parametrize("step", range(1, len(LOOKING) + 1))
 def test_a_look_that_dies_after_any_step_is_made_by_the_next(desk: Desk, step: int) -> None:
-    expected = amended(desk)
+    expected = expect_amendment(desk)
     with pytest.raises(Crash):
         other(desk, Fuse(step, with_effect=True)).look()
     other(desk).look()
@@ -116,7 +116,7 @@ def test_a_look_that_dies_after_any_step_is_made_by_the_next(desk: Desk, step: i
 
 @pytest.mark.parametrize("step", range(1, len(AMENDING) + 1))
 def test_an_amendment_that_dies_after_any_step_is_finished_by_the_next(desk: Desk, step: int) -> None:
-    expected = amended(desk)
+    expected = expect_amendment(desk)
     desk.look()
     with pytest.raises(Crash):
         other(desk, Fuse(step, with_effect=True)).aftermath.amend_digest(KEY)
@@ -135,7 +135,7 @@ def test_one_that_dies_is_followed_by_one_that_knows_more(desk: Desk, step: int)
     desk.look()
     other(desk).aftermath.amend_digest(KEY)
     # what stands no more when it would be replied is not
-    assert standing(desk) == (ended(before, UNDONE), TOLD if step > AMENDING.index("post_message") else [])
+    assert standing(desk) == (end_lines(before, UNDONE), TOLD if step > AMENDING.index("post_message") else [])
 
 
 @pytest.mark.parametrize("step", range(1, len(AMENDING_AGAIN) + 1))
@@ -149,7 +149,7 @@ def test_a_second_amendment_that_dies_after_any_step_is_finished_by_the_next(des
             other(desk, fuse).aftermath.amend_digest(KEY)
         assert fuse.burnt is bool(merged)
     other(desk).aftermath.amend_digest(KEY)
-    assert standing(desk) == (ended(before, UNDONE), TOLD)
+    assert standing(desk) == (end_lines(before, UNDONE), TOLD)
 
 
 @pytest.mark.parametrize("step", range(1, len(BEGINNING) + 1))
@@ -169,7 +169,7 @@ def test_a_worker_that_dies_before_a_digest_is_watched_is_followed_by_one_that_w
     unbroken.post()
     assert RedisPostedDigestIndex(store).list_between(REPOSITORY, DAY.end, DAY.end) == (KEY,)
     assert RedisDueQueue(store).get_time(OutcomeCheck(REPOSITORY)) == DUE + CHECK_INTERVAL
-    expected = amended(unbroken)
+    expected = expect_amendment(unbroken)
     unbroken.merge(REVERT)
     unbroken.look()
     unbroken.aftermath.amend_digest(KEY)
@@ -181,7 +181,7 @@ def test_a_worker_that_dies_before_a_digest_is_watched_is_followed_by_one_that_w
 
 @pytest.mark.parametrize("step", [n for n, name in enumerate(LOOKING, 1) if name != "list_merged"])
 def test_a_look_without_the_store_is_made_again(desk: Desk, step: int) -> None:
-    expected = amended(desk)
+    expected = expect_amendment(desk)
     with pytest.raises(StoreUnavailable):
         other(desk, Fuse(step, error=StoreUnavailable)).look()
     assert desk.amends == []
@@ -201,15 +201,15 @@ def test_without_the_store_nothing_is_taken_out_of_a_digest(desk: Desk, step: in
     desk.look()
     with pytest.raises(StoreUnavailable):
         other(desk, Fuse(step, error=StoreUnavailable)).aftermath.amend_digest(KEY)
-    assert desk.digest == ended(before, UNDONE if step > AMENDING_AGAIN.index("edit_message") else BEHIND)
+    assert desk.digest == end_lines(before, UNDONE if step > AMENDING_AGAIN.index("edit_message") else BEHIND)
     other(desk).aftermath.amend_digest(KEY)
-    assert standing(desk) == (ended(before, UNDONE), TOLD)
+    assert standing(desk) == (end_lines(before, UNDONE), TOLD)
 
 
 @pytest.mark.parametrize("for_good", [False, True], ids=["once", "for-good"])
 @pytest.mark.parametrize("call", range(1, len(CALLS) + 1))
 def test_a_lost_answer_doubles_and_loses_nothing(desk: Desk, call: int, for_good: bool) -> None:
-    expected = amended(desk)
+    expected = expect_amendment(desk)
     desk.look()
     fuse = Fuse(call, with_effect=True, error=HangUp, for_good=for_good)
     desk.slack.before, desk.slack.after = fuse.before, fuse.after

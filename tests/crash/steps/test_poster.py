@@ -21,10 +21,10 @@ from tests.services.digest.posting import (
     Crash,
     Fragile,
     Fuse,
+    make_rendering,
     messenger_of,
     poster_of,
     publish,
-    rendered,
     standing,
 )
 from tests.services.doubles import Sleeps
@@ -146,7 +146,7 @@ def test_a_server_that_stays_away_is_tried_three_times_with_growing_pauses(
 
 
 def test_a_second_try_posts_the_text_of_the_first(slack: SlackEmulator, records: Digests) -> None:
-    build = Build(rendered("Before"), rendered("After", ("another part",)))
+    build = Build(make_rendering("Before"), make_rendering("After", ("another part",)))
     slack.fail_next("chat.getPermalink", status=503)
     with pytest.raises(SlackUnavailable):
         publish(messenger_of(slack), records, build)
@@ -155,7 +155,7 @@ def test_a_second_try_posts_the_text_of_the_first(slack: SlackEmulator, records:
 
 
 def test_what_was_planned_and_never_posted_is_built_anew(slack: SlackEmulator, records: Digests) -> None:
-    build = Build(rendered("Facts alone"), rendered("With a model"))
+    build = Build(make_rendering("Facts alone"), make_rendering("With a model"))
     slack.fail_next("chat.postMessage", error="restricted_action")
     with pytest.raises(SlackCallRefused):
         publish(messenger_of(slack), records, build)

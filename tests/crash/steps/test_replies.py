@@ -60,13 +60,13 @@ class Office:
         messenger, whispers, kept = (Fragile(port, fuse) if fuse else port for port in ports)
         return ReplySender(messenger, whispers, kept, lambda: now)
 
-    def asked(self, channel: str = HOME) -> SlackRequest:
+    def make_request(self, channel: str = HOME) -> SlackRequest:
         return slack_request(channel=channel, response_url=self.slack.make_response_url(channel, "U0ASKER"))
 
-    def said(self) -> list[str]:
+    def list_posts(self) -> list[str]:
         return [message["text"] for message in self.slack.list_messages(HOME)]
 
-    def whispered(self) -> list[str]:
+    def list_whispers(self) -> list[str]:
         return [told["text"] for told in self.slack.ephemerals]
 
 
@@ -84,7 +84,7 @@ def test_the_lists_are_those_of_a_whole_run(
     office: Office, channel: str, audience: Audience, steps: list[str]
 ) -> None:
     fuse = Fuse()
-    office.replies(fuse).give_answer(office.asked(channel), "summary", audience, Make())
+    office.replies(fuse).give_answer(office.make_request(channel), "summary", audience, Make())
     assert fuse.calls == steps
 
 
@@ -93,13 +93,13 @@ def test_the_lists_are_those_of_a_whole_run(
 def test_a_process_that_dies_at_any_step_of_posting_leaves_one_answer_to_the_next(
     office: Office, step: int, with_effect: bool, audience: Audience
 ) -> None:
-    asked, make, fuse = office.asked(), Make(), Fuse(step, with_effect)
+    asked, make, fuse = office.make_request(), Make(), Fuse(step, with_effect)
     with pytest.raises(Crash):
         office.replies(fuse).give_answer(asked, "summary", audience, make)
     assert fuse.burnt
     for minutes in (1, 90):
         office.replies(now=NOW + timedelta(minutes=minutes)).give_answer(asked, "summary", audience, make)
-    assert (len(office.said()), office.whispered()) == (1, [])
+    assert (len(office.list_posts()), office.list_whispers()) == (1, [])
     # made again only where the channel has nothing of it and the work was begun
     unposted = POSTED.index("claim") + 1 == step or (step, with_effect) == (
         POSTED.index("post_message") + 1,
@@ -114,16 +114,16 @@ def test_a_process_that_dies_at_any_step_of_whispering_tells_the_asker_once_or_t
     office: Office, channel: str, audience: Audience, steps: list[str], with_effect: bool
 ) -> None:
     for step, name in enumerate(steps, 1):
-        told, make = len(office.whispered()), Make()
-        asked = replace(office.asked(channel), key=f"visit {step}")
+        told, make = len(office.list_whispers()), Make()
+        asked = replace(office.make_request(channel), key=f"visit {step}")
         # a post that is refused has no effect after which to die
         with suppress(Crash):
             office.replies(Fuse(step, with_effect)).give_answer(asked, "summary", audience, make)
         for _ in range(2):
             office.replies().give_answer(asked, "summary", audience, make)
         twice = (name == "send" and with_effect) or (step == len(steps) and not with_effect)
-        assert (step, len(office.whispered()) - told) == (step, 2 if twice else 1)
-    assert office.said() == []
+        assert (step, len(office.list_whispers()) - told) == (step, 2 if twice else 1)
+    assert office.list_posts() == []
 
 
 @pytest.mark.parametrize("steps", [(first, second) for first in range(1, 5) for second in range(1, 6)])
@@ -131,12 +131,12 @@ def test_a_process_that_dies_at_any_step_of_whispering_tells_the_asker_once_or_t
 def test_two_processes_that_die_one_after_the_other_leave_one_answer(
     office: Office, steps: tuple[int, int], with_effect: bool
 ) -> None:
-    asked, make = office.asked(), Make()
+    asked, make = office.make_request(), Make()
     for step in steps:
         with suppress(Crash):
             office.replies(Fuse(step, with_effect)).give_answer(asked, "summary", Audience.CHANNEL, make)
     office.replies().give_answer(asked, "summary", Audience.CHANNEL, make)
-    assert (len(office.said()), office.whispered()) == (1, [])
+    assert (len(office.list_posts()), office.list_whispers()) == (1, [])
 
 
 @pytest.mark.parametrize("error", [StoreUnavailable, SlackUnavailable])
@@ -144,12 +144,12 @@ def test_two_processes_that_die_one_after_the_other_leave_one_answer(
 def test_a_world_that_goes_away_at_any_step_is_passed_on_and_leaves_one_answer_to_the_next(
     office: Office, step: int, with_effect: bool, error: type[PrdigestError]
 ) -> None:
-    asked, make = office.asked(), Make()
+    asked, make = office.make_request(), Make()
     fuse = Fuse(step, with_effect, error, for_good=True)
     with pytest.raises(error):
         office.replies(fuse).give_answer(asked, "summary", Audience.CHANNEL, make)
     office.replies().give_answer(asked, "summary", Audience.CHANNEL, make)
-    assert (len(office.said()), office.whispered()) == (1, [])
+    assert (len(office.list_posts()), office.list_whispers()) == (1, [])
 
 
 FAILURES: list[dict[str, Any]] = [{"status": 503}, {"status": 500}, {"hang_up": True}, {"error": "internal_error"}]
@@ -160,14 +160,14 @@ FAILURES: list[dict[str, Any]] = [{"status": 503}, {"status": 500}, {"hang_up": 
 def test_a_post_whose_answer_was_lost_is_found_and_not_posted_again(
     office: Office, failure: dict[str, Any], after_effect: bool
 ) -> None:
-    asked, make = office.asked(), Make()
+    asked, make = office.make_request(), Make()
     office.slack.fail_next("chat.postMessage", after_effect=after_effect, **failure)
     with pytest.raises(SlackUnavailable):
         office.replies().give_answer(asked, "summary", Audience.CHANNEL, make)
     office.replies().give_answer(asked, "summary", Audience.CHANNEL, make)
     office.replies().give_answer(asked, "summary", Audience.CHANNEL, make)
     posts = len(office.slack.list_calls_to("chat.postMessage"))
-    assert (office.said(), posts, make.count) == (
+    assert (office.list_posts(), posts, make.count) == (
         (["For everybody 1"], 1, 1) if after_effect else (["For everybody 2"], 2, 2)
     )
 
@@ -181,21 +181,21 @@ def test_a_reply_whose_answer_was_lost_is_found_in_its_thread(office: Office, af
         office.replies().give_answer(asked, "summary", Audience.CHANNEL, make)
     office.replies().give_answer(asked, "summary", Audience.CHANNEL, make)
     assert len(office.slack.list_replies(HOME, thread)) == 1
-    assert office.said() == ["look at 7"]
+    assert office.list_posts() == ["look at 7"]
 
 
 @pytest.mark.parametrize("minutes", [-9, 0, 9])
 def test_clocks_that_are_apart_do_not_hide_what_was_posted(office: Office, minutes: int) -> None:
-    asked, make, now = office.asked(), Make(), NOW + timedelta(minutes=minutes)
+    asked, make, now = office.make_request(), Make(), NOW + timedelta(minutes=minutes)
     office.slack.fail_next("chat.postMessage", status=503, after_effect=True)
     with pytest.raises(SlackUnavailable):
         office.replies(now=now).give_answer(asked, "summary", Audience.CHANNEL, make)
     office.replies(now=now + timedelta(hours=3)).give_answer(asked, "summary", Audience.CHANNEL, make)
-    assert office.said() == ["For everybody 1"]
+    assert office.list_posts() == ["For everybody 1"]
 
 
 def test_what_was_posted_is_found_behind_what_others_wrote_since(office: Office) -> None:
-    asked, make = office.asked(), Make()
+    asked, make = office.make_request(), Make()
     with pytest.raises(Crash):
         office.replies(Fuse(POSTED.index("post_message") + 1, with_effect=True)).give_answer(
             asked, "summary", Audience.CHANNEL, make
@@ -203,18 +203,18 @@ def test_what_was_posted_is_found_behind_what_others_wrote_since(office: Office)
     for n in range(450):
         office.slack.add_message(HOME, f"chat {n}")
     office.replies().give_answer(asked, "summary", Audience.CHANNEL, make)
-    assert [text for text in office.said() if not text.startswith("chat")] == ["For everybody 1"]
+    assert [text for text in office.list_posts() if not text.startswith("chat")] == ["For everybody 1"]
 
 
 def test_a_search_that_fails_is_passed_on_and_nothing_is_posted_blindly(office: Office) -> None:
-    asked, make = office.asked(), Make()
+    asked, make = office.make_request(), Make()
     office.slack.fail_next("chat.postMessage", status=503, after_effect=True)
     office.slack.fail_next("conversations.history", status=503)
     for _ in range(2):
         with pytest.raises(SlackUnavailable):
             office.replies().give_answer(asked, "summary", Audience.CHANNEL, make)
     office.replies().give_answer(asked, "summary", Audience.CHANNEL, make)
-    assert (office.said(), make.count) == (["For everybody 1"], 1)
+    assert (office.list_posts(), make.count) == (["For everybody 1"], 1)
 
 
 def test_another_visits_post_is_not_taken_for_this_ones(office: Office) -> None:
@@ -223,30 +223,30 @@ def test_another_visits_post_is_not_taken_for_this_ones(office: Office) -> None:
     with pytest.raises(SlackUnavailable):
         office.replies().give_answer(slack_request("two"), "summary", Audience.CHANNEL, Make())
     office.replies().give_answer(slack_request("two"), "summary", Audience.CHANNEL, Make())
-    assert len(office.said()) == 2
+    assert len(office.list_posts()) == 2
 
 
 def test_a_bot_that_was_invited_between_two_tries_posts(office: Office) -> None:
     office.slack.workspace.channels[HOME].member = False
-    asked, make = office.asked(), Make()
+    asked, make = office.make_request(), Make()
     with pytest.raises(Crash):
         office.replies(Fuse(REFUSED.index("send") + 1)).give_answer(asked, "summary", Audience.CHANNEL, make)
     office.slack.workspace.channels[HOME].member = True
     office.replies().give_answer(asked, "summary", Audience.CHANNEL, make)
-    assert (len(office.said()), office.whispered()) == (1, [])
+    assert (len(office.list_posts()), office.list_whispers()) == (1, [])
 
 
 @pytest.mark.parametrize(("call", "with_effect"), list(product((1, 2), EITHER)))
 def test_a_lost_connection_to_the_response_url_tells_the_asker_at_least_once(
     office: Office, call: int, with_effect: bool
 ) -> None:
-    fuse, asked, make = Fuse(call, with_effect, HangUp), office.asked("C0OUT"), Make()
+    fuse, asked, make = Fuse(call, with_effect, HangUp), office.make_request("C0OUT"), Make()
     office.slack.before, office.slack.after = fuse.before, fuse.after
     with suppress(SlackUnavailable):
         office.replies().give_answer(asked, "summary", Audience.CHANNEL, make)
     office.slack.before = office.slack.after = None
     office.replies().give_answer(asked, "summary", Audience.CHANNEL, make)
-    assert 1 <= len(office.whispered()) <= 2
+    assert 1 <= len(office.list_whispers()) <= 2
     assert len(office.slack.list_calls_to(RESPONSE)) <= 3
 
 
@@ -281,18 +281,18 @@ def test_without_leave_to_read_a_try_that_broke_off_is_not_repeated_blindly(stor
     unread = SCOPES - {"channels:history", "groups:history", "im:history"}
     with SlackEmulator(scopes=unread) as slack:
         office = Office(slack, store)
-        asked, make = office.asked(), Make()
+        asked, make = office.make_request(), Make()
         slack.fail_next("chat.postMessage", status=503, after_effect=True)
         for _ in range(3):
             with suppress(PrdigestError):
                 office.replies().give_answer(asked, "summary", Audience.CHANNEL, make)
-        assert len(office.said()) == 1
+        assert len(office.list_posts()) == 1
 
 
 # --- in direct messages
 
 
-def written(office: Office, *, is_in_thread: bool) -> SlackRequest:
+def make_direct_request(office: Office, *, is_in_thread: bool) -> SlackRequest:
     """A message in direct messages, at top level or in a thread."""
     lead = office.slack.add_message("D0ASKER", "lead", "U0ASKER")
     message = office.slack.add_message("D0ASKER", "look", "U0ASKER", lead) if is_in_thread else lead
@@ -305,7 +305,7 @@ def written(office: Office, *, is_in_thread: bool) -> SlackRequest:
 def test_in_direct_messages_what_is_for_the_asker_alone_is_there_once(
     office: Office, step: int, with_effect: bool, audience: Audience, is_in_thread: bool
 ) -> None:
-    asked, fuse = written(office, is_in_thread=is_in_thread), Fuse(step, with_effect)
+    asked, fuse = make_direct_request(office, is_in_thread=is_in_thread), Fuse(step, with_effect)
     with pytest.raises(Crash):
         office.replies(fuse).give_answer(asked, "tell", audience, Make())
     assert fuse.burnt

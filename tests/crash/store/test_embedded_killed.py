@@ -27,7 +27,7 @@ BACK = 10.0
 
 
 @contextmanager
-def embedded(slot: StoreSlot) -> Iterator[Site]:
+def open_embedded_site(slot: StoreSlot) -> Iterator[Site]:
     """A site whose processes have an embedded store of their own; it ends soon after them."""
     with site_in(slot) as site:
         site.world.settings.update(REDIS_URL="", PRDIGEST_STATE_DIR=str(state_of(site)))
@@ -88,7 +88,7 @@ KILLS: dict[str, Callable[[Path], int]] = {
 
 
 @pytest.mark.parametrize("kill", KILLS.values(), ids=KILLS)
-@overlapping(embedded)
+@overlapping(open_embedded_site)
 def test_a_bot_whose_store_is_killed_answers_within_seconds(own: Site, kill: Callable[[Path], int]) -> None:
     bot = process_of(own, "run")
     eventually(bot.is_ready)
@@ -104,7 +104,7 @@ def test_a_bot_whose_store_is_killed_answers_within_seconds(own: Site, kill: Cal
     assert bot.process.poll() is None
 
 
-@overlapping(embedded)
+@overlapping(open_embedded_site)
 def test_of_many_processes_one_starts_it(own: Site) -> None:
     web = process_of(own, "web")
     others = [process_of(own, name) for name in ("worker", "worker", "clock", "web")]
@@ -117,7 +117,7 @@ def test_of_many_processes_one_starts_it(own: Site) -> None:
     assert [each.process.poll() for each in (web, *others)] == [None] * 5
 
 
-@overlapping(embedded)
+@overlapping(open_embedded_site)
 def test_while_it_can_not_come_back_the_process_lives_and_is_not_ready(own: Site) -> None:
     bot = process_of(own, "run")
     eventually(bot.is_ready)

@@ -30,7 +30,7 @@ TRIES = 9
 
 
 @contextmanager
-def stopped(server: int) -> Iterator[None]:
+def stop_server(server: int) -> Iterator[None]:
     """Stop a server in the middle of things: its sockets take what is sent, and nothing answers."""
     os.kill(server, signal.SIGSTOP)
     try:
@@ -54,7 +54,7 @@ def test_a_worker_takes_jobs_again_after_the_store_has_stalled(own: tuple[Site, 
     site.world.slack.before = hook
     asked = [ada.send_command("/prsummary", str(number)) for number in (101, 102, 103)]
     eventually(lambda: len(failed) >= TRIES and _waiting(site.store) == len(asked))
-    with stopped(server_of(site.store)):
+    with stop_server(server_of(site.store)):
         site.world.slack.before = None
         threading.Event().wait(STALL)
     site.await_answers(*asked, seconds=AGAIN)
@@ -69,7 +69,7 @@ def _waiting(store: Redis) -> int:
 
 
 @pytest.fixture
-def hurried() -> Iterator[tuple[Redis, int]]:
+def hurried_client() -> Iterator[tuple[Redis, int]]:
     """A client of a server of its own, that waits for an answer as briefly as those of the worker, and its id."""
     with own_server() as (url, _), connect_server(url + HURRY) as client:
         yield client, server_of(client)
@@ -87,10 +87,10 @@ def working(actor: Actor[[], None]) -> Iterator[Worker]:
 
 @pytest.mark.parametrize("is_lost", [False, True], ids=["acknowledged", "given up"])
 def test_a_job_that_ends_while_the_store_stalls_is_taken_off_its_queue(
-    hurried: tuple[Redis, int], caplog: pytest.LogCaptureFixture, *, is_lost: bool
+    hurried_client: tuple[Redis, int], caplog: pytest.LogCaptureFixture, *, is_lost: bool
 ) -> None:
     """Else it is run again when the worker ends, after days, when nobody knows any more what it posted."""
-    store, server = hurried
+    store, server = hurried_client
     broker, runs = make_broker(store, lambda message, loss: None), []
 
     def work() -> None:

@@ -99,7 +99,7 @@ def services(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> I
         )
 
 
-def built(services: Services) -> Digest:
+def build_digest(services: Services) -> Digest:
     return services.builder.build(VLLM, day("2026-02-28"), "vLLM")
 
 
@@ -226,7 +226,7 @@ def test_the_overview_of_a_part_speaks_of_that_part(sample: SampleSources) -> No
 
 
 def test_the_real_digest_is_that_of_the_text_demo(services: Services, sample: SampleSources) -> None:
-    digest, shown = built(services), sample.build_digest()
+    digest, shown = build_digest(services), sample.build_digest()
     assert [(e.number, e.summary) for e in digest.entries] == [(e.number, e.summary) for e in shown.entries]
     assert (digest.overview.text, digest.overview.themes) == (shown.overview.text, shown.overview.themes)
     assert (digest.gaps, len(digest.actions)) == ((), 6)
@@ -259,9 +259,9 @@ def test_its_reviews_are_shown_wherever_those_of_a_model_would_be(services: Serv
 
 
 def test_what_was_made_once_is_kept(services: Services) -> None:
-    built(services)
+    build_digest(services)
     assert services.digests.entries.get_cached(Reference(VLLM, 35617))
-    assert "18 from cache · no model cost" in format_coverage(built(services))
+    assert "18 from cache · no model cost" in format_coverage(build_digest(services))
 
 
 def test_a_week_says_that_the_sample_has_one_day(services: Services) -> None:

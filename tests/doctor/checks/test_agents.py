@@ -7,7 +7,7 @@ import pytest
 from bot.doctor.checks.agents import AgentPlan, check_agents
 from bot.domain.errors import ConfigurationError
 from bot.mcp.extra import EXTRA_HINT, has_sdk, require_sdk
-from tests.doctor.findings import told
+from tests.doctor.findings import format_findings
 from tests.helpers.checks import is_one_sentence
 
 
@@ -28,7 +28,7 @@ from tests.helpers.checks import is_one_sentence
     ids=["off", "over HTTP", "over standard input", "extra missing"],
 )
 def test_it_says_what_agents_reach(plan: AgentPlan, lines: list[str]) -> None:
-    assert told(check_agents(plan)) == lines
+    assert format_findings(check_agents(plan)) == lines
 
 
 def test_without_the_extra_a_sentence_says_what_to_install() -> None:

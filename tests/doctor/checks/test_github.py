@@ -33,7 +33,7 @@ GOOD = "ghp_test"
 LATE = timedelta(minutes=10)
 
 
-def checked(url: str, *repositories: Repository, token: str = GOOD) -> tuple[list[str], timedelta | None]:
+def probe_github(url: str, *repositories: Repository, token: str = GOOD) -> tuple[list[str], timedelta | None]:
     """The lines about GitHub, asked by a machine whose clock is late."""
     probe = PyGithubProbe(url, Auth.Token(token), timeout=1)
     return outcome(check_github(lambda: probe, repositories, lambda: datetime.now(UTC) - LATE))
@@ -41,7 +41,7 @@ def checked(url: str, *repositories: Repository, token: str = GOOD) -> tuple[lis
 
 def test_a_token_its_limit_and_each_repository_are_told(github: GitHubEmulator) -> None:
     github.add("octo/other")
-    lines, ahead = checked(github.url, ENGINE, OTHER)
+    lines, ahead = probe_github(github.url, ENGINE, OTHER)
     assert lines == [
         "+ GitHub token: accepted",
         "+ GitHub rate limit: 5,000 calls left, resets in 70 min",
@@ -57,21 +57,21 @@ UNCHECKED = "- GitHub octo/engine: not checked: see GitHub token above"
 
 
 def test_a_token_that_is_refused_is_the_one_failure(github: GitHubEmulator) -> None:
-    lines, ahead = checked(github.url, ENGINE, token="ghp_wrong")
+    lines, ahead = probe_github(github.url, ENGINE, token="ghp_wrong")
     advice = "GitHub rejected the token: set GITHUB_TOKEN to a valid one."
     assert (lines, ahead) == ([f"! GitHub token: refused -> {advice}", UNCHECKED], None)
 
 
 def test_without_a_token_it_says_what_to_set() -> None:
-    def opened() -> GitHubProbe:
+    def open_probe() -> GitHubProbe:
         raise ConfigurationError("Set GITHUB_TOKEN to a token.")
 
-    lines, _ = outcome(check_github(opened, [ENGINE], lambda: datetime.now(UTC)))
+    lines, _ = outcome(check_github(open_probe, [ENGINE], lambda: datetime.now(UTC)))
     assert lines == ["! GitHub token: not set up -> Set GITHUB_TOKEN to a token.", UNCHECKED]
 
 
 def test_a_github_that_is_not_there_is_asked_once() -> None:
-    lines, _ = checked(f"http://127.0.0.1:{closed_port()}", ENGINE)
+    lines, _ = probe_github(f"http://127.0.0.1:{closed_port()}", ENGINE)
     advice = "GitHub can't be reached: check GITHUB_API_URL and the network, then try again."
     assert lines == [f"! GitHub token: no answer -> {advice}", UNCHECKED]
 
@@ -79,12 +79,12 @@ def test_a_github_that_is_not_there_is_asked_once() -> None:
 @pytest.mark.slow
 def test_a_github_that_hangs_is_left_soon(github: GitHubEmulator) -> None:
     github.latency = 1.5
-    lines, _ = checked(github.url, ENGINE)
+    lines, _ = probe_github(github.url, ENGINE)
     assert lines[0].startswith("! GitHub token: no answer")
 
 
 def test_a_repository_that_is_not_there_does_not_hide_the_next(github: GitHubEmulator) -> None:
-    lines, _ = checked(github.url, OTHER, ENGINE)
+    lines, _ = probe_github(github.url, OTHER, ENGINE)
     assert lines[2:] == [
         "! GitHub octo/other: not found -> GitHub has no repository octo/other, or the token may not read it.",
         "+ GitHub octo/engine: the token can read pull requests and contents",
@@ -93,14 +93,14 @@ def test_a_repository_that_is_not_there_does_not_hide_the_next(github: GitHubEmu
 
 def test_a_github_that_falls_silent_is_asked_no_more(github: GitHubEmulator) -> None:
     github.fail_next("hang_up", match="/graphql")
-    lines, _ = checked(github.url, ENGINE, OTHER)
+    lines, _ = probe_github(github.url, ENGINE, OTHER)
     assert lines[2].startswith("! GitHub octo/engine: no answer")
     assert lines[3] == "- GitHub octo/other: not checked: GitHub does not answer"
 
 
 def test_few_calls_left_are_noted(github: GitHubEmulator) -> None:
     github.set_limit("graphql", 199)
-    lines, _ = checked(github.url)
+    lines, _ = probe_github(github.url)
     advice = "If other programs use this token, give the bot its own: each pull request takes a call."
     assert lines[1] == f"- GitHub rate limit: 199 calls left, resets in 70 min -> {advice}"
 
@@ -108,7 +108,7 @@ def test_few_calls_left_are_noted(github: GitHubEmulator) -> None:
 def test_no_call_left_is_a_failure_and_the_only_one(github: GitHubEmulator) -> None:
     github.set_limit("graphql", 0)
     advice = "Wait until then, or give the bot its own token."
-    lines, _ = checked(github.url, ENGINE)
+    lines, _ = probe_github(github.url, ENGINE)
     assert lines[1:] == [
         f"! GitHub rate limit: 0 calls left, resets in 70 min -> {advice}",
         "- GitHub octo/engine: not checked: see GitHub rate limit above",
@@ -117,20 +117,20 @@ def test_no_call_left_is_a_failure_and_the_only_one(github: GitHubEmulator) -> N
 
 @pytest.mark.parametrize("path", ["/api", "/v3"])
 def test_an_address_without_githubs_interface_names_the_setting(github: GitHubEmulator, path: str) -> None:
-    lines, _ = checked(f"{github.url}{path}", ENGINE)
+    lines, _ = probe_github(f"{github.url}{path}", ENGINE)
     assert lines == [f"! GitHub token: no answer -> {ELSEWHERE}", UNCHECKED]
 
 
 def test_a_page_of_whoever_stands_between_is_no_server_without_limits() -> None:
     for status in (200, 404):
         with WebPage(status) as world:
-            lines, _ = checked(world.url, ENGINE)
+            lines, _ = probe_github(world.url, ENGINE)
         assert lines[0] == f"! GitHub token: no answer -> {ELSEWHERE}"
 
 
 def test_graphql_that_is_not_there_names_the_setting(github: GitHubEmulator) -> None:
     github.fail_next("404", match="/graphql")
-    lines, _ = checked(github.url, ENGINE, OTHER)
+    lines, _ = probe_github(github.url, ENGINE, OTHER)
     advice = (
         "GITHUB_API_URL has no GraphQL API: set it to https://api.github.com, or to https://HOST/api/v3 for "
         "GitHub Enterprise."
@@ -158,7 +158,7 @@ def test_a_server_without_limits_says_so() -> None:
     with _Enterprise(
         {"repository": {"pullRequests": {"nodes": []}, "defaultBranchRef": {"name": "main"}}}
     ) as world:
-        lines, ahead = checked(world.url, ENGINE)
+        lines, ahead = probe_github(world.url, ENGINE)
     assert lines[:2] == ["+ GitHub token: accepted", "+ GitHub rate limit: no limit"]
     assert lines[2].startswith("+")
     assert ahead is not None
@@ -166,7 +166,7 @@ def test_a_server_without_limits_says_so() -> None:
 
 def test_contents_that_can_not_be_read_are_noted() -> None:
     with _Enterprise({"repository": {"pullRequests": {"nodes": []}, "defaultBranchRef": None}}) as world:
-        lines, _ = checked(world.url, ENGINE)
+        lines, _ = probe_github(world.url, ENGINE)
     assert lines[2] == (
         "- GitHub octo/engine: the token can read pull requests, but not contents: digests will say that the "
         "count is not checked -> Give the token read access to contents."
@@ -177,7 +177,7 @@ def test_pull_requests_that_can_not_be_read_are_a_failure() -> None:
     data = {"repository": {"pullRequests": None, "defaultBranchRef": {"name": "main"}}}
     error = {"type": "FORBIDDEN", "message": "Resource not accessible by personal access token"}
     with _Enterprise(data, error) as world:
-        lines, _ = checked(world.url, ENGINE)
+        lines, _ = probe_github(world.url, ENGINE)
     assert lines[2] == (
         "! GitHub octo/engine: refused -> "
         "The token may not read octo/engine: give it read access to pull requests."

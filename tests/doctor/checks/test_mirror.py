@@ -12,7 +12,7 @@ from bot.adapters.git import GitMirrorProbe
 from bot.doctor.checks.mirror import check_mirror
 from bot.domain.pull_requests.models import Repository
 from bot.ports.probes import MirrorStatus
-from tests.doctor.findings import NOW, now, told
+from tests.doctor.findings import NOW, format_findings, now
 from tests.helpers.clones import needs_git
 
 ENGINE = Repository("octo", "engine")
@@ -35,12 +35,12 @@ class KnownMirrors:
         return self.status
 
 
-def examined(mirrors: KnownMirrors) -> list[str]:
-    return told(check_mirror(lambda: mirrors, (ENGINE,), now))
+def list_findings(mirrors: KnownMirrors) -> list[str]:
+    return format_findings(check_mirror(lambda: mirrors, (ENGINE,), now))
 
 
 def test_without_the_setting_there_is_a_note() -> None:
-    assert told(check_mirror("not in use", (ENGINE,), now)) == ["- Mirror: not in use"]
+    assert format_findings(check_mirror("not in use", (ENGINE,), now)) == ["- Mirror: not in use"]
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_without_the_setting_there_is_a_note() -> None:
     ],
 )
 def test_a_mirror_is_told_with_size_and_age(status: MirrorStatus, line: str) -> None:
-    assert examined(KnownMirrors(status)) == ["+ Git: 2.39", line]
+    assert list_findings(KnownMirrors(status)) == ["+ Git: 2.39", line]
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_a_mirror_is_told_with_size_and_age(status: MirrorStatus, line: str) -> 
     ],
 )
 def test_git_is_needed(version: tuple[int, int] | None, line: str) -> None:
-    assert examined(KnownMirrors(version=version))[0] == line
+    assert list_findings(KnownMirrors(version=version))[0] == line
 
 
 class TestProbe:

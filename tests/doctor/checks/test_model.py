@@ -9,7 +9,7 @@ from bot.adapters.claude import CLAUDE
 from bot.adapters.claude.probe import ClaudeProbe
 from bot.doctor.checks.model import check_models
 from tests.adapters.worlds import WebPage
-from tests.doctor.findings import told
+from tests.doctor.findings import format_findings
 from tests.emulators.claude.server import ClaudeEmulator
 from tests.helpers.checks import closed_port
 
@@ -21,12 +21,12 @@ AWAY = (
 )
 
 
-def checked(url: str, models: dict[str, str] = MODELS, key: str = "sk-ant-test") -> list[str]:
-    return told(check_models(lambda: ClaudeProbe(key, url, timeout=2), models, CLAUDE))
+def probe_models(url: str, models: dict[str, str] = MODELS, key: str = "sk-ant-test") -> list[str]:
+    return format_findings(check_models(lambda: ClaudeProbe(key, url, timeout=2), models, CLAUDE))
 
 
 def test_the_key_and_both_models_are_told_with_what_they_cost(claude: ClaudeEmulator) -> None:
-    assert checked(claude.url) == [
+    assert probe_models(claude.url) == [
         "+ Claude key: accepted",
         "+ Model claude-haiku-5-5: available, $0.10 in and $0.50 out per million tokens",
         "+ Model claude-sonnet-5-5: available, $2.00 in and $10.00 out per million tokens",
@@ -36,22 +36,22 @@ def test_the_key_and_both_models_are_told_with_what_they_cost(claude: ClaudeEmul
 
 def test_without_a_key_it_says_what_that_means() -> None:
     reason = "no model: summaries contain facts only"
-    assert told(check_models(reason, MODELS, CLAUDE)) == [f"- Claude: {reason}"]
+    assert format_findings(check_models(reason, MODELS, CLAUDE)) == [f"- Claude: {reason}"]
 
 
 def test_a_key_that_is_refused_is_the_one_failure(claude: ClaudeEmulator) -> None:
     advice = "Set ANTHROPIC_API_KEY to a valid key, or leave it empty for facts-only summaries."
     expected = [f"! Claude key: refused -> {advice}", *UNCHECKED]
-    assert checked(claude.url, key="sk-ant-wrong") == expected
+    assert probe_models(claude.url, key="sk-ant-wrong") == expected
 
 
 def test_a_key_that_no_request_can_hold_is_refused(claude: ClaudeEmulator) -> None:
-    assert checked(claude.url, key="sk-ant-schlüssel")[0].startswith("! Claude key: refused")
+    assert probe_models(claude.url, key="sk-ant-schlüssel")[0].startswith("! Claude key: refused")
 
 
 def test_a_model_that_does_not_exist_names_the_setting(claude: ClaudeEmulator) -> None:
     advice = "Set PRDIGEST_SUMMARY_MODEL to the name of a model."
-    lines = checked(claude.url, {"claude-haiku-9": "PRDIGEST_SUMMARY_MODEL", "claude-sonnet-5-5": "x"})
+    lines = probe_models(claude.url, {"claude-haiku-9": "PRDIGEST_SUMMARY_MODEL", "claude-sonnet-5-5": "x"})
     assert lines[:2] == [
         "+ Claude key: accepted",
         f"! Model claude-haiku-9: Claude has no model with that name -> {advice}",
@@ -60,19 +60,19 @@ def test_a_model_that_does_not_exist_names_the_setting(claude: ClaudeEmulator) -
 
 
 def test_a_model_without_a_known_price_is_noted(claude: ClaudeEmulator) -> None:
-    assert checked(claude.url, {"claude-fable-5-1": "PRDIGEST_ANSWER_MODEL"})[1:] == [
+    assert probe_models(claude.url, {"claude-fable-5-1": "PRDIGEST_ANSWER_MODEL"})[1:] == [
         "- Model claude-fable-5-1: available, price unknown: budgets assume the price of the most expensive model"
     ]
 
 
 def test_a_claude_that_is_not_there_is_asked_once() -> None:
-    assert checked(f"http://127.0.0.1:{closed_port()}") == [f"! Claude key: no answer -> {AWAY}", *UNCHECKED]
+    assert probe_models(f"http://127.0.0.1:{closed_port()}") == [f"! Claude key: no answer -> {AWAY}", *UNCHECKED]
 
 
 def test_a_page_of_whoever_stands_between_is_no_answer() -> None:
     for status in (200, 502):
         with WebPage(status) as world:
-            lines = checked(world.url)
+            lines = probe_models(world.url)
         assert lines[0].startswith("! Claude key: no answer"), status
         assert "Sign in" not in "".join(lines)
 
@@ -89,7 +89,7 @@ class _Busy(Loopback):
 
 def test_a_claude_that_is_busy_is_asked_once() -> None:
     with _Busy() as world:
-        assert checked(world.url) == [f"! Claude key: no answer -> {AWAY}", *UNCHECKED]
+        assert probe_models(world.url) == [f"! Claude key: no answer -> {AWAY}", *UNCHECKED]
     assert world.asked == 1
 
 
@@ -129,7 +129,7 @@ HERE = (
 @pytest.mark.slow
 def test_an_endpoint_that_knows_no_models_is_no_failure(status: int, body: object) -> None:
     with _Gateway(status, body) as world:
-        lines = checked(world.url)
+        lines = probe_models(world.url)
     assert lines == [
         f"- Claude key: {HERE}",
         *(f"- Model {name}: not checked: see Claude key above" for name in MODELS),
@@ -140,16 +140,16 @@ def test_an_endpoint_that_knows_no_models_is_no_failure(status: int, body: objec
 @pytest.mark.parametrize("body", [None, {"detail": "who?"}, _error("permission_error", "no")])
 def test_an_endpoint_that_knows_no_models_may_still_refuse_the_key(status: int, body: object) -> None:
     with _Gateway(status, body) as world:
-        assert checked(world.url)[0].startswith("! Claude key: refused -> Set ANTHROPIC_API_KEY")
+        assert probe_models(world.url)[0].startswith("! Claude key: refused -> Set ANTHROPIC_API_KEY")
 
 
 def test_a_model_that_is_not_there_is_told_from_a_route_that_is_not_there() -> None:
     with _Gateway(404, _error("not_found_error", "model: claude-haiku-9")) as world:
-        lines = checked(world.url, {"claude-haiku-9": "PRDIGEST_SUMMARY_MODEL"})
+        lines = probe_models(world.url, {"claude-haiku-9": "PRDIGEST_SUMMARY_MODEL"})
     assert lines[0] == "+ Claude key: accepted"
     assert lines[1].startswith("! Model claude-haiku-9: Claude has no model with that name")
 
 
 def test_a_question_that_is_not_understood_is_no_refusal_of_the_key() -> None:
     with _Gateway(400, _error("invalid_request_error", "no")) as world:
-        assert checked(world.url)[0] == f"- Claude key: {HERE}"
+        assert probe_models(world.url)[0] == f"- Claude key: {HERE}"

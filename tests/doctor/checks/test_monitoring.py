@@ -6,7 +6,7 @@ import pytest
 
 from bot.adapters.tracing import EXTRA_HINT, has_exporter
 from bot.doctor.checks.monitoring import MonitoringPlan, check_monitoring
-from tests.doctor.findings import told
+from tests.doctor.findings import format_findings
 
 MISSING = "off: OTEL_EXPORTER_OTLP_ENDPOINT is set, but the extra otel is not installed"
 
@@ -39,7 +39,7 @@ MISSING = "off: OTEL_EXPORTER_OTLP_ENDPOINT is set, but the extra otel is not in
     ids=["off", "on", "extra missing"],
 )
 def test_it_says_what_is_on(plan: MonitoringPlan, lines: list[str]) -> None:
-    assert told(check_monitoring(plan)) == lines
+    assert format_findings(check_monitoring(plan)) == lines
 
 
 def test_the_extra_is_there_where_the_tests_run() -> None:

@@ -14,17 +14,17 @@ from bot.domain.pull_requests.path_classes import (
     PathClasses,
     PathSettings,
 )
-from tests.doctor.findings import told
+from tests.doctor.findings import format_findings
 
 ENGINE, OTHER = Repository("Octo", "engine"), Repository("octo", "other")
 
 
-def said(settings: PathSettings, *repositories: Repository) -> list[str]:
-    return told(check_paths(lambda: settings, repositories))
+def list_findings(settings: PathSettings, *repositories: Repository) -> list[str]:
+    return format_findings(check_paths(lambda: settings, repositories))
 
 
 def test_the_defaults_of_every_class_are_shown() -> None:
-    lines = told(list_default_paths())
+    lines = format_findings(list_default_paths())
     shown = {line.partition(":")[0].rpartition(" ")[2]: line.partition(": ")[2] for line in lines}
     assert list(shown) == [
         "lock", "generated", "ci", "tests", "docs", "build", "support", "product", "critical",
@@ -55,7 +55,7 @@ TOLD: dict[str, tuple[CustomPaths, str]] = {
 @pytest.mark.parametrize(("own", "expected"), TOLD.values(), ids=TOLD)
 def test_each_repository_is_told_with_what_it_names(own: CustomPaths, expected: str) -> None:
     settings = PathSettings({"octo/engine": PathClasses(custom=own)}, source="paths.toml")
-    assert said(settings, ENGINE, OTHER) == [
+    assert list_findings(settings, ENGINE, OTHER) == [
         f"+ Paths Octo/engine: {expected}",
         "+ Paths octo/other: the defaults",
     ]
@@ -63,7 +63,7 @@ def test_each_repository_is_told_with_what_it_names(own: CustomPaths, expected: 
 
 def test_those_without_a_table_have_that_for_all() -> None:
     settings = PathSettings({"octo/engine": PathClasses()}, PathClasses(custom=CustomPaths(DOCS)), "paths.toml")
-    assert said(settings, ENGINE, OTHER) == [
+    assert list_findings(settings, ENGINE, OTHER) == [
         "+ Paths Octo/engine: the defaults",
         "+ Paths octo/other: own patterns for docs; the defaults for the rest",
     ]
@@ -71,14 +71,14 @@ def test_those_without_a_table_have_that_for_all() -> None:
 
 def test_a_table_of_an_unknown_repository_may_be_a_slip() -> None:
     settings = PathSettings({"octo/enigne": PathClasses(custom=CustomPaths(DOCS))}, source="paths.toml")
-    remark, _, advice = said(settings, ENGINE)[1].partition(" -> ")
+    remark, _, advice = list_findings(settings, ENGINE)[1].partition(" -> ")
     assert remark == "- Paths octo/enigne: a table in 'paths.toml', but not a repository in the settings"
     assert advice.startswith("Use a name from PRDIGEST_REPO or PRDIGEST_REPOS")
 
 
 def test_a_file_that_can_not_be_used_is_named() -> None:
-    def broken() -> PathSettings:
+    def raise_broken() -> PathSettings:
         raise ConfigurationError("PRDIGEST_PATHS, paths.toml: it is no TOML.")
 
     with pytest.raises(ConfigurationError):
-        next(check_paths(broken, (ENGINE,)))
+        next(check_paths(raise_broken, (ENGINE,)))

@@ -22,7 +22,7 @@ from bot.services.jobs.job_types import ANSWER_QUESTIONS, REPAIR_DIGEST, SEND_PR
 from bot.services.jobs.payloads import DigestPayload, NoticePayload, ThreadPayload
 from handlers import COMMANDS
 from tests.doctor.checks.test_store import records_of
-from tests.doctor.findings import NOW, now, told
+from tests.doctor.findings import NOW, format_findings, now
 from tests.services.doubles import slack_request
 
 SECOND = timedelta(seconds=1)
@@ -36,7 +36,7 @@ def test_jobs_that_were_set_aside_are_listed_for_a_week(store: Redis) -> None:
         )
         RedisLostJobStore(store).add(job)
     RedisLostJobStore(store).add(LostJob("one more", "watch", LossReason.ENDLESS, NOW))
-    lines = told(check_processes(records_of(store), now, lambda _: None))
+    lines = format_findings(check_processes(records_of(store), now, lambda _: None))
     job_lines = [line for line in lines if "Failed job" in line]
     assert len(job_lines) == 6
     assert job_lines[0].startswith("- Failed job: the job watch, ")
@@ -49,7 +49,7 @@ def test_jobs_that_were_set_aside_are_listed_for_a_week(store: Redis) -> None:
 
 
 def test_clocks_that_agree_are_told_with_how_far_apart_they_are() -> None:
-    assert told(check_clock_skew({"Slack": SECOND, "GitHub": None, "the store": -60 * SECOND})) == [
+    assert format_findings(check_clock_skew({"Slack": SECOND, "GitHub": None, "the store": -60 * SECOND})) == [
         "+ Time of this machine against Slack: 1 s apart",
         "+ Time of this machine against the store: 60 s apart",
     ]
@@ -69,15 +69,17 @@ APART = [
 
 @pytest.mark.parametrize(("whose", "ahead", "explanation"), APART)
 def test_a_clock_that_is_wrong_is_a_failure(whose: str, ahead: timedelta, explanation: str) -> None:
-    assert told(check_clock_skew({whose: ahead})) == [f"! Time of this machine against {whose}: {explanation}"]
+    assert format_findings(check_clock_skew({whose: ahead})) == [
+        f"! Time of this machine against {whose}: {explanation}"
+    ]
 
 
 def test_one_clock_of_the_world_outside_is_enough() -> None:
-    assert len(told(check_clock_skew({"Slack": SECOND, "GitHub": SECOND}))) == 1
+    assert len(format_findings(check_clock_skew({"Slack": SECOND, "GitHub": SECOND}))) == 1
 
 
 def test_without_any_other_clock_nothing_is_known() -> None:
-    assert told(check_clock_skew({"Slack": None})) == [
+    assert format_findings(check_clock_skew({"Slack": None})) == [
         "- Time of this machine: not checked: no other clock to compare with"
     ]
 
@@ -94,7 +96,7 @@ def test_a_duration_is_told_as_people_say_it(seconds: float, phrase: str) -> Non
 
 
 def clock_line(store: Redis) -> str:
-    return told(check_processes(records_of(store), now, lambda _: None))[0]
+    return format_findings(check_processes(records_of(store), now, lambda _: None))[0]
 
 
 TICKS = {
@@ -114,7 +116,7 @@ def test_when_a_clock_last_ticked_is_told(store: Redis, tick: str, expected_line
 
 
 def test_before_the_first_start_nothing_is_wrong_with_processes(store: Redis) -> None:
-    assert told(check_processes(records_of(store), now, lambda _: None)) == [
+    assert format_findings(check_processes(records_of(store), now, lambda _: None)) == [
         "- Clock process: not running (never started)",
         "- Worker: not running (never started)",
         "+ Jobs: none waiting",
@@ -148,7 +150,7 @@ class Fixture:
         self.store.zadd("dramatiq:__heartbeats__", {name: at.timestamp() * 1_000})
 
     def lines(self, meanwhile: Callable[[], None] = lambda: None) -> list[str]:
-        return told(check_processes(records_of(self.store), now, lambda _: meanwhile()))[1:]
+        return format_findings(check_processes(records_of(self.store), now, lambda _: meanwhile()))[1:]
 
 
 @pytest.fixture
@@ -181,12 +183,12 @@ def test_whoever_only_puts_jobs_on_a_queue_is_no_worker(fixture: Fixture) -> Non
     fixture.beat("web", NOW)
     enqueued = iter([True])
 
-    def put() -> None:
+    def put_job() -> None:
         # a process that is new to the store, not one that goes on beating
         if next(enqueued, False):
             fixture.beat("another web", NOW)
 
-    assert fixture.lines(put)[0] == f"! Worker: not running (last seen 0 s ago) -> {WORKER}"
+    assert fixture.lines(put_job)[0] == f"! Worker: not running (last seen 0 s ago) -> {WORKER}"
 
 
 def test_jobs_are_counted_on_every_queue_that_there_is(fixture: Fixture) -> None:
@@ -219,6 +221,6 @@ def test_many_jobs_are_a_failure_also_where_a_worker_lives(
 
 
 def test_without_a_store_nothing_is_a_failure() -> None:
-    assert told(check_processes("see Store above", now, lambda _: None)) == [
+    assert format_findings(check_processes("see Store above", now, lambda _: None)) == [
         f"- {name}: not checked: see Store above" for name in ("Clock process", "Worker", "Jobs")
     ]

@@ -18,7 +18,7 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import DigestRepair, NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
 from tests.doctor.checks.test_store import records_of
-from tests.doctor.findings import NOW, now, told
+from tests.doctor.findings import NOW, format_findings, now
 
 PACIFIC = ZoneInfo("America/Los_Angeles")
 ENGINE = Subscription("C0DIGEST", Repository("octo", "engine"), Timing(time(9), PACIFIC))
@@ -39,7 +39,7 @@ def lines(store: Redis, *subscriptions: Subscription, runs: tuple[Run, ...] = ()
     """``runs`` are the newest first."""
     for each in reversed(runs):
         RedisRunLog(store).add_run(each)
-    return told(check_runs(records_of(store), subscriptions or (ENGINE,), PACIFIC, now()))
+    return format_findings(check_runs(records_of(store), subscriptions or (ENGINE,), PACIFIC, now()))
 
 
 POSTED, FAILED = RunOutcome.POSTED, RunOutcome.FAILED
@@ -149,12 +149,12 @@ def test_what_no_clock_has_planned_is_noted(store: Redis) -> None:
 
 
 def test_without_subscriptions_it_says_so(store: Redis) -> None:
-    run_lines = told(check_runs(records_of(store), (), PACIFIC, now()))
+    run_lines = format_findings(check_runs(records_of(store), (), PACIFIC, now()))
     assert run_lines[1:] == ["- Schedule: nothing: PRDIGEST_CHANNEL is not set, and there are no subscriptions"]
 
 
 def test_without_a_store_nothing_is_a_failure() -> None:
-    assert told(check_runs("see Store above", (ENGINE,), PACIFIC, now())) == [
+    assert format_findings(check_runs("see Store above", (ENGINE,), PACIFIC, now())) == [
         f"- {name}: not checked: see Store above" for name in ("Runs", "Schedule")
     ]
 

@@ -10,14 +10,14 @@ import pytest
 from bot.adapters.claude import CLAUDE
 from bot.doctor.checks.settings import SettingsSnapshot, check_settings, find_faults
 from bot.settings import Settings, list_tokens
-from tests.doctor.findings import told
+from tests.doctor.findings import format_findings
 
 GOOD = {"PRDIGEST_REPO": "octo/engine", "SLACK_APP_TOKEN": "xapp-1", "SLACK_BOT_TOKEN": "xoxb-1"}
 KNOWN = frozenset(name.upper() for name in Settings.model_fields)
 HOLD_TOKENS = list_tokens(Settings)
 
 
-def given(variables: Mapping[str, str] = MappingProxyType({}), **problems: str) -> SettingsSnapshot:
+def make_snapshot(variables: Mapping[str, str] = MappingProxyType({}), **problems: str) -> SettingsSnapshot:
     """The variables of a good installation with others; an empty one is not set."""
     nonempty_variables = {name: value for name, value in (GOOD | dict(variables)).items() if value}
     return SettingsSnapshot(
@@ -26,7 +26,7 @@ def given(variables: Mapping[str, str] = MappingProxyType({}), **problems: str) 
 
 
 def lines(variables: Mapping[str, str] = MappingProxyType({}), **problems: str) -> list[str]:
-    return told(check_settings(given(variables, **problems)))
+    return format_findings(check_settings(make_snapshot(variables, **problems)))
 
 
 def test_good_settings_are_counted_with_where_they_come_from() -> None:
@@ -41,7 +41,7 @@ def test_a_value_that_can_not_be_used_is_told_as_every_command_tells_it() -> Non
 
 
 def test_of_a_file_that_can_not_be_read_nothing_is_said_to_be_missing() -> None:
-    finding_lines = told(
+    finding_lines = format_findings(
         check_settings(SettingsSnapshot({}, {".env": "save it as UTF-8 text"}, KNOWN, HOLD_TOKENS, ""))
     )
     assert finding_lines == [
@@ -118,7 +118,7 @@ def test_what_is_missing_is_named(name: str, complaint: str) -> None:
 
 
 def test_a_signing_secret_stands_in_for_the_apps_token() -> None:
-    assert not find_faults(given({"SLACK_APP_TOKEN": "", "SLACK_SIGNING_SECRET": "abc"}))
+    assert not find_faults(make_snapshot({"SLACK_APP_TOKEN": "", "SLACK_SIGNING_SECRET": "abc"}))
 
 
 BOT, APP = "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"
@@ -143,8 +143,8 @@ def test_a_token_that_can_not_be_right_is_told_without_it(token: str, name: str,
 
 
 def test_a_bots_token_that_slack_renews_is_one_too() -> None:
-    assert not find_faults(given({"SLACK_BOT_TOKEN": "xoxe.xoxb-1-abc"}))
+    assert not find_faults(make_snapshot({"SLACK_BOT_TOKEN": "xoxe.xoxb-1-abc"}))
 
 
 def test_the_values_do_not_show_in_what_is_printed_for_developers() -> None:
-    assert "xoxb-1" not in repr(given())
+    assert "xoxb-1" not in repr(make_snapshot())

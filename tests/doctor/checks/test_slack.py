@@ -16,7 +16,7 @@ from bot.domain.conversations.preview_request import PreviewSwitch
 from bot.domain.operations.app_manifest import PREVIEW_SCOPES
 from bot.ports.probes import SlackProbe
 from tests.doctor.checks.test_store import records_of
-from tests.doctor.findings import outcome, told
+from tests.doctor.findings import format_findings, outcome
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.checks import closed_port
 
@@ -27,12 +27,12 @@ def bot(url: str, token: str = GOOD) -> SlackBotProbe:
     return SlackBotProbe(token, url, timeout=1)
 
 
-def checked(url: str, token: str = GOOD) -> tuple[list[str], tuple[SlackProbe | str, timedelta | None]]:
+def probe_slack(url: str, token: str = GOOD) -> tuple[list[str], tuple[SlackProbe | str, timedelta | None]]:
     return outcome(check_slack(lambda: bot(url, token), lambda: datetime.now(UTC)))
 
 
 def test_the_token_its_workspace_and_its_scopes_are_told(slack: SlackEmulator) -> None:
-    lines, (probe, ahead) = checked(slack.url)
+    lines, (probe, ahead) = probe_slack(slack.url)
     assert lines == ["+ Slack token: accepted, the workspace is Emulated", "+ Slack scopes: complete"]
     assert not isinstance(probe, str)
     assert ahead is not None
@@ -42,7 +42,7 @@ def test_the_token_its_workspace_and_its_scopes_are_told(slack: SlackEmulator) -
 @pytest.mark.parametrize("scope", NEEDED)
 def test_a_scope_that_is_missing_is_named_with_what_it_stops(scope: str) -> None:
     with SlackEmulator(scopes=SCOPES - {scope}) as slack:
-        lines, _ = checked(slack.url)
+        lines, _ = probe_slack(slack.url)
     advice = (
         f"Add {scope} to the app, or update its manifest from `prdigest manifest`, then install the app again."
     )
@@ -57,7 +57,7 @@ REFUSED = {
 
 @pytest.mark.parametrize(("token", "advice"), REFUSED.items())
 def test_a_token_that_is_refused_is_the_one_failure(slack: SlackEmulator, token: str, advice: str) -> None:
-    lines, (probe, ahead) = checked(slack.url, token)
+    lines, (probe, ahead) = probe_slack(slack.url, token)
     unchecked = "- Slack scopes: not checked: see Slack token above"
     assert lines == [f"! Slack token: refused -> {advice}", unchecked]
     assert (probe, ahead) == ("see Slack token above", None)
@@ -65,17 +65,17 @@ def test_a_token_that_is_refused_is_the_one_failure(slack: SlackEmulator, token:
 
 def test_a_slack_that_is_not_there_is_asked_once() -> None:
     url = f"http://127.0.0.1:{closed_port()}"
-    lines, (probe, _) = checked(url)
+    lines, (probe, _) = probe_slack(url)
     advice = "Slack can't be reached: check SLACK_API_URL and the network."
     assert lines == [f"! Slack token: no answer -> {advice}", f"- Slack scopes: not checked: {NO_ANSWER}"]
-    app = told(check_app_token(lambda: SocketModeProbe("xapp-test", url, 2), probe))
+    app = format_findings(check_app_token(lambda: SocketModeProbe("xapp-test", url, 2), probe))
     assert app == [f"- Slack app token: not checked: {NO_ANSWER}"]
 
 
 @pytest.mark.slow
 def test_a_slack_that_hangs_is_left_soon(slack: SlackEmulator) -> None:
     slack.latency = 1.5
-    lines, _ = checked(slack.url)
+    lines, _ = probe_slack(slack.url)
     assert lines[0].startswith("! Slack token: no answer")
 
 
@@ -88,7 +88,7 @@ class _Terse(Loopback):
 
 def test_a_slack_that_does_not_tell_the_scopes_is_believed() -> None:
     with _Terse() as world:
-        lines, _ = checked(world.url)
+        lines, _ = probe_slack(world.url)
     assert lines[1:] == ["- Slack scopes: not checked: Slack does not send them"]
 
 
@@ -101,26 +101,28 @@ def test_where_there_is_no_token_to_try_the_reason_stands() -> None:
 
 
 def test_the_apps_token_opens_a_connection(slack: SlackEmulator) -> None:
-    lines = told(check_app_token(lambda: SocketModeProbe("xapp-test", slack.url, 2), bot(slack.url)))
+    lines = format_findings(check_app_token(lambda: SocketModeProbe("xapp-test", slack.url, 2), bot(slack.url)))
     assert lines == ["+ Slack app token: accepted, for Socket Mode"]
 
 
 def test_the_apps_token_is_tried_where_the_bots_is_refused(slack: SlackEmulator) -> None:
-    lines = told(check_app_token(lambda: SocketModeProbe("xapp-wrong", slack.url, 2), "see Slack token above"))
+    lines = format_findings(
+        check_app_token(lambda: SocketModeProbe("xapp-wrong", slack.url, 2), "see Slack token above")
+    )
     advice = "Slack rejected the token: set SLACK_APP_TOKEN to the app's token (xapp-…)."
     assert lines == [f"! Slack app token: refused -> {advice}"]
 
 
 def test_an_apps_token_that_is_not_in_use_is_noted() -> None:
     reason = "not used: requests come over HTTP"
-    assert told(check_app_token(reason, "see Slack above")) == [f"- Slack app token: {reason}"]
+    assert format_findings(check_app_token(reason, "see Slack above")) == [f"- Slack app token: {reason}"]
 
 
 # --- channels
 
 
 def channels(slack: SlackEmulator, *names: str) -> list[str]:
-    return told(check_channels(bot(slack.url), dict.fromkeys(names, "PRDIGEST_CHANNEL")))
+    return format_findings(check_channels(bot(slack.url), dict.fromkeys(names, "PRDIGEST_CHANNEL")))
 
 
 def test_a_channel_with_the_bot_in_it_is_fine(slack: SlackEmulator) -> None:
@@ -192,7 +194,7 @@ def test_a_slack_that_falls_silent_is_asked_no_more(slack: SlackEmulator) -> Non
 
 
 def test_without_slack_no_channel_is_a_failure() -> None:
-    lines = told(check_channels("see Slack token above", {"C0DIGEST": "PRDIGEST_CHANNEL"}))
+    lines = format_findings(check_channels("see Slack token above", {"C0DIGEST": "PRDIGEST_CHANNEL"}))
     assert lines == ["- Channel C0DIGEST (PRDIGEST_CHANNEL): not checked: see Slack token above"]
 
 
@@ -201,9 +203,9 @@ def test_previews_that_are_on_need_their_scopes(store: Redis, is_on: bool) -> No
     records = records_of(store)
     records.preview_switches.put("C1", PreviewSwitch(is_on, "U1", datetime.now(UTC)))
     with SlackEmulator() as slack:
-        lacking = told(check_previews(bot(slack.url), records))
+        lacking = format_findings(check_previews(bot(slack.url), records))
         slack.grant_scopes(*PREVIEW_SCOPES)
-        complete = told(check_previews(bot(slack.url), records))
+        complete = format_findings(check_previews(bot(slack.url), records))
     advice = (
         "Update the app's manifest from `prdigest manifest --previews`, which adds links:read and links:write, "
         "then install the app again."

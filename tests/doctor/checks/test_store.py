@@ -41,12 +41,12 @@ def records_of(client: Redis) -> StoreRecords:
     )
 
 
-def checked(client: Redis) -> tuple[list[str], tuple[StoreRecords | str, timedelta | None]]:
+def probe_store(client: Redis) -> tuple[list[str], tuple[StoreRecords | str, timedelta | None]]:
     return outcome(check_store(lambda: records_of(client), PLACE, lambda: datetime.now(UTC)))
 
 
 @contextmanager
-def configured(store: Redis, **options: str) -> Iterator[None]:
+def configure_store(store: Redis, **options: str) -> Iterator[None]:
     """The server as an operator configured it; afterwards as it was."""
     names = {name.replace("_", "-"): value for name, value in options.items()}
     before = {name: str(store.config_get(name)[name] or "") for name in names}
@@ -60,7 +60,7 @@ def configured(store: Redis, **options: str) -> Iterator[None]:
 
 
 def test_a_good_store_is_told_in_six_lines_and_handed_on(store: Redis) -> None:
-    lines, (records, ahead) = checked(store)
+    lines, (records, ahead) = probe_store(store)
     used = lines.pop(2)
     assert lines == [
         "+ Store: redis://localhost:6379/0 answers",
@@ -77,13 +77,13 @@ def test_a_good_store_is_told_in_six_lines_and_handed_on(store: Redis) -> None:
 
 
 def test_what_was_written_soon_expires(store: Redis) -> None:
-    checked(store)
+    probe_store(store)
     assert [0 < int(str(store.ttl(key))) <= 60 for key in store.scan_iter("*")] == [True]
 
 
 def test_a_policy_that_drops_records_is_a_failure(store: Redis) -> None:
-    with configured(store, maxmemory_policy="allkeys-lru"):
-        lines, _ = checked(store)
+    with configure_store(store, maxmemory_policy="allkeys-lru"):
+        lines, _ = probe_store(store)
     advice = "The store may evict records (maxmemory-policy allkeys-lru): set it to noeviction or volatile-lru."
     assert lines[1] == f"! Store policy: refused -> {advice}"
 
@@ -91,22 +91,22 @@ def test_a_policy_that_drops_records_is_a_failure(store: Redis) -> None:
 @pytest.mark.parametrize(("policy", "mark"), [("noeviction", "!"), ("volatile-lru", "+")])
 def test_memory_that_runs_out_is_a_failure_where_nothing_makes_room(store: Redis, policy: str, mark: str) -> None:
     used = int(store.info("memory")["used_memory"])
-    with configured(store, maxmemory=str(int(used / 0.95)), maxmemory_policy=policy):
-        lines, _ = checked(store)
+    with configure_store(store, maxmemory=str(int(used / 0.95)), maxmemory_policy=policy):
+        lines, _ = probe_store(store)
     advice = "Raise maxmemory of the server, or set maxmemory-policy to volatile-lru, before writes fail."
     assert lines[2].startswith(f"{mark} Store memory: ")
     assert lines[2].endswith(f" MB used -> {advice}" if mark == "!" else " MB used")
 
 
 def test_memory_with_room_is_told_with_its_limit(store: Redis) -> None:
-    with configured(store, maxmemory="256000000"):
-        lines, _ = checked(store)
+    with configure_store(store, maxmemory="256000000"):
+        lines, _ = probe_store(store)
     assert lines[2].endswith(" of 256.0 MB used")
 
 
 def test_a_store_that_is_full_refuses_what_is_written(store: Redis) -> None:
-    with configured(store, maxmemory="1"):
-        lines, _ = checked(store)
+    with configure_store(store, maxmemory="1"):
+        lines, _ = probe_store(store)
     assert lines[4] == "! Store writes: refused -> The store is full: raise maxmemory of the server."
 
 
@@ -127,7 +127,7 @@ def test_what_another_version_wrote_is_told_and_left_as_it_is(
     store: Redis, noted: str, expected_line: str
 ) -> None:
     store.set(SCHEMA_KEY, noted)
-    lines, (records, _) = checked(store)
+    lines, (records, _) = probe_store(store)
     assert lines[5] == expected_line
     assert store.get(SCHEMA_KEY) == noted.encode()
     assert (records == "see Store schema above") is expected_line.startswith("!")
@@ -136,7 +136,7 @@ def test_what_another_version_wrote_is_told_and_left_as_it_is(
 def test_a_replica_takes_no_writes(store: Redis) -> None:
     store.replicaof("127.0.0.1", str(closed_port()))
     try:
-        lines, _ = checked(store)
+        lines, _ = probe_store(store)
     finally:
         store.replicaof("NO", "ONE")
     advice = "The store is a read-only replica: set REDIS_URL to its primary."
@@ -152,8 +152,8 @@ KEPT = {
 
 @pytest.mark.parametrize(("points", "expected_line"), KEPT.values(), ids=KEPT)
 def test_how_it_outlives_a_restart_is_told(store: Redis, points: str, expected_line: str) -> None:
-    with configured(store, appendonly="no", save=points):
-        lines, _ = checked(store)
+    with configure_store(store, appendonly="no", save=points):
+        lines, _ = probe_store(store)
     assert lines[3] == expected_line
 
 
@@ -165,20 +165,20 @@ def user(store: Redis, store_url: str) -> Iterator[Connect]:
     """Connects as a user without a right, with a password."""
     made: list[Redis] = []
 
-    def connected(rights: str, password: str) -> Redis:
+    def connect_guest(rights: str, password: str) -> Redis:
         store.acl_setuser("guest", enabled=True, passwords=["+right"], keys=["*"], commands=["+@all", rights])
         made.append(connect_server(f"{store_url}?username=guest&password={password}", timeouts=HASTY))
         return made[0]
 
-    yield connected
+    yield connect_guest
     for client in made:
         client.close()
     store.acl_deluser("guest")
 
 
 def test_a_server_that_hides_its_configuration_is_no_failure(store: Redis, user: Connect) -> None:
-    with configured(store, appendonly="no"):
-        lines, _ = checked(user("-config", "right"))
+    with configure_store(store, appendonly="no"):
+        lines, _ = probe_store(user("-config", "right"))
     assert lines[3] == "- Store persistence: not checked: the server does not say"
 
 
@@ -194,14 +194,14 @@ REFUSED = {
 def test_what_a_user_may_not_do_is_told_apart_from_a_store_that_is_away(
     user: Connect, password: str, advice: str
 ) -> None:
-    lines, (records, _) = checked(user("-info", password))
+    lines, (records, _) = probe_store(user("-info", password))
     assert lines == [f"! Store: can't be used -> {advice}", *UNCHECKED]
     assert records == "see Store above"
 
 
 def test_a_store_that_is_not_there_is_the_one_failure() -> None:
     with connect_server(f"redis://127.0.0.1:{closed_port()}", timeouts=HASTY) as client:
-        lines, (records, ahead) = checked(client)
+        lines, (records, ahead) = probe_store(client)
     advice = "The store does not answer: start Redis or check REDIS_URL (unset it to use the embedded store)."
     assert (lines, records, ahead) == (
         [f"! Store: can't be used -> {advice}", *UNCHECKED],
@@ -211,10 +211,10 @@ def test_a_store_that_is_not_there_is_the_one_failure() -> None:
 
 
 def test_an_address_that_is_none_is_the_one_failure() -> None:
-    def opened() -> StoreRecords:
+    def open_records() -> StoreRecords:
         raise StoreUnavailable("REDIS_URL is not an address: write it as redis://host:6379/0.")
 
-    lines, _ = outcome(check_store(opened, PLACE, lambda: datetime.now(UTC)))
+    lines, _ = outcome(check_store(open_records, PLACE, lambda: datetime.now(UTC)))
     assert lines[0] == "! Store: can't be used -> REDIS_URL is not an address: write it as redis://host:6379/0."
 
 

@@ -117,12 +117,12 @@ def test_a_refusal_is_one_sentence(read: Reader, text: str) -> None:
 @MANY
 @given(readers, wild)
 def test_a_text_that_is_taken_reads_back_as_the_same(read: Reader, text: str) -> None:
-    request = taken(read, text)
+    request = try_reading(read, text)
     if request:
         assert read(str(request), DAY) == public(request)
 
 
-def taken(read: Reader, text: str, today: LocalDay = DAY) -> Request | None:
+def try_reading(read: Reader, text: str, today: LocalDay = DAY) -> Request | None:
     try:
         return read(text, today)
     except UsageError:
@@ -169,7 +169,7 @@ def commands(draw: st.DrawFn, *parts: st.SearchStrategy[list[str]]) -> str:
 @example('path:"a\x1cb" label:"a\u2003b" author:\'a', DAY, 0)
 @example('path:a"b c"d', DAY, 0)
 def test_risks_read_back_as_the_same_on_any_later_day(text: str, today: LocalDay, later: int) -> None:
-    request = taken(risks_of, text, today)
+    request = try_reading(risks_of, text, today)
     if request:
         assert risks_of(str(request), LocalDay(today.date + timedelta(days=later), today.zone)) == public(request)
 
@@ -226,14 +226,14 @@ bulky = st.builds(lambda kind, char, length: f"{kind}:{f'x{char * length}'[:leng
 @example(["path:" + "x" * 990], False, "")
 def test_a_request_fits_the_value_of_a_button(words: list[str], other: bool, when: str) -> None:
     text = " ".join([when, *words, *[f"repo:{LONG}"] * other])
-    request = taken(risks_of, text)
+    request = try_reading(risks_of, text)
     assert request is None or len(str(request)) <= BUTTON_VALUE
 
 
 @MANY
 @given(readers, wild)
 def test_whatever_is_taken_fits_the_value_of_a_button(read: Reader, text: str) -> None:
-    assert len(str(taken(read, text) or "")) <= BUTTON_VALUE
+    assert len(str(try_reading(read, text) or "")) <= BUTTON_VALUE
 
 
 def test_the_largest_summary_fits_the_value_of_a_button() -> None:

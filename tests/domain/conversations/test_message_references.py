@@ -16,7 +16,7 @@ WEB = "https://github.com"
 Json = dict[str, Any]
 
 
-def found(message: Json) -> list[str]:
+def find_references(message: Json) -> list[str]:
     return [str(reference).removeprefix("octo/") for reference in find_pull_requests(message, REPOSITORIES)]
 
 
@@ -47,7 +47,7 @@ def found(message: Json) -> list[str]:
     ]
 )
 def test_what_a_text_names(text: str, named: list[str]) -> None:
-    assert found({"text": text}) == named
+    assert find_references({"text": text}) == named
 
 
 def test_blocks_and_attachments_are_read_after_the_text_each_once() -> None:
@@ -64,7 +64,7 @@ def test_blocks_and_attachments_are_read_after_the_text_each_once() -> None:
     }
     blocks = [section, {"type": "rich_text", "elements": [rich]}, {"type": "table", "rows": cells}]
     message = {"text": "octo/engine#1", "blocks": blocks, "attachments": [attachment]}
-    assert found(message) == [f"engine#{number}" for number in (1, 2, 3, 4, 5, 6, 7, 8)]
+    assert find_references(message) == [f"engine#{number}" for number in (1, 2, 3, 4, 5, 6, 7, 8)]
 
 
 def test_what_no_reader_sees_names_nothing() -> None:
@@ -82,7 +82,7 @@ def test_what_no_reader_sees_names_nothing() -> None:
         "files": [{"title": "octo/engine#5"}],
         "blocks": [{"type": "actions", "block_id": "octo/engine#6", "elements": [button, select]}],
     }
-    assert found(message) == []
+    assert find_references(message) == []
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_what_no_reader_sees_names_nothing() -> None:
     ],
 )
 def test_fields_of_another_shape_name_nothing(message: Json) -> None:
-    assert found(message) == []
+    assert find_references(message) == []
 
 
 @pytest.mark.slow
@@ -107,7 +107,7 @@ def test_very_deep_very_long_and_very_many_are_read_up_to_a_bound() -> None:
     deep: Json = {"text": "#2"}
     for _ in range(50_000):
         deep = {"elements": [deep]}
-    assert found({"text": "#1", "blocks": [deep]}) == ["engine#1"]
-    assert found({"text": f"#1 {'x' * 100_000} #2"}) == ["engine#1"]
+    assert find_references({"text": "#1", "blocks": [deep]}) == ["engine#1"]
+    assert find_references({"text": f"#1 {'x' * 100_000} #2"}) == ["engine#1"]
     many = [{"type": "text", "text": f"#{number}"} for number in range(1, 50_000)]
-    assert found({"blocks": many}) == [f"engine#{number}" for number in range(1, 301)]
+    assert find_references({"blocks": many}) == [f"engine#{number}" for number in range(1, 301)]

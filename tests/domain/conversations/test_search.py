@@ -40,7 +40,7 @@ FOUND = [
 ]
 
 
-def found(*words: str, where: Where = Where.CHANGED) -> list[tuple[int, str, str]]:
+def find_matches(*words: str, where: Where = Where.CHANGED) -> list[tuple[int, str, str]]:
     return [(match.number, match.place, match.text) for match in search_entries(FOUND, words, where)]
 
 
@@ -90,7 +90,7 @@ def found(*words: str, where: Where = Where.CHANGED) -> list[tuple[int, str, str
     ],
 )
 def test_words_are_found(words: list[str], where: Where, expected: list[tuple[int, str, str]]) -> None:
-    assert found(*words, where=where) == expected
+    assert find_matches(*words, where=where) == expected
 
 
 @pytest.mark.parametrize(

@@ -56,14 +56,14 @@ def test_what_was_typed_is_read_out_of_a_message(text: str, expected: str) -> No
     assert restore_user_text(text) == expected
 
 
-def sent(text: str) -> str:
+def escape_text(text: str) -> str:
     """As Slack escapes what a person types; it escapes no quotes."""
     return html.escape(text, quote=False)
 
 
 @given(st.text(st.characters(), max_size=60))
 def test_plain_text_comes_back_as_it_was_typed(text: str) -> None:
-    assert restore_user_text(f"<@U1> {sent(text)}") == text.strip()
+    assert restore_user_text(f"<@U1> {escape_text(text)}") == text.strip()
 
 
 pieces = st.sampled_from(
@@ -77,7 +77,7 @@ pieces = st.sampled_from(
 
 @given(st.lists(pieces | st.text(max_size=4), max_size=10).map("".join))
 def test_markup_that_a_person_types_is_text(text: str) -> None:
-    assert restore_user_text(f"<@U1> {sent(text)}") == text.strip()
+    assert restore_user_text(f"<@U1> {escape_text(text)}") == text.strip()
 
 
 @given(st.lists(pieces | st.text(st.characters(), max_size=4), max_size=10).map("".join))
@@ -110,12 +110,15 @@ def test_of_what_the_bot_wrote_the_labels_are_read(text: str, expected: str) -> 
 
 @given(st.text(st.characters(), max_size=60))
 def test_plain_text_of_the_bot_comes_back_as_it_was(text: str) -> None:
-    assert restore_bot_text(sent(text)) == text.strip()
+    assert restore_bot_text(escape_text(text)) == text.strip()
 
 
 @given(st.text(st.characters(), max_size=30), st.text(st.characters(), max_size=30))
 def test_of_a_link_only_the_label_comes_back(before: str, label: str) -> None:
-    assert restore_bot_text(f"{sent(before)}<https://a.b/c|{sent(label)}>") == f"{before}{label}".strip()
+    assert (
+        restore_bot_text(f"{escape_text(before)}<https://a.b/c|{escape_text(label)}>")
+        == f"{before}{label}".strip()
+    )
 
 
 @pytest.mark.parametrize("piece", ["<@", "<@A", "<", "<https://", "<https://a|", "<@U1>", "&", "&amp;", "|", " "])

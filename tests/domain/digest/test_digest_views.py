@@ -31,7 +31,7 @@ BUSY = "the model is busy"
 FAILED, NO_MODEL = failed(BUSY), Fallback(FallbackReason.NO_MODEL)
 
 
-def weighed(number: int, points: float = 0, *, trivial: bool = False, **fields: Any) -> Entry:
+def make_entry(number: int, points: float = 0, *, trivial: bool = False, **fields: Any) -> Entry:
     made = entry(number, entry_summary=TRIVIAL if trivial else summary(), **fields)
     return replace(made, risk=Risk(points, ("touches 2 product folders",)))
 
@@ -43,11 +43,11 @@ def numbers(view: DigestView, entries: list[Entry], *reverts: Revert) -> list[in
 # --- what is shown
 
 DAY_OF_ALL = [
-    weighed(5, RISK_THRESHOLD),
-    weighed(4, trivial=True),
-    weighed(3),
-    weighed(2, RISK_THRESHOLD - 0.001),
-    weighed(1, 20, trivial=True),
+    make_entry(5, RISK_THRESHOLD),
+    make_entry(4, trivial=True),
+    make_entry(3),
+    make_entry(2, RISK_THRESHOLD - 0.001),
+    make_entry(1, 20, trivial=True),
 ]
 
 
@@ -80,17 +80,17 @@ def test_what_was_taken_back_is_shown_whatever_it_weighs(reverts: list[Revert], 
 def test_a_review_adds_to_a_view_of_risks_and_hides_nothing_of_it() -> None:
     confirmed, nothing = BugReview((finding(),)), BugReview()
     entries = [
-        replace(weighed(4, RISK_THRESHOLD), review=nothing),
-        replace(weighed(3, RISK_THRESHOLD - 1), review=nothing),
-        replace(weighed(2, 4), review=confirmed),
-        replace(weighed(1, 3.9), review=confirmed),
+        replace(make_entry(4, RISK_THRESHOLD), review=nothing),
+        replace(make_entry(3, RISK_THRESHOLD - 1), review=nothing),
+        replace(make_entry(2, 4), review=confirmed),
+        replace(make_entry(1, 3.9), review=confirmed),
     ]
     assert numbers(RISKY, entries) == [4, 2]
 
 
 def test_what_could_not_be_read_may_be_risky() -> None:
-    unread = replace(weighed(3), pull=replace(weighed(3).pull, files=None))
-    assert numbers(RISKY, [weighed(4), unread]) == [3]
+    unread = replace(make_entry(3), pull=replace(make_entry(3).pull, files=None))
+    assert numbers(RISKY, [make_entry(4), unread]) == [3]
 
 
 weights = st.lists(st.tuples(st.floats(-6, 25), st.booleans()), max_size=12)
@@ -102,7 +102,7 @@ weights = st.lists(st.tuples(st.floats(-6, 25), st.booleans()), max_size=12)
 def test_views_keep_the_order_and_all_shows_all(
     weights: list[tuple[float, bool]], only: ViewLevel, pairs: list[tuple[int, int]]
 ) -> None:
-    entries = [weighed(n, points, trivial=trivial) for n, (points, trivial) in enumerate(weights, 1)]
+    entries = [make_entry(n, points, trivial=trivial) for n, (points, trivial) in enumerate(weights, 1)]
     selected_numbers = numbers(make_view(only=only), entries, *(Revert(*pair) for pair in pairs))
     assert selected_numbers == sorted(selected_numbers)
     assert set(selected_numbers) >= {number for pair in pairs for number in pair if number <= len(entries)}
@@ -228,13 +228,17 @@ def test_a_pair_over_two_days_is_one_in_a_view_too() -> None:
 
 
 def test_what_it_cost_and_where_it_came_from_tells_nothing_of_the_day() -> None:
-    def made(cost: float | None, *, kept: bool) -> Digest:
+    def make_digest(cost: float | None, *, kept: bool) -> Digest:
         entries = [replace(entry(n), cost=cost, from_cache=kept) for n in (2, 1)]
         return digest(*entries, overview=Overview("Calm.", from_cache=kept, cost=cost))
 
-    first, again = made(0.01, kept=False), made(None, kept=True)
+    first, again = make_digest(0.01, kept=False), make_digest(None, kept=True)
     assert first != again
-    assert compute_fingerprint(first) == compute_fingerprint(again) == compute_fingerprint(made(0.0, kept=False))
+    assert (
+        compute_fingerprint(first)
+        == compute_fingerprint(again)
+        == compute_fingerprint(make_digest(0.0, kept=False))
+    )
     assert compute_fingerprint(several(first, first)) == compute_fingerprint(several(again, again))
 
 

@@ -15,14 +15,14 @@ from bot.domain.pull_requests.models import PullRequest
 from tests.helpers.builders import NOON, pull
 
 
-def merged(number: int, title: str, **fields: Any) -> PullRequest:
+def make_merge(number: int, title: str, **fields: Any) -> PullRequest:
     """Higher numbers are merged later."""
     return pull(number, title=title, merged_at=NOON + timedelta(minutes=number), files=None, **fields)
 
 
 def group(*titles: str) -> list[tuple[int, ...]]:
     """Return the numbers of each story of merges 1, 2 and so on, newest story first."""
-    pulls = [merged(number, title) for number, title in enumerate(titles, 1)]
+    pulls = [make_merge(number, title) for number, title in enumerate(titles, 1)]
     return [tuple(each.number for each in story.pulls) for story in build_stories(RevertIndex(pulls)).stories]
 
 
@@ -42,7 +42,7 @@ def group(*titles: str) -> list[tuple[int, ...]]:
 )
 def test_a_series_is_one_story(titles: tuple[str, ...]) -> None:
     assert group(*titles) == [(1, 2)]
-    (story,) = build_stories(RevertIndex(merged(at, title) for at, title in enumerate(titles, 1))).stories
+    (story,) = build_stories(RevertIndex(make_merge(at, title) for at, title in enumerate(titles, 1))).stories
     assert (story.kind, story.latest.number) == (StoryKind.SERIES, 2)
 
 
@@ -65,8 +65,8 @@ def test_others_stay_apart(titles: tuple[str, ...]) -> None:
 
 def test_a_description_may_name_what_is_followed() -> None:
     pulls = [
-        merged(1, "Router moves"),
-        merged(2, "Name it", body="A follow up on https://github.com/octo/engine/pull/1."),
+        make_merge(1, "Router moves"),
+        make_merge(2, "Name it", body="A follow up on https://github.com/octo/engine/pull/1."),
     ]
     assert [story.numbers for story in build_stories(RevertIndex(pulls)).stories] == [{1, 2}]
 
@@ -74,15 +74,15 @@ def test_a_description_may_name_what_is_followed() -> None:
 def test_superseded_bumps_are_one() -> None:
     titles = ("Bump torch from 2.8 to 2.9", "[CI] Upgrade Torch to 2.9.1", "Update transformers version to 4.57")
     assert group(*titles) == [(3,), (1, 2)]
-    stories = build_stories(RevertIndex(merged(at, title) for at, title in enumerate(titles, 1))).stories
+    stories = build_stories(RevertIndex(make_merge(at, title) for at, title in enumerate(titles, 1))).stories
     assert [story.kind for story in stories] == [StoryKind.SINGLE, StoryKind.BUMPS]
 
 
 def test_what_was_reverted_is_no_story() -> None:
     pulls = [
-        merged(1, "Router moves"),
-        merged(2, 'Revert "Router moves"', body="Reverts octo/engine#1"),
-        merged(3, "Cache grows"),
+        make_merge(1, "Router moves"),
+        make_merge(2, 'Revert "Router moves"', body="Reverts octo/engine#1"),
+        make_merge(3, "Cache grows"),
     ]
     stories = build_stories(RevertIndex(pulls))
     assert [story.numbers for story in stories.stories] == [{3}]
@@ -100,7 +100,7 @@ TITLES = st.lists(
 
 @given(TITLES)
 def test_each_merge_is_in_one_story_or_taken_back(titles: list[str]) -> None:
-    pulls = [merged(at, title) for at, title in enumerate(titles, 1)]
+    pulls = [make_merge(at, title) for at, title in enumerate(titles, 1)]
     result = build_stories(RevertIndex(pulls))
     shown = [each.number for story in result.stories for each in story.pulls]
     gone = {number for pair in result.taken_back for number in (pair.pull.number, pair.by.number)}

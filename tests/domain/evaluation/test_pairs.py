@@ -31,7 +31,7 @@ def merge(number: int, *files: tuple[str, int], days: float = 0.0, **fields: Any
     return pull(number, files=changed, merged_at=BEGIN + timedelta(days=days), **fields)
 
 
-def repaired(at: PullRequest, *, after: timedelta = timedelta(days=3)) -> dict[int, LabelledOutcome]:
+def label_repair(at: PullRequest, *, after: timedelta = timedelta(days=3)) -> dict[int, LabelledOutcome]:
     labels = frozenset({HARM_LABEL, REVERTED_LABEL})
     return {at.number: LabelledOutcome(labels, at.merge_time + after)}
 
@@ -73,11 +73,11 @@ def test_what_may_stand_beside_a_repaired_merge() -> None:
         "a revert": (merge(2, title='Revert "Faster (#9)"'), False),
         "repaired later than the rule allows": (merge(2), False),
     }
-    late = repaired(merge(2), after=timedelta(days=40))
+    late = label_repair(merge(2), after=timedelta(days=40))
     wrong = [
         name
         for name, (other, is_alike) in others.items()
-        if numbers(choose([BROKEN, other], repaired(BROKEN) | (late if "repaired" in name else {})))
+        if numbers(choose([BROKEN, other], label_repair(BROKEN) | (late if "repaired" in name else {})))
         != ([(1, 2)] if is_alike else [])
     ]
     assert not wrong
@@ -86,13 +86,13 @@ def test_what_may_stand_beside_a_repaired_merge() -> None:
 def test_what_counts_as_repaired() -> None:
     day = timedelta(days=1)
     cases = {
-        "in time": (BROKEN, repaired(BROKEN, after=14 * day), True),
-        "too late": (BROKEN, repaired(BROKEN, after=14 * day + timedelta(seconds=1)), False),
-        "before the digest is read": (BROKEN, repaired(BROKEN, after=timedelta(hours=20)), False),
-        "just after it": (BROKEN, repaired(BROKEN, after=timedelta(hours=21)), True),
-        "outside of the window": (merge(1, days=200), repaired(merge(1, days=200)), False),
-        "a revert": (merge(1, title='Revert "Faster (#9)"'), repaired(BROKEN), False),
-        "of tests alone": (merge(1, ("tests/test_run.py", 100)), repaired(BROKEN), False),
+        "in time": (BROKEN, label_repair(BROKEN, after=14 * day), True),
+        "too late": (BROKEN, label_repair(BROKEN, after=14 * day + timedelta(seconds=1)), False),
+        "before the digest is read": (BROKEN, label_repair(BROKEN, after=timedelta(hours=20)), False),
+        "just after it": (BROKEN, label_repair(BROKEN, after=timedelta(hours=21)), True),
+        "outside of the window": (merge(1, days=200), label_repair(merge(1, days=200)), False),
+        "a revert": (merge(1, title='Revert "Faster (#9)"'), label_repair(BROKEN), False),
+        "of tests alone": (merge(1, ("tests/test_run.py", 100)), label_repair(BROKEN), False),
     }
     wrong = [
         name
@@ -103,21 +103,21 @@ def test_what_counts_as_repaired() -> None:
 
 
 def test_an_outcome_that_may_still_come_is_no_good_one() -> None:
-    assert not choose([BROKEN, merge(2)], repaired(BROKEN), last=BEGIN + timedelta(days=59)).pairs
-    assert choose([BROKEN, merge(2)], repaired(BROKEN), last=BEGIN + timedelta(days=60)).pairs
+    assert not choose([BROKEN, merge(2)], label_repair(BROKEN), last=BEGIN + timedelta(days=59)).pairs
+    assert choose([BROKEN, merge(2)], label_repair(BROKEN), last=BEGIN + timedelta(days=60)).pairs
 
 
 def test_a_reland_is_in_no_pair() -> None:
     """What was broken comes again within days, of the same size: it would be read twice."""
     again = merge(2)
     past = FileHistory([BROKEN, again], (), DEFAULT_PATH_CLASSES, [Reland(2, (Attempt(1, None),))])
-    assert choose([BROKEN, again], repaired(BROKEN), past=past).pairs == ()
+    assert choose([BROKEN, again], label_repair(BROKEN), past=past).pairs == ()
 
 
 def test_no_merge_is_used_twice_and_the_seed_decides() -> None:
     broken = [merge(number, days=number / 24) for number in range(1, 21)]
     sound = [merge(number, days=number / 24) for number in range(101, 116)]
-    outcomes = {number: outcome for each in broken for number, outcome in repaired(each).items()}
+    outcomes = {number: outcome for each in broken for number, outcome in label_repair(each).items()}
     chosen = choose([*broken, *sound], outcomes, PairRule(30))
     used = [number for pair in numbers(chosen) for number in pair]
     assert (len(chosen.pairs), chosen.eligible, len(set(used))) == (15, 20, 30)
@@ -130,7 +130,7 @@ def test_no_merge_is_used_twice_and_the_seed_decides() -> None:
 def test_the_order_of_prompts_says_nothing() -> None:
     """Neither are the repaired ones first, nor do those come first that were chosen out of many."""
     firsts, many = 0, [merge(number, days=number / 24) for number in range(1, 201)]
-    outcomes = {number: outcome for each in many[:150] for number, outcome in repaired(each).items()}
+    outcomes = {number: outcome for each in many[:150] for number, outcome in label_repair(each).items()}
     for seed in range(20):
         pairs = choose(many, outcomes, PairRule(20, seed)).pairs
         place = {each.number: at for at, each in enumerate(shuffle_merges(pairs, seed))}

@@ -33,7 +33,7 @@ def order_of(cases: list[Row]) -> RankingOrder:
     return RankingOrder([day for day, _, _ in cases], [score for _, score, _ in cases])
 
 
-def measured(cases: list[Row], weights: list[int]) -> RankingFigures:
+def compute_figures(cases: list[Row], weights: list[int]) -> RankingFigures:
     order = order_of(cases)
     return LabelledOrder(order, [positive for _, _, positive in cases], 4).compute_figures(
         weights, order.accumulate_weights(weights)
@@ -85,14 +85,14 @@ def same(one: float, other: float) -> bool:
 @given(rows, weighting)
 def test_the_auc_is_the_share_of_pairs_in_order(cases: list[Row], weights: list[int]) -> None:
     repeated = [case for case in cases for _ in range(weights[case[0]])]
-    assert same(measured(cases, weights).auc, by_pairs(repeated))
+    assert same(compute_figures(cases, weights).auc, by_pairs(repeated))
     assert same(compute_roc_auc([score for _, score, _ in cases], [case[2] for case in cases]), by_pairs(cases))
 
 
 @given(rows, weighting)
 def test_average_precision_is_that_of_thresholds(cases: list[Row], weights: list[int]) -> None:
     repeated = [case for case in cases for _ in range(weights[case[0]])]
-    assert same(measured(cases, weights).average_precision, by_thresholds(repeated))
+    assert same(compute_figures(cases, weights).average_precision, by_thresholds(repeated))
 
 
 @given(few.filter(lambda cases: all(sum(each[0] == day for each in cases) <= 6 for day in (0, 1))))
@@ -115,7 +115,7 @@ def test_below_a_least_score_nothing_has_a_place(cases: list[Row], weights: list
 @given(rows, weighting)
 def test_days_count_as_often_as_they_weigh(cases: list[Row], weights: list[int]) -> None:
     figures, tops = (
-        measured(cases, weights),
+        compute_figures(cases, weights),
         select_tops(order_of(cases), [positive for _, _, positive in cases], 4),
     )
     slots = sum(weight * each for weight, each in zip(weights, tops.slots, strict=True))
@@ -128,7 +128,7 @@ def test_days_count_as_often_as_they_weigh(cases: list[Row], weights: list[int])
 @given(rows)
 def test_a_random_order_is_one_in_which_all_are_equal(cases: list[Row]) -> None:
     equal = [(day, 0.0, positive) for day, _, positive in cases]
-    figures, positives = measured(equal, [1] * 4), sum(positive for _, _, positive in cases)
+    figures, positives = compute_figures(equal, [1] * 4), sum(positive for _, _, positive in cases)
     assert same(figures.auc, 0.5 if 0 < positives < len(cases) else math.nan)
     assert same(figures.average_precision, positives / len(cases) if positives else math.nan)
 

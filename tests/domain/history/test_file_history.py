@@ -23,7 +23,7 @@ CORE, OTHER = "src/core.py", "src/other.py"
 START = pull(1, merged_at=NOON - 300 * DAY)
 
 
-def merged(number: int, days: float, *paths: str, title: str = "Count once", **fields: object) -> PullRequest:
+def make_merge(number: int, days: float, *paths: str, title: str = "Count once", **fields: object) -> PullRequest:
     """A pull request that was merged so many days before noon."""
     files = [changed_file(path) for path in paths or (CORE,)]
     return pull(number, title=title, merged_at=NOON - timedelta(days=days), files=files, **fields)
@@ -35,30 +35,32 @@ def past(*pulls: PullRequest, outcomes: Iterable[MergeOutcome] | None = None) ->
     )
 
 
-def reverted(days: float, *paths: str, fate: OutcomeKind = OutcomeKind.REVERTED) -> FileHistory:
+def make_history(days: float, *paths: str, fate: OutcomeKind = OutcomeKind.REVERTED) -> FileHistory:
     """A past in which a change of these files was taken back so many days before noon."""
-    gone, back = merged(5, days + 1, *paths), merged(9, days)
+    gone, back = make_merge(5, days + 1, *paths), make_merge(9, days)
     return past(gone, back, outcomes=[MergeOutcome(gone, back, fate)])
 
 
 @pytest.mark.parametrize(("days", "expected"), [(89.9, False), (90, True), (500, True)])
 def test_a_past_of_ninety_days_is_enough(days: float, *, expected: bool) -> None:
-    assert past(merged(5, days)).is_long_enough(NOON) is expected
+    assert past(make_merge(5, days)).is_long_enough(NOON) is expected
     assert past().is_long_enough(NOON) is False
 
 
 @pytest.mark.parametrize(("days", "expected"), [(0, 0), (-1, 0), (0.001, 1), (13.9, 1), (14, 1), (14.001, 0)])
 def test_fixes_count_for_two_weeks_before(days: float, expected: int) -> None:
-    assert past(merged(5, days, title="Fix the count")).count_fixes([CORE], NOON) == expected
+    assert past(make_merge(5, days, title="Fix the count")).count_fixes([CORE], NOON) == expected
 
 
 @pytest.mark.parametrize(("days", "expected"), [(0, 0), (0.001, 1), (14, 1), (14.001, 0)])
 def test_what_was_pushed_without_a_pull_request_counts_by_its_time_as_well(days: float, expected: int) -> None:
-    assert past(merged(-3, days, title='Revert "Fix the count"')).count_fixes([CORE], NOON) == expected
+    assert past(make_merge(-3, days, title='Revert "Fix the count"')).count_fixes([CORE], NOON) == expected
 
 
 def test_a_fix_of_several_files_is_one_and_other_files_have_none() -> None:
-    file_history = past(merged(5, 1, CORE, OTHER, title="[Bugfix] Count once"), merged(6, 2, title="Hotfix"))
+    file_history = past(
+        make_merge(5, 1, CORE, OTHER, title="[Bugfix] Count once"), make_merge(6, 2, title="Hotfix")
+    )
     assert file_history.count_fixes([CORE, OTHER], NOON) == 2
     assert file_history.count_fixes([OTHER], NOON) == 1
     assert file_history.count_fixes(["src/none.py"], NOON) == file_history.count_fixes([], NOON) == 0
@@ -83,29 +85,29 @@ def test_a_fix_says_so_in_its_title(title: str, *, expected: bool) -> None:
 
 @pytest.mark.parametrize("path", ["docs/a.md", "tests/test_a.py"])
 def test_only_product_and_build_files_are_watched(path: str) -> None:
-    assert past(merged(5, 1, path, title="Fix it")).count_fixes([path], NOON) == 0
-    assert reverted(1, path).count_reverted([path], NOON) == 0
+    assert past(make_merge(5, 1, path, title="Fix it")).count_fixes([path], NOON) == 0
+    assert make_history(1, path).count_reverted([path], NOON) == 0
 
 
 @pytest.mark.parametrize(("days", "expected"), [(0, 0), (0.001, 1), (179.9, 1), (180, 0)])
 def test_reverts_count_for_half_a_year_from_when_they_were_merged(days: float, expected: int) -> None:
-    assert reverted(days, CORE, OTHER).count_reverted([CORE, "src/none.py"], NOON) == expected
+    assert make_history(days, CORE, OTHER).count_reverted([CORE, "src/none.py"], NOON) == expected
 
 
 @pytest.mark.parametrize(
     ("fate", "expected"), [(OutcomeKind.REVERTED, 2), (OutcomeKind.PARTLY, 2), (OutcomeKind.REPAIRED, 0)]
 )
 def test_a_repair_is_no_revert(fate: OutcomeKind, expected: int) -> None:
-    assert reverted(3, CORE, OTHER, fate=fate).count_reverted([CORE, OTHER], NOON) == expected
+    assert make_history(3, CORE, OTHER, fate=fate).count_reverted([CORE, OTHER], NOON) == expected
 
 
 def renaming(number: int, days: float, before: str, after: str) -> PullRequest:
     file = replace(changed_file(after), status="renamed", previous_path=before)
-    return replace(merged(number, days), files=(file,))
+    return replace(make_merge(number, days), files=(file,))
 
 
 def test_a_renamed_file_takes_along_what_happened_to_it_from_then_on() -> None:
-    fix = merged(5, 9, "src/a.py", title="Fix it")
+    fix = make_merge(5, 9, "src/a.py", title="Fix it")
     file_history = past(fix, renaming(6, 8, "src/a.py", "src/b.py"), renaming(7, 4, "src/b.py", "src/c.py"))
     assert file_history.count_fixes(["src/c.py"], NOON) == 1
     assert file_history.count_fixes(["src/c.py"], NOON - 4 * DAY) == 0, "it was not called so yet"
@@ -114,7 +116,7 @@ def test_a_renamed_file_takes_along_what_happened_to_it_from_then_on() -> None:
 
 def test_files_that_change_names_in_a_circle_have_an_end() -> None:
     swaps = [renaming(n, 10 - n, *pair) for n, pair in enumerate([(CORE, OTHER), (OTHER, CORE)] * 4)]
-    assert past(merged(90, 11, title="Fix it"), *swaps).count_fixes([CORE], NOON) == 1
+    assert past(make_merge(90, 11, title="Fix it"), *swaps).count_fixes([CORE], NOON) == 1
 
 
 @pytest.mark.parametrize(
@@ -127,7 +129,7 @@ def test_files_that_change_names_in_a_circle_have_an_end() -> None:
     ],
 )
 def test_it_was_open_since_a_later_one_was_merged_at_the_latest(number: int, expected: timedelta) -> None:
-    file_history = past(merged(12, 3), merged(11, 2), merged(20, 1), merged(30, -1))
+    file_history = past(make_merge(12, 3), make_merge(11, 2), make_merge(20, 1), make_merge(30, -1))
     assert file_history.get_open_time(number, NOON) == expected
 
 
@@ -141,12 +143,12 @@ def test_it_was_open_since_a_later_one_was_merged_at_the_latest(number: int, exp
     ],
 )
 def test_one_number_that_leaps_makes_nothing_look_old(numbers: list[int], expected: int) -> None:
-    file_history = past(*(merged(number, len(numbers) + 1 - at) for at, number in enumerate(numbers, 1)))
+    file_history = past(*(make_merge(number, len(numbers) + 1 - at) for at, number in enumerate(numbers, 1)))
     assert file_history.get_open_time(120, NOON) == expected * DAY
 
 
 def of_size(number: int, days: float, lines: int, path: str = CORE) -> PullRequest:
-    return replace(merged(number, days), files=(changed_file(path, lines),))
+    return replace(make_merge(number, days), files=(changed_file(path, lines),))
 
 
 @pytest.mark.parametrize(
@@ -187,26 +189,28 @@ changes = st.lists(st.tuples(hours, st.sampled_from([CORE, OTHER, "setup.py"]), 
 def test_what_is_merged_later_or_at_the_same_time_changes_no_score(
     before: list[tuple[int, str, str]], after: list[tuple[int, str, str]], hour: int
 ) -> None:
-    def made(first: int, merge_rows: list[tuple[int, str, str]], at: datetime, step: int) -> list[PullRequest]:
+    def make_merges(
+        first: int, merge_rows: list[tuple[int, str, str]], at: datetime, step: int
+    ) -> list[PullRequest]:
         return [
             pull(first + n, title=title, merged_at=at + step * timedelta(hours=h), files=[changed_file(path, 90)])
             for n, (h, path, title) in enumerate(merge_rows)
         ]
 
     one = pull(500, title="Faster core", merged_at=NOON, files=[changed_file(CORE, 300), changed_file(OTHER)])
-    known = [START, *made(10, before, NOON - timedelta(hours=1), -1)]
-    later = made(200, after, NOON, 1)
+    known = [START, *make_merges(10, before, NOON - timedelta(hours=1), -1)]
+    later = make_merges(200, after, NOON, 1)
     alone, among = past(*known), past(*later, one, *known)
     assert assess_pull_request(one, past=alone) == assess_pull_request(one, past=among)
     assert not assess_pull_request(one, past=alone).without_history
 
 
 def test_the_history_of_its_files_counts_and_is_told() -> None:
-    gone = merged(5, 20, CORE, OTHER, title="Count once")
-    back = merged(6, 19, CORE, OTHER, title='Revert "Count once" (#5)')
-    fixes = [merged(7 + n, 5 - n, title="Fix it") for n in range(3)]
-    late = merged(90, 7.5, "docs/a.md")
-    one = merged(50, 0, CORE, OTHER, "src/new.py", title="Faster core")
+    gone = make_merge(5, 20, CORE, OTHER, title="Count once")
+    back = make_merge(6, 19, CORE, OTHER, title='Revert "Count once" (#5)')
+    fixes = [make_merge(7 + n, 5 - n, title="Fix it") for n in range(3)]
+    late = make_merge(90, 7.5, "docs/a.md")
+    one = make_merge(50, 0, CORE, OTHER, "src/new.py", title="Faster core")
     risk = assess_pull_request(one, past=past(START, gone, back, *fixes, late))
     assert risk.reasons == (
         "was open for at least 7 days",
@@ -224,5 +228,5 @@ def test_the_history_of_its_files_counts_and_is_told() -> None:
 
 
 def test_an_open_pull_request_is_scored_without_history() -> None:
-    file_history = past(START, merged(5, 1, title="Fix it"))
-    assert assess_pull_request(replace(merged(9, 0), merged_at=None), past=file_history).without_history
+    file_history = past(START, make_merge(5, 1, title="Fix it"))
+    assert assess_pull_request(replace(make_merge(9, 0), merged_at=None), past=file_history).without_history

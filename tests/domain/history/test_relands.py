@@ -21,13 +21,13 @@ from tests.helpers.tables import check_rows
 COUNT = "Count requests once, and only where they come from"
 
 
-def merged(number: int, title: str = "", body: str = "", **fields: Any) -> PullRequest:
+def make_merge(number: int, title: str = "", body: str = "", **fields: Any) -> PullRequest:
     """Higher numbers are merged later."""
     fields = {"merged_at": NOON + timedelta(minutes=number), **fields}
     return pull(number, title=title or f"Change number {number}", body=body, **fields)
 
 
-FIRST, UNDONE = merged(5, COUNT), merged(6, f'Revert "{COUNT}"', "Reverts octo/engine#5")
+FIRST, UNDONE = make_merge(5, COUNT), make_merge(6, f'Revert "{COUNT}"', "Reverts octo/engine#5")
 AGAIN = Reland(9, (Attempt(5, 6),))
 
 
@@ -81,7 +81,7 @@ AGAIN = Reland(9, (Attempt(5, 6),))
     ]
 )
 def test_a_reland_tells_what_was_tried(title: str, body: str) -> None:
-    assert find_relands(RevertIndex([merged(9, title, body), FIRST, UNDONE])) == (AGAIN,)
+    assert find_relands(RevertIndex([make_merge(9, title, body), FIRST, UNDONE])) == (AGAIN,)
 
 
 @check_rows(
@@ -105,32 +105,32 @@ def test_a_reland_tells_what_was_tried(title: str, body: str) -> None:
     ]
 )
 def test_others_land_nothing_again(title: str, body: str) -> None:
-    assert find_relands(RevertIndex([merged(9, title, body), FIRST, UNDONE])) == ()
+    assert find_relands(RevertIndex([make_merge(9, title, body), FIRST, UNDONE])) == ()
 
 
 @pytest.mark.parametrize("title", ["Reland #5", f'Reland "{COUNT}"', f"[Reland] {COUNT}"])
 def test_who_says_so_needs_no_known_revert(title: str) -> None:
-    assert find_relands(RevertIndex([FIRST, merged(9, title)])) == (Reland(9, (Attempt(5, None),)),)
+    assert find_relands(RevertIndex([FIRST, make_merge(9, title)])) == (Reland(9, (Attempt(5, None),)),)
 
 
 @pytest.mark.parametrize("title", [COUNT, f"{COUNT} (take 2)", "Redo #5", "Retry the counter (#5)"])
 def test_who_does_not_needs_one(title: str) -> None:
-    assert find_relands(RevertIndex([FIRST, merged(9, title)])) == ()
+    assert find_relands(RevertIndex([FIRST, make_merge(9, title)])) == ()
 
 
 def test_a_short_title_is_no_reland_by_itself() -> None:
-    pulls = [merged(5, "Bump version"), merged(6, "Revert #5"), merged(9, "Bump version")]
+    pulls = [make_merge(5, "Bump version"), make_merge(6, "Revert #5"), make_merge(9, "Bump version")]
     assert find_relands(RevertIndex(pulls)) == ()
 
 
 def test_a_title_that_returns_is_no_reland_where_one_of_it_stands() -> None:
     title = "Update the dependencies of the month"
-    pulls = [merged(4, title), merged(5, title), merged(6, "Revert #5"), merged(9, title)]
+    pulls = [make_merge(4, title), make_merge(5, title), make_merge(6, "Revert #5"), make_merge(9, title)]
     assert find_relands(RevertIndex(pulls)) == ()
 
 
 def test_what_was_taken_back_later_was_there() -> None:
-    assert find_relands(RevertIndex([FIRST, merged(8, COUNT), merged(9, "Revert #5")])) == ()
+    assert find_relands(RevertIndex([FIRST, make_merge(8, COUNT), make_merge(9, "Revert #5")])) == ()
 
 
 def test_the_history_of_tries_is_told() -> None:
@@ -143,7 +143,7 @@ def test_the_history_of_tries_is_told() -> None:
         6: "Partially revert #5",
         7: "Reland #1",
     }
-    pulls = [merged(number, title) for number, title in titles.items()]
+    pulls = [make_merge(number, title) for number, title in titles.items()]
     assert find_relands(RevertIndex(pulls)) == (
         Reland(3, (Attempt(1, 2),)),
         Reland(5, (Attempt(1, 2), Attempt(3, 4))),
@@ -153,23 +153,23 @@ def test_the_history_of_tries_is_told() -> None:
 
 def test_a_revert_of_a_revert_is_a_try_too() -> None:
     titles = {1: COUNT, 2: "Revert #1", 3: "Revert #2", 4: "Revert #3", 5: "Revert #4"}
-    relands = find_relands(RevertIndex([merged(number, title) for number, title in titles.items()]))
+    relands = find_relands(RevertIndex([make_merge(number, title) for number, title in titles.items()]))
     assert relands == (Reland(3, (Attempt(1, 2),)), Reland(5, (Attempt(1, 2), Attempt(3, 4))))
 
 
 def test_who_takes_back_the_change_and_its_revert_lands_nothing() -> None:
-    assert find_relands(RevertIndex([FIRST, UNDONE, merged(9, "Revert #5 and #6")])) == ()
+    assert find_relands(RevertIndex([FIRST, UNDONE, make_merge(9, "Revert #5 and #6")])) == ()
 
 
 def test_two_changes_may_land_again_as_one() -> None:
     pulls = [
-        merged(1),
-        merged(2),
-        merged(3, "Revert #1 and #2"),
-        merged(4, "Reland #1 and #2"),
-        merged(5, "Revert #4"),
+        make_merge(1),
+        make_merge(2),
+        make_merge(3, "Revert #1 and #2"),
+        make_merge(4, "Reland #1 and #2"),
+        make_merge(5, "Revert #4"),
     ]
-    assert find_relands(RevertIndex([*pulls, merged(6, "Reland #2")])) == (
+    assert find_relands(RevertIndex([*pulls, make_merge(6, "Reland #2")])) == (
         Reland(4, (Attempt(1, 3), Attempt(2, 3))),
         Reland(6, (Attempt(1, 3), Attempt(2, 3), Attempt(4, 5))),
     )
@@ -199,7 +199,7 @@ def histories(draw: st.DrawFn) -> list[PullRequest]:
         [COUNT, f"[Reland] {COUNT}", "Revert #{n}", "Reland #{n}", f'Revert "{COUNT}"', "Go on"]
     )
     count = draw(st.integers(1, 9))
-    return [merged(at, draw(words).format(n=draw(st.integers(1, count)))) for at in range(1, count + 1)]
+    return [make_merge(at, draw(words).format(n=draw(st.integers(1, count)))) for at in range(1, count + 1)]
 
 
 @given(histories(), st.randoms(use_true_random=False))
@@ -231,7 +231,7 @@ def test_what_is_merged_later_changes_no_reland(pulls: list[PullRequest]) -> Non
 
 @pytest.mark.slow
 def test_thousands_of_tries_are_told_soon() -> None:
-    turns = [merged(n, COUNT if n % 2 else f"Revert #{n - 1}") for n in range(1, 3_001)]
+    turns = [make_merge(n, COUNT if n % 2 else f"Revert #{n - 1}") for n in range(1, 3_001)]
     later = [replace(each, merged_at=NOON + timedelta(seconds=each.number)) for each in turns]
     before = time.process_time()
     relands = find_relands(RevertIndex(later))

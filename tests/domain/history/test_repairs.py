@@ -16,17 +16,19 @@ from tests.helpers.builders import NOON, pull
 from tests.helpers.tables import check_rows
 
 
-def merged(number: int, title: str = "Count requests once", body: str = "", **fields: Any) -> PullRequest:
+def make_merge(number: int, title: str = "Count requests once", body: str = "", **fields: Any) -> PullRequest:
     """Higher numbers are merged later."""
     return pull(number, title=title, body=body, **{"merged_at": NOON + timedelta(minutes=number), **fields})
 
 
-CAUSE = merged(5)
+CAUSE = make_merge(5)
 
 
-def repaired(title: str, body: str) -> list[int]:
+def list_repaired_numbers(title: str, body: str) -> list[int]:
     """What a pull request that is merged after 5 and 50 repairs of them."""
-    return [repair.number for repair in find_repairs(RevertIndex([merged(99, title, body), merged(50), CAUSE]))]
+    return [
+        repair.number for repair in find_repairs(RevertIndex([make_merge(99, title, body), make_merge(50), CAUSE]))
+    ]
 
 
 @check_rows(
@@ -56,11 +58,11 @@ def repaired(title: str, body: str) -> list[int]:
     }
 )
 def test_a_repair_blames_what_it_repairs(body: str) -> None:
-    assert repaired("Fix the counter", body) == [5]
+    assert list_repaired_numbers("Fix the counter", body) == [5]
 
 
 def test_blame_in_the_title_counts() -> None:
-    assert repaired("[Bugfix] Fix regression from #5", "") == [5]
+    assert list_repaired_numbers("[Bugfix] Fix regression from #5", "") == [5]
 
 
 @check_rows(
@@ -99,16 +101,16 @@ def test_blame_in_the_title_counts() -> None:
     }
 )
 def test_what_blames_nobody_is_no_repair(body: str) -> None:
-    assert repaired("Fix the counter", body) == []
+    assert list_repaired_numbers("Fix the counter", body) == []
 
 
 def test_a_longer_number_is_another() -> None:
-    assert repaired("Fix", "regression from #50") == [50]
+    assert list_repaired_numbers("Fix", "regression from #50") == [50]
 
 
 def test_a_number_of_more_digits_than_there_are_names_nothing() -> None:
-    cause = merged(123_456_789, merged_at=NOON)
-    assert find_repairs(RevertIndex([merged(99, "Fix", "regression from #1234567890"), cause])) == ()
+    cause = make_merge(123_456_789, merged_at=NOON)
+    assert find_repairs(RevertIndex([make_merge(99, "Fix", "regression from #1234567890"), cause])) == ()
 
 
 @check_rows(
@@ -134,7 +136,7 @@ def test_a_number_of_more_digits_than_there_are_names_nothing() -> None:
     ]
 )
 def test_only_a_title_that_speaks_of_a_repair_makes_one(title: str, expected: list[int]) -> None:
-    assert repaired(title, "regression from #5") == expected
+    assert list_repaired_numbers(title, "regression from #5") == expected
 
 
 @pytest.mark.parametrize(
@@ -146,33 +148,36 @@ def test_only_a_title_that_speaks_of_a_repair_makes_one(title: str, expected: li
     ],
 )
 def test_a_cause_was_merged_before_its_repair(minutes: int, expected: tuple[Repair, ...]) -> None:
-    repair = merged(9, "Fix", "regression from #5", merged_at=NOON)
-    cause = merged(5, merged_at=NOON + timedelta(minutes=minutes))
+    repair = make_merge(9, "Fix", "regression from #5", merged_at=NOON)
+    cause = make_merge(5, merged_at=NOON + timedelta(minutes=minutes))
     assert find_repairs(RevertIndex([repair, cause])) == expected
 
 
 def test_a_pull_request_does_not_repair_itself() -> None:
-    assert find_repairs(RevertIndex([merged(9, "Fix", "regression from #9")])) == ()
+    assert find_repairs(RevertIndex([make_merge(9, "Fix", "regression from #9")])) == ()
 
 
 def test_one_may_repair_several_and_names_each_once() -> None:
     body = "a bug from #6 and a regression from #5\n\nAgain: caused by #5"
-    assert find_repairs(RevertIndex([merged(9, "Fix", body), merged(6), CAUSE])) == (Repair(5, 9), Repair(6, 9))
+    assert find_repairs(RevertIndex([make_merge(9, "Fix", body), make_merge(6), CAUSE])) == (
+        Repair(5, 9),
+        Repair(6, 9),
+    )
 
 
 def test_several_may_repair_one() -> None:
-    pulls = [merged(number, "Fix", "broken by #5") for number in (9, 8)]
+    pulls = [make_merge(number, "Fix", "broken by #5") for number in (9, 8)]
     assert find_repairs(RevertIndex([*pulls, CAUSE])) == (Repair(5, 9), Repair(5, 8))
 
 
 def test_a_repair_may_itself_need_one() -> None:
-    pulls = [merged(9, "Fix", "broken by #8"), merged(8, "Fix", "broken by #5"), CAUSE]
+    pulls = [make_merge(9, "Fix", "broken by #8"), make_merge(8, "Fix", "broken by #5"), CAUSE]
     assert find_repairs(RevertIndex(pulls)) == (Repair(8, 9), Repair(5, 8))
 
 
 def test_the_repository_of_the_repair_is_its_own() -> None:
     other = Repository("acme", "web")
-    pulls = [merged(9, "Fix", "broken by acme/web#5", repository=other), merged(5, repository=other)]
+    pulls = [make_merge(9, "Fix", "broken by acme/web#5", repository=other), make_merge(5, repository=other)]
     assert find_repairs(RevertIndex(pulls)) == (Repair(5, 9),)
 
 
@@ -184,7 +189,7 @@ wild = st.lists(words | st.text(st.characters(), max_size=6), max_size=12).map("
 
 @given(st.lists(st.tuples(wild, wild), min_size=1, max_size=4))
 def test_whatever_is_written_both_halves_are_there_and_in_order(texts: list[tuple[str, str]]) -> None:
-    repairs = find_repairs(RevertIndex([merged(at, title, body) for at, (title, body) in enumerate(texts, 1)]))
+    repairs = find_repairs(RevertIndex([make_merge(at, title, body) for at, (title, body) in enumerate(texts, 1)]))
     assert all(1 <= repair.number < repair.by <= len(texts) for repair in repairs)
     assert len(set(repairs)) == len(repairs)
 
@@ -211,7 +216,7 @@ def test_whatever_is_written_both_halves_are_there_and_in_order(texts: list[tupl
     ]
 )
 def test_the_title_of_a_fix_may_name_its_cause(title: str) -> None:
-    assert repaired(title, "") == [5]
+    assert list_repaired_numbers(title, "") == [5]
 
 
 @check_rows(
@@ -234,7 +239,7 @@ def test_the_title_of_a_fix_may_name_its_cause(title: str) -> None:
     ]
 )
 def test_other_titles_blame_nobody(title: str) -> None:
-    assert repaired(title, "") == []
+    assert list_repaired_numbers(title, "") == []
 
 
 @check_rows(
@@ -263,7 +268,7 @@ def test_other_titles_blame_nobody(title: str) -> None:
     ]
 )
 def test_a_cause_is_named_in_many_ways(body: str) -> None:
-    assert repaired("Fix the counter", body) == [5]
+    assert list_repaired_numbers("Fix the counter", body) == [5]
 
 
 @check_rows(
@@ -289,7 +294,7 @@ def test_a_cause_is_named_in_many_ways(body: str) -> None:
     ]
 )
 def test_other_words_blame_nobody(body: str) -> None:
-    assert repaired("Fix the counter", body) == []
+    assert list_repaired_numbers("Fix the counter", body) == []
 
 
 @pytest.mark.parametrize(
@@ -302,11 +307,11 @@ def test_other_words_blame_nobody(body: str) -> None:
     ],
 )
 def test_two_may_have_broken_it_together(title: str, body: str) -> None:
-    assert repaired(title, body) == [5, 50]
+    assert list_repaired_numbers(title, body) == [5, 50]
 
 
 def test_the_next_of_a_sentence_is_not_blamed_with_the_first() -> None:
-    assert repaired("Fix the counter", "Broken by #5, #50 is fine") == [5]
+    assert list_repaired_numbers("Fix the counter", "Broken by #5, #50 is fine") == [5]
 
 
 @pytest.mark.parametrize(
@@ -318,10 +323,10 @@ def test_the_next_of_a_sentence_is_not_blamed_with_the_first() -> None:
     ],
 )
 def test_the_message_of_the_merge_commit_may_blame(message: str, expected: list[int]) -> None:
-    repair = merged(99, "Fix the counter", commit_message=message)
+    repair = make_merge(99, "Fix the counter", commit_message=message)
     assert [detected_repair.number for detected_repair in find_repairs(RevertIndex([repair, CAUSE]))] == expected
 
 
 @pytest.mark.parametrize("title", ["Fix the counter: revert #5", "[Bugfix] Revert the queue part of #5"])
 def test_who_takes_back_does_not_repair(title: str) -> None:
-    assert repaired(title, "It was broken by #5.") == []
+    assert list_repaired_numbers(title, "It was broken by #5.") == []

@@ -19,23 +19,23 @@ CACHE = "Cache the answers of the planner"
 SHA, OTHER_SHA = "a1b2c3d4e5f60718293a4b5c6d7e8f9001122334", "0099887766554433221100ffeeddccbbaa998877"
 
 
-def merged(number: int, title: str = "", body: str = "", **fields: Any) -> PullRequest:
+def make_merge(number: int, title: str = "", body: str = "", **fields: Any) -> PullRequest:
     """Higher numbers are merged later."""
     fields = {"merged_at": NOON + timedelta(minutes=number), "merge_commit": f"{number:07x}" + "f" * 33, **fields}
     return pull(number, title=title or f"Change number {number}", body=body, **fields)
 
 
 EARLIER = (
-    merged(5, COUNT, merge_commit=SHA),
-    merged(6, f"{CACHE} (#6)", merge_commit=OTHER_SHA),
-    merged(7, "Use a pool of threads"),
-    merged(8, "Fix crash (#77)"),
+    make_merge(5, COUNT, merge_commit=SHA),
+    make_merge(6, f"{CACHE} (#6)", merge_commit=OTHER_SHA),
+    make_merge(7, "Use a pool of threads"),
+    make_merge(8, "Fix crash (#77)"),
 )
 
 
 def taken_back(title: str = "Undo", body: str = "", message: str = "") -> list[tuple[int, bool]]:
     """What one more takes back, and whether in part."""
-    by = merged(99, title, body, commit_message=message)
+    by = make_merge(99, title, body, commit_message=message)
     return [(revert.number, revert.is_partial) for revert in RevertIndex([by, *EARLIER]).reverts]
 
 
@@ -130,13 +130,13 @@ BODIES = [
 @check_rows(TITLES)
 def test_a_title_names_what_it_takes_back(title: str) -> None:
     assert taken_back(title) == [(5, False)]
-    assert is_revert(merged(99, title))
+    assert is_revert(make_merge(99, title))
 
 
 @check_rows(BODIES)
 def test_a_description_names_what_it_takes_back(body: str) -> None:
     assert taken_back(body=body) == [(5, False)]
-    assert is_revert(merged(99, body=body))
+    assert is_revert(make_merge(99, body=body))
 
 
 @check_rows(
@@ -198,7 +198,7 @@ def test_three_of_a_list_are_three() -> None:
 )
 def test_a_part_may_be_taken_back(title: str, body: str) -> None:
     assert taken_back(title, body) == [(5, True)]
-    assert is_revert(merged(99, title, body))
+    assert is_revert(make_merge(99, title, body))
 
 
 @check_rows(
@@ -259,28 +259,33 @@ def test_what_only_looks_like_it_takes_nothing_back(title: str, body: str) -> No
 
 
 def test_the_number_in_a_quoted_title_may_be_an_issue_of_old() -> None:
-    pulls = [merged(5, "Pool"), merged(8, "Fix crash (#5)"), merged(9, 'Revert "Fix crash (#5)"')]
+    pulls = [make_merge(5, "Pool"), make_merge(8, "Fix crash (#5)"), make_merge(9, 'Revert "Fix crash (#5)"')]
     assert RevertIndex(pulls).reverts == (Revert(8, 9),)
 
 
 def test_of_equal_titles_the_last_before_is_meant() -> None:
-    pulls = [merged(1, "Bump"), merged(3, "Bump (#3)"), merged(5, 'Revert "Bump"'), merged(7, "Bump")]
+    pulls = [
+        make_merge(1, "Bump"),
+        make_merge(3, "Bump (#3)"),
+        make_merge(5, 'Revert "Bump"'),
+        make_merge(7, "Bump"),
+    ]
     assert RevertIndex(pulls).reverts == (Revert(3, 5),)
 
 
 def test_a_cut_title_that_two_changes_begin_with_means_neither() -> None:
     cut = f'Revert "{COUNT[:35]}\u2026"'
-    assert RevertIndex([merged(5, COUNT), merged(6, COUNT + ", again"), merged(9, cut)]).reverts == ()
-    assert RevertIndex([merged(5, COUNT), merged(6, COUNT), merged(9, cut)]).reverts == (Revert(6, 9),)
-    assert RevertIndex([merged(5, COUNT), merged(10, COUNT + ", again"), merged(9, cut)]).reverts == (
+    assert RevertIndex([make_merge(5, COUNT), make_merge(6, COUNT + ", again"), make_merge(9, cut)]).reverts == ()
+    assert RevertIndex([make_merge(5, COUNT), make_merge(6, COUNT), make_merge(9, cut)]).reverts == (Revert(6, 9),)
+    assert RevertIndex([make_merge(5, COUNT), make_merge(10, COUNT + ", again"), make_merge(9, cut)]).reverts == (
         Revert(5, 9),
     )
 
 
 def test_two_commits_that_begin_alike_are_not_told_apart() -> None:
-    pulls = [merged(5, merge_commit="abcdef01" + "1" * 32), merged(6, merge_commit="abcdef02" + "1" * 32)]
-    assert RevertIndex([*pulls, merged(9, body="This reverts commit abcdef0.")]).reverts == ()
-    assert RevertIndex([*pulls, merged(9, body="This reverts commit abcdef02.")]).reverts == (Revert(6, 9),)
+    pulls = [make_merge(5, merge_commit="abcdef01" + "1" * 32), make_merge(6, merge_commit="abcdef02" + "1" * 32)]
+    assert RevertIndex([*pulls, make_merge(9, body="This reverts commit abcdef0.")]).reverts == ()
+    assert RevertIndex([*pulls, make_merge(9, body="This reverts commit abcdef02.")]).reverts == (Revert(6, 9),)
 
 
 @pytest.mark.parametrize(
@@ -322,7 +327,7 @@ def test_other_words_of_the_message_take_nothing_back(message: str) -> None:
 
 def test_a_commit_of_the_own_branch_makes_no_revert() -> None:
     message = 'x (#99)\n\n* Revert "wip"\n\nThis reverts commit 1234567.\n\n* tests'
-    assert not is_revert(merged(99, "Count once", commit_message=message))
+    assert not is_revert(make_merge(99, "Count once", commit_message=message))
 
 
 @pytest.mark.parametrize(
@@ -338,7 +343,7 @@ def test_a_commit_of_the_own_branch_makes_no_revert() -> None:
 )
 def test_the_end_of_what_was_temporary_is_no_revert(title: str, body: str) -> None:
     assert taken_back(title, body) == []
-    assert not is_revert(merged(99, title, body))
+    assert not is_revert(make_merge(99, title, body))
 
 
 @pytest.mark.parametrize(
@@ -361,7 +366,9 @@ def test_the_end_of_what_was_temporary_is_no_revert(title: str, body: str) -> No
 )
 def test_what_was_meant_to_go_was_not_taken_back(title: str, body: str) -> None:
     assert (
-        RevertIndex([merged(5, title, body), merged(9, f'Revert "{title}"', "Reverts octo/engine#5")]).reverts
+        RevertIndex(
+            [make_merge(5, title, body), make_merge(9, f'Revert "{title}"', "Reverts octo/engine#5")]
+        ).reverts
         == ()
     )
 
@@ -378,11 +385,15 @@ def test_what_was_meant_to_go_was_not_taken_back(title: str, body: str) -> None:
     ],
 )
 def test_what_only_speaks_of_temporary_things_was_taken_back(title: str, body: str) -> None:
-    assert RevertIndex([merged(5, title, body), merged(9, f'Revert "{title}"')]).reverts == (Revert(5, 9),)
+    assert RevertIndex([make_merge(5, title, body), make_merge(9, f'Revert "{title}"')]).reverts == (Revert(5, 9),)
 
 
 def test_a_revert_is_never_meant_to_go() -> None:
-    pulls = [merged(5, COUNT), merged(6, "Temporarily revert #5"), merged(9, 'Revert "Temporarily revert #5"')]
+    pulls = [
+        make_merge(5, COUNT),
+        make_merge(6, "Temporarily revert #5"),
+        make_merge(9, 'Revert "Temporarily revert #5"'),
+    ]
     assert RevertIndex(pulls).reverts == (Revert(5, 6), Revert(6, 9))
 
 
@@ -401,7 +412,7 @@ def test_a_revert_is_never_meant_to_go() -> None:
 )
 def test_what_lands_again_takes_nothing_back(title: str, body: str) -> None:
     assert taken_back(title, body) == []
-    assert not is_revert(merged(99, title, body))
+    assert not is_revert(make_merge(99, title, body))
 
 
 @pytest.mark.parametrize(
@@ -421,5 +432,9 @@ def test_what_lands_again_takes_nothing_back(title: str, body: str) -> None:
     ],
 )
 def test_merges_name_what_they_take_back_by_their_branch(title: str, message: str, expected: list[int]) -> None:
-    known = [merged(5, "Add a counter"), merged(7, "Take it back"), merged(99, title, commit_message=message)]
+    known = [
+        make_merge(5, "Add a counter"),
+        make_merge(7, "Take it back"),
+        make_merge(99, title, commit_message=message),
+    ]
     assert [revert.number for revert in RevertIndex(known).reverts] == expected

@@ -19,13 +19,13 @@ from tests.helpers.builders import NOON, pull
 SHA = "a1b2c3d4e5f60718293a4b5c6d7e8f9001122334"
 
 
-def merged(number: int, title: str = "", body: str = "", **fields: Any) -> PullRequest:
+def make_merge(number: int, title: str = "", body: str = "", **fields: Any) -> PullRequest:
     """Higher numbers are merged later."""
     fields = {"merged_at": NOON + timedelta(minutes=number), "merge_commit": f"{number:07x}" + "f" * 33, **fields}
     return pull(number, title=title or f"Change number {number}", body=body, **fields)
 
 
-FIRST = merged(5, "Count requests once", merge_commit=SHA)
+FIRST = make_merge(5, "Count requests once", merge_commit=SHA)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ FIRST = merged(5, "Count requests once", merge_commit=SHA)
     ],
 )
 def test_a_revert_names_what_it_takes_back(title: str, body: str) -> None:
-    assert RevertIndex([merged(9, title, body), FIRST, merged(7)]).reverts == (Revert(5, 9),)
+    assert RevertIndex([make_merge(9, title, body), FIRST, make_merge(7)]).reverts == (Revert(5, 9),)
 
 
 @pytest.mark.parametrize(
@@ -70,52 +70,55 @@ def test_a_revert_names_what_it_takes_back(title: str, body: str) -> None:
     ],
 )
 def test_what_takes_nothing_back_is_no_revert(title: str, body: str) -> None:
-    assert RevertIndex([merged(9, title, body), FIRST]).reverts == ()
+    assert RevertIndex([make_merge(9, title, body), FIRST]).reverts == ()
 
 
 @pytest.mark.parametrize(
     "body", ["Reverts other/engine#5", "Reverts octo/other#5", "This reverts pytorch/pytorch#5"]
 )
 def test_a_number_of_another_repository_is_no_revert(body: str) -> None:
-    assert RevertIndex([merged(9, "Undo", body), FIRST]).reverts == ()
+    assert RevertIndex([make_merge(9, "Undo", body), FIRST]).reverts == ()
 
 
 def test_the_repository_is_compared_without_regard_to_case() -> None:
-    assert RevertIndex([merged(9, "Undo", "Reverts Octo/Engine#5"), FIRST]).reverts == (Revert(5, 9),)
+    assert RevertIndex([make_merge(9, "Undo", "Reverts Octo/Engine#5"), FIRST]).reverts == (Revert(5, 9),)
 
 
 def test_of_two_equal_titles_only_the_one_that_is_named_is_taken_back() -> None:
-    pulls = [merged(4, "Bump"), merged(5, "Bump"), merged(9, 'Revert "Bump"', "Reverts octo/engine#5")]
+    pulls = [make_merge(4, "Bump"), make_merge(5, "Bump"), make_merge(9, 'Revert "Bump"', "Reverts octo/engine#5")]
     assert RevertIndex(pulls).reverts == (Revert(5, 9),)
 
 
 def test_a_hint_in_a_template_is_no_revert() -> None:
-    assert RevertIndex([merged(9, "Undo", "<!-- write for example\nReverts #5\n-->"), FIRST]).reverts == ()
+    assert RevertIndex([make_merge(9, "Undo", "<!-- write for example\nReverts #5\n-->"), FIRST]).reverts == ()
 
 
 def test_a_later_pull_request_is_not_taken_back_by_an_earlier_one() -> None:
-    assert RevertIndex([merged(3, "Revert #5"), FIRST]).reverts == ()
+    assert RevertIndex([make_merge(3, "Revert #5"), FIRST]).reverts == ()
 
 
 def test_a_pull_request_does_not_take_itself_back() -> None:
-    assert RevertIndex([merged(9, 'Revert "Count requests once" (#9)', "Reverts #9")]).reverts == ()
+    assert RevertIndex([make_merge(9, 'Revert "Count requests once" (#9)', "Reverts #9")]).reverts == ()
 
 
 def test_a_nested_revert_names_the_revert() -> None:
-    second = merged(6, 'Revert "Count requests once"', "Reverts octo/engine#5")
-    third = merged(8, 'Revert "Revert "Count requests once""', "Reverts octo/engine#6")
+    second = make_merge(6, 'Revert "Count requests once"', "Reverts octo/engine#5")
+    third = make_merge(8, 'Revert "Revert "Count requests once""', "Reverts octo/engine#6")
     assert RevertIndex([third, second, FIRST]).reverts == (Revert(6, 8), Revert(5, 6))
 
 
 def test_a_nested_revert_is_known_by_its_title_alone() -> None:
-    second = merged(6, 'Revert "Count requests once"')
-    third = merged(8, 'Revert "Revert "Count requests once""')
+    second = make_merge(6, 'Revert "Count requests once"')
+    third = make_merge(8, 'Revert "Revert "Count requests once""')
     assert RevertIndex([third, second, FIRST]).reverts == (Revert(6, 8), Revert(5, 6))
 
 
 def test_one_may_take_back_several_and_names_each_once() -> None:
     body = f"Reverts #5\nReverts octo/engine#6\nThis reverts commit {SHA}"
-    assert RevertIndex([merged(9, "Revert #5", body), merged(6), FIRST]).reverts == (Revert(5, 9), Revert(6, 9))
+    assert RevertIndex([make_merge(9, "Revert #5", body), make_merge(6), FIRST]).reverts == (
+        Revert(5, 9),
+        Revert(6, 9),
+    )
 
 
 @pytest.mark.parametrize(
@@ -129,11 +132,11 @@ def test_one_may_take_back_several_and_names_each_once() -> None:
     ],
 )
 def test_a_pull_request_says_whether_it_is_a_revert(title: str, body: str, expected: bool) -> None:
-    assert is_revert(merged(9, title, body)) is expected
+    assert is_revert(make_merge(9, title, body)) is expected
 
 
 def test_who_takes_back_another_of_the_day_is_a_revert() -> None:
-    reverting_pull = merged(9, "Undo", "Reverts octo/engine#5")
+    reverting_pull = make_merge(9, "Undo", "Reverts octo/engine#5")
     assert RevertIndex([reverting_pull, FIRST]).reverts == (Revert(5, 9),)
     assert is_revert(reverting_pull)
 
@@ -163,7 +166,7 @@ wild = st.lists(pieces | st.text(max_size=8), max_size=10).map("".join)
 
 @given(st.lists(st.tuples(wild, wild), min_size=1, max_size=4))
 def test_whatever_is_written_both_halves_are_of_the_day_and_in_order(texts: list[tuple[str, str]]) -> None:
-    pulls = [merged(at, title or f"T{at}", body) for at, (title, body) in enumerate(texts, 1)]
+    pulls = [make_merge(at, title or f"T{at}", body) for at, (title, body) in enumerate(texts, 1)]
     reverts = RevertIndex(pulls).reverts
     assert all(revert.number < revert.by <= len(pulls) for revert in reverts)
     assert len(set(reverts)) == len(reverts)
@@ -171,7 +174,7 @@ def test_whatever_is_written_both_halves_are_of_the_day_and_in_order(texts: list
 
 def test_the_other_repository_of_a_day_is_known_by_its_own_name() -> None:
     other = Repository("acme", "web")
-    pulls = [merged(5, repository=other), merged(9, "Undo", "Reverts acme/web#5", repository=other)]
+    pulls = [make_merge(5, repository=other), make_merge(9, "Undo", "Reverts acme/web#5", repository=other)]
     assert RevertIndex(pulls).reverts == (Revert(5, 9),)
 
 
@@ -205,10 +208,10 @@ def days(draw: st.DrawFn) -> list[PullRequest]:
         ]
     )
     numbers = draw(st.permutations(range(1, draw(st.integers(1, 8)) + 1)))
-    return [merged(number, _worded(draw, wording), _worded(draw, wording)) for number in numbers]
+    return [make_merge(number, _draw_wording(draw, wording), _draw_wording(draw, wording)) for number in numbers]
 
 
-def _worded(draw: st.DrawFn, wording: st.SearchStrategy[str]) -> str:
+def _draw_wording(draw: st.DrawFn, wording: st.SearchStrategy[str]) -> str:
     n = draw(st.integers(1, 8))
     return draw(wording).format(n=n, sha=f"{n:07x}" + "f" * 33)
 

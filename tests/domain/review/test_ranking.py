@@ -17,7 +17,9 @@ IGNORED = finding("It is slow", advice=FindingAdvice.IGNORE)
 NOTHING = BugReview()
 
 
-def made(number: int, points: float, review: BugReview | None = None, *, may_be_listed: bool = True) -> Entry:
+def make_entry(
+    number: int, points: float, review: BugReview | None = None, *, may_be_listed: bool = True
+) -> Entry:
     return replace(entry(number), risk=Risk(points, (), may_be_listed=may_be_listed), review=review)
 
 
@@ -55,26 +57,26 @@ def test_findings_are_ranked_in_their_order_within_a_kind() -> None:
     }
 )
 def test_a_review_moves_the_rank(points: float, review: BugReview | None, rank: float, is_listed: bool) -> None:
-    item = made(1, points, review)
+    item = make_entry(1, points, review)
     assert abs(compute_rank(item.risk, item.review) - rank) < 1e-9
     assert is_worth_listing(item) is is_listed
     assert bool(select_riskiest([item], 3, is_reduced=False)) is is_listed
 
 
 def test_a_revert_is_never_listed_whatever_was_found() -> None:
-    revert = made(1, 20, BugReview((CONFIRMED,)), may_be_listed=False)
+    revert = make_entry(1, 20, BugReview((CONFIRMED,)), may_be_listed=False)
     assert (is_worth_listing(revert), rank_reviewed([revert])) == (False, ())
 
 
 def test_the_order_is_that_of_both() -> None:
     items = [
-        made(1, 13),
-        made(2, 18, NOTHING),
-        made(3, 5, BugReview((CONFIRMED,))),
-        made(4, 12.5, BugReview((POSSIBLE,))),
+        make_entry(1, 13),
+        make_entry(2, 18, NOTHING),
+        make_entry(3, 5, BugReview((CONFIRMED,))),
+        make_entry(4, 12.5, BugReview((POSSIBLE,))),
     ]
     assert [item.number for item in rank_reviewed(items)] == [4, 2, 1, 3]
     assert [item.number for item in select_riskiest(items, 2, is_reduced=False)] == [4, 2]
     assert [item.number for item in select_riskiest(items, 2, is_reduced=True)] == []
-    sure = made(5, 8.5, BugReview((CONFIRMED,)))
+    sure = make_entry(5, 8.5, BugReview((CONFIRMED,)))
     assert [item.number for item in select_riskiest([*items, sure], 2, is_reduced=True)] == [5]

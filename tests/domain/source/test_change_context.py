@@ -44,7 +44,7 @@ HEADS = ContextLevel(near=1, has_heads=True)
 NEAR = ContextLevel(near=1)
 
 
-def shown(new: list[str], level: ContextLevel, path: str = "engine.py") -> list[str]:
+def list_shown_lines(new: list[str], level: ContextLevel, path: str = "engine.py") -> list[str]:
     """The lines shown of a change from FILE to ``new``, with their marks."""
     patch = "\n".join([*difflib.unified_diff(FILE, new, lineterm="")][2:])
     lines = annotate_file(SourceFile(path, "".join(f"{line}\n" for line in new)), patch)
@@ -53,7 +53,7 @@ def shown(new: list[str], level: ContextLevel, path: str = "engine.py") -> list[
     return [change.lines[at].patch_text for at in change.select_lines(level)]
 
 
-def edited(number: int, *lines: str) -> list[str]:
+def replace_line(number: int, *lines: str) -> list[str]:
     """FILE with other lines in place of the one with that number, from 1."""
     return [*FILE[: number - 1], *lines, *FILE[number:]]
 
@@ -64,12 +64,12 @@ RUN = [" " + line for line in FILE[13:20]]
 
 
 def test_a_short_function_is_shown_whole_under_the_head_of_its_class() -> None:
-    lines = shown(edited(16, "        third = 4"), WHOLE)
+    lines = list_shown_lines(replace_line(16, "        third = 4"), WHOLE)
     assert lines == [*CLASS_HEAD, *HEAD, *RUN[:2], "-        third = 3", "+        third = 4", *RUN[3:]]
 
 
 def test_of_a_longer_one_the_head_and_the_lines_around_the_change_are_shown() -> None:
-    lines = shown(edited(18, "        fifth = 6"), HEADS)
+    lines = list_shown_lines(replace_line(18, "        fifth = 6"), HEADS)
     assert lines == [
         *CLASS_HEAD,
         *HEAD,
@@ -82,34 +82,34 @@ def test_of_a_longer_one_the_head_and_the_lines_around_the_change_are_shown() ->
 
 def test_a_deleted_line_is_in_the_function_that_it_was_in() -> None:
     """The last lines of a function: what follows them is another one."""
-    assert shown([*FILE[:18], *FILE[20:]], WHOLE)[:6] == [*CLASS_HEAD, *HEAD]
+    assert list_shown_lines([*FILE[:18], *FILE[20:]], WHOLE)[:6] == [*CLASS_HEAD, *HEAD]
 
 
 def test_a_deleted_function_is_shown_with_its_class() -> None:
-    lines = shown([*FILE[:20], *FILE[23:]], HEADS)
+    lines = list_shown_lines([*FILE[:20], *FILE[23:]], HEADS)
     assert lines[0] == " class Engine:"
     assert "-    def stop(self):" in lines
 
 
 def test_of_a_class_in_which_a_line_changed_the_class_is_shown_not_its_methods() -> None:
-    lines = shown(edited(7, '    """Runs on."""'), HEADS)
+    lines = list_shown_lines(replace_line(7, '    """Runs on."""'), HEADS)
     assert lines == [" class Engine:", '-    """Runs."""', '+    """Runs on."""', " "]
 
 
 def test_outside_of_all_functions_only_the_lines_around_are_shown() -> None:
-    assert shown(edited(3, "LIMIT = 4"), WHOLE) == [" ", "-LIMIT = 3", "+LIMIT = 4", " "]
+    assert list_shown_lines(replace_line(3, "LIMIT = 4"), WHOLE) == [" ", "-LIMIT = 3", "+LIMIT = 4", " "]
 
 
 @pytest.mark.parametrize("path", ["engine.txt", "engine.sh"])
 def test_without_known_functions_only_the_lines_around_are_shown(path: str) -> None:
-    lines = shown(edited(16, "        third = 4"), WHOLE, path)
+    lines = list_shown_lines(replace_line(16, "        third = 4"), WHOLE, path)
     assert lines == [" " + FILE[14], "-" + FILE[15], "+        third = 4", " " + FILE[16]]
 
 
 def test_no_level_leaves_out_a_changed_line() -> None:
     new = ["# first", *FILE[:14], "        new = 1", *FILE[16:24], "x = 1", *FILE[24:], "# last"]
     for level in (WHOLE, HEADS, NEAR, ContextLevel(near=0)):
-        changes = [line for line in shown(new, level) if line[0] != " "]
+        changes = [line for line in list_shown_lines(new, level) if line[0] != " "]
         assert changes == [
             "+# first",
             "-        second = 2",

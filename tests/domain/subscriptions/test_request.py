@@ -48,7 +48,7 @@ def wish(repository: Repository = REPOSITORY, **fields: Any) -> SubscriptionRequ
     return SubscriptionRequest(repository, **fields)
 
 
-def seen(only: ViewLevel = ViewLevel.ALL, **filters: tuple[str, ...]) -> DigestView:
+def make_digest_view(only: ViewLevel = ViewLevel.ALL, **filters: tuple[str, ...]) -> DigestView:
     return DigestView(Filters(**filters), only)
 
 
@@ -59,7 +59,7 @@ WHOLE = wish(
     at=NINE,
     zone=ANGELES,
     weekdays=True,
-    view=seen(ViewLevel.RISKY, paths=("vllm/v1",), labels=("ready to go",), not_authors=("bots",)),
+    view=make_digest_view(ViewLevel.RISKY, paths=("vllm/v1",), labels=("ready to go",), not_authors=("bots",)),
 )
 FILTERS = 'path:vllm/v1 not-author:bots label:"ready to go" only:risky'
 TAKEN: dict[str, SubscriptionRequest] = {
@@ -105,13 +105,13 @@ TAKEN: dict[str, SubscriptionRequest] = {
     f"{FILTERS} weekdays tz America/Los_Angeles at 09:00 acme/web.app": WHOLE,
     f"weekdays only:RISKY {FILTERS} repo:acme/web.app at:9am tz:America/Los_Angeles": WHOLE,
     "\tacme/web.app\nat 09:00\n tz:America/Los_Angeles weekdays\n" + FILTERS: WHOLE,
-    "label:“ready to go”": wish(view=seen(labels=("ready to go",))),
-    "label:„ready to go“": wish(view=seen(labels=("ready to go",))),
-    "path:*.cu path:csrc/**/moe path:!docs": wish(view=seen(paths=("*.cu", "csrc/**/moe", "!docs"))),
-    "author:o'brien author:ben": wish(view=seen(authors=("o'brien", "ben"))),
-    "Label:ROCm": wish(view=seen(labels=("ROCm",))),
-    "only:substantial": wish(view=seen(ViewLevel.SUBSTANTIAL)),
-    "only:risky only:substantial": wish(view=seen(ViewLevel.SUBSTANTIAL)),
+    "label:“ready to go”": wish(view=make_digest_view(labels=("ready to go",))),
+    "label:„ready to go“": wish(view=make_digest_view(labels=("ready to go",))),
+    "path:*.cu path:csrc/**/moe path:!docs": wish(view=make_digest_view(paths=("*.cu", "csrc/**/moe", "!docs"))),
+    "author:o'brien author:ben": wish(view=make_digest_view(authors=("o'brien", "ben"))),
+    "Label:ROCm": wish(view=make_digest_view(labels=("ROCm",))),
+    "only:substantial": wish(view=make_digest_view(ViewLevel.SUBSTANTIAL)),
+    "only:risky only:substantial": wish(view=make_digest_view(ViewLevel.SUBSTANTIAL)),
     "at:10:00 at:09:00": wish(at=NINE),
 }
 
@@ -263,7 +263,7 @@ def test_a_wish_reads_back_as_the_same(made: SubscriptionRequest, is_mine: bool)
 
 def test_a_wish_of_the_form_is_no_longer_than_a_command() -> None:
     with pytest.raises(UsageError, match="command is too long"):
-        wish(view=seen(labels=("x" * 500, "y" * 500)))
+        wish(view=make_digest_view(labels=("x" * 500, "y" * 500)))
 
 
 @pytest.mark.parametrize("text", ["", "x", "all", "ALL"])
@@ -287,7 +287,7 @@ def test_a_time_reads_back_as_the_same_with_and_without_halves(time: dt.time) ->
 
 DAILY = Timing(NINE, BERLIN)
 ENGINE = Subscription("C0DIGEST", REPOSITORY, DAILY, by="U0ADA")
-RISKY = Subscription("C0DIGEST", REPOSITORY, DAILY, seen(ViewLevel.RISKY), by="U0ADA")
+RISKY = Subscription("C0DIGEST", REPOSITORY, DAILY, make_digest_view(ViewLevel.RISKY), by="U0ADA")
 SITE = Subscription("C0DIGEST", WEB, DAILY, by="U0ADA")
 ALL = (ENGINE, RISKY, SITE)
 

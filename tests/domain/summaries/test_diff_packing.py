@@ -16,7 +16,7 @@ RENAMED = changed_file("engine/b.py", 0, 0, status="renamed", previous_path="eng
 TOO_LARGE = changed_file("engine/huge.py", 90_000, 5, patch=None)
 
 
-def packed(*files: ChangedFile, budget: int = AMPLE, total: int | None = None) -> PackedDiff:
+def pack_files(*files: ChangedFile, budget: int = AMPLE, total: int | None = None) -> PackedDiff:
     return pack_diff(files, budget, len(files) if total is None else total)
 
 
@@ -30,12 +30,12 @@ def test_files_are_shown_product_first_and_lock_files_last() -> None:
         "engine/core.py pyproject.toml scripts/run.sh tests/test_core.py .github/ci.yml docs/guide.md"
         " data.unknown vendor/lib.py uv.lock"
     ).split()
-    diff = packed(*(changed_file(path) for path in reversed(ordered)))
+    diff = pack_files(*(changed_file(path) for path in reversed(ordered)))
     assert list(shown_in(diff.text)) == ordered
 
 
 def test_larger_files_come_first_within_a_class_and_equal_ones_by_path() -> None:
-    diff = packed(
+    diff = pack_files(
         changed_file("engine/small.py", 2),
         changed_file("engine/b.py", 5),
         changed_file("engine/large.py", 1, 50),
@@ -54,11 +54,11 @@ def test_the_classes_of_a_repository_set_the_order() -> None:
 
 def test_what_fits_is_shown_whole_with_all_context_that_github_sends() -> None:
     file = with_context("engine/core.py", 4, around=3)
-    assert packed(file) == PackedDiff(f"=== engine/core.py (modified, +4 -0)\n{file.patch}", Coverage.FULL)
+    assert pack_files(file) == PackedDiff(f"=== engine/core.py (modified, +4 -0)\n{file.patch}", Coverage.FULL)
 
 
 def test_a_moved_file_with_changes_names_where_it_was() -> None:
-    diff = packed(changed_file("engine/new.py", status="renamed", previous_path="engine/old.py"))
+    diff = pack_files(changed_file("engine/new.py", status="renamed", previous_path="engine/old.py"))
     assert diff.text.startswith("=== engine/new.py (renamed from engine/old.py, +1 -0)\n")
 
 
@@ -77,28 +77,28 @@ def test_a_moved_file_with_changes_names_where_it_was() -> None:
     ],
 )
 def test_coverage_speaks_of_changed_lines(files: tuple[ChangedFile, ...], total: int, coverage: Coverage) -> None:
-    assert packed(*files, total=total).coverage is coverage
+    assert pack_files(*files, total=total).coverage is coverage
 
 
 def test_no_files_make_no_text() -> None:
-    assert packed() == PackedDiff("", Coverage.FULL)
+    assert pack_files() == PackedDiff("", Coverage.FULL)
 
 
 def test_a_file_without_a_patch_is_named_with_its_size() -> None:
-    diff = packed(TOO_LARGE, changed_file())
+    diff = pack_files(TOO_LARGE, changed_file())
     assert diff.text.endswith("\n[Not shown, too large for this prompt: engine/huge.py +90000 -5]")
     assert diff.left_out == ("engine/huge.py",)
 
 
 def test_a_file_without_text_lines_is_named_and_not_left_out() -> None:
-    diff = packed(RENAMED)
+    diff = pack_files(RENAMED)
     assert diff.text == "[Changed without text lines (binary, renamed or empty): engine/b.py +0 -0]"
     assert diff.left_out == ()
 
 
 @pytest.mark.slow
 def test_files_that_github_does_not_list_are_counted() -> None:
-    diff = packed(*(changed_file(f"engine/m{n}.py") for n in range(3_000)), total=3_200)
+    diff = pack_files(*(changed_file(f"engine/m{n}.py") for n in range(3_000)), total=3_200)
     assert diff.coverage is Coverage.CLIPPED
     assert diff.text.endswith("[GitHub lists no more than 3,000 files; 200 further files are unknown]")
     assert len(shown_in(diff.text)) == 3_000
@@ -115,7 +115,7 @@ def test_files_that_github_does_not_list_are_counted() -> None:
 )
 def test_context_goes_before_any_changed_line_does(budget: int, context: int) -> None:
     files = [with_context(f"engine/m{n}.py", 3) for n in range(20)]
-    diff = packed(*files, budget=budget)
+    diff = pack_files(*files, budget=budget)
     shown = shown_in(diff.text)
     assert (diff.coverage, diff.left_out) == (Coverage.FULL, ())
     assert [len(part.changes) for part in shown.values()] == [3] * 20
@@ -123,7 +123,7 @@ def test_context_goes_before_any_changed_line_does(budget: int, context: int) ->
 
 
 def test_what_does_not_fit_is_clipped_named_and_counted() -> None:
-    diff = packed(long_file("engine/core.py", 2_000), changed_file("tests/test_core.py"), budget=2_000)
+    diff = pack_files(long_file("engine/core.py", 2_000), changed_file("tests/test_core.py"), budget=2_000)
     shown = shown_in(diff.text)
     assert (diff.coverage, diff.left_out) == (Coverage.CLIPPED, ("engine/core.py",))
     assert len(shown["engine/core.py"].changes) + shown["engine/core.py"].unseen == 2_000
@@ -132,7 +132,7 @@ def test_what_does_not_fit_is_clipped_named_and_counted() -> None:
 
 
 def test_a_file_of_which_no_start_fits_is_named_as_not_shown() -> None:
-    diff = packed(*(long_file(f"engine/{name}.py", 90) for name in "abcd"), budget=1_000)
+    diff = pack_files(*(long_file(f"engine/{name}.py", 90) for name in "abcd"), budget=1_000)
     assert list(shown_in(diff.text)) == ["engine/a.py", "engine/b.py", "engine/c.py"]
     assert "[Not shown, too large for this prompt: engine/d.py +90 -0]" in diff.text
     assert (diff.coverage, diff.left_out[-1]) == (Coverage.CLIPPED, "engine/d.py")
@@ -142,14 +142,14 @@ def test_a_file_of_which_no_start_fits_is_named_as_not_shown() -> None:
 def test_a_long_line_is_cut_with_a_mark_and_counts_as_not_shown_if_it_is_a_change(mark: str) -> None:
     patch = f"@@ -1,2 +1,2 @@\n{mark}{'x' * 50_000}\n+y = 1"
     file = changed_file("engine/min.py", 1 + (mark == "+"), mark == "-", patch=patch)
-    diff = packed(file)
+    diff = pack_files(file)
     assert diff.text.split("\n")[2] == f"{mark}{'x' * 999}… [49001 more characters of this line]"
     assert diff.text.endswith("\n+y = 1")
     assert diff.left_out == (() if mark == " " else ("engine/min.py",))
 
 
 def test_a_small_file_of_less_worth_still_fits_after_a_large_one() -> None:
-    diff = packed(
+    diff = pack_files(
         long_file("engine/a.py", 900), long_file("engine/b.py", 900), changed_file("uv.lock"), budget=4_000
     )
     assert list(shown_in(diff.text)) == ["engine/a.py", "engine/b.py", "uv.lock"]
@@ -158,7 +158,7 @@ def test_a_small_file_of_less_worth_still_fits_after_a_large_one() -> None:
 
 def test_names_that_do_not_fit_are_counted() -> None:
     files = [ChangedFile(f"engine/{'long' * 10}{n}.py", "modified", 90_000, 0) for n in range(300)]
-    diff = packed(*files, budget=1_000)
+    diff = pack_files(*files, budget=1_000)
     named = diff.text.count("+90000 -0")
     assert 0 < named < 300
     assert diff.text.endswith(f" and {300 - named} more files]")
@@ -167,4 +167,4 @@ def test_names_that_do_not_fit_are_counted() -> None:
 
 def test_a_final_newline_that_is_all_the_change_can_be_told() -> None:
     patch = "@@ -1 +1 @@\n-end\n\\ No newline at end of file\n+end"
-    assert "No newline at end of file" in packed(changed_file("engine/core.py", 1, 1, patch=patch)).text
+    assert "No newline at end of file" in pack_files(changed_file("engine/core.py", 1, 1, patch=patch)).text

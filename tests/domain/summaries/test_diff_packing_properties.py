@@ -28,18 +28,18 @@ def changes_of(file: ChangedFile) -> list[str]:
     ]
 
 
-def added(characters: int) -> str:
+def make_added_lines(characters: int) -> str:
     """So many characters in added lines, none of which is too long to be shown."""
     return "\n".join(f"+{'x' * (len(part) - 1)}" for part in textwrap.wrap("x" * characters, 900))
 
 
-def packed(changed_files: list[ChangedFile], budget: int) -> PackedDiff:
+def pack_files(changed_files: list[ChangedFile], budget: int) -> PackedDiff:
     return pack_diff(changed_files, budget, len(changed_files))
 
 
 @given(many_files(), budgets)
 def test_the_text_keeps_to_the_budget(changed_files: list[ChangedFile], budget: int) -> None:
-    assert estimate_tokens(packed(changed_files, budget).text) <= budget
+    assert estimate_tokens(pack_files(changed_files, budget).text) <= budget
 
 
 NOTE_IS_FREE = "the note on files that GitHub does not list is not counted against the budget"
@@ -48,7 +48,7 @@ NOTE_IS_FREE = "the note on files that GitHub does not list is not counted again
 def test_the_budget_holds_where_github_lists_no_further_files() -> None:
     """One file after the other, each a character longer: one of them just fits without the note."""
     for width in range(3_850, 4_000):
-        file = changed_file("engine/core.py", patch=f"@@ -0,0 +1,5 @@\n{added(width)}")
+        file = changed_file("engine/core.py", patch=f"@@ -0,0 +1,5 @@\n{make_added_lines(width)}")
         assert estimate_tokens(pack_diff([file], 1_000, 3_200).text) <= 1_000
 
 
@@ -56,13 +56,13 @@ def test_the_budget_holds_for_a_clipped_diff_where_github_lists_no_further_files
     large = [changed_file(f"{n}.c", 1, patch=None) for n in range(50)]
     binary = [changed_file(f"{n}.o", 0, patch=None) for n in range(50)]
     for width in range(3_500, 3_600):
-        shown = changed_file("c.py", 6, patch=f"@@ -0,0 +1,6 @@\n{added(width)}\n+y")
+        shown = changed_file("c.py", 6, patch=f"@@ -0,0 +1,6 @@\n{make_added_lines(width)}\n+y")
         assert estimate_tokens(pack_diff([*large, *binary, shown], 1_000, 3_200).text) <= 1_000
 
 
 @given(many_files(), budgets)
 def test_lines_shown_and_lines_owned_up_to_are_all_lines(changed_files: list[ChangedFile], budget: int) -> None:
-    diff = packed(changed_files, budget)
+    diff = pack_files(changed_files, budget)
     shown = shown_in(diff.text)
     for file in changed_files:
         part = shown.get(file.path)
@@ -77,7 +77,7 @@ def test_lines_shown_and_lines_owned_up_to_are_all_lines(changed_files: list[Cha
 
 @given(many_files(), budgets)
 def test_a_clipped_file_shows_its_start(changed_files: list[ChangedFile], budget: int) -> None:
-    for path, part in shown_in(packed(changed_files, budget).text).items():
+    for path, part in shown_in(pack_files(changed_files, budget).text).items():
         [file] = [file for file in changed_files if file.path == path]
         assert part.changes == changes_of(file)[: len(part.changes)]
         assert part.changes
@@ -87,14 +87,14 @@ def test_a_clipped_file_shows_its_start(changed_files: list[ChangedFile], budget
 def test_every_file_is_shown_or_named_unless_the_names_are_counted(
     changed_files: list[ChangedFile], budget: int
 ) -> None:
-    text = packed(changed_files, budget).text
+    text = pack_files(changed_files, budget).text
     if " more files]" not in text:
         assert [file.path for file in changed_files if file.path not in text] == []
 
 
 @given(st.lists(files().filter(lambda file: file.patch), max_size=15, unique_by=lambda file: file.path))
 def test_every_changed_line_of_every_patch_is_there_when_it_fits(changed_files: list[ChangedFile]) -> None:
-    diff = packed(changed_files, AMPLE)
+    diff = pack_files(changed_files, AMPLE)
     assert (diff.coverage, diff.left_out) == (Coverage.FULL, ())
     shown = shown_in(diff.text)
     assert {path: part.changes for path, part in shown.items()} == {f.path: changes_of(f) for f in changed_files}
@@ -102,7 +102,7 @@ def test_every_changed_line_of_every_patch_is_there_when_it_fits(changed_files: 
 
 @given(many_files(), budgets)
 def test_coverage_is_full_only_where_nothing_is_left_out(changed_files: list[ChangedFile], budget: int) -> None:
-    diff = packed(changed_files, budget)
+    diff = pack_files(changed_files, budget)
     shown = sum(len(part.changes) for part in shown_in(diff.text).values())
     if not diff.left_out:
         assert diff.coverage is Coverage.FULL
@@ -116,13 +116,13 @@ def test_the_order_of_the_files_changes_nothing(
 ) -> None:
     mixed = changed_files.copy()
     shuffle.shuffle(mixed)
-    assert packed(mixed, budget) == packed(changed_files, budget)
+    assert pack_files(mixed, budget) == pack_files(changed_files, budget)
 
 
 @given(many_files(), budgets)
 def test_a_larger_budget_never_shows_fewer_files_whole(changed_files: list[ChangedFile], budget: int) -> None:
-    if packed(changed_files, budget).coverage is Coverage.FULL:
-        assert packed(changed_files, 2 * budget).coverage is Coverage.FULL
+    if pack_files(changed_files, budget).coverage is Coverage.FULL:
+        assert pack_files(changed_files, 2 * budget).coverage is Coverage.FULL
 
 
 @pytest.mark.parametrize("path", ["a\n+x = 1\nb.py", "a\r\nb.py"], ids=ascii)

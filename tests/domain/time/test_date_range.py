@@ -31,7 +31,7 @@ def span(text: str, zone: str = "America/Los_Angeles") -> Span:
     return Span(parse_date(first), parse_date(last or first), parse_zone(zone))
 
 
-def named(text: str, on: str = "2026-02-28", longest: int = LONGEST) -> Span:
+def parse_text(text: str, on: str = "2026-02-28", longest: int = LONGEST) -> Span:
     return parse_span(text, LocalDay(parse_date(on), DAY.zone), longest)
 
 
@@ -80,7 +80,7 @@ def named(text: str, on: str = "2026-02-28", longest: int = LONGEST) -> Span:
     }
 )
 def test_days_are_named(text: str, on: str, expected: str) -> None:
-    assert named(text, on) == span(expected)
+    assert parse_text(text, on) == span(expected)
 
 
 @check_rows(
@@ -125,13 +125,13 @@ def test_days_are_named(text: str, on: str, expected: str) -> None:
 )
 def test_what_names_no_days_to_look_at_is_refused_in_one_sentence(text: str, hint: str) -> None:
     with pytest.raises(UsageError, match=hint) as caught:
-        named(text)
+        parse_text(text)
     assert is_one_sentence(str(caught.value))
 
 
 @pytest.mark.parametrize(("longest", "is_accepted"), [(7, True), (6, False)])
 def test_as_many_days_as_the_caller_allows_are_taken(longest: int, is_accepted: bool) -> None:
-    assert (refusal(lambda text: named(text, longest=longest), "7d") == "") is is_accepted
+    assert (refusal(lambda text: parse_text(text, longest=longest), "7d") == "") is is_accepted
 
 
 @pytest.mark.parametrize(

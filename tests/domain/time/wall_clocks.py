@@ -28,7 +28,7 @@ class Walls:
     def __init__(self, zone: ZoneInfo, first: dt.date, last: dt.date) -> None:
         self.zone = zone
         # dates of the two ends begin a day before or after those of UTC
-        self._periods = list(self._scanned(_midnight(first) - 2 * _DAY, _midnight(last) + 3 * _DAY))
+        self._periods = list(self._scan_hours(_midnight(first) - 2 * _DAY, _midnight(last) + 3 * _DAY))
 
     @property
     def changes(self) -> list[datetime]:
@@ -71,7 +71,7 @@ class Walls:
             each.start + each.ahead < start + _DAY and each.end + each.ahead > start for each in self._periods
         )
 
-    def _scanned(self, start: int, end: int) -> Iterator[_Period]:
+    def _scan_hours(self, start: int, end: int) -> Iterator[_Period]:
         since = start
         for hour in range(start, end, _HOUR):
             if self._ahead(hour) != self._ahead(hour + _HOUR):

@@ -18,7 +18,7 @@ from tests.helpers.tables import check_rows
 CONFIRMED, POSSIBLE, NOTHING = ReviewVerdict.CONFIRMED, ReviewVerdict.POSSIBLE, ReviewVerdict.NOTHING
 
 
-def rated(
+def make_rating(
     number: int, verdict: ReviewVerdict | None = None, *, listed: bool = False, by_rules: bool | None = False
 ) -> RatedPullRequest:
     return RatedPullRequest(number, NOON, 12.0, 10, is_listed=listed, is_listed_by_rules=by_rules, verdict=verdict)
@@ -27,13 +27,13 @@ def rated(
 def test_a_digest_by_hand() -> None:
     """Of seven, 1 and 2 are on both lists, 3 and 4 were added, 5 was left out, 6 and 7 are on none."""
     shown = (
-        rated(1, CONFIRMED, listed=True, by_rules=True),
-        rated(2, listed=True, by_rules=True),
-        rated(3, CONFIRMED, listed=True),
-        rated(4, POSSIBLE, listed=True),
-        rated(5, NOTHING, by_rules=True),
-        rated(6, NOTHING),
-        rated(7),
+        make_rating(1, CONFIRMED, listed=True, by_rules=True),
+        make_rating(2, listed=True, by_rules=True),
+        make_rating(3, CONFIRMED, listed=True),
+        make_rating(4, POSSIBLE, listed=True),
+        make_rating(5, NOTHING, by_rules=True),
+        make_rating(6, NOTHING),
+        make_rating(7),
     )
     track_record = score([issue(*shown)], [end(1), end(3, fate=OutcomeKind.REPAIRED), end(5), end(7)])
     assert track_record.listed == Tally(4, 1, 1)
@@ -52,7 +52,11 @@ def test_a_digest_by_hand() -> None:
 
 
 def test_what_a_digest_knew_and_what_came_too_late_does_not_count() -> None:
-    shown = (rated(1, CONFIRMED, listed=True), rated(2, CONFIRMED, listed=True), rated(3, CONFIRMED, listed=True))
+    shown = (
+        make_rating(1, CONFIRMED, listed=True),
+        make_rating(2, CONFIRMED, listed=True),
+        make_rating(3, CONFIRMED, listed=True),
+    )
     late = end(3, timedelta(days=40))
     track_record = score([issue(*shown, known=(1,))], [end(1), end(2), late])
     assert (track_record.reviews.added, track_record.reviews.by_verdict[0]) == (
@@ -62,8 +66,8 @@ def test_what_a_digest_knew_and_what_came_too_late_does_not_count() -> None:
 
 
 def test_each_counts_once_with_its_verdict_in_the_first_digest() -> None:
-    early, late = rated(1, listed=True, by_rules=True), rated(1, CONFIRMED, listed=True)
-    again = issue(late, rated(2, NOTHING), after=timedelta(days=2), key="digest:2")
+    early, late = make_rating(1, listed=True, by_rules=True), make_rating(1, CONFIRMED, listed=True)
+    again = issue(late, make_rating(2, NOTHING), after=timedelta(days=2), key="digest:2")
     track_record = compute_score([again, issue(early)], [end(1, timedelta(days=3))], NOW)
     assert dict(track_record.reviews.by_verdict) == {
         None: Tally(1, 1),

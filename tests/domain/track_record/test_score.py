@@ -29,7 +29,7 @@ HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 NOW = NOON + 100 * DAY
 
 
-def rated(
+def make_rating(
     number: int, lines: int = 10, *, listed: bool = False, merged: timedelta = timedelta()
 ) -> RatedPullRequest:
     return RatedPullRequest(number, NOON + merged, 12.0 if listed else 3.0, lines, listed)
@@ -59,7 +59,10 @@ def numbers(track_record: TrackRecordScore) -> list[int]:
 
 # --- what is counted
 
-LISTED, OTHERS = (rated(1, 500, listed=True), rated(2, 40, listed=True)), (rated(3, 600), rated(4, 7), rated(5, 0))
+LISTED, OTHERS = (
+    (make_rating(1, 500, listed=True), make_rating(2, 40, listed=True)),
+    (make_rating(3, 600), make_rating(4, 7), make_rating(5, 0)),
+)
 DIGEST = issue(*LISTED, *OTHERS)
 
 
@@ -130,10 +133,10 @@ def test_what_a_digest_tells_as_taken_back_is_no_prediction_of_it() -> None:
 
 def test_each_counts_once_in_the_first_digest_that_showed_it() -> None:
     """The morning's digest of one channel lists 1; the others show it later, one as taken back already."""
-    late = replace(rated(1), is_listed=False)
-    morning = issue(rated(1, listed=True), rated(2), after=DAY, key="digest:b")
-    noon = issue(late, rated(3), after=2 * DAY, key="digest:a")
-    evening = issue(late, rated(2), after=3 * DAY, key="digest:0", known=(1,))
+    late = replace(make_rating(1), is_listed=False)
+    morning = issue(make_rating(1, listed=True), make_rating(2), after=DAY, key="digest:b")
+    noon = issue(late, make_rating(3), after=2 * DAY, key="digest:a")
+    evening = issue(late, make_rating(2), after=3 * DAY, key="digest:0", known=(1,))
     track_record = score([evening, noon, morning], [end(1, 2 * DAY + HOUR)])
     assert (track_record.digests, track_record.listed, track_record.others, track_record.known) == (
         2,
@@ -144,7 +147,7 @@ def test_each_counts_once_in_the_first_digest_that_showed_it() -> None:
 
 
 def test_digests_of_one_instant_are_taken_by_their_keys() -> None:
-    first, second = issue(rated(1, listed=True), key="digest:a"), issue(rated(1), key="digest:b")
+    first, second = issue(make_rating(1, listed=True), key="digest:a"), issue(make_rating(1), key="digest:b")
     assert score([second, first]).listed == score([first, second]).listed == Tally(1)
 
 
@@ -153,20 +156,20 @@ def test_a_digest_that_shows_nothing_of_its_own_is_not_counted() -> None:
 
 
 def test_the_young_among_the_listed_are_counted() -> None:
-    listed = [rated(n, listed=n < 3, merged=n * HOUR) for n in range(5)]
+    listed = [make_rating(n, listed=n < 3, merged=n * HOUR) for n in range(5)]
     assert score([issue(*listed)], now=NOON + 30 * DAY + HOUR).young == 1
     assert score([issue(*listed)], now=NOON + 30 * DAY + 2 * HOUR).young == 0
 
 
 def test_hits_are_named_the_newest_merge_first() -> None:
-    shown = [rated(n, listed=True) for n in (1, 2, 3)]
+    shown = [make_rating(n, listed=True) for n in (1, 2, 3)]
     ends = [end(n) for n in (2, 1, 3)]
     older = replace(ends[0], pull=replace(ends[0].pull, merged_at=NOON - HOUR))
     assert numbers(score([issue(*shown)], [older, *ends[1:]])) == [3, 1, 2]
 
 
 def test_every_version_of_the_rules_is_named_once() -> None:
-    other = replace(DIGEST, key="digest:2", ratings=PostedRatings("rules.v1", (rated(9),)))
+    other = replace(DIGEST, key="digest:2", ratings=PostedRatings("rules.v1", (make_rating(9),)))
     assert score([DIGEST, other, replace(DIGEST, key="digest:3")]).versions == ("rules.v1", "rules.v2")
 
 
@@ -186,7 +189,7 @@ def test_every_version_of_the_rules_is_named_once() -> None:
 def test_those_that_tie_for_the_last_places_by_lines_share_them(
     lines: tuple[int, ...], listed: int, positive: set[int], expected: float
 ) -> None:
-    shown = [rated(n, added, listed=n >= len(lines) - listed) for n, added in enumerate(lines)]
+    shown = [make_rating(n, added, listed=n >= len(lines) - listed) for n, added in enumerate(lines)]
     assert score([issue(*shown)], [end(n) for n in positive]).by_lines == pytest.approx(expected)
 
 
@@ -199,7 +202,9 @@ def days(draw: st.DrawFn, most: int = 6, many: int = 3) -> list[RatedDigest]:
     digests = []
     for day in range(draw(st.integers(0, many))):
         size = draw(st.integers(0, most))
-        shown = [rated(100 * day + n, draw(st.integers(0, 3)), listed=draw(st.booleans())) for n in range(size)]
+        shown = [
+            make_rating(100 * day + n, draw(st.integers(0, 3)), listed=draw(st.booleans())) for n in range(size)
+        ]
         digests.append(issue(*shown, key=f"digest:{day}", after=DAY + day * HOUR))
     return digests
 
@@ -285,7 +290,7 @@ def test_however_many_channels_get_a_digest_each_counts_once(
 # --- the verdict
 
 
-def counted(
+def make_score(
     listed: int, hits: int, taken_back: int, chance: float, luck: float, shortfall: float
 ) -> TrackRecordScore:
     """Of a thousand."""
@@ -303,16 +308,18 @@ def counted(
     ("track_record", "verdict"),
     [
         pytest.param(TrackRecordScore(), TrackRecordVerdict.TOO_FEW, id="nothing"),
-        pytest.param(counted(19, 9, 20, 3, 0.001, 1), TrackRecordVerdict.TOO_FEW, id="few-listed"),
-        pytest.param(counted(20, 4, 4, 0.1, 0.001, 1), TrackRecordVerdict.TOO_FEW, id="few-taken-back"),
-        pytest.param(counted(20, 5, 5, 0.1, 0.05, 1), TrackRecordVerdict.BETTER, id="just-better"),
-        pytest.param(counted(20, 5, 5, 3, 0.051, 0.5), TrackRecordVerdict.TOO_FEW, id="between"),
-        pytest.param(counted(90, 1, 30, 3, 0.9, 0.1), TrackRecordVerdict.NOT_BETTER, id="just-not"),
-        pytest.param(counted(90, 1, 30, 3, 0.9, 0.11), TrackRecordVerdict.TOO_FEW, id="perhaps-doubled"),
-        pytest.param(counted(90, 0, 30, 2.9, 1, 0.02), TrackRecordVerdict.TOO_FEW, id="chance-finds-few-too"),
+        pytest.param(make_score(19, 9, 20, 3, 0.001, 1), TrackRecordVerdict.TOO_FEW, id="few-listed"),
+        pytest.param(make_score(20, 4, 4, 0.1, 0.001, 1), TrackRecordVerdict.TOO_FEW, id="few-taken-back"),
+        pytest.param(make_score(20, 5, 5, 0.1, 0.05, 1), TrackRecordVerdict.BETTER, id="just-better"),
+        pytest.param(make_score(20, 5, 5, 3, 0.051, 0.5), TrackRecordVerdict.TOO_FEW, id="between"),
+        pytest.param(make_score(90, 1, 30, 3, 0.9, 0.1), TrackRecordVerdict.NOT_BETTER, id="just-not"),
+        pytest.param(make_score(90, 1, 30, 3, 0.9, 0.11), TrackRecordVerdict.TOO_FEW, id="perhaps-doubled"),
+        pytest.param(make_score(90, 0, 30, 2.9, 1, 0.02), TrackRecordVerdict.TOO_FEW, id="chance-finds-few-too"),
         # many counts show a small effect: better, though less than double
-        pytest.param(counted(500, 80, 120, 60, 0.001, 0.01), TrackRecordVerdict.BETTER, id="a-little-better"),
-        pytest.param(counted(19, 0, 30, 4, 1, 0.001), TrackRecordVerdict.TOO_FEW, id="few-listed-and-none-found"),
+        pytest.param(make_score(500, 80, 120, 60, 0.001, 0.01), TrackRecordVerdict.BETTER, id="a-little-better"),
+        pytest.param(
+            make_score(19, 0, 30, 4, 1, 0.001), TrackRecordVerdict.TOO_FEW, id="few-listed-and-none-found"
+        ),
     ],
 )
 def test_a_verdict_needs_counts_that_bear_it(track_record: TrackRecordScore, verdict: TrackRecordVerdict) -> None:
@@ -323,7 +330,7 @@ def month(hit_days: int, other_days: int) -> TrackRecordScore:
     """Sixty digests of ten, of which one is listed: so often it is taken back, so often one of the others."""
     issues, ends = [], []
     for day in range(60):
-        shown = [rated(100 * day + n, listed=n == 0) for n in range(10)]
+        shown = [make_rating(100 * day + n, listed=n == 0) for n in range(10)]
         issues.append(issue(*shown, key=f"digest:{day}"))
         ends += [end(100 * day)] if day < hit_days else []
         ends += [end(100 * day + 5)] if hit_days <= day < hit_days + other_days else []

@@ -29,7 +29,7 @@ def small_draws(draw: st.DrawFn) -> HypergeometricDraw:
 few = st.lists(small_draws(), max_size=3)
 
 
-def tried(draws: Sequence[HypergeometricDraw], odds: int = 1) -> list[float]:
+def spread_draws(draws: Sequence[HypergeometricDraw], odds: int = 1) -> list[float]:
     """The same spread, by every way to draw; one that takes marked things weighs as much more as the odds say."""
     weights: Counter[int] = Counter()
     ways = [
@@ -44,14 +44,14 @@ def tried(draws: Sequence[HypergeometricDraw], odds: int = 1) -> list[float]:
 
 @given(few, st.sampled_from([1, 2, 3]))
 def test_the_spread_is_that_of_every_way_to_draw(draws: list[HypergeometricDraw], odds: int) -> None:
-    expected = tried(draws, odds)
+    expected = spread_draws(draws, odds)
     assert list(compute_hit_distribution(draws, odds))[: len(expected)] == pytest.approx(expected)
     assert sum(compute_hit_distribution(draws, odds)[len(expected) :]) == 0
 
 
 @given(few)
 def test_the_expected_number_is_the_mean_of_every_way_to_draw(draws: list[HypergeometricDraw]) -> None:
-    mean = sum(hits * share for hits, share in enumerate(tried(draws)))
+    mean = sum(hits * share for hits, share in enumerate(spread_draws(draws)))
     assert sum(draw.expected for draw in draws) == pytest.approx(mean)
 
 

@@ -47,14 +47,14 @@ class PromptCache:
         usable = [mark for mark in marks if tokens[mark.place] >= CACHE_MINIMUM]
         with self._lock:
             now = self._clock()
-            known = self._known(names, now)
+            known = self._find_places(names, now)
             read = _furthest(known, marks)
             # who reads a prefix reads the shorter ones in it
             self._renew([names[place] for place in known if place <= read], now)
             self._write([(names[mark.place], mark.ttl) for mark in usable if mark.place not in known], now)
         return _input_usage(tokens, usable, tokens[read] if read >= 0 else 0)
 
-    def _known(self, names: list[str], now: float) -> set[int]:
+    def _find_places(self, names: list[str], now: float) -> set[int]:
         """The places up to which the prompt is in the cache."""
         self._entries = {name: entry for name, entry in self._entries.items() if now < entry.until}
         return {place for place, name in enumerate(names) if name in self._entries}

@@ -18,7 +18,7 @@ def text_of(message: Any) -> str:
     return "".join(block.text for block in message.content if block.type == "text")
 
 
-def closed(**properties: Any) -> dict[str, Any]:
+def make_closed_schema(**properties: Any) -> dict[str, Any]:
     """An object schema with nothing besides its properties."""
     return {
         "type": "object",
@@ -28,33 +28,33 @@ def closed(**properties: Any) -> dict[str, Any]:
     }
 
 
-def formatted(schema: dict[str, Any]) -> dict[str, Any]:
+def make_output_config(schema: dict[str, Any]) -> dict[str, Any]:
     return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
 
 
 TEXT = {"type": "string"}
-SUMMARY = closed(
+SUMMARY = make_closed_schema(
     type={"enum": ["TRIVIAL", "SUBSTANTIAL"]},
     **dict.fromkeys(["headline", "what_changed_and_why", "technical_impact", "key_insights"], TEXT),
-    risks={"type": "array", "items": closed(claim=TEXT, where=TEXT, kind=TEXT)},
+    risks={"type": "array", "items": make_closed_schema(claim=TEXT, where=TEXT, kind=TEXT)},
     risk_reason=TEXT,
     action=TEXT,
-    evidence={"type": "array", "items": closed(path=TEXT, quote=TEXT)},
+    evidence={"type": "array", "items": make_closed_schema(path=TEXT, quote=TEXT)},
 )
-THEME = closed(title=TEXT, pull_requests={"type": "array", "items": {"type": "integer"}})
-OVERVIEW = closed(overview=TEXT, themes={"type": "array", "items": THEME})
-READ = {"name": "read", "description": "Reads a file.", "input_schema": closed(path=TEXT)}
-FIND = {"name": "find", "description": "Finds a word.", "input_schema": closed(word=TEXT)}
+THEME = make_closed_schema(title=TEXT, pull_requests={"type": "array", "items": {"type": "integer"}})
+OVERVIEW = make_closed_schema(overview=TEXT, themes={"type": "array", "items": THEME})
+READ = {"name": "read", "description": "Reads a file.", "input_schema": make_closed_schema(path=TEXT)}
+FIND = {"name": "find", "description": "Finds a word.", "input_schema": make_closed_schema(word=TEXT)}
 TOOLS = [READ, FIND]
 
 
-def streamed(sdk: Anthropic, **overrides: Any) -> Any:
+def stream_message(sdk: Anthropic, **overrides: Any) -> Any:
     """The message of a stream, once it has ended."""
     with sdk.messages.stream(**{"model": MODEL, "max_tokens": 500, "messages": HELLO, **overrides}) as stream:
         return stream.get_final_message()
 
 
-def answered(message: Any, *, turns: list[Any] | None = None, result: str = "found") -> list[Any]:
+def answer_calls(message: Any, *, turns: list[Any] | None = None, result: str = "found") -> list[Any]:
     """The conversation after a message that calls tools, with a result for each call."""
     calls = [block.id for block in message.content if block.type == "tool_use"]
     results = [{"type": "tool_result", "tool_use_id": call, "content": result} for call in calls]

@@ -43,7 +43,7 @@ class Reply:
     pace: float | None = None
 
 
-def _said(text: str) -> list[dict[str, Any]]:
+def _make_text_content(text: str) -> list[dict[str, Any]]:
     return [{"type": "text", "text": text}] if text else []
 
 
@@ -76,15 +76,15 @@ def reply_of(step: Step, body: dict[str, Any], message: str) -> Reply:
         case ToolUse() | ToolUses():
             return _calls_reply(step, message)
         case _:
-            return _disturbed(step)
+            return _make_disturbance(step)
 
 
-def _disturbed(step: Step) -> Reply:
+def _make_disturbance(step: Step) -> Reply:
     match step:
         case MidStreamError() | Cut():
-            return Reply(_said(step.text_before), "end_turn", broken_by=step)
+            return Reply(_make_text_content(step.text_before), "end_turn", broken_by=step)
         case Stall():
-            return Reply(_said(step.text_before + step.rest), "end_turn", stall=step)
+            return Reply(_make_text_content(step.text_before + step.rest), "end_turn", stall=step)
         case _:
             raise AssertionError(f"{step} has no content")
 

@@ -156,7 +156,7 @@ class ClaudeEmulator(Loopback):
             if request.path.startswith(BATCHES_PATH):
                 return self.batches.handle(request, self.api_key, self.url)
             check_request(request, self.api_key)
-            body = self._recorded(request)
+            body = self._record_request(request)
             check_body(body)
             self._thoughts.check(body)
             return self._answer(self._next_step(body), body)
@@ -182,7 +182,7 @@ class ClaudeEmulator(Loopback):
         except HangUp:
             return error_response(Failure(500, "api_error"))
 
-    def _recorded(self, request: Request) -> dict[str, Any]:
+    def _record_request(self, request: Request) -> dict[str, Any]:
         try:
             body = request.json()
         except ValueError as error:
@@ -200,7 +200,7 @@ class ClaudeEmulator(Loopback):
 
     def _answer(self, step: Step, body: dict[str, Any]) -> Response:
         self._closing.wait(self.latency + getattr(step, "delay", 0.0))
-        failed = self._failed(step, streamed=bool(body.get("stream")))
+        failed = self._answer_failure(step, streamed=bool(body.get("stream")))
         if failed is not None:
             return failed
         match step:
@@ -210,7 +210,7 @@ class ClaudeEmulator(Loopback):
                 check_calls(step, body)
         return self._message(step, body)
 
-    def _failed(self, step: Step, *, streamed: bool) -> Response | None:
+    def _answer_failure(self, step: Step, *, streamed: bool) -> Response | None:
         """What becomes of a step that does not end in an answer, or only after a wait."""
         match step:
             case Drop():
@@ -240,25 +240,25 @@ class ClaudeEmulator(Loopback):
             "content": reply.content,
         }
         message |= {"stop_reason": reply.stop_reason, "stop_sequence": None, "stop_details": reply.stop_details}
-        message["usage"] = self._used(reply, body)
+        message["usage"] = self._record_usage(reply, body)
         if not body.get("stream"):
             return Response.of_json(message, headers={"request-id": f"req_{name}"})
         headers = {"Content-Type": "text/event-stream; charset=utf-8", "request-id": f"req_{name}"}
         headers["Transfer-Encoding"] = "chunked"
-        return Response(headers=headers, chunks=self._sent(message, reply))
+        return Response(headers=headers, chunks=self._stream_message(message, reply))
 
     def _next_name(self) -> str:
         with self._lock:
             self._served += 1
             return f"msg_{self._served:06}"
 
-    def _used(self, reply: Reply, body: dict[str, Any]) -> dict[str, Any]:
+    def _record_usage(self, reply: Reply, body: dict[str, Any]) -> dict[str, Any]:
         usage = {**self._cache.usage(body), "output_tokens": output_tokens(reply)}
         with self._lock:
             self.usages.append(usage)
         return usage
 
-    def _sent(self, message: dict[str, Any], reply: Reply) -> Iterator[bytes]:
+    def _stream_message(self, message: dict[str, Any], reply: Reply) -> Iterator[bytes]:
         """The body of a stream, each event after its wait."""
         for event in events(message, reply):
             if isinstance(event, Pause):

@@ -47,7 +47,7 @@ def events(message: dict[str, Any], reply: Reply) -> Iterator[bytes | Pause]:
     yield _event("ping")
     for index, block in enumerate(reply.content):
         yield _event("content_block_start", index=index, content_block={**block, **EMPTY[block["type"]]})
-        yield from _filled(index, block, reply.stall)
+        yield from _fill_block(index, block, reply.stall)
         # a break leaves the text open in which it falls
         if reply.broken_by is None or block["type"] != "text":
             yield _event("content_block_stop", index=index)
@@ -71,7 +71,7 @@ def _totals(usage: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in usage.items() if key != "cache_creation"}
 
 
-def _filled(index: int, block: dict[str, Any], stall: Stall | None) -> Iterator[bytes | Pause]:
+def _fill_block(index: int, block: dict[str, Any], stall: Stall | None) -> Iterator[bytes | Pause]:
     """The deltas of one block; a stall falls into the text."""
     if stall is None or block["type"] != "text":
         yield from _deltas(index, block)

@@ -15,7 +15,7 @@ NOON = datetime(2026, 2, 28, 12, 0, tzinfo=UTC)
 TOKEN = Auth.Token("ghp_test")
 
 
-def started() -> GitHubEmulator:
+def start_emulator() -> GitHubEmulator:
     emulator = GitHubEmulator()
     emulator.add(REPO, *(pull(number, merged_at=NOON + timedelta(hours=number)) for number in range(1, 8)))
     return emulator

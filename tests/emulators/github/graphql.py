@@ -11,7 +11,7 @@ from graphql import ExecutionResult, GraphQLError, execute_sync
 from tests.emulators.github.nodes import actor, not_found, pull_node, repository_node
 from tests.emulators.github.pages import Info, Node, connection
 from tests.emulators.github.refs import list_refs, ref_node
-from tests.emulators.github.schema import checked, schema
+from tests.emulators.github.schema import check_query, schema
 from tests.emulators.github.store import SEARCH_CAP, Search, Store, UnknownQualifier
 
 
@@ -27,7 +27,7 @@ class GraphQL:
 
     def answer(self, request: Node) -> Node:
         """The body of the answer to one POST, errors in GitHub's form."""
-        document, errors = checked(request.get("query") or "")
+        document, errors = check_query(request.get("query") or "")
         if document is None or errors:
             return {"errors": [_refusal(error) for error in errors]}
         result = execute_sync(

@@ -54,7 +54,7 @@ def repository_node(place: Repository) -> Node:
         "defaultBranchRef": lambda _info: {
             "id": f"REF_{sha(place.name)[:12]}",
             "name": place.default_branch,
-            "target": commit_node(place, next(iter(place.landed()), None)),
+            "target": commit_node(place, next(iter(place.list_landed_merges()), None)),
         },
         "object": lambda _info, oid=None, expression=None: _object(place, oid, expression or ""),
         "pullRequest": lambda _info, number: _one_pull(place, number),
@@ -100,7 +100,7 @@ def _object(place: Repository, oid: str | None, name: str) -> Node | None:
     if oid is not None:
         commit = place.commits.get(oid)
         return _tree_commit_node(place, commit) if commit else None
-    landed = place.landed()
+    landed = place.list_landed_merges()
     if name in {"HEAD", place.default_branch}:
         return commit_node(place, landed[0] if landed else None)
     known = [item for item in place.records() if item.merge_commit_sha]
@@ -291,7 +291,7 @@ def _message(item: PullRecord) -> str:
 
 def list_history(place: Repository, head: PullRecord | None) -> list[PullRecord]:
     """Merges up to ``head``, newest first."""
-    landed = place.landed()
+    landed = place.list_landed_merges()
     if head and head.merged_at:
         landed = [item for item in landed if item.merged_at and item.merged_at <= head.merged_at]
     return landed

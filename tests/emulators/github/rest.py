@@ -34,7 +34,7 @@ class Page:
         sized = int(size) if size.isdigit() and int(size) else PAGE_SIZE
         return cls(int(number) if number.isdigit() and int(number) else 1, min(sized, PAGE_LIMIT))
 
-    def cut(self, items: list[Any]) -> list[Any]:
+    def cut_items(self, items: list[Any]) -> list[Any]:
         return items[(self.number - 1) * self.size : self.number * self.size]
 
     def links(self, total: int) -> dict[str, int]:
@@ -78,7 +78,7 @@ class Rest:
         if row is None:
             return problem(404, "Not Found")
         files, page = list(row[1].files[:FILES_CAP]), Page.of(request.query)
-        shown = page.cut(files)
+        shown = page.cut_items(files)
         tag = f'W/"{sha(json.dumps(shown))}"'
         if request.headers.get("if-none-match") == tag:
             return Response(304, headers={"ETag": tag})
@@ -108,7 +108,7 @@ class Rest:
         page = Page.of(request.query)
         if (page.number - 1) * page.size >= SEARCH_CAP:
             return problem(422, "Only the first 1000 search results are available")
-        items = [issue_json(self.url, *row) for row in page.cut(matches[:SEARCH_CAP])]
+        items = [issue_json(self.url, *row) for row in page.cut_items(matches[:SEARCH_CAP])]
         body = {"total_count": len(matches), "incomplete_results": False, "items": items}
         return Response.of_json(body, headers=self._link(request, page, min(len(matches), SEARCH_CAP)))
 

@@ -162,7 +162,7 @@ def schema() -> GraphQLSchema:
 
 
 @cache
-def checked(query: str) -> tuple[DocumentNode | None, tuple[GraphQLError, ...]]:
+def check_query(query: str) -> tuple[DocumentNode | None, tuple[GraphQLError, ...]]:
     try:
         document = parse(query)
     except GraphQLError as error:

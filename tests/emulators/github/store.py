@@ -181,7 +181,7 @@ class Repository:
     def records(self) -> list[PullRecord]:
         return list(self.pulls.values())
 
-    def landed(self) -> list[PullRecord]:
+    def list_landed_merges(self) -> list[PullRecord]:
         """Merges into the default branch, newest first: the branch's history."""
         merges = [item for item in self.records() if item.merged_at and item.base_ref == self.default_branch]
         return sorted(merges, key=lambda item: (item.merged_at or _EARLIEST, item.number), reverse=True)
@@ -233,10 +233,10 @@ class Store:
 def read_replay(directory: Path) -> tuple[str, list[PullRecord]]:
     """The repository and the pull requests of one day, from ``pulls.json`` and ``files/<number>.json``."""
     day = json.loads((directory / "pulls.json").read_text())
-    return day["repository"], [_replayed(fact, directory / "files") for fact in day["pulls"]]
+    return day["repository"], [_replay_pull(fact, directory / "files") for fact in day["pulls"]]
 
 
-def _replayed(fact: dict[str, Any], files: Path) -> PullRecord:
+def _replay_pull(fact: dict[str, Any], files: Path) -> PullRecord:
     path = files / f"{fact['number']}.json"
     items = json.loads(path.read_text()) if path.exists() else []
     author = fact.get("author") or ""
@@ -300,8 +300,8 @@ def _interval(text: str) -> tuple[datetime, datetime]:
     second = timedelta(seconds=1)
     if ".." in text:
         low, high = text.split("..", 1)
-        return _bound(low, _EARLIEST)[0], _bound(high, _LATEST)[1]
-    first, last = _bound(text.lstrip("<>="), _EARLIEST)
+        return _parse_bounds(low, _EARLIEST)[0], _parse_bounds(high, _LATEST)[1]
+    first, last = _parse_bounds(text.lstrip("<>="), _EARLIEST)
     if text.startswith(">"):
         return (first if text.startswith(">=") else last + second), _LATEST
     if text.startswith("<"):
@@ -309,7 +309,7 @@ def _interval(text: str) -> tuple[datetime, datetime]:
     return first, last
 
 
-def _bound(text: str, unlimited: datetime) -> tuple[datetime, datetime]:
+def _parse_bounds(text: str, unlimited: datetime) -> tuple[datetime, datetime]:
     """First and last second that a date or an instant means."""
     if text == "*":
         return unlimited, unlimited

@@ -128,7 +128,7 @@ class OpenAIEmulator(Loopback):
         if (request.method, request.path) != ("POST", CHAT_PATH):
             return Response.of_json({"detail": "Not Found"}, 404)
         require(request.headers.get("content-type") == "application/json", "Unsupported Media Type", 415)
-        body = self._recorded(request)
+        body = self._record_request(request)
         check_body(body)
         name = body["model"]
         require(name in self.models, f"The model `{name}` does not exist.", 404, "NotFoundError")
@@ -136,7 +136,7 @@ class OpenAIEmulator(Loopback):
         self._check_abilities(body)
         return self._answer(self._next_step(view_of(body)), body)
 
-    def _recorded(self, request: Request) -> dict[str, Any]:
+    def _record_request(self, request: Request) -> dict[str, Any]:
         try:
             body = request.json()
         except ValueError as error:
@@ -167,7 +167,7 @@ class OpenAIEmulator(Loopback):
     def _answer(self, step: Step, body: dict[str, Any]) -> Response:
         self._closing.wait(self.latency + getattr(step, "delay", 0.0))
         is_streamed = bool(body.get("stream"))
-        failed = self._failed(step, is_streamed=is_streamed)
+        failed = self._answer_failure(step, is_streamed=is_streamed)
         if failed is not None:
             return failed
         match step:
@@ -179,15 +179,15 @@ class OpenAIEmulator(Loopback):
             self._served += 1
             name = f"chatcmpl-{self._served:06}"
         reply = reply_of(step, body, name, self.reasoning)
-        usage = self._used(reply, body)
+        usage = self._record_usage(reply, body)
         if not is_streamed:
             return Response.of_json(completion_of(reply, name, body["model"], usage))
         is_counted = (body.get("stream_options") or {}).get("include_usage")
         headers = {"Content-Type": "text/event-stream; charset=utf-8", "Transfer-Encoding": "chunked"}
-        chunks = self._sent(reply, name, body["model"], usage if is_counted else None)
+        chunks = self._stream_message(reply, name, body["model"], usage if is_counted else None)
         return Response(headers=headers, chunks=chunks)
 
-    def _failed(self, step: Step, *, is_streamed: bool) -> Response | None:
+    def _answer_failure(self, step: Step, *, is_streamed: bool) -> Response | None:
         """What becomes of a step that does not end in an answer, or only after a wait."""
         match step:
             case Drop():
@@ -205,7 +205,7 @@ class OpenAIEmulator(Loopback):
                 return self._error(Failure(500, kind))
         return None
 
-    def _used(self, reply: Reply, body: dict[str, Any]) -> dict[str, Any] | None:
+    def _record_usage(self, reply: Reply, body: dict[str, Any]) -> dict[str, Any] | None:
         if not self.reports_usage:
             return None
         usage = usage_of(reply, body)
@@ -213,7 +213,9 @@ class OpenAIEmulator(Loopback):
             self.usages.append(usage)
         return usage
 
-    def _sent(self, reply: Reply, name: str, model: str, usage: dict[str, Any] | None) -> Iterator[bytes]:
+    def _stream_message(
+        self, reply: Reply, name: str, model: str, usage: dict[str, Any] | None
+    ) -> Iterator[bytes]:
         """The body of a stream, each event after its wait, and cut into pieces in the middle of events."""
         pace = getattr(reply.step, "pace", None)
         for event in events_of(reply, name, model, usage):

@@ -17,7 +17,7 @@ from handlers.commands import digest
 from handlers.commands.registry import SUB_COMMANDS, CommandRegistry
 from handlers.commands.sub_commands import SubCommand
 from tests.handlers.commands import toy
-from tests.handlers.intakes import ENGINE, Office, written
+from tests.handlers.intakes import ENGINE, Office, make_request
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.tables import check_rows
 from tests.project.tools.manifest_check import entry_of
@@ -42,7 +42,9 @@ def test_its_verb_is_run_and_may_stand_alone_in_a_message() -> None:
     office = Office()
     assert COMMAND.accept_text(office.intake, slack_request(), "kick far") == "Kicking it far…"
     for text in ("digest kick far", "kick far", "digest ball"):
-        message_intent.accept_message(office.intake, REGISTRY, written(), text, written().message, is_named=True)
+        message_intent.accept_message(
+            office.intake, REGISTRY, make_request(), text, make_request().message, is_named=True
+        )
     assert office.queues == ["toy"] * 4
 
 

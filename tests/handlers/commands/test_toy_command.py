@@ -56,12 +56,12 @@ class Play:
     def settle(self) -> None:
         eventually(lambda: not waiting_jobs(self.store))
 
-    def posted(self) -> list[str]:
+    def list_posts(self) -> list[str]:
         """What the bot wrote in the channel, once nothing is left to do."""
         self.settle()
         return [message["text"] for message in self.world.slack.list_messages(CHANNEL) if "bot_id" in message]
 
-    def told(self, text: str) -> str:
+    def read_whisper(self, text: str) -> str:
         """What only the person reads after they mentioned the bot."""
         self.person.mention(text, CHANNEL)
         self.settle()
@@ -84,13 +84,13 @@ def play(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Itera
 @pytest.mark.slow
 def test_who_types_it_is_told_at_once_and_answered_in_the_channel(play: Play) -> None:
     assert play.person.send_command("/prtoy", "ball", CHANNEL).ack.text == "Fetching the ball…"
-    assert play.posted() == [ROLLS]
+    assert play.list_posts() == [ROLLS]
 
 
 def test_its_mistakes_and_its_help_are_told(play: Play) -> None:
     texts = [play.person.send_command("/prtoy", text, CHANNEL).ack.text for text in ("ball doll", "help", "")]
     assert texts == ["Which toy? Write one word, such as ball.", toy.USAGE, toy.USAGE]
-    assert play.posted() == []
+    assert play.list_posts() == []
 
 
 @pytest.mark.slow
@@ -98,9 +98,9 @@ def test_its_button_shares_what_was_private(play: Play) -> None:
     play.person.send_command("/prtoy", "ball private", CHANNEL)
     play.settle()
     [private] = play.world.slack.ephemerals
-    assert (private["text"], play.posted()) == (ROLLS, [])
+    assert (private["text"], play.list_posts()) == (ROLLS, [])
     play.person.press(private, toy.SHARE, channel=CHANNEL)
-    assert play.posted() == [ROLLS]
+    assert play.list_posts() == [ROLLS]
 
 
 @pytest.mark.slow
@@ -108,8 +108,8 @@ def test_it_is_understood_in_a_message_and_part_of_the_help(play: Play) -> None:
     thread = play.person.mention("toy ball", CHANNEL).payload["event"]["ts"]
     play.settle()
     assert ROLLS in [message["text"] for message in play.world.slack.list_replies(CHANNEL, thread)]
-    assert "toy ball \u2013 a ball that rolls" in play.told("help")
-    assert "toy ball \u2013 a ball In a channel" in play.told("hello")
+    assert "toy ball \u2013 a ball that rolls" in play.read_whisper("help")
+    assert "toy ball \u2013 a ball In a channel" in play.read_whisper("hello")
 
 
 @pytest.mark.slow

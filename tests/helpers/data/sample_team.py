@@ -88,7 +88,7 @@ class SampleTeam:
             self.scheduler.tick(self.hands.now(), self.jobs)
             self.settle()
 
-    def posted(self, channel: str) -> list[Json]:
+    def list_posts(self, channel: str) -> list[Json]:
         """Return what the bot has posted at the top level of a channel."""
         return [message for message in self.slack.list_messages(channel) if "bot_id" in message]
 
@@ -96,13 +96,13 @@ class SampleTeam:
         """Return what the bot has replied in a thread."""
         return [message for message in self.slack.list_replies(channel, thread) if "bot_id" in message]
 
-    def shown(self, user: str) -> list[Json]:
+    def list_whispers(self, user: str) -> list[Json]:
         """Return what only that person sees."""
         return [message for message in self.slack.ephemerals if message["user"] == user]
 
     def find(self, channel: str, beginning: str) -> Json:
         """Return the first message of the bot in a channel that begins so."""
-        return next(message for message in self.posted(channel) if message["text"].startswith(beginning))
+        return next(message for message in self.list_posts(channel) if message["text"].startswith(beginning))
 
 
 @contextmanager

@@ -77,17 +77,17 @@ def forks_of(run: str) -> Forks:
 _forks = forks_of(RUN)
 
 
-def forked(
+def start_fork(
     *arguments: str, settings: Mapping[str, str], folder: Path, module: str = "bot", files: Files = OWN
 ) -> Process:
     """Without the second that a new interpreter takes to import: what most tests want."""
     if any(name.startswith(("PYTHON", "LANG", "LC_")) for name in settings):
         # meant for the start of an interpreter
-        return executed(*arguments, settings=settings, folder=folder, module=module, files=files)
+        return start_interpreter(*arguments, settings=settings, folder=folder, module=module, files=files)
     return _forks.start(Request(module, list(arguments), environment(**settings), str(folder)), files)
 
 
-def executed(
+def start_interpreter(
     *arguments: str, settings: Mapping[str, str], folder: Path, module: str = "bot", files: Files = OWN
 ) -> Process:
     """By its command line, in an interpreter of its own."""
@@ -97,7 +97,7 @@ def executed(
 
 
 # the forks need Linux; elsewhere the same tests take longer
-started: Start = forked if sys.platform == "linux" else executed
+started: Start = start_fork if sys.platform == "linux" else start_interpreter
 
 
 class Caught:
@@ -127,7 +127,7 @@ class Caught:
             )
             self._files = stack.pop_all()
 
-    def ended(self, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+    def await_end(self, timeout: float = 120) -> subprocess.CompletedProcess[str]:
         """Wait for its end; it is killed where that takes too long."""
         with self._files:
             try:
@@ -149,4 +149,4 @@ def prdigest(
     *arguments: str, settings: Mapping[str, str], folder: Path, typed: str = "", start: Start = started
 ) -> subprocess.CompletedProcess[str]:
     """Run a command to its end in a folder; ``typed`` is its standard input."""
-    return Caught(*arguments, settings=settings, folder=folder, typed=typed, start=start).ended()
+    return Caught(*arguments, settings=settings, folder=folder, typed=typed, start=start).await_end()

@@ -53,11 +53,11 @@ class Request:
     environment: dict[str, str]
     folder: str
 
-    def dumped(self) -> bytes:
+    def dump_json(self) -> bytes:
         return json.dumps(vars(self)).encode()
 
     @classmethod
-    def loaded(cls, text: bytes) -> Request:
+    def load_json(cls, text: bytes) -> Request:
         return cls(**json.loads(text))
 
 
@@ -110,7 +110,7 @@ class ForkServer:
             self._clients.remove(client)
             client.close()
             return None
-        return Request.loaded(text) if self._fork(files) else None
+        return Request.load_json(text) if self._fork(files) else None
 
     def _fork(self, files: list[int]) -> bool:
         """Whether this is the fork. ``files``: its standard files, and where to say its pid and how it ended."""
@@ -183,7 +183,7 @@ def _spare_libraries() -> None:
         sys.modules.pop(name, None)
 
 
-def _become(request: Request) -> None:
+def _become_program(request: Request) -> None:
     """Go on as ``python -m`` in that folder would, to the end of this interpreter."""
     os.chdir(request.folder)
     os.environ.clear()
@@ -224,7 +224,7 @@ def main() -> None:
     if request is None:
         # nothing here needs the interpreter's own end
         os._exit(0)
-    _become(request)
+    _become_program(request)
 
 
 if __name__ == "__main__":

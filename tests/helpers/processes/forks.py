@@ -36,10 +36,10 @@ class Forked:
         finalize(self, os.close, told)
 
     def poll(self) -> int | None:
-        return self._ended(0)
+        return self._find_end(0)
 
     def wait(self, timeout: float | None = None) -> int:
-        code = self._ended(timeout)
+        code = self._find_end(timeout)
         if code is None:
             raise subprocess.TimeoutExpired(f"fork {self.pid}", timeout or 0)
         return code
@@ -55,7 +55,7 @@ class Forked:
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
 
-    def _ended(self, timeout: float | None) -> int | None:
+    def _find_end(self, timeout: float | None) -> int | None:
         """How it ended, minus the number of a signal that ended it; None if it runs on. Any thread may ask."""
         if self.returncode is None and is_readable(self._told, timeout):
             with self._lock:
@@ -111,7 +111,7 @@ class Forks:
     def start(self, request: Request, standard: tuple[int, int, int]) -> Forked:
         """A process that ``request`` describes, with these as its standard files."""
         server = self.prepare()
-        asked = request.dumped()
+        asked = request.dump_json()
         assert len(asked) < MOST
         here, there = os.pipe()
         try:

@@ -17,7 +17,7 @@ import pytest
 
 from tests.adapters.embedded.test_server import lives
 from tests.helpers.checks import eventually
-from tests.helpers.processes.command import Caught, Start, environment, executed, forked
+from tests.helpers.processes.command import Caught, Start, environment, start_fork, start_interpreter
 from tests.helpers.processes.fork_server import Request
 from tests.helpers.processes.forks import Forks
 
@@ -82,22 +82,22 @@ signal.pause()
 Program = Callable[..., Caught]
 
 
-def written(folder: Path, text: str) -> Program:
+def write_program(folder: Path, text: str) -> Program:
     """Starts a text as the main module, in its folder."""
     (folder / "program.py").write_text(text)
 
-    def start(*arguments: str, start: Start = forked, typed: str = "", **settings: str) -> Caught:
+    def start(*arguments: str, start: Start = start_fork, typed: str = "", **settings: str) -> Caught:
         return Caught(*arguments, settings=settings, folder=folder, module="program", typed=typed, start=start)
 
     return start
 
 
 def test_what_a_fork_finds_is_what_a_process_of_the_command_line_finds(tmp_path: Path) -> None:
-    program = written(tmp_path, LOOK)
+    program = write_program(tmp_path, LOOK)
     reports: list[dict[str, Any]] = []
-    for start in (forked, forked, executed):
+    for start in (start_fork, start_fork, start_interpreter):
         process = program("one", "--two", start=start, typed="typed", PRDIGEST_NAME="Größe")
-        done = process.ended()
+        done = process.await_end()
         assert (done.returncode, done.stderr) == (0, "")
         reports.append(json.loads(done.stdout))
         assert reports[-1]["pid"] == process.process.pid
@@ -110,14 +110,14 @@ def test_what_a_fork_finds_is_what_a_process_of_the_command_line_finds(tmp_path:
 
 
 def test_what_is_set_for_the_start_of_an_interpreter_holds(tmp_path: Path) -> None:
-    program = written(tmp_path, "import sys; print(sys.stdout.encoding)")
-    assert program(PYTHONIOENCODING="ascii").ended().stdout == "ascii\n"
+    program = write_program(tmp_path, "import sys; print(sys.stdout.encoding)")
+    assert program(PYTHONIOENCODING="ascii").await_end().stdout == "ascii\n"
 
 
 @pytest.mark.parametrize(("text", "code"), ENDS.values(), ids=ENDS)
 def test_a_fork_ends_as_a_process_of_the_command_line_does(text: str, code: int, tmp_path: Path) -> None:
-    program = written(tmp_path, BEGIN + text)
-    fork, other = (program(start=start).ended() for start in (forked, executed))
+    program = write_program(tmp_path, BEGIN + text)
+    fork, other = (program(start=start).await_end() for start in (start_fork, start_interpreter))
     assert fork.returncode == other.returncode == code
     assert fork.stdout == other.stdout
     # above the error itself stands who called it
@@ -125,7 +125,7 @@ def test_a_fork_ends_as_a_process_of_the_command_line_does(text: str, code: int,
 
 
 def test_a_fork_that_has_ended_is_gone_and_whoever_asks_hears_how(tmp_path: Path) -> None:
-    running = written(tmp_path, STAY)()
+    running = write_program(tmp_path, STAY)()
     process = running.process
     assert process.poll() is None
     with pytest.raises(subprocess.TimeoutExpired):
@@ -136,20 +136,20 @@ def test_a_fork_that_has_ended_is_gone_and_whoever_asks_hears_how(tmp_path: Path
         assert {each.result() for each in waiting} == {-signal.SIGKILL}
     assert not Path(f"/proc/{process.pid}").exists()
     process.terminate()
-    assert process.poll() == running.ended().returncode == -signal.SIGKILL
+    assert process.poll() == running.await_end().returncode == -signal.SIGKILL
 
 
 def test_many_ask_at_once_and_some_do_not_wait(tmp_path: Path) -> None:
-    program = written(tmp_path, "import sys; sys.exit(int(sys.argv[1]))")
+    program = write_program(tmp_path, "import sys; sys.exit(int(sys.argv[1]))")
     for code in range(4):
-        forked(str(code), settings={}, folder=tmp_path, module="program")
+        start_fork(str(code), settings={}, folder=tmp_path, module="program")
     with ThreadPoolExecutor(8) as pool:
-        ends = list(pool.map(lambda code: program(str(code)).ended().returncode, range(8)))
+        ends = list(pool.map(lambda code: program(str(code)).await_end().returncode, range(8)))
     assert ends == list(range(8))
 
 
 def test_a_server_ends_when_its_tests_are_killed_and_what_runs_goes_on(tmp_path: Path) -> None:
-    written(tmp_path, STAY)
+    write_program(tmp_path, STAY)
     command = [sys.executable, "-c", ASK]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, env=environment(), cwd=tmp_path, stdout=pipe, text=True) as tests:
@@ -163,7 +163,7 @@ def test_a_server_ends_when_its_tests_are_killed_and_what_runs_goes_on(tmp_path:
 
 
 def test_processes_of_one_run_share_a_server_until_the_last_one_ends(tmp_path: Path) -> None:
-    written(tmp_path, STAY)
+    write_program(tmp_path, STAY)
     line, pipe = [sys.executable, "-c", ASK], subprocess.PIPE
     variables = environment(PYTEST_XDIST_TESTRUNUID=tmp_path.name + str(os.getpid()))
     with ExitStack() as stack:

@@ -15,7 +15,7 @@ DEEP = 100_000
 LONG_NUMBER = "7" * 5_000
 
 
-def nested(depth: int) -> str:
+def nest_brackets(depth: int) -> str:
     return "[" * depth + "]" * depth
 
 
@@ -30,9 +30,9 @@ BODIES: dict[str, tuple[bytes, str]] = {
     "empty object": (b"{}", JSON),
     "not UTF-8": (b"\xff\xfe", JSON),
     "form that is not UTF-8": (b"command=/prsummary&text=\xff", FORM),
-    "nested lists": (nested(DEEP).encode(), JSON),
-    "nested in an event": (f'{{"type":"event_callback","event":{nested(DEEP)}}}'.encode(), JSON),
-    "nested and no type": (f'{{"a":{nested(DEEP)}}}'.encode(), "text/plain"),
+    "nested lists": (nest_brackets(DEEP).encode(), JSON),
+    "nested in an event": (f'{{"type":"event_callback","event":{nest_brackets(DEEP)}}}'.encode(), JSON),
+    "nested and no type": (f'{{"a":{nest_brackets(DEEP)}}}'.encode(), "text/plain"),
     "long number": (f'{{"type":"event_callback","event":{{"ts":{LONG_NUMBER}}}}}'.encode(), JSON),
     "form without JSON": (b"payload=%7B", FORM),
     "form with a list": (b"payload=%5B%5D", FORM),
@@ -41,7 +41,7 @@ BODIES: dict[str, tuple[bytes, str]] = {
     "form with nothing": (b"payload=", FORM),
     "form with another name": (b"note=payload", FORM),
     "form nested deeply": (
-        urlencode({"payload": f'{{"type":"block_actions","a":{nested(DEEP)}}}'}).encode(),
+        urlencode({"payload": f'{{"type":"block_actions","a":{nest_brackets(DEEP)}}}'}).encode(),
         FORM,
     ),
     "form with a long number": (
@@ -133,7 +133,7 @@ def form(person: Person) -> tuple[str, Json]:
     return "interactive", {**kept, "type": "view_submission", "view": view}
 
 
-def asked(person: Person) -> tuple[str, Json]:
+def ask_options(person: Person) -> tuple[str, Json]:
     kind, sent = form(person)
     fields = {"type": "block_suggestion", "action_id": "zone", "block_id": "zone", "value": "ber"}
     return kind, {**sent, **fields, "container": {"type": "view", "view_id": "V1"}}
@@ -148,7 +148,7 @@ def of_message(person: Person) -> tuple[str, Json]:
     return "interactive", person.use_message_shortcut("explain_message", ts, "C0DIGEST").payload
 
 
-def entered(person: Person) -> tuple[str, Json]:
+def enter_reference(person: Person) -> tuple[str, Json]:
     kind, sent = form(person)
     values = {"reference": {"reference": {"type": "plain_text_input", "value": "x"}}}
     view = {"id": "V1", "type": "modal", "callback_id": "reference_form", "state": {"values": values}}
@@ -232,7 +232,7 @@ CHANGES: dict[str, tuple[Make, Change]] = {
     "form with metadata that is no JSON": (form, _with("{", "view", "private_metadata")),
     "form with metadata that is a list": (form, _with("[]", "view", "private_metadata")),
     "form with metadata without its channel": (form, _with("{}", "view", "private_metadata")),
-    "form with metadata nested deeply": (form, _with(nested(DEEP), "view", "private_metadata")),
+    "form with metadata nested deeply": (form, _with(nest_brackets(DEEP), "view", "private_metadata")),
     "form with a long number in its metadata": (form, _with(LONG_NUMBER, "view", "private_metadata")),
     "form with response_urls that are no list": (form, _with(7, "response_urls")),
     "shortcut without trigger_id": (shortcut, _without("trigger_id")),
@@ -242,17 +242,17 @@ CHANGES: dict[str, tuple[Make, Change]] = {
     "message shortcut with a thread that is a number": (of_message, _with(7, "message", "thread_ts")),
     "message shortcut without channel": (of_message, _without("channel")),
     "message shortcut with words as ts": (of_message, _with("now", "message_ts")),
-    "entered without state": (entered, _without("view", "state")),
+    "entered without state": (enter_reference, _without("view", "state")),
     "entered with a value that is an object": (
-        entered,
+        enter_reference,
         _with({}, "view", "state", "values", "reference", "reference", "value"),
     ),
-    "menu without view": (asked, _without("view")),
-    "menu with an object typed": (asked, _with({}, "value")),
+    "menu without view": (ask_options, _without("view")),
+    "menu with an object typed": (ask_options, _with({}, "value")),
 }
 
 
-def changed(name: str, person: Person) -> tuple[str, Json]:
+def make_changed_payload(name: str, person: Person) -> tuple[str, Json]:
     """A request with what is wrong by that name, and its kind."""
     make, change = CHANGES[name]
     kind, payload = make(person)

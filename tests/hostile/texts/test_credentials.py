@@ -67,12 +67,15 @@ def test_no_prompt_holds_one(text: str, hidden: str) -> None:
     prompt = build_summary_prompt("m", made, pack_diff(made.files or (), 9_000, 1))
     assert hidden not in prompt.user
     listed = build_overview_prompt(
-        "m", REPOSITORY, LocalDay(DAY.date, parse_zone("UTC")), [entry(1, title=text, entry_summary=told(text))]
+        "m",
+        REPOSITORY,
+        LocalDay(DAY.date, parse_zone("UTC")),
+        [entry(1, title=text, entry_summary=make_summary(text))],
     )
     assert hidden not in listed.user
 
 
-def told(text: str) -> Summary:
+def make_summary(text: str) -> Summary:
     return summary(headline=text, what_changed_and_why=text, technical_impact=text, risk_reason=text, action=text)
 
 
@@ -102,7 +105,7 @@ def test_nothing_that_is_shown_holds_one(text: str, hidden: str) -> None:
     """Also of what was kept before it was cleaned on its way in."""
     plain = pull(3, title=text, body=text, files=[changed_file(f"{text}.py")])
     stood_in = replace(entry(3), pull=plain, summary=build_fallback_summary(plain, failed("away"), Coverage.FULL))
-    day_digest = digest(entry(4, title=text, entry_summary=told(text)), stood_in, outcomes=())
+    day_digest = digest(entry(4, title=text, entry_summary=make_summary(text)), stood_in, outcomes=())
     for shown in (
         *shown_of(day_digest.entries[0]),
         *shown_of(stood_in),

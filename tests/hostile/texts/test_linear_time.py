@@ -129,7 +129,7 @@ def among_others(field: str) -> Parser:
     return read
 
 
-def called(text: str) -> Entry:
+def make_entry(text: str) -> Entry:
     """An entry of a pull request with this title and description, rated as if they were others."""
     made = entry(1)
     return replace(made, pull=replace(made.pull, title=text, body=text))
@@ -146,7 +146,7 @@ def changed_surface(path: str) -> Parser:
     return lambda text: list_surface_changes([FileVersions(None, SourceFile(path, text))])
 
 
-def extracted(text: str) -> object:
+def extract_from_text(text: str) -> object:
     """The contract of a merge that changes a Python file from half of it to all of it."""
     files = [FileVersions(*(SourceFile("up/a.py", each) for each in (text[: len(text) // 2], text)))]
     return extract_contract(MergeFacts(1, "a" * 40, NOON), files, lambda _: None)
@@ -160,7 +160,7 @@ def record_of(text: str) -> bytes:
     return b"\0".join((b"a" * 40, b"1772308800", b"Ada", text.encode(), b""))
 
 
-def answered(text: str) -> object:
+def stream_text(text: str) -> object:
     """As it is streamed, some characters at a time."""
     answer = AnswerMarkdown(Links(lambda _: None, lambda _: None))
     for at in range(0, len(text), 40):
@@ -227,9 +227,9 @@ PARSERS: dict[str, Parser] = {
     "search": lambda text: list(
         search_entries([entry(body=text, files=[changed_file(patch=text)])], ["x"], Where.DIFF)
     ),
-    "search-text": lambda text: list(search_entries([called(text)], ["x"], Where.TEXT)),
+    "search-text": lambda text: list(search_entries([make_entry(text)], ["x"], Where.TEXT)),
     "places": lambda text: find_places((changed_file(patch=text),), "x"),
-    "found_by_words": lambda text: search_by_words(text, [called(text)]),
+    "found_by_words": lambda text: search_by_words(text, [make_entry(text)]),
     "fallback": lambda text: build_fallback_summary(pull(title=text, body=text), failed("away"), Coverage.FULL),
     "prompt": lambda text: build_summary_prompt("m", pull(title=text, body=text), pack_diff((), 1_000, 0)),
     "is_remark": is_remark,
@@ -255,14 +255,14 @@ PARSERS: dict[str, Parser] = {
     "escape": mrkdwn.escape_mrkdwn,
     "literal": sanitize.sanitize_text,
     "rich-prose": lambda text: rich_text.make_prose(text, {1: "https://x"}, 100_000),
-    "summary_post": lambda text: render_summary(called(text)),
-    "details_view": lambda text: render_details_view(called(text)),
-    "in_terminal": lambda text: in_terminal(called(text)),
-    "report": lambda text: render_report(digest(called(text), outcomes=())),
+    "summary_post": lambda text: render_summary(make_entry(text)),
+    "details_view": lambda text: render_details_view(make_entry(text)),
+    "in_terminal": lambda text: in_terminal(make_entry(text)),
+    "report": lambda text: render_report(digest(make_entry(text), outcomes=())),
     "report-of-a-model": lambda text: render_report(digest(said_of(text), outcomes=())),
-    "thread": lambda text: render_thread(digest(called(text), outcomes=())),
-    "answer": answered,
-    "answer-open": lambda text: answered(f"<answer>{text}"),
+    "thread": lambda text: render_thread(digest(make_entry(text), outcomes=())),
+    "answer": stream_text,
+    "answer-open": lambda text: stream_text(f"<answer>{text}"),
 }
 
 # what Python files repeat, with a number that tells one from the next
@@ -275,7 +275,7 @@ STATEMENTS = {
 CODE_PARSERS: dict[str, Parser] = {
     "outline": lambda text: build_outline("up/a.py", text),
     "scan": lambda text: scan_file("a.py", f"import up\n{text}", ["up"]),
-    "contract": extracted,
+    "contract": extract_from_text,
 }
 CODE_SHORT, CODE_LONG = 50, 500
 

@@ -43,26 +43,26 @@ def flat(tokens: Iterable[Token]) -> Iterable[Token]:
 
 
 @lru_cache(4)
-def parsed(text: str) -> tuple[Token, ...]:
+def parse_tokens(text: str) -> tuple[Token, ...]:
     """All tokens, from top to bottom; nobody changes them."""
     return tuple(flat(PARSER.parse(text)))
 
 
 def parts(text: str) -> list[tuple[str, str]]:
     """What divides a file, in order."""
-    return [(token.type, token.tag) for token in parsed(text) if token.type in PARTS]
+    return [(token.type, token.tag) for token in parse_tokens(text) if token.type in PARTS]
 
 
 def addresses(text: str) -> list[str]:
-    return [str(token.attrs.get("href")) for token in parsed(text) if token.type == "link_open"]
+    return [str(token.attrs.get("href")) for token in parse_tokens(text) if token.type == "link_open"]
 
 
 def code(text: str) -> list[str]:
-    return [token.content for token in parsed(text) if token.type == "code_inline"]
+    return [token.content for token in parse_tokens(text) if token.type == "code_inline"]
 
 
 def require_harmless(text: str, like: str) -> None:
-    tokens = parsed(text)
+    tokens = parse_tokens(text)
     assert parts(text) == parts(like)
     assert addresses(text) == addresses(like)
     assert not {token.type for token in tokens} & {"image", "html_inline", "html_block", "fence"}

@@ -25,12 +25,12 @@ pytestmark = pytest.mark.slow
 BODY = 65_536  # GitHub's limit
 
 
-def merged(number: int, title: str, body: str = "") -> PullRequest:
+def make_merge(number: int, title: str, body: str = "") -> PullRequest:
     """Higher numbers are merged later."""
     return pull(number, title=title, body=body, files=None, merged_at=NOON + timedelta(minutes=number))
 
 
-CAUSE = merged(5, "Count requests once")
+CAUSE = make_merge(5, "Count requests once")
 
 
 SIGNS = [
@@ -106,7 +106,7 @@ PIECES = [
 
 @check_rows(PIECES, ["", "bug in ", "bug in the ", "bug in a/"])
 def test_repairs_are_found_soon_in_one_piece_over_and_over(piece: str, start: str) -> None:
-    pull_requests = [merged(9, "Fix", (start + piece * BODY)[:BODY]), CAUSE]
+    pull_requests = [make_merge(9, "Fix", (start + piece * BODY)[:BODY]), CAUSE]
     assert any(measure_repairs(pull_requests) < 0.5 for _ in range(2))
 
 
@@ -116,10 +116,10 @@ def measure_repairs(pulls: list[PullRequest]) -> float:
 
 
 def test_repairs_are_found_soon_in_a_title_of_one_piece() -> None:
-    pull_requests = [merged(9, ("fix bug in the " * 20)[:256]), CAUSE]
+    pull_requests = [make_merge(9, ("fix bug in the " * 20)[:256]), CAUSE]
     assert measure_repairs(pull_requests) < 0.1
 
 
 def test_long_titles_cost_little() -> None:
-    pulls = [merged(at, "[1/N] " + "part 2 [" * 30_000, "follow up " * 20_000) for at in range(1, 6)]
+    pulls = [make_merge(at, "[1/N] " + "part 2 [" * 30_000, "follow up " * 20_000) for at in range(1, 6)]
     assert build_stories(RevertIndex(pulls)).stories

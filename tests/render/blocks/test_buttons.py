@@ -46,7 +46,7 @@ from tests.render.accepted import (
     assert_accepted,
     assert_taken,
     invisible,
-    seen,
+    read_post,
     strings,
 )
 from tests.render.hostile_days import LONGEST, NUMBERS, WORST, digests, elsewhere, full_day, texts
@@ -136,7 +136,7 @@ def test_a_row_leaves_the_message_above_as_it_was() -> None:
 # Requests that buttons carry
 
 
-def shared(value: str) -> RisksRequest:
+def parse_shared(value: str) -> RisksRequest:
     """What a button asks for; as it would be typed, where it is too long otherwise."""
     read = read_request(value, [RisksRequest])
     return RisksRequest.parse(read, KNOWN, DAY) if isinstance(read, str) else read
@@ -158,7 +158,7 @@ def test_a_shared_list_asks_for_the_same_again(text: str) -> None:
     request = RisksRequest.parse(text, KNOWN, DAY)
     button = buttons.make_share_button(buttons.SHARE_RISKS, request)
     assert BLOCK(row(button))
-    assert shared(button["value"]) == replace(request, is_private=False)
+    assert parse_shared(button["value"]) == replace(request, is_private=False)
 
 
 @given(st.lists(st.tuples(st.sampled_from(["path", "author", "label"]), texts(60)), max_size=8))
@@ -170,7 +170,7 @@ def test_a_shared_list_with_hostile_filters_asks_for_the_same_again(filters: lis
         return
     button = buttons.make_share_button(buttons.SHARE_RISKS, request)
     assert BLOCK(row(button))
-    assert shared(button["value"]) == request
+    assert parse_shared(button["value"]) == request
 
 
 def test_as_many_filters_as_are_taken_can_be_shared() -> None:
@@ -186,7 +186,7 @@ def test_a_list_that_is_too_long_to_be_shared_is_refused_at_once(length: int) ->
         return
     button = buttons.make_share_button(buttons.SHARE_RISKS, request)
     assert BLOCK(row(button))
-    assert shared(button["value"]) == request
+    assert parse_shared(button["value"]) == request
 
 
 def test_the_longest_requests_fit_a_button() -> None:
@@ -350,7 +350,7 @@ def test_a_summary_can_be_opened_asked_about_and_shared(repository: Repository) 
     answer = answers(pull(LAST, files=None), repository=repository).build_summary(reference, "ada")
     assert_twice(answer, buttons.SHARE_SUMMARY, write_request(SummaryRequest((reference,))), buttons.DETAILS)
     assert actions_of(answer.public)[0]["value"] == write_reference(reference)
-    assert "Requests are counted once" in seen(answer.public)
+    assert "Requests are counted once" in read_post(answer.public)
     for post in (answer.public, answer.private):
         assert_taken(post, {f"https://github.com/{reference.repository}/pull/{LAST}"})
 

@@ -36,7 +36,9 @@ CHANGE = ContractChange(
 LINE = build_evidence_url(PULL, Evidence("engine/core.py", "", DiffSide.NEW, 3))
 
 
-def listed(*changes: ContractChange, unread: tuple[UnreadFile, ...] = (), caveats: tuple[str, ...] = ()) -> Post:
+def render_changes(
+    *changes: ContractChange, unread: tuple[UnreadFile, ...] = (), caveats: tuple[str, ...] = ()
+) -> Post:
     contract = MergeContract(7, PULL.commit, NOON, "Change", changes, unread=unread)
     contract_list = ContractList("Engine", SPAN, 3, (PULL,), (contract,), caveats=caveats)
     post = render_contract_list(contract_list)
@@ -57,7 +59,7 @@ def test_what_was_removed_comes_first_and_each_row_has_its_line() -> None:
     variable = replace(
         CHANGE, subject=ContractClass.ENVIRONMENT, kind=ChangeKind.ADDED, name="ENGINE_X", before=""
     )
-    text = read(listed(variable, CHANGE, removed))
+    text = read(render_changes(variable, CHANGE, removed))
     places = [text.index(part) for part in ("core.stop", "core.run", "Environment variable", "ENGINE_X")]
     assert places == sorted(places)
     assert "3 contract changes" in text
@@ -66,7 +68,7 @@ def test_what_was_removed_comes_first_and_each_row_has_its_line() -> None:
 
 def test_a_new_name_stands_in_place_of_the_line() -> None:
     moved = replace(CHANGE, kind=ChangeKind.MOVED, new_name="engine.new.run")
-    text = read(listed(moved))
+    text = read(render_changes(moved))
     assert "→ new.run" in text
     assert "def run" not in text
 
@@ -74,22 +76,22 @@ def test_a_new_name_stands_in_place_of_the_line() -> None:
 def test_a_line_that_only_repeats_the_name_is_left_out() -> None:
     flag = replace(CHANGE, subject=ContractClass.FLAG, name="--new", before="", after="--new")
     added, other = replace(flag, kind=ChangeKind.ADDED), replace(flag, before="--new", after="--new default off")
-    text = read(listed(added, other))
+    text = read(render_changes(added, other))
     assert "added --new (core.py:3)" in text
     assert "other values --new: --new → --new default off (core.py:3)" in text
 
 
 def test_no_change_is_said() -> None:
-    assert "No merge of these days changes what others depend on." in read(listed())
+    assert "No merge of these days changes what others depend on." in read(render_changes())
 
 
 def test_behaviour_is_no_row() -> None:
-    assert "0 contract changes" in read(listed(replace(CHANGE, kind=ChangeKind.BEHAVIOUR)))
+    assert "0 contract changes" in read(render_changes(replace(CHANGE, kind=ChangeKind.BEHAVIOUR)))
 
 
 def test_what_could_not_be_read_is_said() -> None:
     unread = tuple(UnreadFile(f"engine/{number}.py", "it is too large") for number in range(7))
-    text = read(listed(CHANGE, unread=unread, caveats=("one day is missing",)))
+    text = read(render_changes(CHANGE, unread=unread, caveats=("one day is missing",)))
     assert "engine/4.py (it is too large), and 2 more" in text
     assert "one day is missing" in text
 
@@ -97,7 +99,7 @@ def test_what_could_not_be_read_is_said() -> None:
 @pytest.mark.parametrize("count", [1, 40, 900])
 def test_a_long_list_fits_and_says_what_it_leaves_out(count: int) -> None:
     changes = [replace(CHANGE, name=f"engine.part{number}.run", line=number + 1) for number in range(count)]
-    text = read(listed(*changes))
+    text = read(render_changes(*changes))
     shown = sum(f"part{number}.run" in text for number in range(count))
     assert shown == count or f"{count - shown:,} rows left out" in text
 
@@ -110,5 +112,5 @@ def test_hostile_texts_stay_text(name: str) -> None:
         replace(CHANGE, subject=each, name=text, before=text, after=text, path=f"{text}.py")
         for each in ContractClass
     ]
-    post = listed(*changes, unread=(UnreadFile(text, text),), caveats=(text,))
+    post = render_changes(*changes, unread=(UnreadFile(text, text),), caveats=(text,))
     assert "<!channel>" not in escape_mrkdwn(post.text)

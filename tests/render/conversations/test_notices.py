@@ -39,7 +39,7 @@ from bot.render.conversations.notices import (
     render_notice,
 )
 from bot.render.conversations.sentences import BUSY
-from tests.render.accepted import assert_taken, invisible, seen, strings
+from tests.render.accepted import assert_taken, invisible, read_post, strings
 from tests.render.hostile_days import BLANK, WORST, texts
 
 REFERENCE = "a1b2c3"
@@ -68,7 +68,7 @@ UNTOLD = re.compile(
 KINDS = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, PrdigestError)]
 
 
-def raised(kind: type[PrdigestError], sentence: str) -> PrdigestError:
+def make_error(kind: type[PrdigestError], sentence: str) -> PrdigestError:
     if kind is BudgetExceeded:
         return BudgetExceeded(BudgetRefusal.DAY_USED)
     return SlackCallRefused(sentence, "invalid_auth") if kind is SlackCallRefused else kind(sentence)
@@ -94,7 +94,7 @@ def assert_readable(sentence: str) -> None:
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in FOR_ASKERS])
 def test_what_an_error_says_to_an_operator_is_said_in_other_words(kind: type[PrdigestError]) -> None:
-    assert_for_a_person(describe_error(raised(kind, LOUD), REFERENCE))
+    assert_for_a_person(describe_error(make_error(kind, LOUD), REFERENCE))
 
 
 def test_a_day_that_nobody_can_have_is_a_sentence_without_a_reference() -> None:
@@ -152,9 +152,9 @@ def test_a_defect_is_one_sentence_with_a_reference(error: Exception) -> None:
 )
 def test_what_went_wrong_is_said_to_the_one_who_asked(error: Exception, expected: str) -> None:
     post = render_error(error, REFERENCE)
-    assert seen(post).startswith(expected)
+    assert read_post(post).startswith(expected)
     check = assert_readable if isinstance(error, UsageError | PullRequestNotFound) else assert_for_a_person
-    check(seen(post))
+    check(read_post(post))
     assert_taken(post, ())
 
 
@@ -183,7 +183,7 @@ def test_what_an_operator_forgot_to_set_is_not_told_to_the_asker(sentence: str) 
 
 def test_the_reference_outlives_a_long_sentence() -> None:
     error = RateLimited(f"{'x' * 900!r} asks for a pause.")
-    assert seen(render_error(error, REFERENCE)).endswith(f"[{REFERENCE}]")
+    assert read_post(render_error(error, REFERENCE)).endswith(f"[{REFERENCE}]")
 
 
 @given(texts(1_000))
@@ -207,19 +207,19 @@ def test_a_sentence_neither_breaks_lines_nor_reads_backwards(typed: str) -> None
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
 def test_the_longest_sentence_is_short(text: str) -> None:
     assert_taken(render_notice(text * 10), ())
-    assert len(seen(render_notice(text * 10))) <= 600
+    assert len(read_post(render_notice(text * 10))) <= 600
 
 
 @pytest.mark.parametrize("blank", BLANK, ids=ascii)
 def test_an_error_without_words_still_gives_its_reference(blank: str) -> None:
     post = render_error(UsageError(blank), REFERENCE)
     assert_taken(post, ())
-    assert f"[{REFERENCE}]" in seen(post)
+    assert f"[{REFERENCE}]" in read_post(post)
 
 
 def test_a_notice_is_one_literal_paragraph_and_a_text_that_is_put_out() -> None:
     post = render_notice("Ask <!here> & *now*.")
-    assert seen(post) == "Ask <!here> & *now*."
+    assert read_post(post) == "Ask <!here> & *now*."
     assert post.text == "Ask &lt;!here&gt; &amp; *now*."
 
 
@@ -229,4 +229,4 @@ def test_where_a_digest_stands_is_one_link() -> None:
     assert check_message(payload) is None
     assert find_mentions(payload) == []
     assert set(find_links(payload)) == {address}
-    assert seen(render_existing_digest(address)) == "That digest is already here: open it"
+    assert read_post(render_existing_digest(address)) == "That digest is already here: open it"

@@ -21,14 +21,14 @@ JOINER = "\u200d"
 ENDLESS = 10**9
 
 
-def _found(citation: Citation) -> tuple[str, str] | None:
+def _find_place(citation: Citation) -> tuple[str, str] | None:
     return ("a.py:13", PLACE) if citation == Citation("7", "a.py", GOOD) else None
 
 
-LINKS = Links(_found, lambda number: PULL if number == 7 else None)
+LINKS = Links(_find_place, lambda number: PULL if number == 7 else None)
 
 
-def cited(quote: str, pr: str = "7", path: str = "a.py") -> str:
+def make_citation(quote: str, pr: str = "7", path: str = "a.py") -> str:
     return f'<cite pr="{pr}" path="{path}">{quote}</cite>'
 
 
@@ -54,25 +54,25 @@ def test_a_citation_may_say_which_line_is_meant(more: str, citation: Citation | 
         seen.append(kept_citation)
 
     text = f'<answer>So.<cite pr="7" path="a.py"{more}>{GOOD}</cite></answer>'
-    assert fed(AnswerMarkdown(Links(keep, lambda _: None)), text) == "So."
+    assert feed_pieces(AnswerMarkdown(Links(keep, lambda _: None)), text) == "So."
     assert seen == ([citation] if citation else [])
 
 
-def fed(markdown: AnswerMarkdown, *pieces: str) -> str:
+def feed_pieces(markdown: AnswerMarkdown, *pieces: str) -> str:
     """All that is shown for the pieces, and for the end after them."""
     return "".join([*map(markdown.feed, pieces), markdown.end_answer()])
 
 
-def written(text: str, limit: int = MAX_ANSWER_LENGTH) -> AnswerMarkdown:
+def write_answer(text: str, limit: int = MAX_ANSWER_LENGTH) -> AnswerMarkdown:
     """An answer that came in one piece."""
     markdown = AnswerMarkdown(LINKS, limit)
-    fed(markdown, text)
+    feed_pieces(markdown, text)
     return markdown
 
 
-def shown(text: str, limit: int = MAX_ANSWER_LENGTH) -> str:
+def show_answer(text: str, limit: int = MAX_ANSWER_LENGTH) -> str:
     """What is shown of the text of an answer."""
-    return written(f"<answer>{text}</answer>", limit).shown_text
+    return write_answer(f"<answer>{text}</answer>", limit).shown_text
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def shown(text: str, limit: int = MAX_ANSWER_LENGTH) -> str:
     ],
 )
 def test_words_are_shown_with_nothing_alive_in_them(text: str, expected: str) -> None:
-    assert shown(text) == expected
+    assert show_answer(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -130,60 +130,60 @@ def test_words_are_shown_with_nothing_alive_in_them(text: str, expected: str) ->
         pytest.param("[x]</cite>(tel:1)", f"[x]{JOINER}(tel:1)", id="a-mark-between"),
         pytest.param("[x]</cite>: //e", f"[x]{JOINER}: //e", id="a-mark-in-a-reference"),
         pytest.param("https:</cite>//e", f"https:{JOINER}//e", id="a-mark-in-an-address"),
-        pytest.param(f"https:{cited(BAD)}//e", f"https:{JOINER}//e", id="a-failed-citation-in-an-address"),
+        pytest.param(f"https:{make_citation(BAD)}//e", f"https:{JOINER}//e", id="a-failed-citation-in-an-address"),
         pytest.param("[https:](x)//e", f"https:{JOINER}//e", id="an-address-half-of-which-is-a-label"),
         pytest.param("[ww](x)w.e", f"www{JOINER}.e", id="a-name-half-of-which-is-a-label"),
         pytest.param("@<answer>channel", f"@{JOINER}channel", id="a-mark-in-a-broadcast"),
     ],
 )
 def test_of_a_link_of_the_model_s_own_the_label_is_left(text: str, expected: str) -> None:
-    assert shown(text) == expected
+    assert show_answer(text) == expected
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        pytest.param(f"a{cited(GOOD)}.", f"a{LINK}.", id="one-that-holds"),
-        pytest.param(f"a{cited(BAD)}.", "a.", id="one-that-fails"),
-        pytest.param(f"a{cited(GOOD)}{cited(GOOD)}", f"a{LINK}{LINK}", id="two"),
-        pytest.param(f"a{cited(GOOD, pr='8')}.", "a.", id="of-another-pull-request"),
-        pytest.param(f"a{cited(GOOD, path='b.py')}.", "a.", id="of-another-file"),
-        pytest.param(f"a{cited('')}.", "a.", id="without-a-quote"),
+        pytest.param(f"a{make_citation(GOOD)}.", f"a{LINK}.", id="one-that-holds"),
+        pytest.param(f"a{make_citation(BAD)}.", "a.", id="one-that-fails"),
+        pytest.param(f"a{make_citation(GOOD)}{make_citation(GOOD)}", f"a{LINK}{LINK}", id="two"),
+        pytest.param(f"a{make_citation(GOOD, pr='8')}.", "a.", id="of-another-pull-request"),
+        pytest.param(f"a{make_citation(GOOD, path='b.py')}.", "a.", id="of-another-file"),
+        pytest.param(f"a{make_citation('')}.", "a.", id="without-a-quote"),
         pytest.param(f"a<cite>{GOOD}</cite>.", "a.", id="of-nothing"),
         pytest.param(f"a<cite pr='7' path='a.py'>{GOOD}</cite>.", "a.", id="in-other-quotation-marks"),
         pytest.param(f'a<cite path="a.py" pr="7">{GOOD}</cite>.', "a.", id="in-another-order"),
-        pytest.param(f"a{cited(GOOD).replace('<cite ', '<cite  ')}.", f"a{LINK}.", id="two-blanks"),
+        pytest.param(f"a{make_citation(GOOD).replace('<cite ', '<cite  ')}.", f"a{LINK}.", id="two-blanks"),
         pytest.param(f'a<cite pr="7" path="a.py">{GOOD}', "a", id="one-that-is-open"),
         pytest.param("a<cite", "a", id="one-that-has-just-begun"),
         pytest.param("a</cite>b", "ab", id="only-its-end"),
-        pytest.param(f"a{cited(f'{SECRET}{cited(GOOD)}')}b", "ab", id="one-in-another"),
-        pytest.param(f"a{cited(f'{SECRET} ' * 200)}b", "ab", id="too-long"),
-        pytest.param(f"a{cited('`[x](y) #7 <!here>')}b", "ab", id="markup-in-it"),
+        pytest.param(f"a{make_citation(f'{SECRET}{make_citation(GOOD)}')}b", "ab", id="one-in-another"),
+        pytest.param(f"a{make_citation(f'{SECRET} ' * 200)}b", "ab", id="too-long"),
+        pytest.param(f"a{make_citation('`[x](y) #7 <!here>')}b", "ab", id="markup-in-it"),
         pytest.param("<civil> <c", "&lt;civil&gt; &lt;c", id="what-begins-alike"),
-        pytest.param(f"a{cited(f'{SECRET} ' * 400)}b", "ab", id="far-too-long"),
-        pytest.param(f"`{cited(SECRET)}`", "``", id="in-code"),
+        pytest.param(f"a{make_citation(f'{SECRET} ' * 400)}b", "ab", id="far-too-long"),
+        pytest.param(f"`{make_citation(SECRET)}`", "``", id="in-code"),
         pytest.param(
-            f"[{cited(SECRET)}](x)",
+            f"[{make_citation(SECRET)}](x)",
             f"[]{JOINER}(x)",
             id="in-a-label",
         ),
         pytest.param(
-            f"a{cited('')}b{cited(GOOD)}",
+            f"a{make_citation('')}b{make_citation(GOOD)}",
             f"ab{LINK}",
             id="after-an-empty-one",
         ),
     ],
 )
 def test_a_citation_is_a_link_or_nothing(text: str, expected: str) -> None:
-    assert shown(text) == expected
-    assert SECRET not in written(text).raw_text
+    assert show_answer(text) == expected
+    assert SECRET not in write_answer(text).raw_text
 
 
 def test_the_label_of_a_citation_holds_nothing_alive() -> None:
     label = "[x](mailto:a@b.c) <!here> `*__* \\ https://e.example.py:3"
     expected = f"\\[x\\]{JOINER}(mailto:a@b.c) &lt;!here&gt; \\`\\*\\__\\* \\\\ https:{JOINER}//e.example.py:3"
     markdown = AnswerMarkdown(Links(lambda _: (label, PLACE), lambda _: None))
-    assert fed(markdown, f"<answer>a{cited(GOOD)}") == f"a [{expected}]({PLACE})"
+    assert feed_pieces(markdown, f"<answer>a{make_citation(GOOD)}") == f"a [{expected}]({PLACE})"
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_the_label_of_a_citation_holds_nothing_alive() -> None:
     ],
 )
 def test_numbers_of_pull_requests_that_exist_are_links(text: str, expected: str) -> None:
-    assert shown(text) == expected
+    assert show_answer(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_numbers_of_pull_requests_that_exist_are_links(text: str, expected: str)
     ],
 )
 def test_code_is_literal(text: str, expected: str) -> None:
-    assert shown(text) == expected
+    assert show_answer(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -255,8 +255,8 @@ def test_code_is_literal(text: str, expected: str) -> None:
     ],
 )
 def test_only_the_answer_is_shown(text: str, expected: str) -> None:
-    assert written(text).shown_text == expected
-    assert fed(AnswerMarkdown(LINKS), *text) == expected
+    assert write_answer(text).shown_text == expected
+    assert feed_pieces(AnswerMarkdown(LINKS), *text) == expected
 
 
 def test_nothing_is_shown_before_the_answer_begins() -> None:
@@ -276,7 +276,11 @@ def test_nothing_is_shown_before_the_answer_begins() -> None:
         pytest.param(["a <", "!here> b"], ["a ", "&lt;!here&gt;"], id="half-a-token-waits"),
         pytest.param(["a https:", "//e "], ["a", f" https:{JOINER}//e"], id="half-an-address-waits"),
         pytest.param(["a [b", "](c", ") d "], ["a ", "", "b d"], id="half-a-link-waits"),
-        pytest.param(["a ", cited(GOOD)[:40], cited(GOOD)[40:]], ["a", " ", LINK], id="half-a-citation-waits"),
+        pytest.param(
+            ["a ", make_citation(GOOD)[:40], make_citation(GOOD)[40:]],
+            ["a", " ", LINK],
+            id="half-a-citation-waits",
+        ),
         pytest.param(["#", "7", "0 "], ["", "", "#70"], id="half-a-number-waits"),
         pytest.param(["a `b", " c` "], ["a ", "`b c`"], id="half-of-code-waits"),
         pytest.param(["``", "`\nb "], ["", "```\nb"], id="half-a-fence-waits"),
@@ -299,13 +303,13 @@ def test_what_is_said_before_a_tool_is_forgotten() -> None:
     markdown = AnswerMarkdown(LINKS)
     markdown.feed("I look at #7 first. <ans")
     markdown.end_turn()
-    assert fed(markdown, "Yes.") == "Yes."
+    assert feed_pieces(markdown, "Yes.") == "Yes."
 
 
 def test_an_answer_goes_on_after_a_tool() -> None:
     markdown = AnswerMarkdown(LINKS)
     before = markdown.feed("<answer>First.") + markdown.end_turn()
-    assert before + fed(markdown, "Then.</answer>") == "First.\n\nThen."
+    assert before + feed_pieces(markdown, "Then.</answer>") == "First.\n\nThen."
     assert markdown.raw_text == "First.\n\nThen."
 
 
@@ -323,7 +327,7 @@ def test_half_a_citation_before_a_tool_hides_nothing_after_it() -> None:
     markdown = AnswerMarkdown(LINKS)
     markdown.feed(f'<answer>First.<cite pr="7" path="a.py">{SECRET}')
     markdown.end_turn()
-    markdown.feed(f"Then.{cited(GOOD)}</answer>")
+    markdown.feed(f"Then.{make_citation(GOOD)}</answer>")
     markdown.end_answer()
     assert markdown.shown_text == f"First.\n\nThen.{LINK}"
 
@@ -335,7 +339,7 @@ def test_a_copy_is_another_answer() -> None:
     markdown.feed("](c) ```\n two")
     markdown.end_answer()
     assert kept.shown_text == "One "
-    assert fed(kept, "] three #7") == f"[b] three {SEVEN}"
+    assert feed_pieces(kept, "] three #7") == f"[b] three {SEVEN}"
 
 
 @pytest.mark.parametrize(
@@ -347,8 +351,8 @@ def test_a_copy_is_another_answer() -> None:
         pytest.param("one  ", 3, "one", False, id="only-blanks-are-beyond"),
         pytest.param("one ten a", 6, "one ", True, id="nothing-after-what-did-not-fit"),
         pytest.param("see #7.", 10, "see ", True, id="no-half-link"),
-        pytest.param(f"see{cited(GOOD)}.", 10, "see", True, id="no-half-citation"),
-        pytest.param(f"see{cited(BAD)}.", 4, "see.", False, id="a-failed-citation-takes-no-room"),
+        pytest.param(f"see{make_citation(GOOD)}.", 10, "see", True, id="no-half-citation"),
+        pytest.param(f"see{make_citation(BAD)}.", 4, "see.", False, id="a-failed-citation-takes-no-room"),
         pytest.param("<<", 7, "&lt;", True, id="no-half-entity"),
         pytest.param("```\na b\n```", 12, "```\na b\n```", False, id="a-whole-fence"),
         pytest.param("```\na b", 7, "```\na b\n```", False, id="beyond-the-limit"),
@@ -358,17 +362,19 @@ def test_a_copy_is_another_answer() -> None:
     ],
 )
 def test_an_answer_is_cut_between_pieces(text: str, limit: int, expected: str, *, is_cut: bool) -> None:
-    answer = written(f"<answer>{text}</answer>", limit)
+    answer = write_answer(f"<answer>{text}</answer>", limit)
     assert (answer.shown_text, answer.is_cut) == (expected, is_cut)
 
 
 def test_what_was_said_is_kept_as_the_model_wrote_it() -> None:
-    answer = written(f"I look. <answer>See #7{cited(GOOD)} and{cited(BAD)} [a](b) <c>.</answer> Done.")
-    assert answer.raw_text == f"See #7{cited(GOOD)} and [a](b) <c>."
+    answer = write_answer(
+        f"I look. <answer>See #7{make_citation(GOOD)} and{make_citation(BAD)} [a](b) <c>.</answer> Done."
+    )
+    assert answer.raw_text == f"See #7{make_citation(GOOD)} and [a](b) <c>."
 
 
 def test_what_was_cut_was_not_said() -> None:
-    assert written("<answer>one ten three</answer>", 8).raw_text == "one ten "
+    assert write_answer("<answer>one ten three</answer>", 8).raw_text == "one ten "
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,9 @@ from tests.render.conversations.test_streaming import (
     LINKS,
     SECRET,
     SEVEN,
-    cited,
-    fed,
-    written,
+    feed_pieces,
+    make_citation,
+    write_answer,
 )
 
 pytestmark = pytest.mark.slow
@@ -63,22 +63,22 @@ ODD = (
 )
 LONG = ("x" * 90, "x" * 3_100, "[" * 40, "(" * 40, "(" + "x" * 490 + ")", "9" * 20, "a " * 40, "`" * 7)
 CITES = (
-    cited(GOOD),
-    cited(BAD),
-    cited(""),
-    cited(f"{SECRET}{cited(GOOD)}"),
-    cited(SECRET, path="b.py"),
-    cited(f"{SECRET} " * 200),
+    make_citation(GOOD),
+    make_citation(BAD),
+    make_citation(""),
+    make_citation(f"{SECRET}{make_citation(GOOD)}"),
+    make_citation(SECRET, path="b.py"),
+    make_citation(f"{SECRET} " * 200),
     f'<cite pr="7" path="a.py">{SECRET}',
     f"<cite>{SECRET}</cite>",
     f"<cite pr='7'>{SECRET}</cite>",
 )
 HURTFUL = ("https://evil.example", "[x](mailto:a@b.c)", "www.evil.com", "@channel", "[1]: http://evil", "<!here>")
-UNSEEN = ("</cite>", cited(BAD), "<answer>", "[](x)", "\u200b", "\0", "`", "```")
+UNSEEN = ("</cite>", make_citation(BAD), "<answer>", "[](x)", "\u200b", "\0", "`", "```")
 
 
 @st.composite
-def broken(draw: st.DrawFn) -> str:
+def draw_broken(draw: st.DrawFn) -> str:
     """Something that would be alive, with something in it that is not shown, or a part of it as a link's label."""
     whole = draw(st.sampled_from(HURTFUL))
     begin = draw(st.integers(1, len(whole) - 1))
@@ -89,7 +89,7 @@ def broken(draw: st.DrawFn) -> str:
 
 piece = st.one_of(
     *map(st.sampled_from, (PINGS, ADDRESSED, MARKS, NUMBERS, CODE, ODD, LONG, CITES)),
-    broken(),
+    draw_broken(),
     st.text(max_size=4),
 )
 texts = st.lists(piece, max_size=8).map("".join)
@@ -138,12 +138,12 @@ def test_the_judge_sees_what_is_alive() -> None:
 
 @MANY
 @given(streams())
-@example([f"<answer>{cited(BAD)}", " then"])
-@example([f"<answer>{cited('')} then ", "</cite>"])
+@example([f"<answer>{make_citation(BAD)}", " then"])
+@example([f"<answer>{make_citation('')} then ", "</cite>"])
 @example([f"<answer>[a](({'x' * 490})({'x' * 490})({'x' * 490})({'x' * 490})", f"({'x' * 490}))"])
 def test_it_makes_no_difference_where_a_stream_is_cut(pieces: list[str]) -> None:
-    whole, piecemeal = written("".join(pieces), ENDLESS), AnswerMarkdown(LINKS, ENDLESS)
-    assert fed(piecemeal, *pieces) == whole.shown_text
+    whole, piecemeal = write_answer("".join(pieces), ENDLESS), AnswerMarkdown(LINKS, ENDLESS)
+    assert feed_pieces(piecemeal, *pieces) == whole.shown_text
     assert (piecemeal.shown_text, piecemeal.raw_text) == (whole.shown_text, whole.raw_text)
     assert not whole.is_cut
     assert not piecemeal.is_cut
@@ -168,7 +168,7 @@ def test_nothing_is_alive_at_any_time(pieces: list[str]) -> None:
 @example(["<answer>https:    //evil.example"], 9)
 def test_nothing_is_alive_where_an_answer_is_cut(pieces: list[str], limit: int) -> None:
     markdown = AnswerMarkdown(LINKS, limit)
-    shown = fed(markdown, *pieces)
+    shown = feed_pieces(markdown, *pieces)
     assert shown == markdown.shown_text
     assert len(shown) <= limit + len("\n```")
     assert not alive(shown)
@@ -179,15 +179,15 @@ def test_nothing_is_alive_where_an_answer_is_cut(pieces: list[str], limit: int) 
 @example(["<answer>```\nof code"], 8)
 def test_a_fence_is_closed(pieces: list[str], limit: int) -> None:
     markdown = AnswerMarkdown(LINKS, limit)
-    assert fed(markdown, *pieces).count("```") % 2 == 0
+    assert feed_pieces(markdown, *pieces).count("```") % 2 == 0
 
 
 @MANY
 @given(streams())
-@example([f"<answer>`{cited(SECRET)}`"])
+@example([f"<answer>`{make_citation(SECRET)}`"])
 def test_the_quote_of_no_citation_is_shown(pieces: list[str]) -> None:
     markdown = AnswerMarkdown(LINKS)
-    assert SECRET not in fed(markdown, *pieces)
+    assert SECRET not in feed_pieces(markdown, *pieces)
     assert SECRET not in markdown.raw_text
 
 
@@ -203,7 +203,7 @@ def test_a_copy_knows_nothing_of_what_comes_later(rounds: list[str], lost: str, 
     kept = copy(markdown)
     markdown.feed(lost)
     markdown.end_turn()
-    assert fed(kept, *pieces) == fed(other, *pieces)
+    assert feed_pieces(kept, *pieces) == feed_pieces(other, *pieces)
     assert (kept.shown_text, kept.raw_text, kept.is_cut) == (other.shown_text, other.raw_text, other.is_cut)
 
 
@@ -232,4 +232,4 @@ def test_a_literal_text_is_alive_nowhere(text: str) -> None:
 @MANY
 @given(st.text(st.characters(exclude_categories=["C", "Z"], exclude_characters="<>`[]@#:wW"), max_size=200))
 def test_plain_words_are_shown_as_they_are(text: str) -> None:
-    assert written(f"<answer>{text}</answer>").shown_text == text
+    assert write_answer(f"<answer>{text}</answer>").shown_text == text

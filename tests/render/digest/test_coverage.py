@@ -27,12 +27,12 @@ DAY_NEARLY_USED, DAY_USED = Fallback(BudgetRefusal.DAY_NEARLY_USED), Fallback(Bu
 MONTH_NEARLY_USED, MONTH_USED = Fallback(BudgetRefusal.MONTH_NEARLY_USED), Fallback(BudgetRefusal.MONTH_USED)
 
 
-def made(number: int = 1, *, cached: bool = False, cost: float | None = 0.0, **summary_fields: Any) -> Entry:
+def make_entry(number: int = 1, *, cached: bool = False, cost: float | None = 0.0, **summary_fields: Any) -> Entry:
     return replace(entry(number, entry_summary=summary(**summary_fields)), from_cache=cached, cost=cost)
 
 
 def several(count: int, **summary_fields: Any) -> list[Entry]:
-    return [made(number, **summary_fields) for number in range(count, 0, -1)]
+    return [make_entry(number, **summary_fields) for number in range(count, 0, -1)]
 
 
 CLIPPED: dict[str, Any] = {"coverage": Coverage.CLIPPED}
@@ -44,14 +44,14 @@ FULL = "all from full diffs"
 @pytest.mark.parametrize(
     ("entries", "line"),
     [
-        pytest.param([made()], f"1 of 1 read · 1 substantial, 0 trivial · {FULL} · no model cost", id="one"),
+        pytest.param([make_entry()], f"1 of 1 read · 1 substantial, 0 trivial · {FULL} · no model cost", id="one"),
         pytest.param(
-            [made(2, type=ChangeType.TRIVIAL), made()],
+            [make_entry(2, type=ChangeType.TRIVIAL), make_entry()],
             f"2 of 2 read · 1 substantial, 1 trivial · {FULL} · no model cost",
             id="trivial",
         ),
         pytest.param(
-            [made(3, **CLIPPED), made(2, **NONE), made()],
+            [make_entry(3, **CLIPPED), make_entry(2, **NONE), make_entry()],
             "3 of 3 read · 3 substantial, 0 trivial · not from full diffs: #3, #2 · no model cost",
             id="clipped-and-none",
         ),
@@ -67,16 +67,16 @@ FULL = "all from full diffs"
             id="as-many-clipped-as-are-named",
         ),
         pytest.param(
-            [made(3), made(2, **AWAY), made(1, **AWAY)],
+            [make_entry(3), make_entry(2, **AWAY), make_entry(1, **AWAY)],
             f"1 of 3 read · 3 substantial, 0 trivial · {FULL} · facts only: #2, #1 · no model cost",
             id="fallbacks",
         ),
         pytest.param(
             [
-                made(4),
-                made(3, fallback=DAY_NEARLY_USED),
-                made(2, **AWAY),
-                made(1, fallback=DAY_NEARLY_USED),
+                make_entry(4),
+                make_entry(3, fallback=DAY_NEARLY_USED),
+                make_entry(2, **AWAY),
+                make_entry(1, fallback=DAY_NEARLY_USED),
             ],
             f"1 of 4 read · 4 substantial, 0 trivial · {FULL} · facts only: #2 · facts only because today's "
             "model budget is nearly used up: #3, #1 · no model cost",
@@ -84,16 +84,16 @@ FULL = "all from full diffs"
         ),
         pytest.param(
             [
-                made(3),
-                made(2, fallback=MONTH_NEARLY_USED),
-                made(1, fallback=MONTH_USED),
+                make_entry(3),
+                make_entry(2, fallback=MONTH_NEARLY_USED),
+                make_entry(1, fallback=MONTH_USED),
             ],
             f"1 of 3 read · 3 substantial, 0 trivial · {FULL} · facts only because this month's model budget is "
             "nearly used up: #2 · facts only because this month's model budget is used up: #1 · no model cost",
             id="fallbacks-for-want-of-money-of-the-month",
         ),
         pytest.param(
-            [made(2, cached=True), made()],
+            [make_entry(2, cached=True), make_entry()],
             f"2 of 2 read · 2 substantial, 0 trivial · {FULL} · 1 from cache · no model cost",
             id="cache",
         ),
@@ -118,12 +118,12 @@ def test_the_line_counts_what_was_read_and_from_what(entries: list[Entry], line:
     }
 )
 def test_the_line_counts_what_was_read_twice_and_says_why_it_stopped(coverage: ReviewCoverage, part: str) -> None:
-    parts = format_coverage(digest(made(), review_coverage=coverage)).split(" · ")
+    parts = format_coverage(digest(make_entry(), review_coverage=coverage)).split(" · ")
     assert parts == ["1 of 1 read", "1 substantial, 0 trivial", FULL, *([part] if part else []), "no model cost"]
 
 
 def test_the_cost_of_reviews_counts() -> None:
-    day_digest = digest(made(cost=0.5), review_coverage=ReviewCoverage(1, 1, "", 0.75))
+    day_digest = digest(make_entry(cost=0.5), review_coverage=ReviewCoverage(1, 1, "", 0.75))
     assert format_coverage(day_digest).endswith(" · $1.25")
 
 
@@ -147,7 +147,8 @@ def test_the_line_says_what_the_run_cost(
     overview: float | None, entries: list[float | None], cost_text: str
 ) -> None:
     day_digest = digest(
-        *(made(number, cost=cost) for number, cost in enumerate(entries, 1)), overview=Overview("", cost=overview)
+        *(make_entry(number, cost=cost) for number, cost in enumerate(entries, 1)),
+        overview=Overview("", cost=overview),
     )
     assert format_coverage(day_digest).split(" · ")[-1] == cost_text
 
@@ -209,8 +210,8 @@ def test_a_day_without_merges_that_is_counted_needs_no_line() -> None:
 
 
 def test_an_overview_that_was_saved_is_named() -> None:
-    saved = digest(made(), overview=Overview("", fallback=DAY_USED))
+    saved = digest(make_entry(), overview=Overview("", fallback=DAY_USED))
     assert "no overview because today's model budget is used up" in format_coverage(saved)
     assert "no overview" not in format_coverage(
-        digest(made(), overview=Overview("", fallback=failed("the model is busy")))
+        digest(make_entry(), overview=Overview("", fallback=failed("the model is busy")))
     )

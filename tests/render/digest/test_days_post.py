@@ -29,8 +29,8 @@ from bot.render.digest.post import RenderedDigest, describe_skipped_days, render
 from bot.render.digest.report import render_report
 from bot.render.digest.thread import render_thread
 from tests.helpers.builders import DAY, NOON, REPOSITORY, digest, entry, failed, summary
-from tests.render.accepted import items, list_addresses, seen
-from tests.render.digest.test_multi_day import days, numbered
+from tests.render.accepted import items, list_addresses, read_post
+from tests.render.digest.test_multi_day import days, number_entries
 from tests.render.hostile_days import LONGEST, WORST, digests, elsewhere, full_day
 
 # 13,200 is where Slack has been seen to refuse; lower still with many rich blocks
@@ -92,7 +92,9 @@ def test_a_day_of_the_thread_is_as_that_day_alone() -> None:
 @pytest.mark.parametrize("worst", ["many numbers", "wide signs"])
 @pytest.mark.slow
 def test_three_days_as_busy_as_any_are_taken_with_every_pull_request_once(worst: str) -> None:
-    full = [numbered(elsewhere(full_day(67, WORST[worst]), LONGEST), 100_000 + 100 * day) for day in range(3)]
+    full = [
+        number_entries(elsewhere(full_day(67, WORST[worst]), LONGEST), 100_000 + 100 * day) for day in range(3)
+    ]
     multi_day_digest = days(*full)
     made = render_days(multi_day_digest, ["A note. " * 40])
     urls = list_addresses(multi_day_digest.combined.entries)
@@ -108,7 +110,7 @@ def test_three_days_as_busy_as_any_are_taken_with_every_pull_request_once(worst:
 @given(st.lists(digests(3), min_size=1, max_size=3))
 @pytest.mark.slow
 def test_hostile_days_are_plain_json_that_slack_takes(day_digests: list[Digest]) -> None:
-    made = days(*(numbered(each, 10 * place + 1) for place, each in enumerate(day_digests)))
+    made = days(*(number_entries(each, 10 * place + 1) for place, each in enumerate(day_digests)))
     rendered = render_days(made, ["<!channel> https://evil.example"])
     assert_postable(rendered, list_addresses(made.combined.entries))
     assert json.loads(json.dumps(rendered.to_payload())) == rendered.to_payload()
@@ -117,7 +119,7 @@ def test_hostile_days_are_plain_json_that_slack_takes(day_digests: list[Digest])
 def test_days_without_merges_are_a_lead_alone() -> None:
     made = render_days(friday_to_sunday(0, 0, 0))
     assert (made.thread, made.attachment, made.merged) == ((), None, 0)
-    assert seen(made.lead).startswith("Engine · 26 – 28 February 2026 · nothing merged")  # noqa: RUF001 (a dash)
+    assert read_post(made.lead).startswith("Engine · 26 – 28 February 2026 · nothing merged")  # noqa: RUF001 (a dash)
 
 
 def test_the_gaps_of_a_day_are_those_of_the_digest() -> None:
@@ -149,8 +151,8 @@ def test_a_view_that_shows_nothing_of_some_days_is_a_lead_that_says_so() -> None
     day_digests = [replace(digest(view=BOTS), hidden=hidden) for hidden in (3, 2)]
     made = render_days(days(*day_digests))
     assert (made.thread, made.attachment, made.merged) == ((), None, 5)
-    assert "0 of 5 merged" in seen(made.lead)
-    assert "0 of 5 shown: not-author:bots" in seen(made.lead)
+    assert "0 of 5 merged" in read_post(made.lead)
+    assert "0 of 5 shown: not-author:bots" in read_post(made.lead)
 
 
 # --- notes
@@ -189,20 +191,20 @@ def test_what_was_skipped_comes_with_a_command_that_shows_it(
 
 def test_the_command_is_shown_whole() -> None:
     note = describe_skipped_days(LONGEST, Span(DAY.date - timedelta(days=13), DAY.date, DAY.zone))
-    assert note in seen(render_digest(digest(entry(1)), [note]).lead)
+    assert note in read_post(render_digest(digest(entry(1)), [note]).lead)
 
 
 # --- what tells the same
 
 
 def costly(multi_day_digest: MultiDayDigest, cost: float, *, kept: bool) -> MultiDayDigest:
-    def priced(each: Entry) -> Entry:
+    def set_price(each: Entry) -> Entry:
         return replace(each, cost=cost, from_cache=kept)
 
     return replace(
         multi_day_digest,
         digests=tuple(
-            replace(each, entries=tuple(map(priced, each.entries))) for each in multi_day_digest.digests
+            replace(each, entries=tuple(map(set_price, each.entries))) for each in multi_day_digest.digests
         ),
     )
 
@@ -235,5 +237,5 @@ def test_the_overview_of_a_revert_over_two_days_names_it() -> None:
     first = digest(entry(1, title="Count once", entry_summary=summary(action="Set the flag")))
     second = digest(entry(2, title='Revert "Count once"', merged_at=NOON + timedelta(days=1)))
     made = render_days(days(first, second))
-    assert "Already reverted or repaired#1 Count once, reverted after 24.0 h by #2\n" in seen(made.lead)
-    assert "Set the flag" not in seen(made.lead)
+    assert "Already reverted or repaired#1 Count once, reverted after 24.0 h by #2\n" in read_post(made.lead)
+    assert "Set the flag" not in read_post(made.lead)

@@ -18,16 +18,16 @@ from bot.render.digest.post import render_digest
 from tests.helpers.builders import NOON, REPOSITORY, digest, entry
 from tests.render.accepted import nodes, strings
 from tests.render.hostile_days import WORST, full_day
-from tests.render.touched_days import fill, hit, report
+from tests.render.touched_days import fill, make_hit, report
 
-HITS = replace(digest(*map(entry, (45, 5, 4))), touches=report(hit(4), hit(45), hit(5)))
+HITS = replace(digest(*map(entry, (45, 5, 4))), touches=report(make_hit(4), make_hit(45), make_hit(5)))
 
 
-def decided(number: int, verdict: TouchVerdict = TouchVerdict.OURS) -> dict[int, TouchDecision]:
+def make_decision(number: int, verdict: TouchVerdict = TouchVerdict.OURS) -> dict[int, TouchDecision]:
     return {number: TouchDecision(HitKey(Reference(REPOSITORY, number)), verdict, "U0ADA", NOON)}
 
 
-def posted() -> tuple[dict[str, Any], dict[str, Any]]:
+def build_payloads() -> tuple[dict[str, Any], dict[str, Any]]:
     """The lead and the message with the hits."""
     made = render_digest(HITS)
     return made.lead.build_payload(), made.thread[0].build_payload()
@@ -39,15 +39,15 @@ def lines(message: Mapping[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize("verdict", TouchVerdict)
 def test_it_stands_behind_its_hit_in_the_lead_and_no_other(verdict: TouchVerdict) -> None:
-    lead, _ = posted()
-    after = add_decisions(lead, decided(4, verdict))
+    lead, _ = build_payloads()
+    after = add_decisions(lead, make_decision(4, verdict))
     changed = [line for line in lines(after) if line not in lines(lead)]
     assert [line.startswith("#4 ") and line.endswith(f" — {verdict}") for line in changed] == [True]
 
 
 def test_who_said_it_and_when_stands_below_the_buttons() -> None:
-    _, hits = posted()
-    blocks = add_decisions(hits, decided(5))["blocks"]
+    _, hits = build_payloads()
+    blocks = add_decisions(hits, make_decision(5))["blocks"]
     place = next(number for number, block in enumerate(blocks) if block.get("block_id") == "hit-5")
     (section,) = nodes(blocks[place + 1], "rich_text_section")
     user, *_, date = section["elements"]
@@ -61,18 +61,18 @@ def test_who_said_it_and_when_stands_below_the_buttons() -> None:
 
 
 def test_a_later_one_takes_its_place_as_messages_are_made_from_what_was_posted() -> None:
-    _, hits = posted()
+    _, hits = build_payloads()
     first, second = (
-        add_decisions(hits, decided(5, verdict)) for verdict in (TouchVerdict.OURS, TouchVerdict.DONE)
+        add_decisions(hits, make_decision(5, verdict)) for verdict in (TouchVerdict.OURS, TouchVerdict.DONE)
     )
     assert first != second
     assert len(first["blocks"]) == len(second["blocks"]) == len(hits["blocks"]) + 1
 
 
 def test_without_a_decision_a_message_stays_as_it_is() -> None:
-    for message in posted():
+    for message in build_payloads():
         assert add_decisions(message, {}) == message
-        assert add_decisions(message, decided(99)) == message
+        assert add_decisions(message, make_decision(99)) == message
 
 
 @pytest.mark.slow
@@ -80,7 +80,7 @@ def test_without_a_decision_a_message_stays_as_it_is() -> None:
 def test_a_message_with_every_decision_is_still_taken(text: str) -> None:
     made = render_digest(fill(full_day(12, text), text, 0))
     numbers = range(100_000, 100_020)
-    every = {number: decision for each in numbers for number, decision in decided(each).items()}
+    every = {number: decision for each in numbers for number, decision in make_decision(each).items()}
     for post in (made.lead, *made.thread):
         message = add_decisions(add_outcomes(post.build_payload(), ()), every)
         assert check_message(message) is None
@@ -89,6 +89,6 @@ def test_a_message_with_every_decision_is_still_taken(text: str) -> None:
 
 
 def test_decisions_do_not_depend_on_their_order() -> None:
-    _, hits = posted()
-    both = {**decided(5), 4: replace(decided(4)[4], at=NOON + timedelta(hours=1))}
+    _, hits = build_payloads()
+    both = {**make_decision(5), 4: replace(make_decision(4)[4], at=NOON + timedelta(hours=1))}
     assert add_decisions(hits, both) == add_decisions(hits, dict(reversed(both.items())))

@@ -35,7 +35,7 @@ from tests.render.accepted import (
     items,
     list_addresses,
     nodes,
-    seen,
+    read_post,
     strings,
 )
 from tests.render.hostile_days import TOKENS, WORST, digests, full_day
@@ -66,7 +66,7 @@ def assert_short(post: Post, day_digest: Digest) -> None:
     """It can be read in a minute, and every action and outcome stands there or is counted."""
     assert count_words(post.blocks) <= MAX_LEAD_WORDS == 220
     assert words_of_terminal(post) <= 220
-    text = seen(post)
+    text = read_post(post)
     listed = text.partition(ACTIONS_TITLE)[2]
     numbers = {action.number for action in day_digest.actions}
     named = {number for number in numbers if re.search(rf"#{number}(?!\d)", text)}
@@ -111,8 +111,8 @@ def lists_below(post: Post, title: str) -> list[Any]:
     ]
 
 
-def said(day_digest: Digest) -> str:
-    return seen(render_lead(day_digest))
+def read_lead(day_digest: Digest) -> str:
+    return read_post(render_lead(day_digest))
 
 
 @given(digests())
@@ -141,7 +141,7 @@ def test_a_busy_day_of_plain_sentences_is_said_in_a_minute(count: int) -> None:
     post = render_lead(day_digest)
     assert_short(post, day_digest)
     # the narrower limits are for busier days than these: each sentence is whole
-    text = seen(post)
+    text = read_post(post)
     assert text.count("Callers that pass a list instead of a tuple fail with a TypeError at start") == 3
     assert f"and {count - 3} more: " in text
 
@@ -154,13 +154,13 @@ def test_the_lead_of_a_trivial_day_is_short(count: int) -> None:
 
 def test_a_day_without_merges_says_so() -> None:
     post = render_lead(digest())
-    assert seen(post) == "Engine · Saturday 28 February 2026 · nothing merged"
-    assert post.text == seen(post)
+    assert read_post(post) == "Engine · Saturday 28 February 2026 · nothing merged"
+    assert post.text == read_post(post)
 
 
 def test_a_day_without_merges_still_admits_that_the_count_differs() -> None:
     day_digest = replace(digest(), count=CountCheck(3, "the commits of main"))
-    assert "the commits of main show 3 merges, not 0" in said(day_digest)
+    assert "the commits of main show 3 merges, not 0" in read_lead(day_digest)
 
 
 def test_the_headline_names_repository_date_and_count() -> None:
@@ -178,7 +178,7 @@ def test_the_headline_of_a_view_says_of_how_many(shown: int, hidden: int, count:
 
 def test_a_view_that_shows_nothing_is_a_headline_and_what_was_left_out() -> None:
     day_digest = digest(view=RISKS_ALONE, hidden=3, count=CountCheck(3, "the commits of main"))
-    assert said(day_digest).split("\n") == [format_headline(day_digest), "0 of 3 shown: only:risky"]
+    assert read_lead(day_digest).split("\n") == [format_headline(day_digest), "0 of 3 shown: only:risky"]
     assert render_lead(day_digest).text == format_headline(day_digest)
 
 
@@ -205,20 +205,20 @@ def test_an_overview_without_the_model_says_why() -> None:
     day_digest = digest(
         entry(1), overview=Overview("Most of it in Models (1).", fallback=failed("the model is busy"))
     )
-    assert "Without the model (the model is busy): this digest contains only facts." in said(day_digest)
+    assert "Without the model (the model is busy): this digest contains only facts." in read_lead(day_digest)
 
 
 def test_what_was_taken_back_comes_first_and_names_both() -> None:
     first = risky(5, title="Count once")
     second = entry(9, title='Revert "Count once"', merged_at=NOON + timedelta(hours=1))
-    text = said(digest(second, first, risky(3)))
+    text = read_lead(digest(second, first, risky(3)))
     assert re.search(r"#5 Count once, reverted after [\d.]+ h by #9\n", text)
     assert text.index("Already reverted or repaired") < text.index("Worth a second look")
     assert "#5 Count once: adds" not in text
 
 
 def test_a_risk_begins_with_the_claim_of_the_model() -> None:
-    text = said(digest(risky(5, claim="It may count twice, see #5.", title="Count once")))
+    text = read_lead(digest(risky(5, claim="It may count twice, see #5.", title="Count once")))
     expected = (
         "#5 Count once — It may count twice, see #5. 🔴 highest risk: adds 400 lines of product code; "
         "touches 4 product folders"
@@ -227,31 +227,31 @@ def test_a_risk_begins_with_the_claim_of_the_model() -> None:
 
 
 def test_a_risk_without_a_claim_begins_with_the_reasons_of_the_rules() -> None:
-    text = said(digest(risky(5, points=13, title="Count once")))
+    text = read_lead(digest(risky(5, points=13, title="Count once")))
     assert "#5 Count once — adds 400 lines of product code; touches 4 product folders. 🟠 high risk" in text
 
 
 def test_reasons_are_those_of_the_rules_in_a_few_words() -> None:
     made = entry(5, title="Count once", files=[changed_file("csrc/a.cu", 600, 300)])
-    assert "#5 Count once — adds 600 lines; changes critical code. 🟠 high risk" in said(digest(made))
+    assert "#5 Count once — adds 600 lines; changes critical code. 🟠 high risk" in read_lead(digest(made))
 
 
 def test_what_has_no_history_yet_is_said_once_for_all() -> None:
     young = [replace(made, risk=replace(made.risk, without_history=True)) for made in (risky(1), risky(2))]
-    assert "Worth a second look (no history yet)#1" in said(digest(*young))
-    assert said(digest(*young)).count("no history yet") == 1
-    assert "#1 Change number 1 — adds 400 lines" in said(digest(young[0], risky(2)))
-    assert "🔴 highest risk, no history yet" in said(digest(young[0], risky(2)))
+    assert "Worth a second look (no history yet)#1" in read_lead(digest(*young))
+    assert read_lead(digest(*young)).count("no history yet") == 1
+    assert "#1 Change number 1 — adds 400 lines" in read_lead(digest(young[0], risky(2)))
+    assert "🔴 highest risk, no history yet" in read_lead(digest(young[0], risky(2)))
 
 
 def test_no_sentence_is_said_twice() -> None:
     twice = "Callers of `count_all` get a TypeError"
     made = risky(5, claim=twice)
     made = replace(made, summary=replace(made.summary, action=f"{twice}."))
-    alone = said(digest(made))
+    alone = read_lead(digest(made))
     assert alone.count("Callers of count_all") == 1
     assert "May need action" not in alone
-    above = said(digest(made, overview=Overview(f"A busy day: {twice} (#5). All else is calm.")))
+    above = read_lead(digest(made, overview=Overview(f"A busy day: {twice} (#5). All else is calm.")))
     assert above.count("Callers of count_all") == 1
     assert "#5 Change number 5 — adds 400 lines of product code" in above
 
@@ -266,8 +266,8 @@ def test_a_finding_comes_before_band_and_reasons_with_its_trigger_and_takes_the_
         "(confirmed in the code: adapt). 🔴 highest risk: adds 400 lines of product code; "
         "touches 4 product folders"
     )
-    assert expected in seen(post)
-    assert "count twice" not in seen(post)
+    assert expected in read_post(post)
+    assert "count twice" not in read_post(post)
     (line,) = items(post)
     links = {element["text"]: element["url"] for element in line if element["type"] == "link"}
     assert links["confirmed in the code"] == build_evidence_url(REVIEWED.pull, FOUND_QUOTE)
@@ -276,7 +276,7 @@ def test_a_finding_comes_before_band_and_reasons_with_its_trigger_and_takes_the_
 def test_a_finding_lists_what_the_rules_would_not_and_nothing_found_takes_off_what_they_would() -> None:
     risky_entry = replace(risky(1, 5), review=BugReview((finding(),)))
     cleared = replace(risky(2, 15), review=BugReview())
-    text = said(digest(risky_entry, cleared))
+    text = read_lead(digest(risky_entry, cleared))
     assert "🟡 middle risk" in text
     assert ("#1 Change" in text, "#2 Change" in text) == (True, False)
 
@@ -285,14 +285,14 @@ def test_a_finding_and_an_action_are_not_said_twice() -> None:
     twice = "Callers of `count_all` get a TypeError"
     made = replace(REVIEWED, review=BugReview((finding(f"{twice}."),)))
     made = replace(made, summary=replace(made.summary, action=twice))
-    alone = said(digest(made))
+    alone = read_lead(digest(made))
     assert (alone.count("Callers of count_all"), "May need action" in alone) == (1, False)
-    above = said(digest(made, overview=Overview(f"A busy day: {twice} (#5). All else is calm.")))
+    above = read_lead(digest(made, overview=Overview(f"A busy day: {twice} (#5). All else is calm.")))
     assert above.count("Callers of count_all") == 1
     assert "#5 Count once — Fails when a request has no tokens (confirmed in the code: adapt). 🔴" in above
     # what the finding replaces is said by nobody, so that the action stays
     other = replace(REVIEWED, summary=replace(REVIEWED.summary, action=REVIEWED.summary.risk_reason))
-    assert "May need action" in said(digest(other))
+    assert "May need action" in read_lead(digest(other))
 
 
 def test_a_busy_reviewed_day_is_said_in_a_minute_with_whole_findings() -> None:
@@ -302,7 +302,9 @@ def test_a_busy_reviewed_day_is_said_in_a_minute_with_whole_findings() -> None:
     busy = replace(busy, entries=entries, review_coverage=ReviewCoverage(67, 21, "today's limit is used up"))
     post = render_lead(busy)
     assert_short(post, busy)
-    assert seen(post).count("the weights of the other one. Fails when a request has no tokens (confirmed") == 3
+    assert (
+        read_post(post).count("the weights of the other one. Fails when a request has no tokens (confirmed") == 3
+    )
 
 
 @check_rows(WORST)
@@ -325,14 +327,14 @@ def test_the_worst_reviewed_day_with_reverts_and_different_actions_is_short(text
 
 
 def test_the_same_action_of_two_is_said_once_with_both_numbers() -> None:
-    text = said(digest(*(entry(number, entry_summary=summary(action="Set the flag.")) for number in (3, 2))))
+    text = read_lead(digest(*(entry(number, entry_summary=summary(action="Set the flag.")) for number in (3, 2))))
     assert "Set the flag. (#3, #2)" in text
 
 
 def test_an_action_about_the_environment_of_the_tests_is_left_out() -> None:
     asks = summary(action="Install the new linter.")
     day_digest = digest(entry(2, entry_summary=asks, files=[changed_file("tests/conftest.py")]), entry(1))
-    assert "linter" not in said(day_digest)
+    assert "linter" not in read_lead(day_digest)
 
 
 def test_no_more_than_three_risks_are_listed_riskiest_first() -> None:
@@ -343,7 +345,7 @@ def test_no_more_than_three_risks_are_listed_riskiest_first() -> None:
 
 
 def test_a_calm_day_says_that_nothing_stands_out() -> None:
-    text = said(digest(entry(1)))
+    text = read_lead(digest(entry(1)))
     assert "Nothing stands out for a second look." in text
     assert "Worth a second look" not in text
 
@@ -352,14 +354,14 @@ def test_actions_beyond_five_are_counted_and_linked() -> None:
     day_digest = digest(
         *(entry(number, entry_summary=summary(action=f"Set flag {number}")) for number in range(9, 0, -1))
     )
-    text = said(day_digest)
+    text = read_lead(day_digest)
     assert [f"Set flag {number} (#{number})" in text for number in range(9, 4, -1)] == [True] * 5
     assert "and 4 more: #4, #3, #2, #1" in text
 
 
 def test_themes_are_not_in_the_lead() -> None:
     day_digest = digest(entry(1), overview=Overview("Calm.", (Theme("Counting", (1,)),)))
-    assert "Counting" not in said(day_digest)
+    assert "Counting" not in read_lead(day_digest)
 
 
 @given(digests())

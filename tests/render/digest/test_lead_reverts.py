@@ -9,7 +9,7 @@ import pytest
 from bot.domain.digest.models import Digest
 from bot.render.digest.lead import render_lead
 from tests.helpers.builders import NOON, digest, entry
-from tests.render.accepted import assert_accepted, seen
+from tests.render.accepted import assert_accepted, read_post
 
 
 def older(count: int) -> Digest:
@@ -19,7 +19,7 @@ def older(count: int) -> Digest:
 def test_a_revert_of_an_earlier_day_is_named_as_one() -> None:
     day_digest = older(1)
     assert [made.number for made in day_digest.older_reverts] == [1]
-    assert 'Already reverted or repaired#1 Revert "Change 1 of May", which reverts an earlier change' in seen(
+    assert 'Already reverted or repaired#1 Revert "Change 1 of May", which reverts an earlier change' in read_post(
         render_lead(day_digest)
     )
 
@@ -36,4 +36,4 @@ def test_a_day_of_reverts_is_accepted(count: int) -> None:
 
 
 def test_reverts_that_are_not_shown_are_counted() -> None:
-    assert "and 5 more" in seen(render_lead(older(12)))
+    assert "and 5 more" in read_post(render_lead(older(12)))

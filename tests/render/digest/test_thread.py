@@ -19,7 +19,7 @@ from bot.ports import Post
 from bot.render.digest.thread import render_thread
 from tests.helpers.builders import NOON, changed_file, digest, entry, failed, finding, summary
 from tests.helpers.tables import check_rows
-from tests.render.accepted import assert_accepted, invisible, items, nodes, seen, strings
+from tests.render.accepted import assert_accepted, invisible, items, nodes, read_post, strings
 from tests.render.hostile_days import WORST, digests, full_day
 
 TRIVIAL = summary(type=ChangeType.TRIVIAL)
@@ -167,7 +167,7 @@ def test_no_text_of_others_breaks_lines_or_reads_backwards(day_digest: Digest) -
     entries = tuple(replace(e, pull=replace(e.pull, author=ada, merged_by=ada)) for e in day_digest.entries)
     for post in render_thread(replace(day_digest, entries=entries)):
         assert [text for text in strings(list(post.blocks)) if invisible(text) or "\n" in text] == []
-        assert seen(post)
+        assert read_post(post)
 
 
 @pytest.mark.parametrize("folder", ["\u200b", "\u202e", "\x01", " "], ids=ascii)

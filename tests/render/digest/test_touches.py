@@ -32,14 +32,14 @@ from bot.render.digest.report import render_report
 from bot.render.digest.thread import render_thread
 from tests.helpers.builders import DAY, NOON, REPOSITORY, digest, entry, pull
 from tests.helpers.data.attacks import attack
-from tests.render.accepted import assert_taken, items, nodes, seen
+from tests.render.accepted import assert_taken, items, nodes, read_post
 from tests.render.hostile_days import WORST, full_day
 from tests.render.touched_days import (
     change,
     contract,
     fill,
-    hit,
     list_known,
+    make_hit,
     report,
     step,
     touch,
@@ -54,7 +54,7 @@ BOTH = "def schedule(self) → def schedule(self, budget)"
 BACK = pull(9, title='Revert "Change"', merged_at=NOON + timedelta(hours=1))
 
 
-def touched(*hits: MergeTouches, **fields: object) -> Digest:
+def make_digest(*hits: MergeTouches, **fields: object) -> Digest:
     """A day of five merges with these hits."""
     day_digest = digest(*(entry(number) for number in (5, 4, 3, 2, 1)))
     return replace(day_digest, touches=report(*hits, **fields))
@@ -69,21 +69,21 @@ def section(day_digest: Digest) -> list[str]:
 
 
 LINES = {
-    "breaks": (hit(1), f"#1 breaks us: {CHANGED}. {OURS}. Use Scheduler.plan."),
+    "breaks": (make_hit(1), f"#1 breaks us: {CHANGED}. {OURS}. Use Scheduler.plan."),
     "may break, nothing known to do": (
-        hit(1, TouchLevel.MAY_BREAK, touch(action="")),
+        make_hit(1, TouchLevel.MAY_BREAK, touch(action="")),
         f"#1 may break us: {CHANGED}. {OURS}.",
     ),
     "a use that was added by hand": (
-        hit(1, TouchLevel.BREAKS, touch(uses=(use(0, path="added by hand", kind=UseKind.FLAG),))),
+        make_hit(1, TouchLevel.BREAKS, touch(uses=(use(0, path="added by hand", kind=UseKind.FLAG),))),
         f"#1 breaks us: {CHANGED}. Ours: added by hand passes the flag. {DO}",
     ),
     "touches at three places": (
-        hit(1, TouchLevel.TOUCHES, touch(uses=(use(), use(7), use(9)))),
+        make_hit(1, TouchLevel.TOUCHES, touch(uses=(use(), use(7), use(9)))),
         f"#1 touches: {CHANGED}. {OURS} (and 2 more places). Use Scheduler.plan.",
     ),
     "before and after": (
-        hit(
+        make_hit(
             1,
             TouchLevel.BREAKS,
             touch(
@@ -95,7 +95,7 @@ LINES = {
         f"#1 breaks us: Scheduler.schedule — upstream expects another result ({BOTH}) (sched.py:88). {OURS}.",
     ),
     "the reason names the parameter": (
-        hit(
+        make_hit(
             1,
             TouchLevel.BREAKS,
             touch(
@@ -107,7 +107,7 @@ LINES = {
         f"#1 breaks us: Scheduler.schedule — upstream now passes budget (sched.py:88). {OURS}.",
     ),
     "a name that is not Python's": (
-        hit(
+        make_hit(
             1,
             TouchLevel.BREAKS,
             touch(
@@ -122,18 +122,18 @@ LINES = {
 
 @pytest.mark.parametrize(("merge_touches", "line"), LINES.values(), ids=LINES)
 def test_a_hit_is_one_line(merge_touches: MergeTouches, line: str) -> None:
-    assert section(touched(merge_touches)) == ["Touches ascend (1 of 31 merges)", line]
+    assert section(make_digest(merge_touches)) == ["Touches ascend (1 of 31 merges)", line]
 
 
 def test_the_strongest_come_first_and_the_rest_is_counted() -> None:
     hits = (
-        hit(5, TouchLevel.TOUCHES),
-        hit(4, TouchLevel.BREAKS),
-        hit(3, TouchLevel.MAY_BREAK),
-        hit(2, TouchLevel.TOUCHES, score=0.95),
-        hit(1, TouchLevel.TOUCHES),
+        make_hit(5, TouchLevel.TOUCHES),
+        make_hit(4, TouchLevel.BREAKS),
+        make_hit(3, TouchLevel.MAY_BREAK),
+        make_hit(2, TouchLevel.TOUCHES, score=0.95),
+        make_hit(1, TouchLevel.TOUCHES),
     )
-    title, *lines, rest = section(touched(*hits))
+    title, *lines, rest = section(make_digest(*hits))
     assert (title, rest) == ("Touches ascend (5 of 31 merges)", "and 2 more, in the thread")
     assert [line.partition(":")[0] for line in lines] == ["#4 breaks us", "#3 may break us", "#2 touches"]
 
@@ -143,7 +143,7 @@ def test_what_was_taken_back_says_so_and_comes_last() -> None:
         MergeOutcome(entry(2).pull, BACK, OutcomeKind.REVERTED),
         MergeOutcome(entry(1).pull, BACK, OutcomeKind.REPAIRED),
     )
-    day_digest = replace(touched(hit(2), hit(1, TouchLevel.TOUCHES)), outcomes=outcomes)
+    day_digest = replace(make_digest(make_hit(2), make_hit(1, TouchLevel.TOUCHES)), outcomes=outcomes)
     assert [line.partition(":")[0] for line in section(day_digest)[1:]] == [
         "#1 touches (repaired after 1.0 h by #9)",
         "#2 breaks us (reverted after 1.0 h by #9)",
@@ -155,14 +155,14 @@ def test_what_was_taken_back_says_so_and_comes_last() -> None:
     [((), ""), ((UnreadFile("a.cu", "too large"),), "; 1 changed file could not be read")],
 )
 def test_where_nothing_touches_it_says_what_was_checked(unread: tuple[UnreadFile, ...], tail: str) -> None:
-    assert section(touched(unread=unread)) == [f"Nothing touches ascend (31 merges, 412 uses checked{tail})."]
+    assert section(make_digest(unread=unread)) == [f"Nothing touches ascend (31 merges, 412 uses checked{tail})."]
 
 
 def test_a_day_of_nothing_that_touches_is_one_line_where_only_that_is_wanted() -> None:
     view = DigestView(only=ViewLevel.TOUCHING, profile="ascend")
     count = CountCheck(31, "the commits of main")
     made = render_digest(digest(view=view, hidden=31, touches=report(), count=count))
-    assert seen(made.lead).split("\n") == [
+    assert read_post(made.lead).split("\n") == [
         "Engine · Saturday 28 February 2026 · 0 of 31 merged",
         "Nothing touches ascend (31 merges, 412 uses checked).",
         "0 of 31 shown: only:touching profile:ascend",
@@ -171,7 +171,7 @@ def test_a_day_of_nothing_that_touches_is_one_line_where_only_that_is_wanted() -
 
 
 def test_a_day_without_merges_has_no_section() -> None:
-    assert "ascend" not in seen(render_lead(digest(touches=report(merges=0))))
+    assert "ascend" not in read_post(render_lead(digest(touches=report(merges=0))))
 
 
 STEPS = {
@@ -185,10 +185,10 @@ STEPS = {
 
 @pytest.mark.parametrize(("steps", "line"), STEPS.values(), ids=STEPS)
 def test_what_became_of_a_deprecation_is_one_line(steps: tuple[DeprecationStep, ...], line: str) -> None:
-    day_digest = replace(touched(), deprecations=steps)
-    assert line in seen(render_lead(day_digest)).split("\n")
+    day_digest = replace(make_digest(), deprecations=steps)
+    assert line in read_post(render_lead(day_digest)).split("\n")
     first, *_ = render_thread(day_digest)
-    text = seen(first)
+    text = read_post(first)
     assert text.startswith("Deprecated, and used by us")
     assert "was removed since v1.1.0: " in text
     assert "used at ours/core/scheduler.py:120" in text
@@ -196,22 +196,22 @@ def test_what_became_of_a_deprecation_is_one_line(steps: tuple[DeprecationStep, 
 
 def test_what_became_of_earlier_merges_when_the_code_moved_is_one_line_in_the_thread() -> None:
     moves = (ProfileMove(NOON, (MovedHit(5, "a.B.run"), MovedHit(6, "--old")), (MovedHit(7, "a.b.gone"),)),)
-    day_digest = replace(touched(), moves=moves)
+    day_digest = replace(make_digest(), moves=moves)
     first, *_ = render_thread(day_digest)
     line = "Since your code moved: #5 B.run, #6 --old now touch you; #7 b.gone no longer does."
-    assert seen(first).split("\n") == [line]
-    assert "Since your code moved" not in seen(render_lead(day_digest))
+    assert read_post(first).split("\n") == [line]
+    assert "Since your code moved" not in read_post(render_lead(day_digest))
     many = ProfileMove(NOON, tuple(MovedHit(number, attack("escaped-bars", 3_000)) for number in range(1, 21)))
-    first, *_ = render_thread(replace(touched(), moves=(many,)))
+    first, *_ = render_thread(replace(make_digest(), moves=(many,)))
     assert_taken(first, {f"https://github.com/{REPOSITORY}/pull/{number}" for number in range(1, 21)})
-    assert "and 16 more now touch you." in seen(first)
+    assert "and 16 more now touch you." in read_post(first)
 
 
 def test_what_touches_is_shortened_last() -> None:
     overview = Overview("Requests are now counted once, in one place. " * 13)
     day_digest = replace(full_day(67, "plain words " * 60), overview=overview)
     numbers = [made.number for made in day_digest.entries]
-    lines = section(replace(day_digest, touches=report(*map(hit, numbers[:3]))))
+    lines = section(replace(day_digest, touches=report(*map(make_hit, numbers[:3]))))
     assert [line.partition(":")[2] for line in lines[1:]] == [f" {CHANGED}. {OURS}. Use Scheduler.plan."] * 3
 
 
@@ -244,7 +244,9 @@ def test_a_day_of_any_size_is_short_and_taken(count: int, text: str) -> None:
 
 def test_each_hit_has_its_places_and_a_button_for_each_choice() -> None:
     again = touch(TouchLevel.TOUCHES, uses=(use(3, text=""),), action="")
-    day_digest = touched(hit(4, TouchLevel.BREAKS, touch(uses=(use(), use(7))), again), hit(2, TouchLevel.TOUCHES))
+    day_digest = make_digest(
+        make_hit(4, TouchLevel.BREAKS, touch(uses=(use(), use(7))), again), make_hit(2, TouchLevel.TOUCHES)
+    )
     first, *_ = render_thread(day_digest)
     assert [line[0]["text"] + line[1]["text"] for line in items(first) if line[0]["type"] == "link"] == [
         "#4 breaks us",
@@ -252,7 +254,7 @@ def test_each_hit_has_its_places_and_a_button_for_each_choice() -> None:
     ]
     assert (
         f"{CHANGED}. {OURS}: def schedule(self):, also at ours/core/scheduler.py:7. Use Scheduler.plan."
-        in seen(first)
+        in read_post(first)
     )
     rows = list(nodes(first.blocks, "actions"))
     assert [row["block_id"] for row in rows] == ["hit-4", "hit-2"]
@@ -273,13 +275,13 @@ def test_each_hit_has_its_places_and_a_button_for_each_choice() -> None:
 
 def test_files_that_could_not_be_read_are_named_in_the_thread() -> None:
     unread = tuple(UnreadFile(f"csrc/{n}.cu", "it is too large") for n in range(7))
-    [first, *_] = render_thread(touched(unread=unread))
-    assert seen(first).startswith("Could not be read: csrc/0.cu (it is too large), csrc/1.cu")
-    assert seen(first).endswith("csrc/4.cu (it is too large) and 2 more")
+    [first, *_] = render_thread(make_digest(unread=unread))
+    assert read_post(first).startswith("Could not be read: csrc/0.cu (it is too large), csrc/1.cu")
+    assert read_post(first).endswith("csrc/4.cu (it is too large) and 2 more")
 
 
 def test_a_revert_later_is_said_behind_the_hit_in_lead_and_thread() -> None:
-    made = render_digest(touched(hit(4), hit(2)))
+    made = render_digest(make_digest(make_hit(4), make_hit(2)))
     outcome = MergeOutcome(entry(4).pull, BACK, OutcomeKind.REVERTED)
     for post in (made.lead, made.thread[0]):
         before, after = post.build_payload(), add_outcomes(post.build_payload(), [outcome])
@@ -299,13 +301,13 @@ def test_the_contract_table_is_by_class_with_what_was_removed_first_and_no_behav
         change(ChangeKind.REMOVED, "a.B.f", before="f(self)"),
         change(ChangeKind.RENAMED, "a.B.g", new_name="a.B.h"),
     )
-    day_digest = replace(touched(), contracts=(contract(4, *rows),))
+    day_digest = replace(make_digest(), contracts=(contract(4, *rows),))
     methods = (
         "#4 B.f removed: f(self) (sched.py:88)",
         "#4 B.g renamed: B.h (sched.py:88)",
         "#4 B.c other signature: c(self) → c(self, d) (sched.py:88)",
     )
-    text = seen(render_thread(day_digest)[-1])
+    text = read_post(render_thread(day_digest)[-1])
     assert text.partition("Method · ")[2].split("\n") == [
         f"3 contract changes{''.join(methods)}",
         "Flag · 1 contract change#4 --max-model-len other default: 1 → 2 (sched.py:88)",
@@ -317,7 +319,8 @@ def test_the_contract_table_is_by_class_with_what_was_removed_first_and_no_behav
 
 def test_an_overview_of_days_begins_with_what_touches() -> None:
     days = MultiDayDigest(
-        Span(DAY.date, DAY.date, DAY.zone), (touched(hit(1)), touched(hit(2, TouchLevel.TOUCHES)))
+        Span(DAY.date, DAY.date, DAY.zone),
+        (make_digest(make_hit(1)), make_digest(make_hit(2, TouchLevel.TOUCHES))),
     )
     first = render_catch_up(days).blocks[1]
     lines = ["".join(part["text"] for part in piece["elements"]) for piece in nodes(first, "rich_text_section")]
@@ -326,9 +329,9 @@ def test_an_overview_of_days_begins_with_what_touches() -> None:
 
 @pytest.mark.parametrize(
     ("hits", "line"),
-    [((hit(4), hit(2, TouchLevel.TOUCHES)), "#4 breaks us, #2 touches"), ((), "nothing")],
+    [((make_hit(4), make_hit(2, TouchLevel.TOUCHES)), "#4 breaks us, #2 touches"), ((), "nothing")],
 )
 def test_a_report_with_a_profile_has_one_line_more(hits: tuple[MergeTouches, ...], line: str) -> None:
-    day_digest = touched(*hits)
+    day_digest = make_digest(*hits)
     with_profile, without = render_report(day_digest), render_report(replace(day_digest, touches=None))
     assert with_profile.replace(f"**Touches ascend:** {line}\n\n", "") == without

@@ -17,13 +17,13 @@ from bot.render.review.findings import get_claim, render_review, render_trigger
 from bot.render.review.sentences import NO_PROOF
 from tests.helpers.builders import entry, finding, summary
 from tests.helpers.tables import check_rows
-from tests.render.accepted import assert_taken, invisible, list_addresses, seen, strings
+from tests.render.accepted import assert_taken, invisible, list_addresses, read_post, strings
 from tests.render.hostile_days import LONGEST, TOKENS, WORST, full_review
 
 POSSIBLE = finding("Counts are doubled", status=FindingStatus.POSSIBLE, advice=FindingAdvice.WATCH)
 
 
-def reviewed(*findings: BugFinding, refuted: int = 0, risk_reason: str = "") -> Entry:
+def make_entry(*findings: BugFinding, refuted: int = 0, risk_reason: str = "") -> Entry:
     made = entry(5, entry_summary=summary(risk_reason=risk_reason), merge_commit="abc123")
     return replace(made, review=BugReview(findings, refuted))
 
@@ -45,7 +45,7 @@ def render(made: Entry, most: int = 12, limit: int = 600) -> Post:
     }
 )
 def test_a_trigger_is_part_of_a_sentence(trigger: str, sentence: str) -> None:
-    made = reviewed(finding(trigger=trigger))
+    made = make_entry(finding(trigger=trigger))
     elements = render_trigger(made.pull, finding(trigger=trigger), {5: made.pull.url}, 8, 100)
     assert "".join(strings(elements)) == f"{sentence} (confirmed in the code: adapt). "
 
@@ -85,7 +85,7 @@ def test_all_findings_as_they_are_read() -> None:
     ignored = finding(
         "It is slow", advice=FindingAdvice.IGNORE, certainty=Certainty.LOW, affected="", evidence=None
     )
-    post = render(reviewed(ignored, POSSIBLE, finding(certainty=Certainty.MEDIUM), refuted=2))
+    post = render(make_entry(ignored, POSSIBLE, finding(certainty=Certainty.MEDIUM), refuted=2))
     assert format_message(post) == (
         "Second reading, for bugs\n"
         "  • Confirmed in the code: The engine stops with an IndexError. Fails when a request has no tokens. "
@@ -113,11 +113,11 @@ def test_all_findings_as_they_are_read() -> None:
     }
 )
 def test_a_reading_without_a_finding_says_so_and_none_says_nothing(review: BugReview | None, text: str) -> None:
-    assert seen(render(replace(entry(5), review=review))) == text
+    assert read_post(render(replace(entry(5), review=review))) == text
 
 
 def test_findings_beyond_the_most_are_counted() -> None:
-    text = seen(render(reviewed(finding("First"), finding("Second"), finding("Third")), most=2))
+    text = read_post(render(make_entry(finding("First"), finding("Second"), finding("Third")), most=2))
     assert ("Second." in text, "Third." in text, "Not shown: 1 more finding." in text) == (True, False, True)
 
 
@@ -126,7 +126,7 @@ def test_findings_beyond_the_most_are_counted() -> None:
 def test_texts_of_the_model_and_of_files_are_literal(text: str) -> None:
     proof = Evidence(f"a{text}"[:200], f"x{text}", DiffSide.NEW, 7)
     hostile = finding(f"x{text}"[:300], trigger=f"x{text}"[:300], affected=text[:160], evidence=proof)
-    made = reviewed(hostile, replace(hostile, status=FindingStatus.POSSIBLE))
+    made = make_entry(hostile, replace(hostile, status=FindingStatus.POSSIBLE))
     post = render(made)
     assert_taken(post, list_addresses([made]))
     assert find_mentions(post.build_payload()) == []
@@ -137,8 +137,8 @@ def test_texts_of_the_model_and_of_files_are_literal(text: str) -> None:
 
 def test_a_credential_in_a_finding_is_not_shown() -> None:
     key = "ghp_" + "a1B2" * 9
-    made = reviewed(finding(f"It logs {key}", trigger=f"{key} is set", affected=f"Users of {key}"))
-    assert key not in seen(render(made))
+    made = make_entry(finding(f"It logs {key}", trigger=f"{key} is set", affected=f"Users of {key}"))
+    assert key not in read_post(render(made))
     assert key not in "".join(strings(render_trigger(made.pull, made.review.findings[0], {}, 25, 240)))  # type: ignore[union-attr]
 
 

@@ -31,7 +31,7 @@ from tests.render.accepted import (
     items,
     list_addresses,
     nodes,
-    seen,
+    read_post,
     strings,
 )
 from tests.render.hostile_days import LONGEST, NUMBERS, WORST, entries, full_review, lines, texts
@@ -40,7 +40,7 @@ SPAN = Span(DAY.date, DAY.date, DAY.zone)
 MONTH = Span(DAY.date - timedelta(days=MAX_RISKS_DAYS - 1), DAY.date, DAY.zone)
 
 
-def made(**fields: Any) -> RiskList:
+def make_list(**fields: Any) -> RiskList:
     """Three merges of a day, none of which stands out."""
     usual = RiskList("Engine", SPAN, "", merged=3, matching=3, taken_back=(), older=(), riskiest=())
     return replace(usual, **fields)
@@ -63,7 +63,7 @@ def pulls_of(risk_list: RiskList) -> list[PullRequest]:
     return [*listed, *risk_list.older, *(half for pair in risk_list.taken_back for half in (pair.pull, pair.by))]
 
 
-def known(risk_list: RiskList) -> set[str]:
+def collect_addresses(risk_list: RiskList) -> set[str]:
     return {each.url for each in pulls_of(risk_list)} | list_addresses((*risk_list.riskiest, *risk_list.below))
 
 
@@ -75,7 +75,7 @@ def risk_lists(draw: st.DrawFn) -> RiskList:
     titled = st.builds(pull, st.integers(10, 99), title=texts(256), merged_at=st.just(NOON))
     pairs = st.builds(MergeOutcome, titled, titled, st.sampled_from(OutcomeKind))
     merged = draw(st.integers(0, 5_000))
-    return made(
+    return make_list(
         name=draw(texts(100)),
         filters=draw(st.just("") | lines(1_000)),
         merged=merged,
@@ -94,7 +94,7 @@ def risk_lists(draw: st.DrawFn) -> RiskList:
 @given(risk_lists())
 @pytest.mark.slow
 def test_a_hostile_list_makes_a_message_that_slack_takes(risk_list: RiskList) -> None:
-    assert_taken(render_risk_list(risk_list), known(risk_list))
+    assert_taken(render_risk_list(risk_list), collect_addresses(risk_list))
 
 
 @check_rows(WORST, [0, 5, MAX_TOP_RISKS])
@@ -103,7 +103,7 @@ def test_the_longest_reviews_of_the_longest_list_stay_within_the_budget(text: st
     whole = longest(text, LONGEST)
     listed = tuple(replace(each, review=full_review(text)) for each in whole.riskiest)
     risk_list = replace(whole, riskiest=listed[:bar], below=listed[bar:], top=MAX_TOP_RISKS)
-    assert_taken(render_risk_list(risk_list), known(risk_list))
+    assert_taken(render_risk_list(risk_list), collect_addresses(risk_list))
 
 
 def low(number: int) -> Entry:
@@ -111,8 +111,8 @@ def low(number: int) -> Entry:
 
 
 def test_those_below_the_bar_stand_below_it_in_their_order() -> None:
-    risk_list = made(merged=18, matching=18, riskiest=(risky(1),), below=(low(2), low(3)), top=3, ranked=16)
-    text = seen(render_risk_list(risk_list))
+    risk_list = make_list(merged=18, matching=18, riskiest=(risky(1),), below=(low(2), low(3)), top=3, ranked=16)
+    text = read_post(render_risk_list(risk_list))
     assert "Below the bar (listed because of top:3)" in text
     assert [text.index(f"#{number} ") for number in (1, 2, 3)] == sorted(
         text.index(f"#{number} ") for number in (1, 2, 3)
@@ -123,7 +123,7 @@ def test_those_below_the_bar_stand_below_it_in_their_order() -> None:
 
 
 def test_where_nothing_stands_out_the_others_are_still_ranked() -> None:
-    text = seen(render_risk_list(made(below=(low(2),), top=1, ranked=3)))
+    text = read_post(render_risk_list(make_list(below=(low(2),), top=1, ranked=3)))
     assert text.index("Nothing stands out.") < text.index("Below the bar") < text.index("#2 ")
 
 
@@ -133,12 +133,12 @@ def test_where_nothing_stands_out_the_others_are_still_ranked() -> None:
 )
 def test_fewer_than_asked_for_are_said_to_be_all(ranked: int, sentence: str) -> None:
     listed = (risky(1), low(2))[:ranked]
-    text = seen(render_risk_list(made(riskiest=listed[:1], below=listed[1:], top=5, ranked=ranked)))
+    text = read_post(render_risk_list(make_list(riskiest=listed[:1], below=listed[1:], top=5, ranked=ranked)))
     assert sentence in text
 
 
 def test_without_top_nothing_is_said_of_the_bar() -> None:
-    text = seen(render_risk_list(made(riskiest=(risky(1),), ranked=3)))
+    text = read_post(render_risk_list(make_list(riskiest=(risky(1),), ranked=3)))
     assert "bar" not in text
     assert "ranked" not in text
 
@@ -157,7 +157,7 @@ def test_no_text_of_others_breaks_lines_or_reads_backwards(risk_list: RiskList) 
 
 @pytest.mark.parametrize("typed", ["a\u202eyp", "a\nb"], ids=ascii)
 def test_filters_that_nothing_fits_neither_break_lines_nor_read_backwards(typed: str) -> None:
-    post = render_risk_list(made(matching=0, filters=str(Filters(authors=(typed,)))))
+    post = render_risk_list(make_list(matching=0, filters=str(Filters(authors=(typed,)))))
     assert [text for text in strings(list(post.blocks)) if invisible(text) or "\n" in text] == []
 
 
@@ -200,7 +200,7 @@ def longest(text: str, repository: Repository = REPOSITORY) -> RiskList:
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
 def test_the_longest_list_stays_within_the_budget(text: str) -> None:
     risk_list = replace(longest(text), filters="author:ada", caveats=())
-    assert_taken(render_risk_list(risk_list), known(risk_list))
+    assert_taken(render_risk_list(risk_list), collect_addresses(risk_list))
 
 
 @pytest.mark.parametrize("repository", [REPOSITORY, LONGEST], ids=["usual", "longest"])
@@ -210,7 +210,7 @@ def test_slack_takes_the_longest_list_and_nobody_is_pinged(text: str, repository
     risk_list = longest(text, repository)
     payload = render_risk_list(risk_list).build_payload()
     assert check_message(payload) is None
-    assert (find_mentions(payload), set(find_links(payload)) - known(risk_list)) == ([], set())
+    assert (find_mentions(payload), set(find_links(payload)) - collect_addresses(risk_list)) == ([], set())
 
 
 @pytest.mark.parametrize("above", [0, 1, 9])
@@ -218,7 +218,7 @@ def test_slack_takes_the_longest_list_and_nobody_is_pinged(text: str, repository
 def test_the_longest_list_stays_within_the_budget_with_others_below_the_bar(text: str, above: int) -> None:
     whole = replace(longest(text), filters="author:ada", caveats=(), top=MAX_TOP_RISKS, ranked=MAX_TOP_RISKS)
     risk_list = replace(whole, riskiest=whole.riskiest[:above], below=whole.riskiest[above:])
-    assert_taken(render_risk_list(risk_list), known(whole))
+    assert_taken(render_risk_list(risk_list), collect_addresses(whole))
 
 
 @pytest.mark.parametrize("repository", [REPOSITORY, LONGEST], ids=["usual", "longest"])
@@ -229,7 +229,7 @@ def test_the_longest_notes_and_names_stay_within_the_budget(repository: Reposito
 @pytest.mark.parametrize("repository", [REPOSITORY, LONGEST], ids=["usual", "longest"])
 def test_claims_full_of_numbers_are_taken(repository: Repository) -> None:
     risk_list = longest(NUMBERS, repository)
-    assert_taken(render_risk_list(risk_list), known(risk_list))
+    assert_taken(render_risk_list(risk_list), collect_addresses(risk_list))
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_claims_full_of_numbers_are_taken(repository: Repository) -> None:
     ],
 )
 def test_the_title_names_repository_days_and_count(fields: dict[str, Any], expected: str) -> None:
-    post = render_risk_list(made(**fields))
+    post = render_risk_list(make_list(**fields))
     assert post.blocks[0]["text"]["text"] == f"Risky changes · {expected}"
     assert post.text == f"Risky changes · {expected}"
 
@@ -255,11 +255,13 @@ def test_the_longest_name_leaves_the_days_and_the_count_in_the_title() -> None:
 
 
 def test_notifications_get_the_title_with_markup_put_out() -> None:
-    assert render_risk_list(made(name="R&D <!here>")).text.startswith("Risky changes · R&amp;D &lt;!here&gt; · ")
+    assert render_risk_list(make_list(name="R&D <!here>")).text.startswith(
+        "Risky changes · R&amp;D &lt;!here&gt; · "
+    )
 
 
 def test_what_was_taken_back_comes_before_what_may_be() -> None:
-    text = seen(render_risk_list(made(taken_back=(pair(7),), riskiest=(risky(3),))))
+    text = read_post(render_risk_list(make_list(taken_back=(pair(7),), riskiest=(risky(3),))))
     assert text.index("Already reverted or repaired") < text.index("Worth a second look")
 
 
@@ -277,14 +279,14 @@ LASTED = {
 @pytest.mark.parametrize("lasted", LASTED)
 @pytest.mark.parametrize("fate", OutcomeKind)
 def test_a_pair_says_how_it_ended_and_after_how_long(lasted: str, fate: OutcomeKind) -> None:
-    text = seen(render_risk_list(made(taken_back=(pair(7, LASTED[lasted], fate),))))
+    text = read_post(render_risk_list(make_list(taken_back=(pair(7, LASTED[lasted], fate),))))
     # that of a revert only says the same again
     title = "" if fate is OutcomeKind.REVERTED else " Change number 507"
     assert f"#7 Change number 7, {fate} after {lasted} by #507{title}\n" in text
 
 
 def test_what_takes_back_an_earlier_day_says_so() -> None:
-    text = seen(render_risk_list(made(older=(pull(9, title="Revert it (#1)"),))))
+    text = read_post(render_risk_list(make_list(older=(pull(9, title="Revert it (#1)"),))))
     assert "#9 Revert it (#1), which reverts an earlier change" in text
 
 
@@ -293,20 +295,22 @@ def test_what_takes_back_an_earlier_day_says_so() -> None:
 )
 def test_pairs_beyond_eight_lines_are_counted(pairs: int, older: int, shown: int, more: int) -> None:
     backs = tuple(pair(number) for number in range(1, pairs + 1))
-    post = render_risk_list(made(taken_back=backs, older=tuple(pull(900 + number) for number in range(older))))
+    post = render_risk_list(
+        make_list(taken_back=backs, older=tuple(pull(900 + number) for number in range(older)))
+    )
     listed = items(post)
     assert len(listed) == shown
-    assert ("more: ask for fewer days" in seen(post)) == bool(more)
+    assert ("more: ask for fewer days" in read_post(post)) == bool(more)
     if more:
         assert listed[-1][0]["text"] == f"and {more} more: ask for fewer days to see them"
         assert shown - 1 + more == pairs + older
 
 
 def test_entries_keep_their_order_and_carry_rules_and_the_proven_claim() -> None:
-    post = render_risk_list(made(riskiest=(risky(3, "It may count twice, see #9."), risky(9))))
+    post = render_risk_list(make_list(riskiest=(risky(3, "It may count twice, see #9."), risky(9))))
     assert [item[0]["url"] for item in items(post)] == [pull(3).url, pull(9).url]
     expected = "🔴 highest risk: adds 400 lines of product code; touches 4 product folders"
-    assert f"#3 Change number 3 — It may count twice, see #9. {expected}" in seen(post)
+    assert f"#3 Change number 3 — It may count twice, see #9. {expected}" in read_post(post)
     assert find_links(post.build_payload()) == [pull(3).url, pull(9).url, pull(9).url]
 
 
@@ -322,7 +326,7 @@ def test_entries_keep_their_order_and_carry_rules_and_the_proven_claim() -> None
     ],
 )
 def test_a_list_without_entries_says_why(fields: dict[str, Any], expected: str) -> None:
-    sentences = [text for text in _sentences(made(**fields)) if "stands out" in text or "matches" in text]
+    sentences = [text for text in _sentences(make_list(**fields)) if "stands out" in text or "matches" in text]
     assert sentences == ([expected] if expected else [])
 
 
@@ -349,5 +353,5 @@ def _sentences(risk_list: RiskList) -> Iterable[str]:
     ],
 )
 def test_the_last_line_says_what_the_list_does_not_cover(fields: dict[str, Any], expected: list[str]) -> None:
-    post = render_risk_list(made(**fields))
+    post = render_risk_list(make_list(**fields))
     assert [block["elements"][0]["text"] for block in post.blocks if block["type"] == "context"] == expected

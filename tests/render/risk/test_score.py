@@ -21,7 +21,7 @@ from bot.domain.track_record.tally import Tally
 from bot.render.risk.score import format_score, render_score
 from tests.helpers.builders import DAY, NOON, REPOSITORY, pull
 from tests.helpers.tables import check_rows
-from tests.render.accepted import assert_taken, invisible, items, seen, strings
+from tests.render.accepted import assert_taken, invisible, items, read_post, strings
 from tests.render.hostile_days import LONGEST, WORST, lines, texts
 
 SPAN = Span(DAY.date - timedelta(days=89), DAY.date, DAY.zone)
@@ -37,24 +37,26 @@ USUAL = TrackRecordScore(
 )
 
 
-def hit(
+def make_hit(
     number: int, title: str = "", fate: OutcomeKind = OutcomeKind.REVERTED, repository: Repository = REPOSITORY
 ) -> MergeOutcome:
     first = pull(number, title=title or f"Change number {number}", merged_at=NOON, repository=repository)
     return MergeOutcome(first, replace(first, number=number + 500, merged_at=NOON + timedelta(hours=30)), fate)
 
 
-def known(hits: Iterable[MergeOutcome]) -> set[str]:
+def collect_addresses(hits: Iterable[MergeOutcome]) -> set[str]:
     return {half.url for each in hits for half in (each.pull, each.by)}
 
 
-def said(**fields: Any) -> list[str]:
+def format_lines(**fields: Any) -> list[str]:
     """The lines of a terminal, which are those of the message."""
     return [line.strip(" •") for line in format_score(replace(USUAL, **fields)).splitlines() if line]
 
 
 def test_the_whole_of_it_as_it_is_read() -> None:
-    score = replace(USUAL, hits=(hit(9), hit(7, fate=OutcomeKind.REPAIRED)), young=7, known=12, unrated=5)
+    score = replace(
+        USUAL, hits=(make_hit(9), make_hit(7, fate=OutcomeKind.REPAIRED)), young=7, known=12, unrated=5
+    )
     assert format_score(score) == (
         "  • Listed: 64 of 1,890 merged pull requests, in 71 digests. Later: 3 reverted and 4 repaired (11%, "
         "95% interval 5.4 to 21%), of all others 2.1%.\n  • Hits: this list 7; random picks 1.4; largest "
@@ -83,7 +85,7 @@ REVIEWS = ReviewScore(
 
 def tell_reviews(reviews: ReviewScore) -> list[str]:
     """The lines below the title of the part on reviews; a blank before % is no matter."""
-    lines = said(reviews=reviews)
+    lines = format_lines(reviews=reviews)
     start = lines.index("Rules and second reading") + 1
     return [line.replace(" %", "%") for line in lines[start:-1]]
 
@@ -127,7 +129,7 @@ def test_where_the_rules_would_have_listed_nothing_it_says_so() -> None:
 
 
 def test_without_reviews_nothing_is_said_of_them() -> None:
-    assert said(reviews=replace(REVIEWS, by_verdict=())) == said()
+    assert format_lines(reviews=replace(REVIEWS, by_verdict=())) == format_lines()
 
 
 def test_the_title_names_repository_and_days() -> None:
@@ -138,8 +140,8 @@ def test_the_title_names_repository_and_days() -> None:
 
 
 def test_the_message_says_what_the_terminal_does() -> None:
-    score = replace(USUAL, hits=(hit(9),))
-    in_slack = " ".join(seen(render_score("Engine", SPAN, score)).split())
+    score = replace(USUAL, hits=(make_hit(9),))
+    in_slack = " ".join(read_post(render_score("Engine", SPAN, score)).split())
     for line in format_score(score).splitlines():
         assert line.strip(" •") in in_slack
 
@@ -167,7 +169,7 @@ def test_the_message_says_what_the_terminal_does() -> None:
     ids=["none listed", "none taken back", "all", "rare"],
 )
 def test_what_was_listed_is_told_in_counts(fields: dict[str, Any], sentence: str) -> None:
-    assert said(**fields)[0].endswith(sentence)
+    assert format_lines(**fields)[0].endswith(sentence)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +181,7 @@ def test_what_was_listed_is_told_in_counts(fields: dict[str, Any], sentence: str
     ],
 )
 def test_what_was_missed_is_told(listed: Tally, others: Tally, sentence: str) -> None:
-    assert said(listed=listed, others=others)[2] == sentence
+    assert format_lines(listed=listed, others=others)[2] == sentence
 
 
 @pytest.mark.parametrize(
@@ -209,20 +211,20 @@ def test_what_was_missed_is_told(listed: Tally, others: Tally, sentence: str) ->
     ids=["few", "little chance", "between", "not better", "better"],
 )
 def test_the_verdict_says_why(fields: dict[str, Any], sentence: str) -> None:
-    assert sentence in said(**fields)[3]
+    assert sentence in format_lines(**fields)[3]
 
 
 def test_a_list_without_a_signal_says_that_less_will_be_listed() -> None:
-    told = said(p_value=0.9, shortfall_p_value=0.02, by_chance=7.3)[3]
+    told = format_lines(p_value=0.9, shortfall_p_value=0.02, by_chance=7.3)[3]
     assert "digests list at most one change of the highest band" in told
-    assert "at most one" not in said()[3]
+    assert "at most one" not in format_lines()[3]
 
 
 def test_without_digests_it_says_what_to_do() -> None:
     post = render_score("Engine", SPAN, TrackRecordScore(unrated=1))
-    assert "There is nothing to score" in seen(post)
-    assert "/prdigest subscribe at 09:00" in seen(post)
-    assert "1 digest was posted before scores were kept." in seen(post)
+    assert "There is nothing to score" in read_post(post)
+    assert "/prdigest subscribe at 09:00" in read_post(post)
+    assert "1 digest was posted before scores were kept." in read_post(post)
     assert len(render_score("Engine", SPAN, TrackRecordScore()).blocks) == 2
 
 
@@ -236,19 +238,19 @@ def test_without_digests_it_says_what_to_do() -> None:
     ],
 )
 def test_the_small_print_says_what_the_counts_rest_on(fields: dict[str, Any], note: str) -> None:
-    (usual,), (told,) = said()[4:], said(**fields)[4:]
+    (usual,), (told,) = format_lines()[4:], format_lines(**fields)[4:]
     assert note in told
     assert note not in usual
 
 
 @pytest.mark.parametrize("others", [Tally(235), Tally(236, 1), Tally(236, 0, 1)])
 def test_few_without_reverts_are_no_wonder(others: Tally) -> None:
-    assert "in another way" not in "".join(said(listed=Tally(64), others=others))
+    assert "in another way" not in "".join(format_lines(listed=Tally(64), others=others))
 
 
 @pytest.mark.parametrize(("many", "more"), [(0, 0), (8, 0), (9, 2), (40, 33)])
 def test_hits_beyond_eight_lines_are_counted(many: int, more: int) -> None:
-    post = render_score("Engine", SPAN, replace(USUAL, hits=tuple(hit(n) for n in range(1, many + 1))))
+    post = render_score("Engine", SPAN, replace(USUAL, hits=tuple(make_hit(n) for n in range(1, many + 1))))
     named = items(post)[3:]
     assert len(named) == min(many, 8)
     if more:
@@ -256,7 +258,7 @@ def test_hits_beyond_eight_lines_are_counted(many: int, more: int) -> None:
 
 
 tallies = st.builds(Tally, st.integers(40, 9_999), st.integers(0, 20), st.integers(0, 20))
-hits = st.builds(hit, st.integers(1, 400), texts(256), st.sampled_from(OutcomeKind))
+hits = st.builds(make_hit, st.integers(1, 400), texts(256), st.sampled_from(OutcomeKind))
 shares = st.floats(0, 1)
 scores = st.builds(
     TrackRecordScore,
@@ -285,7 +287,7 @@ scores = st.builds(
 @given(scores, texts(100))
 def test_a_hostile_score_makes_a_message_that_slack_takes(score: TrackRecordScore, name: str) -> None:
     post = render_score(name, SPAN, score)
-    assert_taken(post, known(score.hits))
+    assert_taken(post, collect_addresses(score.hits))
     assert [text for text in strings(list(post.blocks)) if invisible(text) or "\n" in text] == []
 
 
@@ -297,6 +299,6 @@ def test_no_title_steers_a_terminal(score: TrackRecordScore) -> None:
 @pytest.mark.parametrize("repository", [REPOSITORY, LONGEST], ids=["usual", "longest"])
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
 def test_the_longest_score_stays_within_the_budget(text: str, repository: Repository) -> None:
-    worst = tuple(hit(999_999_000 - n, text[:256], OutcomeKind.PARTLY, repository) for n in range(99))
+    worst = tuple(make_hit(999_999_000 - n, text[:256], OutcomeKind.PARTLY, repository) for n in range(99))
     score = replace(USUAL, hits=worst, young=64, known=9_999, unrated=999, versions=(text,) * 9)
-    assert_taken(render_score(text[:100], SPAN, score), known(worst))
+    assert_taken(render_score(text[:100], SPAN, score), collect_addresses(worst))

@@ -39,11 +39,11 @@ OLD = Subscription("C0OPEN", WEB, Timing(dt.time(17, 30), BERLIN, weekdays=True)
 Json = dict[str, Any]
 
 
-def opened(old: Subscription | None = None, asked: SlackRequest | None = None) -> Json:
+def render_opened(old: Subscription | None = None, asked: SlackRequest | None = None) -> Json:
     return render_form((REPOSITORY, WEB), USUAL, old, asked or slack_request())
 
 
-def sent(view: Json, **values: Json) -> Json:
+def make_submission(view: Json, **values: Json) -> Json:
     """As Slack sends it, with what somebody put into some fields."""
     settings = get_initial_settings(add_default_ids(view["blocks"]), None)
     state = {block: {action: setting} for (block, action), setting in settings.items()}
@@ -58,7 +58,7 @@ def option(value: str) -> Json:
 
 def errors(view: Json, values: dict[str, Json], known: AllowedRepositories = KNOWN) -> dict[str, str]:
     with pytest.raises(FormErrors) as caught:
-        parse_form(sent(view, **values), known)
+        parse_form(make_submission(view, **values), known)
     assert [sentence for sentence in caught.value.errors.values() if not is_one_sentence(sentence)] == []
     return caught.value.errors
 
@@ -68,7 +68,7 @@ def errors(view: Json, values: dict[str, Json], known: AllowedRepositories = KNO
 
 @pytest.mark.parametrize("old", [None, OLD], ids=["new", "known"])
 def test_slack_opens_it(old: Subscription | None) -> None:
-    view = opened(old)
+    view = render_opened(old)
     assert VIEW(view)
     assert find_mentions({"blocks": view["blocks"]}) == []
     assert [view[part]["text"] for part in ("title", "submit", "close")] == ["Subscription", "Save", "Cancel"]
@@ -88,25 +88,25 @@ def test_the_largest_is_opened_too() -> None:
 @given(st.lists(texts(60), max_size=4))
 def test_hostile_filters_are_literal(labels: list[str]) -> None:
     old = Subscription("C0OPEN", WEB, OLD.timing, DigestView(Filters(labels=tuple(labels))), by="U0ADA")
-    assert find_mentions({"blocks": opened(old)["blocks"]}) == []
+    assert find_mentions({"blocks": render_opened(old)["blocks"]}) == []
 
 
 # --- what comes back
 
 
 def test_what_was_shown_comes_back_as_it_was() -> None:
-    wish, channel, replaces = parse_form(sent(opened(OLD)), KNOWN)
+    wish, channel, replaces = parse_form(make_submission(render_opened(OLD)), KNOWN)
     assert wish == SubscriptionRequest(WEB, dt.time(17, 30), BERLIN, weekdays=True, view=VIEWED)
     assert (channel, replaces) == ("C0OPEN", OLD.id)
 
 
 def test_a_new_one_comes_back_with_what_is_usual() -> None:
-    wish, channel, replaces = parse_form(sent(opened()), KNOWN)
+    wish, channel, replaces = parse_form(make_submission(render_opened()), KNOWN)
     assert (wish, channel, replaces) == (SubscriptionRequest(REPOSITORY, *USUAL, weekdays=False), "C0DIGEST", "")
 
 
 def test_in_direct_messages_it_is_personal_and_in_ones_own_zone() -> None:
-    wish, channel, _ = parse_form(sent(opened(asked=slack_request(channel="D0ADA"))), KNOWN)
+    wish, channel, _ = parse_form(make_submission(render_opened(asked=slack_request(channel="D0ADA"))), KNOWN)
     assert (wish.is_personal, wish.is_mine, wish.zone, channel) == (True, True, None, "")
 
 
@@ -139,7 +139,7 @@ CHOSEN: dict[str, tuple[dict[str, Json], SubscriptionRequest]] = {
 
 @pytest.mark.parametrize(("values", "expected"), CHOSEN.values(), ids=CHOSEN)
 def test_each_field_is_read(values: dict[str, Json], expected: SubscriptionRequest) -> None:
-    wish, channel, _ = parse_form(sent(opened(), **values), KNOWN)
+    wish, channel, _ = parse_form(make_submission(render_opened(), **values), KNOWN)
     assert (wish, channel) == (expected, "" if expected.is_personal else "C0DIGEST")
     assert SubscriptionRequest.parse(str(wish), KNOWN) == wish
 
@@ -180,11 +180,11 @@ WRONG: dict[str, tuple[dict[str, Json], dict[str, str]]] = {
 
 @pytest.mark.parametrize(("values", "expected"), WRONG.values(), ids=WRONG)
 def test_what_can_not_be_used_is_told_at_its_field(values: dict[str, Json], expected: dict[str, str]) -> None:
-    assert errors(opened(), values) == expected
+    assert errors(render_opened(), values) == expected
 
 
 def test_a_repository_that_was_taken_from_the_settings_meanwhile_is_told_at_its_field() -> None:
-    assert errors(opened(OLD), {}, AllowedRepositories(REPOSITORY)) == {
+    assert errors(render_opened(OLD), {}, AllowedRepositories(REPOSITORY)) == {
         "repository": "I'm not set up for Acme/web.app: ask about octo/engine."
     }
 
@@ -197,7 +197,7 @@ def test_what_is_too_long_in_all_is_told_at_the_filters() -> None:
 
 @given(texts(500))
 def test_whatever_is_typed_is_read_or_refused(typed: str) -> None:
-    view = sent(opened(), filter={"value": typed})
+    view = make_submission(render_opened(), filter={"value": typed})
     try:
         wish, _, _ = parse_form(copy.deepcopy(view), KNOWN)
     except UsageError:
@@ -206,7 +206,7 @@ def test_whatever_is_typed_is_read_or_refused(typed: str) -> None:
 
 
 def test_what_it_knows_of_where_it_was_opened_fits() -> None:
-    view = opened(OLD, slack_request(response_url="https://hooks.slack.test/1"))
+    view = render_opened(OLD, slack_request(response_url="https://hooks.slack.test/1"))
     assert json.loads(view["private_metadata"]) == {
         "version": 2,
         "id": OLD.id,
@@ -266,13 +266,13 @@ CHECKED = replace(OLD, view=DigestView(only=ViewLevel.TOUCHING, profile="gone"))
 NAMES = ("ascend", "xpu")
 
 
-def profiled(old: Subscription | None = None, names: tuple[str, ...] = NAMES) -> Json:
+def render_profiled(old: Subscription | None = None, names: tuple[str, ...] = NAMES) -> Json:
     return render_form((REPOSITORY, WEB), USUAL, old, slack_request(), names)
 
 
 def test_a_profile_is_asked_for_only_where_there_are_some() -> None:
-    assert "profile" not in {block["block_id"] for block in profiled(names=())["blocks"]}
-    (field,) = [block for block in profiled()["blocks"] if block["block_id"] == "profile"]
+    assert "profile" not in {block["block_id"] for block in render_profiled(names=())["blocks"]}
+    (field,) = [block for block in render_profiled()["blocks"] if block["block_id"] == "profile"]
     assert [option["value"] for option in field["element"]["options"]] == ["-", *NAMES]
     assert field["element"]["initial_option"]["value"] == "-"
 
@@ -289,16 +289,16 @@ def test_a_profile_is_asked_for_only_where_there_are_some() -> None:
     ],
 )
 def test_the_profile_is_read(values: dict[str, Json], view: DigestView) -> None:
-    wish, *_ = parse_form(sent(profiled(), **values), KNOWN)
+    wish, *_ = parse_form(make_submission(render_profiled(), **values), KNOWN)
     assert wish.view == view
 
 
 def test_what_touches_nothing_in_particular_is_refused_at_its_field() -> None:
     with pytest.raises(FormErrors) as caught:
-        parse_form(sent(profiled(), only=option("touching")), KNOWN)
+        parse_form(make_submission(render_profiled(), only=option("touching")), KNOWN)
     assert caught.value.errors == {"profile": "Choose a profile, or show more than what touches it."}
 
 
 def test_a_profile_that_is_gone_stays_until_somebody_chooses_another() -> None:
-    wish, *_ = parse_form(sent(profiled(CHECKED)), KNOWN)
+    wish, *_ = parse_form(make_submission(render_profiled(CHECKED)), KNOWN)
     assert wish.view == CHECKED.view

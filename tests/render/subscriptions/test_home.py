@@ -17,7 +17,7 @@ from bot.domain.operations.run import Run, RunOutcome
 from bot.ports import Post
 from bot.render.subscriptions.home import render_home
 from tests.helpers.world import as_read
-from tests.render.accepted import invisible, seen
+from tests.render.accepted import invisible, read_post
 from tests.render.hostile_days import WORST, texts
 from tests.render.subscriptions.test_subscription_list import DUE, ENGINE, FIXED, LARGE, OWN, several
 
@@ -37,7 +37,7 @@ def page(
     channels = {f"<#{each.channel}>" for each, _ in planned}
     assert set(find_mentions(payload)) <= channels
     assert set(find_links(payload)) <= {each.address for each in latest or []}
-    assert invisible(seen(Post("", blocks))) == []
+    assert invisible(read_post(Post("", blocks))) == []
     return blocks
 
 

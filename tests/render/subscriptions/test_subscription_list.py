@@ -34,7 +34,7 @@ from bot.render.subscriptions.subscription_list import (
 )
 from tests.helpers.builders import REPOSITORY, make_view
 from tests.helpers.world import as_read
-from tests.render.accepted import MOST_BLOCKS, invisible, nodes, seen
+from tests.render.accepted import MOST_BLOCKS, invisible, nodes, read_post
 from tests.render.hostile_days import LONGEST, texts
 
 DUE = datetime(2026, 3, 2, 8, tzinfo=UTC)
@@ -65,7 +65,7 @@ def assert_taken(post: Post) -> None:
     payload = post.build_payload()
     assert check_message(payload) is None
     assert (set(find_mentions(payload)) <= {"<#C0DIGEST>"}, find_links(payload)) == (True, [])
-    assert invisible(seen(post)) == []
+    assert invisible(read_post(post)) == []
     assert len(post.blocks) <= MOST_BLOCKS
 
 

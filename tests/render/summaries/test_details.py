@@ -51,7 +51,7 @@ def assert_leads_home(view: View, made: Entry) -> None:
     assert all(url.startswith("https://github.com/") for url in urls)
 
 
-def seen(view: View) -> str:
+def read_view(view: View) -> str:
     return "\n".join("".join(strings(block)) for block in view["blocks"])
 
 
@@ -66,7 +66,7 @@ evidence = st.builds(Evidence, lines(120), lines(300), st.sampled_from(DiffSide)
 
 
 @st.composite
-def opened(draw: st.DrawFn) -> Entry:
+def draw_entry(draw: st.DrawFn) -> Entry:
     """A hostile entry with files and quotes, its title and its paths with something to see in them."""
     made = draw(entries(draw(st.integers(1, LAST))))
     parts = ("what_changed_and_why", "technical_impact", "potential_risks", "key_insights")
@@ -78,7 +78,7 @@ def opened(draw: st.DrawFn) -> Entry:
     return replace(made, pull=changed, summary=hostile_summary)
 
 
-@given(opened())
+@given(draw_entry())
 @pytest.mark.slow
 def test_a_hostile_pull_request_makes_a_window_that_slack_opens(made: Entry) -> None:
     view = render_details_view(made)
@@ -86,7 +86,7 @@ def test_a_hostile_pull_request_makes_a_window_that_slack_opens(made: Entry) -> 
     assert_leads_home(view, made)
 
 
-@given(opened())
+@given(draw_entry())
 @pytest.mark.slow
 def test_no_text_of_others_breaks_lines_or_reads_backwards(made: Entry) -> None:
     view = render_details_view(replace(made, risk=replace(made.risk, reasons=("touches",))))
@@ -166,12 +166,12 @@ def test_the_longest_review_makes_a_window_that_slack_opens(text: str) -> None:
     view = render_details_view(made)
     assert_opens(view)
     assert_leads_home(view, made)
-    assert "Not shown" not in seen(view)
+    assert "Not shown" not in read_view(view)
 
 
 def test_all_findings_are_in_the_window() -> None:
     made = replace(entry(5), review=BugReview(tuple(finding(f"Finding {n}") for n in range(12))))
-    text = seen(render_details_view(made))
+    text = read_view(render_details_view(made))
     assert [n for n in range(12) if f"Finding {n}. " not in text] == []
 
 
@@ -200,14 +200,14 @@ def test_the_window_is_titled_with_the_number(number: int) -> None:
 def test_a_window_that_waits_says_for_what(repository: Repository) -> None:
     view = render_loading_view(Reference(repository, LAST))
     assert_opens(view)
-    assert seen(view) == f"Reading {repository}#{LAST}…"
+    assert read_view(view) == f"Reading {repository}#{LAST}…"
 
 
 @given(texts(1_000))
 def test_a_window_that_can_not_be_filled_says_why(typed: str) -> None:
     view = render_error_view(UsageError(f"{typed!r} I couldn't find a pull request number."), "a1b2c3", 5)
     assert_opens(view)
-    assert seen(view).endswith(" I couldn't find a pull request number.")
+    assert read_view(view).endswith(" I couldn't find a pull request number.")
 
 
 @pytest.mark.parametrize(
@@ -223,13 +223,13 @@ def test_a_window_that_can_not_be_filled_says_why(typed: str) -> None:
 def test_a_window_that_can_not_be_filled_shows_what_a_message_would(error: Exception, expected: str) -> None:
     view = render_error_view(error, "a1b2c3", 5)
     assert_opens(view)
-    assert seen(view).endswith(expected)
-    assert "evil" not in seen(view)
+    assert read_view(view).endswith(expected)
+    assert "evil" not in read_view(view)
 
 
 def test_sections_are_shown_whole() -> None:
     long = "The counter moved. " * 140  # far more than a message shows
-    text = seen(render_details_view(entry(5, entry_summary=summary(what_changed_and_why=long))))
+    text = read_view(render_details_view(entry(5, entry_summary=summary(what_changed_and_why=long))))
     assert f"What changed and why\n{long.strip()}" in text
     assert [
         name for name in ("Technical impact\n", "Potential risks\n", "Key insights\n") if name not in text
@@ -238,7 +238,7 @@ def test_sections_are_shown_whole() -> None:
 
 def test_every_quote_is_shown_with_its_place() -> None:
     proof = tuple(Evidence(f"engine/{n}.py", f"return {n}", DiffSide.NEW, n) for n in range(1, MAX_QUOTES + 1))
-    text = seen(render_details_view(entry(5, entry_summary=summary(evidence=proof))))
+    text = read_view(render_details_view(entry(5, entry_summary=summary(evidence=proof))))
     assert [
         citation.path for citation in proof if f"{citation.path}:{citation.line} {citation.quote}" not in text
     ] == []
@@ -246,7 +246,7 @@ def test_every_quote_is_shown_with_its_place() -> None:
 
 def test_a_quote_of_a_line_that_is_gone_leads_to_the_diff() -> None:
     made = entry(5, entry_summary=summary(evidence=(Evidence("engine/core.py", "return 1", DiffSide.OLD, 7),)))
-    assert "engine/core.py (removed) return 1" in seen(render_details_view(made))
+    assert "engine/core.py (removed) return 1" in read_view(render_details_view(made))
     line = "#diff-62cd9605f3f646b295d76b851898fa74e900bbc5ca91b4a1070434244522d05eL7"
     assert f"{made.pull.url}/files{line}" in find_links({"blocks": render_details_view(made)["blocks"]})
 
@@ -281,20 +281,20 @@ def test_the_largest_files_come_first_and_the_rest_is_counted(
 
 def test_a_file_says_what_happened_to_it() -> None:
     view = render_details_view(entry(5, files=[changed_file("engine/core.py", 1_234, 5, status="renamed")]))
-    assert "engine/core.py renamed, +1,234 −5" in seen(view)  # noqa: RUF001 (a minus)
+    assert "engine/core.py renamed, +1,234 −5" in read_view(view)  # noqa: RUF001 (a minus)
 
 
 def test_files_that_could_not_be_read_are_not_listed() -> None:
     view = render_details_view(entry(5, files=None, changed_files=7))
-    assert "Files" not in seen(view)
-    assert "Risk: not assessed because its files could not be read" in seen(view)
+    assert "Files" not in read_view(view)
+    assert "Risk: not assessed because its files could not be read" in read_view(view)
 
 
 def test_the_window_says_again_what_it_is_and_how_risky() -> None:
     made = replace(
         entry(5, title="Count once", entry_summary=summary(action="Set the flag.")), risk=Risk(20, ("adds lines",))
     )
-    text = seen(render_details_view(made))
+    text = read_view(render_details_view(made))
     assert [
         part for part in ("Count once", "#5 Requests are", "highest", "Set the flag.") if part not in text
     ] == []

@@ -23,7 +23,7 @@ from bot.render.blocks.rich_text import count_characters
 from bot.render.summaries.post import render_summary
 from tests.helpers.builders import REPOSITORY, changed_file, entry, failed, finding, pull, summary
 from tests.helpers.tables import check_rows
-from tests.render.accepted import MOST_BLOCKS, MOST_CHARACTERS, invisible, nodes, seen, strings
+from tests.render.accepted import MOST_BLOCKS, MOST_CHARACTERS, invisible, nodes, read_post, strings
 from tests.render.hostile_days import LONGEST, WORST, entries, full_review, lines, texts
 
 # a quote that was found in a diff is never short, but may hold anything
@@ -31,7 +31,7 @@ evidence = st.builds(Evidence, lines(120), lines(300), st.sampled_from(DiffSide)
 
 
 @st.composite
-def said(draw: st.DrawFn) -> Summary:
+def draw_summary(draw: st.DrawFn) -> Summary:
     parts = ("what_changed_and_why", "technical_impact", "potential_risks", "key_insights")
     proof = tuple(draw(st.lists(evidence, max_size=6)))
     return summary(evidence=proof, **{part: draw(texts(3_000)) for part in parts})
@@ -45,7 +45,7 @@ def assert_taken(payload: dict[str, Any], url: str) -> None:
     )
 
 
-@given(entries(1), said())
+@given(entries(1), draw_summary())
 @pytest.mark.slow
 def test_a_hostile_pull_request_makes_a_message_that_slack_takes(made: Entry, told: Summary) -> None:
     for summarised in (made.summary, replace(told, headline=made.summary.headline, action=made.summary.action)):
@@ -83,15 +83,15 @@ def test_the_longest_texts_and_findings_stay_within_the_budget(text: str) -> Non
     payload = render_summary(made).build_payload()
     assert (check_message(payload), find_mentions(payload)) == (None, [])
     assert count_characters(list(render_summary(made).blocks)) <= MOST_CHARACTERS
-    assert "Not shown: 10 more findings." in seen(render_summary(made))
+    assert "Not shown: 10 more findings." in read_post(render_summary(made))
 
 
 def test_the_second_reading_comes_after_the_key_points() -> None:
-    text = seen(render_summary(replace(entry(5), review=BugReview((finding(),), 1))))
+    text = read_post(render_summary(replace(entry(5), review=BugReview((finding(),), 1))))
     order = [text.index(part) for part in ("Risk: ", "Second reading, for bugs", "What changed and why")]
     assert order == sorted(order)
     assert "1 suspicion was refuted. This is a model's reading of the code, not a proof." in text
-    assert "Second reading" not in seen(render_summary(entry(5)))
+    assert "Second reading" not in read_post(render_summary(entry(5)))
 
 
 def test_the_longest_texts_stay_within_the_budget_of_a_message() -> None:
@@ -115,7 +115,7 @@ def test_a_path_neither_breaks_lines_nor_reads_backwards(path: str) -> None:
 
 
 def test_a_summary_shows_title_headline_and_its_four_sections() -> None:
-    text = seen(render_summary(entry(5, title="Count once")))
+    text = read_post(render_summary(entry(5, title="Count once")))
     parts = ["Count once\n", "#5 Requests are counted once", "What changed and why\nThe counter moved."]
     parts += ["Technical impact\nOne place counts.", "Potential risks\nNone stand out.", "Key insights\n"]
     assert [part for part in parts if part not in text] == []
@@ -125,8 +125,8 @@ def test_a_summary_shows_title_headline_and_its_four_sections() -> None:
 
 def test_times_are_in_the_zone_of_the_readers() -> None:
     made = entry(5, merged_at=datetime(2026, 3, 1, 2, 55, tzinfo=UTC))
-    assert "merged 2026-03-01 02:55 UTC by" in seen(render_summary(made))
-    assert "merged 2026-02-28 18:55 PST by" in seen(render_summary(made, ZoneInfo("America/Los_Angeles")))
+    assert "merged 2026-03-01 02:55 UTC by" in read_post(render_summary(made))
+    assert "merged 2026-02-28 18:55 PST by" in read_post(render_summary(made, ZoneInfo("America/Los_Angeles")))
 
 
 def test_a_pull_request_that_is_not_merged_can_be_shown() -> None:
@@ -134,7 +134,7 @@ def test_a_pull_request_that_is_not_merged_can_be_shown() -> None:
     assert_taken(render_summary(made).build_payload(), made.pull.url)
 
 
-def told(made: Entry, start: str) -> list[str]:
+def list_lines(made: Entry, start: str) -> list[str]:
     """The lines of the first list that begin so."""
     first = next(nodes(render_summary(made).blocks, "rich_text_list"))["elements"]
     rows = ["".join(strings(item["elements"])) for item in first]
@@ -151,27 +151,29 @@ def test_the_risk_is_a_band_with_what_is_known_of_it_and_the_reasons(points: int
     made = replace(entry(5), risk=Risk(points, ("adds 400 lines of product code", "touches 4 product folders")))
     share = f"about 1 in {SHARES[band]} such changes needed a fix within two weeks, average 1 in 14"
     reasons = "adds 400 lines of product code; touches 4 product folders"
-    (line,) = told(made, "Risk")
+    (line,) = list_lines(made, "Risk")
     assert line[len("Risk: ")] in "⚪🟡🟠🔴"
     assert line[len("Risk: 🔴 ") :] == f"{label} risk: {reasons} ({share}; measured on vLLM, 2025)"
 
 
 def test_the_reasons_of_a_risk_are_all_there() -> None:
     made = replace(entry(5), risk=Risk(20, ("one", "two", "three", "four", "five")))
-    assert told(made, "Risk")[0].startswith("Risk: 🔴 highest risk: one; two; three; four; five (about 1 in 5")
+    assert list_lines(made, "Risk")[0].startswith(
+        "Risk: 🔴 highest risk: one; two; three; four; five (about 1 in 5"
+    )
 
 
 @pytest.mark.parametrize("name", ["kernel\u202eyp.cu", "kernel\nWorth nothing.cu", "kernel\x1b[2J.cu"], ids=ascii)
 def test_the_name_of_a_critical_file_neither_breaks_lines_nor_reads_backwards(name: str) -> None:
     made = entry(1, files=[changed_file(f"csrc/{name}", 600, 300)])
-    (line,) = told(made, "Risk")
+    (line,) = list_lines(made, "Risk")
     assert "changes critical paths (such as kernel" in line
     assert (invisible(line), "\n" in line) == ([], False)
 
 
 def test_a_risk_without_reasons_is_its_band_alone() -> None:
     made = replace(entry(5), risk=Risk(0, ()))
-    assert [line.endswith("measured on vLLM, 2025)") for line in told(made, "Risk")] == [True]
+    assert [line.endswith("measured on vLLM, 2025)") for line in list_lines(made, "Risk")] == [True]
 
 
 @pytest.mark.parametrize(
@@ -183,13 +185,13 @@ def test_a_risk_without_reasons_is_its_band_alone() -> None:
     ],
 )
 def test_what_no_rule_speaks_of_is_not_called_safe(fields: dict[str, Any], why: str) -> None:
-    assert told(entry(5, **fields), "Risk") == [f"Risk: not assessed because {why}"]
+    assert list_lines(entry(5, **fields), "Risk") == [f"Risk: not assessed because {why}"]
 
 
 @pytest.mark.parametrize("action", ["", "Set the flag."])
 def test_what_to_do_is_said_where_there_is_something(action: str) -> None:
     expected = [f"May need action: {action}"] if action else []
-    assert told(entry(5, entry_summary=summary(action=action)), "May need action") == expected
+    assert list_lines(entry(5, entry_summary=summary(action=action)), "May need action") == expected
 
 
 def context_lines(made: Entry) -> list[str]:

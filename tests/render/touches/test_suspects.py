@@ -17,7 +17,7 @@ from bot.domain.touches.breakage.traceback_names import parse_trace
 from bot.render.touches.suspects import format_suspects, format_suspects_json, render_suspects
 from tests.domain.touches.builders import make_change
 from tests.helpers.builders import NOON, REPOSITORY
-from tests.render.accepted import assert_taken, invisible, seen
+from tests.render.accepted import assert_taken, invisible, read_post
 from tests.render.hostile_days import texts
 
 COMMIT = "4f5c1a9" + "0" * 33
@@ -57,7 +57,7 @@ def test_the_whole_of_it_as_it_is_read_in_a_terminal() -> None:
 )
 def test_what_is_missing_is_said(report: SuspectReport, sentence: str) -> None:
     assert sentence in format_suspects(report)
-    assert sentence in seen(render_suspects("engine", REPOSITORY, report))
+    assert sentence in read_post(render_suspects("engine", REPOSITORY, report))
 
 
 def test_each_suspect_links_to_its_merge_and_its_line() -> None:
@@ -99,7 +99,7 @@ def test_slack_takes_it_whatever_the_texts_say(title: str, path: str, error: str
 
 def test_a_path_is_shown_without_what_would_turn_it_round() -> None:
     suspect = replace(SUSPECT, change=replace(CHANGE, path="up/\u202egnp.evil/\n" + "x" * 400))
-    text = seen(render_suspects("engine", REPOSITORY, replace(REPORT, suspects=(suspect,))))
+    text = read_post(render_suspects("engine", REPOSITORY, replace(REPORT, suspects=(suspect,))))
     assert invisible(text) == []
     assert "up/gnp.evil/ x" in text
     assert "x" * 200 not in text

@@ -31,7 +31,7 @@ USE = Use(UseKind.CALL, "engine.run", "plugin/worker.py", 7, "run()")
 TOUCH = Touch(TouchLevel.BREAKS, CHANGE, (USE,), "it was removed", 0.9, "call engine.walk")
 
 
-def listed(*hits: MergeTouches, **fields: object) -> Post:
+def render_hits(*hits: MergeTouches, **fields: object) -> Post:
     pulls = tuple(pull(hit.number) for hit in hits)
     report = TouchReport("ascend", 31, 412, hits, **fields)  # type: ignore[arg-type]
     verdicts = {7: (TouchVerdict.OURS, TouchVerdict.DONE), 99: (TouchVerdict.NOT_US,)}
@@ -45,7 +45,7 @@ def listed(*hits: MergeTouches, **fields: object) -> Post:
     return post
 
 
-def hit(number: int, touch: Touch = TOUCH) -> MergeTouches:
+def make_hit(number: int, touch: Touch = TOUCH) -> MergeTouches:
     return MergeTouches(number, f"Change {number}", "c0ffee", touch.level, touch.score, (touch,))
 
 
@@ -54,7 +54,7 @@ def read(post: Post) -> str:
 
 
 def test_each_hit_has_the_teams_line_and_what_was_said() -> None:
-    post = listed(*(hit(number) for number in range(15, 5, -1)))
+    post = render_hits(*(make_hit(number) for number in range(15, 5, -1)))
     text = read(post)
     assert "plugin/worker.py:7" in text
     # the strongest have buttons, and what was said about those is below them
@@ -65,11 +65,11 @@ def test_each_hit_has_the_teams_line_and_what_was_said() -> None:
 
 
 def test_that_nothing_touches_is_said_with_what_was_checked() -> None:
-    assert "Nothing touches ascend (31 merges, 412 uses checked)" in read(listed())
+    assert "Nothing touches ascend (31 merges, 412 uses checked)" in read(render_hits())
 
 
 def test_what_could_not_be_read_is_said() -> None:
-    assert "engine/x.py (it is binary)" in read(listed(unread=(UnreadFile("engine/x.py", "it is binary"),)))
+    assert "engine/x.py (it is binary)" in read(render_hits(unread=(UnreadFile("engine/x.py", "it is binary"),)))
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -77,7 +77,7 @@ def test_hostile_texts_stay_text(name: str) -> None:
     text = attack(name, 3_000)
     change = replace(CHANGE, name=text, before=text, after=text, path=f"{text}.py")
     touch = replace(TOUCH, change=change, uses=(replace(USE, path=text, text=text),), reason=text, action=text)
-    listed(*(hit(number, touch) for number in range(1, 40)), unread=(UnreadFile(text, text),))
+    render_hits(*(make_hit(number, touch) for number in range(1, 40)), unread=(UnreadFile(text, text),))
 
 
 def test_the_score_counts_by_level() -> None:

@@ -47,11 +47,11 @@ def hit_of(bot: Bot, repository: str, name: str, person: Person) -> tuple[str, J
     """A list with one hit, and its channel."""
     channel = bot.channel()
     person.send_command("/prdigest", f"touches 2d profile:{name}", channel)
-    (message,) = bot.posted(channel)
+    (message,) = bot.list_posts(channel)
     return channel, message
 
 
-def opened(bot: Bot, person: Person) -> Json:
+def get_window(bot: Bot, person: Person) -> Json:
     """The window in front of this person, once nothing is left to do."""
     bot.settle()
     window = bot.world.slack.get_modal(person.user)
@@ -80,7 +80,7 @@ def test_a_press_opens_a_window_with_the_task(bot: Bot) -> None:
     opened_before = len(bot.world.slack.list_calls_to("views.open"))
     delivery = ada.press(message, BUTTON, channel=channel)
     assert (delivery.ack.status, delivery.ack.seconds < 3) == (200, True)
-    window = opened(bot, ada)
+    window = get_window(bot, ada)
     text = text_of(window)
     assert text.startswith(f"# Task: adapt agents-{number} to {repository}#{number}\n")
     for line in (
@@ -94,7 +94,7 @@ def test_a_press_opens_a_window_with_the_task(bot: Bot) -> None:
     # the facts of the pull request; its files and what it changes are kept
     assert (bot.calls()[0] - github <= 2, bot.calls()[1]) == (True, claude)
     assert "Preparing the task" in json.dumps(bot.world.slack.list_calls_to("views.open")[-1]["view"])
-    assert (bot.whispered(ada), bot.replied(channel, message["ts"])) == ([], [])
+    assert (bot.list_whispers(ada), bot.list_thread_posts(channel, message["ts"])) == ([], [])
     ada.redeliver(delivery)
     bot.settle()
     assert len(bot.world.slack.list_calls_to("views.open")) == opened_before + 1
@@ -117,7 +117,7 @@ def test_what_can_not_be_prepared_is_a_sentence_in_the_window(http_bot: Bot) -> 
     ):
         profiles.put(entry, changed)
         ada.press(message, BUTTON, channel=channel)
-        window = opened(bot, ada)
+        window = get_window(bot, ada)
         assert sentence in json.dumps(window)
         assert "stop()" not in json.dumps(window)
         ada.close(window)
@@ -129,7 +129,7 @@ def test_a_merge_whose_files_can_not_be_read_is_not_called_harmless(http_bot: Bo
     profile(bot, repository, f"late-{number}")
     channel = bot.channel()
     ada.press(old_button(BUTTON, f"2|late-{number} {repository}#{number}"), BUTTON, channel=channel)
-    assert f"could not read all changed files of {repository}#{number}" in json.dumps(opened(bot, ada))
+    assert f"could not read all changed files of {repository}#{number}" in json.dumps(get_window(bot, ada))
 
 
 @pytest.mark.parametrize(
@@ -147,6 +147,6 @@ def test_a_merge_whose_files_can_not_be_read_is_not_called_harmless(http_bot: Bo
 def test_a_forged_value_opens_nothing(value: str, http_bot: Bot) -> None:
     bot, channel, ada = http_bot, http_bot.channel(), http_bot.person()
     ada.press(old_button(BUTTON, value), BUTTON, channel=channel)
-    (shown,) = bot.whispered(ada)
+    (shown,) = bot.list_whispers(ada)
     assert shown["text"]
     assert bot.world.slack.get_modal(ada.user) is None

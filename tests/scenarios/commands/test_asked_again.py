@@ -36,21 +36,21 @@ def test_the_second_who_asks_gets_a_link_and_a_button_that_posts_once(
     number = bot.pull(repository, merged_at=bot.noon(3))
     days = {"day": bot.noon(3).date(), "next": bot.noon(2).date()}
     ada.send_command(command, text.format(repository=repository, number=number, **days), channel)
-    (first,) = bot.posted(channel)
+    (first,) = bot.list_posts(channel)
     bob.send_command(command, again.format(repository=repository, number=number, **days), channel)
-    (shown,) = bot.whispered(bob)
+    (shown,) = bot.list_whispers(bob)
     assert shown["text"].startswith(LEAD)
     assert shown["text"].endswith(address(channel, first))
     assert labels(shown) == ["Post it again"]
-    assert bot.posted(channel) == [first]
+    assert bot.list_posts(channel) == [first]
     (button,) = shown["blocks"][-1]["elements"]
     for _ in range(2):
         bob.press(shown, button["action_id"])
-    _, second = bot.posted(channel)
+    _, second = bot.list_posts(channel)
     assert as_read(second).partition("\n")[0] == as_read(first).partition("\n")[0]
     # the next one is sent to the newest of them
     ada.send_command(command, text.format(repository=repository, number=number, **days), channel)
-    (told,) = bot.whispered(ada)
+    (told,) = bot.list_whispers(ada)
     assert told["text"].endswith(address(channel, second))
 
 
@@ -59,13 +59,13 @@ def test_a_digest_that_is_there_is_linked_and_can_be_posted_again_as_one_message
     number = bot.pull(repository, merged_at=bot.noon(3), **RISKY)
     asked = f"{bot.noon(3).date()} repo:{repository}"
     ada.send_command("/prdigest", asked, channel)
-    (lead,) = bot.posted(channel)
+    (lead,) = bot.list_posts(channel)
     ada.send_command("/prdigest", asked, channel)
-    (shown,) = bot.whispered(ada)
+    (shown,) = bot.list_whispers(ada)
     assert (shown["text"].endswith(address(channel, lead)), labels(shown)) == (True, ["Post it again"])
     for _ in range(2):
         ada.press(shown, "share_digest_again")
-    _, overview = bot.posted(channel)
+    _, overview = bot.list_posts(channel)
     assert f"#{number}" in as_read(overview)
     assert labels(overview) == ["Details of …", "Ask about this"]
 
@@ -73,14 +73,14 @@ def test_a_digest_that_is_there_is_linked_and_can_be_posted_again_as_one_message
 def test_mentions_and_commands_are_the_same_request(bot: Bot) -> None:
     number, channel, ada, bob = bot.pull(), bot.channel(), bot.person(), bot.person()
     thread = ada.mention(str(number), channel).payload["event"]["ts"]
-    (reply,) = bot.replied(channel, thread)
+    (reply,) = bot.list_thread_posts(channel, thread)
     bob.send_command("/prsummary", f"#{number}", channel)
-    (shown,) = bot.whispered(bob)
+    (shown,) = bot.list_whispers(bob)
     assert address(channel, reply) in shown["text"]
     bob.mention(f"summary {number}", channel)
-    assert [told["text"] for told in bot.whispered(bob)] == [shown["text"]] * 2
+    assert [told["text"] for told in bot.list_whispers(bob)] == [shown["text"]] * 2
     bob.press(shown, "share_summary_again")
-    (posted,) = bot.posted(channel)
+    (posted,) = bot.list_posts(channel)
     assert posted["text"] == reply["text"]
 
 
@@ -90,10 +90,10 @@ def test_in_direct_messages_the_line_is_an_ordinary_message(bot: Bot) -> None:
     for _ in range(2):
         ada.send_message(str(number), channel)
         bot.settle()
-    (line,) = bot.posted(channel)
+    (line,) = bot.list_posts(channel)
     assert line["text"].startswith(LEAD)
     ada.press(line, "share_summary_again", channel=channel)
-    assert [message["text"] for message in bot.posted(channel)][1:] == [f"#{number} Change {number}"]
+    assert [message["text"] for message in bot.list_posts(channel)][1:] == [f"#{number} Change {number}"]
 
 
 def test_an_answer_that_would_be_another_one_now_is_posted(bot: Bot) -> None:
@@ -104,7 +104,7 @@ def test_an_answer_that_would_be_another_one_now_is_posted(bot: Bot) -> None:
     bot.settle()
     later = bot.pull(repository, merged_at=bot.noon(0), **RISKY)
     ada.send_command("/prrisks", f"today repo:{repository}", channel)
-    _, list_now = bot.posted(channel)
+    _, list_now = bot.list_posts(channel)
     assert f"#{later} " in as_read(list_now)
     number = bot.unused_number()
     bot.world.github.add(repository, pull(number, state="OPEN"))
@@ -114,9 +114,9 @@ def test_an_answer_that_would_be_another_one_now_is_posted(bot: Bot) -> None:
     files = (changed_file(f"src/part_{number}.py"), more)
     bot.world.github.add(repository, pull(number, state="OPEN", head_sha="c0ffee", files=files))
     ada.send_command("/prsummary", f"{repository}#{number}", channel)
-    *_, before, now = bot.posted(channel)
+    *_, before, now = bot.list_posts(channel)
     assert ("more.py" in as_read(before), "more.py" in as_read(now)) == (False, True)
-    assert not bot.whispered(ada)
+    assert not bot.list_whispers(ada)
 
 
 def test_of_several_pull_requests_those_that_are_new_are_posted(bot: Bot) -> None:
@@ -124,6 +124,6 @@ def test_of_several_pull_requests_those_that_are_new_are_posted(bot: Bot) -> Non
     ada.send_command("/prsummary", str(one), channel)
     bot.settle()
     ada.send_command("/prsummary", f"{two} {one}", channel)
-    assert [message["text"].partition(" ")[0] for message in bot.posted(channel)] == [f"#{one}", f"#{two}"]
-    (shown,) = bot.whispered(ada)
+    assert [message["text"].partition(" ")[0] for message in bot.list_posts(channel)] == [f"#{one}", f"#{two}"]
+    (shown,) = bot.list_whispers(ada)
     assert f"#{one} Change {one}" in as_read(shown)

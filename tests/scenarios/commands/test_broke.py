@@ -26,7 +26,7 @@ def ask(bot: Bot, text: str) -> str:
     channel = bot.channel()
     ack = bot.person().send_command("/prdigest", text, channel).ack
     assert (ack.status, ack.text) == (200, ""), ack
-    (message,) = bot.posted(channel)
+    (message,) = bot.list_posts(channel)
     return as_read(message)
 
 
@@ -50,4 +50,4 @@ def test_without_a_start_the_asker_hears_what_is_missing(bot: Bot) -> None:
     person, channel = bot.person(), bot.channel()
     ack = person.send_command("/prdigest", "broke KeyError: 'x'", channel).ack
     assert "Since when?" in ack.text
-    assert bot.posted(channel) == []
+    assert bot.list_posts(channel) == []

@@ -16,7 +16,7 @@ def summary(bot: Bot, channel: str, person: Person, *words: str) -> Json:
     """The answer to ``/prsummary`` about a new pull request: posted, or whispered to the person."""
     number = bot.pull()
     person.send_command("/prsummary", " ".join([str(number), *words]), channel)
-    return [*bot.posted(channel), *bot.whispered(person)][-1]
+    return [*bot.list_posts(channel), *bot.list_whispers(person)][-1]
 
 
 def window(bot: Bot, number: int) -> str:
@@ -57,7 +57,7 @@ def test_the_menu_below_a_risk_list_opens_the_one_that_is_chosen(bot: Bot) -> No
     repository, channel, ada = bot.repository(), bot.channel(), bot.person()
     numbers = [bot.pull(repository, merged_at=bot.noon(1), **RISKY) for _ in range(2)]
     ada.send_command("/prrisks", f"repo:{repository}", channel)
-    (message,) = bot.posted(channel)
+    (message,) = bot.list_posts(channel)
     ada.press(message, "details_of", value=f"2|{repository}#{numbers[1]}")
     assert all(name in window(bot, numbers[1]) for name in SECTIONS)
 
@@ -66,7 +66,7 @@ def test_the_menu_below_a_digests_lead_opens_the_one_that_is_chosen(bot: Bot) ->
     repository, channel, ada = bot.repository(), bot.channel(), bot.person()
     number = bot.pull(repository, merged_at=bot.noon(2), **RISKY)
     ada.send_command("/prdigest", f"{bot.noon(2).date()} repo:{repository}", channel)
-    (lead,) = bot.posted(channel)
+    (lead,) = bot.list_posts(channel)
     ada.press(lead, "details_of", value=f"2|{repository}#{number}")
     assert all(name in window(bot, number) for name in SECTIONS)
 
@@ -82,28 +82,28 @@ def test_share_in_channel_shows_everybody_what_the_asker_saw(command: str, text:
     number = bot.pull(repository, merged_at=bot.noon(2))
     named = text.format(number=f"{repository}#{number}", day=f"{bot.noon(2).date()} repo:{repository}")
     ada.send_command(command, named, channel)
-    (private,) = bot.whispered(ada)
+    (private,) = bot.list_whispers(ada)
     ada.press(private, command.replace("/pr", "share_"))
-    (public,) = bot.posted(channel)
+    (public,) = bot.list_posts(channel)
     assert public["text"] == private["text"]
     # all but the buttons, and the line of what was read from the cache
     assert public["blocks"][0] == private["blocks"][0]
-    assert len(bot.whispered(ada)) == 1
+    assert len(bot.list_whispers(ada)) == 1
 
 
 def test_sharing_where_the_bot_is_no_member_says_how_to_invite_it(bot: Bot) -> None:
     channel, ada = bot.channel(member=False), bot.person()
     ada.press(summary(bot, channel, ada), "share_summary")
-    _, shown = bot.whispered(ada)
+    _, shown = bot.list_whispers(ada)
     assert shown["text"] == "I'm not in this channel: invite me with /invite, then share again."
-    assert not bot.posted(channel)
+    assert not bot.list_posts(channel)
 
 
 def test_ask_about_this_says_how_and_where(bot: Bot) -> None:
     channel, ada = bot.channel(), bot.person()
     message = summary(bot, channel, ada)
     ada.press(message, "ask")
-    (shown,) = bot.whispered(ada)
+    (shown,) = bot.list_whispers(ada)
     assert shown["text"].startswith("Reply in this message's thread, in your own words:")
     link = shown["blocks"][0]["elements"][0]["elements"][-1]
     assert (link["text"], link["url"].endswith(message["ts"].replace(".", ""))) == ("Open the message", True)
@@ -114,24 +114,24 @@ def test_where_slack_gives_no_address_ask_about_this_says_how(bot: Bot) -> None:
     message = summary(bot, channel, ada)
     bot.world.slack.fail_next("chat.getPermalink", error="internal_error")
     ada.press(message, "ask")
-    (shown,) = bot.whispered(ada)
+    (shown,) = bot.list_whispers(ada)
     assert "Open the message" not in as_read(shown)
 
 
 def test_a_button_in_a_thread_is_answered_there(bot: Bot) -> None:
     channel, ada = bot.channel(), bot.person()
     mention = ada.mention(str(bot.pull()), channel)
-    (reply,) = bot.replied(channel, mention.payload["event"]["ts"])
+    (reply,) = bot.list_thread_posts(channel, mention.payload["event"]["ts"])
     shared = {**reply, "blocks": old_button("share_summary", f"octo/engine#{bot.pull()}")["blocks"]}
     ada.press(shared, "share_summary", channel=channel)
-    assert len(bot.replied(channel, mention.payload["event"]["ts"])) == 2
-    assert not bot.posted(channel)
+    assert len(bot.list_thread_posts(channel, mention.payload["event"]["ts"])) == 2
+    assert not bot.list_posts(channel)
 
 
 def test_a_button_of_an_older_version_says_what_to_do_instead(bot: Bot) -> None:
     channel, ada = bot.channel(), bot.person()
     assert ada.press(old_button("details_v0", "x"), "details_v0", channel=channel).ack.status == 200
-    (shown,) = bot.whispered(ada)
+    (shown,) = bot.list_whispers(ada)
     assert shown["text"] == "That button no longer works: use a command instead."
 
 
@@ -149,15 +149,15 @@ def test_a_button_of_an_older_version_says_what_to_do_instead(bot: Bot) -> None:
 def test_a_forged_button_opens_no_other_repository(action: str, value: str, bot: Bot) -> None:
     channel, ada, before = bot.channel(), bot.person(), bot.calls()
     assert ada.press(old_button(action, value), action, channel=channel).ack.status == 200
-    (shown,) = bot.whispered(ada)
+    (shown,) = bot.list_whispers(ada)
     assert shown["text"].startswith("I'm not set up for other/secret: ask about octo/engine,")
     assert bot.calls() == before
-    assert not bot.posted(channel)
+    assert not bot.list_posts(channel)
 
 
 @pytest.mark.parametrize("value", ["", "nonsense", "octo/engine", "#0x1"], ids=["empty", "words", "bare", "hex"])
 def test_a_button_that_says_nothing_usable_is_a_sentence(value: str, bot: Bot) -> None:
     channel, ada = bot.channel(), bot.person()
     ada.press(old_button("details", value), "details", channel=channel)
-    (shown,) = bot.whispered(ada)
+    (shown,) = bot.list_whispers(ada)
     assert "number in " in shown["text"]

@@ -40,7 +40,7 @@ def ask(bot: Bot, text: str) -> Json:
     channel = bot.channel()
     ack = bot.person().send_command("/prdigest", text, channel).ack
     assert (ack.status, ack.text) == (200, ""), ack
-    (message,) = bot.posted(channel)
+    (message,) = bot.list_posts(channel)
     return message
 
 
@@ -74,14 +74,14 @@ def test_what_touches_a_team_is_listed_with_its_own_line(bot: Bot) -> None:
 def test_an_unknown_profile_is_said_to_the_asker(bot: Bot) -> None:
     person, channel = bot.person(), bot.channel()
     person.send_command("/prdigest", "touches profile:nobody", channel)
-    (notice,) = bot.whispered(person)
+    (notice,) = bot.list_whispers(person)
     assert "profile" in notice["text"]
-    assert bot.posted(channel) == []
+    assert bot.list_posts(channel) == []
 
 
 def test_the_upstream_of_a_profile_must_be_allowed(bot: Bot) -> None:
     profile(bot, "octo/secret", "hidden")
     person, channel = bot.person(), bot.channel()
     person.send_command("/prdigest", "touches profile:hidden", channel)
-    (notice,) = bot.whispered(person)
+    (notice,) = bot.list_whispers(person)
     assert "not set up for octo/secret" in notice["text"]

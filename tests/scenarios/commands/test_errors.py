@@ -41,11 +41,11 @@ def test_a_command_that_github_fails_is_a_sentence_with_a_reference(
     number, channel, ada = bot.pull(), bot.channel(), bot.person()
     with failing_github(bot, fault):
         ada.send_command("/prsummary", str(number), channel)
-    (shown,) = bot.whispered(ada)
+    (shown,) = bot.list_whispers(ada)
     assert f"[{reference_in(shown['text'], bot, sentence)}]" in bot.log()
-    assert not bot.posted(channel)
+    assert not bot.list_posts(channel)
     ada.send_command("/prsummary", str(number), channel)
-    assert len(bot.posted(channel)) == 1
+    assert len(bot.list_posts(channel)) == 1
 
 
 def test_each_request_has_a_reference_of_its_own(bot: Bot) -> None:
@@ -53,7 +53,7 @@ def test_each_request_has_a_reference_of_its_own(bot: Bot) -> None:
     with failing_github(bot, "401"):
         for _ in range(2):
             ada.send_command("/prsummary", str(bot.pull()), channel)
-    first, second = (reference_in(shown["text"], bot, REFUSED) for shown in bot.whispered(ada))
+    first, second = (reference_in(shown["text"], bot, REFUSED) for shown in bot.list_whispers(ada))
     assert first != second
 
 
@@ -62,9 +62,9 @@ def test_days_that_github_does_not_give_are_a_sentence_with_a_reference(command:
     channel, ada, repository = bot.channel(), bot.person(), bot.repository()
     with failing_github(bot, "401"):
         ada.send_command(command, f"{text} repo:{repository}", channel)
-    (shown,) = bot.whispered(ada)
+    (shown,) = bot.list_whispers(ada)
     assert f"[{reference_in(shown['text'], bot, REFUSED)}]" in bot.log()
-    assert not bot.posted(channel)
+    assert not bot.list_posts(channel)
 
 
 @pytest.mark.parametrize("is_in_thread", [True, False], ids=["in a thread", "at top level"])
@@ -73,7 +73,7 @@ def test_a_mention_that_github_fails_is_told_to_the_asker_where_they_see_it(is_i
     thread = bot.world.slack.add_message(channel, "lead") if is_in_thread else None
     with failing_github(bot, "401"):
         ada.mention(str(bot.pull()), channel, thread)
-    (shown,) = bot.whispered(ada)
+    (shown,) = bot.list_whispers(ada)
     assert f"[{reference_in(shown['text'], bot, REFUSED)}]" in bot.log()
     assert shown["thread_ts"] == thread
 
@@ -90,37 +90,37 @@ def test_details_that_github_fails_are_a_sentence_in_the_window(bot: Bot) -> Non
 def test_a_repository_that_github_does_not_know_is_a_sentence(bot: Bot) -> None:
     repository, channel, ada = bot.repository(), bot.channel(), bot.person()
     ada.send_command("/prsummary", f"{repository}#1", channel)
-    (shown,) = bot.whispered(ada)
+    (shown,) = bot.list_whispers(ada)
     reference_in(shown["text"], bot, f"GitHub has no repository {repository}, or the token may not read it.")
 
 
-def overloaded(_: dict[str, Any]) -> Failure:
+def fail_overloaded(_: dict[str, Any]) -> Failure:
     return Failure(529, "overloaded_error", "Overloaded sk-ant-test", retry_after=0)
 
 
-def refused(_: dict[str, Any]) -> Failure:
+def fail_authentication(_: dict[str, Any]) -> Failure:
     return Failure(401, "authentication_error", "invalid x-api-key sk-ant-test")
 
 
 @pytest.mark.parametrize(
     "failure",
-    [pytest.param(overloaded, id="down"), pytest.param(refused, id="key refused")],
+    [pytest.param(fail_overloaded, id="down"), pytest.param(fail_authentication, id="key refused")],
 )
 def test_without_the_model_the_summary_is_of_facts_and_says_so(failure: Any, bot: Bot) -> None:
     number, channel, ada = bot.pull(), bot.channel(), bot.person()
     with claude_that(bot, failure):
         ada.send_command("/prsummary", str(number), channel)
-        (message,) = bot.posted(channel)
+        (message,) = bot.list_posts(channel)
     assert "facts only" in as_read(message)
     assert not any(secret in as_read(message) for secret in secrets(bot))
 
 
 def test_a_summary_of_facts_is_made_again_when_the_model_is_back(bot: Bot) -> None:
     number, channel, ada = bot.pull(), bot.channel(), bot.person()
-    with claude_that(bot, refused):
+    with claude_that(bot, fail_authentication):
         ada.send_command("/prsummary", str(number), channel)
     ada.send_command("/prsummary", str(number), channel)
-    first, second = (as_read(message) for message in bot.posted(channel))
+    first, second = (as_read(message) for message in bot.list_posts(channel))
     assert "facts only" in first
     assert "facts only" not in second
 
@@ -129,6 +129,6 @@ def test_a_post_that_slack_does_not_confirm_is_there_once(http_bot: Bot) -> None
     number, channel, ada = http_bot.pull(), http_bot.channel(), http_bot.person()
     http_bot.world.slack.fail_next("chat.postMessage", status=500, after_effect=True)
     ada.send_command("/prsummary", str(number), channel)
-    (message,) = http_bot.posted(channel)
+    (message,) = http_bot.list_posts(channel)
     assert message["text"] == f"#{number} Change {number}"
-    assert not http_bot.whispered(ada)
+    assert not http_bot.list_whispers(ada)

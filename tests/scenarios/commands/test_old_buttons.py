@@ -23,7 +23,7 @@ def test_a_shared_summary_is_the_text_of_a_command(http_bot: Bot) -> None:
     numbers = [http_bot.pull() for _ in range(2)]
     value = " ".join(f"octo/engine#{number}" for number in numbers)
     ada.press(old_button("share_summary", value), "share_summary", channel=channel)
-    assert [message["text"].split()[0] for message in http_bot.posted(channel)] == [f"#{n}" for n in numbers]
+    assert [message["text"].split()[0] for message in http_bot.list_posts(channel)] == [f"#{n}" for n in numbers]
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_a_shared_answer_is_the_text_of_a_command(action: str, value: str, title
     http_bot.pull(merged_at=http_bot.noon(5), **RISKY)
     words = value.format(day=http_bot.noon(5).date(), zone=http_bot.zone)
     ada.press(old_button(action, words), action, channel=channel)
-    (message,) = http_bot.posted(channel)
+    (message,) = http_bot.list_posts(channel)
     assert title in str(message)
 
 
@@ -49,7 +49,7 @@ def test_a_vote_is_a_word(http_bot: Bot) -> None:
     channel, ada = http_bot.channel(), http_bot.person()
     old = {**old_button("answer_vote", "good"), "ts": "100.000001"}
     ada.press(old, "answer_vote", channel=channel)
-    (shown,) = http_bot.whispered(ada)
+    (shown,) = http_bot.list_whispers(ada)
     # the version before answers nobody here: the vote is taken for an answer that is forgotten
     assert shown["text"].startswith("That answer is too old to rate")
 
@@ -64,7 +64,7 @@ def test_a_subscription_is_an_id(http_bot: Bot) -> None:
         http_bot.settle()
         assert [each.is_paused for each in subscriptions(http_bot, channel)] == [is_paused]
     ada.press(old_button("subscription_preview", made.id), "subscription_preview", channel=channel)
-    assert "Preview, visible only to you. Nothing was posted." in str(http_bot.whispered(ada))
+    assert "Preview, visible only to you. Nothing was posted." in str(http_bot.list_whispers(ada))
     ada.press(old_button("subscription_change", made.id), "subscription_change", channel=channel)
     assert form_of(http_bot, ada)
     ada.press(old_button("subscription_new", "new"), "subscription_new", channel=channel)
@@ -100,9 +100,9 @@ def test_a_form_that_was_open_carries_its_fields_without_a_version(http_bot: Bot
 def test_what_no_version_wrote_says_what_to_do_instead(action: str, value: str, http_bot: Bot) -> None:
     channel, ada = http_bot.channel(), http_bot.person()
     ada.press(old_button(action, value), action, channel=channel)
-    (shown,) = http_bot.whispered(ada)
+    (shown,) = http_bot.list_whispers(ada)
     assert shown["text"] == "That button no longer works: use a command instead."
-    assert not http_bot.posted(channel)
+    assert not http_bot.list_posts(channel)
 
 
 @pytest.mark.parametrize(
@@ -126,5 +126,5 @@ def test_what_no_version_wrote_says_what_to_do_instead(action: str, value: str, 
 def test_a_typed_value_opens_no_other_repository(action: str, value: str, http_bot: Bot) -> None:
     channel, ada = http_bot.channel(), http_bot.person()
     ada.press(old_button(action, value), action, channel=channel)
-    (shown,) = http_bot.whispered(ada)
+    (shown,) = http_bot.list_whispers(ada)
     assert shown["text"].startswith("I'm not set up for other/secret: ask about octo/engine,")

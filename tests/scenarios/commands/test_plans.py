@@ -76,7 +76,7 @@ def test_reading_a_merge_writes_the_ledger(bot: Bot) -> None:
     assert f"#{number}" in text
 
 
-def pinned(bot: Bot, name: str) -> tuple[str, int, int]:
+def pin_repository(bot: Bot, name: str) -> tuple[str, int, int]:
     """A repository with a pin, a merge that breaks a team, and the numbers of both."""
     repository = bot.repository()
     pin = bot.pull(repository, merged_at=bot.noon(4), files=(changed_file("README.md"),))
@@ -86,7 +86,7 @@ def pinned(bot: Bot, name: str) -> tuple[str, int, int]:
 
 
 def test_the_way_from_a_pin_is_planned(bot: Bot) -> None:
-    _, pin, number = pinned(bot, "pinned")
+    _, pin, number = pin_repository(bot, "pinned")
     text = as_read(ask(bot, f"upgrade from:{sha(f'merge {pin}')} profile:pinned"))
     assert "1 merge. Of what they changed, 1 break us" in text
     assert "1 stopping point" in text
@@ -96,7 +96,7 @@ def test_the_way_from_a_pin_is_planned(bot: Bot) -> None:
 
 
 def test_the_whole_checklist_is_a_file_in_the_thread(bot: Bot) -> None:
-    repository, pin, number = pinned(bot, "tagged")
+    repository, pin, number = pin_repository(bot, "tagged")
     bot.world.github.add_tags(repository, TagRecord("v1.2.0", sha(f"merge {pin}"), is_annotated=True, own=2))
     message = ask(bot, "upgrade v1.2.0 profile:tagged")
     assert f"v1.2.0 ({sha(f'merge {pin}')[:10]}) to" in as_read(message)
@@ -112,10 +112,10 @@ def test_the_whole_checklist_is_a_file_in_the_thread(bot: Bot) -> None:
 
 
 def test_the_asker_alone_gets_no_file_and_reads_how_to_get_it(bot: Bot) -> None:
-    _, pin, _ = pinned(bot, "alone")
+    _, pin, _ = pin_repository(bot, "alone")
     person, files = bot.person(), len(bot.world.slack.files)
     person.send_command("/prdigest", f"upgrade {sha(f'merge {pin}')} profile:alone private", bot.channel())
-    (notice,) = bot.whispered(person)
+    (notice,) = bot.list_whispers(person)
     assert "Slack shows no file to one person alone." in as_read(notice)
     assert len(bot.world.slack.files) == files
 
@@ -126,9 +126,9 @@ def test_an_upgrade_without_a_pin_asks_for_it(bot: Bot) -> None:
     profile(bot, repository, "pinless")
     person, channel = bot.person(), bot.channel()
     person.send_command("/prdigest", "upgrade profile:pinless", channel)
-    (notice,) = bot.whispered(person)
+    (notice,) = bot.list_whispers(person)
     assert "Which commit does pinless use?" in notice["text"]
     person.send_command("/prdigest", f"upgrade from:{'9' * 40} profile:pinless", channel)
-    assert "no merge" in bot.whispered(person)[-1]["text"]
+    assert "no merge" in bot.list_whispers(person)[-1]["text"]
     person.send_command("/prdigest", "upgrade v9.9.9 profile:pinless", channel)
-    assert "'v9.9.9' is no tag" in bot.whispered(person)[-1]["text"]
+    assert "'v9.9.9' is no tag" in bot.list_whispers(person)[-1]["text"]

@@ -41,7 +41,7 @@ def test_a_confirmed_bug_is_shown_wherever_its_pull_request_is(bot: Bot) -> None
     number, day = bot.pull(repository, merged_at=bot.noon(3), **CHANGE), bot.noon(3).date()
     with claude_that(bot, find_bug):
         ada.send_command("/prdigest", f"{day} repo:{repository}", channel)
-        (lead,) = bot.posted(channel)
+        (lead,) = bot.list_posts(channel)
     finding_text = (
         "Splitting raises a ValueError <!channel>. Fails when a batch is smaller than the number of workers "
         "(confirmed in the code: adapt). 🔴 highest risk"
@@ -49,10 +49,10 @@ def test_a_confirmed_bug_is_shown_wherever_its_pull_request_is(bot: Bot) -> None
     assert finding_text in as_read(lead)
     assert "second reading of 1 of 1" in as_read(lead)
     assert "/csrc/attention.cu#L4" in str(lead["blocks"])
-    assert "second reading: confirmed bug" in str(bot.replied(channel, lead["ts"]))
+    assert "second reading: confirmed bug" in str(bot.list_thread_posts(channel, lead["ts"]))
     _, asked = bot.calls()
     ada.send_command("/prrisks", f"{day} repo:{repository}", channel)
-    *_, risks = bot.posted(channel)
+    *_, risks = bot.list_posts(channel)
     assert finding_text in as_read(risks)
     ada.press(risks, "details_of", value=f"2|{repository}#{number}")
     (window,) = bot.windows(f"#{number}")
@@ -61,5 +61,5 @@ def test_a_confirmed_bug_is_shown_wherever_its_pull_request_is(bot: Bot) -> None
     assert "1 suspicion was refuted. This is a model's reading of the code, not a proof." in str(window["blocks"])
     assert bot.calls()[1] == asked, "what was reviewed once is not read again"
     ada.send_command("/prrisks", f"score 10d repo:{repository}", channel)
-    *_, score = bot.posted(channel)
+    *_, score = bot.list_posts(channel)
     assert "1 with a confirmed bug: 0 of them reverted or repaired (0" in as_read(score)

@@ -17,7 +17,7 @@ def risks(bot: Bot, text: str) -> str:
     channel = bot.channel()
     ack = bot.person().send_command("/prrisks", text, channel).ack
     assert (ack.status, ack.text) == (200, ""), ack
-    (message,) = bot.posted(channel)
+    (message,) = bot.list_posts(channel)
     return as_read(message)
 
 
@@ -47,7 +47,7 @@ def test_without_a_word_it_is_yesterday_of_the_bots_own_repository(bot: Bot) -> 
     number, channel = bot.pull(merged_at=bot.noon(1), **RISKY), bot.channel()
     ack = bot.person().send_command("/prrisks", "", channel).ack
     assert (ack.status, ack.text) == (200, "")
-    (message,) = bot.posted(channel)
+    (message,) = bot.list_posts(channel)
     assert f"#{number} " in as_read(message)
 
 
@@ -130,9 +130,9 @@ def test_a_risk_list_can_be_kept_private(bot: Bot) -> None:
     repository, channel, ada = bot.repository(), bot.channel(), bot.person()
     bot.pull(repository, merged_at=bot.noon(1), **RISKY)
     ada.send_command("/prrisks", f"private repo:{repository}", channel)
-    (shown,) = bot.whispered(ada)
+    (shown,) = bot.list_whispers(ada)
     assert labels(shown) == ["Details of …", "Share in channel"]
-    assert not bot.posted(channel)
+    assert not bot.list_posts(channel)
 
 
 @pytest.mark.parametrize(
@@ -160,4 +160,4 @@ def test_what_can_not_be_listed_is_told_to_the_asker_alone(text: str, sentence: 
     channel, before = bot.channel(), bot.calls()
     assert sentence in bot.person().send_command("/prrisks", text, channel).ack.text
     assert bot.calls() == before
-    assert not bot.posted(channel)
+    assert not bot.list_posts(channel)

@@ -45,7 +45,7 @@ def test_the_score_is_posted_with_what_it_rests_on(text: str, bot: Bot) -> None:
     first, back = a_digest(bot, repository)
     ack = bot.person().send_command("/prrisks", f"{text} repo:{repository}", channel).ack
     assert (ack.status, ack.text) == (200, "")
-    (message,) = bot.posted(channel)
+    (message,) = bot.list_posts(channel)
     score_text = as_read(message)
     assert "How good was the risk list? · part-" in score_text
     assert "Listed: 1 of 2 merged pull requests, in 1 digest. Later: 1 reverted" in score_text
@@ -60,7 +60,7 @@ def test_what_was_posted_before_the_days_does_not_count(bot: Bot) -> None:
     repository, channel = bot.repository(), bot.channel()
     a_digest(bot, repository)
     bot.person().send_command("/prrisks", f"score 9d repo:{repository}", channel)
-    (message,) = bot.posted(channel)
+    (message,) = bot.list_posts(channel)
     assert "There is nothing to score" in as_read(message)
     assert labels(message) == ["Ask about this"]
 
@@ -69,11 +69,11 @@ def test_a_score_that_was_kept_private_can_be_shared(bot: Bot) -> None:
     repository, channel, ada = bot.repository(), bot.channel(), bot.person()
     a_digest(bot, repository)
     ada.send_command("/prrisks", f"score 30d private repo:{repository}", channel)
-    (shown,) = bot.whispered(ada)
+    (shown,) = bot.list_whispers(ada)
     assert labels(shown) == ["Details of …", "Share in channel"]
-    assert not bot.posted(channel)
+    assert not bot.list_posts(channel)
     ada.press(shown, "share_risks")
-    (message,) = bot.posted(channel)
+    (message,) = bot.list_posts(channel)
     assert message["blocks"][:-2] == shown["blocks"][:-1]
 
 
@@ -82,7 +82,7 @@ def test_in_a_thread_it_is_asked_for_by_name(bot: Bot) -> None:
     a_digest(bot, repository)
     thread = bot.world.slack.add_message(channel, "lead")
     bot.person().mention(f"risks score repo:{repository}", channel, thread)
-    (reply,) = bot.replied(channel, thread)
+    (reply,) = bot.list_thread_posts(channel, thread)
     assert "Listed: 1 of 2 merged pull requests" in as_read(reply)
 
 
@@ -106,4 +106,4 @@ def test_in_a_thread_it_is_asked_for_by_name(bot: Bot) -> None:
 def test_what_can_not_be_scored_is_told_to_the_asker_alone(text: str, sentence: str, bot: Bot) -> None:
     channel = bot.channel()
     assert sentence in bot.person().send_command("/prrisks", text, channel).ack.text
-    assert not bot.posted(channel)
+    assert not bot.list_posts(channel)

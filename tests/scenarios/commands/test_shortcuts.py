@@ -40,10 +40,10 @@ def test_what_another_bot_links_is_explained_in_its_thread(bot: Bot) -> None:
     delivery = ada.use_message_shortcut(OF_MESSAGE, ts, channel)
     assert (delivery.ack.status, delivery.ack.text) == (200, "")
     assert delivery.ack.seconds < 3
-    replies = bot.replied(channel, ts)
+    replies = bot.list_thread_posts(channel, ts)
     assert numbers_of(replies) == [f"#{first}", f"#{second}", f"#{third}"]
     assert labels(replies[0]) == ["Details", "Ask about this"]
-    assert (bot.whispered(ada), used_up(bot)) == ([], [])
+    assert (bot.list_whispers(ada), used_up(bot)) == ([], [])
 
 
 @both_transports
@@ -53,7 +53,7 @@ def test_a_shortcut_that_is_delivered_again_is_answered_once(bot: Bot) -> None:
     delivery = ada.use_message_shortcut(OF_MESSAGE, ts, channel)
     bot.settle()
     assert ada.redeliver(delivery).ack.status == 200
-    assert numbers_of(bot.replied(channel, ts)) == [f"#{number}"]
+    assert numbers_of(bot.list_thread_posts(channel, ts)) == [f"#{number}"]
 
 
 def test_five_are_explained_and_the_asker_reads_how_many_are_left_out(http_bot: Bot) -> None:
@@ -65,8 +65,8 @@ def test_five_are_explained_and_the_asker_reads_how_many_are_left_out(http_bot: 
     )
     ts = bot.world.slack.add_message(channel, " ".join(f"#{number}" for number in numbers))
     ada.use_message_shortcut(OF_MESSAGE, ts, channel)
-    assert numbers_of(bot.replied(channel, ts)) == [f"#{number}" for number in numbers[:5]]
-    (shown,) = bot.whispered(ada)
+    assert numbers_of(bot.list_thread_posts(channel, ts)) == [f"#{number}" for number in numbers[:5]]
+    (shown,) = bot.list_whispers(ada)
     assert shown["text"] == (
         "That message names 7 pull requests. I summarize the first 5 and leave out 2: ask for them by number."
     )
@@ -77,7 +77,7 @@ def test_a_reply_in_a_thread_is_answered_there(http_bot: Bot) -> None:
     root = bot.world.slack.add_message(channel, "news")
     ts = bot.world.slack.add_message(channel, f"#{number}?", thread_ts=root)
     ada.use_message_shortcut(OF_MESSAGE, ts, channel)
-    assert numbers_of(bot.replied(channel, root)) == [f"#{number}"]
+    assert numbers_of(bot.list_thread_posts(channel, root)) == [f"#{number}"]
 
 
 @pytest.mark.parametrize("text", ["no number", "other/secret#1", ""])
@@ -85,10 +85,10 @@ def test_without_a_pull_request_the_asker_reads_which_repositories_count(text: s
     bot, channel, ada = http_bot, http_bot.channel(), http_bot.person()
     ts = bot.world.slack.add_message(channel, text)
     ada.use_message_shortcut(OF_MESSAGE, ts, channel)
-    (shown,) = bot.whispered(ada)
+    (shown,) = bot.list_whispers(ada)
     assert shown["text"].startswith(f"I found no pull request of {REPO}, octo/part-1, ")
     assert shown["text"].endswith(" and 110 others in that message.")
-    assert bot.replied(channel, ts) == []
+    assert bot.list_thread_posts(channel, ts) == []
 
 
 @pytest.mark.parametrize("count", [1, 7])
@@ -97,13 +97,13 @@ def test_where_the_bot_is_no_member_the_asker_gets_it_in_few_messages(count: int
     numbers = [bot.pull(body="What it does. " * 200) for _ in range(count)]
     ts = bot.world.slack.add_message(channel, " ".join(f"#{number}" for number in numbers))
     delivery = ada.use_message_shortcut(OF_MESSAGE, ts, channel)
-    shown = bot.whispered(ada)
+    shown = bot.list_whispers(ada)
     assert {each["response_url"] for each in shown} == {delivery.payload["response_url"]}
     summaries = [each for each in shown if each["text"].startswith("#")]
     assert numbers_of(summaries) == [f"#{number}" for number in numbers[:5]]
     assert len(shown) <= 4
     assert sum("leave out 2" in each["text"] for each in shown) == (count == 7)
-    assert (bot.replied(channel, ts), used_up(bot)) == ([], [])
+    assert (bot.list_thread_posts(channel, ts), used_up(bot)) == ([], [])
 
 
 def test_one_that_is_unknown_among_several_is_told_beside_the_others(http_bot: Bot) -> None:
@@ -111,7 +111,7 @@ def test_one_that_is_unknown_among_several_is_told_beside_the_others(http_bot: B
     first, unknown, last = bot.pull(), bot.unused_number(), bot.pull()
     ts = bot.world.slack.add_message(channel, f"#{first} #{unknown} #{last}")
     ada.use_message_shortcut(OF_MESSAGE, ts, channel)
-    (shown,) = bot.whispered(ada)
+    (shown,) = bot.list_whispers(ada)
     assert shown["text"].split("\n") == [
         f"#{first} Change {first}",
         f"{REPO} has no pull request #{unknown}.",
@@ -125,7 +125,7 @@ def test_what_can_not_be_posted_any_more_comes_privately(http_bot: Bot) -> None:
     ts = bot.world.slack.add_message(channel, " ".join(f"#{number}" for number in numbers))
     bot.world.slack.archive_channel(channel)
     ada.use_message_shortcut(OF_MESSAGE, ts, channel)
-    assert numbers_of(bot.whispered(ada)) == [f"#{number}" for number in numbers]
+    assert numbers_of(bot.list_whispers(ada)) == [f"#{number}" for number in numbers]
 
 
 def test_who_asks_for_the_same_again_gets_links_and_uses_up_no_address(http_bot: Bot) -> None:
@@ -135,9 +135,9 @@ def test_who_asks_for_the_same_again_gets_links_and_uses_up_no_address(http_bot:
     for person in (ada, ben):
         person.use_message_shortcut(OF_MESSAGE, ts, channel)
         bot.settle()
-    assert len(bot.replied(channel, ts)) == 5
+    assert len(bot.list_thread_posts(channel, ts)) == 5
     # how many are left out, and five links
-    assert len(bot.whispered(ben)) == 6
+    assert len(bot.list_whispers(ben)) == 6
     assert used_up(bot) == []
 
 
@@ -147,13 +147,13 @@ def test_in_direct_messages_of_others_only_the_asker_gets_it(http_bot: Bot) -> N
     bot.world.slack.add_channel(channel, "pair", private=True, member=False, people=(ada.user,))
     ts = bot.world.slack.add_message(channel, f"#{number}", ada.user)
     ada.use_message_shortcut(OF_MESSAGE, ts, channel)
-    assert numbers_of(bot.whispered(ada)) == [f"#{number}"]
+    assert numbers_of(bot.list_whispers(ada)) == [f"#{number}"]
 
 
 @both_transports
 def test_the_form_says_what_is_wrong_and_answers_by_direct_message(bot: Bot) -> None:
     number, ada = bot.pull(), bot.person()
-    form = opened(bot, ada)
+    form = get_form(bot, ada)
     for text, sentence in (
         ("soon", "I couldn't find a pull request number in 'soon'"),
         ("other/secret#1", "I'm not set up for other/secret: ask about "),
@@ -165,17 +165,17 @@ def test_the_form_says_what_is_wrong_and_answers_by_direct_message(bot: Bot) -> 
     assert ada.submit(form, reference=f" {WEB}/{REPO}/pull/{number} ").errors == {}
     bot.settle()
     assert bot.world.slack.get_modal(ada.user) is None
-    (answer,) = bot.posted(direct(ada))
+    (answer,) = bot.list_posts(direct(ada))
     assert numbers_of([answer]) == [f"#{number}"]
     assert "Details" in labels(answer)
 
 
 def test_a_form_that_is_sent_twice_is_answered_once_and_several_are_answered_apart(http_bot: Bot) -> None:
     bot, numbers, ada = http_bot, [http_bot.pull() for _ in range(3)], http_bot.person()
-    delivery = ada.submit(opened(bot, ada), reference=" ".join(map(str, numbers)))
+    delivery = ada.submit(get_form(bot, ada), reference=" ".join(map(str, numbers)))
     bot.settle()
     ada.redeliver(delivery)
-    assert numbers_of(bot.posted(direct(ada))) == [f"#{number}" for number in numbers]
+    assert numbers_of(bot.list_posts(direct(ada))) == [f"#{number}" for number in numbers]
 
 
 def test_a_form_that_comes_too_late_is_told(http_bot: Bot) -> None:
@@ -186,12 +186,12 @@ def test_a_form_that_comes_too_late_is_told(http_bot: Bot) -> None:
         bot.settle()
     finally:
         bot.world.slack.triggers.seconds = usual
-    assert [as_read(message) for message in bot.posted(direct(ada))] == [
+    assert [as_read(message) for message in bot.list_posts(direct(ada))] == [
         "The window did not open in time: try again."
     ]
 
 
-def opened(bot: Bot, person: Person) -> dict[str, Any]:
+def get_form(bot: Bot, person: Person) -> dict[str, Any]:
     """The form, which is in front of this person."""
     assert person.use_shortcut(ANYWHERE).ack.status == 200
     bot.settle()

@@ -21,11 +21,11 @@ def test_a_pull_request_is_summarised_in_the_channel(form: str, bot: Bot) -> Non
     ack = ada.send_command("/prsummary", form.format(number=number), channel).ack
     # who gets an answer within seconds needs no word before it
     assert (ack.status, ack.text) == (200, "")
-    (message,) = bot.posted(channel)
+    (message,) = bot.list_posts(channel)
     assert message["text"] == f"#{number} Change {number}"
     assert all(name in as_read(message) for name in (*SECTIONS, "Asked for by ada"))
     assert labels(message) == ["Details", "Ask about this"]
-    assert not bot.whispered(ada)
+    assert not bot.list_whispers(ada)
 
 
 @pytest.mark.parametrize("many", [2, 5])
@@ -33,35 +33,35 @@ def test_several_are_answered_in_the_order_in_which_they_are_named(many: int, bo
     numbers, channel = [bot.pull() for _ in range(many)][::-1], bot.channel()
     ack = bot.person().send_command("/prsummary", " ".join(map(str, numbers)), channel).ack
     assert (ack.status, ack.text) == (200, "")
-    assert [message["text"].partition(" ")[0] for message in bot.posted(channel)] == [f"#{n}" for n in numbers]
+    assert [message["text"].partition(" ")[0] for message in bot.list_posts(channel)] == [f"#{n}" for n in numbers]
 
 
 def test_one_that_is_unknown_among_several_does_not_keep_the_others_back(bot: Bot) -> None:
     first, unknown, last = bot.pull(), bot.unused_number(), bot.pull()
     channel, ada = bot.channel(), bot.person()
     ada.send_command("/prsummary", f"{first} {unknown}, {last}", channel)
-    assert [message["text"].partition(" ")[0] for message in bot.posted(channel)] == [f"#{first}", f"#{last}"]
-    (shown,) = bot.whispered(ada)
+    assert [message["text"].partition(" ")[0] for message in bot.list_posts(channel)] == [f"#{first}", f"#{last}"]
+    (shown,) = bot.list_whispers(ada)
     assert shown["text"] == f"{REPO} has no pull request #{unknown}."
 
 
 def test_private_is_for_the_asker_alone_and_can_be_shared(bot: Bot) -> None:
     number, channel, ada = bot.pull(), bot.channel(), bot.person()
     ada.send_command("/prsummary", f"{number} private", channel)
-    (shown,) = bot.whispered(ada)
+    (shown,) = bot.list_whispers(ada)
     assert shown["text"] == f"#{number} Change {number}"
     assert labels(shown) == ["Details", "Share in channel"]
-    assert not bot.posted(channel)
+    assert not bot.list_posts(channel)
 
 
 def test_where_the_bot_is_no_member_only_the_asker_gets_it_by_response_url(bot: Bot) -> None:
     number, channel, ada = bot.pull(), bot.channel(member=False), bot.person()
     delivery = ada.send_command("/prsummary", str(number), channel)
-    (shown,) = bot.whispered(ada)
+    (shown,) = bot.list_whispers(ada)
     assert shown["response_url"] == delivery.payload["response_url"]
     assert shown["text"] == f"#{number} Change {number}"
     assert labels(shown) == ["Details", "Share in channel"]
-    assert not bot.posted(channel)
+    assert not bot.list_posts(channel)
 
 
 @pytest.mark.parametrize("text", ["", "  ", "help", "HELP"], ids=["empty", "blank", "help", "shouted"])
@@ -69,8 +69,8 @@ def test_where_the_bot_is_no_member_only_the_asker_gets_it_by_response_url(bot: 
 def test_help_is_given_in_the_acknowledgement(text: str, bot: Bot) -> None:
     channel, ada = bot.channel(), bot.person()
     assert ada.send_command("/prsummary", text, channel).ack.text.startswith(HELP)
-    assert not bot.posted(channel)
-    assert not bot.whispered(ada)
+    assert not bot.list_posts(channel)
+    assert not bot.list_whispers(ada)
 
 
 @pytest.mark.parametrize(
@@ -98,8 +98,8 @@ def test_what_can_not_be_asked_is_told_to_the_asker_alone_without_a_call(
     assert sentence in ack.text
     assert "<!channel>" not in ack.text
     assert bot.calls() == before
-    assert not bot.posted(channel)
-    assert not bot.whispered(ada)
+    assert not bot.list_posts(channel)
+    assert not bot.list_whispers(ada)
 
 
 def test_whether_another_repository_exists_is_not_told(bot: Bot) -> None:
@@ -115,31 +115,31 @@ def test_an_allowed_repository_may_be_spelt_otherwise(bot: Bot) -> None:
     repository, channel = bot.repository(), bot.channel()
     number = bot.pull(repository)
     bot.person().send_command("/prsummary", f"{repository.upper()}#{number}", channel)
-    (message,) = bot.posted(channel)
+    (message,) = bot.list_posts(channel)
     assert f"https://github.com/{repository}/pull/{number}" in str(message["blocks"])
 
 
 def test_an_open_pull_request_says_that_it_is_not_merged(bot: Bot) -> None:
     number, channel = bot.pull(state="OPEN"), bot.channel()
     bot.person().send_command("/prsummary", str(number), channel)
-    (message,) = bot.posted(channel)
+    (message,) = bot.list_posts(channel)
     assert "not merged (open)" in as_read(message)
 
 
 def test_one_that_was_closed_unmerged_is_a_sentence_to_the_asker(bot: Bot) -> None:
     number, channel, ada = bot.pull(state="CLOSED"), bot.channel(), bot.person()
     ada.send_command("/prsummary", str(number), channel)
-    (shown,) = bot.whispered(ada)
+    (shown,) = bot.list_whispers(ada)
     assert shown["text"] == f"#{number} was closed without being merged: there is nothing to summarize."
-    assert not bot.posted(channel)
+    assert not bot.list_posts(channel)
 
 
 def test_an_unknown_number_is_a_sentence_to_the_asker(bot: Bot) -> None:
     number, channel, ada = bot.unused_number(), bot.channel(), bot.person()
     assert ada.send_command("/prsummary", str(number), channel).ack.text == ""
-    (shown,) = bot.whispered(ada)
+    (shown,) = bot.list_whispers(ada)
     assert shown["text"] == f"{REPO} has no pull request #{number}."
-    assert not bot.posted(channel)
+    assert not bot.list_posts(channel)
 
 
 def test_asking_again_asks_neither_github_nor_the_model(bot: Bot) -> None:
@@ -147,6 +147,6 @@ def test_asking_again_asks_neither_github_nor_the_model(bot: Bot) -> None:
     bot.person().send_command("/prsummary", str(number), channel)
     before = bot.calls()
     bot.person().send_command("/prsummary", f"#{number}", other)
-    ((first,), (second,)) = bot.posted(channel), bot.posted(other)
+    ((first,), (second,)) = bot.list_posts(channel), bot.list_posts(other)
     assert bot.calls() == before
     assert first["blocks"] == second["blocks"]

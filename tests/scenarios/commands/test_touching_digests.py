@@ -10,7 +10,7 @@ from localslack.users.person import Person
 from tests.helpers.world import as_read
 from tests.scenarios import Bot
 from tests.scenarios.commands.test_contract import profile, removal
-from tests.scenarios.subscriptions.regularly import subscriptions, typed
+from tests.scenarios.subscriptions.regularly import subscriptions, type_command
 
 SEEN = "breaks us: core.stop — it is gone (core.py:5). Ours: plugin/worker.py:7 calls it."
 # the file of the other merge, which no commit has
@@ -22,13 +22,13 @@ def digest(bot: Bot, ada: Person, text: str, channel: str) -> list[Json]:
     """The digest of yesterday that is posted, and its thread."""
     ack = ada.send_command("/prdigest", text, channel).ack
     assert (ack.status, ack.text) == (200, ""), ack
-    (lead,) = bot.posted(channel)
+    (lead,) = bot.list_posts(channel)
     return [lead, *replies(bot, channel, lead)]
 
 
 def replies(bot: Bot, channel: str, lead: Json) -> list[Json]:
     """The messages of a thread, without the report."""
-    return [reply for reply in bot.replied(channel, lead["ts"]) if "blocks" in reply]
+    return [reply for reply in bot.list_thread_posts(channel, lead["ts"]) if "blocks" in reply]
 
 
 def test_a_digest_with_a_profile_begins_with_what_touches_and_remembers_what_is_said(bot: Bot) -> None:
@@ -48,15 +48,15 @@ def test_a_digest_with_a_profile_begins_with_what_touches_and_remembers_what_is_
     pressed = ada.press(hits, "hit_ours", block_id=row)
     bot.settle()
     ada.redeliver(pressed)
-    assert [shown["text"] for shown in bot.whispered(ada)] == [
+    assert [shown["text"] for shown in bot.list_whispers(ada)] == [
         "Noted: ours to do. Digests and lists show it in a moment."
     ]
-    lead, hits, *_ = [*bot.posted(channel), *replies(bot, channel, lead)]
+    lead, hits, *_ = [*bot.list_posts(channel), *replies(bot, channel, lead)]
     assert f"{SEEN} — ours to do" in as_read(lead)
     assert as_read(hits).count(f"@{ada.user} said: ours to do, ") == 1
 
     ben.press(hits, "hit_done", block_id=row)
-    lead, hits, *_ = [*bot.posted(channel), *replies(bot, channel, lead)]
+    lead, hits, *_ = [*bot.list_posts(channel), *replies(bot, channel, lead)]
     assert f"{SEEN} — done" in as_read(lead)
     assert f"@{ben.user} said: done, " in as_read(hits)
     assert f"@{ada.user}" not in as_read(hits)
@@ -67,7 +67,7 @@ def test_a_digest_with_a_profile_begins_with_what_touches_and_remembers_what_is_
     assert f"@{ben.user} said: done, " in as_read(hits)
     score = f"touches score profile:team-{number}"
     ada.send_command("/prdigest", score, elsewhere)
-    assert "1 hit (0 ours to do, 1 done, 0 not us, 0 open)" in as_read(bot.posted(elsewhere)[-1])
+    assert "1 hit (0 ours to do, 1 done, 0 not us, 0 open)" in as_read(bot.list_posts(elsewhere)[-1])
 
 
 def test_the_hits_of_a_list_have_the_same_buttons_as_those_of_a_digest(bot: Bot) -> None:
@@ -77,27 +77,27 @@ def test_the_hits_of_a_list_have_the_same_buttons_as_those_of_a_digest(bot: Bot)
     lead, *_ = digest(bot, ada, f"repo:{repository} profile:team-{number}", channel)
     listing, words = bot.channel(), f"touches 2d profile:team-{number}"
     ada.send_command("/prdigest", words, listing)
-    (shown,) = bot.posted(listing)
+    (shown,) = bot.list_posts(listing)
     assert "said:" not in as_read(shown)
     row, about = f"hit-{number}", shown["metadata"]
     ada.press(shown, "hit_ours", block_id=row)
-    (shown,) = bot.posted(listing)
+    (shown,) = bot.list_posts(listing)
     assert as_read(shown).count(f"@{ada.user} said: ours to do, ") == 1
     ben.press(shown, "hit_done", block_id=row)
-    (shown,) = bot.posted(listing)
+    (shown,) = bot.list_posts(listing)
     assert f"@{ada.user}" not in as_read(shown)
     assert as_read(shown).count(f"@{ben.user} said: done, ") == 1
     assert shown["metadata"] == about
-    assert f"{SEEN} — done" in as_read(bot.posted(channel)[0])
+    assert f"{SEEN} — done" in as_read(bot.list_posts(channel)[0])
     # the other way round, and for the asker alone
     ada.press(replies(bot, channel, lead)[0], "hit_not_us", block_id=row)
     bot.settle()
     ada.send_command("/prdigest", f"{words} private", bot.channel())
-    hidden = bot.whispered(ada)[-1]
+    hidden = bot.list_whispers(ada)[-1]
     assert f"@{ada.user} said: not us, " in as_read(hidden)
     ada.press(hidden, "hit_ours", block_id=row)
     bot.settle()
-    assert f"{SEEN} — ours to do" in as_read(bot.posted(channel)[0])
+    assert f"{SEEN} — ours to do" in as_read(bot.list_posts(channel)[0])
 
 
 def test_only_what_touches_is_posted_and_one_line_where_nothing_does(bot: Bot) -> None:
@@ -130,7 +130,7 @@ def test_a_list_of_risks_is_about_what_touches(bot: Bot) -> None:
     number, other = removal(bot, repository), bot.pull(repository, merged_at=bot.noon(1))
     profile(bot, repository, f"team-{number}")
     ada.send_command("/prrisks", f"repo:{repository} profile:team-{number} top:5", channel)
-    (message,) = bot.posted(channel)
+    (message,) = bot.list_posts(channel)
     text = as_read(message)
     assert "1 of 2 merged" in text
     assert f"Touches team-{number} (1 of 2 merges{UNREAD})\n  • #{number} {SEEN}" in text
@@ -147,16 +147,16 @@ def test_a_profile_that_is_not_there_is_one_sentence_to_the_asker(bot: Bot) -> N
         "subscribe profile:elsewhere": "The profile elsewhere is about octo/part-",
         "profile:nobody": unknown,
     }.items():
-        assert typed(bot, ada, text, channel)["text"].startswith(sentence), text
+        assert type_command(bot, ada, text, channel)["text"].startswith(sentence), text
     assert "add profile:NAME." in ada.send_command("/prdigest", "subscribe only:touching", channel).ack.text
-    assert (subscriptions(bot, channel), bot.posted(channel)) == ([], [])
+    assert (subscriptions(bot, channel), bot.list_posts(channel)) == ([], [])
 
 
 def test_a_subscription_keeps_its_profile(bot: Bot) -> None:
     repository, channel, ada = bot.repository(), bot.channel(), bot.person()
     profile(bot, repository, f"kept-{repository.rpartition('-')[2]}")
     name = f"kept-{repository.rpartition('-')[2]}"
-    message = typed(bot, ada, f"subscribe {repository} profile:{name.upper()} only:touching", channel)
+    message = type_command(bot, ada, f"subscribe {repository} profile:{name.upper()} only:touching", channel)
     (made,) = subscriptions(bot, channel)
     assert str(made.view) == f"only:touching profile:{name}"
     assert f"only:touching profile:{name}, in #" in as_read(message)

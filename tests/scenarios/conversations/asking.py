@@ -79,7 +79,7 @@ def answering(bot: Bot, *steps: Step) -> Iterator[Asked]:
 
 
 @contextmanager
-def held(bot: Bot, then: Callable[[dict[str, Any]], Step]) -> Iterator[tuple[Asked, threading.Event]]:
+def hold_answers(bot: Bot, then: Callable[[dict[str, Any]], Step]) -> Iterator[tuple[Asked, threading.Event]]:
     """Claude answers no question until the event is set."""
     asked, gate = Asked(), threading.Event()
 
@@ -109,7 +109,7 @@ class Thread:
     repository: str = REPO
 
     def replies(self) -> list[Json]:
-        return self.bot.replied(self.channel, self.ts)
+        return self.bot.list_thread_posts(self.channel, self.ts)
 
     def answers(self) -> list[Json]:
         """The bot's replies that are answers to questions, once nothing is left to do."""
@@ -119,11 +119,11 @@ class Thread:
         """The answer that is being streamed, as soon as there is one."""
         slack = self.bot.world.slack
 
-        def found() -> list[Json]:
+        def find_growing() -> list[Json]:
             replies = slack.list_replies(self.channel, self.ts)
             return [m for m in replies if m.get("streaming_state") == "in_progress"]
 
-        return dict(eventually(found, PATIENCE)[0])
+        return dict(eventually(find_growing, PATIENCE)[0])
 
     def seen_live(self) -> set[str]:
         """All mentions and links that were ever live in the bot's replies."""
@@ -170,14 +170,14 @@ def colleagues(bot: Bot) -> Thread:
     return Thread(bot, channel, bot.world.slack.add_message(channel, "lead"), f"{bot.noon(1).date()}")
 
 
-def begun(bot: Bot, delivery: Delivery) -> Thread:
+def begin_thread(bot: Bot, delivery: Delivery) -> Thread:
     """The thread that a message at top level begins."""
     event = delivery.payload["event"]
     return Thread(bot, event["channel"], event["ts"], f"octo/engine, {bot.noon(1).date()}")
 
 
 def _only(bot: Bot, channel: str) -> str:
-    (message,) = bot.posted(channel)
+    (message,) = bot.list_posts(channel)
     return str(message["ts"])
 
 
@@ -191,6 +191,6 @@ def small_print(message: Json) -> str:
     return json.dumps([block for block in message["blocks"] if block["type"] == "context"], ensure_ascii=False)
 
 
-def named(text: str) -> str:
+def mention_bot(text: str) -> str:
     """The same with the bot's name before it, as a message has it."""
     return f"<@{BOT_USER}> {text}"

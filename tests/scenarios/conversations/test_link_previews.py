@@ -77,7 +77,7 @@ def open_room(bot: Bot, text: str = "previews on", **fields: str) -> Room:
 @both_transports
 def test_a_link_gets_one_card_however_often_it_comes(bot: Bot) -> None:
     room = open_room(bot)
-    assert "get a preview here" in as_read(bot.posted(room.channel)[0])
+    assert "get a preview here" in as_read(bot.list_posts(room.channel)[0])
     number = bot.pull(title="Count *once* <!channel>", merged_at=bot.noon(1))
     _, asked = bot.calls()
     ts = room.post(f"look at {link(number)}/files#diff")
@@ -176,9 +176,9 @@ def test_they_are_off_by_default_and_turned_off_again(room: Room) -> None:
     number = room.bot.pull()
     assert quiet.cards(quiet.post(link(number))) == []
     quiet.ada.send_command("/prdigest", "previews", quiet.channel)
-    assert "Links get no previews here." in as_read(room.bot.whispered(quiet.ada)[-1])
+    assert "Links get no previews here." in as_read(room.bot.list_whispers(quiet.ada)[-1])
     room.ada.send_command("/prdigest", "previews off", room.channel)
-    assert "no previews here any more" in as_read(room.bot.posted(room.channel)[-1])
+    assert "no previews here any more" in as_read(room.bot.list_posts(room.channel)[-1])
     assert room.cards(room.post(link(number))) == []
     wrong = room.ada.send_command("/prdigest", "previews sometimes", room.channel)
     assert "write previews on or previews off" in wrong.ack.text
@@ -186,14 +186,14 @@ def test_they_are_off_by_default_and_turned_off_again(room: Room) -> None:
 
 def test_a_subscription_turns_them_on_and_strangers_do_not(bot: Bot) -> None:
     room = open_room(bot, f"subscribe {REPO} previews")
-    assert "Links to pull requests get previews there." in as_read(bot.whispered(room.ada)[0])
+    assert "Links to pull requests get previews there." in as_read(bot.list_whispers(room.ada)[0])
     assert room.cards(room.post(link(bot.pull())))
     private = bot.channel(private=True, people={room.ada.user})
     sent = room.ada.send_command("/prdigest", "previews", private)
     forged = {**sent.payload, "text": "previews on", "user_id": bot.person().user, "trigger_id": "another"}
     bot.wire.send(sent.kind, forged)
-    assert "join it first" in str([shown["text"] for shown in bot.whispered(room.ada)])
-    assert bot.posted(private) == []
+    assert "join it first" in str([shown["text"] for shown in bot.list_whispers(room.ada)])
+    assert bot.list_posts(private) == []
 
 
 def test_another_app_that_shows_a_card_silences_this_one_for_weeks(room: Room) -> None:

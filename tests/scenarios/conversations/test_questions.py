@@ -26,11 +26,11 @@ from tests.scenarios.conversations.asking import (
     Thread,
     answer,
     answering,
-    begun,
+    begin_thread,
     colleagues,
     digest,
-    held,
-    named,
+    hold_answers,
+    mention_bot,
     overview,
     question_of,
     risks,
@@ -83,11 +83,11 @@ def test_the_lines_of_the_log_about_a_question_have_its_reference(bot: Bot) -> N
 def test_who_begins_a_thread_with_a_question_goes_on_without_the_bots_name(bot: Bot) -> None:
     ada, channel = bot.person(), bot.channel()
     with answering(bot, answer("Nothing."), answer("Nobody.")) as asked:
-        thread = begun(bot, ada.mention("What merged?", channel))
+        thread = begin_thread(bot, ada.mention("What merged?", channel))
         assert len(thread.answers()) == 1
         bot.person().send_message("Who wrote it?", channel, thread.ts)
         assert [text_of(message) for message in thread.answers()] == ["Nothing.", "Nobody."]
-    assert not bot.posted(channel)
+    assert not bot.list_posts(channel)
     assert [thread.known in prompt for prompt in asked.prompts] == [True, True]
 
 
@@ -99,22 +99,22 @@ def test_in_a_colleagues_thread_only_who_names_the_bot_is_answered(bot: Bot) -> 
         ada.send_message("Who wrote it?", thread.channel, thread.ts)
         assert len(thread.answers()) == 1
     assert thread.known in asked.prompts[0]
-    assert not bot.whispered(ada)
+    assert not bot.list_whispers(ada)
 
 
 def test_direct_messages_are_answered_in_their_threads(bot: Bot) -> None:
     ada = bot.person()
     with answering(bot, answer("Nothing."), answer("Nobody."), answer("Nowhere.")) as asked:
-        thread = begun(bot, ada.send_message("What merged?", f"D{ada.user[1:]}"))
+        thread = begin_thread(bot, ada.send_message("What merged?", f"D{ada.user[1:]}"))
         assert [text_of(message) for message in thread.answers()] == ["Nothing."]
         ada.send_message("Who wrote it?", thread.channel, thread.ts)
         assert [text_of(message) for message in thread.answers()] == ["Nothing.", "Nobody."]
-        other = begun(bot, ada.send_message(named("Where?"), thread.channel))
+        other = begin_thread(bot, ada.send_message(mention_bot("Where?"), thread.channel))
         assert [text_of(message) for message in other.answers()] == ["Nowhere."]
     assert asked.questions == ["What merged?", "Who wrote it?", "Where?"]
     assert [thread.known in prompt for prompt in asked.prompts] == [True] * 3
     assert "What merged?" not in asked.prompts[2]
-    assert not bot.posted(thread.channel)
+    assert not bot.list_posts(thread.channel)
 
 
 # once
@@ -139,7 +139,7 @@ def test_both_events_of_a_mention_delivered_twice_give_one_answer(is_first: bool
             mention = ada.mention("Does it?", thread.channel, thread.ts)
             events = [mention, ada.send_twin(mention)]
         else:
-            message = ada.send_message(named("Does it?"), thread.channel, thread.ts)
+            message = ada.send_message(mention_bot("Does it?"), thread.channel, thread.ts)
             events = [message, as_mention(ada, message)]
         again = [ada.redeliver(event) for event in events]
         assert len(thread.replies()) == 1
@@ -147,12 +147,12 @@ def test_both_events_of_a_mention_delivered_twice_give_one_answer(is_first: bool
         assert len(thread.replies()) == 1
     assert {event.ack.status for event in again} == {200}
     assert len(asked.bodies) == 1
-    assert not bot.whispered(ada)
+    assert not bot.list_whispers(ada)
 
 
 def test_a_question_that_is_delivered_again_while_it_is_answered_has_one_answer(bot: Bot) -> None:
     thread, ada = summary(bot), bot.person()
-    with held(bot, lambda _: answer("Yes.")) as (asked, gate):
+    with hold_answers(bot, lambda _: answer("Yes.")) as (asked, gate):
         first = ada.send_message("Does it?", thread.channel, thread.ts)
         assert [ada.redeliver(first).ack.status for _ in range(2)] == [200, 200]
         gate.set()
@@ -165,7 +165,7 @@ def test_a_question_that_is_delivered_again_while_it_is_answered_has_one_answer(
 def test_several_who_ask_in_a_thread_at_once_are_answered_in_turn(bot: Bot) -> None:
     thread = summary(bot)
     words = ["First?", "Second?", "Third?"]
-    with held(bot, lambda body: answer(f"To {question_of(body)}")) as (asked, gate):
+    with hold_answers(bot, lambda body: answer(f"To {question_of(body)}")) as (asked, gate):
         for word in words:
             bot.person().send_message(word, thread.channel, thread.ts)
         gate.set()
@@ -206,7 +206,7 @@ def test_thanks_and_words_to_colleagues_are_left_alone(bot: Bot) -> None:
         assert not thread.replies(), aside
     ada.mention("thanks!", thread.channel, thread.ts)
     assert not thread.replies()
-    assert not bot.whispered(ada)
+    assert not bot.list_whispers(ada)
     assert bot.calls() == before
 
 
@@ -240,7 +240,7 @@ def test_what_nobody_wrote_just_now_is_no_question(bot: Bot) -> None:
     ]
     assert {event.ack.status for event in events} == {200}
     assert len(thread.answers()) == 1
-    assert not bot.whispered(ada)
+    assert not bot.list_whispers(ada)
     assert bot.calls() == before
 
 
@@ -267,12 +267,12 @@ def test_a_thread_that_was_silenced_answers_only_who_names_the_bot_until_it_is_w
         ada.send_message("And now, please?", thread.channel, thread.ts)
         assert len(thread.answers()) == 2
     assert asked.questions == ["Does it?", "And now, please?"]
-    assert not bot.whispered(ada)
+    assert not bot.list_whispers(ada)
 
 
 def test_a_thread_that_begins_with_the_word_quiet_is_quiet(http_bot: Bot) -> None:
     ada = http_bot.person()
-    thread = begun(http_bot, ada.mention("quiet", http_bot.channel()))
+    thread = begin_thread(http_bot, ada.mention("quiet", http_bot.channel()))
     assert len(thread.replies()) == 1
     with answering(http_bot, answer("Yes.")):
         ada.send_message("Does it?", thread.channel, thread.ts)
@@ -450,7 +450,7 @@ def test_a_question_may_refer_to_the_ones_before(http_bot: Bot) -> None:
 
 def test_what_is_posted_in_the_thread_while_an_answer_is_written_is_remembered(http_bot: Bot) -> None:
     thread, ada, other = overview(http_bot), http_bot.person(), http_bot.pull()
-    with held(http_bot, lambda _: answer("Yes.")) as (asked, gate):
+    with hold_answers(http_bot, lambda _: answer("Yes.")) as (asked, gate):
         ada.send_message("Does it?", thread.channel, thread.ts)
         eventually(lambda: asked.bodies)
         ada.mention(str(other), thread.channel, thread.ts)
@@ -522,7 +522,7 @@ def test_a_vote_is_kept_with_the_question_and_what_its_answer_was_made_of(bot: B
     assert (vote["repository"], vote["numbers"]) == ("octo/engine", [thread.number])
     assert [each["tool"] for each in vote["exchanges"]] == ["read_diff"]
     assert "+timeout = 30" in vote["exchanges"][0]["result"]
-    assert ["Thanks, saved" in shown["text"] for shown in bot.whispered(ada)] == [True, True]
+    assert ["Thanks, saved" in shown["text"] for shown in bot.list_whispers(ada)] == [True, True]
 
 
 def test_a_vote_counts_as_soon_as_its_buttons_are_there(bot: Bot) -> None:
@@ -540,7 +540,7 @@ def test_a_vote_counts_as_soon_as_its_buttons_are_there(bot: Bot) -> None:
     with answering(bot, answer(LONG)):
         ada.send_message("Does it?", thread.channel, thread.ts)
         thread.answers()
-    assert ["Thanks, saved" in shown["text"] for shown in bot.whispered(ada)] == [True]
+    assert ["Thanks, saved" in shown["text"] for shown in bot.list_whispers(ada)] == [True]
 
 
 def votes(bot: Bot, person: Person) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ import pytest
 from tests.emulators.claude.server import Cut, Failure, MidStreamError, Refusal, Stall, Step, ToolUse
 from tests.emulators.github.faults import FailureKind
 from tests.scenarios import Bot, failing_github
-from tests.scenarios.conftest import Bots, unharmed
+from tests.scenarios.conftest import Bots, guard_bot
 from tests.scenarios.conversations.asking import (
     LONG,
     Thread,
@@ -27,7 +27,7 @@ HALF = len(LONG) // 2
 DOWN = Failure(529, "overloaded_error", "Overloaded sk-ant-test", retry_after=0)
 
 
-def paused(seconds: float) -> Stall:
+def make_stall(seconds: float) -> Stall:
     """Half of the answer, then nothing for some seconds, then the rest."""
     return Stall(f"<answer>{LONG[:HALF]}", seconds, f"{LONG[HALF:]}</answer>")
 
@@ -46,7 +46,7 @@ def the_answer(thread: Thread) -> str:
 
 def test_a_stream_that_slack_ends_is_finished_by_an_edit(http_bot: Bot) -> None:
     thread, slack = summary(http_bot), http_bot.world.slack
-    with answering(http_bot, paused(0.6)):
+    with answering(http_bot, make_stall(0.6)):
         http_bot.person().send_message("Does it?", thread.channel, thread.ts)
         slack.end_stream(thread.channel, thread.growing()["ts"])
         assert the_answer(thread) == LONG
@@ -137,7 +137,7 @@ def test_without_claude_a_plain_search_answers_and_says_so(step: Step, http_bot:
 
 @pytest.fixture
 def keyless(bots: Bots) -> Iterator[Bot]:
-    yield from unharmed(bots.bot("http", "keyless", ANTHROPIC_API_KEY=""))
+    yield from guard_bot(bots.bot("http", "keyless", ANTHROPIC_API_KEY=""))
     bots.end("keyless")
 
 
@@ -168,7 +168,7 @@ def test_a_question_that_github_fails_is_told_to_the_asker_and_can_be_asked_agai
     with answering(http_bot, answer("Yes.")) as asked:
         with failing_github(http_bot, fault):
             ada.send_message("Does it?", thread.channel, thread.ts)
-            (shown,) = http_bot.whispered(ada)
+            (shown,) = http_bot.list_whispers(ada)
         assert shown["text"].startswith(sentence)
         assert shown["thread_ts"] == thread.ts
         assert not thread.replies()
@@ -193,7 +193,7 @@ def test_a_question_without_an_answer_leaves_no_status_behind(http_bot: Bot) -> 
     thread, ada, slack = overview(http_bot), http_bot.person(), http_bot.world.slack
     with failing_github(http_bot, "401"):
         ada.send_message("Does it?", thread.channel, thread.ts)
-        assert len(http_bot.whispered(ada)) == 1
+        assert len(http_bot.list_whispers(ada)) == 1
     assert not slack.get_status(thread.channel, thread.ts)
 
 

@@ -47,7 +47,7 @@ def test_a_digest_is_posted_once_and_its_address_goes_on(bot: Bot) -> None:
     day = f"{bot.noon(1):%Y-%m-%d}"
     delivery = begin(bot, "post_digest", channel_id=channel, day=day, repository=repository)
     step = end(bot, delivery)
-    (message,) = bot.posted(channel)
+    (message,) = bot.list_posts(channel)
     assert (step.state, step.error) == ("COMPLETED", "")
     assert message["ts"].replace(".", "") in step.outputs["link"]
     # the event comes twice
@@ -57,7 +57,7 @@ def test_a_digest_is_posted_once_and_its_address_goes_on(bot: Bot) -> None:
     # another workflow with the same day gets the same address
     again = end(bot, begin(bot, "post_digest", channel_id=channel, day=day, repository=repository))
     assert again.outputs == step.outputs
-    assert len(bot.posted(channel)) == 1
+    assert len(bot.list_posts(channel)) == 1
 
 
 def test_a_question_is_answered_as_text_that_notifies_nobody(bot: Bot) -> None:
@@ -106,4 +106,4 @@ def test_a_report_that_is_lost_is_made_again(bot: Bot) -> None:
     delivery = begin(bot, "post_digest", channel_id=channel, repository=repository)
     assert end(bot, delivery).state == "COMPLETED"
     assert len(reports(bot, delivery)) == 2
-    assert len(bot.posted(channel)) == 1
+    assert len(bot.list_posts(channel)) == 1

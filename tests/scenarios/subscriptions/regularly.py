@@ -35,17 +35,17 @@ def direct(person: Person) -> str:
 
 def last(bot: Bot, person: Person) -> Json:
     """What they alone read last: shown to them, or written to them directly."""
-    shown = bot.whispered(person)
-    written = bot.posted(direct(person)) if bot.world.slack.has_direct(person.user) else []
+    shown = bot.list_whispers(person)
+    written = bot.list_posts(direct(person)) if bot.world.slack.has_direct(person.user) else []
     return max([*shown, *written], key=lambda message: float(message["ts"]))
 
 
-def typed(bot: Bot, person: Person, text: str, channel: str) -> Json:
+def type_command(bot: Bot, person: Person, text: str, channel: str) -> Json:
     """What somebody gets for ``/prdigest …``: later, and nothing at once."""
-    before = len(bot.whispered(person))
+    before = len(bot.list_whispers(person))
     ack = person.send_command("/prdigest", text, channel).ack
     assert (ack.status, ack.text) == (200, "")
-    (shown,) = bot.whispered(person)[before:]
+    (shown,) = bot.list_whispers(person)[before:]
     return shown
 
 
@@ -53,7 +53,7 @@ def form_of(bot: Bot, person: Person) -> Json:
     """The form in front of somebody."""
     bot.settle()
     view = bot.world.slack.get_modal(person.user)
-    assert view, [shown["text"] for shown in bot.whispered(person)]
+    assert view, [shown["text"] for shown in bot.list_whispers(person)]
     return view
 
 
@@ -71,6 +71,6 @@ def value(view: Json, name: str) -> Any:
     return first["value"] if isinstance(first, dict) else first
 
 
-def replaced(view: Json) -> str:
+def read_replaced_id(view: Json) -> str:
     """The id of what the form takes the place of."""
     return str(json.loads(view["private_metadata"]).get("id", ""))

@@ -16,12 +16,20 @@ from bot.render.blocks.button_values import write_id
 from tests.helpers.records import digest_store, plant
 from tests.helpers.world import as_read
 from tests.scenarios import REPO, Bot, both_transports
-from tests.scenarios.subscriptions.regularly import direct, form_of, home, is_planned, subscriptions, typed, value
+from tests.scenarios.subscriptions.regularly import (
+    direct,
+    form_of,
+    home,
+    is_planned,
+    subscriptions,
+    type_command,
+    value,
+)
 
 SIX = dt.time(6)
 
 
-def opened(bot: Bot, person: Person) -> str:
+def open_home(bot: Bot, person: Person) -> str:
     assert person.open_home().ack.status == 200
     return home(bot, person)
 
@@ -38,7 +46,7 @@ def press(bot: Bot, person: Person, action: str, name: str | None = None) -> str
 @both_transports
 def test_a_subscription_is_made_changed_paused_and_removed_there(bot: Bot) -> None:
     channel, ada = bot.channel(), bot.person()
-    page = opened(bot, ada)
+    page = open_home(bot, ada)
     for title in ("Recent digests", "Subscriptions", "Status", "Schedule: running"):
         assert title in page
     press(bot, ada, "subscription_new")
@@ -61,18 +69,18 @@ def test_a_subscription_is_made_changed_paused_and_removed_there(bot: Bot) -> No
     assert subscriptions(bot, channel) == []
     assert press(bot, ada, "subscription_remove", own.id) == "Unsubscribed: octo/engine"
     assert own.id not in home(bot, ada)
-    assert (bot.whispered(ada), bot.posted(direct(ada))) == ([], [])
+    assert (bot.list_whispers(ada), bot.list_posts(direct(ada))) == ([], [])
     # what is somebody's own is nobody else's business
-    told = [message["text"].split()[-1] for message in bot.posted(channel)]
+    told = [message["text"].split()[-1] for message in bot.list_posts(channel)]
     assert told == ["paused.", "resumed.", "removed."]
 
 
 def test_what_can_not_be_done_any_more_is_said_there(http_bot: Bot) -> None:
     channel, ada = http_bot.channel(), http_bot.person()
-    typed(http_bot, ada, "subscribe at 06:00", channel)
+    type_command(http_bot, ada, "subscribe at 06:00", channel)
     (made,) = subscriptions(http_bot, channel)
-    opened(http_bot, ada)
-    typed(http_bot, ada, "unsubscribe", channel)
+    open_home(http_bot, ada)
+    type_command(http_bot, ada, "unsubscribe", channel)
     refusal = "There is no subscription here: create one with /prdigest subscribe."
     assert press(http_bot, ada, "subscription_pause", made.id) == refusal
     press(http_bot, ada, "subscription_new")
@@ -85,25 +93,25 @@ def test_what_can_not_be_done_any_more_is_said_there(http_bot: Bot) -> None:
 def test_a_preview_comes_by_direct_message_to_the_asker_alone(http_bot: Bot) -> None:
     repository, channel, ada = http_bot.repository(), http_bot.channel(), http_bot.person()
     http_bot.pull(repository, merged_at=http_bot.noon(1))
-    typed(http_bot, ada, f"subscribe {repository} at 06:00", channel)
+    type_command(http_bot, ada, f"subscribe {repository} at 06:00", channel)
     (made,) = subscriptions(http_bot, channel)
-    opened(http_bot, ada)
+    open_home(http_bot, ada)
     press(http_bot, ada, "subscription_preview", made.id)
-    texts = [as_read(message) for message in http_bot.posted(direct(ada))]
+    texts = [as_read(message) for message in http_bot.list_posts(direct(ada))]
     assert any("Preview, visible only to you. Nothing was posted." in text for text in texts)
-    assert http_bot.posted(channel) == []
+    assert http_bot.list_posts(channel) == []
 
 
 def test_a_digest_that_was_posted_is_there_in_short_with_its_link(http_bot: Bot) -> None:
     channel, ada = http_bot.channel(), http_bot.person()
-    typed(http_bot, ada, "subscribe only:risky at 00:00", channel)
+    type_command(http_bot, ada, "subscribe only:risky at 00:00", channel)
     (made,) = subscriptions(http_bot, channel)
     due = made.timing.find_last_before(dt.datetime.now(dt.UTC))
     address = f"https://emulated.slack.com/archives/{channel}/p1"
     text = "engine · &lt;!here&gt; 7 of 9 merged. All is calm."
     key = made.build_digest_spec(due).build_key("T0TEAM")
     plant(digest_store(http_bot.store), key, posted_at=due, text=text, permalink=address)
-    assert "engine · <!here> 7 of 9 merged. All is calm. Open it" in opened(http_bot, ada)
+    assert "engine · <!here> 7 of 9 merged. All is calm. Open it" in open_home(http_bot, ada)
     assert address in str(http_bot.world.slack.get_home(ada.user))
 
 
@@ -116,9 +124,9 @@ def test_of_very_many_ones_own_are_there(http_bot: Bot) -> None:
     for each in made:
         kept.put(each)
     try:
-        typed(http_bot, ada, "subscribe me at 06:00", channel)
+        type_command(http_bot, ada, "subscribe me at 06:00", channel)
         (own,) = subscriptions(http_bot, direct(ada))
-        page = opened(http_bot, ada)
+        page = open_home(http_bot, ada)
         assert "Sent to you: octo/engine" in page
         assert "more: /prdigest list shows a channel's subscriptions" in page
         assert press(http_bot, ada, "subscription_remove", own.id) == "Unsubscribed: octo/engine"
@@ -130,20 +138,20 @@ def test_of_very_many_ones_own_are_there(http_bot: Bot) -> None:
 def test_who_opens_the_messages_finds_nothing_new_in_app_home(http_bot: Bot) -> None:
     ada = http_bot.person()
     assert ada.open_home("messages").ack.status == 200
-    assert (home(http_bot, ada), http_bot.whispered(ada)) == ("", [])
+    assert (home(http_bot, ada), http_bot.list_whispers(ada)) == ("", [])
 
 
 def test_people_of_another_workspace_find_nothing(http_bot: Bot) -> None:
     stranger = http_bot.person(team="T0OTHER")
     http_bot.world.slack.set_person(stranger.user, team="T0OTHER")
-    assert opened(http_bot, stranger) == ""
+    assert open_home(http_bot, stranger) == ""
 
 
 def test_people_of_another_workspace_change_nothing_there(http_bot: Bot) -> None:
     channel, ada, stranger = http_bot.channel(), http_bot.person(), http_bot.person(team="T0OTHER")
-    typed(http_bot, ada, "subscribe at 06:00", channel)
+    type_command(http_bot, ada, "subscribe at 06:00", channel)
     (made,) = subscriptions(http_bot, channel)
-    opened(http_bot, ada)
+    open_home(http_bot, ada)
     view = http_bot.world.slack.get_home(ada.user)
     assert view
     # the same page in front of somebody else
@@ -157,17 +165,17 @@ def test_people_of_another_workspace_change_nothing_there(http_bot: Bot) -> None
 def test_a_home_that_is_opened_twice_or_switched_off_is_published_once(http_bot: Bot) -> None:
     ada, ben, slack = http_bot.person(), http_bot.person(), http_bot.world.slack
 
-    def published(person: Person) -> int:
+    def count_publications(person: Person) -> int:
         http_bot.settle()
         return len([call for call in slack.list_calls_to("views.publish") if call["user_id"] == person.user])
 
     assert ada.redeliver(ada.open_home()).ack.status == 200
-    assert published(ada) == 1
+    assert count_publications(ada) == 1
     ada.open_home()
-    assert published(ada) == 2
+    assert count_publications(ada) == 2
     slack.enable_home(enabled=False)
     try:
         ben.open_home()
-        assert published(ben) == 1
+        assert count_publications(ben) == 1
     finally:
         slack.enable_home()

@@ -9,15 +9,15 @@ from localslack.users.person import Person
 from tests.helpers.checks import is_one_sentence
 from tests.helpers.world import as_read
 from tests.scenarios import RISKY, Bot, both_transports, labels, old_button
-from tests.scenarios.conversations.asking import answer, answering, begun, text_of
+from tests.scenarios.conversations.asking import answer, answering, begin_thread, text_of
 from tests.scenarios.subscriptions.regularly import (
     direct,
     form_of,
     is_planned,
     last,
-    replaced,
+    read_replaced_id,
     subscriptions,
-    typed,
+    type_command,
     value,
 )
 
@@ -31,7 +31,7 @@ BUTTONS = ["Preview", "Change", "Pause", "Unsubscribe"]
 def test_from_subscribing_to_unsubscribing_by_words_and_buttons(bot: Bot) -> None:
     channel, ada, ben = bot.channel(), bot.person(), bot.person()
     text = f"subscribe {bot.repository()} at 6am tz Europe/Berlin weekdays path:vllm/v1 not-author:bots only:risky"
-    shown = typed(bot, ada, text, channel)
+    shown = type_command(bot, ada, text, channel)
     (made,) = subscriptions(bot, channel)
     assert as_read(shown).startswith(
         f"Subscribed: {made.repository}, from Monday to Friday at 06:00 (Europe/Berlin), "
@@ -41,7 +41,7 @@ def test_from_subscribing_to_unsubscribing_by_words_and_buttons(bot: Bot) -> Non
     ada.press(shown, "subscription_pause", channel=channel)
     assert last(bot, ada)["text"] == f"Paused: {made.repository}"
     assert not is_planned(bot, made)
-    listed = typed(bot, ben, "LIST", channel)
+    listed = type_command(bot, ben, "LIST", channel)
     assert (f"{made.id} · paused" in as_read(listed), labels(listed)) == (True, ["New subscription"])
     ben.press(listed, "subscription_resume", channel=channel)
     assert last(bot, ben)["text"] == f"Resumed: {made.repository}"
@@ -52,7 +52,7 @@ def test_from_subscribing_to_unsubscribing_by_words_and_buttons(bot: Bot) -> Non
     # nobody who reads there wonders where it is
     rest = f"the digest of {made.repository}, from Monday to Friday at 06:00 (Europe/Berlin), "
     rest += "path:vllm/v1 not-author:bots only:risky."
-    assert [as_read(message) for message in bot.posted(channel)] == [
+    assert [as_read(message) for message in bot.list_posts(channel)] == [
         f"@{ada.user} paused {rest}",
         f"@{ben.user} resumed {rest}",
         f"@{ben.user} removed {rest}",
@@ -66,25 +66,25 @@ def test_several_are_told_apart_by_repository_and_id(http_bot: Bot) -> None:
         "subscribe\tonly:risky  at 06:00",
         f"subscribe {bot.repository()} at 06:00",
     ):
-        typed(bot, ada, text, channel)
+        type_command(bot, ada, text, channel)
     made = subscriptions(bot, channel)
     assert len(made) == 3
     (risky,) = [each for each in made if each.view]
-    choice = typed(bot, ada, "pause octo/engine", channel)
+    choice = type_command(bot, ada, "pause octo/engine", channel)
     assert (choice["text"], [block["type"] for block in choice["blocks"]].count("actions")) == ("Which one?", 2)
     ada.press(choice, "subscription_pause", value=f"2|{risky.id}")
     assert last(bot, ada)["text"] == "Paused: octo/engine"
     assert [each.is_paused for each in subscriptions(bot, channel) if each.view] == [True]
-    typed(bot, ada, f"resume {risky.id}", channel)
-    assert typed(bot, ada, f"pause {risky.id}", channel)["text"] == "Paused: octo/engine"
-    typed(bot, ada, "unsubscribe all", channel)
+    type_command(bot, ada, f"resume {risky.id}", channel)
+    assert type_command(bot, ada, f"pause {risky.id}", channel)["text"] == "Paused: octo/engine"
+    type_command(bot, ada, "unsubscribe all", channel)
     assert subscriptions(bot, channel) == []
 
 
 def test_what_is_said_again_changes_only_that(http_bot: Bot) -> None:
     channel, ada, ben = http_bot.channel(), http_bot.person(), http_bot.person()
-    typed(http_bot, ada, "subscribe at 06:00 tz Europe/Berlin weekdays", channel)
-    typed(http_bot, ben, "subscribe at 5:30", channel)
+    type_command(http_bot, ada, "subscribe at 06:00 tz Europe/Berlin weekdays", channel)
+    type_command(http_bot, ben, "subscribe at 5:30", channel)
     (made,) = subscriptions(http_bot, channel)
     assert (f"{made.timing.at:%H:%M}", str(made.timing.zone), made.timing.weekdays) == (
         "05:30",
@@ -122,10 +122,10 @@ def test_what_can_not_be_done_is_one_sentence_to_the_asker(http_bot: Bot) -> Non
         # the names of all repositories may be cut
         assert is_one_sentence(refusal) or refusal.endswith("…")
     for text, sentence in LATER.items():
-        assert typed(http_bot, ada, text, channel)["text"].partition(" [")[0] == sentence
-    refusal = typed(http_bot, ada, "subscribe", away)["text"]
+        assert type_command(http_bot, ada, text, channel)["text"].partition(" [")[0] == sentence
+    refusal = type_command(http_bot, ada, "subscribe", away)["text"]
     assert refusal == "I'm not in that channel: invite me with /invite, then subscribe again."
-    assert (subscriptions(http_bot, channel), http_bot.posted(channel)) == ([], [])
+    assert (subscriptions(http_bot, channel), http_bot.list_posts(channel)) == ([], [])
 
 
 def test_a_command_or_click_that_is_delivered_again_is_answered_once(http_bot: Bot) -> None:
@@ -134,7 +134,7 @@ def test_a_command_or_click_that_is_delivered_again_is_answered_once(http_bot: B
         again = ada.redeliver(ada.send_command("/prdigest", text, channel))
         assert (again.ack.status, again.ack.text) == (200, "")
         http_bot.settle()
-    texts = [shown["text"] for shown in http_bot.whispered(ada)]
+    texts = [shown["text"] for shown in http_bot.list_whispers(ada)]
     assert texts == [
         "Subscribed to octo/engine",
         "Paused: octo/engine",
@@ -142,9 +142,9 @@ def test_a_command_or_click_that_is_delivered_again_is_answered_once(http_bot: B
         "1 digest comes here",
         "Unsubscribed: octo/engine",
     ]
-    shown = typed(http_bot, ada, "subscribe at 06:00", channel)
+    shown = type_command(http_bot, ada, "subscribe at 06:00", channel)
     ada.redeliver(ada.press(shown, "subscription_remove", channel=channel))
-    assert [each["text"] for each in http_bot.whispered(ada)[6:]] == ["Unsubscribed: octo/engine"]
+    assert [each["text"] for each in http_bot.list_whispers(ada)[6:]] == ["Unsubscribed: octo/engine"]
 
 
 # --- the form
@@ -155,7 +155,7 @@ def test_the_form_says_what_is_wrong_at_its_field_and_saves_what_is_right(bot: B
     channel, other, ada = bot.channel(), bot.channel(), bot.person()
     assert ada.send_command("/prdigest", "schedule", channel).ack.text == ""
     view = form_of(bot, ada)
-    assert (value(view, "channel"), value(view, "zone"), replaced(view)) == (channel, bot.zone.key, "")
+    assert (value(view, "channel"), value(view, "zone"), read_replaced_id(view)) == (channel, bot.zone.key, "")
     assert ada.submit(view, filter="vllm/v1", channel=None).errors == {
         "channel": "Choose a channel, or send the digest to yourself.",
         "filter": "I don't understand 'vllm/v1': write path:…, author:…, label:… or not-author:… here.",
@@ -178,7 +178,7 @@ def test_the_form_says_what_is_wrong_at_its_field_and_saves_what_is_right(bot: B
 
 def test_change_opens_it_as_it_is_and_puts_the_new_one_in_its_place(http_bot: Bot) -> None:
     channel, ada, repository = http_bot.channel(), http_bot.person(), http_bot.repository()
-    shown = typed(http_bot, ada, "subscribe at 06:00 tz Asia/Tokyo path:src only:risky", channel)
+    shown = type_command(http_bot, ada, "subscribe at 06:00 tz Asia/Tokyo path:src only:risky", channel)
     (old,) = subscriptions(http_bot, channel)
     ada.press(shown, "subscription_change", channel=channel)
     view = form_of(http_bot, ada)
@@ -194,7 +194,7 @@ def test_change_opens_it_as_it_is_and_puts_the_new_one_in_its_place(http_bot: Bo
     (made,) = subscriptions(http_bot, channel)
     assert (str(made.repository), str(made.view), made.timing) == (repository, "only:risky", old.timing)
     assert (is_planned(http_bot, old), is_planned(http_bot, made)) == (False, True)
-    assert len(http_bot.whispered(ada)) == 2
+    assert len(http_bot.list_whispers(ada)) == 2
 
 
 def test_who_sends_the_form_where_the_bot_is_not_is_answered_too(http_bot: Bot) -> None:
@@ -212,7 +212,7 @@ def test_who_sends_the_form_where_the_bot_is_not_is_answered_too(http_bot: Bot) 
 
 
 def by_command(bot: Bot, person: Person, channel: str) -> None:
-    typed(bot, person, "subscribe me at 06:00 label:rocm", channel)
+    type_command(bot, person, "subscribe me at 06:00 label:rocm", channel)
 
 
 def by_message(bot: Bot, person: Person, _: str) -> None:
@@ -238,16 +238,18 @@ def test_a_personal_digest_is_in_the_persons_own_zone_and_theirs_alone(way: obje
         "in your direct messages with me. The next digest comes "
     )
     assert (made.follows, made.by, subscriptions(http_bot, channel)) == (ada.user, ada.user, [])
-    assert "There is no subscription here" in typed(http_bot, ben, f"unsubscribe {made.id}", channel)["text"]
+    assert (
+        "There is no subscription here" in type_command(http_bot, ben, f"unsubscribe {made.id}", channel)["text"]
+    )
     for action in ("subscription_remove", "subscription_pause", "subscription_change", "subscription_preview"):
         ben.press(old_button(action, made.id), action, channel=channel)
         # that a preview is looked at may be told before or after what came of it
-        texts = [as_read(shown) for shown in http_bot.whispered(ben)[-2:]]
+        texts = [as_read(shown) for shown in http_bot.list_whispers(ben)[-2:]]
         assert any("no subscription here" in text or "personal subscription" in text for text in texts)
         assert not any("octo/engine" in text or "rocm" in text for text in texts)
     assert http_bot.world.slack.get_modal(ben.user) is None
     assert subscriptions(http_bot, direct(ada)) == [made]
-    assert typed(http_bot, ada, "unsubscribe", direct(ada))["text"] == "Unsubscribed: octo/engine"
+    assert type_command(http_bot, ada, "unsubscribe", direct(ada))["text"] == "Unsubscribed: octo/engine"
 
 
 # --- in messages
@@ -265,8 +267,8 @@ def test_in_a_message_that_names_the_bot_the_verbs_are_the_same(bot: Bot) -> Non
     assert last(bot, ada)["text"] == "'noon' is not a time: write it as 09:00 or 9am."
     ada.mention("Unsubscribe", channel)
     assert last(bot, ada)["text"] == "Unsubscribed: octo/engine"
-    (told,) = bot.posted(channel)
-    assert (told["text"], bot.replied(channel, thread)) == ("The digest of octo/engine was removed.", [])
+    (told,) = bot.list_posts(channel)
+    assert (told["text"], bot.list_thread_posts(channel, thread)) == ("The digest of octo/engine was removed.", [])
 
 
 @pytest.mark.parametrize(
@@ -282,10 +284,10 @@ def test_in_a_message_that_names_the_bot_the_verbs_are_the_same(bot: Bot) -> Non
 def test_a_sentence_that_begins_like_a_verb_is_a_question(text: str, http_bot: Bot) -> None:
     channel, ada = http_bot.channel(), http_bot.person()
     with answering(http_bot, answer("Nothing.")) as asked:
-        thread = begun(http_bot, ada.mention(text, channel))
+        thread = begin_thread(http_bot, ada.mention(text, channel))
         assert [text_of(message) for message in thread.answers()] == ["Nothing."]
     assert asked.questions == [text]
-    assert (subscriptions(http_bot, channel), http_bot.whispered(ada)) == ([], [])
+    assert (subscriptions(http_bot, channel), http_bot.list_whispers(ada)) == ([], [])
 
 
 # --- the preview
@@ -298,7 +300,7 @@ def test_a_preview_shows_the_asker_alone_what_would_be_posted(bot: Bot) -> None:
     text = f"{repository} at 06:00 tz {bot.zone.key} path:csrc only:risky"
     assert ada.send_command("/prdigest", f"test {text}", channel).ack.text == ""
     thought = last(bot, ada)
-    typed(bot, ada, f"subscribe {text}", channel)
+    type_command(bot, ada, f"subscribe {text}", channel)
     assert ada.send_command("/prdigest", "test", channel).ack.text == ""
     shown = last(bot, ada)
     # all but the line of what was read from the cache
@@ -306,9 +308,9 @@ def test_a_preview_shows_the_asker_alone_what_would_be_posted(bot: Bot) -> None:
     assert "Preview, visible only to you. Nothing was posted." in as_read(shown)
     assert "1 of 2 merged" in shown["text"]
     assert [f"#{number}" in as_read(shown) for number in numbers] == [False, True]
-    assert bot.posted(channel) == []
+    assert bot.list_posts(channel) == []
     assert len(bot.world.slack.list_calls_to("chat.postMessage")) == before
-    (listed,) = [typed(bot, ada, "list", channel)]
+    (listed,) = [type_command(bot, ada, "list", channel)]
     ada.press(listed, "subscription_preview", channel=channel)
     assert last(bot, ada)["text"] == shown["text"]
 
@@ -325,4 +327,4 @@ def test_a_preview_in_direct_messages_is_of_ones_own(http_bot: Bot) -> None:
     http_bot.pull(merged_at=http_bot.noon(1))
     ada.send_message("test", direct(ada))
     assert "Preview, visible only to you. Nothing was posted." in as_read(last(http_bot, ada))
-    assert http_bot.whispered(ada) == []
+    assert http_bot.list_whispers(ada) == []

@@ -35,7 +35,7 @@ kinds = pytest.mark.parametrize("ask", [command, mention, click])
 def answers(bot: Bot, channel: str) -> int:
     """How many messages the bot has in the channel and its threads, once nothing is left to do."""
     threads = [message["ts"] for message in bot.world.slack.list_messages(channel) if "reply_count" in message]
-    return len(bot.posted(channel)) + sum(len(bot.replied(channel, thread)) for thread in threads)
+    return len(bot.list_posts(channel)) + sum(len(bot.list_thread_posts(channel, thread)) for thread in threads)
 
 
 @kinds
@@ -46,7 +46,7 @@ def test_a_request_that_is_delivered_again_after_its_answer_has_no_second_one(as
     again = ada.redeliver(first)
     assert (again.ack.status, again.ack.text) == (200, first.ack.text)
     assert answers(bot, channel) == 1
-    assert not bot.whispered(ada)
+    assert not bot.list_whispers(ada)
 
 
 @kinds
@@ -56,7 +56,7 @@ def test_a_request_that_is_delivered_again_during_the_work_has_no_second_answer(
         first = ask(ada, number, channel)
         assert [ada.redeliver(first).ack.text for _ in range(2)] == [first.ack.text] * 2
     assert answers(bot, channel) == 1
-    assert not bot.whispered(ada)
+    assert not bot.list_whispers(ada)
 
 
 @pytest.mark.parametrize("text", ["help", "nonsense", "other/secret#1"])
@@ -70,7 +70,7 @@ def test_a_hint_that_is_delivered_again_is_told_once(bot: Bot) -> None:
     channel, ada = bot.channel(), bot.person()
     ada.redeliver(ada.press(old_button("ask", "thread"), "ask", channel=channel))
     ada.redeliver(ada.mention("help", channel))
-    assert len(bot.whispered(ada)) == 2
+    assert len(bot.list_whispers(ada)) == 2
 
 
 def test_a_window_that_is_asked_for_again_is_opened_once(bot: Bot) -> None:
@@ -78,7 +78,7 @@ def test_a_window_that_is_asked_for_again_is_opened_once(bot: Bot) -> None:
     ada.redeliver(ada.press(old_button("details", f"octo/engine#{number}"), "details", channel=bot.channel()))
     bot.settle()
     assert len(bot.windows(f"#{number}")) == 1
-    assert not bot.whispered(ada)
+    assert not bot.list_whispers(ada)
 
 
 def test_the_same_asked_twice_by_a_person_gets_two_responses(bot: Bot) -> None:
@@ -86,7 +86,7 @@ def test_the_same_asked_twice_by_a_person_gets_two_responses(bot: Bot) -> None:
     for _ in range(2):
         command(ada, number, channel)
     # the second is a link to the first
-    assert (answers(bot, channel), len(bot.whispered(ada))) == (1, 1)
+    assert (answers(bot, channel), len(bot.list_whispers(ada))) == (1, 1)
 
 
 def test_a_crowd_that_asks_for_the_same_at_once_is_answered_from_one_reading(bot: Bot) -> None:

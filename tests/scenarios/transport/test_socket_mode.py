@@ -11,17 +11,17 @@ from tests.helpers.processes.command import prdigest
 from tests.scenarios import Bot
 
 
-def answered(bot: Bot) -> bool:
+def answers_command(bot: Bot) -> bool:
     number, channel = bot.pull(), bot.channel()
     ack = bot.person().send_command("/prsummary", str(number), channel).ack
-    return (ack.status, ack.text) == (200, "") and len(bot.posted(channel)) == 1
+    return (ack.status, ack.text) == (200, "") and len(bot.list_posts(channel)) == 1
 
 
 def test_after_slack_has_refreshed_the_connection_requests_are_answered(socket_bot: Bot) -> None:
     socket_bot.world.slack.socket.wait_for_connections()
     socket_bot.world.slack.socket.disconnect()
     socket_bot.world.slack.socket.wait_for_connections(seconds=10)
-    assert answered(socket_bot)
+    assert answers_command(socket_bot)
 
 
 def test_after_the_connection_broke_requests_are_answered(socket_bot: Bot) -> None:
@@ -29,11 +29,11 @@ def test_after_the_connection_broke_requests_are_answered(socket_bot: Bot) -> No
     socket_bot.world.slack.socket.drop_connection()
     # at once, or where the client misses the reset, when six of its pings had no answer
     socket_bot.world.slack.socket.wait_for_connections(seconds=30)
-    assert answered(socket_bot)
+    assert answers_command(socket_bot)
 
 
 def test_its_requests_are_counted(socket_bot: Bot) -> None:
-    assert answered(socket_bot)
+    assert answers_command(socket_bot)
     address = re.search(r"http://127\.0\.0\.1:\d+/metrics", socket_bot.log())
     assert address
     with urllib.request.urlopen(address[0], timeout=10) as response:

@@ -86,7 +86,7 @@ def test_a_command_is_told_to_come_again_and_the_next_one_is_answered(bot: Bot, 
     assert match, ack.text
     assert f"[{match[1]}]" in bot.log()
     assert ada.send_command("/prsummary", str(number), channel).ack.text == ""
-    assert len(bot.posted(channel)) == 1
+    assert len(bot.list_posts(channel)) == 1
 
 
 def test_clicks_and_mentions_are_taken_when_slack_delivers_them_again(bot: Bot, redis: Store) -> None:
@@ -96,9 +96,9 @@ def test_clicks_and_mentions_are_taken_when_slack_delivers_them_again(bot: Bot, 
         mention = ada.mention(str(number), channel)
     assert {click.ack.status, mention.ack.status}.isdisjoint({200})
     assert [ada.redeliver(delivery).ack.status for delivery in (click, mention)] == [200, 200]
-    assert len(bot.posted(channel)) == 1
-    assert len(bot.replied(channel, mention.payload["event"]["ts"])) == 1
-    assert not bot.whispered(ada)
+    assert len(bot.list_posts(channel)) == 1
+    assert len(bot.list_thread_posts(channel, mention.payload["event"]["ts"])) == 1
+    assert not bot.list_whispers(ada)
 
 
 def test_regular_digests_are_asked_for_again_once_it_is_back(bot: Bot, redis: Store) -> None:
@@ -116,7 +116,7 @@ def test_regular_digests_are_asked_for_again_once_it_is_back(bot: Bot, redis: St
     assert "Status" in home(bot, ada)
     assert ada.submit(view, at="06:00").errors == {}
     assert len(subscriptions(bot, channel)) == 1
-    assert bot.whispered(ada)[-1]["text"] == "Subscribed to octo/engine"
+    assert bot.list_whispers(ada)[-1]["text"] == "Subscribed to octo/engine"
 
 
 def test_the_bot_says_that_it_is_not_ready_and_lives(bot: Bot, redis: Store) -> None:

@@ -67,19 +67,19 @@ class Kept:
 
 
 @pytest.fixture
-def kept(store: Redis) -> Kept:
+def kept_days(store: Redis) -> Kept:
     return Kept(store)
 
 
-def removed(name: str = "engine.count", **fields: str) -> ContractChange:
+def make_removal(name: str = "engine.count", **fields: str) -> ContractChange:
     values = {"before": f"def {name}()", "after": "", "path": "engine/core.py", **fields}
     return ContractChange(ContractClass.FUNCTION, ChangeKind.REMOVED, name, line=3, **values)  # type: ignore[arg-type]
 
 
-def test_a_day_has_what_is_kept_of_its_merges(kept: Kept) -> None:
-    kept.add(pull(1), summary(action="Call `recount`."), removed())
-    kept.add(pull(2, files=[changed_file("docs/a.md")]))
-    (day,) = kept.read()
+def test_a_day_has_what_is_kept_of_its_merges(kept_days: Kept) -> None:
+    kept_days.add(pull(1), summary(action="Call `recount`."), make_removal())
+    kept_days.add(pull(2, files=[changed_file("docs/a.md")]))
+    (day,) = kept_days.read()
     assert (day.date, day.end) == (DAY.date, DAY.end)
     first, second = day.merges
     assert (first.number, first.headline, first.type) == (1, "Requests are counted once", "SUBSTANTIAL")
@@ -90,55 +90,57 @@ def test_a_day_has_what_is_kept_of_its_merges(kept: Kept) -> None:
     assert second.files == ("docs/a.md",)
 
 
-def test_days_without_a_merge_are_left_out_and_others_are_local(kept: Kept) -> None:
+def test_days_without_a_merge_are_left_out_and_others_are_local(kept_days: Kept) -> None:
     late = DAY.start - timedelta(minutes=1)
-    kept.add(pull(1))
-    kept.add(pull(2, merged_at=late))
-    assert [(day.date, [each.number for each in day.merges]) for day in kept.read()] == [
+    kept_days.add(pull(1))
+    kept_days.add(pull(2, merged_at=late))
+    assert [(day.date, [each.number for each in day.merges]) for day in kept_days.read()] == [
         (DAY.date - timedelta(days=1), [2]),
         (DAY.date, [1]),
     ]
 
 
-def test_a_revert_after_the_day_is_shown_until_it_is_reverted_itself(kept: Kept) -> None:
-    kept.add(pull(1))
-    kept.add(pull(9, title='Revert "Change number 1" (#1)', body="Reverts octo/engine#1", merged_at=DAY.end))
-    (outcome,) = kept.read()[0].merges[0].outcomes
+def test_a_revert_after_the_day_is_shown_until_it_is_reverted_itself(kept_days: Kept) -> None:
+    kept_days.add(pull(1))
+    kept_days.add(pull(9, title='Revert "Change number 1" (#1)', body="Reverts octo/engine#1", merged_at=DAY.end))
+    (outcome,) = kept_days.read()[0].merges[0].outcomes
     assert (outcome.kind, outcome.by, outcome.at) == ("reverted", 9, DAY.end)
     again = DAY.end + timedelta(hours=2)
-    kept.add(pull(10, title="Revert the revert (#9)", body="Reverts octo/engine#9", merged_at=again))
-    assert kept.read()[0].merges[0].outcomes == ()
+    kept_days.add(pull(10, title="Revert the revert (#9)", body="Reverts octo/engine#9", merged_at=again))
+    assert kept_days.read()[0].merges[0].outcomes == ()
 
 
-def test_a_summary_of_facts_is_none(kept: Kept) -> None:
-    kept.add(pull(1), summary(fallback=Fallback(FallbackReason.NO_MODEL)))
-    assert not kept.read()[0].merges[0].is_summarised
+def test_a_summary_of_facts_is_none(kept_days: Kept) -> None:
+    kept_days.add(pull(1), summary(fallback=Fallback(FallbackReason.NO_MODEL)))
+    assert not kept_days.read()[0].merges[0].is_summarised
 
 
-def test_texts_are_cut_and_lose_credentials_and_what_is_invisible(kept: Kept) -> None:
+def test_texts_are_cut_and_lose_credentials_and_what_is_invisible(kept_days: Kept) -> None:
     made = summary(what_changed_and_why=f"{TOKEN} \u202e{'x' * 10_000}")
-    kept.add(pull(1, title=f"a\u202eb {TOKEN} " + "t" * 500), made, removed(before=f"key = '{TOKEN}'\n\x00"))
-    (merge,) = kept.read()[0].merges
+    kept_days.add(
+        pull(1, title=f"a\u202eb {TOKEN} " + "t" * 500), made, make_removal(before=f"key = '{TOKEN}'\n\x00")
+    )
+    (merge,) = kept_days.read()[0].merges
     assert TOKEN not in repr(merge)
     assert "\u202e" not in repr(merge)
     assert len(merge.title) <= 300
     assert len(merge.sections[0][1]) <= 4_000
 
 
-def test_many_changes_and_files_are_counted_and_cut(kept: Kept) -> None:
+def test_many_changes_and_files_are_counted_and_cut(kept_days: Kept) -> None:
     files = [changed_file(f"engine/{n}.py") for n in range(150)]
-    kept.add(pull(1, files=files), None, *(removed(f"engine.count_{n}") for n in range(230)))
-    (merge,) = kept.read()[0].merges
+    kept_days.add(pull(1, files=files), None, *(make_removal(f"engine.count_{n}") for n in range(230)))
+    (merge,) = kept_days.read()[0].merges
     assert (len(merge.files), merge.file_count) == (100, 150)
     assert (len(merge.changes or ()), merge.hidden_changes) == (200, 30)
 
 
-def test_files_that_could_not_be_read_are_counted(kept: Kept) -> None:
+def test_files_that_could_not_be_read_are_counted(kept_days: Kept) -> None:
     merged = pull(1)
-    kept.add(merged)
+    kept_days.add(merged)
     unread = (UnreadFile("engine/core.py", "it is too large"),)
-    kept.contracts.keep(merged, MergeContract(1, merged.commit, merged.merge_time, unread=unread))
-    (merge,) = kept.read()[0].merges
+    kept_days.contracts.keep(merged, MergeContract(1, merged.commit, merged.merge_time, unread=unread))
+    (merge,) = kept_days.read()[0].merges
     assert (merge.changes, merge.unread_files) == ((), 1)
 
 

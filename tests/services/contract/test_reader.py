@@ -86,7 +86,7 @@ def github() -> Iterator[ScriptedGitHub]:
         yield emulator
 
 
-def merged(github: ScriptedGitHub, number: int = 7, files: Sequence[ChangedFile] = FILES) -> PullRequest:
+def add_merge(github: ScriptedGitHub, number: int = 7, files: Sequence[ChangedFile] = FILES) -> PullRequest:
     before, after = ({path: Entry(data) for path, data in each.items()} for each in (BEFORE, AFTER))
     commit = sha(f"merge {number}")
     github.add_commit(REPO, TreeCommit(commit, FixedTree(after), TreeCommit(sha("before"), FixedTree(before))))
@@ -106,7 +106,7 @@ def load_nothing(_: PullRequest) -> PullRequest:
 
 def test_each_file_is_read_as_it_was_and_as_it_is_in_one_call(github: ScriptedGitHub, store: Redis) -> None:
     extraction = Extraction()
-    contract = build_reader(github, store, extraction).read_merge(merged(github))
+    contract = build_reader(github, store, extraction).read_merge(add_merge(github))
     assert github.queries == len(github.calls) == 1
     sides = {each.path: (each.old and each.old.text, each.new and each.new.text) for each in extraction.versions}
     assert sides == {
@@ -121,7 +121,7 @@ def test_each_file_is_read_as_it_was_and_as_it_is_in_one_call(github: ScriptedGi
 
 
 def test_a_merge_is_read_once_for_all_processes(github: ScriptedGitHub, store: Redis) -> None:
-    merge = merged(github)
+    merge = add_merge(github)
     first = build_reader(github, store, Extraction()).read_merge(merge)
     again = Extraction()
     renamed = replace(merge, title="Another title", files=None)
@@ -132,7 +132,7 @@ def test_a_merge_is_read_once_for_all_processes(github: ScriptedGitHub, store: R
 
 
 def test_another_extraction_reads_it_again(github: ScriptedGitHub, store: Redis) -> None:
-    merge, second = merged(github), Extraction()
+    merge, second = add_merge(github), Extraction()
     build_reader(github, store, Extraction()).read_merge(merge)
     build_reader(github, store, second, version="2").read_merge(merge)
     assert second.count == 1
@@ -140,7 +140,7 @@ def test_another_extraction_reads_it_again(github: ScriptedGitHub, store: Redis)
 
 @pytest.mark.parametrize("kept", ["{", "[]", '{"version": 1}', json.dumps({"version": 9}), ""])
 def test_what_cannot_be_read_in_the_cache_is_read_again(github: ScriptedGitHub, store: Redis, kept: str) -> None:
-    merge, extraction = merged(github), Extraction()
+    merge, extraction = add_merge(github), Extraction()
     key = MERGE_CONTRACT.build_key("1", "octo/engine", merge.commit)
     RedisCache(store).put(key, kept, MERGE_CONTRACT.lifetime)
     assert build_reader(github, store, extraction).read_merge(merge).changes == (CHANGE,)
@@ -148,19 +148,21 @@ def test_what_cannot_be_read_in_the_cache_is_read_again(github: ScriptedGitHub, 
 
 
 def test_a_merge_of_pictures_takes_no_call(github: ScriptedGitHub, store: Redis) -> None:
-    contract = build_reader(github, store, Extraction()).read_merge(merged(github, files=[changed_file("a.png")]))
+    contract = build_reader(github, store, Extraction()).read_merge(
+        add_merge(github, files=[changed_file("a.png")])
+    )
     assert (github.calls, contract.unread, contract.files) == ([], (), ("a.png",))
 
 
 def test_files_beyond_the_limit_are_named(github: ScriptedGitHub, store: Redis) -> None:
-    contract = build_reader(github, store, Extraction(), most=2).read_merge(merged(github))
+    contract = build_reader(github, store, Extraction(), most=2).read_merge(add_merge(github))
     reason = "the merge changes more files than are read"
     assert contract.unread == (UnreadFile("engine/new.py", reason), UnreadFile("engine/same.py", reason))
     assert len(github.calls) == 1
 
 
 def test_without_its_files_a_merge_is_unread_and_tried_again(github: ScriptedGitHub, store: Redis) -> None:
-    merge, extraction = merged(github), Extraction()
+    merge, extraction = add_merge(github), Extraction()
     reader = build_reader(github, store, extraction)
     unlisted = reader.read_merge(replace(merge, files=None))
     assert unlisted.unread == (UnreadFile("#7", "its changed files could not be listed"),)
@@ -179,7 +181,7 @@ def test_where_there_is_no_source_nothing_is_claimed(store: Redis) -> None:
 
 
 def test_a_file_that_another_commit_changed_is_unread(github: ScriptedGitHub, store: Redis) -> None:
-    merge = merged(github, files=[changed_file("engine/elsewhere.py")])
+    merge = add_merge(github, files=[changed_file("engine/elsewhere.py")])
     contract = build_reader(github, store, Extraction()).read_merge(merge)
     assert contract.unread == (UnreadFile("engine/elsewhere.py", "the file doesn't exist"),)
 
@@ -188,5 +190,5 @@ def test_a_file_that_another_commit_changed_is_unread(github: ScriptedGitHub, st
 def test_a_day_of_43_merges_takes_a_call_each(github: ScriptedGitHub, store: Redis) -> None:
     reader = build_reader(github, store, Extraction())
     for number in range(1, 44):
-        assert not reader.read_merge(merged(github, number)).unread
+        assert not reader.read_merge(add_merge(github, number)).unread
     assert len(github.calls) == 43

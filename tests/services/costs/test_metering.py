@@ -84,7 +84,7 @@ class Till:
         with bill_to(payer):
             MeteredModel(self.model, self.meter).complete(replace(PROMPT, need=need))
 
-    def refused(self, payer: str = ADA, need: CallPurpose = CallPurpose.USUAL) -> str:
+    def catch_refusal(self, payer: str = ADA, need: CallPurpose = CallPurpose.USUAL) -> str:
         with pytest.raises(BudgetExceeded) as caught:
             self.call(payer, need)
         return str(caught.value)
@@ -95,7 +95,7 @@ class Till:
     def totals(self) -> CostTotals:
         return sum_days(RedisCostLedger(self.store).read_days([DAY.date]))
 
-    def reserved(self) -> int:
+    def count_holds(self) -> int:
         holds = (cast("list[bytes]", self.store.zrange(key, 0, -1)) for key in self.store.scan_iter("held:*"))
         return sum(b":settled:" not in each for each in chain.from_iterable(holds))
 
@@ -104,14 +104,14 @@ class Till:
 def till(store: Redis) -> Iterator[Till]:
     made = Till(store)
     yield made
-    assert made.reserved() == 0, "whatever became of the calls"
+    assert made.count_holds() == 0, "whatever became of the calls"
 
 
 def test_a_person_pays_what_was_reported_until_theirs_is_used_up(till: Till) -> None:
     for _ in range(3):
         till.call()
     assert till.spent_by(ADA) == pytest.approx(3 * DIME)
-    assert (till.refused(), till.model.calls) == (BudgetRefusal.PERSON_USED.clause, 3)
+    assert (till.catch_refusal(), till.model.calls) == (BudgetRefusal.PERSON_USED.clause, 3)
     till.call(BEN)
     assert till.budget.read_spending_today()[0] == pytest.approx(4 * DIME)
 
@@ -146,7 +146,7 @@ def streaming(till: Till) -> Generator[ChatEvent, None, None]:
 
 def test_nothing_is_reserved_for_a_talk_that_is_not_begun(till: Till) -> None:
     with bill_to(ADA), closing(streaming(till)):
-        assert till.reserved() == 0
+        assert till.count_holds() == 0
     assert (till.model.calls, till.spent_by(ADA)) == (0, 0.0)
 
 
@@ -155,7 +155,7 @@ def test_who_hears_no_more_pays_what_was_told_until_then(till: Till, heard: int,
     with bill_to(ADA), closing(streaming(till)) as events:
         for _ in range(heard):
             next(events)
-        assert till.reserved() == 5, "for the person, and for all people and all calls of the day and the month"
+        assert till.count_holds() == 5, "for the person, and for all people and all calls of the day and the month"
     assert till.spent_by(ADA) == pytest.approx(paid, abs=2e-6)
 
 
@@ -226,7 +226,7 @@ def test_the_ledger_of_a_day_is_exact_however_many_processes_write_it(store: Red
 def test_a_refused_call_is_none_in_the_ledger(till: Till) -> None:
     for _ in range(3):
         till.call()
-    till.refused()
+    till.catch_refusal()
     till.model.outcome = failing(busy(Usage()))
     with pytest.raises(ModelBusy):
         till.call(BEN)
@@ -311,7 +311,7 @@ def test_too_many_in_a_minute_are_refused_where_somebody_waits(till: Till) -> No
     with deadlines.bound_work(120.0):
         till.call()
         till.call()
-        assert till.refused() == BudgetRefusal.TOO_MANY_CALLS.clause
+        assert till.catch_refusal() == BudgetRefusal.TOO_MANY_CALLS.clause
         till.call(BEN)
     assert (till.model.calls, list(till.sleeps)) == (3, [])
 

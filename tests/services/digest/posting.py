@@ -29,7 +29,7 @@ def post(text: str) -> Post:
     return Post(text, ({"type": "header", "text": {"type": "plain_text", "text": text}},))
 
 
-def rendered(lead: str = "Engine", parts: tuple[str, ...] = PARTS, *, report: bool = True) -> RenderedDigest:
+def make_rendering(lead: str = "Engine", parts: tuple[str, ...] = PARTS, *, report: bool = True) -> RenderedDigest:
     """A digest of a lead, its thread and a report."""
     file = Attachment("Engine-2026-02-28.md", "Full report", f"# {lead}\n") if report else None
     posts = tuple(post(part) for part in parts)
@@ -45,7 +45,7 @@ class Build:
 
     def __call__(self) -> RenderedDigest:
         self.count += 1
-        return self._made[self.count - 1] if self._made else rendered(f"Engine {self.count}")
+        return self._made[self.count - 1] if self._made else make_rendering(f"Engine {self.count}")
 
 
 @dataclass

@@ -45,7 +45,7 @@ from bot.services.summaries.summarizer import Summariser, SummaryResult
 from tests.emulators.claude.server import ClaudeEmulator, Refusal
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, finding, pairs, pull, summary
 from tests.helpers.checks import closed_port
-from tests.render.accepted import seen
+from tests.render.accepted import read_post
 from tests.services.doubles import KnownPulls, ScriptedPulls, Sleeps, Summaries
 
 Summarise = Callable[[PullRequest], SummaryResult]
@@ -76,13 +76,13 @@ def build(
     return daily.build(REPOSITORY, DAY, "Engine", progress)
 
 
-def listed(*numbers: int) -> ScriptedPulls:
+def make_pulls(*numbers: int) -> ScriptedPulls:
     return ScriptedPulls(tuple(pull(number, files=None) for number in numbers))
 
 
 def test_the_mirror_is_updated_once_before_files_are_read() -> None:
     seen_steps: list[str] = []
-    pulls = listed(7, 8)
+    pulls = make_pulls(7, 8)
     reader = PullRequestReader(pulls, at_once)
 
     def read(each: PullRequest) -> SummarisedPullRequest:
@@ -93,7 +93,7 @@ def test_the_mirror_is_updated_once_before_files_are_read() -> None:
     daily = DigestBuilder(pulls, read, overview, reader.load_files, 1, dependencies=dependencies)
     daily.build(REPOSITORY, DAY, "Engine", nothing)
     assert (seen_steps[0], sorted(seen_steps[1:])) == (f"update {REPOSITORY}", ["read 7", "read 8"])
-    DigestBuilder(listed(), read, overview, reader.load_files, 1, dependencies=dependencies).build(
+    DigestBuilder(make_pulls(), read, overview, reader.load_files, 1, dependencies=dependencies).build(
         REPOSITORY, DAY, "Engine", nothing
     )
     assert len(seen_steps) == 3
@@ -104,12 +104,12 @@ def test_the_entries_keep_the_order_of_the_list_however_long_each_takes() -> Non
         time.sleep(0.05 if pull.number < 3 else 0)
         return at_once(pull)
 
-    day_digest = build(listed(1, 2, 3, 4, 5), slow_first)
+    day_digest = build(make_pulls(1, 2, 3, 4, 5), slow_first)
     assert [entry.number for entry in day_digest.entries] == [1, 2, 3, 4, 5]
 
 
 def test_a_digest_holds_name_day_count_overview_and_cost() -> None:
-    day_digest = build(listed(1, 2))
+    day_digest = build(make_pulls(1, 2))
     assert (day_digest.name, day_digest.day, day_digest.repository) == ("Engine", DAY, REPOSITORY)
     assert day_digest.count == CountCheck(2, "octo/engine on 2026-02-28")
     assert day_digest.overview.text == "2 in octo/engine on 2026-02-28."
@@ -117,7 +117,7 @@ def test_a_digest_holds_name_day_count_overview_and_cost() -> None:
 
 
 def test_each_entry_has_its_files_risk_and_area() -> None:
-    pulls = listed(1)
+    pulls = make_pulls(1)
     pulls.files = (changed_file("engine/core.py", 500, 500),)
     (entry,) = build(pulls).entries
     assert (entry.pull.files, entry.area) == (pulls.files, "Engine and scheduling")
@@ -130,7 +130,7 @@ def test_each_entry_has_its_files_risk_and_area() -> None:
     ids=lambda error: type(error).__name__,
 )
 def test_a_pull_request_whose_files_fail_does_not_end_the_digest(error: PrdigestError) -> None:
-    pulls = listed(1, 2, 3)
+    pulls = make_pulls(1, 2, 3)
     pulls.failing = {2: error}
     day_digest = build(pulls)
     assert [entry.number for entry in day_digest.entries] == [1, 2, 3]
@@ -146,14 +146,14 @@ def test_progress_goes_from_nothing_to_all_in_the_callers_thread() -> None:
         seen.append((done, total))
         threads.add(threading.get_ident())
 
-    build(listed(*range(1, 21)), progress=progress)
+    build(make_pulls(*range(1, 21)), progress=progress)
     assert seen == [(done, 20) for done in range(21)]
     assert threads == {threading.get_ident()}
 
 
 @pytest.mark.parametrize("error", [RepositoryNotFound("No such repository."), RateLimited("Later.", 60.0)])
 def test_a_list_that_can_not_be_had_ends_it(error: PrdigestError) -> None:
-    pulls = listed(1)
+    pulls = make_pulls(1)
     pulls.refuses = error
     with pytest.raises(type(error)) as caught:
         build(pulls)
@@ -174,7 +174,7 @@ def test_after_an_error_what_has_not_begun_never_begins(error: BaseException) ->
         return at_once(pull)
 
     with pytest.raises(type(error)):
-        build(listed(*range(1, 101)), fail_at_third, workers=2)
+        build(make_pulls(*range(1, 101)), fail_at_third, workers=2)
     after = len(begun)
     assert after < 30
     time.sleep(0.1)
@@ -189,12 +189,12 @@ def test_an_interrupt_of_the_caller_cancels_what_has_not_begun() -> None:
         time.sleep(0.02)
         return at_once(pull)
 
-    def interrupted(done: int, _total: int) -> None:
+    def raise_interrupt(done: int, _total: int) -> None:
         if done == 2:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        build(listed(*range(1, 101)), slow, workers=2, progress=interrupted)
+        build(make_pulls(*range(1, 101)), slow, workers=2, progress=raise_interrupt)
     assert len(begun) < 30
 
 
@@ -212,7 +212,7 @@ ADA, BOT = Account("ada-dev"), Account("renovate", is_bot=True)
 AWAY = GitHubUnavailable("GitHub is away.")
 
 
-def viewed(pulls: KnownPulls, view: DigestView, summarise: Summarise = at_once) -> Digest:
+def build_view(pulls: KnownPulls, view: DigestView, summarise: Summarise = at_once) -> Digest:
     reader = PullRequestReader(pulls, summarise)
     daily = DigestBuilder(pulls, reader.read_pull_request, overview, reader.load_files, 3)
     return daily.build(REPOSITORY, DAY, "Engine", view=view)
@@ -248,7 +248,7 @@ FOUR = (
 )
 def test_a_view_reads_no_more_than_it_must(view: DigestView, shown: list[int], read: list[int]) -> None:
     pulls = day(*FOUR)
-    day_digest = viewed(pulls, view)
+    day_digest = build_view(pulls, view)
     assert [entry.number for entry in day_digest.entries] == shown
     assert sorted(pulls.calls) == ["day 2026-02-28", *(f"files {number}" for number in read)]
     assert (day_digest.view, day_digest.hidden, day_digest.merged_count) == (view, 4 - len(shown), 4)
@@ -315,14 +315,14 @@ def reverting(number: int, other: int, **fields: Any) -> PullRequest:
 def test_what_was_taken_back_comes_with_what_did_so(
     pulls: list[PullRequest], shown: list[int], reverts: list[tuple[int, int]]
 ) -> None:
-    day_digest = viewed(day(*pulls), DigestView(Filters(not_authors=("bots",))))
+    day_digest = build_view(day(*pulls), DigestView(Filters(not_authors=("bots",))))
     assert [entry.number for entry in day_digest.entries] == shown
     assert pairs(day_digest.outcomes) == reverts
 
 
 def test_what_landed_again_is_not_said_to_be_gone_because_a_filter_hides_that() -> None:
     pulls = day(pull(9), reverting(8, 9), reverting(7, 8))
-    assert viewed(pulls, DigestView(Filters(not_authors=("bots",)))).reverted_numbers == {8}
+    assert build_view(pulls, DigestView(Filters(not_authors=("bots",)))).reverted_numbers == {8}
 
 
 def test_what_the_next_day_took_back_is_shown_though_it_weighs_nothing() -> None:
@@ -345,7 +345,9 @@ def test_what_the_next_day_took_back_is_shown_though_it_weighs_nothing() -> None
 
 def test_a_pair_is_shown_though_neither_half_weighs_anything() -> None:
     trivial = Summaries(summary(type=ChangeType.TRIVIAL))
-    day_digest = viewed(day(pull(9), reverting(8, 9), pull(7)), DigestView(only=ViewLevel.SUBSTANTIAL), trivial)
+    day_digest = build_view(
+        day(pull(9), reverting(8, 9), pull(7)), DigestView(only=ViewLevel.SUBSTANTIAL), trivial
+    )
     assert ([entry.number for entry in day_digest.entries], day_digest.hidden) == ([8, 9], 1)
 
 
@@ -359,7 +361,7 @@ def test_a_pair_is_shown_though_neither_half_weighs_anything() -> None:
     ],
 )
 def test_what_can_not_be_read_is_shown_rather_than_lost(view: DigestView, shown: list[int]) -> None:
-    day_digest = viewed(day(*FOUR, failing=[2, 3]), view)
+    day_digest = build_view(day(*FOUR, failing=[2, 3]), view)
     assert [entry.number for entry in day_digest.entries] == shown
     assert day_digest.gaps == ("facts alone of #2, #3 (its files could not be loaded)",)
     assert day_digest.merged_count == 4
@@ -368,7 +370,7 @@ def test_what_can_not_be_read_is_shown_rather_than_lost(view: DigestView, shown:
 def test_the_count_of_a_view_is_that_of_the_day() -> None:
     pulls = day(*FOUR)
     pulls.counted["2026-02-28"] = 5
-    day_digest = viewed(pulls, DigestView(Filters(labels=("bug",))))
+    day_digest = build_view(pulls, DigestView(Filters(labels=("bug",))))
     assert day_digest.gaps == ("possibly incomplete: the commits of main show 5 merges, not 4",)
 
 
@@ -390,7 +392,7 @@ def chronicle_of(pulls: KnownPulls, store: Redis) -> MergeTimeline:
     return MergeTimeline(lambda: RedisHistoryStore(store), pulls.list_merged, lambda: NINE)
 
 
-def surrounded(
+def build_surrounded(
     pulls: KnownPulls,
     dependencies: DigestDependencies,
     view: DigestView = FULL_VIEW,
@@ -411,11 +413,11 @@ def seen_by(chronicle: MergeTimeline) -> DigestDependencies:
 def test_what_was_reverted_before_the_digest_is_posted_is_said_and_not_listed(store: Redis) -> None:
     heavy = tuple(pull(number, files=MUCH) for number in (1, 2))
     pulls = day(*heavy, LATER)
-    day_digest = surrounded(pulls, seen_by(chronicle_of(pulls, store)))
+    day_digest = build_surrounded(pulls, seen_by(chronicle_of(pulls, store)))
     assert [entry.number for entry in day_digest.entries] == [1, 2], "the revert is of the next day"
     assert (pairs(day_digest.outcomes), day_digest.count.counted, day_digest.gaps) == ([(2, 9)], 2, ())
     assert [entry.number for entry in day_digest.riskiest_entries] == [1]
-    lead_text = seen(render_digest(day_digest).lead)
+    lead_text = read_post(render_digest(day_digest).lead)
     first, second = lead_text.index("Already reverted or repaired"), lead_text.index("Worth a second look")
     assert "#2 Change number 2, reverted after" in lead_text[first:second]
     assert "#2 " not in lead_text[second : lead_text.index("Details")]
@@ -423,9 +425,11 @@ def test_what_was_reverted_before_the_digest_is_posted_is_said_and_not_listed(st
 
 def test_a_revert_that_a_view_does_not_show_is_said_of_what_it_does(store: Redis) -> None:
     pulls = day(*FOUR, replace(LATER, author=BOT))
-    day_digest = surrounded(pulls, seen_by(chronicle_of(pulls, store)), DigestView(Filters(not_authors=("bots",))))
+    day_digest = build_surrounded(
+        pulls, seen_by(chronicle_of(pulls, store)), DigestView(Filters(not_authors=("bots",)))
+    )
     assert pairs(day_digest.outcomes) == [(2, 9)]
-    hidden = surrounded(pulls, seen_by(chronicle_of(pulls, store)), DigestView(Filters(paths=("docs",))))
+    hidden = build_surrounded(pulls, seen_by(chronicle_of(pulls, store)), DigestView(Filters(paths=("docs",))))
     assert ([entry.number for entry in hidden.entries], hidden.outcomes) == ([3], ())
 
 
@@ -433,7 +437,7 @@ def test_what_reverts_an_earlier_day_names_what_it_took_back(store: Redis) -> No
     old = pull(200, title="Count once", merged_at=DAY.start - timedelta(days=20))
     RedisHistoryStore(store).record_merges([old])
     pulls = day(pull(9, title='Revert "Count once" (#200)'), pull(8, title='Revert "Lost long ago" (#3)'))
-    day_digest = surrounded(pulls, seen_by(chronicle_of(pulls, store)))
+    day_digest = build_surrounded(pulls, seen_by(chronicle_of(pulls, store)))
     assert (pairs(day_digest.outcomes), [each.number for each in day_digest.older_reverts]) == ([(200, 9)], [8])
 
 
@@ -444,8 +448,8 @@ def test_the_rules_look_back_at_what_earlier_digests_recorded(store: Redis) -> N
     fix = pull(2, title="Fix the counter", merged_at=before.start + timedelta(hours=9), files=CORE)
     pulls = day(fix, pull(3, files=CORE), pull(4, files=DOCS))
     around = seen_by(chronicle_of(pulls, store))
-    surrounded(pulls, around, of=before)
-    core, docs = surrounded(pulls, around).entries
+    build_surrounded(pulls, around, of=before)
+    core, docs = build_surrounded(pulls, around).entries
     assert [rule.rule for rule in core.risk.fired if rule.rule == "fixes"] == ["fixes"]
     assert "fixes" not in [rule.rule for rule in docs.risk.fired]
     assert [entry.risk.without_history for entry in (core, docs)] == [False, False]
@@ -454,10 +458,10 @@ def test_the_rules_look_back_at_what_earlier_digests_recorded(store: Redis) -> N
 def test_without_the_store_a_digest_is_without_history_and_whole(caplog: pytest.LogCaptureFixture) -> None:
     pulls = day(pull(1, files=MUCH), pull(2, files=MUCH), LATER)
     away = connect_server(f"redis://127.0.0.1:{closed_port()}", timeouts=SHORT_TIMEOUTS)
-    day_digest = surrounded(pulls, seen_by(chronicle_of(pulls, away)))
+    day_digest = build_surrounded(pulls, seen_by(chronicle_of(pulls, away)))
     assert [entry.risk.without_history for entry in day_digest.entries] == [True, True]
     assert (pairs(day_digest.outcomes), day_digest.gaps) == ([(2, 9)], ())
-    assert "🔴 highest risk, no history yet" in seen(render_digest(day_digest).lead)
+    assert "🔴 highest risk, no history yet" in read_post(render_digest(day_digest).lead)
     assert "history is not recorded" in caplog.text
 
 
@@ -465,17 +469,17 @@ def test_a_next_day_that_can_not_be_had_is_a_gap(store: Redis) -> None:
     pulls = day(*FOUR, LATER)
     pulls.failing["day 2026-03-01"] = AWAY
     around = seen_by(chronicle_of(pulls, store))
-    day_digest = surrounded(pulls, around)
+    day_digest = build_surrounded(pulls, around)
     assert day_digest.gaps == ("what was reverted since is not known (GitHub is away)",)
     assert (day_digest.merged_count, day_digest.outcomes) == (4, ())
     pulls.failing.clear()
-    mended = surrounded(pulls, around)
+    mended = build_surrounded(pulls, around)
     assert (mended.gaps, pairs(mended.outcomes)) == ((), [(2, 9)])
 
 
 def test_all_that_was_merged_is_recorded_and_what_was_read_with_its_files() -> None:
     told = Records()
-    surrounded(day(*FOUR), DigestDependencies(record_merges=told), DigestView(Filters(labels=("bug",))))
+    build_surrounded(day(*FOUR), DigestDependencies(record_merges=told), DigestView(Filters(labels=("bug",))))
     assert {each.number: each.files is not None for each in told} == {4: False, 3: True, 2: False, 1: True}
 
 
@@ -483,7 +487,7 @@ def test_a_list_that_can_not_be_had_is_not_recorded() -> None:
     pulls, told = day(*FOUR), Records()
     pulls.failing["day 2026-02-28"] = AWAY
     with pytest.raises(GitHubUnavailable):
-        surrounded(pulls, DigestDependencies(record_merges=told))
+        build_surrounded(pulls, DigestDependencies(record_merges=told))
     assert told == []
 
 
@@ -507,8 +511,8 @@ def test_lists_that_found_no_more_than_chance_are_spared(
         return True
 
     for day_digest, listed in (
-        (surrounded(pulls, DigestDependencies()), usual),
-        (surrounded(pulls, DigestDependencies(is_reduced=is_sparing)), sparing),
+        (build_surrounded(pulls, DigestDependencies()), usual),
+        (build_surrounded(pulls, DigestDependencies(is_reduced=is_sparing)), sparing),
     ):
         assert [entry.number for entry in day_digest.riskiest_entries] == listed
     assert asked == [REPOSITORY]
@@ -531,28 +535,28 @@ def test_no_more_than_the_workers_ask_at_a_time(
     claude: ClaudeEmulator, model: Model, cache: RedisCache, workers: int
 ) -> None:
     claude.latency = 0.05
-    day_digest = with_model(listed(*range(1, 13)), model, cache, workers)
+    day_digest = with_model(make_pulls(*range(1, 13)), model, cache, workers)
     assert claude.in_flight_peak == workers
     assert (len(claude.requests), len(day_digest.fallback_entries)) == (13, 0)
     assert claude.problems == []
 
 
 def test_a_day_without_merges_makes_no_call(claude: ClaudeEmulator, model: Model, cache: RedisCache) -> None:
-    day_digest = with_model(listed(), model, cache, 4)
+    day_digest = with_model(make_pulls(), model, cache, 4)
     assert (day_digest.entries, day_digest.overview.text, claude.requests) == ((), "Nothing was merged.", [])
     assert day_digest.cost == 0.0
 
 
 def test_a_second_digest_of_the_day_costs_nothing(claude: ClaudeEmulator, model: Model, cache: RedisCache) -> None:
-    with_model(listed(1, 2, 3), model, cache, 4)
-    again = with_model(listed(1, 2, 3), model, cache, 4)
+    with_model(make_pulls(1, 2, 3), model, cache, 4)
+    again = with_model(make_pulls(1, 2, 3), model, cache, 4)
     assert (len(claude.requests), again.cost) == (4, 0.0)
     assert all(entry.from_cache for entry in again.entries)
 
 
 def test_a_refused_summary_leaves_the_others(claude: ClaudeEmulator, model: Model, cache: RedisCache) -> None:
     claude.script(Refusal())
-    day_digest = with_model(listed(1, 2, 3), model, cache, 1)
+    day_digest = with_model(make_pulls(1, 2, 3), model, cache, 1)
     assert (len(day_digest.entries), len(day_digest.fallback_entries), day_digest.overview.fallback) == (
         3,
         1,

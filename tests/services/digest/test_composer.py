@@ -48,7 +48,7 @@ LONG = summary(
 )
 
 
-def merged(number: int, day: int, **fields: Any) -> PullRequest:
+def make_merge(number: int, day: int, **fields: Any) -> PullRequest:
     """A pull request merged at noon of Friday (0), Saturday (1) or Sunday (2)."""
     noon = datetime.combine(FRIDAY + timedelta(days=day), datetime.min.time(), ZONE) + timedelta(hours=12)
     return pull(number, merged_at=noon + timedelta(seconds=number), **fields)
@@ -67,7 +67,7 @@ def composer(
     return DigestComposer(daily, lambda repository: repository.name.title(), zone_of)
 
 
-def posted(slack: SlackEmulator, store: Redis, made: DigestComposer, spec: DigestSpec, *notes: str) -> None:
+def post_digest(slack: SlackEmulator, store: Redis, made: DigestComposer, spec: DigestSpec, *notes: str) -> None:
     poster = poster_of(messenger_of(slack), digest_store(store), now=MONDAY)
     poster.post(spec, lambda: made.compose_messages(spec, notes))
 
@@ -82,13 +82,13 @@ def read_in(slack: SlackEmulator) -> tuple[str, list[str], list[str]]:
     return "\n".join("".join(strings(block)) for block in lead["blocks"]), titles, linked
 
 
-SIX = KnownPulls(tuple(merged(number, number // 2) for number in range(6)))
+SIX = KnownPulls(tuple(make_merge(number, number // 2) for number in range(6)))
 
 
 def test_a_monday_tells_of_the_days_since_friday(slack: SlackEmulator, store: Redis) -> None:
     spec = DAILY.build_digest_spec(MONDAY)
     assert spec.span == WEEKEND
-    posted(slack, store, composer(SIX), spec)
+    post_digest(slack, store, composer(SIX), spec)
     lead, titles, linked = read_in(slack)
     assert lead.startswith("Engine · 27 February – 1 March 2026 · 6 merged")  # noqa: RUF001 (a dash)
     assert titles == TITLES
@@ -111,7 +111,7 @@ def test_every_day_is_told_once(day: int, first: int, last: int) -> None:
 
 
 def test_one_day_is_a_digest_of_that_day(slack: SlackEmulator, store: Redis) -> None:
-    posted(
+    post_digest(
         slack,
         store,
         composer(SIX),
@@ -123,7 +123,7 @@ def test_one_day_is_a_digest_of_that_day(slack: SlackEmulator, store: Redis) -> 
 
 
 def test_a_weekend_on_which_nothing_was_merged_is_one_message(slack: SlackEmulator, store: Redis) -> None:
-    posted(slack, store, composer(KnownPulls()), DAILY.build_digest_spec(MONDAY))
+    post_digest(slack, store, composer(KnownPulls()), DAILY.build_digest_spec(MONDAY))
     lead, titles, linked = read_in(slack)
     assert "nothing merged" in lead
     assert (titles, linked, slack.files) == ([], [], [])
@@ -132,10 +132,10 @@ def test_a_weekend_on_which_nothing_was_merged_is_one_message(slack: SlackEmulat
 @pytest.mark.slow
 def test_three_days_as_busy_as_any_are_all_taken(slack: SlackEmulator, store: Redis) -> None:
     busy = [
-        merged(number, number % 3, title="W " * 128, files=[changed_file(f"engine/{number}.py", 400, 400)])
+        make_merge(number, number % 3, title="W " * 128, files=[changed_file(f"engine/{number}.py", 400, 400)])
         for number in range(1_000, 1_000 + 3 * 67)
     ]
-    posted(
+    post_digest(
         slack, store, composer(KnownPulls(tuple(busy)), LONG), DAILY.build_digest_spec(MONDAY), "A note. " * 200
     )
     lead, titles, linked = read_in(slack)
@@ -161,11 +161,13 @@ def test_a_view_shows_what_fits_of_each_day_and_says_of_how_many(
     slack: SlackEmulator, store: Redis, view: DigestView, shown: list[str]
 ) -> None:
     both = [
-        merged(number, number // 2, files=[changed_file(("engine/a.py", "docs/a.md")[number % 2])])
+        make_merge(number, number // 2, files=[changed_file(("engine/a.py", "docs/a.md")[number % 2])])
         for number in (0, 1, 4, 5)
     ]
     pulls = [made if made.number % 2 == 0 else replace(made, author=made.merged_by) for made in both]
-    posted(slack, store, composer(KnownPulls(tuple(pulls))), replace(DAILY.build_digest_spec(MONDAY), view=view))
+    post_digest(
+        slack, store, composer(KnownPulls(tuple(pulls))), replace(DAILY.build_digest_spec(MONDAY), view=view)
+    )
     lead, titles, linked = read_in(slack)
     assert f"{len(shown)} of 4 merged" in lead
     assert f"{len(shown)} of 4 shown: {view}" in lead
@@ -177,7 +179,7 @@ def test_a_view_shows_what_fits_of_each_day_and_says_of_how_many(
 def test_a_channel_may_have_the_same_days_in_two_views(slack: SlackEmulator, store: Redis) -> None:
     whole = DAILY.build_digest_spec(MONDAY)
     for spec in (whole, replace(whole, view=DigestView(only=ViewLevel.RISKY)), whole):
-        posted(slack, store, composer(SIX), spec)
+        post_digest(slack, store, composer(SIX), spec)
     assert [message["text"].rpartition(" · ")[2] for message in slack.list_messages(HOME)] == [
         "6 merged",
         "0 of 6 merged",
@@ -189,7 +191,7 @@ def test_a_channel_may_have_the_same_days_in_two_views(slack: SlackEmulator, sto
 
 def test_days_that_were_skipped_are_told_with_a_command_that_works(slack: SlackEmulator, store: Redis) -> None:
     skipped = Span(FRIDAY - timedelta(days=20), FRIDAY - timedelta(days=1), ZONE)
-    posted(
+    post_digest(
         slack, store, composer(SIX), DAILY.build_digest_spec(MONDAY), describe_skipped_days(REPOSITORY, skipped)
     )
     [lead] = slack.list_messages(HOME)
@@ -207,7 +209,7 @@ def test_a_day_that_can_not_be_had_ends_it_before_anything_is_posted(
 ) -> None:
     away: dict[str, Exception] = {f"day {FRIDAY + timedelta(days=day)}": GitHubUnavailable("Away.")}
     with pytest.raises(GitHubUnavailable):
-        posted(slack, store, composer(KnownPulls(SIX.pulls, away)), DAILY.build_digest_spec(MONDAY))
+        post_digest(slack, store, composer(KnownPulls(SIX.pulls, away)), DAILY.build_digest_spec(MONDAY))
     assert slack.list_messages(HOME) == []
 
 

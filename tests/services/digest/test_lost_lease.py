@@ -20,9 +20,9 @@ from tests.services.digest.posting import (
     PARTS,
     Build,
     MemoryMessenger,
+    make_rendering,
     post,
     publish,
-    rendered,
 )
 from tests.services.doubles import MemoryWhispers, slack_request
 
@@ -51,7 +51,7 @@ def test_a_digest_that_another_process_posted_meanwhile_is_not_posted_again() ->
 
     def slowly() -> RenderedDigest:
         publish(messenger, records, Build())
-        return rendered("Engine 2")
+        return make_rendering("Engine 2")
 
     with pytest.raises(PostingInProgress):
         publish(messenger, records, slowly)

@@ -31,10 +31,10 @@ from tests.services.digest.posting import (
     Build,
     MemoryMessenger,
     Standing,
+    make_rendering,
     messenger_of,
     poster_of,
     publish,
-    rendered,
     standing,
 )
 
@@ -89,7 +89,7 @@ def test_a_second_run_leaves_the_channel_as_it_is(slack: SlackEmulator, records:
 
 
 def test_a_day_without_merges_is_one_message(slack: SlackEmulator, records: Digests) -> None:
-    empty = Build(*(rendered("Nothing", (), report=False) for _ in range(2)))
+    empty = Build(*(make_rendering("Nothing", (), report=False) for _ in range(2)))
     assert not publish(messenger_of(slack), records, empty).was_posted
     assert publish(messenger_of(slack), records, empty).was_posted
     assert (standing(slack), empty.count) == (Standing(["Nothing"], [], []), 1)

@@ -32,7 +32,7 @@ from tests.helpers.builders import DAY, REPOSITORY, digest, entry, failed, summa
 from tests.helpers.records import digest_store, plant_hash, read_hash
 from tests.services.digest.posting import HOME, SPEC, Build, messenger_of, poster_of, standing
 from tests.services.history import posted_worlds
-from tests.services.history.posted_worlds import AGAIN, BEHIND, REVERT, SHOWN, ended
+from tests.services.history.posted_worlds import AGAIN, BEHIND, REVERT, SHOWN, end_lines
 from tests.services.subscriptions import scheduled
 from tests.services.subscriptions.scheduled import DAILY, DUE, KEY, MINUTE
 
@@ -67,7 +67,7 @@ def writes(slack: SlackEmulator) -> list[str]:
     return [method for method, _ in slack.calls if method in changing]
 
 
-def shown(*, busy: bool = False) -> RenderedDigest:
+def render_shown(*, busy: bool = False) -> RenderedDigest:
     entries = [entry(**fields) for fields in SHOWN]
     if busy:
         entries[1] = replace(entries[1], summary=summary(fallback=failed("the model is busy")))
@@ -127,7 +127,7 @@ def test_one_that_broke_off_is_finished_as_it_was_recorded(slack: SlackEmulator,
 # --- mending
 
 
-def mended(slack: SlackEmulator, store: Redis, *made: RenderedDigest) -> scheduled.Desk:
+def make_repairer(slack: SlackEmulator, store: Redis, *made: RenderedDigest) -> scheduled.Desk:
     """A worker that repairs it, as often as something was made."""
     desk = scheduled.Desk(slack, store, kitchen=scheduled.Kitchen(*made))
     desk.agenda.put(DigestRepair(KEY), DUE)
@@ -137,13 +137,13 @@ def mended(slack: SlackEmulator, store: Redis, *made: RenderedDigest) -> schedul
 @pytest.mark.parametrize("name", ["gaps", "command"])
 def test_one_with_gaps_is_edited_once_when_it_is_complete(slack: SlackEmulator, store: Redis, name: str) -> None:
     plant_digest(slack, store, name)
-    desk = mended(slack, store, shown())
+    desk = make_repairer(slack, store, render_shown())
     before = len(writes(slack))
     desk.delivery.repair_incomplete(KEY)
     edits = writes(slack)[before:]
     assert edits[:2] == ["chat.update", "chat.update"]
     record = digest_store(store).load(KEY)
-    assert (record.gaps, record.version, desk.planned(DigestRepair(KEY))) == ((), 1, None)
+    assert (record.gaps, record.version, desk.get_due_time(DigestRepair(KEY))) == ((), 1, None)
     desk.delivery.repair_incomplete(KEY)
     assert writes(slack)[before:] == edits, "nothing more"
 
@@ -152,8 +152,8 @@ def test_one_whose_gaps_are_as_they_were_is_not_edited(slack: SlackEmulator, sto
     """The version before knew it by its rendering, of which this version supports nothing."""
     plant_digest(slack, store, "gaps")
     posted = PostingPlan.load(HASHES["gaps"]["posted"])
-    as_before = replace(shown(busy=True), gaps=posted.gaps)
-    desk = mended(slack, store, as_before, as_before, shown())
+    as_before = replace(render_shown(busy=True), gaps=posted.gaps)
+    desk = make_repairer(slack, store, as_before, as_before, render_shown())
     before = writes(slack)
     for _ in range(2):
         desk.delivery.repair_incomplete(KEY)
@@ -167,7 +167,7 @@ def test_one_whose_revision_broke_off_is_edited(slack: SlackEmulator, store: Red
     plant_digest(slack, store, "complete")
     plant_hash(store, KEY, shown="")
     before = len(writes(slack))
-    mended(slack, store, shown()).delivery.repair_incomplete(KEY)
+    make_repairer(slack, store, render_shown()).delivery.repair_incomplete(KEY)
     assert writes(slack)[before:][:2] == ["chat.update", "chat.update"]
 
 
@@ -175,7 +175,7 @@ def test_one_whose_revision_broke_off_is_edited(slack: SlackEmulator, store: Red
 
 
 @pytest.fixture
-def watched(slack: SlackEmulator, store: Redis) -> posted_worlds.Desk:
+def watched_desk(slack: SlackEmulator, store: Redis) -> posted_worlds.Desk:
     """Everything that was merged, and the index of digests and the agenda, as the version before left them."""
     desk = posted_worlds.Desk(slack, store)
     RedisHistoryStore(store).record_merges([entry(**fields).pull for fields in SHOWN])
@@ -184,42 +184,44 @@ def watched(slack: SlackEmulator, store: Redis) -> posted_worlds.Desk:
     return desk
 
 
-def test_a_revert_is_told(watched: posted_worlds.Desk, slack: SlackEmulator, store: Redis) -> None:
+def test_a_revert_is_told(watched_desk: posted_worlds.Desk, slack: SlackEmulator, store: Redis) -> None:
     plant_digest(slack, store, "complete")
-    before = watched.digest
-    watched.merge(REVERT)
-    watched.look()
+    before = watched_desk.digest
+    watched_desk.merge(REVERT)
+    watched_desk.look()
     # the queue of the version before holds jobs without the time of the look
-    watched.aftermath.amend_digest(KEY)
-    assert watched.digest == ended(before, BEHIND)
-    assert len(watched.told) == 1
+    watched_desk.aftermath.amend_digest(KEY)
+    assert watched_desk.digest == end_lines(before, BEHIND)
+    assert len(watched_desk.told) == 1
     assert digest_store(store).load(KEY).state is DigestState.AMENDED
-    watched.amends.clear()
-    watched.look()
-    assert not watched.amends
+    watched_desk.amends.clear()
+    watched_desk.look()
+    assert not watched_desk.amends
 
 
 def test_a_revert_of_what_was_told_is_told(
-    watched: posted_worlds.Desk, slack: SlackEmulator, store: Redis
+    watched_desk: posted_worlds.Desk, slack: SlackEmulator, store: Redis
 ) -> None:
     plant_digest(slack, store, "amended")
-    before = watched.digest
-    watched.merge(REVERT)
-    watched.look()
-    assert not watched.amends, "it was told by the version before"
-    watched.merge(AGAIN)
-    watched.look()
-    watched.aftermath.amend_digest(KEY)
-    assert watched.digest == ended(before, f"{BEHIND}, which was itself reverted")
+    before = watched_desk.digest
+    watched_desk.merge(REVERT)
+    watched_desk.look()
+    assert not watched_desk.amends, "it was told by the version before"
+    watched_desk.merge(AGAIN)
+    watched_desk.look()
+    watched_desk.aftermath.amend_digest(KEY)
+    assert watched_desk.digest == end_lines(before, f"{BEHIND}, which was itself reverted")
 
 
 # --- those who read it
 
 
-def test_its_ratings_are_scored(watched: posted_worlds.Desk, store: Redis) -> None:
+def test_its_ratings_are_scored(watched_desk: posted_worlds.Desk, store: Redis) -> None:
     plant_hash(store, KEY, **HASHES["complete"])
-    kept = TrackRecordStores(RedisPostedDigestIndex(store), watched.digests, RedisHistoryStore(store))
-    score = TrackRecordScorer(lambda: kept, RedisCache(store), watched.wall).score_lists(REPOSITORY, SPEC.span)
+    kept = TrackRecordStores(RedisPostedDigestIndex(store), watched_desk.digests, RedisHistoryStore(store))
+    score = TrackRecordScorer(lambda: kept, RedisCache(store), watched_desk.wall).score_lists(
+        REPOSITORY, SPEC.span
+    )
     assert (score.digests, score.unrated) == (1, 0)
 
 
@@ -230,9 +232,9 @@ def test_the_clock_leaves_one_that_stands_alone(slack: SlackEmulator, store: Red
     desk.subscribe()
     digests, _ = desk.tick()
     assert not digests
-    assert desk.planned(NextDigest(DAILY.id)) == DAILY.timing.find_next_after(DUE)
+    assert desk.get_due_time(NextDigest(DAILY.id)) == DAILY.timing.find_next_after(DUE)
     # what a command left incomplete is repaired at the cost of the bot
-    assert (desk.planned(DigestRepair(KEY)) is not None) == (name == "command")
+    assert (desk.get_due_time(DigestRepair(KEY)) is not None) == (name == "command")
     assert desk.record.payer == ""
 
 
@@ -252,7 +254,7 @@ def test_one_that_failed_is_tried_when_it_is_time(
     desk.subscribe()
     digests, _ = desk.tick()
     assert bool(digests) is is_sent
-    is_skipped = desk.planned(NextDigest(DAILY.id)) != DUE
+    is_skipped = desk.get_due_time(NextDigest(DAILY.id)) != DUE
     assert is_skipped is ("hopeless" in fields)
 
 

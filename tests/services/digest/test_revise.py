@@ -32,11 +32,11 @@ from tests.services.digest.posting import (
     Fuse,
     MemoryMessenger,
     Standing,
+    make_rendering,
     messenger_of,
     post,
     poster_of,
     publish,
-    rendered,
     standing,
 )
 from tests.services.subscriptions.scheduled import KEY, key_of
@@ -44,8 +44,8 @@ from tests.services.subscriptions.scheduled import KEY, key_of
 REPORT = "Engine-2026-02-28.md"
 CORRECTED = "Engine-2026-02-28-corrected.md"
 MOVED = "This text is now part of the messages above."
-BEFORE = rendered("Before")
-AFTER = rendered("After", ("One", "Two", "Three", "Four"))
+BEFORE = make_rendering("Before")
+AFTER = make_rendering("After", ("One", "Two", "Three", "Four"))
 REVISED = Standing(["After"], ["One", "Two", "Three", "Four"], [REPORT, CORRECTED])
 
 
@@ -55,7 +55,7 @@ def records(store: Redis) -> Digests:
 
 
 @pytest.fixture
-def posted(slack: SlackEmulator, records: Digests) -> SlackEmulator:
+def posted_digest(slack: SlackEmulator, records: Digests) -> SlackEmulator:
     """A Slack in which the digest stands as it was before."""
     publish(messenger_of(slack), records, Build(BEFORE))
     return slack
@@ -76,38 +76,38 @@ def writes(slack: SlackEmulator) -> list[str]:
 
 
 def test_every_message_is_edited_and_the_corrected_report_is_beside_the_first(
-    posted: SlackEmulator, records: Digests
+    posted_digest: SlackEmulator, records: Digests
 ) -> None:
-    before = len(posted.calls)
-    posting_result = revise(posted, records)
-    assert standing(posted) == REVISED
-    assert [file["title"] for file in posted.files] == ["Full report", "Full report, corrected"]
+    before = len(posted_digest.calls)
+    posting_result = revise(posted_digest, records)
+    assert standing(posted_digest) == REVISED
+    assert [file["title"] for file in posted_digest.files] == ["Full report", "Full report, corrected"]
     assert (posting_result.was_posted, posting_result.gaps, posting_result.merged_count) == (True, (), 0)
-    assert [method for method, _ in posted.calls[before:]].count("chat.postMessage") == 1, "the fourth part"
+    assert [method for method, _ in posted_digest.calls[before:]].count("chat.postMessage") == 1, "the fourth part"
 
 
-def test_what_the_messages_carry_stays(posted: SlackEmulator, records: Digests) -> None:
-    def carried() -> list[Any]:
-        [lead] = posted.list_messages(HOME)
-        parts = [reply for reply in posted.list_replies(HOME, lead["ts"]) if not reply.get("files")]
+def test_what_the_messages_carry_stays(posted_digest: SlackEmulator, records: Digests) -> None:
+    def list_metadata() -> list[Any]:
+        [lead] = posted_digest.list_messages(HOME)
+        parts = [reply for reply in posted_digest.list_replies(HOME, lead["ts"]) if not reply.get("files")]
         return [message["metadata"] for message in (lead, *parts)]
 
-    before = carried()
-    revise(posted, records)
-    assert carried()[: len(before)] == before
-    assert [metadata["event_payload"]["key"] for metadata in carried()] == [
+    before = list_metadata()
+    revise(posted_digest, records)
+    assert list_metadata()[: len(before)] == before
+    assert [metadata["event_payload"]["key"] for metadata in list_metadata()] == [
         KEY,
         *(f"{KEY}#{n}" for n in range(1, 5)),
     ]
 
 
 def test_it_is_found_by_its_key_though_the_records_are_lost(
-    posted: SlackEmulator, records: Digests, store: Redis
+    posted_digest: SlackEmulator, records: Digests, store: Redis
 ) -> None:
-    revise(posted, records)
+    revise(posted_digest, records)
     store.flushall()
-    publish(messenger_of(posted), records, Build())
-    assert standing(posted).leads == ["After"]
+    publish(messenger_of(posted_digest), records, Build())
+    assert standing(posted_digest).leads == ["After"]
 
 
 @pytest.mark.parametrize(
@@ -120,41 +120,41 @@ def test_it_is_found_by_its_key_though_the_records_are_lost(
     ],
 )
 def test_a_thread_of_another_length_is_filled_or_voided(
-    posted: SlackEmulator, records: Digests, parts: tuple[str, ...], shown: tuple[str, ...]
+    posted_digest: SlackEmulator, records: Digests, parts: tuple[str, ...], shown: tuple[str, ...]
 ) -> None:
-    revise(posted, records, rendered("After", parts))
-    assert standing(posted).parts == list(shown)
+    revise(posted_digest, records, make_rendering("After", parts))
+    assert standing(posted_digest).parts == list(shown)
 
 
-def test_a_thread_that_was_voided_is_filled_again(posted: SlackEmulator, records: Digests) -> None:
-    revise(posted, records, rendered("After", ("One",)))
-    revise(posted, records, rendered("Later", ("A", "B", "C")))
-    assert standing(posted) == Standing(
+def test_a_thread_that_was_voided_is_filled_again(posted_digest: SlackEmulator, records: Digests) -> None:
+    revise(posted_digest, records, make_rendering("After", ("One",)))
+    revise(posted_digest, records, make_rendering("Later", ("A", "B", "C")))
+    assert standing(posted_digest) == Standing(
         ["Later"], ["A", "B", "C"], [REPORT, CORRECTED, "Engine-2026-02-28-corrected-2.md"]
     )
 
 
 def test_a_day_that_was_empty_gets_its_thread_and_its_report(slack: SlackEmulator, records: Digests) -> None:
-    publish(messenger_of(slack), records, Build(rendered("Nothing", (), report=False)))
+    publish(messenger_of(slack), records, Build(make_rendering("Nothing", (), report=False)))
     revise(slack, records)
     assert standing(slack) == replace(REVISED, files=[CORRECTED])
 
 
-def test_what_people_wrote_in_the_thread_stays(posted: SlackEmulator, records: Digests) -> None:
-    [lead] = posted.list_messages(HOME)
-    posted.add_message(HOME, "What is part 2 about?", thread_ts=lead["ts"])
-    revise(posted, records, rendered("After", ("One",)))
-    assert standing(posted).parts == ["One", MOVED, MOVED, "What is part 2 about?"]
+def test_what_people_wrote_in_the_thread_stays(posted_digest: SlackEmulator, records: Digests) -> None:
+    [lead] = posted_digest.list_messages(HOME)
+    posted_digest.add_message(HOME, "What is part 2 about?", thread_ts=lead["ts"])
+    revise(posted_digest, records, make_rendering("After", ("One",)))
+    assert standing(posted_digest).parts == ["One", MOVED, MOVED, "What is part 2 about?"]
 
 
 # --- nothing to do
 
 
-def test_what_reads_the_same_is_not_touched(posted: SlackEmulator, records: Digests) -> None:
-    before = writes(posted)
+def test_what_reads_the_same_is_not_touched(posted_digest: SlackEmulator, records: Digests) -> None:
+    before = writes(posted_digest)
     for _ in range(3):
-        revise(posted, records, BEFORE)
-    assert writes(posted) == before
+        revise(posted_digest, records, BEFORE)
+    assert writes(posted_digest) == before
 
 
 def test_what_only_cost_something_else_is_not_touched(slack: SlackEmulator, records: Digests) -> None:
@@ -186,34 +186,36 @@ def test_a_digest_whose_reviews_have_changed_is_edited_once(slack: SlackEmulator
     assert [(each.is_listed, each.verdict) for each in ratings.rated] == [(True, None)] * 2
 
 
-def test_a_report_that_is_as_it_was_is_not_corrected(posted: SlackEmulator, records: Digests) -> None:
-    revise(posted, records, replace(AFTER, attachment=BEFORE.attachment))
-    assert standing(posted) == replace(REVISED, files=[REPORT])
-    revise(posted, records, LATER)
-    revise(posted, records, BEFORE)
-    assert standing(posted).files == [REPORT, CORRECTED, "Engine-2026-02-28-corrected-2.md"]
+def test_a_report_that_is_as_it_was_is_not_corrected(posted_digest: SlackEmulator, records: Digests) -> None:
+    revise(posted_digest, records, replace(AFTER, attachment=BEFORE.attachment))
+    assert standing(posted_digest) == replace(REVISED, files=[REPORT])
+    revise(posted_digest, records, LATER)
+    revise(posted_digest, records, BEFORE)
+    assert standing(posted_digest).files == [REPORT, CORRECTED, "Engine-2026-02-28-corrected-2.md"]
 
 
 def test_gaps_that_are_others_now_are_known_though_it_reads_the_same(
-    posted: SlackEmulator, records: Digests
+    posted_digest: SlackEmulator, records: Digests
 ) -> None:
-    posting_result = revise(posted, records, replace(BEFORE, gaps=("no overview",), merged=4))
+    posting_result = revise(posted_digest, records, replace(BEFORE, gaps=("no overview",), merged=4))
     assert (posting_result.gaps, posting_result.merged_count) == (("no overview",), 4)
-    assert publish(messenger_of(posted), records, Build()).gaps == ("no overview",)
+    assert publish(messenger_of(posted_digest), records, Build()).gaps == ("no overview",)
 
 
-def test_a_digest_of_an_earlier_version_is_edited(posted: SlackEmulator, records: Digests, store: Redis) -> None:
+def test_a_digest_of_an_earlier_version_is_edited(
+    posted_digest: SlackEmulator, records: Digests, store: Redis
+) -> None:
     known = {name: value for name, value in read_hash(store, KEY).items() if name in {"lead", "done", "begun"}}
     older = memory_digests({KEY: known})
-    posting_result, usual = (publish(messenger_of(posted), each, Build()) for each in (older, records))
+    posting_result, usual = (publish(messenger_of(posted_digest), each, Build()) for each in (older, records))
     assert (
         posting_result.permalink,
         posting_result.was_posted,
         posting_result.gaps,
         posting_result.merged_count,
     ) == (usual.permalink, True, (), None)
-    revise(posted, older)
-    assert standing(posted) == REVISED
+    revise(posted_digest, older)
+    assert standing(posted_digest) == REVISED
 
 
 # --- what breaks off
@@ -235,13 +237,13 @@ STEPS = [
 ]
 
 
-def test_the_list_of_steps_is_that_of_a_whole_revision(posted: SlackEmulator, records: Digests) -> None:
+def test_the_list_of_steps_is_that_of_a_whole_revision(posted_digest: SlackEmulator, records: Digests) -> None:
     fuse = Fuse()
-    revise(posted, records, AFTER, fuse)
+    revise(posted_digest, records, AFTER, fuse)
     assert fuse.calls == STEPS
 
 
-LATER = rendered("Later", ("One", "Two", "Three", "Four"))
+LATER = make_rendering("Later", ("One", "Two", "Three", "Four"))
 
 
 @pytest.mark.parametrize(
@@ -254,12 +256,12 @@ LATER = rendered("Later", ("One", "Two", "Three", "Four"))
 )
 @pytest.mark.slow
 def test_a_process_that_dies_after_any_step_is_finished_by_the_next(
-    posted: SlackEmulator, records: Digests, step: int, again: RenderedDigest
+    posted_digest: SlackEmulator, records: Digests, step: int, again: RenderedDigest
 ) -> None:
     with pytest.raises(Crash):
-        revise(posted, records, AFTER, Fuse(step, with_effect=True))
-    revise(posted, records, again)
-    end_state = standing(posted)
+        revise(posted_digest, records, AFTER, Fuse(step, with_effect=True))
+    revise(posted_digest, records, again)
+    end_state = standing(posted_digest)
     void = [MOVED] * (len(end_state.parts) - len(again.thread))
     assert (end_state.leads, end_state.parts) == (
         [again.lead.text],
@@ -278,39 +280,39 @@ CALLS = [
 ]
 
 
-def test_the_list_of_calls_is_that_of_a_whole_revision(posted: SlackEmulator, records: Digests) -> None:
-    before = len(posted.calls)
-    revise(posted, records)
-    assert [method for method, _ in posted.calls[before:]] == CALLS
+def test_the_list_of_calls_is_that_of_a_whole_revision(posted_digest: SlackEmulator, records: Digests) -> None:
+    before = len(posted_digest.calls)
+    revise(posted_digest, records)
+    assert [method for method, _ in posted_digest.calls[before:]] == CALLS
 
 
 @pytest.mark.parametrize("for_good", [False, True], ids=["once", "for-good"])
 @pytest.mark.parametrize("call", range(1, len(CALLS) + 1))
 @pytest.mark.slow
 def test_a_lost_answer_doubles_and_loses_nothing(
-    posted: SlackEmulator, records: Digests, call: int, for_good: bool
+    posted_digest: SlackEmulator, records: Digests, call: int, for_good: bool
 ) -> None:
     fuse = Fuse(call, with_effect=True, error=HangUp, for_good=for_good)
-    posted.before, posted.after = fuse.before, fuse.after
+    posted_digest.before, posted_digest.after = fuse.before, fuse.after
     with suppress(SlackUnavailable):
-        revise(posted, records)
+        revise(posted_digest, records)
     assert fuse.burnt
-    posted.before = posted.after = None
-    revise(posted, records)
-    assert standing(posted) == REVISED
+    posted_digest.before = posted_digest.after = None
+    revise(posted_digest, records)
+    assert standing(posted_digest) == REVISED
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["chat.update", "chat.postMessage", "files.completeUploadExternal"])
 @pytest.mark.parametrize("after_effect", [False, True])
 def test_a_server_error_is_mended_by_the_next_try(
-    posted: SlackEmulator, records: Digests, method: str, after_effect: bool
+    posted_digest: SlackEmulator, records: Digests, method: str, after_effect: bool
 ) -> None:
-    posted.fail_next(method, status=503, after_effect=after_effect)
+    posted_digest.fail_next(method, status=503, after_effect=after_effect)
     with suppress(SlackUnavailable):
-        revise(posted, records)
-    revise(posted, records)
-    assert standing(posted) == REVISED
+        revise(posted_digest, records)
+    revise(posted_digest, records)
+    assert standing(posted_digest) == REVISED
 
 
 # --- what is no longer exists
@@ -320,40 +322,40 @@ def test_a_server_error_is_mended_by_the_next_try(
     ("closed", "opened"), [("archive_channel", "unarchive_channel"), ("remove_bot", "invite_bot")]
 )
 def test_a_channel_that_is_closed_is_left_alone_until_it_is_open(
-    posted: SlackEmulator, records: Digests, closed: str, opened: str
+    posted_digest: SlackEmulator, records: Digests, closed: str, opened: str
 ) -> None:
-    before = standing(posted)
-    getattr(posted, closed)(HOME)
+    before = standing(posted_digest)
+    getattr(posted_digest, closed)(HOME)
     for _ in range(2):
         with pytest.raises(SlackCallRefused):
-            revise(posted, records)
-    assert standing(posted) == before
-    getattr(posted, opened)(HOME)
-    revise(posted, records)
-    assert standing(posted) == REVISED
+            revise(posted_digest, records)
+    assert standing(posted_digest) == before
+    getattr(posted_digest, opened)(HOME)
+    revise(posted_digest, records)
+    assert standing(posted_digest) == REVISED
 
 
 def delete(slack: SlackEmulator, ts: str) -> None:
     make_slack_client(slack.token, slack.url).chat_delete(channel=HOME, ts=ts)
 
 
-def test_a_digest_that_was_deleted_stays_deleted(posted: SlackEmulator, records: Digests) -> None:
-    [lead] = posted.list_messages(HOME)
-    delete(posted, lead["ts"])
-    before = len(posted.list_calls_to("chat.postMessage"))
+def test_a_digest_that_was_deleted_stays_deleted(posted_digest: SlackEmulator, records: Digests) -> None:
+    [lead] = posted_digest.list_messages(HOME)
+    delete(posted_digest, lead["ts"])
+    before = len(posted_digest.list_calls_to("chat.postMessage"))
     with pytest.raises(SlackCallRefused):
-        revise(posted, records)
-    assert publish(messenger_of(posted), records, Build()).was_posted
-    assert len(posted.list_calls_to("chat.postMessage")) == before
+        revise(posted_digest, records)
+    assert publish(messenger_of(posted_digest), records, Build()).was_posted
+    assert len(posted_digest.list_calls_to("chat.postMessage")) == before
 
 
-def test_a_part_that_was_deleted_is_there_again(posted: SlackEmulator, records: Digests) -> None:
-    [lead] = posted.list_messages(HOME)
-    gone = posted.list_replies(HOME, lead["ts"])[1]
+def test_a_part_that_was_deleted_is_there_again(posted_digest: SlackEmulator, records: Digests) -> None:
+    [lead] = posted_digest.list_messages(HOME)
+    gone = posted_digest.list_replies(HOME, lead["ts"])[1]
     assert key_of(gone) == f"{KEY}#2"
-    delete(posted, gone["ts"])
-    revise(posted, records)
-    assert sorted(standing(posted).parts) == sorted(REVISED.parts)
+    delete(posted_digest, gone["ts"])
+    revise(posted_digest, records)
+    assert sorted(standing(posted_digest).parts) == sorted(REVISED.parts)
 
 
 def test_without_leave_to_write_files_the_messages_are_edited(records: Digests) -> None:
@@ -375,15 +377,15 @@ def test_what_another_process_revises_is_left_to_it() -> None:
     assert [text for *_, text in messenger.messages] == ["Before", *PARTS]
 
 
-def test_revisions_that_come_at_once_are_one(posted: SlackEmulator, records: Digests) -> None:
-    posted.latency = 0.01
+def test_revisions_that_come_at_once_are_one(posted_digest: SlackEmulator, records: Digests) -> None:
+    posted_digest.latency = 0.01
     start = threading.Barrier(3)
 
     def run(_: int) -> PostingResult:
         start.wait()
-        return revise(posted, records)
+        return revise(posted_digest, records)
 
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(run, range(3)))
-    assert standing(posted) == REVISED
-    assert len(posted.list_calls_to("chat.update")) == 4
+    assert standing(posted_digest) == REVISED
+    assert len(posted_digest.list_calls_to("chat.update")) == 4

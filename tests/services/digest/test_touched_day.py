@@ -19,7 +19,7 @@ from bot.services.digest.touched_day import TouchedDayReader
 from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.summarizer import SummaryResult
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, pull, summary
-from tests.render.touched_days import change, contract, hit
+from tests.render.touched_days import change, contract, make_hit
 from tests.services.doubles import KnownPulls
 
 CORE, DOCS = [changed_file("engine/core.py")], [changed_file("docs/a.md")]
@@ -44,7 +44,7 @@ class Judge:
         if self._problem:
             raise StoreUnavailable(self._problem)
         self.judged += sorted(each.number for each in pulls)
-        hits = tuple(hit(each.number) for each in pulls if each.number in self._touching)
+        hits = tuple(make_hit(each.number) for each in pulls if each.number in self._touching)
         contracts = tuple(contract(each.number, change()) for each in pulls)
         return JudgedMerges(TouchReport(profile_name, len(pulls), 412, hits), contracts)
 
@@ -98,7 +98,7 @@ def test_a_view_of_what_touches(view: DigestView, touching: list[int], shown: li
     assert sorted(entry.number for entry in day_digest.entries) == shown
     assert summarised == read
     assert day_digest.merged_count == 4
-    assert day_digest.touches == TouchReport("ascend", 4, 412, tuple(map(hit, touching)))
+    assert day_digest.touches == TouchReport("ascend", 4, 412, tuple(map(make_hit, touching)))
     assert sorted(each.number for each in day_digest.contracts) == shown
     assert judge.shown == [("ascend", "octo/engine", touching)]
 

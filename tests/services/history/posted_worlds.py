@@ -118,7 +118,7 @@ def lines(message: Json) -> list[str]:
     return ["".join(strings(item)) for items in rows for item in items]
 
 
-def ended(before: dict[str, list[str]], end: str) -> dict[str, list[str]]:
+def end_lines(before: dict[str, list[str]], end: str) -> dict[str, list[str]]:
     """The same digest, with this behind each line of its second pull request."""
     return {
         key: [f"{line}{end}" if line.startswith("#2 ") else line for line in day_lines]

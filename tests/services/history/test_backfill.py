@@ -50,12 +50,12 @@ FIRST, SECOND, THIRD = (LocalDay(date(2026, 2, day), ZONE) for day in (28, 27, 2
 AWAY = GitHubUnavailable("GitHub can't be reached: check the network.")
 
 
-def merged(number: int, days_before: int = 0) -> PullRequest:
+def make_merge(number: int, days_before: int = 0) -> PullRequest:
     return pull(number, merged_at=NOON - timedelta(days=days_before))
 
 
 # two on the last day, one on the day before, three on the one before that
-PULLS = (merged(1), merged(2), merged(3, 1), merged(4, 2), merged(5, 2), merged(6, 2))
+PULLS = (make_merge(1), make_merge(2), make_merge(3, 1), make_merge(4, 2), make_merge(5, 2), make_merge(6, 2))
 
 
 @dataclass
@@ -116,7 +116,7 @@ class Rig:
         marks = RedisBackfillLog(self.store)
         return Backfill(pulls, summaries, self.history, marks, pace, self.clock, self.workers)
 
-    def recorded(self) -> list[int]:
+    def list_recorded_numbers(self) -> list[int]:
         merges = self.history.read_merges(REPOSITORY, NOON - timedelta(days=9), NOON + timedelta(days=9))
         assert all(each.files is not None for each in merges)
         return sorted(each.number for each in merges)
@@ -146,7 +146,7 @@ class TestFilling:
             "day 2026-02-27",
             "day 2026-02-26",
         ]
-        assert rig.recorded() == [1, 2, 3, 4, 5, 6]
+        assert rig.list_recorded_numbers() == [1, 2, 3, 4, 5, 6]
         assert (rig.clock.pauses, rig.heard) == ([], [])
 
     def test_facts_ask_no_model(self, rig: Rig) -> None:
@@ -181,7 +181,7 @@ class TestFilling:
 
     @pytest.mark.parametrize("workers", [1, 2])
     def test_few_are_read_at_a_time(self, rig: Rig, workers: int) -> None:
-        rig.pulls.pulls, rig.workers = tuple(merged(n) for n in range(1, 13)), workers
+        rig.pulls.pulls, rig.workers = tuple(make_merge(n) for n in range(1, 13)), workers
         rig.pulls.latency = 0.01
         rig.fill()
         assert rig.pulls.busy.peak == workers
@@ -242,13 +242,13 @@ class TestAgain:
         rig.pulls.failing["files 3"] = KeyboardInterrupt()  # type: ignore[assignment]
         with pytest.raises(KeyboardInterrupt):
             rig.fill()
-        assert (rig.marks(), rig.recorded()) == ({"2026-02-28": ""}, [1, 2])
+        assert (rig.marks(), rig.list_recorded_numbers()) == ({"2026-02-28": ""}, [1, 2])
         rig.pulls.failing.clear()
         assert [outcome.was_filled for outcome in rig.fill()] == [True, False, False]
-        assert rig.recorded() == [1, 2, 3, 4, 5, 6]
+        assert rig.list_recorded_numbers() == [1, 2, 3, 4, 5, 6]
 
     def test_after_an_interrupt_what_has_not_begun_never_begins(self, rig: Rig) -> None:
-        rig.pulls.pulls, rig.workers = tuple(merged(n) for n in range(1, 41)), 2
+        rig.pulls.pulls, rig.workers = tuple(make_merge(n) for n in range(1, 41)), 2
         rig.pulls.latency = 0.01
         rig.pulls.failing["files 38"] = KeyboardInterrupt()  # type: ignore[assignment]
         with pytest.raises(KeyboardInterrupt):
@@ -260,7 +260,7 @@ class TestAgain:
         with ThreadPoolExecutor(3) as pool:
             runs = [pool.submit(rig.fill, limit) for limit in (None, plenty(), plenty())]
             assert all(outcome.is_filled for run in runs for outcome in run.result())
-        assert rig.recorded() == [1, 2, 3, 4, 5, 6]
+        assert rig.list_recorded_numbers() == [1, 2, 3, 4, 5, 6]
         assert set(rig.marks().values()) == {"haiku"}
 
 
@@ -272,7 +272,7 @@ class TestNotFilled:
             SECOND, 1, failure_reason="possibly incomplete: the commits of main show 2 merges, not 1"
         )
         assert [outcome.is_filled for outcome in outcomes] == [True, False, True]
-        assert rig.recorded() == [1, 2, 3, 4, 5, 6]
+        assert rig.list_recorded_numbers() == [1, 2, 3, 4, 5, 6]
         rig.pulls.counted.clear()
         assert [outcome.was_filled for outcome in rig.fill()] == [True, False, True]
         assert len(rig.marks()) == 3
@@ -353,7 +353,7 @@ class TestLimits:
         assert counts in ([1, 2, 1], [1, 2, 2])
 
     def test_the_first_refusal_ends_what_runs_beside_it(self, rig: Rig) -> None:
-        rig.workers, rig.pulls = 2, SlowFirst(tuple(merged(n) for n in range(1, 41)))
+        rig.workers, rig.pulls = 2, SlowFirst(tuple(make_merge(n) for n in range(1, 41)))
         rig.pulls.failing["files 39"] = RateLimited("Later.", 60.0)
         asked: list[str] = []
 
@@ -394,17 +394,17 @@ class TestLimits:
             return []
 
         rig.allowances = look
-        rig.pulls.pulls = tuple(merged(n) for n in range(1, 121))
+        rig.pulls.pulls = tuple(make_merge(n) for n in range(1, 121))
         rig.fill(span=replace(SPAN, first=SPAN.last))
         assert looks == [0, 1, 51, 101]
-        assert rig.recorded() == list(range(1, 121))
+        assert rig.list_recorded_numbers() == list(range(1, 121))
 
     def test_an_interrupt_ends_a_pause(self, rig: Rig) -> None:
-        def interrupted() -> None:
+        def raise_interrupt() -> None:
             raise KeyboardInterrupt
 
         rig.pulls.failing["files 3"] = RateLimited("Later.", 3_600.0)
-        rig.clock.mend = interrupted
+        rig.clock.mend = raise_interrupt
         with pytest.raises(KeyboardInterrupt):
             rig.fill()
         assert rig.marks() == {"2026-02-28": ""}
@@ -469,7 +469,7 @@ class TestCost:
         assert [outcome.was_filled for outcome in rig.fill()] == [True] * 3
 
     def test_a_model_that_is_away_is_not_asked_for_ever(self, rig: Rig) -> None:
-        rig.pulls.pulls = tuple(merged(n) for n in range(1, 41))
+        rig.pulls.pulls = tuple(make_merge(n) for n in range(1, 41))
         rig.summariser.away = True
         with pytest.raises(BackfillAborted, match=r"no summary 5 times in a row \(no model is set up\)") as caught:
             rig.fill(plenty())
@@ -478,7 +478,7 @@ class TestCost:
 
     @pytest.mark.slow
     def test_failures_in_between_are_no_end(self, rig: Rig) -> None:
-        rig.pulls.pulls = tuple(merged(n) for n in range(1, 41))
+        rig.pulls.pulls = tuple(make_merge(n) for n in range(1, 41))
         self._refuse(rig, *range(2, 41, 2))
         assert rig.fill(plenty())[0].failure_reason.count("#") == 20
 
@@ -491,7 +491,7 @@ def test_what_was_recorded_before_an_error_stays(rig: Rig) -> None:
     rig.pulls.failing["day 2026-02-26"] = StoreUnavailable("Away.")
     with pytest.raises(StoreUnavailable):
         rig.fill()
-    assert rig.recorded() == [1, 2, 3]
+    assert rig.list_recorded_numbers() == [1, 2, 3]
 
 
 def test_a_mark_tells_when(rig: Rig) -> None:

@@ -252,16 +252,22 @@ def of_long_ago(repository: Repository = REPOSITORY) -> list[PullRequest]:
     return [first, at(2, NOON - DAYS, title="Fix the counter", files=CORE, repository=repository)]
 
 
-def fired(desk: Desk, made: PullRequest) -> set[str]:
+def list_fired_rules(desk: Desk, made: PullRequest) -> set[str]:
     return {rule.rule for rule in desk.chronicle.assess_risk(made).fired}
 
 
 def test_rules_that_look_back_see_what_was_recorded(desk: Desk) -> None:
     made = at(9, NOON, files=CORE)
-    assert (desk.chronicle.assess_risk(made).without_history, "fixes" in fired(desk, made)) == (True, False)
+    assert (desk.chronicle.assess_risk(made).without_history, "fixes" in list_fired_rules(desk, made)) == (
+        True,
+        False,
+    )
     desk.now += 11 * MINUTE
     desk.history.record_merges(of_long_ago())
-    assert (desk.chronicle.assess_risk(made).without_history, "fixes" in fired(desk, made)) == (False, True)
+    assert (desk.chronicle.assess_risk(made).without_history, "fixes" in list_fired_rules(desk, made)) == (
+        False,
+        True,
+    )
 
 
 def test_an_open_pull_request_is_rated_without_a_look_back(desk: Desk) -> None:
@@ -297,10 +303,12 @@ def test_repositories_are_kept_apart_and_four_are_kept(desk: Desk) -> None:
     named = [Repository("octo", name) for name in ("one", "two", "three", "four", "five")]
     desk.history.record_merges(of_long_ago(named[0]))
     for repository in named[:4]:
-        assert ("fixes" in fired(desk, at(9, NOON, files=CORE, repository=repository))) is (repository == named[0])
+        assert ("fixes" in list_fired_rules(desk, at(9, NOON, files=CORE, repository=repository))) is (
+            repository == named[0]
+        )
     assert len(desk.history.spans) == 4
     # GitHub's names are the same in any case
-    assert "fixes" in fired(desk, at(9, NOON, files=CORE, repository=Repository("Octo", "One")))
+    assert "fixes" in list_fired_rules(desk, at(9, NOON, files=CORE, repository=Repository("Octo", "One")))
     assert len(desk.history.spans) == 4
     for repository in (named[4], named[3], named[0]):
         desk.chronicle.assess_risk(at(9, NOON, files=CORE, repository=repository))

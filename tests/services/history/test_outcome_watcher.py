@@ -48,7 +48,7 @@ PATCH = "@@ -1,40 +1,40 @@\n" + "\n".join([*(f"-old {n}" for n in range(40)), *(
 MARK = "reverted after 22.0 h by #9"
 
 
-def posted(bot: Callable[..., Bot]) -> Bot:
+def post_large_day(bot: Callable[..., Bot]) -> Bot:
     """A day of three, of which the second is large, as it stands at nine."""
     made = bot()
     add_large(made)
@@ -85,7 +85,7 @@ def items(message: dict[str, Any]) -> list[str]:
     return ["".join(strings(item)) for bullet_list in lists for item in bullet_list["elements"]]
 
 
-def told(made: Bot, channel: str = HOME) -> list[str]:
+def list_remarks(made: Bot, channel: str = HOME) -> list[str]:
     """What was said in the thread besides the digest."""
     lead = made.slack.list_messages(channel)[0]
     replies = made.slack.list_replies(channel, lead["ts"])
@@ -109,11 +109,11 @@ def key_of(message: dict[str, Any]) -> str:
 
 
 def test_a_revert_of_the_next_day_is_written_behind_its_lines_and_told_once(bot: Callable[..., Bot]) -> None:
-    made = posted(bot)
+    made = post_large_day(bot)
     listed, entry = lines(made, "#2 ")
     merge(made, 9, 'Revert "Faster attention" (#2)')
     assert lines(made, "#2 ") == [f"{listed} — {MARK}", f"{entry} — {MARK}"]
-    assert told(made) == [
+    assert list_remarks(made) == [
         "#2 Faster attention, reverted after 22.0 h by #9. It was listed above as worth a second look."
     ]
     # all other lines are as they were posted, and looking again changes nothing
@@ -121,39 +121,39 @@ def test_a_revert_of_the_next_day_is_written_behind_its_lines_and_told_once(bot:
     assert edits == 2
     made.turn(CHECK_INTERVAL)
     made.turn(CHECK_INTERVAL)
-    assert (made.edits(), len(told(made))) == (edits, 1)
+    assert (made.edits(), len(list_remarks(made))) == (edits, 1)
 
 
 def test_a_named_repair_is_told_with_its_title_and_that_of_a_quiet_change_too(bot: Callable[..., Bot]) -> None:
-    made = posted(bot)
+    made = post_large_day(bot)
     merge(made, 9, "Fix the counter", body="This fixes a regression introduced by #1.")
-    [reply] = told(made)
+    [reply] = list_remarks(made)
     assert reply == "#1 Change part 1, repaired after 22.0 h by #9 Fix the counter."
     assert [line for line in lines(made, "#1 ") if line.endswith(" — repaired after 22.0 h by #9")]
 
 
 @pytest.mark.parametrize(("days", "is_told"), [(13.9, True), (14.1, False)])
 def test_what_comes_within_two_weeks_is_told(bot: Callable[..., Bot], days: float, *, is_told: bool) -> None:
-    made = posted(bot)
+    made = post_large_day(bot)
     merge(made, 9, 'Revert "Faster attention" (#2)', timedelta(days=days))
-    assert bool(told(made)) is is_told
+    assert bool(list_remarks(made)) is is_told
 
 
 def test_a_revert_that_is_itself_reverted_is_edited_and_not_told_again(bot: Callable[..., Bot]) -> None:
-    made = posted(bot)
+    made = post_large_day(bot)
     merge(made, 9, 'Revert "Faster attention" (#2)')
     merge(made, 10, 'Revert "Revert \\"Faster attention\\" (#2)" (#9)'.replace("\\", ""), 40 * HOUR)
     assert all(line.endswith(f" — {MARK}, which was itself reverted") for line in lines(made, "#2 "))
-    assert len(told(made)) == 1
+    assert len(list_remarks(made)) == 1
 
 
 def test_a_repair_that_was_itself_reverted_goes_from_the_lines_again(bot: Callable[..., Bot]) -> None:
-    made = posted(bot)
+    made = post_large_day(bot)
     before = lines(made, "#")
     merge(made, 9, "Fix the counter", body="This fixes a regression introduced by #1.")
     assert lines(made, "#") != before
     merge(made, 10, 'Revert "Fix the counter" (#9)', 40 * HOUR)
-    assert (lines(made, "#"), len(told(made))) == (before, 1)
+    assert (lines(made, "#"), len(list_remarks(made))) == (before, 1)
 
 
 def test_what_the_digest_told_of_and_is_undone_later_is_edited_and_not_told_again(bot: Callable[..., Bot]) -> None:
@@ -166,13 +166,13 @@ def test_what_the_digest_told_of_and_is_undone_later_is_edited_and_not_told_agai
     merge(made, 10, 'Revert "Revert #1" (#9)', 30 * HOUR)
     behind = " — #9 was itself reverted"
     assert lines(made, "#1 ") == [f"{line}{behind}" for line in before]
-    assert told(made) == []
+    assert list_remarks(made) == []
 
 
 def test_the_digest_of_a_revert_says_what_became_of_it_behind_what_it_took_back_too(
     bot: Callable[..., Bot],
 ) -> None:
-    made = posted(bot)
+    made = post_large_day(bot)
     merge(made, 9, 'Revert "Faster attention" (#2)')
     made.turn(DUE + DAY - made.wall.now)
     second = made.slack.list_messages(HOME)[-1]
@@ -183,14 +183,14 @@ def test_the_digest_of_a_revert_says_what_became_of_it_behind_what_it_took_back_
 
 
 def test_what_a_digest_lacked_at_first_is_followed_once_it_is_there(bot: Callable[..., Bot], store: Redis) -> None:
-    made = posted(bot)
+    made = post_large_day(bot)
     # a list that is in doubt is not kept
     store.delete(*store.scan_iter("day:*"))
     made.github.add(REPO, pull(7, title="Late to the list", merged_at=NOON))
     made.services.subscriptions.delivery.repair_incomplete(KEY)
     assert lines(made, "#7 ")
     merge(made, 9, 'Revert "Late to the list" (#7)')
-    assert told(made) == ["#7 Late to the list, reverted after 22.0 h by #9."]
+    assert list_remarks(made) == ["#7 Late to the list, reverted after 22.0 h by #9."]
 
 
 def test_what_was_known_when_it_was_posted_is_in_the_digest_and_not_told(bot: Callable[..., Bot]) -> None:
@@ -202,25 +202,25 @@ def test_what_was_known_when_it_was_posted_is_in_the_digest_and_not_told(bot: Ca
     assert "Already reverted or repaired" in made.thread
     assert "reverted after 15.0 h by #9" in made.thread
     made.turn(CHECK_INTERVAL)
-    assert (told(made), made.edits()) == ([], 0)
+    assert (list_remarks(made), made.edits()) == ([], 0)
 
 
 def test_a_mend_writes_what_was_amended_too(bot: Callable[..., Bot]) -> None:
     made = bot()
     made.turn(timedelta(0))
     merge(made, 9, "Revert #1")
-    assert len(told(made)) == 1
+    assert len(list_remarks(made)) == 1
     made.services.subscriptions.delivery.repair_incomplete(KEY)
     explanation = "above all, in its line, and in the reply"
     assert made.thread.count("reverted after 22.0 h by #9") == 3, explanation
     made.turn(CHECK_INTERVAL)
     assert made.thread.count("reverted after 22.0 h by #9") == 3, explanation
-    assert len(told(made)) == 1
+    assert len(list_remarks(made)) == 1
 
 
 @pytest.mark.parametrize("method", ["chat.update", "chat.postMessage", "conversations.replies"])
 def test_what_breaks_off_is_done_to_its_end_the_next_time(bot: Callable[..., Bot], method: str) -> None:
-    made = posted(bot)
+    made = post_large_day(bot)
     aftermath, amends = made.services.subscriptions.outcome_watcher, Outbox()
     at = NOON + 22 * HOUR
     made.github.add(REPO, pull(9, title="Revert #2", merged_at=at, updated_at=at, created_at=at))
@@ -234,26 +234,26 @@ def test_what_breaks_off_is_done_to_its_end_the_next_time(bot: Callable[..., Bot
     aftermath.amend_digest(KEY)
     aftermath.amend_digest(KEY)
     assert all(line.endswith(f" — {MARK}") for line in lines(made, "#2 "))
-    assert len(told(made)) == 1
+    assert len(list_remarks(made)) == 1
 
 
 @pytest.mark.parametrize("code", ["edit_window_closed", "cant_update_message"])
 def test_where_messages_may_not_be_edited_the_reply_tells_it_and_no_edit_is_tried_for_ever(
     bot: Callable[..., Bot], caplog: pytest.LogCaptureFixture, code: str
 ) -> None:
-    made = posted(bot)
+    made = post_large_day(bot)
     before = lines(made, "#")
     made.slack.fail_next("chat.update", error=code, times=99)
     merge(made, 9, "Revert #2")
     assert "can't be amended" in caplog.text
-    assert (lines(made, "#"), len(told(made))) == (before, 1)
+    assert (lines(made, "#"), len(list_remarks(made))) == (before, 1)
     tries = len(made.slack.list_calls_to("chat.update"))
     made.turn(CHECK_INTERVAL)
-    assert (len(made.slack.list_calls_to("chat.update")), len(told(made))) == (tries, 1)
+    assert (len(made.slack.list_calls_to("chat.update")), len(list_remarks(made))) == (tries, 1)
 
 
 def test_a_digest_that_somebody_deleted_gets_no_reply(bot: Callable[..., Bot]) -> None:
-    made = posted(bot)
+    made = post_large_day(bot)
     made.slack.fail_next("chat.update", error="message_not_found")
     posts = len(made.slack.list_calls_to("chat.postMessage"))
     merge(made, 9, "Revert #2")
@@ -262,7 +262,7 @@ def test_a_digest_that_somebody_deleted_gets_no_reply(bot: Callable[..., Bot]) -
 
 
 def test_a_repository_without_digests_is_not_watched_any_more(bot: Callable[..., Bot]) -> None:
-    made = posted(bot)
+    made = post_large_day(bot)
     agenda = made.services.schedule.due_queue
     assert agenda.get_time(OutcomeCheck(ENGINE)) == DUE + CHECK_INTERVAL
     made.wall.passes(32 * DAY)
@@ -271,7 +271,7 @@ def test_a_repository_without_digests_is_not_watched_any_more(bot: Callable[...,
 
 
 def test_what_was_posted_is_kept_a_month_and_what_the_rules_said_for_good(bot: Callable[..., Bot]) -> None:
-    made = posted(bot)
+    made = post_large_day(bot)
     aftermath, records = made.services.subscriptions.outcome_watcher, made.services.schedule.digest_records.store
     made.wall.passes(29 * DAY)
     aftermath.check_repository(ENGINE, Outbox())
@@ -283,11 +283,11 @@ def test_what_was_posted_is_kept_a_month_and_what_the_rules_said_for_good(bot: C
 
 
 def test_a_week_in_which_nobody_looked_is_looked_at(bot: Callable[..., Bot]) -> None:
-    made = posted(bot)
+    made = post_large_day(bot)
     at = NOON + 22 * HOUR
     made.github.add(REPO, pull(9, title="Revert #2", merged_at=at, updated_at=at, created_at=at))
     made.turn(8 * DAY)
-    assert len(told(made)) == 1
+    assert len(list_remarks(made)) == 1
 
 
 # --- more than one channel, other digests
@@ -306,7 +306,7 @@ def test_each_channel_is_told_and_github_is_asked_once(bot: Callable[..., Bot]) 
     assert made.github.queries == before + days
     for channel in (HOME, *others):
         assert [line.endswith(f" — {MARK}") for line in lines(made, "#2 ", channel)] == [True, True]
-        assert len(told(made, channel)) == 1
+        assert len(list_remarks(made, channel)) == 1
 
 
 def test_only_what_a_digest_shows_is_told_there(bot: Callable[..., Bot]) -> None:
@@ -315,9 +315,9 @@ def test_only_what_a_digest_shows_is_told_there(bot: Callable[..., Bot]) -> None
     subscribe(made, "C0PART", DigestView(Filters(paths=("csrc",))))
     made.turn(timedelta(0))
     merge(made, 9, "Revert #1")
-    assert (len(told(made)), told(made, "C0PART")) == (1, [])
+    assert (len(list_remarks(made)), list_remarks(made, "C0PART")) == (1, [])
     merge(made, 10, "Revert #2", 40 * HOUR)
-    assert (len(told(made)), len(told(made, "C0PART"))) == (2, 1)
+    assert (len(list_remarks(made)), len(list_remarks(made, "C0PART"))) == (2, 1)
     assert [line.endswith(" — reverted after 40.0 h by #10") for line in lines(made, "#2 ", "C0PART")] == [
         True
     ] * 2
@@ -336,7 +336,7 @@ def test_a_digest_of_a_weekend_is_told_of_each_of_its_days(bot: Callable[..., Bo
     assert "Revert #4" in str(made.slack.list_messages("C0WEEK")[0]["blocks"])
     merge(made, 9, "Revert #2", 50 * HOUR)
     merge(made, 10, "Revert #5", 60 * HOUR)
-    assert sorted(told(made, "C0WEEK")) == [
+    assert sorted(list_remarks(made, "C0WEEK")) == [
         "#2 Change part 2, reverted after 2 days by #9.",
         "#5 Of day 1, reverted after 36.0 h by #10.",
     ]
@@ -351,14 +351,14 @@ def test_other_repositories_are_none_of_its_business(bot: Callable[..., Bot]) ->
     subscribe(made, "C0WEB", repository=web)
     made.turn(timedelta(0))
     merge(made, 9, "Revert #2")
-    assert (len(told(made)), told(made, "C0WEB")) == (1, [])
+    assert (len(list_remarks(made)), list_remarks(made, "C0WEB")) == (1, [])
 
 
 # --- what goes away for a while
 
 
 def test_a_bot_that_is_restarted_between_the_look_and_the_amendment_goes_on(bot: Callable[..., Bot]) -> None:
-    made, amends = posted(bot), Outbox()
+    made, amends = post_large_day(bot), Outbox()
     at = NOON + 22 * HOUR
     made.github.add(REPO, pull(9, title="Revert #2", merged_at=at, updated_at=at, created_at=at))
     made.wall.passes(CHECK_INTERVAL)
@@ -366,13 +366,13 @@ def test_a_bot_that_is_restarted_between_the_look_and_the_amendment_goes_on(bot:
     again = bot()
     for each in amends.of(AMEND_DIGEST):
         again.services.subscriptions.outcome_watcher.amend_digest(each.key, each.looked_at)
-    assert len(told(again)) == 1
+    assert len(list_remarks(again)) == 1
     again.turn(CHECK_INTERVAL)
-    assert (len(told(again)), again.edits()) == (1, 2)
+    assert (len(list_remarks(again)), again.edits()) == (1, 2)
 
 
 def test_a_look_without_github_is_made_six_hours_later(bot: Callable[..., Bot]) -> None:
-    made = posted(bot)
+    made = post_large_day(bot)
     at = NOON + 22 * HOUR
     made.github.add(REPO, pull(9, title="Revert #2", merged_at=at, updated_at=at, created_at=at))
     made.github.set_limit("graphql", 0)
@@ -381,9 +381,9 @@ def test_a_look_without_github_is_made_six_hours_later(bot: Callable[..., Bot]) 
     assert made.services.schedule.due_queue.get_time(OutcomeCheck(ENGINE)) == DUE + 2 * CHECK_INTERVAL
     made.github.set_limit("graphql", 1_000)
     made.turn(CHECK_INTERVAL - MINUTE)
-    assert told(made) == []
+    assert list_remarks(made) == []
     made.turn(MINUTE)
-    assert len(told(made)) == 1
+    assert len(list_remarks(made)) == 1
 
 
 def test_a_channel_that_is_closed_keeps_no_other_from_being_told(bot: Callable[..., Bot]) -> None:
@@ -394,7 +394,7 @@ def test_a_channel_that_is_closed_keeps_no_other_from_being_told(bot: Callable[.
     made.slack.archive_channel(HOME)
     merge(made, 9, "Revert #2")
     made.slack.unarchive_channel(HOME)
-    assert (told(made), len(told(made, "C0SECOND"))) == ([], 1)
+    assert (list_remarks(made), len(list_remarks(made, "C0SECOND"))) == ([], 1)
 
 
 # --- days that were over for long when their digest was posted
@@ -404,7 +404,7 @@ LATE = LocalDay(builders.DAY.date - 10 * DAY, builders.DAY.zone)
 
 @pytest.mark.parametrize("is_watched", [False, True])
 def test_a_day_of_long_ago_is_told_of_what_came_since(bot: Callable[..., Bot], *, is_watched: bool) -> None:
-    made = posted(bot) if is_watched else bot()
+    made = post_large_day(bot) if is_watched else bot()
     made.slack.add_channel("C0LATE", "late")
     for number, title, days in ((21, "Of long ago", -10), (22, "Revert #21", -6)):
         at = NOON + days * DAY
@@ -412,7 +412,7 @@ def test_a_day_of_long_ago_is_told_of_what_came_since(bot: Callable[..., Bot], *
     span = Span(LATE.date, LATE.date, LATE.zone)
     made.services.subscriptions.delivery.post_digest(DigestSpec("C0LATE", ENGINE, span))
     made.turn(CHECK_INTERVAL)
-    assert told(made, "C0LATE") == ["#21 Of long ago, reverted after 4 days by #22."]
+    assert list_remarks(made, "C0LATE") == ["#21 Of long ago, reverted after 4 days by #22."]
     queries = made.github.queries
     made.turn(CHECK_INTERVAL)
     assert made.github.queries - queries <= 3, "what was looked at is not looked at again"
@@ -431,7 +431,7 @@ class Counting(RedisRecordStore[PostedDigest]):
 
 
 def test_the_records_of_many_channels_are_read_some_at_a_time(bot: Callable[..., Bot], store: Redis) -> None:
-    made = posted(bot)
+    made = post_large_day(bot)
     issued, records, scheduling = RedisPostedDigestIndex(store), Counting(store), made.services.schedule
     for number in range(120):
         issued.add(ENGINE, made.wall.now - HOUR, f"digest:T:C{number}")
@@ -484,7 +484,7 @@ def test_the_history_is_read_once_a_look_however_many_digests_are_amended(
             made.wall.passes(MINUTE)
             aftermath.amend_digest(each.key, each.looked_at)
         assert history.reads == before + 1
-    assert [len(told(made, channel)) for channel in channels] == [1] * len(channels)
+    assert [len(list_remarks(made, channel)) for channel in channels] == [1] * len(channels)
     # a job that does not say which look it is of, or of one that this process did not make, reads for itself
     for is_said in (False, True):
         made.wall.passes(MINUTE)

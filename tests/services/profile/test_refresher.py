@@ -86,7 +86,7 @@ def refresher(
     return ProfileRefresher(RedisProfileStore(store), sources, RedisCache(store), lambda: NOON, 2, list_contracts)
 
 
-def scanned(github: ScriptedGitHub, store: Redis) -> Profile:
+def scan_profile(github: ScriptedGitHub, store: Redis) -> Profile:
     entry = refresher(github, store).refresh("ascend")
     assert entry is not None
     assert entry.problem == ""
@@ -100,7 +100,7 @@ def test_a_tree_is_scanned_and_linked_to_what_upstream_defines(
     github: ScriptedGitHub, store: Redis, registry: ProfileRegistry
 ) -> None:
     registry.add(ENTRY)
-    profile = scanned(github, store)
+    profile = scan_profile(github, store)
     assert (profile.source, profile.commit, profile.files) == ("octo/plugin", sha("merge 3"), 1)
     imported = next(use for use in profile.uses if use.kind is UseKind.IMPORT)
     assert (imported.name, imported.definitions) == ("engine.Core", ("engine.core.Core",))
@@ -111,7 +111,7 @@ def test_what_upstream_removed_meanwhile_is_linked_too(
     github: ScriptedGitHub, store: Redis, registry: ProfileRegistry
 ) -> None:
     registry.add(ENTRY)
-    overrides = [use for use in scanned(github, store).uses if use.kind is UseKind.OVERRIDE]
+    overrides = [use for use in scan_profile(github, store).uses if use.kind is UseKind.OVERRIDE]
     assert {use.definitions for use in overrides} == {("engine.core.Core.step",), ("engine.core.Core.stop",)}
 
 
@@ -120,16 +120,16 @@ def test_the_next_day_reads_what_changed_alone(
     github: ScriptedGitHub, store: Redis, registry: ProfileRegistry
 ) -> None:
     registry.add(ENTRY)
-    first = scanned(github, store)
+    first = scan_profile(github, store)
     asked = len(github.calls)
-    again = scanned(github, store)
+    again = scan_profile(github, store)
     # the newest commit and the list of files of three trees, and what is ignored by hand
     assert len(github.calls) - asked == 7
     assert replace(again, scanned_at=first.scanned_at) == first
     more = {"plugin/worker.py": PLUGIN, "plugin/cli.py": b"import engine.core\n"}
     commit(github, SOURCE, 4, more, days_ago=0)
     asked = len(github.calls)
-    assert scanned(github, store).files == 2
+    assert scan_profile(github, store).files == 2
     assert len(github.calls) - asked == 8
 
 
@@ -184,7 +184,7 @@ def test_what_the_team_ignores_by_hand_is_left_out(
     manual = b"ignore:\n  - path: plugin/\n    reason: a sample\n"
     commit(github, SOURCE, 4, {"plugin/worker.py": PLUGIN, ".prdigest-profile.yaml": manual}, days_ago=0)
     registry.add(ENTRY)
-    assert scanned(github, store).uses == ()
+    assert scan_profile(github, store).uses == ()
     commit(github, SOURCE, 5, {"plugin/worker.py": PLUGIN, ".prdigest-profile.yaml": b"ignore: 7"}, days_ago=-1)
     entry = refresher(github, store).refresh("ascend")
     assert entry is not None
@@ -195,7 +195,7 @@ def test_a_failure_is_part_of_the_entry_and_leaves_the_profile(
     github: ScriptedGitHub, store: Redis, registry: ProfileRegistry
 ) -> None:
     registry.add(ENTRY)
-    first = scanned(github, store)
+    first = scan_profile(github, store)
     github.fail_next("401", times=20)
     entry = refresher(github, store).refresh("ascend")
     assert entry is not None
@@ -207,10 +207,10 @@ def test_a_profile_from_a_file_is_linked_again(
     github: ScriptedGitHub, store: Redis, registry: ProfileRegistry
 ) -> None:
     registry.add(ENTRY)
-    profile = scanned(github, store)
+    profile = scan_profile(github, store)
     plain = replace(profile, uses=tuple(replace(use, definitions=()) for use in profile.uses))
     registry.add(replace(ENTRY, source=None), plain)
-    linked = scanned(github, store)
+    linked = scan_profile(github, store)
     imported = next(use for use in linked.uses if use.kind is UseKind.IMPORT)
     assert imported.definitions == ("engine.core.Core",)
     assert linked.commit == profile.commit
@@ -221,7 +221,7 @@ def test_one_that_is_removed_leaves_nothing_and_is_not_scanned(
 ) -> None:
     registry.add(ENTRY)
     assert [item for item, _ in RedisDueQueue(store).list_due(NOON)] == [ProfileRefresh("ascend")]
-    scanned(github, store)
+    scan_profile(github, store)
     registry.remove("ascend")
     assert refresher(github, store).refresh("ascend") is None
     assert RedisDueQueue(store).list_due(NOON) == []

@@ -85,7 +85,7 @@ def shelf(*pulls: PullRequest, failing: Mapping[str, Exception] | None = None) -
     return Shelf(known, background=BackgroundSources(known))
 
 
-def told(toolbox: Toolbox, name: str, /, **arguments: Any) -> str:
+def run_tool(toolbox: Toolbox, name: str, /, **arguments: Any) -> str:
     """What a tool says, which is no error."""
     output = toolbox.run_tool(name, arguments)
     assert not output.is_error, output.text
@@ -156,13 +156,13 @@ def _as_file(item: Mapping[str, Any]) -> ChangedFile:
 
 
 @cache
-def _replayed() -> tuple[PullRequest, ...]:
+def _replay_pulls() -> tuple[PullRequest, ...]:
     return tuple(_as_pull(record) for record in every_record())
 
 
 def replayed_shelf(pulls: PullRequests | None = None) -> Shelf:
     """All three real days."""
-    return Shelf(pulls or KnownPulls(_replayed()), repositories=AllowedRepositories(VLLM))
+    return Shelf(pulls or KnownPulls(_replay_pulls()), repositories=AllowedRepositories(VLLM))
 
 
 _entries: dict[int, Entry] = {}
@@ -177,7 +177,7 @@ class ReadOnce(PullRequestArchive):
         return _entries[pull.number]
 
 
-def replayed(date: str, pulls: PullRequests | None = None) -> Toolbox:
+def open_replay(date: str, pulls: PullRequests | None = None) -> Toolbox:
     """The tools for a thread about one of the real days, over all three; other ``pulls`` are read each time."""
     there = replayed_shelf(pulls)
     if pulls is None:

@@ -10,7 +10,7 @@ from bot.domain.summaries.citations import Citation
 from bot.render.conversations.streaming import AnswerMarkdown, Links
 from bot.services.summaries.prompts import ANSWER_VERSION, read_instructions
 from tests.helpers.builders import pull
-from tests.services.questions.archives import shelf, told
+from tests.services.questions.archives import run_tool, shelf
 
 TEXT = read_instructions(ANSWER_VERSION)
 
@@ -57,5 +57,5 @@ def test_the_forms_of_citations_are_those_that_are_read() -> None:
 
 def test_the_words_of_doubt_are_those_of_the_tools() -> None:
     toolbox = shelf(pull(7, files=None)).toolbox()
-    assert "at least" in told(toolbox, "search", any_of=["x"])
-    assert "not loaded" in told(toolbox, "search", any_of=["x"])
+    assert "at least" in run_tool(toolbox, "search", any_of=["x"])
+    assert "not loaded" in run_tool(toolbox, "search", any_of=["x"])

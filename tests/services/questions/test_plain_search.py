@@ -14,16 +14,18 @@ from tests.helpers.builders import changed_file, entry, summary
 SAID = summary(headline="h", what_changed_and_why="w", technical_impact="t", potential_risks="p", key_insights="k")
 
 
-def made(number: int, title: str = "", *, path: str = "x.c", body: str = "", login: str = "ada-dev") -> Entry:
+def make_entry(
+    number: int, title: str = "", *, path: str = "x.c", body: str = "", login: str = "ada-dev"
+) -> Entry:
     files = (changed_file(path),)
     plain_entry = entry(number, entry_summary=SAID, title=title, body=body, files=files, author=Account(login))
     return replace(plain_entry, area="Area")
 
 
-KERNEL = made(100, "Fuse the attention kernel")
-RETRY = made(101, "Count retries", path="engine/retry.py")
-TEXT = made(102, "Clean up", body="It makes the kernel and the scheduler simpler.")
-CACHE = made(103, "Paged cache", login="grace")
+KERNEL = make_entry(100, "Fuse the attention kernel")
+RETRY = make_entry(101, "Count retries", path="engine/retry.py")
+TEXT = make_entry(102, "Clean up", body="It makes the kernel and the scheduler simpler.")
+CACHE = make_entry(103, "Paged cache", login="grace")
 ALL = (KERNEL, RETRY, TEXT, CACHE)
 
 
@@ -54,7 +56,7 @@ def test_words_find_pull_requests(question: str, numbers: list[int]) -> None:
 
 
 def test_a_title_says_more_than_a_path_and_a_path_more_than_a_text() -> None:
-    by_text, by_path, by_title = made(1, body="moe"), made(2, path="moe/x.py"), made(3, "moe")
+    by_text, by_path, by_title = make_entry(1, body="moe"), make_entry(2, path="moe/x.py"), make_entry(3, "moe")
     assert search_by_words("moe?", (by_text, by_path, by_title)) == (by_title, by_path, by_text)
 
 
@@ -71,7 +73,7 @@ def test_a_summary_counts_too() -> None:
 
 
 def test_among_equals_the_order_of_the_day_is_kept_and_few_are_shown() -> None:
-    many = tuple(made(number, "Fuse kernels") for number in range(200, 220))
+    many = tuple(make_entry(number, "Fuse kernels") for number in range(200, 220))
     assert search_by_words("kernels", many) == many[:MAX_RESULTS]
 
 
@@ -82,10 +84,10 @@ def test_files_that_could_not_be_loaded_are_no_harm() -> None:
 
 def test_a_number_that_was_named_comes_before_all() -> None:
     words = "alpha bravo charlie delta echo foxtrot golf hotel india juliet kilo lima mike"
-    everywhere = made(300, words, path=words.replace(" ", "/"), body=words)
+    everywhere = make_entry(300, words, path=words.replace(" ", "/"), body=words)
     assert search_by_words(f"#100 {words}", (everywhere, KERNEL))[0] is KERNEL
 
 
 def test_a_small_repository_has_small_numbers() -> None:
-    seven = made(7, "Wait longer")
+    seven = make_entry(7, "Wait longer")
     assert search_by_words("What about #7?", (seven,)) == (seven,)

@@ -24,10 +24,10 @@ from tests.services.questions.archives import (
     days,
     every_record,
     numbers,
+    open_replay,
     records,
-    replayed,
     replayed_shelf,
-    told,
+    run_tool,
 )
 
 pytestmark = [pytest.mark.slow, needs_shared]
@@ -81,7 +81,7 @@ def lines_by_place(record: Record) -> dict[tuple[str, int, str], str]:
     }
 
 
-def changed(record: Record) -> list[str]:
+def list_changed_lines(record: Record) -> list[str]:
     """Every line that begins with + or -, as the patches have it."""
     rows = [row for item in record["files"] for row in item.get("patch", "").split("\n")]
     return [row for row in rows if row[:1] in ("+", "-")]
@@ -101,7 +101,7 @@ def counts(text: str) -> dict[int, int]:
 
 @pytest.mark.parametrize("date", REPLAYED)
 def test_the_list_of_a_day_is_complete_and_true(date: str) -> None:
-    text = told(replayed(date), "list_pull_requests")
+    text = run_tool(open_replay(date), "list_pull_requests")
     assert text.startswith(f"vllm-project/vllm, {date} (America/Los_Angeles): {COUNTS[date]} pull requests merged")
     assert numbers(text) == of_day(date)
     assert len(set(numbers(text))) == COUNTS[date]
@@ -121,9 +121,9 @@ def test_the_list_of_the_busiest_day_is_complete_with_its_summaries() -> None:
     there.summaries.stub_summary = summary(
         headline="The scheduler no longer waits for the slowest of all workers on a node"
     )
-    for entry in replayed(BUSIEST).read_subject_days().entries:
+    for entry in open_replay(BUSIEST).read_subject_days().entries:
         there.entries.refresh_summary(entry.pull)
-    text = told(there.toolbox(ThreadSubject(VLLM, days(BUSIEST))), "list_pull_requests")
+    text = run_tool(there.toolbox(ThreadSubject(VLLM, days(BUSIEST))), "list_pull_requests")
     assert numbers(text) == of_day(BUSIEST)
 
 
@@ -175,7 +175,7 @@ MEANT: dict[str, Callable[[Record], bool]] = {
 @pytest.mark.parametrize("named", TOUCHING)
 def test_all_that_touch_a_path(named: str, date: str) -> None:
     expected = of_day(date, MEANT[named])
-    text = told(replayed(date), "list_pull_requests", paths=list(TOUCHING[named]))
+    text = run_tool(open_replay(date), "list_pull_requests", paths=list(TOUCHING[named]))
     assert numbers(text) == expected
     assert f"\n{len(expected)} of them fit:" in text
 
@@ -190,23 +190,25 @@ def test_the_paths_above_tell_pull_requests_apart() -> None:
 @pytest.mark.parametrize("date", REPLAYED)
 @pytest.mark.parametrize(("argument", "field"), [("merged_by", "merged_by"), ("authors", "author")])
 def test_who_wrote_and_who_merged_what(argument: str, field: str, date: str) -> None:
-    toolbox = replayed(date)
+    toolbox = open_replay(date)
     people = Counter(record[field] for record in records(date))
     for person, count in people.items():
         own = [record["number"] for record in records(date) if record[field] == person]
-        text = told(toolbox, "list_pull_requests", **{argument: [person.upper()]})
+        text = run_tool(toolbox, "list_pull_requests", **{argument: [person.upper()]})
         assert sorted(numbers(text)) == sorted(own)
         assert len(own) == count
     both = sorted(people)[:2]
-    text = told(toolbox, "list_pull_requests", **{argument: both})
+    text = run_tool(toolbox, "list_pull_requests", **{argument: both})
     assert numbers(text) == of_day(date, lambda record: record[field] in both)
 
 
 def test_a_hard_fact_of_who_merged() -> None:
-    toolbox = replayed(BUSIEST)
-    assert len(numbers(told(toolbox, "list_pull_requests", merged_by=["vllm-bot"]))) == 29
-    assert len(numbers(told(toolbox, "list_pull_requests", merged_by=["simon-mo"]))) == 3
-    assert numbers(told(toolbox, "list_pull_requests", authors=["LucasWilkinson"], words=["revert"])) == [35211]
+    toolbox = open_replay(BUSIEST)
+    assert len(numbers(run_tool(toolbox, "list_pull_requests", merged_by=["vllm-bot"]))) == 29
+    assert len(numbers(run_tool(toolbox, "list_pull_requests", merged_by=["simon-mo"]))) == 3
+    assert numbers(run_tool(toolbox, "list_pull_requests", authors=["LucasWilkinson"], words=["revert"])) == [
+        35211
+    ]
 
 
 def facts(text: str) -> dict[int, list[str]]:
@@ -220,47 +222,49 @@ def facts(text: str) -> dict[int, list[str]]:
 
 @pytest.mark.parametrize("date", REPLAYED)
 def test_areas_and_types_part_the_day(date: str) -> None:
-    toolbox = replayed(date)
+    toolbox = open_replay(date)
     whole = {
         number: entry_facts[3].split(", ", 1)
-        for number, entry_facts in facts(told(toolbox, "list_pull_requests")).items()
+        for number, entry_facts in facts(run_tool(toolbox, "list_pull_requests")).items()
     }
     assert len(whole) == COUNTS[date]
     for area in {area for _, area in whole.values()}:
-        listed = numbers(told(toolbox, "list_pull_requests", areas=[area.upper()]))
+        listed = numbers(run_tool(toolbox, "list_pull_requests", areas=[area.upper()]))
         assert listed == [number for number, (_, own) in whole.items() if area.casefold() in own.casefold()]
     for kind in ("TRIVIAL", "SUBSTANTIAL"):
-        listed = numbers(told(toolbox, "list_pull_requests", types=[kind]))
+        listed = numbers(run_tool(toolbox, "list_pull_requests", types=[kind]))
         assert listed == [number for number, (own, _) in whole.items() if own == kind]
 
 
 def test_an_area_holds_what_lies_there() -> None:
     """Where all files lie in one place there is no doubt about the area."""
-    toolbox = replayed(BUSIEST)
+    toolbox = open_replay(BUSIEST)
     docs = of_day(BUSIEST, lambda record: all(path.startswith("docs/") for path in paths(record)))
     models = of_day(BUSIEST, lambda r: all(p.startswith("vllm/model_executor/models/") for p in paths(r)))
     assert docs
     assert models
-    assert set(docs) <= set(numbers(told(toolbox, "list_pull_requests", areas=["documentation"])))
-    assert set(models) <= set(numbers(told(toolbox, "list_pull_requests", areas=["models"])))
+    assert set(docs) <= set(numbers(run_tool(toolbox, "list_pull_requests", areas=["documentation"])))
+    assert set(models) <= set(numbers(run_tool(toolbox, "list_pull_requests", areas=["models"])))
 
 
 @pytest.mark.parametrize("date", REPLAYED)
 def test_the_bands_of_risk_lie_within_each_other(date: str) -> None:
-    toolbox = replayed(date)
+    toolbox = open_replay(date)
     order = ["lowest", "low", "middle", "high", "highest"]
     whole = {
         number: entry_facts[0].split()[1]
-        for number, entry_facts in facts(told(toolbox, "list_pull_requests")).items()
+        for number, entry_facts in facts(run_tool(toolbox, "list_pull_requests")).items()
     }
     assert set(whole.values()) <= set(order)
     for at, band in enumerate(order[1:], 1):
-        listed = numbers(told(toolbox, "list_pull_requests", least_risk=band))
+        listed = numbers(run_tool(toolbox, "list_pull_requests", least_risk=band))
         assert listed == [number for number, own in whole.items() if order.index(own) >= at]
 
 
 def test_filters_of_several_kinds_must_all_fit() -> None:
-    text = told(replayed(BUSIEST), "list_pull_requests", paths=["vllm/v1"], merged_by=["vllm-bot"], words=["fix"])
+    text = run_tool(
+        open_replay(BUSIEST), "list_pull_requests", paths=["vllm/v1"], merged_by=["vllm-bot"], words=["fix"]
+    )
     expected = of_day(
         BUSIEST,
         lambda r: (
@@ -277,23 +281,23 @@ def test_filters_of_several_kinds_must_all_fit() -> None:
 
 
 def test_another_day_may_be_named() -> None:
-    toolbox = replayed("2026-02-28")
-    assert numbers(told(toolbox, "list_pull_requests", days=BUSIEST)) == of_day(BUSIEST)
-    assert numbers(told(toolbox, "list_pull_requests", days="yesterday")) == of_day("2026-02-28")
-    assert numbers(told(toolbox, "list_pull_requests")) == of_day("2026-02-28")
+    toolbox = open_replay("2026-02-28")
+    assert numbers(run_tool(toolbox, "list_pull_requests", days=BUSIEST)) == of_day(BUSIEST)
+    assert numbers(run_tool(toolbox, "list_pull_requests", days="yesterday")) == of_day("2026-02-28")
+    assert numbers(run_tool(toolbox, "list_pull_requests")) == of_day("2026-02-28")
     assert "Tuesday 24 February 2026" in toolbox.provenance.sources
 
 
 @pytest.mark.parametrize("named", ["2026-02-22..2026-02-28", "8d", "2026-02-20 ... 2026-03-01"])
 def test_a_range_holds_every_day_of_it(named: str) -> None:
-    text = told(replayed("2026-02-28"), "list_pull_requests", days=named, paths=["csrc/"])
+    text = run_tool(open_replay("2026-02-28"), "list_pull_requests", days=named, paths=["csrc/"])
     assert ": 71 pull requests merged" in text
     assert numbers(text) == newest_first([record for record in every_record() if within("csrc")(record)])
 
 
 def test_a_list_that_is_too_long_says_so() -> None:
-    toolbox = replayed("2026-02-28")
-    text = told(toolbox, "list_pull_requests", days="8d")
+    toolbox = open_replay("2026-02-28")
+    text = run_tool(toolbox, "list_pull_requests", days="8d")
     listed = numbers(text)
     assert listed == newest_first(list(every_record()))[: len(listed)]
     if len(listed) < 71:
@@ -306,7 +310,7 @@ def test_a_list_that_is_too_long_says_so() -> None:
 
 
 def matching(record: Record, words: tuple[str, ...]) -> int:
-    return sum(any(word in row.casefold() for word in words) for row in changed(record))
+    return sum(any(word in row.casefold() for word in words) for row in list_changed_lines(record))
 
 
 ENVIRONMENT = ("vllm_", "os.environ", "os.getenv")
@@ -319,7 +323,7 @@ ENVIRONMENT = ("vllm_", "os.environ", "os.getenv")
     ids=" or ".join,
 )
 def test_a_search_names_every_pull_request_and_counts_its_lines(words: tuple[str, ...], date: str) -> None:
-    text = told(replayed(date), "search", any_of=list(words))
+    text = run_tool(open_replay(date), "search", any_of=list(words))
     folded = tuple(word.casefold() for word in words)
     match_counts = {record["number"]: matching(record, folded) for record in records(date)}
     assert counts(text) == {number: count for number, count in match_counts.items() if count}
@@ -329,7 +333,7 @@ def test_a_search_names_every_pull_request_and_counts_its_lines(words: tuple[str
 
 
 def test_a_hard_fact_of_a_search() -> None:
-    text = told(replayed("2026-02-28"), "search", any_of=["vllm_"])
+    text = run_tool(open_replay("2026-02-28"), "search", any_of=["vllm_"])
     assert counts(text) == {35621: 3, 35441: 1, 34214: 21, 35571: 2}
 
 
@@ -349,7 +353,7 @@ def check_places(text: str, where: str) -> int:
     ("word", "where"), [("vllm_", "changed_lines"), ("def ", "changed_lines"), ("return", "diff"), ("the", "diff")]
 )
 def test_lines_and_their_numbers_stand_in_the_file(word: str, where: str, date: str) -> None:
-    text = told(replayed(date), "search", any_of=[word], where=where)
+    text = run_tool(open_replay(date), "search", any_of=[word], where=where)
     shown = check_places(text, where)
     cut = re.search(r"\[cut: ([\d,]+) lines? not shown; search for fewer words or days\]$", text)
     hidden = int(cut[1].replace(",", "")) if cut else 0
@@ -358,20 +362,20 @@ def test_lines_and_their_numbers_stand_in_the_file(word: str, where: str, date: 
 
 
 def test_a_search_of_the_diff_sees_context_too() -> None:
-    toolbox = replayed(BUSIEST)
+    toolbox = open_replay(BUSIEST)
     expected = {
         record["number"]: count
         for record in records(BUSIEST)
         if (count := sum("logger" in text.casefold() for text in lines_by_place(record).values()))
     }
-    narrow = counts(told(toolbox, "search", any_of=["logger"]))
-    wide = counts(told(toolbox, "search", any_of=["logger"], where="diff"))
+    narrow = counts(run_tool(toolbox, "search", any_of=["logger"]))
+    wide = counts(run_tool(toolbox, "search", any_of=["logger"], where="diff"))
     assert wide == expected
     assert set(narrow) < set(wide)
 
 
 def test_a_search_of_texts_sees_titles_and_no_diff() -> None:
-    text = told(replayed(BUSIEST), "search", any_of=["revert", "cudagraph"], where="text")
+    text = run_tool(open_replay(BUSIEST), "search", any_of=["revert", "cudagraph"], where="text")
     expected = of_day(
         BUSIEST, lambda r: bool(re.search("revert|cudagraph", f"{r['title']}\n{r['body'] or ''}", re.I))
     )
@@ -380,7 +384,7 @@ def test_a_search_of_texts_sees_titles_and_no_diff() -> None:
 
 
 def test_a_search_may_be_narrowed_to_files() -> None:
-    text = told(replayed(BUSIEST), "search", any_of=["vllm_"], paths=["tests/"])
+    text = run_tool(open_replay(BUSIEST), "search", any_of=["vllm_"], paths=["tests/"])
     expected: Counter[int] = Counter()
     for record in records(BUSIEST):
         for item in record["files"]:
@@ -392,8 +396,8 @@ def test_a_search_may_be_narrowed_to_files() -> None:
 
 
 def test_a_cut_hides_lines_but_no_number() -> None:
-    toolbox = replayed(BUSIEST)
-    text = told(toolbox, "search", any_of=["the", "import", "self"])
+    toolbox = open_replay(BUSIEST)
+    text = run_tool(toolbox, "search", any_of=["the", "import", "self"])
     assert "[cut: " in text
     assert len(text) <= MAX_RESULT_LENGTH + 100
     assert len(counts(text)) > 25
@@ -402,7 +406,7 @@ def test_a_cut_hides_lines_but_no_number() -> None:
 
 
 def test_of_many_pull_requests_each_has_a_line() -> None:
-    text = told(replayed(BUSIEST), "search", any_of=["the", "import", "self"])
+    text = run_tool(open_replay(BUSIEST), "search", any_of=["the", "import", "self"])
     assert {int(number) for number, *_ in FOUND.findall(text)} == set(counts(text))
 
 
@@ -414,15 +418,15 @@ def by_number() -> dict[int, Record]:
 
 
 def read_in(record: Record) -> Toolbox:
-    return replayed(next(date for date in REPLAYED if record in records(date)))
+    return open_replay(next(date for date in REPLAYED if record in records(date)))
 
 
 def test_a_whole_diff_holds_every_changed_line_or_says_that_it_is_cut() -> None:
     cut_ones = set()
     for number, record in by_number().items():
         toolbox = read_in(record)
-        text = told(toolbox, "read_diff", number=number)
-        missing = Counter(changed(record)) - Counter(text.split("\n"))
+        text = run_tool(toolbox, "read_diff", number=number)
+        missing = Counter(list_changed_lines(record)) - Counter(text.split("\n"))
         is_cut = text.endswith("[cut: not the whole diff; name paths to see the rest]")
         assert bool(missing) == is_cut, number
         assert ("truncated" in toolbox.provenance.gaps) == is_cut, number
@@ -433,7 +437,9 @@ def test_a_whole_diff_holds_every_changed_line_or_says_that_it_is_cut() -> None:
             assert "is not shown: " in text or "[Not shown, too large" in text
             assert_named(record, text)
     whole = {
-        number for number, record in by_number().items() if sum(map(len, changed(record))) < MAX_DIFF_LENGTH // 2
+        number
+        for number, record in by_number().items()
+        if sum(map(len, list_changed_lines(record))) < MAX_DIFF_LENGTH // 2
     }
     assert not cut_ones & whole
     assert {33726, 35148} <= cut_ones
@@ -452,7 +458,7 @@ def test_what_was_cut_of_a_diff_can_be_read_by_file(number: int) -> None:
     record = by_number()[number]
     toolbox = read_in(record)
     for item in record["files"]:
-        text = told(toolbox, "read_diff", number=number, paths=[item["filename"]])
+        text = run_tool(toolbox, "read_diff", number=number, paths=[item["filename"]])
         rows = [row for row in item.get("patch", "").split("\n") if row[:1] in ("+", "-")]
         missing = Counter(rows) - Counter(text.split("\n"))
         assert bool(missing) == ("[cut: " in text)
@@ -465,7 +471,7 @@ def test_what_was_cut_of_a_diff_can_be_read_by_file(number: int) -> None:
 def test_the_places_of_a_diff_are_whole_hunks() -> None:
     record = by_number()[33726]
     toolbox = read_in(record)
-    text = told(toolbox, "read_diff", number=33726, contains="VLLM_")
+    text = run_tool(toolbox, "read_diff", number=33726, contains="VLLM_")
     expected = 0
     for item in record["files"]:
         for hunk in re.split(r"\n(?=@@ )", item.get("patch", "")):
@@ -478,10 +484,10 @@ def test_the_places_of_a_diff_are_whole_hunks() -> None:
 
 
 def test_every_real_hunk_can_be_found_by_a_line_of_it() -> None:
-    toolbox = replayed(BUSIEST)
+    toolbox = open_replay(BUSIEST)
     for record in records(BUSIEST)[:12]:
-        longest = max(changed(record), key=len)[1:201].strip()
-        text = told(toolbox, "read_diff", number=record["number"], contains=longest)
+        longest = max(list_changed_lines(record), key=len)[1:201].strip()
+        text = run_tool(toolbox, "read_diff", number=record["number"], contains=longest)
         assert longest.casefold() in text.casefold()
         assert "No place" not in text
 
@@ -491,7 +497,7 @@ def test_every_real_hunk_can_be_found_by_a_line_of_it() -> None:
 
 def test_one_pull_request_with_its_files() -> None:
     for number, record in by_number().items():
-        text = told(read_in(record), "pull_request", number=number)
+        text = run_tool(read_in(record), "pull_request", number=number)
         assert numbers(text) == [number]
         assert " ".join(record["title"].split()) in text
         files = sorted(record["files"], key=lambda item: (-item["changes"], item["filename"]))
@@ -506,8 +512,8 @@ def test_one_pull_request_with_its_files() -> None:
 
 
 def test_a_revert_of_something_older_is_told() -> None:
-    toolbox = replayed(BUSIEST)
-    text = told(toolbox, "taken_back")
+    toolbox = open_replay(BUSIEST)
+    text = run_tool(toolbox, "taken_back")
     lines = [line for line in text.split("\n") if "takes back" in line or "was reverted" in line]
     assert [int(line[1:].split()[0]) for line in lines] == [35211]
     assert "takes back something whose number is not known, merged before these days" in lines[0]
@@ -517,14 +523,14 @@ def test_a_revert_of_something_older_is_told() -> None:
 
 @pytest.mark.parametrize("date", ["2026-02-22", "2026-02-28"])
 def test_of_other_days_nothing_was_taken_back(date: str) -> None:
-    assert "Nothing of these days was taken back." in told(replayed(date), "taken_back")
+    assert "Nothing of these days was taken back." in run_tool(open_replay(date), "taken_back")
 
 
 @pytest.mark.parametrize("date", REPLAYED)
 def test_the_riskiest_are_those_of_the_highest_bands(date: str) -> None:
-    toolbox = replayed(date)
-    listed = numbers(told(toolbox, "list_pull_requests", least_risk="high"))
-    text = told(toolbox, "taken_back")
+    toolbox = open_replay(date)
+    listed = numbers(run_tool(toolbox, "list_pull_requests", least_risk="high"))
+    text = run_tool(toolbox, "taken_back")
     rated = numbers(text.partition("Rated riskiest by rules:")[2])
     assert set(rated) <= set(listed)
     assert len(rated) == min(len(listed), 8)
@@ -545,7 +551,7 @@ def test_the_real_adapter_gives_the_same() -> None:
     with ScriptedGitHub() as github:
         for date in REPLAYED:
             github.load_replay(SHARED / "replay" / date)
-        there, here = replayed(BUSIEST, github.pulls(LONG_AFTER)), replayed(BUSIEST)
+        there, here = open_replay(BUSIEST, github.pulls(LONG_AFTER)), open_replay(BUSIEST)
         for name, arguments in asked:
             assert there.run_tool(name, arguments) == here.run_tool(name, arguments)
         assert there.provenance.sources == here.provenance.sources

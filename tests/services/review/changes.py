@@ -113,14 +113,14 @@ class Desk:
         assert not self.claude.problems
         return review_result.review
 
-    def told(self, at: int = -1) -> list[dict[str, Any]]:
+    def list_last_blocks(self, at: int = -1) -> list[dict[str, Any]]:
         """The blocks of the last turn that a request ended with."""
         content = self.claude.requests[at]["messages"][-1]["content"]
         return content if isinstance(content, list) else [{"type": "text", "text": content}]
 
     def results(self, at: int = -1) -> list[str]:
         """The results of tools in the last turn that a request ended with."""
-        return [str(block["content"]) for block in self.told(at) if block["type"] == "tool_result"]
+        return [str(block["content"]) for block in self.list_last_blocks(at) if block["type"] == "tool_result"]
 
 
 def report(*suspicions: dict[str, Any], **fields: Any) -> Json:

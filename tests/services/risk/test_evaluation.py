@@ -23,7 +23,7 @@ from tests.helpers.checks import is_one_sentence
 from tests.services.risk.listed_clone import FIRST, LARGE, SMALL, ZONE, Listed, commit
 
 
-def measured(commits: list[Commit], days: int = 365, since: int = 0, **options: object) -> Evaluation:
+def run_evaluation(commits: list[Commit], days: int = 365, since: int = 0, **options: object) -> Evaluation:
     window = EvaluationWindow(FIRST + timedelta(days=since), FIRST + timedelta(days=days), ZONE)
     clone = Listed(commits, options.get("facts"))  # type: ignore[arg-type]
     repository = options.get("repository")
@@ -49,7 +49,7 @@ def eventful(count: int = 60, *, large: bool = True) -> list[Commit]:
 
 @cache
 def usual() -> Evaluation:
-    return measured(eventful())
+    return run_evaluation(eventful())
 
 
 class TestFigures:
@@ -63,13 +63,13 @@ class TestFigures:
 
     @pytest.mark.slow
     def test_one_that_foresees_the_contrary_is_none(self) -> None:
-        evaluation = measured(eventful(large=False))
+        evaluation = run_evaluation(eventful(large=False))
         assert evaluation.verdict.signal is RankingSignal.NONE
         assert "don't rely on it" in evaluation.verdict.sentence
 
     @pytest.mark.slow
     def test_few_are_too_few(self) -> None:
-        assert measured(eventful(20)).verdict.signal is RankingSignal.TOO_FEW
+        assert run_evaluation(eventful(20)).verdict.signal is RankingSignal.TOO_FEW
 
     def test_rankings_stand_beside_each_other_for_each_label(self) -> None:
         evaluation = usual()
@@ -100,14 +100,14 @@ class TestFigures:
             else each
             for each in eventful()
         ]
-        effects = {each.rule: each for each in measured(hot).effects}
+        effects = {each.rule: each for each in run_evaluation(hot).effects}
         # half of the others are reverts, which rank with the rest
         assert effects["hot title"].effect["R"].value == pytest.approx(0.25)
 
     @pytest.mark.slow
     def test_scores_are_those_of_the_list_in_the_order_of_merges(self) -> None:
         commits = eventful()
-        evaluation = measured(commits)
+        evaluation = run_evaluation(commits)
         assert [score.number for score in evaluation.scores] == [
             int(each.message.partition("(#")[2].partition(")")[0]) for each in commits
         ]
@@ -118,7 +118,7 @@ class TestFigures:
 
 class TestLabels:
     def test_what_was_known_by_nine_is_not_asked_of_the_list(self) -> None:
-        evaluation = measured(
+        evaluation = run_evaluation(
             [
                 commit("One (#1)", 0),
                 commit('Revert "One" (#2)\n\nReverts octo/engine#1', 3),
@@ -131,7 +131,7 @@ class TestLabels:
 
     def test_a_revert_without_a_pull_request_counts(self) -> None:
         gone = commit("One (#1)", 0)
-        evaluation = measured(
+        evaluation = run_evaluation(
             [gone, commit(f'Revert "One (#1)"\n\nThis reverts commit {gone.sha}.', 60), commit("Two (#2)", 70)]
         )
         assert labels(evaluation)["R"] == (1, 1)
@@ -141,16 +141,18 @@ class TestLabels:
     def test_the_revert_of_a_merge_counts(self) -> None:
         gone = commit("Merge pull request #1 from octo/one\n\nOne", 0)
         revert_text = f"This reverts commit {gone.sha}, reversing\nchanges made to {'b' * 40}."
-        evaluation = measured([gone, commit(f'Revert "Merge pull request #1 from octo/one"\n\n{revert_text}', 60)])
+        evaluation = run_evaluation(
+            [gone, commit(f'Revert "Merge pull request #1 from octo/one"\n\n{revert_text}', 60)]
+        )
         assert (labels(evaluation)["R"], evaluation.pulls) == ((1, 1), 1)
 
     def test_a_repair_that_names_its_cause_counts_for_h_alone(self) -> None:
-        evaluation = measured([commit("One (#1)", 0), commit("Fix crash (#2)\n\nRegression from #1.", 60)])
+        evaluation = run_evaluation([commit("One (#1)", 0), commit("Fix crash (#2)\n\nRegression from #1.", 60)])
         assert labels(evaluation) == {"R": (0, 0), "H": (1, 1)}
 
     def test_what_happens_after_the_window_counts(self) -> None:
         later = commit('Revert "One" (#2)\n\nReverts octo/engine#1', 24 * 40)
-        assert labels(measured([commit("One (#1)", 0), later], days=3))["R"] == (1, 1)
+        assert labels(run_evaluation([commit("One (#1)", 0), later], days=3))["R"] == (1, 1)
 
     @pytest.mark.slow
     @pytest.mark.parametrize(
@@ -166,17 +168,17 @@ class TestLabels:
     ) -> None:
         commits = [commit("One (#1)", 0), commit("Take back (#2)\n\nReverts octo/engine#1", 60)]
         facts = CloneFacts("main", origin, is_shallow=False)
-        evaluation = measured(commits, facts=facts, repository=known_repository)
+        evaluation = run_evaluation(commits, facts=facts, repository=known_repository)
         assert (evaluation.source.repository, labels(evaluation)["R"]) == (expected_name, (1, 1))
 
     def test_a_clone_from_nowhere_is_called_local(self) -> None:
-        evaluation = measured([commit("One (#1)", 0)], facts=CloneFacts("main", None, is_shallow=False))
+        evaluation = run_evaluation([commit("One (#1)", 0)], facts=CloneFacts("main", None, is_shallow=False))
         assert evaluation.source.repository == "local/clone"
 
 
 class TestNotes:
     def notes(self, commits: list[Commit], **options: object) -> str:
-        return "\n".join(measured(commits, **options).notes)  # type: ignore[arg-type]
+        return "\n".join(run_evaluation(commits, **options).notes)  # type: ignore[arg-type]
 
     @pytest.mark.slow
     def test_a_well_known_past_has_none(self) -> None:
@@ -218,5 +220,5 @@ class TestRefusals:
     )
     def test_a_window_without_merges_is_refused_in_a_sentence(self, commits: list[Commit], pattern: str) -> None:
         with pytest.raises(UsageError, match=pattern) as caught:
-            measured(commits, days=2)
+            run_evaluation(commits, days=2)
         assert is_one_sentence(str(caught.value))

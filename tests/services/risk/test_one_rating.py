@@ -35,7 +35,7 @@ from bot.services.summaries.reader import PullRequestReader
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.helpers.calls import counting
 from tests.services.doubles import KnownPulls, Summaries
-from tests.services.questions.archives import ABOUT_DAY, REPOSITORIES, TODAY, told
+from tests.services.questions.archives import ABOUT_DAY, REPOSITORIES, TODAY, run_tool
 
 CORE = (changed_file("engine/core.py", 300),)
 # merged one after the other, the highest number first
@@ -130,7 +130,7 @@ def test_in_an_answer_about_a_day(house: House, *, is_cached: bool) -> None:
             house.entries.refresh_summary(each)
     toolbox = Toolbox(house.archive, REPOSITORIES, TODAY, ABOUT_DAY)
     with counting(assess_pull_request, parse_claim) as counts:
-        shown = told(toolbox, "list_pull_requests", days="2026-02-28")
+        shown = run_tool(toolbox, "list_pull_requests", days="2026-02-28")
     assert shown.count("takes another back") == 1
     assert counts == once(7, 8, 9)
 

@@ -44,7 +44,7 @@ def reverting(number: int, of: int, days: float) -> PullRequest:
     return merge(number, days, title=f'Revert "Change number {of}" (#{of})')
 
 
-def rated(number: int, days: float = 0, *, listed: bool = False) -> RatedPullRequest:
+def make_rating(number: int, days: float = 0, *, listed: bool = False) -> RatedPullRequest:
     return RatedPullRequest(number, NOON + days * DAYS, 14.0, 100, listed, ("rewrites",))
 
 
@@ -85,7 +85,7 @@ class Bot:
         )
         return TrackRecordScorer(lambda: kept, self.cache, lambda: self.now)
 
-    def posted(
+    def post_digest(
         self, *shown: RatedPullRequest, days: int = 0, channel: str = "C1", repository: Repository = REPOSITORY
     ) -> str:
         """A digest of so many days after DAY, posted nine hours after its end."""
@@ -107,7 +107,7 @@ def bot(store: Redis) -> Bot:
 
 def test_what_was_posted_is_held_against_what_came_later(bot: Bot) -> None:
     bot.history.record_merges([merge(1), merge(2), merge(3), reverting(7, 1, 2)])
-    bot.posted(rated(1, listed=True), rated(2, listed=True), rated(3))
+    bot.post_digest(make_rating(1, listed=True), make_rating(2, listed=True), make_rating(3))
     score = bot.score()
     assert (score.digests, score.listed, score.others) == (1, Tally(2, 1), Tally(1))
     assert [(hit.pull.number, hit.by.number) for hit in score.hits] == [(1, 7)]
@@ -118,7 +118,7 @@ def test_what_was_posted_is_held_against_what_came_later(bot: Bot) -> None:
 def test_channels_that_got_the_same_day_count_once(bot: Bot) -> None:
     bot.history.record_merges([merge(1), reverting(7, 1, 2)])
     for channel in ("C1", "C2", "C3"):
-        bot.posted(rated(1, listed=True), rated(2), channel=channel)
+        bot.post_digest(make_rating(1, listed=True), make_rating(2), channel=channel)
     score = bot.score()
     assert (score.digests, score.listed, score.others) == (1, Tally(1, 1), Tally(1))
 
@@ -126,9 +126,13 @@ def test_channels_that_got_the_same_day_count_once(bot: Bot) -> None:
 @pytest.mark.parametrize("order", list(permutations(range(3))))
 def test_what_several_showed_counts_where_it_was_shown_first(order: tuple[int, ...], bot: Bot) -> None:
     bot.history.record_merges([merge(1), merge(2), reverting(7, 1, 2)])
-    shown = [(rated(1, listed=True),), (rated(1), rated(2, listed=True)), (rated(1), rated(2), rated(3))]
+    shown = [
+        (make_rating(1, listed=True),),
+        (make_rating(1), make_rating(2, listed=True)),
+        (make_rating(1), make_rating(2), make_rating(3)),
+    ]
     for place, time in enumerate(order):
-        key = bot.posted(*shown[time], channel=f"C{place}")
+        key = bot.post_digest(*shown[time], channel=f"C{place}")
         plant(bot.records, key, posted_at=DAY.end + (9 + time) * HOUR)
     score = bot.score()
     assert (score.digests, score.listed, score.others) == (3, Tally(2, 1), Tally(1))
@@ -141,7 +145,7 @@ def test_without_digests_nothing_is_read_of_the_past(bot: Bot) -> None:
 
 @pytest.mark.parametrize(("days", "counted"), [(-7, 0), (-6, 1), (0, 1), (1, 0)])
 def test_digests_count_by_their_last_day(days: int, counted: int, bot: Bot) -> None:
-    bot.posted(rated(1, days, listed=True), days=days)
+    bot.post_digest(make_rating(1, days, listed=True), days=days)
     assert bot.score().digests == counted
 
 
@@ -149,25 +153,25 @@ def test_other_repositories_are_none_of_its_business(bot: Bot) -> None:
     bot.history.record_merges(
         [merge(1), merge(1, repository=OTHER), replace(reverting(7, 1, 2), repository=OTHER)]
     )
-    bot.posted(rated(1, listed=True))
-    bot.posted(rated(1, listed=True), repository=OTHER)
+    bot.post_digest(make_rating(1, listed=True))
+    bot.post_digest(make_rating(1, listed=True), repository=OTHER)
     assert bot.score().listed == Tally(1)
     assert bot.score(repository=Repository("OCTO", "Other")).listed == Tally(1, 1)
 
 
 def test_digests_from_before_scores_were_kept_are_told_and_unfinished_ones_are_not(bot: Bot) -> None:
-    bot.posted(rated(1))
+    bot.post_digest(make_rating(1))
     for channel, field_ in (("C2", "ratings"), ("C3", "done"), ("C4", "done")):
-        bot.store.hdel(bot.posted(rated(2), channel=channel), field_)
-    plant(bot.records, bot.posted(rated(2), channel="C5"), ratings_json='{"version": 1}')
-    bot.store.delete(bot.posted(rated(2), channel="C6"))
+        bot.store.hdel(bot.post_digest(make_rating(2), channel=channel), field_)
+    plant(bot.records, bot.post_digest(make_rating(2), channel="C5"), ratings_json='{"version": 1}')
+    bot.store.delete(bot.post_digest(make_rating(2), channel="C6"))
     score = bot.score()
     assert (score.digests, score.shown.pulls, score.unrated) == (1, 1, 2)
 
 
 def test_records_are_read_some_at_a_time(bot: Bot) -> None:
     for number in range(120):
-        bot.posted(rated(number), channel=f"C{number}")
+        bot.post_digest(make_rating(number), channel=f"C{number}")
     records = Counting(bot.store)
     assert bot.scoring_on(records).score_lists(REPOSITORY, WEEK).digests == 120
     assert (sum(records.asked), max(records.asked)) == (120, 50)
@@ -179,7 +183,7 @@ def test_what_takes_back_is_found_months_later_though_it_counts_no_more(bot: Bot
     merges = [merge(n, n) for n in range(0, 190, 10)]
     bot.history.record_merges([*merges, *(reverting(1_000 + n, n, n + 2) for n in range(0, 190, 10))])
     for n in range(0, 190, 10):
-        bot.posted(rated(n, n, listed=True), days=n)
+        bot.post_digest(make_rating(n, n, listed=True), days=n)
     span = Span(DAY.date, DAY.date + 190 * DAYS, DAY.zone)
     assert bot.score(span).listed == Tally(19, 19)
 
@@ -197,7 +201,7 @@ def without_signal(bot: Bot, days: int = 60) -> None:
     """Sixty digests of ten; none of those listed is ever taken back, one of the others in two of three."""
     for day in range(-days, 0):
         numbers = range(100 * -day, 100 * -day + 10)
-        bot.posted(*(rated(n, day, listed=n % 10 == 0) for n in numbers), days=day)
+        bot.post_digest(*(make_rating(n, day, listed=n % 10 == 0) for n in numbers), days=day)
         if day % 3:
             bot.history.record_merges([merge(numbers[1], day), reverting(numbers[0] + 50, numbers[1], day + 2)])
 
@@ -234,8 +238,8 @@ def test_a_store_that_is_away_spares_nothing(bot: Bot, caplog: pytest.LogCapture
 
 
 def test_a_store_that_may_drop_records_spares_nothing(bot: Bot, caplog: pytest.LogCaptureFixture) -> None:
-    def kept() -> TrackRecordStores:
+    def raise_unavailable() -> TrackRecordStores:
         raise StoreUnavailable("The store may drop records.")
 
-    assert not TrackRecordScorer(kept, bot.cache, lambda: NOW).is_reduced(REPOSITORY)
+    assert not TrackRecordScorer(raise_unavailable, bot.cache, lambda: NOW).is_reduced(REPOSITORY)
     assert "not known: The store may drop records." in caplog.text

@@ -67,7 +67,7 @@ def show(team: Team, user: str = "U0ADA", note: str = "", **model: Any) -> list[
     return read(Post("", tuple(view["blocks"]))).split("\n\n") if view else []
 
 
-def posted(team: Team, subscription: Subscription, due: datetime, text: str) -> None:
+def record_post(team: Team, subscription: Subscription, due: datetime, text: str) -> None:
     """As the publisher records it."""
     address = f"https://emulated.slack.com/archives/{subscription.channel}/p1"
     plant(team.records, key_of(subscription.build_digest_spec(due)), posted_at=due, text=text, permalink=address)
@@ -132,8 +132,8 @@ def test_ones_own_come_before_those_of_others(team: Team) -> None:
 
 def test_the_last_digest_of_each_is_there_in_short_with_its_link(team: Team) -> None:
     made = team.subscribe()
-    posted(team, made, at(1, 9), "Older")
-    posted(team, made, at(2, 9), "engine · Sunday 1 March 2026 · 2 merged. #7 &amp; two &lt;here&gt;")
+    record_post(team, made, at(1, 9), "Older")
+    record_post(team, made, at(2, 9), "engine · Sunday 1 March 2026 · 2 merged. #7 &amp; two &lt;here&gt;")
     assert show(team)[1] == "engine · Sunday 1 March 2026 · 2 merged. #7 & two <here> Open it"
     view = team.slack.get_home("U0ADA")
     assert "https://emulated.slack.com/archives/C0DIGEST/p1" in str(view)
@@ -141,7 +141,7 @@ def test_the_last_digest_of_each_is_there_in_short_with_its_link(team: Team) -> 
 
 
 def test_until_it_is_posted_it_is_the_one_before(team: Team) -> None:
-    posted(team, team.subscribe(), at(1, 9), "Older")
+    record_post(team, team.subscribe(), at(1, 9), "Older")
     assert show(team)[1] == "Older Open it"
 
 
@@ -154,19 +154,19 @@ def test_one_that_is_being_posted_is_not_shown(team: Team) -> None:
 def test_what_many_channels_got_is_shown_once_and_the_newest_three(team: Team) -> None:
     for hour, (text, channel) in enumerate([("", OPEN), ("", OWN), ("only:risky", OPEN), ("path:a", OPEN)]):
         made = team.subscribe(f"{text} at {hour + 1}:00 tz America/Los_Angeles", channel)
-        posted(team, made, at(2, hour + 1), text or "Whole")
+        record_post(team, made, at(2, hour + 1), text or "Whole")
     assert show(team)[1:4] == ["path:a Open it", "only:risky Open it", "Whole Open it"]
 
 
 def test_digests_that_one_may_not_know_of_are_not_shown(team: Team) -> None:
-    posted(team, team.subscribe(channel=PRIVATE), at(2, 9), "A secret")
-    posted(team, team.subscribe("me path:a tz America/Los_Angeles"), at(2, 9), "Of ones own")
+    record_post(team, team.subscribe(channel=PRIVATE), at(2, 9), "A secret")
+    record_post(team, team.subscribe("me path:a tz America/Los_Angeles"), at(2, 9), "Of ones own")
     assert show(team)[1:3] == ["A secret Open it", "Of ones own Open it"]
     assert show(team, "U0BEN")[1].startswith("None yet. The first one")
 
 
 def test_a_long_one_is_cut(team: Team) -> None:
-    posted(team, team.subscribe(), at(2, 9), "word " * 2_000)
+    record_post(team, team.subscribe(), at(2, 9), "word " * 2_000)
     assert len(show(team)[1]) < 650
 
 

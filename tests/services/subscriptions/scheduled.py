@@ -36,7 +36,7 @@ from bot.services.subscriptions.scheduler import DigestScheduler
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.records import digest_store, report_store
-from tests.services.digest.posting import HOME, SPEC, Fragile, Fuse, messenger_of, rendered
+from tests.services.digest.posting import HOME, SPEC, Fragile, Fuse, make_rendering, messenger_of
 from tests.services.doubles import Outbox, Sleeps
 
 TIMING = Timing(time(9), DAY.zone)
@@ -69,7 +69,7 @@ class Kitchen(DigestComposer):
 
     def __init__(self, *made: RenderedDigest | BaseException) -> None:
         super().__init__(cast("DigestBuilder", None), str, lambda _: None)
-        self.made = list(made) or [rendered()]
+        self.made = list(made) or [make_rendering()]
         self.built: list[tuple[DigestSpec, tuple[str, ...]]] = []
 
     def compose_messages(self, edition: DigestSpec, notes: Any = ()) -> RenderedDigest:
@@ -86,7 +86,7 @@ def with_gaps(made: RenderedDigest, *gaps: str, merged: int = 3) -> RenderedDige
 
 def full(lead: str = "Engine", **fields: Any) -> RenderedDigest:
     """A digest of three merges without a gap."""
-    return with_gaps(rendered(lead, **fields))
+    return with_gaps(make_rendering(lead, **fields))
 
 
 @dataclass
@@ -180,7 +180,7 @@ class Desk:
         """Of the digest of DAY."""
         return digest_store(self.store).load(KEY)
 
-    def planned(self, item: DueItem) -> datetime | None:
+    def get_due_time(self, item: DueItem) -> datetime | None:
         return RedisDueQueue(self.store).get_time(item)
 
 
@@ -209,13 +209,13 @@ def key_of(message: Json) -> str:
     return str(((message.get("metadata") or {}).get("event_payload") or {}).get("key", ""))
 
 
-def shown(message: Json) -> list[str]:
+def list_message_lines(message: Json) -> list[str]:
     """The lines of a message of the watchdog, its title first."""
     title, *lists = message["blocks"][0]["elements"]
     rows = [title, *(row for bullet_list in lists for row in bullet_list["elements"])]
-    return ["".join(_seen(element) for element in row["elements"]) for row in rows]
+    return ["".join(_read_element(element) for element in row["elements"]) for row in rows]
 
 
-def _seen(element: Json) -> str:
+def _read_element(element: Json) -> str:
     places = {"channel": "channel_id", "date": "fallback"}
     return str(element[places.get(element["type"], "text")])

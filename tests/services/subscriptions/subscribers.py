@@ -141,7 +141,7 @@ class Team:
             self.kept.put(made)
             self.agenda.put(NextDigest(made.id), made.timing.find_next_after(self.now))
 
-    def planned(self, subscription: Subscription) -> datetime | None:
+    def get_due_time(self, subscription: Subscription) -> datetime | None:
         return self.agenda.get_time(NextDigest(subscription.id))
 
     def live(self, until: datetime) -> list[tuple[str, str]]:

@@ -32,7 +32,7 @@ from bot.services.jobs.payloads import DeliveryPayload
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.builders import DAY
 from tests.helpers.records import plant
-from tests.services.digest.posting import HOME, PARTS, SPEC, Crash, Fuse, Standing, rendered, standing
+from tests.services.digest.posting import HOME, PARTS, SPEC, Crash, Fuse, Standing, make_rendering, standing
 from tests.services.subscriptions.scheduled import (
     ADMIN,
     DAILY,
@@ -44,8 +44,8 @@ from tests.services.subscriptions.scheduled import (
     Wall,
     full,
     key_of,
+    list_message_lines,
     reports,
-    shown,
     with_gaps,
 )
 
@@ -82,12 +82,12 @@ def outcomes(desk: Desk) -> list[str]:
     return [str(run.outcome) for run in desk.runs]
 
 
-def told(desk: Desk) -> list[str]:
+def list_incident_lines(desk: Desk) -> list[str]:
     """The one line of the one message to the admins; nothing where there is none."""
     messages = reports(desk.slack, ADMIN)
     assert len(messages) <= 1
     return [line.removeprefix("octo/engine, Saturday 28 February 2026 for C0DIGEST ")
-            for message in messages for line in shown(message)[1:]]  # fmt: skip
+            for message in messages for line in list_message_lines(message)[1:]]  # fmt: skip
 
 
 # --- all is well
@@ -100,7 +100,7 @@ def test_a_digest_that_is_due_is_posted_and_written_down(desk: Desk) -> None:
     assert (run.at, run.key, run.outcome, run.detail) == (DUE, KEY, RunOutcome.POSTED, "")
     record = desk.record
     assert (record.state, record.spec, bool(record.lead and record.permalink)) == (DigestState.POSTED, SPEC, True)
-    assert desk.planned(DigestRepair(KEY)) is None
+    assert desk.get_due_time(DigestRepair(KEY)) is None
     assert reports(desk.slack, ADMIN) == []
 
 
@@ -149,7 +149,7 @@ def test_what_was_skipped_while_no_worker_ran_is_not_posted_when_one_runs(desk: 
     assert waiting == [DeliveryPayload(DAILY.id, at) for at in (DUE, DUE + 24 * HOUR)]
     for each in [*waiting, *waiting]:
         desk.delivery.deliver_digest(each.name, each.due)
-    report_lines = [shown(message)[1] for message in reports(desk.slack, ADMIN)]
+    report_lines = [list_message_lines(message)[1] for message in reports(desk.slack, ADMIN)]
     title = "octo/engine, Saturday 28 February 2026 for C0DIGEST"
     assert [line.startswith(f"{title} will not be posted: ") for line in report_lines].count(True) == 1
     [lead] = desk.slack.list_messages(HOME)
@@ -187,17 +187,17 @@ def builds(error: BaseException) -> Callable[[Desk], Undo]:
     return breaks
 
 
-def archived(desk: Desk) -> Undo:
+def archive_channel(desk: Desk) -> Undo:
     desk.slack.archive_channel(HOME)
     return lambda: desk.slack.unarchive_channel(HOME)
 
 
-def left(desk: Desk) -> Undo:
+def remove_bot(desk: Desk) -> Undo:
     desk.slack.remove_bot(HOME)
     return lambda: desk.slack.invite_bot(HOME)
 
 
-def unknown(desk: Desk) -> Undo:
+def forget_channel(desk: Desk) -> Undo:
     channels = desk.slack.workspace.channels
     gone = channels.pop(HOME)
     return lambda: channels.setdefault(HOME, gone)
@@ -246,10 +246,10 @@ FAILURES = {
     "no-repository": (builds(RepositoryNotFound("No such.")), "No such.", 15, "1"),
     "not-set-up": (builds(ConfigurationError("Set it.")), "Set it.", 15, "1"),
     "a-defect": (builds(KeyError("x")), "a bug: see the worker's log", 1, ""),
-    "left": (left, "The bot is not in channel C0DIGEST: invite it there with /invite @prdigest.", 15, "1"),
-    "archived": (archived, "Channel C0DIGEST is archived: choose another one.", 15, "1"),
+    "left": (remove_bot, "The bot is not in channel C0DIGEST: invite it there with /invite @prdigest.", 15, "1"),
+    "archived": (archive_channel, "Channel C0DIGEST is archived: choose another one.", 15, "1"),
     "unknown": (
-        unknown,
+        forget_channel,
         "Slack has no channel C0DIGEST, or it is private and the bot is not in it: check its id.",
         15,
         "1",
@@ -346,7 +346,7 @@ def test_the_journal_has_a_failure_once_until_it_is_another(desk: Desk) -> None:
 
 
 def test_what_a_model_that_is_away_leaves_out_is_no_failure(desk: Desk) -> None:
-    desk.kitchen.made = [with_gaps(rendered(), GAP)]
+    desk.kitchen.made = [with_gaps(make_rendering(), GAP)]
     desk.deliver()
     assert (standing(desk.slack), outcomes(desk), desk.runs[0].detail) == (POSTED, ["posted"], GAP)
 
@@ -381,12 +381,14 @@ def test_what_a_person_has_to_mend_is_told_at_once_and_edited_when_it_is_posted(
     for _ in range(3):
         desk.turn()
     reason = "The bot is not in channel C0DIGEST: invite it there with /invite @prdigest"
-    assert told(desk) == [f"is not posted yet: {reason}. Next try 2026-03-01 17:15 UTC."]
+    assert list_incident_lines(desk) == [f"is not posted yet: {reason}. Next try 2026-03-01 17:15 UTC."]
     desk.slack.invite_bot(HOME)
     for _ in range(14):
         desk.turn()
     address = desk.record.permalink
-    assert told(desk) == [f"✓ octo/engine, Saturday 28 February 2026 for C0DIGEST: posted after all, {address}."]
+    assert list_incident_lines(desk) == [
+        f"✓ octo/engine, Saturday 28 February 2026 for C0DIGEST: posted after all, {address}."
+    ]
     assert standing(desk.slack) == POSTED
 
 
@@ -394,16 +396,18 @@ def test_what_mends_itself_is_told_when_it_is_late(desk: Desk) -> None:
     desk.kitchen.made = [AWAY]
     for minutes in range(15):
         desk.turn(MINUTE if minutes else timedelta(0))
-    assert told(desk) == []
+    assert list_incident_lines(desk) == []
     for _ in range(4):
         desk.turn()
-    assert told(desk) == ["is not posted yet: GitHub can't be reached: try again. Next try 2026-03-01 17:18 UTC."]
+    assert list_incident_lines(desk) == [
+        "is not posted yet: GitHub can't be reached: try again. Next try 2026-03-01 17:18 UTC."
+    ]
     # tried at 9:00, 9:01, 9:03, 9:08 and 9:18
     assert desk.record.attempts == 5
     desk.kitchen.made = [full()]
     for _ in range(20):
         desk.turn()
-    assert told(desk)[0].startswith("✓")
+    assert list_incident_lines(desk)[0].startswith("✓")
     assert (standing(desk.slack), len(reports(desk.slack, ADMIN))) == (POSTED, 1)
 
 
@@ -412,9 +416,9 @@ def test_a_day_of_which_nothing_is_known_is_skipped_at_once_and_nothing_is_poste
     for minutes in range(5):
         desk.turn(MINUTE if minutes else timedelta(0))
     assert standing(desk.slack) == Standing([], [], [])
-    assert told(desk) == ["will not be posted: The sample holds 27 February 2026 only. "]
+    assert list_incident_lines(desk) == ["will not be posted: The sample holds 27 February 2026 only. "]
     assert (outcomes(desk), len(desk.kitchen.built)) == (["skipped"], 1)
-    assert desk.planned(NextDigest(DAILY.id)) == DUE + timedelta(days=1)
+    assert desk.get_due_time(NextDigest(DAILY.id)) == DUE + timedelta(days=1)
 
 
 def test_a_late_digest_that_somebody_asks_for_ends_what_was_told(desk: Desk) -> None:
@@ -424,14 +428,14 @@ def test_a_late_digest_that_somebody_asks_for_ends_what_was_told(desk: Desk) -> 
     desk.kitchen.made = [full()]
     desk.delivery.post_digest(SPEC)
     desk.turn()
-    assert told(desk)[0].startswith("✓")
+    assert list_incident_lines(desk)[0].startswith("✓")
 
 
 def test_what_is_back_in_time_is_never_told(desk: Desk) -> None:
     desk.kitchen.made = [AWAY, KeyError("x"), AWAY, full()]
     for minutes in range(60):
         desk.turn(MINUTE if minutes else timedelta(0))
-    assert (told(desk), standing(desk.slack)) == ([], POSTED)
+    assert (list_incident_lines(desk), standing(desk.slack)) == ([], POSTED)
 
 
 # --- surprises
@@ -459,14 +463,14 @@ def test_an_empty_day_is_told_where_all_before_had_something(
             back = timedelta(days=days)
             span = replace(SPEC.span, first=DAY.date - back, last=DAY.date - back)
             plant(desk.records, replace(SPEC, span=span).build_key("T0TEAM"), merged_count=merged)
-    desk.kitchen.made = [with_gaps(rendered("Nothing merged", (), report=False), merged=0)]
+    desk.kitchen.made = [with_gaps(make_rendering("Nothing merged", (), report=False), merged=0)]
     for minutes in range(3):
         desk.turn(MINUTE if minutes else timedelta(0))
     known = min(len([merged for merged in before if merged is not None]), 7)
     reason = f"nothing was merged, but each of the last {known} digests had merges"
     expected = f"was posted incomplete: {reason}. Next try 2026-03-01 17:05 UTC."
-    assert told(desk) == ([expected] if is_surprise else [])
-    assert (desk.planned(DigestRepair(KEY)) == DUE + 5 * MINUTE) is is_surprise
+    assert list_incident_lines(desk) == ([expected] if is_surprise else [])
+    assert (desk.get_due_time(DigestRepair(KEY)) == DUE + 5 * MINUTE) is is_surprise
     assert standing(desk.slack).leads == ["Nothing merged"]
 
 
@@ -476,12 +480,12 @@ def test_a_surprise_is_looked_at_again_and_ends_if_it_was_one(desk: Desk, is_lat
         back = timedelta(days=days)
         span = replace(SPEC.span, first=DAY.date - back, last=DAY.date - back)
         plant(desk.records, replace(SPEC, span=span).build_key("T0TEAM"), merged_count=3)
-    empty = with_gaps(rendered("Nothing merged", (), report=False), merged=0)
+    empty = with_gaps(make_rendering("Nothing merged", (), report=False), merged=0)
     desk.kitchen.made = [empty, full() if is_late else empty]
     for minutes in range(8):
         desk.turn(MINUTE if minutes else timedelta(0))
-    assert told(desk)[0].startswith("✓") is is_late
-    assert (desk.planned(DigestRepair(KEY)) is None) is is_late
+    assert list_incident_lines(desk)[0].startswith("✓") is is_late
+    assert (desk.get_due_time(DigestRepair(KEY)) is None) is is_late
     assert standing(desk.slack).leads == ["Engine" if is_late else "Nothing merged"]
     assert outcomes(desk) == ["posted", "mended"][: 1 + is_late]
 
@@ -500,38 +504,40 @@ def run_for(desk: Desk, time: timedelta, pause: timedelta = 5 * MINUTE) -> list[
 
 
 def test_a_gap_is_told_and_looked_at_four_times_at_most(desk: Desk) -> None:
-    desk.kitchen.made = [with_gaps(rendered(), GAP)]
+    desk.kitchen.made = [with_gaps(make_rendering(), GAP)]
     desk.turn(timedelta(0))
     assert run_for(desk, 12 * HOUR) == [5, 35, 155, 515]
-    assert told(desk) == [f"was posted incomplete: {GAP}. I won't try again."]
-    assert desk.planned(DigestRepair(KEY)) is None
+    assert list_incident_lines(desk) == [f"was posted incomplete: {GAP}. I won't try again."]
+    assert desk.get_due_time(DigestRepair(KEY)) is None
     assert (outcomes(desk), standing(desk.slack)) == (["posted"], POSTED)
 
 
 @pytest.mark.parametrize("tries", [1, 2, 3, 4])
 def test_a_gap_that_is_filled_is_edited_told_and_done(desk: Desk, tries: int) -> None:
-    gap = with_gaps(rendered("Facts alone"), GAP)
+    gap = with_gaps(make_rendering("Facts alone"), GAP)
     desk.kitchen.made = [*[gap] * tries, full()]
     desk.turn(timedelta(0))
     assert run_for(desk, 12 * HOUR) == [5, 35, 155, 515][:tries]
     address = desk.record.permalink
-    assert told(desk) == [f"✓ octo/engine, Saturday 28 February 2026 for C0DIGEST: complete now, {address}."]
+    assert list_incident_lines(desk) == [
+        f"✓ octo/engine, Saturday 28 February 2026 for C0DIGEST: complete now, {address}."
+    ]
     assert outcomes(desk) == ["posted", "mended"]
     assert standing(desk.slack) == replace(POSTED, files=[REPORT, "Engine-2026-02-28-corrected.md"])
-    assert desk.planned(DigestRepair(KEY)) is None
+    assert desk.get_due_time(DigestRepair(KEY)) is None
 
 
 def test_a_gap_that_is_filled_before_anybody_is_told_is_not_told(desk: Desk) -> None:
-    desk.kitchen.made = [with_gaps(rendered(), GAP), full()]
+    desk.kitchen.made = [with_gaps(make_rendering(), GAP), full()]
     desk.deliver()
     desk.delivery.repair_incomplete(KEY)
     run_for(desk, HOUR)
-    assert (told(desk), outcomes(desk)) == ([], ["posted", "mended"])
+    assert (list_incident_lines(desk), outcomes(desk)) == ([], ["posted", "mended"])
 
 
 @pytest.mark.parametrize("error", [AWAY, KeyError("x"), RateLimited("Used up.", 60)], ids=repr)
 def test_a_look_that_goes_wrong_leaves_the_digest_and_the_next_look(desk: Desk, error: Exception) -> None:
-    desk.kitchen.made = [with_gaps(rendered("Facts alone"), GAP), error, full()]
+    desk.kitchen.made = [with_gaps(make_rendering("Facts alone"), GAP), error, full()]
     desk.turn(timedelta(0))
     assert run_for(desk, 20 * MINUTE) == [5]
     assert standing(desk.slack).leads == ["Facts alone"]
@@ -539,37 +545,37 @@ def test_a_look_that_goes_wrong_leaves_the_digest_and_the_next_look(desk: Desk, 
     assert (standing(desk.slack).leads, outcomes(desk)) == (["Engine"], ["posted", "mended"])
 
 
-@pytest.mark.parametrize("breaks", [archived, left, unknown])
+@pytest.mark.parametrize("breaks", [archive_channel, remove_bot, forget_channel])
 def test_a_channel_that_is_closed_meanwhile_is_given_up_without_a_second_digest(
     desk: Desk, breaks: Callable[[Desk], Undo]
 ) -> None:
-    desk.kitchen.made = [with_gaps(rendered("Facts alone"), GAP), full()]
+    desk.kitchen.made = [with_gaps(make_rendering("Facts alone"), GAP), full()]
     desk.turn(timedelta(0))
     undo = breaks(desk)
     assert run_for(desk, 12 * HOUR) == [5, 35, 155, 515]
     undo()
     assert standing(desk.slack).leads == ["Facts alone"]
-    assert (outcomes(desk)[0], desk.planned(DigestRepair(KEY))) == ("posted", None)
+    assert (outcomes(desk)[0], desk.get_due_time(DigestRepair(KEY))) == ("posted", None)
 
 
 def test_what_is_not_known_is_not_looked_at_again(desk: Desk) -> None:
     desk.agenda.put(DigestRepair(KEY), DUE)
     desk.delivery.repair_incomplete(KEY)
-    assert (desk.planned(DigestRepair(KEY)), desk.slack.list_calls_to("chat.update")) == (None, [])
+    assert (desk.get_due_time(DigestRepair(KEY)), desk.slack.list_calls_to("chat.update")) == (None, [])
 
 
 def test_a_store_that_is_away_while_it_is_looked_at_is_left_to_the_queue(desk: Desk) -> None:
-    desk.kitchen.made = [with_gaps(rendered(), GAP), StoreUnavailable("Away.")]
+    desk.kitchen.made = [with_gaps(make_rendering(), GAP), StoreUnavailable("Away.")]
     desk.deliver()
     with pytest.raises(StoreUnavailable):
         desk.delivery.repair_incomplete(KEY)
 
 
 def test_a_digest_that_somebody_asked_for_is_mended_too(desk: Desk) -> None:
-    desk.kitchen.made = [with_gaps(rendered("Facts alone"), GAP), full()]
+    desk.kitchen.made = [with_gaps(make_rendering("Facts alone"), GAP), full()]
     desk.delivery.post_digest(SPEC)
     desk.turn(5 * MINUTE)
-    assert (standing(desk.slack).leads, told(desk)) == (["Engine"], [])
+    assert (standing(desk.slack).leads, list_incident_lines(desk)) == (["Engine"], [])
 
 
 # --- what dies in the middle
@@ -580,8 +586,8 @@ def late_and_incomplete(desk: Desk, fuse: Fuse) -> Desk:
     desk.kitchen.made = [AWAY]
     for minutes in (0, 16, 1):
         desk.turn(minutes * MINUTE)
-    assert told(desk)[0].startswith("is not posted yet")
-    desk.kitchen.made = [with_gaps(rendered(), GAP)]
+    assert list_incident_lines(desk)[0].startswith("is not posted yet")
+    desk.kitchen.made = [with_gaps(make_rendering(), GAP)]
     return replace(desk, fuse=fuse)
 
 
@@ -631,8 +637,8 @@ def test_a_worker_that_dies_after_any_step_is_followed_by_one_that_ends_the_same
     for _ in range(3):
         desk.turn()
     assert standing(desk.slack) == POSTED
-    assert desk.planned(DigestRepair(KEY)) == DUE + 22 * MINUTE
-    [late, incomplete] = [shown(message)[1] for message in reports(desk.slack, ADMIN)]
+    assert desk.get_due_time(DigestRepair(KEY)) == DUE + 22 * MINUTE
+    [late, incomplete] = [list_message_lines(message)[1] for message in reports(desk.slack, ADMIN)]
     assert late.startswith("✓")
     assert f"was posted incomplete: {GAP}. Next try" in incomplete
     # the journal is for people: one that died between its line and the record of that has written it twice
@@ -646,10 +652,10 @@ MENDING = [
 
 
 def incomplete_and_told(desk: Desk) -> None:
-    desk.kitchen.made = [with_gaps(rendered("Facts alone"), GAP)]
+    desk.kitchen.made = [with_gaps(make_rendering("Facts alone"), GAP)]
     desk.turn(timedelta(0))
     desk.turn()
-    assert told(desk)[0].startswith("was posted incomplete")
+    assert list_incident_lines(desk)[0].startswith("was posted incomplete")
     desk.kitchen.made = [full()]
 
 
@@ -668,8 +674,8 @@ def test_a_worker_that_dies_while_it_mends_is_followed_by_one_that_ends_the_same
     desk.delivery.repair_incomplete(KEY)
     desk.turn()
     assert standing(desk.slack) == replace(POSTED, files=[REPORT, "Engine-2026-02-28-corrected.md"])
-    assert told(desk)[0].startswith("✓")
-    assert desk.planned(DigestRepair(KEY)) is None
+    assert list_incident_lines(desk)[0].startswith("✓")
+    assert desk.get_due_time(DigestRepair(KEY)) is None
     assert outcomes(desk)[:2] == ["posted", "mended"]
 
 
@@ -716,13 +722,13 @@ def test_a_digest_of_the_same_interval_by_hand_is_the_one_that_is_due(desk: Desk
     assert not desk.delivery.post_digest(same).was_posted
     assert desk.turn() == (0, 0)
     assert standing(desk.slack) == POSTED
-    assert desk.planned(NextDigest(DAILY.id)) == DUE + timedelta(days=1)
+    assert desk.get_due_time(NextDigest(DAILY.id)) == DUE + timedelta(days=1)
 
 
 def test_who_moves_to_another_zone_once_a_digest_stands_gets_the_next_day_there(desk: Desk) -> None:
     """A zone that follows its owner changes right after a delivery, before the clock looks again."""
     desk.deliver()
-    assert desk.planned(NextDigest(DAILY.id)) == DUE + timedelta(days=1)
+    assert desk.get_due_time(NextDigest(DAILY.id)) == DUE + timedelta(days=1)
 
 
 # --- what a version before recorded, when dates alone made up the key
@@ -762,7 +768,7 @@ def test_what_a_version_before_began_is_finished_not_begun_again(desk: Desk) -> 
 
 
 def test_what_a_version_before_posted_incomplete_is_mended(desk: Desk) -> None:
-    desk.kitchen.made = [with_gaps(rendered("Facts alone"), GAP)]
+    desk.kitchen.made = [with_gaps(make_rendering("Facts alone"), GAP)]
     desk.delivery.post_digest(BEFORE)
     desk.kitchen.made = [full()]
     desk.delivery.repair_incomplete(OLD_KEY)

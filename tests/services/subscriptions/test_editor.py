@@ -47,7 +47,7 @@ def team(slack: SlackEmulator, store: Redis) -> Team:
     return Team(slack, store)
 
 
-def refused(does: Callable[[], object]) -> str:
+def catch_refusal(does: Callable[[], object]) -> str:
     with pytest.raises(UsageError) as caught:
         does()
     assert is_one_sentence(str(caught.value))
@@ -60,7 +60,7 @@ def refused(does: Callable[[], object]) -> str:
 def test_without_a_word_it_is_the_usual_repository_time_and_zone(team: Team) -> None:
     made = team.subscribe()
     assert made == Subscription(HOME, REPOSITORY, Timing(*USUAL), by="U0ADA", is_open=True)
-    assert (list(team.kept.list_all()), team.planned(made)) == ([made], at(3, 9))
+    assert (list(team.kept.list_all()), team.get_due_time(made)) == ([made], at(3, 9))
 
 
 def test_what_is_said_is_kept(team: Team) -> None:
@@ -71,12 +71,12 @@ def test_what_is_said_is_kept(team: Team) -> None:
         "path:src only:risky",
     )
     assert team.kept.get(made.id) == made
-    assert team.planned(made) == at(3, 17, zone=BERLIN)
+    assert team.get_due_time(made) == at(3, 17, zone=BERLIN)
 
 
 def test_the_first_one_comes_at_the_next_time_that_is_still_to_come(team: Team) -> None:
-    assert team.planned(team.subscribe("at 11:59")) == at(3, 11, 59)
-    assert team.planned(team.subscribe("acme/web.app at 12:01")) == at(2, 12, 1)
+    assert team.get_due_time(team.subscribe("at 11:59")) == at(3, 11, 59)
+    assert team.get_due_time(team.subscribe("acme/web.app at 12:01")) == at(2, 12, 1)
 
 
 def test_a_channel_may_have_several_and_a_repository_several_channels(team: Team) -> None:
@@ -146,7 +146,7 @@ def test_a_change_before_or_after_the_post_of_a_day_loses_and_doubles_none(
 def test_a_time_that_is_moved_is_todays_if_todays_is_still_to_come(team: Team, hour: int, day: int) -> None:
     team.subscribe()
     team.live(at(4, hour))
-    assert team.planned(team.subscribe("at 17:00")) == at(day, 17)
+    assert team.get_due_time(team.subscribe("at 17:00")) == at(day, 17)
 
 
 @pytest.mark.parametrize(
@@ -181,21 +181,21 @@ def test_the_form_puts_a_changed_one_in_the_place_of_the_old(team: Team) -> None
     old = team.subscribe("at 17:00")
     made = team.subscribe("acme/web.app at 17:00 only:risky", target=OPEN, replaces=old.id)
     assert (list(team.kept.list_all()), made.channel) == ([made], OPEN)
-    assert (team.planned(old), team.planned(made)) == (None, at(2, 17))
+    assert (team.get_due_time(old), team.get_due_time(made)) == (None, at(2, 17))
 
 
 def test_saving_the_form_as_it_was_changes_nothing(team: Team) -> None:
     old = team.subscribe("at 17:00 weekdays")
-    planned = team.planned(old)
+    planned = team.get_due_time(old)
     again = f"{old.view} at 17:00 tz America/Los_Angeles weekdays"
     assert team.subscribe(again, target=HOME, replaces=old.id) == old
-    assert (list(team.kept.list_all()), team.planned(old)) == ([old], planned)
+    assert (list(team.kept.list_all()), team.get_due_time(old)) == ([old], planned)
 
 
 def test_one_that_becomes_like_another_leaves_one(team: Team) -> None:
     old, other = team.subscribe("only:risky"), team.subscribe("at 17:00")
     made = team.subscribe("at 10:00", replaces=old.id)
-    assert (made.id, list(team.kept.list_all()), team.planned(old)) == (other.id, [made], None)
+    assert (made.id, list(team.kept.list_all()), team.get_due_time(old)) == (other.id, [made], None)
 
 
 def test_a_digest_that_was_posted_is_not_posted_again_for_one_that_becomes_like_it(team: Team) -> None:
@@ -213,9 +213,9 @@ def test_nothing_of_the_time_of_a_pause_is_posted(team: Team) -> None:
     made = team.subscribe()
     before = team.live(at(3, 12))
     assert team.subscribing.pause(ask(), which()) == [SubscriptionChange(replace(made, is_paused=True), made)]
-    assert (team.planned(made), team.live(at(6, 12))) == (None, [])
+    assert (team.get_due_time(made), team.live(at(6, 12))) == (None, [])
     assert team.subscribing.resume(ask(), which()) == [SubscriptionChange(made, replace(made, is_paused=True))]
-    assert team.planned(made) == at(7, 9)
+    assert team.get_due_time(made) == at(7, 9)
     assert [*before, *team.live(at(8, 3))] == [("03 09:00", "2026-03-02"), ("07 09:00", "2026-03-06")]
 
 
@@ -235,27 +235,27 @@ def test_doing_it_twice_is_as_good_as_once(team: Team, verb: str) -> None:
     assert (
         [each.current for each in first] == [each.current for each in second] == [each.previous for each in second]
     )
-    assert team.planned(made) == (None if verb == "pause" else at(3, 9))
+    assert team.get_due_time(made) == (None if verb == "pause" else at(3, 9))
 
 
 def test_subscribing_again_goes_on(team: Team) -> None:
     made = team.subscribe()
     team.subscribing.pause(ask(), which())
-    assert (team.subscribe(), team.planned(made)) == (made, at(3, 9))
+    assert (team.subscribe(), team.get_due_time(made)) == (made, at(3, 9))
 
 
 def test_all_of_a_channel_at_once(team: Team) -> None:
     here, there = [team.subscribe(text) for text in ("", "only:risky")], team.subscribe(channel=OPEN)
     assert len(team.subscribing.pause(ask(), which("all"))) == 2
     assert {each.id for each in team.subscribing.unsubscribe(ask(), which("all"))} == {each.id for each in here}
-    assert (list(team.kept.list_all()), [team.planned(each) for each in here]) == ([there], [None, None])
+    assert (list(team.kept.list_all()), [team.get_due_time(each) for each in here]) == ([there], [None, None])
 
 
 def test_what_is_removed_is_posted_no_more(team: Team) -> None:
     made = team.subscribe()
     assert team.subscribing.unsubscribe(ask(), which("octo/engine")) == [made]
     assert (list(team.kept.list_all()), team.live(at(5, 12))) == ([], [])
-    assert "no subscription here" in refused(lambda: team.subscribing.unsubscribe(ask(), which()))
+    assert "no subscription here" in catch_refusal(lambda: team.subscribing.unsubscribe(ask(), which()))
 
 
 def test_what_is_made_again_is_the_same_and_its_days_come_once(team: Team) -> None:
@@ -271,7 +271,7 @@ def test_what_is_made_again_is_the_same_and_its_days_come_once(team: Team) -> No
 
 def test_a_channel_has_so_many_and_no_more(team: Team) -> None:
     team.many(MAX_PER_CHANNEL)
-    assert refused(team.subscribe) == (
+    assert catch_refusal(team.subscribe) == (
         f"This channel already has {MAX_PER_CHANNEL} subscriptions: remove one first."
     )
     assert team.subscribe("label:1 at 17:00").timing.at == FIVE
@@ -283,13 +283,13 @@ def test_a_channel_has_so_many_and_no_more(team: Team) -> None:
 def test_none_is_moved_into_a_channel_that_has_all_it_can(team: Team) -> None:
     team.many(MAX_PER_CHANNEL)
     old = team.subscribe(channel=OPEN)
-    assert "remove one first" in refused(lambda: team.subscribe(channel=OPEN, target=HOME, replaces=old.id))
+    assert "remove one first" in catch_refusal(lambda: team.subscribe(channel=OPEN, target=HOME, replaces=old.id))
     assert team.kept.get(old.id) == old
 
 
 def test_the_one_of_the_settings_counts(team: Team) -> None:
     team.many(MAX_PER_CHANNEL - 1, FIXED.channel)
-    assert "remove one first" in refused(lambda: team.subscribe("only:risky", FIXED.channel))
+    assert "remove one first" in catch_refusal(lambda: team.subscribe("only:risky", FIXED.channel))
 
 
 NOT_A_MEMBER = "I'm not in that channel: invite me with /invite, then subscribe again."
@@ -298,25 +298,25 @@ NOT_A_MEMBER = "I'm not in that channel: invite me with /invite, then subscribe 
 @pytest.mark.parametrize("target", ["", "C0GONE"])
 def test_where_the_bot_is_not_it_says_how_to_invite_it(team: Team, target: str) -> None:
     team.slack.add_channel("C0AWAY", "away", member=False)
-    assert refused(lambda: team.subscribe(channel="C0AWAY", target=target)) == NOT_A_MEMBER
+    assert catch_refusal(lambda: team.subscribe(channel="C0AWAY", target=target)) == NOT_A_MEMBER
     assert not team.kept.list_all()
 
 
 def test_a_private_channel_without_the_bot_is_the_same(team: Team) -> None:
     team.slack.remove_bot(PRIVATE)
-    assert refused(lambda: team.subscribe(channel=PRIVATE)) == NOT_A_MEMBER
+    assert catch_refusal(lambda: team.subscribe(channel=PRIVATE)) == NOT_A_MEMBER
     team.slack.invite_bot(PRIVATE)
     assert team.subscribe(channel=PRIVATE)
 
 
 def test_an_archived_channel_is_none(team: Team) -> None:
     team.slack.archive_channel(OPEN)
-    assert refused(lambda: team.subscribe(target=OPEN)) == "That channel is archived: choose another one."
+    assert catch_refusal(lambda: team.subscribe(target=OPEN)) == "That channel is archived: choose another one."
 
 
 def test_nobody_subscribes_for_the_direct_messages_of_another(team: Team) -> None:
     team.slack.get_channel(OTHERS)
-    assert "somebody else's direct messages" in refused(lambda: team.subscribe(target=OTHERS))
+    assert "somebody else's direct messages" in catch_refusal(lambda: team.subscribe(target=OTHERS))
     assert not team.kept.list_all()
 
 
@@ -348,7 +348,7 @@ def test_who_and_where_is_allowed_holds_for_the_channel_that_is_meant(
     team: Team, allowed: AccessRules, text: str, target: str, word: str
 ) -> None:
     team.allowed = allowed
-    assert word in refused(lambda: team.subscribe(text, target=target))
+    assert word in catch_refusal(lambda: team.subscribe(text, target=target))
     assert not team.kept.list_all()
 
 
@@ -359,7 +359,7 @@ def test_a_personal_one_comes_by_direct_message_in_the_persons_own_zone(team: Te
     team.slack.set_person("U0ADA", tz="Asia/Tokyo")
     made = team.subscribe("me at 08:00 path:src")
     assert (made.channel, made.timing, made.follows) == (OWN, Timing(dt.time(8), TOKYO), "U0ADA")
-    assert (made.is_open, team.planned(made)) == (False, at(3, 8, zone=TOKYO))
+    assert (made.is_open, team.get_due_time(made)) == (False, at(3, 8, zone=TOKYO))
 
 
 @pytest.mark.parametrize(
@@ -390,11 +390,15 @@ VERBS = ("pause", "resume", "unsubscribe")
 def test_nobody_but_its_owner_changes_a_personal_one(team: Team, verb: str, where: str) -> None:
     made = team.subscribe("me")
     does = getattr(team.subscribing, verb)
-    assert "here" in refused(lambda: does(ask(where, BEN), which(made.id)))
-    assert "here" in refused(lambda: team.subscribing.select_subscriptions(ask(where, BEN), which(made.id)))
-    assert "personal subscription" in refused(lambda: team.subscribing.get_changeable(ask(where, BEN), made.id))
-    assert "personal subscription" in refused(lambda: team.subscribe(channel=HOME, user=BEN, replaces=made.id))
-    assert (team.kept.get(made.id), team.planned(made) is None) == (made, False)
+    assert "here" in catch_refusal(lambda: does(ask(where, BEN), which(made.id)))
+    assert "here" in catch_refusal(lambda: team.subscribing.select_subscriptions(ask(where, BEN), which(made.id)))
+    assert "personal subscription" in catch_refusal(
+        lambda: team.subscribing.get_changeable(ask(where, BEN), made.id)
+    )
+    assert "personal subscription" in catch_refusal(
+        lambda: team.subscribe(channel=HOME, user=BEN, replaces=made.id)
+    )
+    assert (team.kept.get(made.id), team.get_due_time(made) is None) == (made, False)
 
 
 @pytest.mark.parametrize("where", [HOME, OWN, ""], ids=["channel", "direct", "home"])
@@ -422,11 +426,11 @@ def test_it_is_in_no_list_of_another(team: Team) -> None:
 def test_one_of_a_private_channel_is_unknown_to_all_elsewhere(team: Team, verb: str, where: str) -> None:
     made = team.subscribe(channel=PRIVATE)
     does = getattr(team.subscribing, verb)
-    assert "here" in refused(lambda: does(ask(where, BEN), which(made.id)))
-    assert "no longer exists" in refused(lambda: team.subscribing.get_changeable(ask(where, BEN), made.id))
+    assert "here" in catch_refusal(lambda: does(ask(where, BEN), which(made.id)))
+    assert "no longer exists" in catch_refusal(lambda: team.subscribing.get_changeable(ask(where, BEN), made.id))
     assert made not in team.subscribing.list_visible(BEN)
     if where in (HOME, OPEN):
-        assert "no longer exists" in refused(lambda: team.subscribe("", where, BEN, replaces=made.id))
+        assert "no longer exists" in catch_refusal(lambda: team.subscribe("", where, BEN, replaces=made.id))
     assert team.kept.get(made.id) == made
 
 
@@ -451,12 +455,12 @@ def test_one_of_an_open_channel_is_changed_from_everywhere(team: Team) -> None:
 @pytest.mark.parametrize("text", ["", "all", "octo/engine", FIXED.id])
 def test_the_one_of_the_settings_can_not_be_changed(team: Team, verb: str, text: str) -> None:
     does = getattr(team.subscribing, verb)
-    assert "settings of the bot" in refused(lambda: does(ask(FIXED.channel), which(text)))
+    assert "settings of the bot" in catch_refusal(lambda: does(ask(FIXED.channel), which(text)))
 
 
 def test_nor_made_again_nor_replaced(team: Team) -> None:
-    assert "set by the bot's admin" in refused(lambda: team.subscribe("at 17:00", FIXED.channel))
-    assert "settings of the bot" in refused(lambda: team.subscribe("only:risky", replaces=FIXED.id))
+    assert "set by the bot's admin" in catch_refusal(lambda: team.subscribe("at 17:00", FIXED.channel))
+    assert "settings of the bot" in catch_refusal(lambda: team.subscribe("only:risky", replaces=FIXED.id))
     assert not team.kept.list_all()
 
 

@@ -20,7 +20,17 @@ from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.records import plant
 from tests.render.hostile_days import TOKENS
 from tests.services.digest.posting import Crash, Fuse
-from tests.services.subscriptions.scheduled import ADMIN, DUE, MINUTE, Desk, Wall, key_of, reports, shown, trouble
+from tests.services.subscriptions.scheduled import (
+    ADMIN,
+    DUE,
+    MINUTE,
+    Desk,
+    Wall,
+    key_of,
+    list_message_lines,
+    reports,
+    trouble,
+)
 
 SOON = DUE + MINUTE
 TOLD = "1 digest needs attention"
@@ -53,7 +63,7 @@ def of(desk: Desk, **fields: Any) -> Desk:
 def only(slack: SlackEmulator, channel: str = ADMIN) -> list[str]:
     """The lines of the one message there."""
     [message] = reports(slack, channel)
-    return shown(message)
+    return list_message_lines(message)
 
 
 # --- once
@@ -376,7 +386,7 @@ def test_a_clock_that_dies_after_any_step_tells_nothing_twice(desk: Desk, step: 
     desk.watchdog.report(trouble(2, at=DUE))
     two_told(desk, at=2)
     desk.watchdog.notify(SOON + 5 * MINUTE)
-    told = [line for message in reports(desk.slack, ADMIN) for line in shown(message)[1:]]
+    told = [line for message in reports(desk.slack, ADMIN) for line in list_message_lines(message)[1:]]
     names = sorted(line.removeprefix("✓ ").partition(" for ")[0] for line in told)
     expected = [f"octo/engine, part {number}" for number in range(3)]
     assert [name for name in names if name in expected[1:]] == expected[1:]
@@ -416,7 +426,7 @@ def test_no_text_of_others_comes_alive(desk: Desk) -> None:
     for minutes in range(1, len(TOKENS) // 10 + 2):
         desk.watchdog.notify(DUE + minutes * MINUTE)
     messages = reports(desk.slack, ADMIN)
-    assert sum(len(shown(message)) - 1 for message in messages) == len(TOKENS)
+    assert sum(len(list_message_lines(message)) - 1 for message in messages) == len(TOKENS)
     for message in messages:
         assert all(mention.startswith("<#C0") for mention in find_mentions(message))
         assert find_links(message) == []

@@ -24,7 +24,7 @@ def team(slack: SlackEmulator, store: Redis) -> Team:
     return Team(slack, store)
 
 
-def refused(team: Team, made: Subscription, user: str = EVE) -> str:
+def catch_refusal(team: Team, made: Subscription, user: str = EVE) -> str:
     with pytest.raises(UsageError) as caught:
         team.subscribing.pause(ask("", user), which(made.id))
     assert is_one_sentence(str(caught.value))
@@ -36,7 +36,7 @@ def test_where_it_is_not_known_who_is_in_it_nobody_changes_anything(team: Team, 
     made = team.subscribe(channel=OPEN)
     for _ in range(2):
         team.slack.fail_next("conversations.members", error=code)
-    assert refused(team, made, "U0ADA") == UNKNOWN
+    assert catch_refusal(team, made, "U0ADA") == UNKNOWN
     team.slack.fail_next("conversations.members", error=code)
     with pytest.raises(UsageError, match="I can't see who is in that channel"):
         team.subscribe("only:risky", channel=OPEN)
@@ -48,7 +48,7 @@ def test_who_is_not_known_is_no_more_than_a_guest(team: Team) -> None:
     team.slack.add_channel(OPEN, "open", people=("U0ADA",))
     team.slack.set_person(EVE, admin=True)
     team.slack.fail_next("users.info", error="user_not_found")
-    assert "no subscription here" in refused(team, made)
+    assert "no subscription here" in catch_refusal(team, made)
     team.slack.fail_next("users.info", error="user_not_found")
     assert made not in team.subscribing.list_visible(EVE)
     assert team.subscribing.pause(ask("", EVE), which(made.id))

@@ -19,7 +19,7 @@ from bot.services.subscriptions.incident_report import ReportState
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.records import plant_hash, report_store
 from tests.services.digest.posting import messenger_of
-from tests.services.subscriptions.scheduled import ADMIN, DUE, MINUTE, Desk, reports, shown, trouble
+from tests.services.subscriptions.scheduled import ADMIN, DUE, MINUTE, Desk, list_message_lines, reports, trouble
 
 DIGEST = "digest:T0TEAM:C0000:octo/engine:2026-02-28"
 NAME = f"{DIGEST}#missing"
@@ -63,7 +63,7 @@ def test_how_one_that_was_told_ended_is_edited_into_its_message(desk: Desk, stor
     desk.watchdog.resolve(DIGEST, IncidentKind.MISSING, "posted after all", DUE + MINUTE)
     desk.watchdog.notify(DUE + 2 * MINUTE)
     [message] = reports(desk.slack, ADMIN)
-    assert shown(message)[1:] == ["✓ octo/engine, part 0 for C0000: posted after all."]
+    assert list_message_lines(message)[1:] == ["✓ octo/engine, part 0 for C0000: posted after all."]
 
 
 def test_one_of_a_later_version_is_not_taken_for_none(desk: Desk, store: Redis) -> None:

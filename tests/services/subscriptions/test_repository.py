@@ -25,7 +25,7 @@ ACME = Subscription("C0OTHER", Repository("acme", "web.app"), Timing(dt.time(23)
 
 
 @pytest.fixture
-def kept(store: Redis) -> RedisSubscriptionStore:
+def kept_subscriptions(store: Redis) -> RedisSubscriptionStore:
     subscription_store = RedisSubscriptionStore(store)
     for each in (LATE, RISKY, ACME):
         subscription_store.put(each)
@@ -33,16 +33,18 @@ def kept(store: Redis) -> RedisSubscriptionStore:
 
 
 @pytest.fixture
-def directory(kept: RedisSubscriptionStore) -> SubscriptionRepository:
-    return SubscriptionRepository(kept, FIXED)
+def directory(kept_subscriptions: RedisSubscriptionStore) -> SubscriptionRepository:
+    return SubscriptionRepository(kept_subscriptions, FIXED)
 
 
 def test_that_of_the_settings_comes_first_then_by_repository_and_time(directory: SubscriptionRepository) -> None:
     assert list(directory.list_all()) == [FIXED, ACME, RISKY, LATE]
 
 
-def test_without_one_in_the_settings_there_are_those_that_people_made(kept: RedisSubscriptionStore) -> None:
-    directory = SubscriptionRepository(kept, None)
+def test_without_one_in_the_settings_there_are_those_that_people_made(
+    kept_subscriptions: RedisSubscriptionStore,
+) -> None:
+    directory = SubscriptionRepository(kept_subscriptions, None)
     assert list(directory.list_all()) == [ACME, RISKY, LATE]
     assert directory.get(FIXED.id) is None
     assert directory.get("") is None
@@ -74,27 +76,27 @@ def test_some_are_found_at_once(directory: SubscriptionRepository) -> None:
 
 
 def test_the_settings_win_over_what_somebody_had_made_of_the_same(
-    directory: SubscriptionRepository, kept: RedisSubscriptionStore
+    directory: SubscriptionRepository, kept_subscriptions: RedisSubscriptionStore
 ) -> None:
-    kept.put(replace(FIXED, by="U1", timing=Timing(dt.time(1), UTC), is_paused=True))
+    kept_subscriptions.put(replace(FIXED, by="U1", timing=Timing(dt.time(1), UTC), is_paused=True))
     assert list(directory.list_all()) == [FIXED, ACME, RISKY, LATE]
     assert directory.get(FIXED.id) == FIXED
     assert directory.get_many([FIXED.id]) == {FIXED.id: FIXED}
 
 
 def test_one_that_somebody_made_can_be_paused(
-    directory: SubscriptionRepository, kept: RedisSubscriptionStore
+    directory: SubscriptionRepository, kept_subscriptions: RedisSubscriptionStore
 ) -> None:
     directory.pause(LATE)
     assert directory.get(LATE.id) == replace(LATE, is_paused=True)
 
 
 def test_that_of_the_settings_cant_be_paused(
-    directory: SubscriptionRepository, kept: RedisSubscriptionStore
+    directory: SubscriptionRepository, kept_subscriptions: RedisSubscriptionStore
 ) -> None:
     directory.pause(FIXED)
     assert directory.get(FIXED.id) == FIXED
-    assert kept.get(FIXED.id) is None
+    assert kept_subscriptions.get(FIXED.id) is None
 
 
 TOKYO = parse_zone("Asia/Tokyo")
@@ -110,12 +112,12 @@ TOKYO = parse_zone("Asia/Tokyo")
     ],
 )
 def test_the_zone_of_a_channel_is_that_of_its_subscriptions(
-    kept: RedisSubscriptionStore,
+    kept_subscriptions: RedisSubscriptionStore,
     directory: SubscriptionRepository,
     zones: list[ZoneInfo],
     expected: ZoneInfo | None,
 ) -> None:
     for number, zone in enumerate(zones):
         timing, repository = Timing(dt.time(9), zone), Repository("acme", f"app{number}")
-        kept.put(Subscription("C0TOKYO", repository, timing, by="U1"))
+        kept_subscriptions.put(Subscription("C0TOKYO", repository, timing, by="U1"))
     assert directory.get_time_zone("C0TOKYO", UTC) == expected

@@ -55,7 +55,7 @@ def history(answer: dict[str, Any]) -> list[Any]:
     return commits
 
 
-def listed(answer: dict[str, Any]) -> list[Any]:
+def list_nodes(answer: dict[str, Any]) -> list[Any]:
     nodes: list[Any] = answer["data"]["repository"]["pullRequests"]["nodes"]
     return nodes
 
@@ -118,7 +118,7 @@ def test_a_count_that_differs_at_first_is_edited_out_when_it_is_right(bot: Calla
 def test_pull_requests_that_were_not_listed_at_first_are_in_the_same_digest_later(bot: Callable[..., Bot]) -> None:
     made = bot(ANTHROPIC_API_KEY="")
     add(made.github, 22)
-    made.github.after = lacking(listed, 22)
+    made.github.after = lacking(list_nodes, 22)
     made.turn(timedelta(0))
     # so many are looked up one by one
     assert "20 merged" in made.thread

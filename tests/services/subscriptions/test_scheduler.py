@@ -78,12 +78,12 @@ class Tower:
         self.journal = RedisRunLog(self.store)
         self.records = digest_store(self.store)
         self.cache = AgingCache(self.store, lambda: self.now)
-        self.schedule = self.started()
+        self.schedule = self.start_clock()
 
     def is_posted(self, key: str) -> bool:
         return self.records.load(key).is_posted
 
-    def started(self, fuse: Fuse | None = None, store: Redis | None = None) -> DigestScheduler:
+    def start_clock(self, fuse: Fuse | None = None, store: Redis | None = None) -> DigestScheduler:
         """A clock that has just started."""
         used = self.store if store is None else store
 
@@ -134,7 +134,7 @@ class Tower:
         (schedule or self.schedule).tick(self.now, self.jobs)
         return self.digests[before:]
 
-    def done(self, subscription: Subscription = DAILY, due: datetime = DUE) -> None:
+    def record_post(self, subscription: Subscription = DAILY, due: datetime = DUE) -> None:
         plant(self.records, key(subscription, due), posted_at=due)
 
     def at(self, subscription: Subscription = DAILY) -> datetime | None:
@@ -190,8 +190,8 @@ def test_each_of_many_that_are_due_is_sent(tower: Tower) -> None:
 def test_what_stands_is_planned_for_its_next_time_and_not_sent(tower: Tower) -> None:
     tower.plan(DAILY, at=FRIDAY)
     tower.plan(replace(WEEKDAYS, channel="C0WORK"), at=FRIDAY)
-    tower.done(DAILY, FRIDAY)
-    tower.done(replace(WEEKDAYS, channel="C0WORK"), FRIDAY)
+    tower.record_post(DAILY, FRIDAY)
+    tower.record_post(replace(WEEKDAYS, channel="C0WORK"), FRIDAY)
     tower.now = FRIDAY
     assert tower.tick() == []
     assert tower.at() == FRIDAY + A_DAY
@@ -200,7 +200,7 @@ def test_what_stands_is_planned_for_its_next_time_and_not_sent(tower: Tower) -> 
 
 def test_what_is_not_done_is_sent_again_each_ten_minutes_however_many_clocks_there_are(tower: Tower) -> None:
     tower.plan(DAILY)
-    clocks = [tower.started() for _ in range(3)]
+    clocks = [tower.start_clock() for _ in range(3)]
     tower.now -= MINUTE / 3
     pauses = [tower.now - DUE for n in range(90) if tower.tick(MINUTE / 3, clocks[n % 3])]
     assert pauses == [0 * MINUTE, 10 * MINUTE, 20 * MINUTE]
@@ -212,7 +212,7 @@ def test_clocks_that_tick_at_the_same_moment_send_each_digest_once(tower: Tower,
 
     def tick(n: int) -> None:
         with connect_server(store_url) as client:
-            tower.started(store=client).tick(DUE, tower.jobs)
+            tower.start_clock(store=client).tick(DUE, tower.jobs)
 
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(tick, range(3)))
@@ -292,15 +292,15 @@ def test_the_digest_of_the_settings_comes_on_the_day_on_which_the_bot_first_star
 def test_a_restart_plans_nothing_twice(store: Redis) -> None:
     tower = Tower(store, fixed=FIXED, now=DUE)
     tower.tick()
-    tower.done()
+    tower.record_post()
     for _ in range(3):
-        assert tower.tick(HOUR, tower.started()) == []
+        assert tower.tick(HOUR, tower.start_clock()) == []
     assert tower.at() == DUE + A_DAY
 
 
 def test_a_day_that_stands_already_is_not_sent_when_the_bot_starts_again(store: Redis) -> None:
     tower = Tower(store, fixed=FIXED, now=DUE + HOUR)
-    tower.done()
+    tower.record_post()
     assert tower.tick() == []
     assert tower.at() == DUE + A_DAY
 
@@ -422,7 +422,7 @@ def test_what_was_skipped_is_carried_on_until_something_is_posted(tower: Tower) 
 
 def test_a_digest_that_stands_is_never_skipped_however_late_that_is_seen(tower: Tower) -> None:
     tower.plan(DAILY)
-    tower.done()
+    tower.record_post()
     tower.tick(A_DAY + HOUR)
     assert (tower.at(), tower.skipped) == (DUE + A_DAY, [])
     assert tower.tick(MINUTE) == [DeliveryPayload(DAILY.id, DUE + A_DAY)]
@@ -468,7 +468,7 @@ def test_clocks_that_skip_at_the_same_moment_note_and_tell_each_once(tower: Towe
 
     def tick(n: int) -> None:
         with connect_server(store_url) as client:
-            tower.started(store=client).tick(tower.now, tower.jobs)
+            tower.start_clock(store=client).tick(tower.now, tower.jobs)
 
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(tick, range(3)))
@@ -565,7 +565,7 @@ def test_clocks_that_look_at_the_same_moment_send_it_once(tower: Tower, store_ur
 
     def tick(n: int) -> None:
         with connect_server(store_url) as client:
-            tower.started(store=client).tick(DUE, tower.jobs)
+            tower.start_clock(store=client).tick(DUE, tower.jobs)
 
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(tick, range(3)))
@@ -636,7 +636,7 @@ def test_clocks_that_watch_at_the_same_moment_send_it_once(tower: Tower, store_u
 
     def tick(n: int) -> None:
         with connect_server(store_url) as client:
-            tower.started(store=client).tick(DUE, tower.jobs)
+            tower.start_clock(store=client).tick(DUE, tower.jobs)
 
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(tick, range(3)))
@@ -658,7 +658,7 @@ def morning(tower: Tower) -> None:
     """One of each kind: due, too late, too late and closed to the bot, done, paused, changed, with gaps."""
     tower.plan(DAILY, STANDING, at=NEXT)
     tower.plan(LOST, CLOSED, PAUSED, MOVED)
-    tower.done(STANDING, NEXT)
+    tower.record_post(STANDING, NEXT)
     plant(tower.records, key(CLOSED, DUE), error="not in that channel", must_be_fixed_by_person=True, attempts=1)
     tower.agenda.put(DigestRepair(key(STANDING, DUE)), DUE)
     tower.now = NEXT + MINUTE
@@ -677,12 +677,12 @@ def outcome(tower: Tower) -> dict[str, Any]:
     }
 
 
-def lived(tower: Tower, first: DigestScheduler) -> Tower:
+def live_through(tower: Tower, first: DigestScheduler) -> Tower:
     """A tick of a clock, and then those of another one until all is through."""
     morning(tower)
     with suppress(StoreUnavailable):
         tower.tick(schedule=first)
-    clock = tower.started()
+    clock = tower.start_clock()
     for after in (MINUTE, MINUTE, 6 * MINUTE, 6 * MINUTE, 20 * MINUTE):
         tower.tick(after, clock)
     return tower
@@ -692,7 +692,7 @@ def steps(store: Redis) -> Sequence[str]:
     fuse = Fuse()
     tower = Tower(store)
     morning(tower)
-    tower.tick(schedule=tower.started(fuse))
+    tower.tick(schedule=tower.start_clock(fuse))
     return fuse.calls
 
 
@@ -703,13 +703,13 @@ def test_a_store_that_goes_away_at_any_step_loses_nothing(store: Redis, with_eff
     assert count > 15
     store.flushall()
     calm = Tower(store)
-    whole = outcome(lived(calm, calm.started()))
+    whole = outcome(live_through(calm, calm.start_clock()))
     assert whole["told"] == len(calm.skipped) == 3
     for step in range(1, count + 1):
         store.flushall()
         tower = Tower(store)
         fuse = Fuse(step, with_effect, error=StoreUnavailable)
-        assert outcome(lived(tower, tower.started(fuse))) == whole, (step, fuse.calls[-1])
+        assert outcome(live_through(tower, tower.start_clock(fuse))) == whole, (step, fuse.calls[-1])
         # the journal may lack the line of that very step: nobody else writes it after the move was seen
         assert len(set(calm.skipped) - set(tower.skipped)) <= 1
         assert len(tower.skipped) == len(set(tower.skipped))

@@ -89,7 +89,7 @@ def read_words(verb: str, text: str) -> SubscriptionRequest | SubscriptionSelect
     )
 
 
-def told(team: Team, verb: str, text: str = "", channel: str = HOME, user: str = "U0ADA") -> Post:
+def run_command(team: Team, verb: str, text: str = "", channel: str = HOME, user: str = "U0ADA") -> Post:
     """What the asker gets, which nobody else gets."""
     answer = regular(team).answer_command(ask(channel, user), SubscriptionVerb(verb), read_words(verb, text))
     assert answer.public == answer.private
@@ -103,7 +103,7 @@ def buttons(post: Post) -> list[tuple[str, str]]:
 
 
 def test_who_subscribes_reads_what_comes_and_when(team: Team) -> None:
-    reply = told(team, "subscribe", "at 17:00 tz Europe/Berlin weekdays path:engine")
+    reply = run_command(team, "subscribe", "at 17:00 tz Europe/Berlin weekdays path:engine")
     (made,) = team.kept.list_all()
     assert reply.text == "Subscribed to octo/engine"
     assert read(reply) == (
@@ -114,21 +114,23 @@ def test_who_subscribes_reads_what_comes_and_when(team: Team) -> None:
 
 
 def test_a_change_says_the_same_of_what_it_is_now(team: Team) -> None:
-    told(team, "subscribe", "at 17:00")
-    assert "octo/engine, every day at 18:00 (America/Los_Angeles), in" in read(told(team, "subscribe", "at 18:00"))
+    run_command(team, "subscribe", "at 17:00")
+    assert "octo/engine, every day at 18:00 (America/Los_Angeles), in" in read(
+        run_command(team, "subscribe", "at 18:00")
+    )
 
 
 def test_who_is_followed_reads_that(team: Team) -> None:
     team.slack.set_person("U0ADA", tz="Asia/Tokyo")
     line = "at 09:00 (Asia/Tokyo, as your Slack is set), in your direct messages with me."
-    assert line in read(told(team, "subscribe", "me"))
+    assert line in read(run_command(team, "subscribe", "me"))
 
 
 def test_a_list_has_a_line_and_buttons_for_each(team: Team) -> None:
     first = team.subscribe("acme/web.app")
     second = team.subscribe("only:risky at 17:00")
-    told(team, "pause", second.id)
-    reply = told(team, "list")
+    run_command(team, "pause", second.id)
+    reply = run_command(team, "list")
     assert reply.text == "2 digests come here"
     assert read(reply).split("\n\n") == [
         "2 digests come here",
@@ -140,25 +142,25 @@ def test_a_list_has_a_line_and_buttons_for_each(team: Team) -> None:
 
 
 def test_the_one_of_the_settings_has_no_buttons(team: Team) -> None:
-    reply = told(team, "list", channel=FIXED.channel)
+    reply = run_command(team, "list", channel=FIXED.channel)
     assert "· set by the bot's admin · next " in read(reply)
     assert buttons(reply) == [("New subscription", "new")]
 
 
 def test_an_empty_list_says_how_to_begin(team: Team) -> None:
-    reply = told(team, "list")
+    reply = run_command(team, "list")
     assert read(reply).startswith("There are no subscriptions here: create one with /prdigest subscribe.")
     assert buttons(reply) == [("New subscription", "new")]
 
 
 def test_what_was_done_is_said_with_what_may_come_next(team: Team) -> None:
     team.subscribe()
-    assert told(team, "pause").text == "Paused: octo/engine"
-    reply = told(team, "resume")
+    assert run_command(team, "pause").text == "Paused: octo/engine"
+    reply = run_command(team, "resume")
     assert reply.text == "Resumed: octo/engine"
     assert "· next 2026-03-03 17:00 UTC" in read(reply)
     assert [name for name, _ in buttons(reply)] == ["Preview", "Change", "Pause", "Unsubscribe"]
-    gone = told(team, "unsubscribe")
+    gone = run_command(team, "unsubscribe")
     assert gone.text == "Unsubscribed: octo/engine"
     assert read(gone).endswith("Posted digests stay.")
 
@@ -167,7 +169,7 @@ def test_what_was_done_is_said_with_what_may_come_next(team: Team) -> None:
 def test_all_of_a_full_channel_fit_a_message(team: Team) -> None:
     team.many(20)
     for verb in ("list", "pause", "resume", "unsubscribe"):
-        told(team, verb, "" if verb == "list" else "all")
+        run_command(team, verb, "" if verb == "list" else "all")
 
 
 @pytest.mark.parametrize("verb", ["subscribe", "pause", "resume", "unsubscribe"])
@@ -234,18 +236,18 @@ def all_buttons(post: Post) -> list[tuple[str, str]]:
 def test_which_of_several_is_meant_is_asked_with_buttons_for_those_that_can_be_changed(team: Team) -> None:
     own = [team.subscribe(text, FIXED.channel) for text in ("path:a", "path:b")]
     for verb, action in (("pause", "pause"), ("resume", "resume"), ("unsubscribe", "remove")):
-        reply = told(team, verb, channel=FIXED.channel)
+        reply = run_command(team, verb, channel=FIXED.channel)
         assert reply.text == "Which one?"
         assert set(all_buttons(reply)) == {(f"subscription_{action}", f"2|{each.id}") for each in own}
     assert len(team.kept.list_all()) == 2
-    told(team, "unsubscribe", own[0].id, FIXED.channel)
+    run_command(team, "unsubscribe", own[0].id, FIXED.channel)
     # what is left besides the one of the settings is meant
-    assert told(team, "pause", channel=FIXED.channel).text == "Paused: octo/engine"
+    assert run_command(team, "pause", channel=FIXED.channel).text == "Paused: octo/engine"
 
 
 def test_who_subscribes_what_the_settings_post_is_told_what_can_be_done(team: Team) -> None:
     with pytest.raises(UsageError) as caught:
-        told(team, "subscribe", str(FIXED.repository), channel=FIXED.channel)
+        run_command(team, "subscribe", str(FIXED.repository), channel=FIXED.channel)
     assert str(caught.value) == (
         "This channel already gets octo/engine, every day at 09:00 (America/Los_Angeles), "
         "set by the bot's admin: add a filter, or write me for your own."

@@ -25,7 +25,7 @@ from tests.helpers.builders import NOON
 from tests.render.accepted import strings
 from tests.services.digest.posting import HOME
 from tests.services.doubles import Outbox, Sleeps
-from tests.services.subscriptions.scheduled import ADMIN, DUE, MINUTE, Wall, reports, shown
+from tests.services.subscriptions.scheduled import ADMIN, DUE, MINUTE, Wall, list_message_lines, reports
 
 
 @dataclass
@@ -84,7 +84,7 @@ class Bot:
 
     @property
     def told(self) -> list[str]:
-        return [line for message in reports(self.slack, ADMIN) for line in shown(message)[1:]]
+        return [line for message in reports(self.slack, ADMIN) for line in list_message_lines(message)[1:]]
 
     @property
     def outcomes(self) -> list[RunOutcome]:

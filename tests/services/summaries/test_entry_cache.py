@@ -50,7 +50,7 @@ def entries(
     )
 
 
-def kept(entry: Entry) -> Entry:
+def make_cached(entry: Entry) -> Entry:
     """What the store gives back of an entry that was read."""
     return replace(entry, pull=entry.pull.remove_patches(), from_cache=True, cost=0.0)
 
@@ -61,7 +61,7 @@ def test_a_merged_pull_request_asked_for_twice_is_read_once(cache: RedisCache) -
     assert (pulls.calls, summaries.numbers) == (["pull 7", "files 7"], [7])
     second = entries(pulls, cache, summaries).get_entry(SEVEN)
     assert (pulls.calls, summaries.numbers) == (["pull 7", "files 7"], [7])
-    assert (first.from_cache, first.cost, second) == (False, 0.5, kept(first))
+    assert (first.from_cache, first.cost, second) == (False, 0.5, make_cached(first))
 
 
 def test_an_open_pull_request_is_read_again(cache: RedisCache) -> None:
@@ -222,7 +222,7 @@ def test_an_entry_of_an_older_shape_is_read_anew(change: Callable[[dict[str, Any
     key = only_key(cache)
     cache.values[key] = json.dumps(change(json.loads(cache.values[key])))
     assert entries(pulls, cache).get_entry(SEVEN) == first
-    assert entries(pulls, cache).get_cached(SEVEN) == kept(first)
+    assert entries(pulls, cache).get_cached(SEVEN) == make_cached(first)
 
 
 def test_an_entry_that_holds_a_rating_as_they_did_before_is_not_read_again() -> None:
@@ -231,7 +231,7 @@ def test_an_entry_that_holds_a_rating_as_they_did_before_is_not_read_again() -> 
     rating = {"points": 99.0, "reasons": ["of long ago"], "fired": [], "without_history": False}
     cache.values[key] = json.dumps(json.loads(cache.values[key]) | {"risk": rating})
     calls = len(pulls.calls)
-    assert (entries(pulls, cache).get_entry(SEVEN), len(pulls.calls)) == (kept(first), calls)
+    assert (entries(pulls, cache).get_entry(SEVEN), len(pulls.calls)) == (make_cached(first), calls)
 
 
 @pytest.mark.parametrize("text", ["", "{", "null", "[]", "{}", '"entry"', "\x00", "<html>"])
@@ -303,7 +303,7 @@ def test_a_kept_entry_equals_the_one_that_was_read(made: PullRequest, stub_summa
     subject = entries(pulls, cache, Summaries(stub_summary))
     read = subject.refresh_summary(replace(made, files=None))
     assert read.pull == made
-    assert subject.get_cached(SEVEN) == subject.get_entry(SEVEN) == kept(subject.refresh_and_rate(made))
+    assert subject.get_cached(SEVEN) == subject.get_entry(SEVEN) == make_cached(subject.refresh_and_rate(made))
     assert set(cache.lifetimes) == {timedelta(days=90)}
 
 

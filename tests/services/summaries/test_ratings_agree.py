@@ -36,7 +36,7 @@ from tests.helpers.checks import closed_port
 from tests.helpers.records import answer_store
 from tests.services.digest.posting import HOME
 from tests.services.doubles import KnownPulls, Summaries, slack_request
-from tests.services.questions.archives import ABOUT_DAY, REPOSITORIES, TODAY, told
+from tests.services.questions.archives import ABOUT_DAY, REPOSITORIES, TODAY, run_tool
 
 DAYS, MINUTE = timedelta(days=1), timedelta(minutes=1)
 CORE = (changed_file("engine/core.py"),)
@@ -96,11 +96,11 @@ class House:
 
     def by_question(self) -> str:
         toolbox = Toolbox(self.archive, REPOSITORIES, TODAY, ABOUT_DAY)
-        return told(toolbox, "pull_request", number=7)
+        return run_tool(toolbox, "pull_request", number=7)
 
     def by_question_about_days(self) -> str:
         toolbox = Toolbox(self.archive, REPOSITORIES, TODAY, ABOUT_DAY)
-        return told(toolbox, "list_pull_requests", days="2026-02-28")
+        return run_tool(toolbox, "list_pull_requests", days="2026-02-28")
 
     def by_details(self) -> str:
         client = make_slack_client(self.slack.token, self.slack.url)

@@ -44,7 +44,7 @@ MAY_BE_EMPTY = [("summary", "key_insights"), ("summary", "risk_reason"), ("summa
 EMPTY = ["", " \n", "\t", "\u200b"]
 
 
-def answered(shape: str, **fields: Any) -> AnswerShape:
+def parse_answer(shape: str, **fields: Any) -> AnswerShape:
     return SHAPES[shape].model_validate_json(json.dumps(MADE[shape](**fields)))
 
 
@@ -54,7 +54,7 @@ def test_what_is_too_long_is_cut(shape: str, field: str, more: int) -> None:
     limit = CUT[shape, field]
     text = "word " * (limit // 5 - 1)
     text += "x" * (limit - len(text) + more)
-    got = getattr(answered(shape, **{field: text}), field)
+    got = getattr(parse_answer(shape, **{field: text}), field)
     assert len(got) <= limit
     assert got == text if not more else got.endswith("…")
     assert text.startswith(got.removesuffix("…").rstrip())
@@ -62,14 +62,14 @@ def test_what_is_too_long_is_cut(shape: str, field: str, more: int) -> None:
 
 @pytest.mark.parametrize(("count", "length"), [(3, 10), (9, 10), (1, 9_000)])
 def test_risks_that_are_too_many_or_too_long_are_cut(count: int, length: int) -> None:
-    made = answered("summary", risks=[{"claim": "x" * length, "where": "a.py", "kind": "other"}] * count)
+    made = parse_answer("summary", risks=[{"claim": "x" * length, "where": "a.py", "kind": "other"}] * count)
     assert isinstance(made, SummaryAnswer)
     assert [len(risk.claim) for risk in made.risks] == [min(length, SECTION)] * min(count, 8)
 
 
 @pytest.mark.parametrize("length", [81, 5_000])
 def test_a_theme_s_title_is_cut_and_the_overview_stays(length: int) -> None:
-    made = answered("overview", themes=[{"title": "x" * length, "pull_requests": [1]}])
+    made = parse_answer("overview", themes=[{"title": "x" * length, "pull_requests": [1]}])
     assert isinstance(made, OverviewAnswer)
     assert [(len(theme.title), theme.title[-1]) for theme in made.themes] == [(THEME_TITLE, "…")]
 
@@ -78,19 +78,19 @@ def test_a_theme_s_title_is_cut_and_the_overview_stays(length: int) -> None:
 @pytest.mark.parametrize("text", EMPTY)
 def test_what_is_empty_where_a_reader_looks_is_refused(shape: str, field: str, text: str) -> None:
     with pytest.raises(ValidationError, match=field):
-        answered(shape, **{field: text})
+        parse_answer(shape, **{field: text})
 
 
 @pytest.mark.parametrize(("shape", "field"), MAY_BE_EMPTY)
 @pytest.mark.parametrize("text", EMPTY)
 def test_what_is_shown_only_where_there_is_something_may_be_empty(shape: str, field: str, text: str) -> None:
-    assert getattr(answered(shape, **{field: text}), field) == ""
+    assert getattr(parse_answer(shape, **{field: text}), field) == ""
 
 
 @pytest.mark.parametrize("text", EMPTY)
 def test_a_theme_without_a_title_is_dropped_and_the_others_stay(text: str) -> None:
     themes = [{"title": text, "pull_requests": [1]}, {"title": "Retries", "pull_requests": [2]}]
-    made = answered("overview", themes=themes)
+    made = parse_answer("overview", themes=themes)
     assert isinstance(made, OverviewAnswer)
     assert [theme.title for theme in made.themes] == ["Retries"]
 

@@ -25,7 +25,7 @@ PATCH = "\n".join([*difflib.unified_diff(OLD, NEW, lineterm="")][2:])
 TREE = {PATH: "\n".join(NEW) + "\n"}
 
 
-def changed(number: int = 1) -> PullRequest:
+def make_change(number: int = 1) -> PullRequest:
     return pull(number, files=[changed_file(PATH, 1, 1, patch=PATCH)])
 
 
@@ -38,7 +38,7 @@ def prompt_with(tree: FileTree | None, request: PullRequest) -> str:
 
 
 def test_a_model_gets_the_whole_function_at_the_merge_commit() -> None:
-    tree, request = FileTree(TREE), changed()
+    tree, request = FileTree(TREE), make_change()
     prompt = prompt_with(tree, request)
     assert " def run(limit):" in prompt
     assert "     return limit" in prompt
@@ -47,7 +47,7 @@ def test_a_model_gets_the_whole_function_at_the_merge_commit() -> None:
 
 def test_of_an_open_pull_request_the_head_is_read() -> None:
     tree = FileTree(TREE)
-    request = replace(changed(), merge_commit=None, merged_at=None, state="OPEN")
+    request = replace(make_change(), merge_commit=None, merged_at=None, state="OPEN")
     prompt_with(tree, request)
     assert [commit for commit, *_ in tree.asked] == [request.head_commit]
 
@@ -59,7 +59,7 @@ def test_of_an_open_pull_request_the_head_is_read() -> None:
 )
 def test_without_the_files_the_diff_has_to_do(error: PrdigestError, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, "bot.services.summaries.source_reader"):
-        prompt = prompt_with(FileTree(TREE, error), changed(7))
+        prompt = prompt_with(FileTree(TREE, error), make_change(7))
     assert PATCH in prompt
     assert [record.getMessage() for record in caplog.records] == [
         f"octo/engine#7 is read without its files: {error}"
@@ -67,11 +67,13 @@ def test_without_the_files_the_diff_has_to_do(error: PrdigestError, caplog: pyte
 
 
 def test_where_there_are_no_files_nothing_is_said(caplog: pytest.LogCaptureFixture) -> None:
-    assert PATCH in prompt_with(None, changed())
+    assert PATCH in prompt_with(None, make_change())
     assert not caplog.records
 
 
 def test_without_a_model_nothing_is_read() -> None:
     tree = FileTree(TREE)
-    Summariser(None, "m", 30_000, read_sources=SourceReader(tree).read_sources).summarise_pull_request(changed())
+    Summariser(None, "m", 30_000, read_sources=SourceReader(tree).read_sources).summarise_pull_request(
+        make_change()
+    )
     assert tree.asked == []

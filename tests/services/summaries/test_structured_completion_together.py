@@ -65,7 +65,7 @@ def test_two_processes_that_ask_the_same_make_one_call(
         Caught(*asked, settings={}, folder=tmp_path, module="tests.services.summaries.asking_process")
         for _ in range(2)
     ]
-    outputs = [process.ended(timeout=30).stdout for process in processes]
+    outputs = [process.await_end(timeout=30).stdout for process in processes]
     assert outputs == ["from the one call\n"] * 2
     assert len(claude.requests) == 1
 

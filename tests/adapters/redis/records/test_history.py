@@ -330,16 +330,16 @@ class TestBackfilled:
     )
 
     @pytest.fixture
-    def filled(self, store: Redis) -> RedisBackfillLog:
+    def backfill_log(self, store: Redis) -> RedisBackfillLog:
         return RedisBackfillLog(store)
 
-    def test_a_day_that_nobody_filled_is_none(self, filled: RedisBackfillLog) -> None:
-        assert filled.get(REPOSITORY, DAY) is None
+    def test_a_day_that_nobody_filled_is_none(self, backfill_log: RedisBackfillLog) -> None:
+        assert backfill_log.get(REPOSITORY, DAY) is None
 
     @pytest.mark.parametrize("fill", [FACTS, HAIKU])
-    def test_what_was_done_comes_back(self, filled: RedisBackfillLog, fill: BackfillRecord) -> None:
-        filled.put(REPOSITORY, DAY, fill)
-        assert filled.get(REPOSITORY, DAY) == fill
+    def test_what_was_done_comes_back(self, backfill_log: RedisBackfillLog, fill: BackfillRecord) -> None:
+        backfill_log.put(REPOSITORY, DAY, fill)
+        assert backfill_log.get(REPOSITORY, DAY) == fill
 
     @pytest.mark.parametrize(
         ("first", "second", "expected"),
@@ -347,19 +347,23 @@ class TestBackfilled:
         ids=["deeper", "shallower", "another model"],
     )
     def test_facts_undo_no_summaries(
-        self, filled: RedisBackfillLog, first: BackfillRecord, second: BackfillRecord, expected: BackfillRecord
+        self,
+        backfill_log: RedisBackfillLog,
+        first: BackfillRecord,
+        second: BackfillRecord,
+        expected: BackfillRecord,
     ) -> None:
-        filled.put(REPOSITORY, DAY, first)
-        filled.put(REPOSITORY, DAY, second)
-        assert filled.get(REPOSITORY, DAY) == expected
+        backfill_log.put(REPOSITORY, DAY, first)
+        backfill_log.put(REPOSITORY, DAY, second)
+        assert backfill_log.get(REPOSITORY, DAY) == expected
 
-    def test_other_days_zones_and_repositories_are_others(self, filled: RedisBackfillLog) -> None:
-        filled.put(REPOSITORY, DAY, self.FACTS)
-        assert filled.get(REPOSITORY, LocalDay(date(2026, 2, 27), DAY.zone)) is None
-        assert filled.get(REPOSITORY, LocalDay(DAY.date, parse_zone("UTC"))) is None
-        assert filled.get(OTHER, DAY) is None
-        assert filled.get(Repository("OCTO", "Engine"), DAY) == self.FACTS
+    def test_other_days_zones_and_repositories_are_others(self, backfill_log: RedisBackfillLog) -> None:
+        backfill_log.put(REPOSITORY, DAY, self.FACTS)
+        assert backfill_log.get(REPOSITORY, LocalDay(date(2026, 2, 27), DAY.zone)) is None
+        assert backfill_log.get(REPOSITORY, LocalDay(DAY.date, parse_zone("UTC"))) is None
+        assert backfill_log.get(OTHER, DAY) is None
+        assert backfill_log.get(Repository("OCTO", "Engine"), DAY) == self.FACTS
 
-    def test_a_note_that_can_not_be_read_is_none(self, filled: RedisBackfillLog, store: Redis) -> None:
+    def test_a_note_that_can_not_be_read_is_none(self, backfill_log: RedisBackfillLog, store: Redis) -> None:
         store.hset("backfilled:octo/engine:America/Los_Angeles", "2026-02-28", "pfacts")
-        assert filled.get(REPOSITORY, DAY) is None
+        assert backfill_log.get(REPOSITORY, DAY) is None

@@ -171,7 +171,7 @@ AWAY: dict[str, Callable[[Redis], object]] = {
 
 @pytest.mark.slow
 def test_a_store_that_is_away_is_told_in_one_sentence() -> None:
-    def said(act: Callable[[Redis], object]) -> str:
+    def catch_refusal(act: Callable[[Redis], object]) -> str:
         with (
             connect_server(f"redis://127.0.0.1:{closed_port()}/0") as client,
             pytest.raises(StoreUnavailable) as caught,
@@ -180,7 +180,7 @@ def test_a_store_that_is_away_is_told_in_one_sentence() -> None:
         return str(caught.value)
 
     with ThreadPoolExecutor(len(AWAY)) as pool:
-        messages = dict(zip(AWAY, pool.map(said, AWAY.values()), strict=True))
+        messages = dict(zip(AWAY, pool.map(catch_refusal, AWAY.values()), strict=True))
     assert {
         name: ("REDIS_URL" in text, is_one_sentence(text)) for name, text in messages.items()
     } == dict.fromkeys(AWAY, (True, True))

@@ -24,7 +24,7 @@ from bot.adapters.redis.server.connection import RedisCache, RedisTimeouts, conn
 from bot.adapters.redis.server.errors import translate_redis_errors
 from bot.adapters.redis.server.probe import RedisProbe
 from bot.domain.errors import StoreUnavailable
-from tests.doctor.checks.test_store import checked
+from tests.doctor.checks.test_store import probe_store
 from tests.helpers.checks import closed_port, eventually, is_one_sentence
 from tests.helpers.records import answer_store, plant
 from tests.hostile.tables.store_faults import FAULTS, Fault
@@ -90,7 +90,7 @@ def test_each_fault_is_named_by_every_write_and_by_the_doctor(name: str) -> None
         # a plain SET replaces whatever is there
         acts = [act for kind, act in WRITES.items() if not (name == "another program's key" and kind == "set")]
         messages = [said_of(act, client) for act in acts]
-        lines, _ = checked(client)
+        lines, _ = probe_store(client)
     assert [each for each in messages if not (each.startswith(fault.sentence) and is_one_sentence(each))] == []
     assert not any("SECRET" in each for each in (*messages, *lines))
     fault_lines = [line for line in lines if fault.sentence in line]
@@ -103,7 +103,7 @@ def test_a_cluster_is_refused_at_the_start(name: str) -> None:
         assert said_of(require_durable, client) == (
             "The store is a Redis Cluster, which prdigest doesn't support: set REDIS_URL to a single server."
         )
-        assert checked(client)[0][0].startswith("! Store: can't be used -> The store is a Redis Cluster")
+        assert probe_store(client)[0][0].startswith("! Store: can't be used -> The store is a Redis Cluster")
 
 
 def test_a_fault_in_a_limiter_is_named_too() -> None:
@@ -154,7 +154,7 @@ def _start_for(server: ValkeyServer, seconds: float) -> None:
 
 
 @contextmanager
-def secured(certificate: Path) -> Iterator[int]:
+def serve_tls(certificate: Path) -> Iterator[int]:
     """The port of a server that speaks TLS alone."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
@@ -180,7 +180,7 @@ TLS = {
 
 @pytest.mark.parametrize(("address", "prefix"), TLS.items())
 def test_what_is_wrong_about_tls_is_named(address: str, prefix: str, certificate: Path) -> None:
-    with secured(certificate) as port, connect_server(address.format(port=port), timeouts=HASTY) as client:
+    with serve_tls(certificate) as port, connect_server(address.format(port=port), timeouts=HASTY) as client:
         message = said_of(lambda each: RedisProbe(each).check_writing(), client)
     assert message.startswith(prefix)
     assert is_one_sentence(message)

@@ -59,7 +59,7 @@ def full() -> Iterator[str]:
         yield f"redis://127.0.0.1:{listener.getsockname()[1]}/0"
 
 
-def refused(url: str) -> dict[str, tuple[float, Exception]]:
+def time_refusals(url: str) -> dict[str, tuple[float, Exception]]:
     """How long each act takes against that address, each with a client of its own, and what it raises."""
 
     def run(act: Callable[[Redis], object]) -> tuple[float, Exception]:
@@ -77,7 +77,7 @@ def refused(url: str) -> dict[str, tuple[float, Exception]]:
 @pytest.mark.slow
 def test_a_store_that_is_away_is_known_to_be_in_time(request: pytest.FixtureRequest, place: str) -> None:
     url = f"redis://127.0.0.1:{closed_port()}/0" if place == "closed" else str(request.getfixturevalue(place))
-    refusals = refused(url)
+    refusals = time_refusals(url)
     assert {name: type(error) for name, (_, error) in refusals.items()} == dict.fromkeys(ACTS, StoreUnavailable)
     assert all(is_one_sentence(str(error)) for _, error in refusals.values())
     assert max(seconds for seconds, _ in refusals.values()) < SECONDS

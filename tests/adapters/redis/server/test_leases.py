@@ -32,7 +32,7 @@ class Seen:
 
 
 @pytest.fixture(scope="module")
-def seen(store_url: str) -> Seen:
+def lease_sightings(store_url: str) -> Seen:
     with connect_server(store_url) as client, ExitStack() as stack, ThreadPoolExecutor(3) as pool:
         client.flushall()
         killed = stack.enter_context(holder(store_url, "cache", "killed"))
@@ -65,20 +65,20 @@ def entered_again(client: Redis, name: str) -> str:
         return refusal(client, name)
 
 
-def test_a_killed_holders_lease_is_free_after_its_lifetime(seen: Seen) -> None:
-    assert LEASE_SECONDS / 2 < seen.freed_after < LEASE_SECONDS + 2
+def test_a_killed_holders_lease_is_free_after_its_lifetime(lease_sightings: Seen) -> None:
+    assert LEASE_SECONDS / 2 < lease_sightings.freed_after < LEASE_SECONDS + 2
 
 
-def test_a_living_holder_keeps_its_lease_beyond_the_lifetime(seen: Seen) -> None:
-    assert seen.kept
+def test_a_living_holder_keeps_its_lease_beyond_the_lifetime(lease_sightings: Seen) -> None:
+    assert lease_sightings.kept
 
 
-def test_who_waited_in_vain_for_the_right_to_post_is_told_in_a_sentence(seen: Seen) -> None:
-    assert seen.refused.startswith("Another process is posting this")
+def test_who_waited_in_vain_for_the_right_to_post_is_told_in_a_sentence(lease_sightings: Seen) -> None:
+    assert lease_sightings.refused.startswith("Another process is posting this")
 
 
-def test_a_lease_is_not_entered_again_by_its_holder(seen: Seen) -> None:
-    assert seen.refused_own
+def test_a_lease_is_not_entered_again_by_its_holder(lease_sightings: Seen) -> None:
+    assert lease_sightings.refused_own
 
 
 def test_a_lease_has_one_holder_among_processes(store: Redis, store_url: str) -> None:

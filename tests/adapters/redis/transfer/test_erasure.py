@@ -62,13 +62,13 @@ def test_what_another_bot_on_the_same_server_stores_stays(store: Redis) -> None:
 
 
 def test_her_jobs_leave_their_queues_and_those_of_others_stay(store: Redis) -> None:
-    def put(queue: str, name: str, user: str, text: str = "") -> None:
+    def put_job(queue: str, name: str, user: str, text: str = "") -> None:
         store.hset(f"dramatiq:{queue}.msgs", name, json.dumps({"args": [{"user": user, "text": text}]}))
 
     for name, user, text in (("1", "U0ADA", ""), ("2", "U0BEN", "<@U0ADA>"), ("3", "U0BEN", "")):
-        put("prdigest", name, user, text)
+        put_job("prdigest", name, user, text)
         store.rpush("dramatiq:prdigest", name)
-    put("prdigest.XQ", "4", "U0ADA")
+    put_job("prdigest.XQ", "4", "U0ADA")
     store.zadd("dramatiq:prdigest.XQ", {"4": 1.0})
     counts = StoreEraser(store).erase(ADA)
     assert counts == {"jobs that wait": ErasureCount(2, 1)}

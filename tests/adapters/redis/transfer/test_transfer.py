@@ -40,20 +40,24 @@ SUBSCRIPTION = Subscription("C0DIGEST", REPOSITORY, Timing(time(8), ZoneInfo("Eu
 RUNS = [Run(NOON + timedelta(days=n), DIGEST, RunOutcome.POSTED, HARD) for n in range(3)]
 
 
-def unseen(done: int, total: int) -> None:
+def ignore_progress(done: int, total: int) -> None:
     """No progress bar."""
 
 
-def exported(store: Redis) -> list[str]:
-    return list(StoreTransfer(store).export_lines(AT, unseen))
+def export_lines(store: Redis) -> list[str]:
+    return list(StoreTransfer(store).export_lines(AT, ignore_progress))
 
 
 def as_file(lines: Iterable[str]) -> BytesIO:
     return BytesIO("".join(f"{line}\n" for line in lines).encode())
 
 
-def restored(
-    store: Redis, lines: Iterable[str], progress: Callable[[int, int], None] = unseen, *, overwrite: bool = False
+def restore_lines(
+    store: Redis,
+    lines: Iterable[str],
+    progress: Callable[[int, int], None] = ignore_progress,
+    *,
+    overwrite: bool = False,
 ) -> dict[str, int]:
     return dict(StoreTransfer(store).import_file(as_file(lines), progress, overwrite=overwrite))
 
@@ -65,10 +69,10 @@ def export_of(*records: Any, schema: int = CURRENT_SCHEMA) -> list[str]:
     return [json.dumps(each) for each in (head, *told, {"prdigest": "end", "records": len(records)})]
 
 
-def refused(store: Redis, file: BytesIO) -> str:
+def catch_refusal(store: Redis, file: BytesIO) -> str:
     """Why a file is not taken; nothing of it is."""
     with pytest.raises(UsageError) as caught:
-        StoreTransfer(store).import_file(file, unseen, overwrite=False)
+        StoreTransfer(store).import_file(file, ignore_progress, overwrite=False)
     assert store.dbsize() == 0
     assert is_one_sentence(str(caught.value)), caught.value
     return str(caught.value)
@@ -109,7 +113,7 @@ def test_an_export_is_lines_of_json_that_a_person_can_read(store: Redis) -> None
     RedisRunLog(store).add_run(RUNS[0])
     journal = {"version": 1, "at": "2026-02-28T20:00:00Z", "key": DIGEST, "outcome": "posted", "detail": HARD}
     text = json.dumps(journal, ensure_ascii=False, separators=(",", ":"))
-    assert exported(store) == [
+    assert export_lines(store) == [
         '{"prdigest": "export", "schema": 2, "at": "2026-03-01T06:30:00+00:00"}',
         '{"key": "agenda", "type": "zset", "value": {"mend:abc": 1772308800}}',
         f'{{"key": "{DIGEST}", "type": "hash", "value": {{"lead": "100.0", "plan": ""}}}}',
@@ -120,15 +124,15 @@ def test_an_export_is_lines_of_json_that_a_person_can_read(store: Redis) -> None
 
 
 def test_an_empty_store_has_an_export_too(store: Redis) -> None:
-    lines = exported(store)
+    lines = export_lines(store)
     assert [json.loads(line)["prdigest"] for line in lines] == ["export", "end"]
     store.flushdb()
-    assert restored(store, lines) == {}
+    assert restore_lines(store, lines) == {}
 
 
 def test_an_export_has_all_that_is_kept_for_good_and_nothing_else(store: Redis) -> None:
     fill(store)
-    keys = [json.loads(line)["key"] for line in exported(store)[1:-1]]
+    keys = [json.loads(line)["key"] for line in export_lines(store)[1:-1]]
     assert keys == sorted(keys)
     assert {each.prefix for each in EXPORTED_FAMILIES} == {
         each.prefix for each in EXPORTED_FAMILIES if any(map(each.has_key, keys))
@@ -140,29 +144,29 @@ def test_a_large_hash_is_told_in_several_lines(store: Redis) -> None:
     fields = {f"{number:03}": f"vote {number}" for number in range(250)}
     for name, vote in fields.items():
         RedisFeedbackStore(store).put(name, vote)
-    lines = exported(store)
+    lines = export_lines(store)
     values = [json.loads(line)["value"] for line in lines[1:-1]]
     assert [len(value) for value in values] == [100, 100, 50]
     store.flushdb()
-    assert restored(store, lines) == {"votes": 250}
+    assert restore_lines(store, lines) == {"votes": 250}
     assert sorted(RedisFeedbackStore(store).list_votes()) == sorted(fields.values())
 
 
 def test_an_older_store_is_migrated_before_it_is_exported(store: Redis) -> None:
     store.set("thread:C0DIGEST:100.0", b"p{}", ex=60)
-    assert len(exported(store)) == 3
+    assert len(export_lines(store)) == 3
     assert store.ttl("thread:C0DIGEST:100.0") == -1
 
 
 def test_a_key_that_goes_while_the_export_runs_is_left_out(store: Redis) -> None:
     for number in range(120):
         RedisThreadStateStore(store).put(f"thread:C0DIGEST:{number:03}", "said")
-    lines = StoreTransfer(store).export_lines(AT, unseen)
+    lines = StoreTransfer(store).export_lines(AT, ignore_progress)
     began = [next(lines), next(lines)]
     store.delete("thread:C0DIGEST:119")
     lines_of_it = [*began, *lines]
     store.flushdb()
-    assert restored(store, lines_of_it) == {"thread": 119}
+    assert restore_lines(store, lines_of_it) == {"thread": 119}
 
 
 NOT_OURS: dict[str, tuple[str, Callable[[Redis], object]]] = {
@@ -182,7 +186,7 @@ def test_what_prdigest_never_wrote_is_named_instead_of_lost(
 ) -> None:
     write(store)
     with pytest.raises(StoreUnavailable, match=f"prdigest did not write the store's key '{key}'") as caught:
-        exported(store)
+        export_lines(store)
     assert is_one_sentence(str(caught.value))
 
 
@@ -191,9 +195,9 @@ def test_what_prdigest_never_wrote_is_named_instead_of_lost(
 
 def test_everything_is_there_after_it_moved(store: Redis) -> None:
     fill(store)
-    lines = exported(store)
+    lines = export_lines(store)
     store.flushdb()
-    assert restored(store, lines) == {
+    assert restore_lines(store, lines) == {
         "subscriptions": 1,
         "agenda": 2,
         "journal": 3,
@@ -222,7 +226,7 @@ def test_everything_is_there_after_it_moved(store: Redis) -> None:
     assert read_hash(store, "history:octo/engine") == {"7": LONG, "8": ""}
     assert {store.ttl(key) for key in store.scan_iter()} == {-1}
     assert store.get(SCHEMA_KEY) == b"2"
-    assert exported(store) == lines
+    assert export_lines(store) == lines
     assert RedisDueQueue(store).move(NextDigest(SUBSCRIPTION.id), NOON, NOON + timedelta(days=1)), "to the second"
 
 
@@ -245,7 +249,7 @@ def records(draw: st.DrawFn) -> tuple[str, str, Any]:
     return key, family.type, draw(VALUES[family.type])
 
 
-def put(store: Redis, key: str, kind: str, value: Any) -> None:
+def put_value(store: Redis, key: str, kind: str, value: Any) -> None:
     if kind == "string":
         store.set(key, pack_value(value))
     elif kind == "list":
@@ -262,11 +266,11 @@ def test_any_export_comes_back_to_the_letter(store_url: str, held: list[tuple[st
     with connect_server(store_url) as store:
         store.flushdb()
         for record in held:
-            put(store, *record)
-        lines = exported(store)
+            put_value(store, *record)
+        lines = export_lines(store)
         store.flushdb()
-        restored(store, lines)
-        assert exported(store) == lines
+        restore_lines(store, lines)
+        assert export_lines(store) == lines
         restored_values = {each["key"]: each["value"] for each in map(json.loads, lines[1:-1])}
         assert restored_values == {key: value for key, _, value in held}
 
@@ -278,7 +282,7 @@ def test_how_far_it_is_can_be_seen(store: Redis) -> None:
     into: list[tuple[int, int]] = []
     lines = list(StoreTransfer(store).export_lines(AT, lambda *seen: out.append(seen)))
     store.flushdb()
-    restored(store, lines, lambda *seen: into.append(seen))
+    restore_lines(store, lines, lambda *seen: into.append(seen))
     assert out == [(0, 120), (50, 120), (100, 120), (120, 120)]
     assert into == [(50, 120), (100, 120), (120, 120)]
 
@@ -349,29 +353,29 @@ def test_a_file_that_is_no_good_export_is_refused_before_anything_is_written(
     store: Redis, lines: Sequence[str | bytes], expected: str
 ) -> None:
     file = BytesIO(b"".join((line if isinstance(line, bytes) else line.encode()) + b"\n" for line in lines))
-    assert expected in refused(store, file)
+    assert expected in catch_refusal(store, file)
 
 
 @pytest.mark.slow
 def test_a_line_that_never_ends_is_not_read_to_its_end(store: Redis) -> None:
     file = BytesIO(GOOD[0].encode() + b"\n" + b" " * (MAX_LINE_BYTES + 9))
-    assert refused(store, file) == "Line 2 is longer than 64 MB: prdigest did not write it."
+    assert catch_refusal(store, file) == "Line 2 is longer than 64 MB: prdigest did not write it."
     assert file.tell() == len(GOOD[0]) + 1 + MAX_LINE_BYTES + 1
 
 
 def test_a_store_with_records_is_left_as_it_is(store: Redis) -> None:
     fill(store)
-    before = exported(store)
+    before = export_lines(store)
     with pytest.raises(UsageError, match="already contains 17 records") as caught:
-        restored(store, GOOD)
+        restore_lines(store, GOOD)
     assert is_one_sentence(str(caught.value))
-    assert exported(store) == before
+    assert export_lines(store) == before
 
 
 def test_a_store_with_a_cache_alone_is_empty(store: Redis) -> None:
     RedisCache(store).put("entry:v:octo/engine#7", "{}", timedelta(days=1))
     migrate_schema(store)
-    assert restored(store, GOOD) == {"votes": 1}
+    assert restore_lines(store, GOOD) == {"votes": 1}
 
 
 def test_overwriting_replaces_what_the_file_holds_and_leaves_the_rest(store: Redis) -> None:
@@ -380,7 +384,7 @@ def test_overwriting_replaces_what_the_file_holds_and_leaves_the_rest(store: Red
     moved = export_of(
         (DIGEST, "hash", {"lead": "200.0"}), ("journal", "list", ["{}"]), ("thread:new", "string", "")
     )
-    assert restored(store, moved, overwrite=True) == {"digest": 1, "journal": 1, "thread": 1}
+    assert restore_lines(store, moved, overwrite=True) == {"digest": 1, "journal": 1, "thread": 1}
     assert read_hash(store, DIGEST) == {"lead": "200.0"}
     assert (store.ttl(DIGEST), store.llen("journal")) == (-1, 1)
     assert RedisThreadStateStore(store).get("thread:C0DIGEST:100.0") == HARD
@@ -403,10 +407,10 @@ def broken_off(store: Redis) -> list[str]:
     """The lines of an import that ended after its first fifty."""
     for number in range(120):
         RedisThreadStateStore(store).put(f"thread:C0DIGEST:{number}", f"said {number}")
-    lines = exported(store)
+    lines = export_lines(store)
     store.flushdb()
     with pytest.raises(Died):
-        restored(store, lines, die)
+        restore_lines(store, lines, die)
     return lines
 
 
@@ -415,21 +419,21 @@ def test_nobody_takes_half_an_import_for_a_whole_store(store: Redis, broken_off:
     with pytest.raises(StoreUnavailable, match="import into this store is not finished"):
         migrate_schema(store)
     with pytest.raises(StoreUnavailable, match="import into this store is not finished"):
-        exported(store)
+        export_lines(store)
 
 
 def test_running_it_again_finishes_it(store: Redis, broken_off: list[str]) -> None:
-    assert restored(store, broken_off) == {"thread": 120}
-    assert exported(store) == broken_off
+    assert restore_lines(store, broken_off) == {"thread": 120}
+    assert export_lines(store) == broken_off
 
 
 def test_another_file_is_not_mixed_into_it_unasked(store: Redis, broken_off: list[str]) -> None:
     with pytest.raises(UsageError, match="another file was interrupted") as caught:
-        restored(store, GOOD)
+        restore_lines(store, GOOD)
     assert is_one_sentence(str(caught.value))
     assert store.exists("votes") == 0
-    assert restored(store, GOOD, overwrite=True) == {"votes": 1}
-    assert len(exported(store)) == 53
+    assert restore_lines(store, GOOD, overwrite=True) == {"votes": 1}
+    assert len(export_lines(store)) == 53
 
 
 # schemas
@@ -441,14 +445,14 @@ def test_an_export_of_an_older_schema_is_migrated_with_all_that_is_there(
 ) -> None:
     migrate_schema(store)
     store.set("thread:old", b"pold", ex=60)
-    restored(store, export_of(("thread:1", "string", "new"), schema=schema), overwrite=True)
+    restore_lines(store, export_of(("thread:1", "string", "new"), schema=schema), overwrite=True)
     assert (store.ttl("thread:old"), store.get(SCHEMA_KEY)) == (lifetime, b"2")
     assert RedisThreadStateStore(store).get("thread:1") == "new"
 
 
 def test_an_older_store_is_migrated_before_it_is_added_to(store: Redis) -> None:
     store.set("thread:old", b"pold", ex=60)
-    restored(store, export_of(("thread:1", "string", "new")), overwrite=True)
+    restore_lines(store, export_of(("thread:1", "string", "new")), overwrite=True)
     assert (store.ttl("thread:old"), store.ttl("thread:1"), store.get(SCHEMA_KEY)) == (-1, -1, b"2")
 
 
@@ -456,14 +460,14 @@ def test_an_older_store_is_migrated_before_it_is_added_to(store: Redis) -> None:
 def test_a_newer_store_is_not_written_to(store: Redis, overwrite: bool) -> None:
     store.set(SCHEMA_KEY, CURRENT_SCHEMA + 1)
     with pytest.raises(StoreUnavailable, match="newer prdigest"):
-        restored(store, GOOD, overwrite=overwrite)
+        restore_lines(store, GOOD, overwrite=overwrite)
     assert [store.get(SCHEMA_KEY), store.dbsize()] == [b"3", 1]
 
 
 @pytest.mark.slow
 def test_a_store_that_is_away_is_told_in_one_sentence() -> None:
     with connect_server(f"redis://127.0.0.1:{closed_port()}/0") as client:
-        for act in (lambda: exported(client), lambda: restored(client, GOOD)):
+        for act in (lambda: export_lines(client), lambda: restore_lines(client, GOOD)):
             with pytest.raises(StoreUnavailable) as caught:
                 act()
             assert is_one_sentence(str(caught.value))

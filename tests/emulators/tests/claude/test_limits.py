@@ -9,11 +9,11 @@ import httpx2
 import pytest
 from anthropic import Anthropic
 
-from tests.emulators.claude.questions import HELLO, MODEL, TEXT, ask, closed, formatted
+from tests.emulators.claude.questions import HELLO, MODEL, TEXT, ask, make_closed_schema, make_output_config
 from tests.emulators.claude.server import ClaudeEmulator, Json
 
 
-def marked(count: int) -> list[dict[str, Any]]:
+def make_marked_blocks(count: int) -> list[dict[str, Any]]:
     return [{"type": "text", "text": "x", "cache_control": {"type": "ephemeral"}}] * count
 
 
@@ -34,8 +34,8 @@ def marked(count: int) -> list[dict[str, Any]]:
         ({"extra_body": {"temperature": 0}}, "temperature"),
         ({"extra_body": {"top_p": 1}}, "top_p"),
         ({"extra_body": {"top_k": 1}}, "top_k"),
-        ({"system": marked(5)}, "cache_control"),
-        ({"system": marked(4), "cache_control": {"type": "ephemeral"}}, "cache_control"),
+        ({"system": make_marked_blocks(5)}, "cache_control"),
+        ({"system": make_marked_blocks(4), "cache_control": {"type": "ephemeral"}}, "cache_control"),
         ({"tool_choice": {"type": "any"}}, "tools"),
         ({"output_config": {"format": {"type": "text", "schema": {}}}}, "json_schema"),
         ({"output_config": {"format": {"type": "json_schema"}}}, "schema: Field required"),
@@ -54,7 +54,7 @@ def test_a_wrong_request_is_refused(strict: Anthropic, overrides: dict[str, Any]
         (
             {
                 "tool_choice": {"type": "tool", "name": "t"},
-                "tools": [{"name": "t", "input_schema": closed()}],
+                "tools": [{"name": "t", "input_schema": make_closed_schema()}],
             },
             "tool_choice",
         ),
@@ -72,25 +72,25 @@ def test_the_larger_models_always_think(
     ("schema", "message"),
     [
         ({"type": "object", "properties": {}}, "additionalProperties"),
-        (closed(a={"type": "array", "items": {"type": "object"}}), "schema.a.items: for 'object'"),
-        (closed(a={"anyOf": [{"type": ["object", "null"]}]}), "schema.a.anyOf"),
-        ({**closed(), "$defs": {"d": {"type": "string", "maxLength": 5}}}, "maxLength"),
-        (closed(a={"type": "integer", "minimum": 1}), "minimum"),
-        (closed(a={"type": "string", "pattern": "x"}), "pattern"),
-        (closed(a={"type": "array", "items": TEXT, "maxItems": 3}), "maxItems"),
-        (closed(a={"type": "array", "items": TEXT, "minItems": 2}), "minItems"),
-        (closed(a={"oneOf": [TEXT]}), "oneOf"),
+        (make_closed_schema(a={"type": "array", "items": {"type": "object"}}), "schema.a.items: for 'object'"),
+        (make_closed_schema(a={"anyOf": [{"type": ["object", "null"]}]}), "schema.a.anyOf"),
+        ({**make_closed_schema(), "$defs": {"d": {"type": "string", "maxLength": 5}}}, "maxLength"),
+        (make_closed_schema(a={"type": "integer", "minimum": 1}), "minimum"),
+        (make_closed_schema(a={"type": "string", "pattern": "x"}), "pattern"),
+        (make_closed_schema(a={"type": "array", "items": TEXT, "maxItems": 3}), "maxItems"),
+        (make_closed_schema(a={"type": "array", "items": TEXT, "minItems": 2}), "minItems"),
+        (make_closed_schema(a={"oneOf": [TEXT]}), "oneOf"),
     ],
 )
 def test_a_schema_the_service_does_not_take(strict: Anthropic, schema: dict[str, Any], message: str) -> None:
     with pytest.raises(anthropic.BadRequestError, match=message):
-        ask(strict, **formatted(schema))
+        ask(strict, **make_output_config(schema))
 
 
 def test_a_property_may_be_called_like_a_keyword(sdk: Anthropic, claude: ClaudeEmulator) -> None:
     claude.script(Json({"pattern": "p", "items": ["i"]}))
-    schema = closed(pattern=TEXT, items={"type": "array", "items": TEXT, "minItems": 1})
-    assert ask(sdk, **formatted(schema)).stop_reason == "end_turn"
+    schema = make_closed_schema(pattern=TEXT, items={"type": "array", "items": TEXT, "minItems": 1})
+    assert ask(sdk, **make_output_config(schema)).stop_reason == "end_turn"
 
 
 def test_an_unknown_model_is_not_found(strict: Anthropic) -> None:

@@ -12,7 +12,17 @@ import anthropic
 import pytest
 from anthropic import Anthropic
 
-from tests.emulators.claude.questions import HELLO, MODEL, OVERVIEW, SUMMARY, TEXT, ask, closed, formatted, text_of
+from tests.emulators.claude.questions import (
+    HELLO,
+    MODEL,
+    OVERVIEW,
+    SUMMARY,
+    TEXT,
+    ask,
+    make_closed_schema,
+    make_output_config,
+    text_of,
+)
 from tests.emulators.claude.server import (
     ClaudeEmulator,
     Drop,
@@ -52,7 +62,7 @@ def test_an_older_model_answers_without_a_thought(strict: Anthropic) -> None:
 def test_the_default_answer_fits_the_schema(
     sdk: Anthropic, claude: ClaudeEmulator, schema: dict[str, Any], expected: dict[str, Any]
 ) -> None:
-    assert json.loads(text_of(ask(sdk, **formatted(schema)))) == expected
+    assert json.loads(text_of(ask(sdk, **make_output_config(schema)))) == expected
     assert claude.problems == []
 
 
@@ -60,9 +70,9 @@ def test_a_scripted_answer_must_fit_the_schema(sdk: Anthropic, claude: ClaudeEmu
     wrong = summary_answer(type="HUGE")
     claude.script(Json(wrong), Json(wrong, lenient=True))
     with pytest.raises(anthropic.InternalServerError, match="HUGE"):
-        ask(sdk, **formatted(SUMMARY))
+        ask(sdk, **make_output_config(SUMMARY))
     assert "$.type" in claude.problems[0]
-    assert json.loads(text_of(ask(sdk, **formatted(SUMMARY)))) == wrong
+    assert json.loads(text_of(ask(sdk, **make_output_config(SUMMARY)))) == wrong
 
 
 def test_a_fault_in_the_answerer_is_reported(sdk: Anthropic, claude: ClaudeEmulator) -> None:
@@ -88,7 +98,7 @@ def test_refusal_and_truncation_show_in_the_stop_reason(sdk: Anthropic, claude: 
 
 
 def test_a_tool_is_called_and_answered(sdk: Anthropic, claude: ClaudeEmulator) -> None:
-    tools = [{"name": "read", "description": "Read.", "input_schema": closed(path=TEXT)}]
+    tools = [{"name": "read", "description": "Read.", "input_schema": make_closed_schema(path=TEXT)}]
     claude.script(ToolUse("read", {"path": "a.py"}, text="Let me look."), Text("Done"))
     called = ask(sdk, tools=tools)
     use = called.content[-1]
@@ -117,7 +127,7 @@ def test_a_stream_brings_the_same_answer_in_pieces(sdk: Anthropic, claude: Claud
 
 def test_a_stream_has_the_events_of_the_service(sdk: Anthropic, claude: ClaudeEmulator) -> None:
     claude.script(ToolUse("read", {"path": "a"}))
-    tools = [{"name": "read", "input_schema": closed(path=TEXT)}]
+    tools = [{"name": "read", "input_schema": make_closed_schema(path=TEXT)}]
     kinds = [event.type for event in ask(sdk, stream=True, tools=tools)]
     block = ["content_block_start", "content_block_delta", "content_block_stop"]
     assert kinds[:4] == ["message_start", *block[:2], "content_block_delta"]
@@ -208,7 +218,7 @@ def test_the_sdk_retries_an_overload(claude: ClaudeEmulator, sdk: Anthropic) -> 
 
 
 def test_characters_are_counted_over_all_requests(sdk: Anthropic, claude: ClaudeEmulator) -> None:
-    ask(sdk, system="S", **formatted(SUMMARY))
+    ask(sdk, system="S", **make_output_config(SUMMARY))
     ask(sdk)
     expected = len(json.dumps("S")) + 2 * len(json.dumps(HELLO)) + len(json.dumps(SUMMARY))
     assert claude.input_characters() == expected

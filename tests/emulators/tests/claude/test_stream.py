@@ -10,11 +10,11 @@ import httpx2
 import pytest
 from anthropic import Anthropic
 
-from tests.emulators.claude.questions import HELLO, MODEL, TOOLS, ask, streamed, text_of
+from tests.emulators.claude.questions import HELLO, MODEL, TOOLS, ask, stream_message, text_of
 from tests.emulators.claude.server import ClaudeEmulator, Cut, MidStreamError, Stall, Text, ToolUse
 
 
-def heard(sdk: Anthropic, into: list[str], **overrides: Any) -> None:
+def hear_stream(sdk: Anthropic, into: list[str], **overrides: Any) -> None:
     """Listen to a stream's text until it ends or breaks."""
     with sdk.messages.stream(**{"model": MODEL, "max_tokens": 500, "messages": HELLO, **overrides}) as stream:
         into.extend(stream.text_stream)
@@ -36,7 +36,7 @@ def test_a_step_has_its_own_pace(sdk: Anthropic, claude: ClaudeEmulator, stream:
     claude.pace = 5
     claude.script(Text("one two three", pace=0.01))
     began = time.monotonic()
-    text = text_of(streamed(sdk) if stream else ask(sdk))
+    text = text_of(stream_message(sdk) if stream else ask(sdk))
     spent = time.monotonic() - began
     assert text == "one two three"
     # ten events at least; without a stream there is nothing to pace
@@ -64,7 +64,7 @@ def test_a_stall_ends_as_any_answer(
 ) -> None:
     claude.script(Stall(before, 0.05, rest))
     began = time.monotonic()
-    message = streamed(sdk) if stream else ask(sdk)
+    message = stream_message(sdk) if stream else ask(sdk)
     assert (text_of(message), message.stop_reason) == (before + rest, "end_turn")
     assert time.monotonic() - began >= 0.05
 
@@ -73,7 +73,7 @@ def test_a_stall_ends_as_any_answer(
 def test_pings_keep_the_sdk_from_timing_out(sdk: Anthropic, claude: ClaudeEmulator) -> None:
     claude.script(Stall("Half", 1.3, " rest", pings=9))
     pieces: list[str] = []
-    heard(sdk, pieces, timeout=1)
+    hear_stream(sdk, pieces, timeout=1)
     assert pieces == ["Half", " rest"]
 
 
@@ -83,7 +83,7 @@ def test_silence_without_pings_times_out_with_the_error_of_the_http_client(
     claude.script(Stall("Half", 20, pings=0))
     pieces: list[str] = []
     with pytest.raises(httpx2.ReadTimeout):
-        heard(sdk.with_options(max_retries=2), pieces, timeout=1)
+        hear_stream(sdk.with_options(max_retries=2), pieces, timeout=1)
     assert (pieces, len(claude.requests)) == (["Half"], 1)
 
 
@@ -98,7 +98,7 @@ def test_an_error_breaks_a_stream_and_is_not_retried(
     claude.script(MidStreamError(before, kind))
     pieces: list[str] = []
     with pytest.raises(anthropic.APIStatusError) as caught:
-        heard(sdk.with_options(max_retries=2), pieces)
+        hear_stream(sdk.with_options(max_retries=2), pieces)
     assert ("".join(pieces), caught.value.status_code, caught.value.type) == (before, 200, kind)
     assert type(caught.value) is anthropic.APIStatusError
     assert len(claude.requests) == 1
@@ -114,7 +114,7 @@ def test_a_cut_arrives_as_an_error_of_the_http_client(sdk: Anthropic, claude: Cl
     claude.script(Cut(before))
     pieces: list[str] = []
     with pytest.raises(httpx2.RemoteProtocolError):
-        heard(sdk.with_options(max_retries=2), pieces)
+        hear_stream(sdk.with_options(max_retries=2), pieces)
     assert ("".join(pieces), len(claude.requests)) == (before, 1)
 
 
@@ -123,7 +123,7 @@ def test_a_clean_cut_shows_only_in_the_missing_stop_reason(
     sdk: Anthropic, claude: ClaudeEmulator, before: str
 ) -> None:
     claude.script(Cut(before, clean=True))
-    message = streamed(sdk)
+    message = stream_message(sdk)
     assert (text_of(message), message.stop_reason) == (before, None)
 
 
@@ -138,8 +138,8 @@ def test_a_broken_stream_leaves_the_emulator_in_order(
 ) -> None:
     claude.script(step)
     with pytest.raises((anthropic.APIStatusError, httpx2.RemoteProtocolError)):
-        streamed(sdk)
-    assert text_of(streamed(sdk)) == "Nothing to add."
+        stream_message(sdk)
+    assert text_of(stream_message(sdk)) == "Nothing to add."
     assert (claude.problems, claude.in_flight_peak) == ([], 1)
 
 
@@ -163,9 +163,9 @@ def test_the_usage_of_every_answer_is_kept_in_order(sdk: Anthropic, claude: Clau
     claude.script(Text("x" * 40), MidStreamError("x" * 80), Text("x" * 120))
     ask(sdk)
     with pytest.raises(anthropic.APIStatusError):
-        streamed(sdk)
+        stream_message(sdk)
     with pytest.raises(anthropic.BadRequestError):
         ask(sdk, max_tokens=0)
-    last = streamed(sdk)
+    last = stream_message(sdk)
     assert [usage["output_tokens"] for usage in claude.usages] == [10, 20, 30]
     assert last.usage.to_dict() == claude.usages[-1]

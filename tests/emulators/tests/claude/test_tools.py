@@ -8,10 +8,20 @@ import anthropic
 import pytest
 from anthropic import Anthropic
 
-from tests.emulators.claude.questions import FIND, HELLO, READ, TOOLS, answered, ask, closed, streamed, text_of
+from tests.emulators.claude.questions import (
+    FIND,
+    HELLO,
+    READ,
+    TOOLS,
+    answer_calls,
+    ask,
+    make_closed_schema,
+    stream_message,
+    text_of,
+)
 from tests.emulators.claude.server import ClaudeEmulator, MidStreamError, Step, Text, ToolUse, ToolUses
 
-ASKS = pytest.mark.parametrize("asks", [ask, streamed], ids=["create", "stream"])
+ASKS = pytest.mark.parametrize("asks", [ask, stream_message], ids=["create", "stream"])
 
 # --- what the service refuses
 
@@ -32,11 +42,11 @@ def tool(**overrides: Any) -> dict[str, Any]:
         ([{"name": "read"}], "input_schema: Field required"),
         ([tool(input_schema={"type": "string"})], "input_schema.type"),
         ([tool(input_schema={})], "input_schema.type"),
-        ([tool(input_schema={"type": "object", "anyOf": [closed()]})], "top level"),
+        ([tool(input_schema={"type": "object", "anyOf": [make_closed_schema()]})], "top level"),
         ([tool(input_schema={"type": "object", "properties": {"a": {"type": "words"}}})], "schema is invalid"),
         ([tool(strict="yes")], "strict"),
         ([tool(strict=True, input_schema={"type": "object"})], "additionalProperties"),
-        ([tool(strict=True, input_schema=closed(a={"type": "string", "maxLength": 5}))], "maxLength"),
+        ([tool(strict=True, input_schema=make_closed_schema(a={"type": "string", "maxLength": 5}))], "maxLength"),
     ],
 )
 def test_a_wrong_tool_is_refused(strict: Anthropic, tools: list[Any], message: str) -> None:
@@ -80,7 +90,7 @@ def test_the_larger_models_take_none(strict: Anthropic, model: str) -> None:
 @ASKS
 def test_a_conversation_with_calls_needs_its_tools(sdk: Anthropic, claude: ClaudeEmulator, asks: Any) -> None:
     claude.script(ToolUse("read", {"path": "a.py"}), Text("Done"))
-    turns = answered(asks(sdk, tools=TOOLS))
+    turns = answer_calls(asks(sdk, tools=TOOLS))
     with pytest.raises(anthropic.BadRequestError, match="must define tools"):
         asks(sdk, messages=turns)
     assert text_of(asks(sdk, messages=turns, tools=TOOLS, tool_choice={"type": "none"})) == "Done"
@@ -88,7 +98,7 @@ def test_a_conversation_with_calls_needs_its_tools(sdk: Anthropic, claude: Claud
 
 def test_results_come_before_anything_else(sdk: Anthropic, claude: ClaudeEmulator) -> None:
     claude.script(ToolUse("read", {"path": "a.py"}), Text("Done"))
-    *turns, last = answered(ask(sdk, tools=TOOLS))
+    *turns, last = answer_calls(ask(sdk, tools=TOOLS))
     text_block = {"type": "text", "text": "And now?"}
     with pytest.raises(anthropic.BadRequestError, match="must come first"):
         ask(sdk, tools=TOOLS, messages=[*turns, {**last, "content": [text_block, *last["content"]]}])
@@ -104,7 +114,7 @@ def test_a_turn_may_say_nothing_before_a_call_but_not_be_sent_back_like_that(
     claude.script(ToolUse("read", {"path": "a.py"}, text=text), Text("Done"))
     called = asks(sdk, tools=TOOLS)
     assert [block.type for block in called.content] == ["thinking", "text", "tool_use"]
-    first, assistant_turn, last = answered(called)
+    first, assistant_turn, last = answer_calls(called)
     with pytest.raises(anthropic.BadRequestError, match=message):
         asks(sdk, tools=TOOLS, messages=[first, assistant_turn, last])
     less = {**assistant_turn, "content": [block for block in assistant_turn["content"] if block.type != "text"]}
@@ -113,7 +123,7 @@ def test_a_turn_may_say_nothing_before_a_call_but_not_be_sent_back_like_that(
 
 def test_a_tool_that_failed_says_something(sdk: Anthropic, claude: ClaudeEmulator) -> None:
     claude.script(ToolUse("read", {"path": "a.py"}), Text("Done"))
-    *turns, last = answered(ask(sdk, tools=TOOLS))
+    *turns, last = answer_calls(ask(sdk, tools=TOOLS))
     silent = {**last["content"][0], "content": ""}
     with pytest.raises(anthropic.BadRequestError, match="cannot be empty if `is_error` is true"):
         ask(sdk, tools=TOOLS, messages=[*turns, {**last, "content": [{**silent, "is_error": True}]}])
@@ -175,7 +185,7 @@ def test_several_calls_in_one_turn(sdk: Anthropic, claude: ClaudeEmulator, asks:
     assert [(use.name, use.input) for use in uses] == [same, same, ("find", {"word": "ü"})]
     assert len({use.id for use in uses}) == 3
     assert called.stop_reason == "tool_use"
-    turns = answered(called)
+    turns = answer_calls(called)
     less = [*turns[:2], {"role": "user", "content": turns[2]["content"][:2]}]
     with pytest.raises(anthropic.BadRequestError, match="without tool_result"):
         asks(sdk, tools=TOOLS, messages=less)
@@ -185,13 +195,13 @@ def test_several_calls_in_one_turn(sdk: Anthropic, claude: ClaudeEmulator, asks:
 def test_a_call_without_input(sdk: Anthropic, claude: ClaudeEmulator) -> None:
     claude.script(ToolUse("list", {}))
     bare = {"name": "list", "description": "Lists.", "input_schema": {"type": "object"}}
-    assert streamed(sdk, tools=[bare]).content[-1].input == {}
+    assert stream_message(sdk, tools=[bare]).content[-1].input == {}
 
 
 @ASKS
 def test_a_break_within_a_tool_loop(sdk: Anthropic, claude: ClaudeEmulator, asks: Any) -> None:
     claude.script(CALL, MidStreamError("So far"), Text("Done"))
-    turns = answered(asks(sdk, tools=TOOLS))
+    turns = answer_calls(asks(sdk, tools=TOOLS))
     with pytest.raises(anthropic.APIStatusError):
         asks(sdk, tools=TOOLS, messages=turns)
     assert text_of(asks(sdk, tools=TOOLS, messages=turns)) == "Done"

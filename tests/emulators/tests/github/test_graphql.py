@@ -161,11 +161,11 @@ def test_an_object_is_found_by_id_or_branch(hub: GitHubEmulator) -> None:
         ("is:merged sort:updated-asc", [1, 2, 3, 4, 5, 6, 7]),
     ],
 )
-def test_search_understands(unchanged: GitHubEmulator, text: str, expected: list[int]) -> None:
+def test_search_understands(unchanged_emulator: GitHubEmulator, text: str, expected: list[int]) -> None:
     full = f"repo:{REPO} is:pr {text}"
-    search_results = ask(unchanged, FIND, text=full)["search"]
+    search_results = ask(unchanged_emulator, FIND, text=full)["search"]
     assert (numbers(search_results), search_results["issueCount"]) == (expected, len(expected))
-    with client(unchanged) as github:
+    with client(unchanged_emulator) as github:
         assert [issue.number for issue in github.search_issues(full)] == expected
 
 
@@ -215,18 +215,20 @@ def test_search_lags_and_ends_at_a_thousand(hub: GitHubEmulator) -> None:
         ('{search(type:ISSUE,query:"is:pr milestone:x",first:1){issueCount}}', None, "milestone"),
     ],
 )
-def test_wrong_queries_are_refused(unchanged: GitHubEmulator, query: str, kind: str | None, message: str) -> None:
-    error = refusal(unchanged, query)["errors"][0]
+def test_wrong_queries_are_refused(
+    unchanged_emulator: GitHubEmulator, query: str, kind: str | None, message: str
+) -> None:
+    error = refusal(unchanged_emulator, query)["errors"][0]
     assert error.get("type") == kind
     assert message in error["message"]
 
 
-def test_an_unknown_repository_is_null_with_its_path(unchanged: GitHubEmulator) -> None:
-    body = refusal(unchanged, '{repository(owner:"x",name:"y"){id}}')
+def test_an_unknown_repository_is_null_with_its_path(unchanged_emulator: GitHubEmulator) -> None:
+    body = refusal(unchanged_emulator, '{repository(owner:"x",name:"y"){id}}')
     assert body["data"] == {"repository": None}
     assert body["errors"][0]["path"] == ["repository"]
 
 
-def test_a_count_needs_no_page_size(unchanged: GitHubEmulator) -> None:
+def test_a_count_needs_no_page_size(unchanged_emulator: GitHubEmulator) -> None:
     query = '{repository(owner:"acme",name:"rocket"){pullRequests{totalCount}}}'
-    assert ask(unchanged, query)["repository"]["pullRequests"]["totalCount"] == 7
+    assert ask(unchanged_emulator, query)["repository"]["pullRequests"]["totalCount"] == 7

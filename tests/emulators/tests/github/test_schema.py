@@ -37,10 +37,10 @@ def test_what_we_declare_is_in_the_public_schema(public_schema: GraphQLSchema, n
     theirs = public_schema.type_map[name]
     ours = schema().type_map[name]
     assert type(ours) is type(theirs)
-    assert described(ours) <= described(theirs)
+    assert describe_type(ours) <= describe_type(theirs)
 
 
-def described(kind: GraphQLNamedType) -> set[str]:
+def describe_type(kind: GraphQLNamedType) -> set[str]:
     """Everything a type declares, one text per thing."""
     match kind:
         case GraphQLEnumType():

@@ -9,34 +9,41 @@ import pytest
 from openai import APIStatusError, OpenAI
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
-from tests.emulators.claude.questions import closed
+from tests.emulators.claude.questions import make_closed_schema
 from tests.emulators.claude.script import Failure, Json, MidStreamError, Text, ToolUses
 from tests.emulators.openai_compatible.server import LARGE, SMALL, OpenAIEmulator
 
 HELLO: list[Any] = [{"role": "user", "content": "Hello"}]
-SCHEMA = closed(ready={"type": "boolean"})
+SCHEMA = make_closed_schema(ready={"type": "boolean"})
 FORMAT: dict[str, Any] = {
     "type": "json_schema",
     "json_schema": {"name": "answer", "schema": SCHEMA, "strict": True},
 }
 TOOL: dict[str, Any] = {
     "type": "function",
-    "function": {"name": "read", "description": "Reads.", "parameters": closed(path={"type": "string"})},
+    "function": {
+        "name": "read",
+        "description": "Reads.",
+        "parameters": make_closed_schema(path={"type": "string"}),
+    },
 }
 CALL = {"id": "a", "type": "function", "function": {"name": "read", "arguments": "{}"}}
 RESULT = {"role": "tool", "tool_call_id": "a", "content": "found"}
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[OpenAIEmulator]:
+def model_server() -> Iterator[OpenAIEmulator]:
     with OpenAIEmulator() as emulator:
         yield emulator
 
 
 @pytest.fixture(scope="module")
-def client(served: OpenAIEmulator) -> Iterator[OpenAI]:
+def client(model_server: OpenAIEmulator) -> Iterator[OpenAI]:
     with OpenAI(
-        base_url=served.address, api_key=served.api_key, max_retries=0, _strict_response_validation=True
+        base_url=model_server.address,
+        api_key=model_server.api_key,
+        max_retries=0,
+        _strict_response_validation=True,
     ) as openai_client:
         yield openai_client
 
@@ -46,8 +53,8 @@ def ask(client: OpenAI, **fields: Any) -> Any:
     return client.chat.completions.create(**request)
 
 
-def test_an_answer_is_one_of_the_official_types(served: OpenAIEmulator, client: OpenAI) -> None:
-    served.script(Json({"ready": True}))
+def test_an_answer_is_one_of_the_official_types(model_server: OpenAIEmulator, client: OpenAI) -> None:
+    model_server.script(Json({"ready": True}))
     answer = ask(client, response_format=FORMAT)
     assert isinstance(answer, ChatCompletion)
     assert (answer.choices[0].message.content, answer.choices[0].finish_reason) == ('{"ready": true}', "stop")
@@ -55,9 +62,9 @@ def test_an_answer_is_one_of_the_official_types(served: OpenAIEmulator, client: 
     assert answer.usage.total_tokens == answer.usage.prompt_tokens + answer.usage.completion_tokens
 
 
-def test_a_stream_has_calls_in_parts_then_usage(served: OpenAIEmulator, client: OpenAI) -> None:
+def test_a_stream_has_calls_in_parts_then_usage(model_server: OpenAIEmulator, client: OpenAI) -> None:
     calls: tuple[tuple[str, dict[str, Any]], ...] = (("read", {"path": "x" * 60}), ("read", {"path": "b"}))
-    served.script(ToolUses(calls, text="Look."))
+    model_server.script(ToolUses(calls, text="Look."))
     chunks: list[ChatCompletionChunk] = list(
         ask(client, tools=[TOOL], stream=True, stream_options={"include_usage": True})
     )
@@ -75,8 +82,10 @@ def test_it_lists_its_models(client: OpenAI) -> None:
     assert [model.id for model in client.models.list()] == [SMALL, LARGE]
 
 
-def test_errors_have_the_forms_of_the_protocol(served: OpenAIEmulator, client: OpenAI) -> None:
-    served.script(Failure(429, "RateLimitError", "Later", retry_after=3), MidStreamError("Half", "api_error"))
+def test_errors_have_the_forms_of_the_protocol(model_server: OpenAIEmulator, client: OpenAI) -> None:
+    model_server.script(
+        Failure(429, "RateLimitError", "Later", retry_after=3), MidStreamError("Half", "api_error")
+    )
     with pytest.raises(APIStatusError) as caught:
         ask(client)
     assert (caught.value.status_code, caught.value.response.headers["retry-after"]) == (429, "3")
@@ -140,25 +149,25 @@ REFUSED: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("fields", REFUSED.values(), ids=REFUSED)
 def test_what_is_not_of_the_protocol_is_refused(
-    served: OpenAIEmulator, client: OpenAI, fields: dict[str, Any]
+    model_server: OpenAIEmulator, client: OpenAI, fields: dict[str, Any]
 ) -> None:
     with pytest.raises(APIStatusError) as caught:
         ask(client, **fields)
     assert 400 <= caught.value.status_code < 500
-    assert served.problems == []
+    assert model_server.problems == []
 
 
-def test_a_conversation_with_calls_is_taken(served: OpenAIEmulator, client: OpenAI) -> None:
-    served.script(Text("Much."))
+def test_a_conversation_with_calls_is_taken(model_server: OpenAIEmulator, client: OpenAI) -> None:
+    model_server.script(Text("Much."))
     assistant_turn = {"role": "assistant", "content": None, "tool_calls": [CALL]}
     assert (
         ask(client, messages=[*HELLO, assistant_turn, RESULT], tools=[TOOL]).choices[0].message.content == "Much."
     )
 
 
-def test_a_wrong_key_is_refused(served: OpenAIEmulator) -> None:
+def test_a_wrong_key_is_refused(model_server: OpenAIEmulator) -> None:
     with (
-        OpenAI(base_url=served.address, api_key="wrong", max_retries=0) as client,
+        OpenAI(base_url=model_server.address, api_key="wrong", max_retries=0) as client,
         pytest.raises(APIStatusError) as caught,
     ):
         ask(client)

@@ -23,7 +23,7 @@ from tests.emulators.github.server import pull as record
 from tests.emulators.github.store import RemarkRecord, ThreadRecord
 from tests.helpers.builders import pull
 from tests.services.doubles import MemoryCache
-from tests.services.questions.archives import inside, shelf, told
+from tests.services.questions.archives import inside, run_tool, shelf
 
 TALK = "read_discussion"
 AT = datetime(2026, 2, 27, 9, 0, tzinfo=UTC)
@@ -37,7 +37,7 @@ def github() -> Iterator[ScriptedGitHub]:
         yield emulator
 
 
-def said(number: int, body: str, author: str | None = "bob", **more: Any) -> RemarkRecord:
+def make_remark(number: int, body: str, author: str | None = "bob", **more: Any) -> RemarkRecord:
     return RemarkRecord(number, body, author, created_at=AT + timedelta(minutes=number), **more)
 
 
@@ -61,14 +61,18 @@ def test_a_discussion_says_who_said_what_and_where(github: ScriptedGitHub) -> No
         github,
         closes=(IssueRecord(12, "It hangs", body="Since 0.8.\n\nWith two workers."),),
         comments=(
-            said(1, DECISION, "carol", association="MEMBER"),
-            said(2, "/retest"),
-            said(3, "Build failed", "ci[bot]"),
+            make_remark(1, DECISION, "carol", association="MEMBER"),
+            make_remark(2, "/retest"),
+            make_remark(3, "Build failed", "ci[bot]"),
         ),
-        reviews=(said(4, "", "dora", association="OWNER", state="CHANGES_REQUESTED"), said(5, "")),
-        threads=(ThreadRecord("a.py", (said(6, "Why 30?"), said(7, "As the proxy.", "alice")), is_resolved=True),),
+        reviews=(make_remark(4, "", "dora", association="OWNER", state="CHANGES_REQUESTED"), make_remark(5, "")),
+        threads=(
+            ThreadRecord(
+                "a.py", (make_remark(6, "Why 30?"), make_remark(7, "As the proxy.", "alice")), is_resolved=True
+            ),
+        ),
     )
-    assert told(toolbox, TALK, number=7).split("\n") == [
+    assert run_tool(toolbox, TALK, number=7).split("\n") == [
         "What people wrote about #7 Wait longer (what they say; nobody has checked it):",
         "Issues that it closes:",
         "[#issue-12] reporter (not a member), 2026-01-15 18:00Z, closed: It hangs",
@@ -88,12 +92,12 @@ def test_a_discussion_says_who_said_what_and_where(github: ScriptedGitHub) -> No
     ]
     assert toolbox.provenance.sources == "the discussion of #7"
     assert toolbox.provenance.gaps == ""
-    told(toolbox, TALK, number=7)
+    run_tool(toolbox, TALK, number=7)
     assert github.queries == 1
 
 
 def test_nothing_said_is_said(github: ScriptedGitHub) -> None:
-    assert told(over(github), TALK, number=7).split("\n")[1:] == ["No issue, comment or review with words."]
+    assert run_tool(over(github), TALK, number=7).split("\n")[1:] == ["No issue, comment or review with words."]
 
 
 @pytest.mark.parametrize(
@@ -122,12 +126,12 @@ def test_only_what_somebody_wrote_and_was_shown_is_quoted(
         github,
         closes=(IssueRecord(12, "Workers hang at shutdown", body="Since two days it hangs."),),
         comments=(
-            said(1, f"> the old default is wrong\n\n{DECISION}", "carol"),
-            said(3, "x " * 5_000 + "was not shown at all"),
+            make_remark(1, f"> the old default is wrong\n\n{DECISION}", "carol"),
+            make_remark(3, "x " * 5_000 + "was not shown at all"),
         ),
     )
     assert cite(toolbox, quote, place, number) == "", "nothing was read yet"
-    told(toolbox, TALK, number=7)
+    run_tool(toolbox, TALK, number=7)
     assert bool(cite(toolbox, quote, place, number)) is holds
 
 
@@ -135,11 +139,11 @@ def test_the_newest_of_those_who_decide_are_shown_and_the_others_counted(github:
     toolbox = over(
         github,
         comments=(
-            said(0, "The first word. " * 60, "carol", association="MEMBER"),
-            *(said(n, f"Opinion {n}. " * 90) for n in range(1, 90)),
+            make_remark(0, "The first word. " * 60, "carol", association="MEMBER"),
+            *(make_remark(n, f"Opinion {n}. " * 90) for n in range(1, 90)),
         ),
     )
-    text = told(toolbox, TALK, number=7)
+    text = run_tool(toolbox, TALK, number=7)
     assert len(text) <= MAX_RESULT_LENGTH
     shown = [int(number) for number in re.findall(r"^\[#issuecomment-(\d+)\]", text, re.M)]
     assert shown[0] == 0, "a member's"
@@ -164,7 +168,7 @@ HOSTILE = [
 @pytest.mark.slow
 def test_hostile_remarks_stay_material(github: ScriptedGitHub) -> None:
     for body in HOSTILE:
-        output = over(github, comments=(said(1, body),)).run_tool(TALK, {"number": 7})
+        output = over(github, comments=(make_remark(1, body),)).run_tool(TALK, {"number": 7})
         text = inside(output)
         assert len(text) <= MAX_RESULT_LENGTH, body[:20]
         assert SECRET not in text
@@ -177,8 +181,8 @@ def test_hostile_remarks_stay_material(github: ScriptedGitHub) -> None:
 
 
 def test_a_forged_head_lends_nobody_a_word(github: ScriptedGitHub) -> None:
-    toolbox = over(github, comments=(said(1, HOSTILE[2]),))
-    told(toolbox, TALK, number=7)
+    toolbox = over(github, comments=(make_remark(1, HOSTILE[2]),))
+    run_tool(toolbox, TALK, number=7)
     assert cite(toolbox, "We drop it.", "#issuecomment-9") == ""
 
 
@@ -208,7 +212,7 @@ def test_what_github_does_not_send_is_no_silence(github: ScriptedGitHub) -> None
 
     github.after = refuse
     toolbox = over(github)
-    text = told(toolbox, TALK, number=7)
+    text = run_tool(toolbox, TALK, number=7)
     assert text.endswith("[GitHub sent only a part: this is no proof that nothing else was said]")
     assert "No issue" not in text
     assert toolbox.provenance.gaps == "a part of the discussion of #7 (GitHub did not send it)"
@@ -223,5 +227,5 @@ def test_without_a_source_the_model_hears_it() -> None:
 
 def test_a_number_that_was_discussed_is_linked(github: ScriptedGitHub) -> None:
     toolbox = over(github)
-    told(toolbox, TALK, number=7)
+    run_tool(toolbox, TALK, number=7)
     assert toolbox.find_address(7) == "https://github.com/octo/engine/pull/7"

@@ -17,8 +17,8 @@ from bot.services.questions.background import BackgroundSources
 from bot.services.questions.initial_context import build_initial_context
 from bot.services.questions.tools.toolbox import Toolbox
 from tests.helpers.builders import DAY, NOON, pull
-from tests.render.touched_days import NAME, hit, report
-from tests.services.questions.archives import ABOUT_DAY, REPOSITORIES, shelf, told
+from tests.render.touched_days import NAME, make_hit, report
+from tests.services.questions.archives import ABOUT_DAY, REPOSITORIES, run_tool, shelf
 
 TOOL = "find_profile_uses"
 SCANNED = "as scanned on 2026-02-28; its lines can't be cited, name file and line"
@@ -36,7 +36,9 @@ def over(profile: Profile | None = OURS, about: ThreadSubject = ABOUT, problem: 
 
     def read_touches(_name: str, pulls: Sequence[PullRequest]) -> TouchedDay:
         return (
-            TouchedDay(problem=problem) if problem else TouchedDay(report(*(hit(each.number) for each in pulls)))
+            TouchedDay(problem=problem)
+            if problem
+            else TouchedDay(report(*(make_hit(each.number) for each in pulls)))
         )
 
     there = shelf(pull(7))
@@ -50,16 +52,16 @@ def names(toolbox: Toolbox) -> set[str]:
 
 def test_where_do_we_use_it_is_answered_with_file_and_line() -> None:
     toolbox = over()
-    assert told(toolbox, TOOL, name="Scheduler.schedule").split("\n") == [
+    assert run_tool(toolbox, TOOL, name="Scheduler.schedule").split("\n") == [
         f"1 use of 2 in the profile ascend, {SCANNED}:",
         f"ours/core/scheduler.py:120 overrides {NAME}: def schedule(self):",
     ]
     assert "the profile ascend for Scheduler.schedule" in toolbox.provenance.sources
-    assert told(toolbox, TOOL, name="Worker").startswith("0 uses of 2 in the profile ascend")
+    assert run_tool(toolbox, TOOL, name="Worker").startswith("0 uses of 2 in the profile ascend")
 
 
 def test_credentials_in_a_used_line_stay_out() -> None:
-    assert SECRET not in told(over(), TOOL, name="run")
+    assert SECRET not in run_tool(over(), TOOL, name="run")
 
 
 def test_the_record_of_a_day_says_what_touches() -> None:

@@ -23,7 +23,7 @@ from tests.emulators.github.store import sha
 from tests.helpers.builders import NOON, pull
 from tests.helpers.calls import counting
 from tests.services.doubles import MemoryCache
-from tests.services.questions.archives import shelf, told
+from tests.services.questions.archives import run_tool, shelf
 
 LONG_BEFORE = NOON - timedelta(days=20)
 COMMIT = sha("merge 3")
@@ -68,7 +68,7 @@ def test_a_commit_gets_its_number_by_one_call_that_is_kept(github: ScriptedGitHu
     cache = MemoryCache()
     for _ in range(2):
         toolbox = tools(github, BY_COMMIT, cache=cache)
-        assert KNOWN in told(toolbox, "taken_back")
+        assert KNOWN in run_tool(toolbox, "taken_back")
         assert toolbox.find_address(3) == "https://github.com/octo/engine/pull/3"
     assert github.queries == 1
 
@@ -76,7 +76,7 @@ def test_a_commit_gets_its_number_by_one_call_that_is_kept(github: ScriptedGitHu
 def test_the_commits_of_several_reverts_are_one_call(github: ScriptedGitHub) -> None:
     github.add(REPO, record(4, title="Read twice", merged_at=LONG_BEFORE))
     other = replace(BY_COMMIT, number=21, body=f"This reverts commit {sha('merge 4')[:10]}.")
-    text = told(tools(github, BY_COMMIT, other), "taken_back")
+    text = run_tool(tools(github, BY_COMMIT, other), "taken_back")
     assert KNOWN in text
     assert "#21 takes back #4 (Read twice), merged before these days." in text
     assert github.queries == 1
@@ -102,32 +102,32 @@ def test_the_commits_of_several_reverts_are_one_call(github: ScriptedGitHub) -> 
 def test_what_github_does_not_know_may_be_recorded(
     revert: PullRequest, recorded: tuple[PullRequest, ...], says: str, github: ScriptedGitHub
 ) -> None:
-    assert says in told(tools(github, revert, history=Recorded(*recorded)), "taken_back")
+    assert says in run_tool(tools(github, revert, history=Recorded(*recorded)), "taken_back")
 
 
 def test_what_github_knows_needs_no_record(github: ScriptedGitHub) -> None:
     history = Recorded(OLD)
-    told(tools(github, BY_COMMIT, history=history), "taken_back")
+    run_tool(tools(github, BY_COMMIT, history=history), "taken_back")
     assert history.asked == []
 
 
 def test_its_own_merge_is_not_what_a_revert_means(github: ScriptedGitHub) -> None:
     github.add(REPO, record(20, title=REVERT.title))
     own = replace(BY_COMMIT, body=f"This reverts commit {sha('merge 20')}.")
-    assert UNKNOWN in told(tools(github, own), "taken_back")
+    assert UNKNOWN in run_tool(tools(github, own), "taken_back")
 
 
 def test_where_github_is_away_it_is_said_and_the_record_is_read(github: ScriptedGitHub) -> None:
     github.set_limit("graphql", 0)
     both = replace(BY_COMMIT, title=REVERT.title)
     toolbox = tools(github, both, history=Recorded(OLD))
-    assert KNOWN in told(toolbox, "taken_back")
+    assert KNOWN in run_tool(toolbox, "taken_back")
     assert toolbox.provenance.gaps == "the pull requests of reverted commits (they could not be loaded)"
 
 
 def test_no_more_than_five_are_looked_up(github: ScriptedGitHub) -> None:
     reverts = [replace(BY_COMMIT, number=number) for number in range(20, 28)]
-    text = told(tools(github, *reverts), "taken_back")
+    text = run_tool(tools(github, *reverts), "taken_back")
     assert text.count("takes back #3 (") == 5
     assert text.count("whose number is not known") == 3
     assert github.queries == 1
@@ -136,7 +136,7 @@ def test_no_more_than_five_are_looked_up(github: ScriptedGitHub) -> None:
 def test_the_texts_of_a_revert_are_searched_once(github: ScriptedGitHub) -> None:
     toolbox = tools(github, REVERT, history=Recorded(OLD))
     # the ratings of the day search on their own
-    told(toolbox, "list_pull_requests")
+    run_tool(toolbox, "list_pull_requests")
     with counting(parse_claim) as counts:
-        assert KNOWN in told(toolbox, "taken_back")
+        assert KNOWN in run_tool(toolbox, "taken_back")
     assert counts == Counter({("parse_claim", number): 1 for number in (3, 20)})

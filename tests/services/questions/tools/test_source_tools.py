@@ -28,7 +28,7 @@ from tests.helpers.builders import REPOSITORY, pull
 from tests.helpers.clones import building, git, needs_git
 from tests.helpers.git_server import TOKEN, GitServer
 from tests.services.doubles import FileTree, MemoryCache
-from tests.services.questions.archives import inside, shelf, told
+from tests.services.questions.archives import inside, run_tool, shelf
 
 RETRY = """import os
 
@@ -105,7 +105,7 @@ def cite(toolbox: Toolbox, quote: str, path: str = "engine/retry.py", **more: An
 
 def test_a_file_is_read_at_the_merge_commit_with_what_was_added(github: ScriptedGitHub) -> None:
     toolbox = over_github(github)
-    text = told(toolbox, "read_file", number=7, path="engine/retry.py", first=6, last=9)
+    text = run_tool(toolbox, "read_file", number=7, path="engine/retry.py", first=6, last=9)
     assert text.split("\n") == [
         (
             "engine/retry.py at the merge commit of #7, 13 lines; lines 6 to 9."
@@ -117,12 +117,12 @@ def test_a_file_is_read_at_the_merge_commit_with_what_was_added(github: Scripted
         "9:      return worker.join(timeout)",
     ]
     assert toolbox.provenance.sources == "parts of engine/retry.py after #7"
-    told(toolbox, "read_file", number=7, path="engine/retry.py")
+    run_tool(toolbox, "read_file", number=7, path="engine/retry.py")
     assert github.queries == 1, "what was read is read once"
 
 
 def test_a_file_that_the_pull_request_left_alone_can_be_read(github: ScriptedGitHub) -> None:
-    text = told(over_github(github), "read_file", number=7, path="engine/run.py")
+    text = run_tool(over_github(github), "read_file", number=7, path="engine/run.py")
     assert "#7 added none of the file's lines." in text
     assert text.endswith("5:      wait_for(worker)")
 
@@ -142,7 +142,7 @@ def test_a_file_that_the_pull_request_left_alone_can_be_read(github: ScriptedGit
 def test_at_most_200_lines_are_shown(
     arguments: dict[str, int], shown: tuple[int, int] | None, github: ScriptedGitHub
 ) -> None:
-    head, *lines = told(over_github(github), "read_file", number=7, path="long.py", **arguments).split("\n")
+    head, *lines = run_tool(over_github(github), "read_file", number=7, path="long.py", **arguments).split("\n")
     numbers = [int(line.partition(":")[0]) for line in lines]
     assert numbers == (list(range(shown[0], shown[1] + 1)) if shown else [])
     assert len(numbers) <= MAX_EXCERPT_LINES
@@ -150,22 +150,22 @@ def test_at_most_200_lines_are_shown(
 
 
 def test_around_a_name_its_function_is_shown(github: ScriptedGitHub) -> None:
-    text = told(over_github(github), "read_file", number=7, path="engine/retry.py", around="wait_for")
+    text = run_tool(over_github(github), "read_file", number=7, path="engine/retry.py", around="wait_for")
     assert "2 lines have 'wait_for'." in text
     assert [line.partition(":")[0] for line in text.split("\n")[1:]] == ["6", "7", "8", "9", "…", "12", "13"]
-    nothing = told(over_github(github), "read_file", number=7, path="engine/retry.py", around="wait")
+    nothing = run_tool(over_github(github), "read_file", number=7, path="engine/retry.py", around="wait")
     assert "0 lines have 'wait'." in nothing
     assert "\n" not in nothing
 
 
 def test_of_many_places_the_others_are_counted(github: ScriptedGitHub) -> None:
-    text = told(over_github(github), "read_file", number=7, path="long.py", around="line_number")
+    text = run_tool(over_github(github), "read_file", number=7, path="long.py", around="line_number")
     assert "1,000 lines have 'line_number', not shown: " in text
     assert len(text.split("\n")) <= 2 * MAX_EXCERPT_LINES
 
 
 def test_a_line_without_end_is_cut(github: ScriptedGitHub) -> None:
-    text = told(over_github(github), "read_file", number=7, path="wide.py")
+    text = run_tool(over_github(github), "read_file", number=7, path="wide.py")
     assert "3:  z = 3" in text
     assert len(text) < MAX_FILE_LENGTH
 
@@ -188,7 +188,7 @@ def test_a_file_that_can_not_be_read_is_told_in_a_sentence(
     path: str, problem: str, github: ScriptedGitHub
 ) -> None:
     toolbox = over_github(github)
-    text = told(toolbox, "read_file", number=7, path=path)
+    text = run_tool(toolbox, "read_file", number=7, path=path)
     assert text == f"{path} at the merge commit of #7 can't be shown: {problem}."
     assert toolbox.provenance.gaps == f"{path} after #7 ({problem})"
     assert toolbox.provenance.sources == ""
@@ -197,8 +197,8 @@ def test_a_file_that_can_not_be_read_is_told_in_a_sentence(
 @pytest.mark.parametrize("first", [1, 2, 3, 4])
 def test_no_credential_comes_out_of_a_file(first: int, github: ScriptedGitHub) -> None:
     toolbox = over_github(github)
-    assert SECRET not in told(toolbox, "read_file", number=7, path="secret.py")
-    text = told(toolbox, "read_file", number=7, path="id.pem", first=first)
+    assert SECRET not in run_tool(toolbox, "read_file", number=7, path="secret.py")
+    text = run_tool(toolbox, "read_file", number=7, path="id.pem", first=first)
     assert KEY not in text
     assert KEY[::-1] not in text
     assert "after = 2" in text
@@ -207,7 +207,7 @@ def test_no_credential_comes_out_of_a_file(first: int, github: ScriptedGitHub) -
 def test_of_an_open_pull_request_the_head_is_read() -> None:
     opened = replace(SEVEN, merge_commit=None, merged_at=None, state="OPEN")
     tree = FileTree({"engine/retry.py": RETRY})
-    assert "at the head commit of #7" in told(
+    assert "at the head commit of #7" in run_tool(
         with_tree(tree, opened), "read_file", number=7, path="engine/retry.py"
     )
     assert [commit for commit, *_ in tree.asked] == [SEVEN.head_commit]
@@ -235,7 +235,7 @@ def test_where_files_can_not_be_read_the_model_hears_it(name: str) -> None:
 )
 def test_a_line_is_only_called_unchanged_where_that_is_known(change: ChangedFile, is_known: bool) -> None:
     toolbox = with_tree(FileTree({"engine/retry.py": RETRY}), replace(SEVEN, files=(change,)))
-    text = told(toolbox, "read_file", number=7, path="engine/retry.py")
+    text = run_tool(toolbox, "read_file", number=7, path="engine/retry.py")
     assert ("Which of them #7 changed is not known." in text) is not is_known
     evidence_match = toolbox.find_evidence(Citation("7", "engine/retry.py", "DEFAULT_TIMEOUT = 10"))
     assert evidence_match
@@ -248,7 +248,7 @@ def test_a_line_is_only_called_unchanged_where_that_is_known(change: ChangedFile
 def test_an_unchanged_line_that_a_tool_read_is_evidence(github: ScriptedGitHub) -> None:
     toolbox = over_github(github)
     assert cite(toolbox, "return wait_for(worker)") == "", "it is not in the diff, and nobody has read the file"
-    told(toolbox, "read_file", number=7, path="engine/retry.py", first=12)
+    run_tool(toolbox, "read_file", number=7, path="engine/retry.py", first=12)
     address = f"https://github.com/octo/engine/blob/{SEVEN.merge_commit}/engine/retry.py#L13"
     assert cite(toolbox, "return wait_for(worker)") == address
     assert cite(toolbox, "DEFAULT_TIMEOUT = 10") == "", "that line was not shown"
@@ -261,17 +261,17 @@ def test_an_unchanged_line_that_a_tool_read_is_evidence(github: ScriptedGitHub) 
 
 def test_what_an_earlier_answer_quoted_must_be_read_again(github: ScriptedGitHub) -> None:
     earlier, now = over_github(github), over_github(github)
-    told(earlier, "read_file", number=7, path="engine/retry.py")
+    run_tool(earlier, "read_file", number=7, path="engine/retry.py")
     assert cite(earlier, "return wait_for(worker)")
     assert cite(now, "return wait_for(worker)") == ""
     assert cite(now, "timeout = 30 * SECOND"), "the diff is at hand"
-    told(now, "find_uses", number=7, name="wait_for")
+    run_tool(now, "find_uses", number=7, name="wait_for")
     assert cite(now, "return wait_for(worker)")
 
 
 def test_a_changed_line_keeps_its_place_in_the_diff(github: ScriptedGitHub) -> None:
     toolbox = over_github(github)
-    told(toolbox, "read_file", number=7, path="engine/retry.py")
+    run_tool(toolbox, "read_file", number=7, path="engine/retry.py")
     assert cite(toolbox, "timeout = 30 * SECOND").endswith("/engine/retry.py#L7")
     assert "/pull/7/files#diff-" in cite(toolbox, "timeout = 10 * SECOND"), "that line is gone from the file"
 
@@ -280,13 +280,13 @@ def test_an_unchanged_line_is_linked_where_it_stands_after_other_merges() -> Non
     moved = "# added by another\n# and one more\n" + RETRY
     toolbox = with_tree(FileTree({"engine/retry.py": moved}))
     assert cite(toolbox, "return worker.join(timeout)").endswith("#L9"), "by the diff alone"
-    told(toolbox, "read_file", number=7, path="engine/retry.py")
+    run_tool(toolbox, "read_file", number=7, path="engine/retry.py")
     assert cite(toolbox, "return worker.join(timeout)").endswith("#L11")
 
 
 def test_of_the_same_line_twice_the_one_that_is_named_is_linked() -> None:
     toolbox = with_tree(FileTree({"a.py": "check_limit(job)\nrun(job)\ncheck_limit(job)\n"}))
-    told(toolbox, "read_file", number=7, path="a.py")
+    run_tool(toolbox, "read_file", number=7, path="a.py")
     assert [cite(toolbox, "check_limit(job)", "a.py", line=line)[-3:] for line in (0, 1, 3, 9)] == [
         "#L1",
         "#L1",
@@ -312,7 +312,7 @@ def test_without_a_mirror_the_changed_files_are_searched_and_that_is_said(github
     gone = ChangedFile("gone.py", "removed", 0, 3)
     there = replace(SEVEN, files=(CHANGE, ChangedFile("logo.png", "added", 0, 0), gone), changed_files=3)
     toolbox = over_github(github, there)
-    assert told(toolbox, "find_uses", number=7, name="wait_for").split("\n") == [
+    assert run_tool(toolbox, "find_uses", number=7, name="wait_for").split("\n") == [
         "2 lines have 'wait_for' in the 1 changed file that can be read at the merge commit of #7:",
         "logo.png at the merge commit of #7 can't be shown: it is binary.",
         "Other files were not searched: the name may be used there too.",
@@ -321,14 +321,14 @@ def test_without_a_mirror_the_changed_files_are_searched_and_that_is_said(github
     ]
     assert toolbox.provenance.sources == "searched the 1 changed file that can be read after #7 for wait_for"
     assert toolbox.provenance.gaps == "logo.png after #7 (it is binary)"
-    assert told(toolbox, "find_uses", number=7, name="timeouts").startswith("0 lines have 'timeouts' in the 1")
+    assert run_tool(toolbox, "find_uses", number=7, name="timeouts").startswith("0 lines have 'timeouts' in the 1")
     assert github.queries == 1
 
 
 def test_uses_are_bounded_and_counted() -> None:
     many = "".join(f"use(name, {n})\n" for n in range(1_000)) + "name = " + "x" * 5_000 + "\n"
     toolbox = with_tree(FileTree({"engine/retry.py": many}))
-    text = told(toolbox, "find_uses", number=7, name="name")
+    text = run_tool(toolbox, "find_uses", number=7, name="name")
     assert text.startswith("1,001 lines have 'name'")
     assert text.count("engine/retry.py:") == MAX_USES
     assert "[cut: 901 lines not shown]" in text
@@ -339,7 +339,7 @@ def test_uses_are_bounded_and_counted() -> None:
 def test_what_has_no_room_was_not_read() -> None:
     wide = "".join(f"use(name, line_{n}_of_many, '{'x' * 250}')\n" for n in range(90))
     toolbox = with_tree(FileTree({"engine/retry.py": wide}))
-    text = told(toolbox, "find_uses", number=7, name="name")
+    text = run_tool(toolbox, "find_uses", number=7, name="name")
     shown = text.count("engine/retry.py:")
     assert shown < 90
     assert f"[cut: {90 - shown} lines not shown]" in text
@@ -367,7 +367,7 @@ def test_with_a_mirror_all_files_are_searched(tmp_path: Path) -> None:
     there = shelf(replace(SEVEN, merge_commit=commit), pull(8, files=(CHANGE,)))
     there.code = CodeSources(GitMirrorFiles(reader), GitMirrorSearch(reader))
     toolbox = there.toolbox()
-    assert told(toolbox, "find_uses", number=7, name="wait_for").split("\n") == [
+    assert run_tool(toolbox, "find_uses", number=7, name="wait_for").split("\n") == [
         "4 lines have 'wait_for' in all files at the merge commit of #7:",
         "engine/retry.py:6: def wait_for(worker):",
         "engine/retry.py:13:     return wait_for(worker)",
@@ -376,6 +376,6 @@ def test_with_a_mirror_all_files_are_searched(tmp_path: Path) -> None:
     ]
     assert cite(toolbox, "from engine.retry import wait_for", "engine/run.py").endswith("/engine/run.py#L1")
     assert toolbox.run_tool("find_uses", {"number": 7, "name": "a\nb"}).is_error
-    unknown = told(toolbox, "find_uses", number=8, name="wait_for")
+    unknown = run_tool(toolbox, "find_uses", number=8, name="wait_for")
     assert "can't be shown: it could not be read." in unknown, "the mirror lacks that commit"
     assert "Other files were not searched" in unknown

@@ -45,8 +45,8 @@ from tests.services.questions.archives import (
     days,
     inside,
     numbers,
+    run_tool,
     shelf,
-    told,
 )
 
 PATCH = "@@ -1,3 +1,4 @@\n import os\n-timeout = 10 seconds\n+timeout = 30 seconds\n+retries = five\n done = True"
@@ -76,7 +76,7 @@ def calls(there: Shelf) -> list[str]:
     return there.pulls.calls
 
 
-def refused(toolbox: Toolbox, name: str, arguments: dict[str, Any]) -> str:
+def catch_refusal(toolbox: Toolbox, name: str, arguments: dict[str, Any]) -> str:
     """What a tool says to a question that it can't answer."""
     refusal = toolbox.run_tool(name, arguments)
     assert refusal.is_error
@@ -119,14 +119,14 @@ def refused(toolbox: Toolbox, name: str, arguments: dict[str, Any]) -> str:
 )
 def test_a_wrong_question_is_told_in_words(name: str, arguments: dict[str, Any], says: str) -> None:
     there = shelf(SEVEN)
-    assert says in refused(there.toolbox(), name, arguments)
+    assert says in catch_refusal(there.toolbox(), name, arguments)
     assert calls(there) == []
 
 
 @pytest.mark.parametrize("name", [LIST, SEARCH, DIFF])
 def test_a_pattern_without_end_is_told_in_words(name: str) -> None:
     arguments = EVERY_TOOL[name] | {"paths": ["**/a/" * 201]}
-    assert "is too long: use up to 1,000 characters." in refused(shelf(SEVEN).toolbox(), name, arguments)
+    assert "is too long: use up to 1,000 characters." in catch_refusal(shelf(SEVEN).toolbox(), name, arguments)
 
 
 @pytest.mark.parametrize("name", EVERY_TOOL)
@@ -134,7 +134,7 @@ def test_a_pattern_without_end_is_told_in_words(name: str) -> None:
 def test_of_another_repository_nothing_is_read(name: str, repository: str) -> None:
     there = shelf(replace(SEVEN, repository=replace(REPOSITORY, name="engine2")))
     toolbox = there.toolbox()
-    text = refused(toolbox, name, EVERY_TOOL[name] | {"repository": repository})
+    text = catch_refusal(toolbox, name, EVERY_TOOL[name] | {"repository": repository})
     assert is_one_sentence(text)
     assert text.startswith("I'm not set up for ")
     assert calls(there) == []
@@ -145,16 +145,16 @@ def test_of_another_repository_nothing_is_read(name: str, repository: str) -> No
 def test_of_the_other_repositories_it_may_speak_too(repository: str) -> None:
     there = shelf(SEVEN, pull(9, repository=TOOLS, title="Sharpen"))
     toolbox = there.toolbox()
-    assert numbers(told(toolbox, LIST, repository=repository)) == [9]
-    assert "octo/tools, 2026-02-28" in told(toolbox, LIST, repository=repository)
-    assert numbers(told(toolbox, PULL, number=9, repository=repository)) == [9]
-    assert refused(toolbox, PULL, {"number": 9}) == "octo/engine has no pull request #9."
+    assert numbers(run_tool(toolbox, LIST, repository=repository)) == [9]
+    assert "octo/tools, 2026-02-28" in run_tool(toolbox, LIST, repository=repository)
+    assert numbers(run_tool(toolbox, PULL, number=9, repository=repository)) == [9]
+    assert catch_refusal(toolbox, PULL, {"number": 9}) == "octo/engine has no pull request #9."
 
 
 @pytest.mark.parametrize("name", [PULL, DIFF])
 def test_a_pull_request_that_is_not_there(name: str) -> None:
     toolbox = shelf(SEVEN).toolbox()
-    assert refused(toolbox, name, {"number": 8}) == "octo/engine has no pull request #8."
+    assert catch_refusal(toolbox, name, {"number": 8}) == "octo/engine has no pull request #8."
     assert toolbox.find_address(8) is None
     assert toolbox.provenance.sources == ""
 
@@ -171,7 +171,7 @@ FAILURES: list[tuple[PrdigestError, str]] = [
 @pytest.mark.parametrize("name", EVERY_TOOL)
 def test_where_github_does_not_answer_the_model_hears_it(name: str, error: PrdigestError, phrase: str) -> None:
     there = shelf(SEVEN, failing={"day 2026-02-28": error, "pull 7": error, "talk 7": error})
-    refusal = refused(there.toolbox(), name, EVERY_TOOL[name])
+    refusal = catch_refusal(there.toolbox(), name, EVERY_TOOL[name])
     assert refusal.startswith(phrase)
     assert "GITHUB_TOKEN" not in refusal, "that is for the operator"
 
@@ -197,61 +197,61 @@ def test_what_was_read_is_read_once() -> None:
     toolbox = there.toolbox()
     for name, arguments in EVERY_TOOL.items():
         if name != BACK:
-            told(toolbox, name, **arguments)
-            told(toolbox, name, **arguments)
+            run_tool(toolbox, name, **arguments)
+            run_tool(toolbox, name, **arguments)
     assert sorted(calls(there)) == ["day 2026-02-28", "files 7", "files 8", "talk 7"]
 
 
 def test_lines_of_a_search_carry_mark_file_and_number() -> None:
     toolbox = shelf(SEVEN).toolbox()
-    assert told(toolbox, SEARCH, any_of=["TIMEOUT", "retries"]).split("\n")[1:] == [
+    assert run_tool(toolbox, SEARCH, any_of=["TIMEOUT", "retries"]).split("\n")[1:] == [
         "1 pull request of 1 searched match: #7 (3)",
         "#7 engine/retry.py:2: -timeout = 10 seconds",
         "#7 engine/retry.py:2: +timeout = 30 seconds",
         "#7 engine/retry.py:3: +retries = five",
     ]
-    assert "#7 engine/retry.py:4:  done = True" in told(toolbox, SEARCH, any_of=["done"], where="diff")
-    assert "match: none" in told(toolbox, SEARCH, any_of=["done"])
-    assert "#7 title: Wait longer" in told(toolbox, SEARCH, any_of=["longer"], where="text")
+    assert "#7 engine/retry.py:4:  done = True" in run_tool(toolbox, SEARCH, any_of=["done"], where="diff")
+    assert "match: none" in run_tool(toolbox, SEARCH, any_of=["done"])
+    assert "#7 title: Wait longer" in run_tool(toolbox, SEARCH, any_of=["longer"], where="text")
 
 
 def test_a_summary_is_searched_where_there_is_one() -> None:
     there = shelf(SEVEN)
     there.summaries.stub_summary = summary(headline="Patience grows", technical_impact="Queues wait.")
-    assert "match: none" in told(there.toolbox(), SEARCH, any_of=["queues"], where="text")
+    assert "match: none" in run_tool(there.toolbox(), SEARCH, any_of=["queues"], where="text")
     there.entries.refresh_summary(SEVEN)
-    text = told(there.toolbox(), SEARCH, any_of=["queues", "patience"], where="text")
+    text = run_tool(there.toolbox(), SEARCH, any_of=["queues", "patience"], where="text")
     assert "#7 headline: Patience grows" in text
     assert "#7 summary, technical impact: Queues wait." in text
-    assert numbers(told(there.toolbox(), LIST, words=["PATIENCE"])) == [7]
+    assert numbers(run_tool(there.toolbox(), LIST, words=["PATIENCE"])) == [7]
 
 
 def test_labels_filter_too() -> None:
     there = shelf(pull(7, labels=("bug", "v1")), pull(8, labels=("ci",)), pull(9))
-    assert numbers(told(there.toolbox(), LIST, labels=["V1", "ci"])) == [7, 8]
+    assert numbers(run_tool(there.toolbox(), LIST, labels=["V1", "ci"])) == [7, 8]
 
 
 def test_an_open_pull_request_can_be_read() -> None:
     there = shelf(replace(SEVEN, merged_at=None, merge_commit=None, state="OPEN"))
-    assert "not merged" in told(there.toolbox(), PULL, number=7)
-    assert "+timeout = 30 seconds" in told(there.toolbox(), DIFF, number=7)
-    assert numbers(told(there.toolbox(), LIST)) == []
+    assert "not merged" in run_tool(there.toolbox(), PULL, number=7)
+    assert "+timeout = 30 seconds" in run_tool(there.toolbox(), DIFF, number=7)
+    assert numbers(run_tool(there.toolbox(), LIST)) == []
 
 
 def test_the_diff_of_some_files() -> None:
     toolbox = shelf(SEVEN).toolbox()
-    text = told(toolbox, DIFF, number=7, paths=["docs/"])
+    text = run_tool(toolbox, DIFF, number=7, paths=["docs/"])
     assert text.startswith("#7 Wait longer: 1 of 2 files\n=== docs/guide.md (modified, +2 -0)")
     assert "retry.py" not in text
     assert "[cut" not in text
-    assert told(toolbox, DIFF, number=7, paths=["csrc/"]) == "#7 Wait longer: 0 of 2 files\n[no text diff]"
+    assert run_tool(toolbox, DIFF, number=7, paths=["csrc/"]) == "#7 Wait longer: 0 of 2 files\n[no text diff]"
 
 
 def test_places_of_a_diff() -> None:
     toolbox = shelf(SEVEN).toolbox()
-    text = told(toolbox, DIFF, number=7, contains=" Retries ")
+    text = run_tool(toolbox, DIFF, number=7, contains=" Retries ")
     assert text == f"#7 Wait longer: 2 of 2 files\n=== engine/retry.py (modified, +2 -1)\n{PATCH}"
-    assert "No place in it contains 'nowhere'." in told(toolbox, DIFF, number=7, contains="nowhere")
+    assert "No place in it contains 'nowhere'." in run_tool(toolbox, DIFF, number=7, contains="nowhere")
     assert toolbox.provenance.sources == "the diff of #7"
 
 
@@ -277,7 +277,7 @@ AGAIN = pull(
 
 def test_what_was_taken_back_later_and_why() -> None:
     toolbox = shelf(SEVEN, pull(8, title="Count twice"), REVERT, REPAIR).toolbox()
-    lines = told(toolbox, BACK).split("\n")
+    lines = run_tool(toolbox, BACK).split("\n")
     assert lines[1:3] == [
         (
             '#7 (Wait longer) was reverted by #20 on 2026-03-01 16:00Z. #20 (Revert "Wait longer" (#7)) says:'
@@ -295,24 +295,24 @@ def test_what_was_taken_back_later_and_why() -> None:
 
 
 def test_a_revert_that_was_itself_reverted_took_nothing_back() -> None:
-    text = told(shelf(SEVEN, REVERT, AGAIN).toolbox(), BACK)
+    text = run_tool(shelf(SEVEN, REVERT, AGAIN).toolbox(), BACK)
     assert "#7 was reverted by #20, which was itself reverted" in text
     assert "(Wait longer) was reverted" not in text
 
 
 def test_what_was_reverted_can_be_asked_of_the_day_of_the_revert() -> None:
-    text = told(shelf(SEVEN, REVERT).toolbox(), BACK, days="2026-03-01")
+    text = run_tool(shelf(SEVEN, REVERT).toolbox(), BACK, days="2026-03-01")
     assert (
         '#20 takes back #7 (Wait longer), merged before these days. #20 (Revert "Wait longer" (#7)) says:' in text
     )
-    both = told(shelf(SEVEN, REVERT).toolbox(), BACK, days="2026-02-28..2026-03-01")
+    both = run_tool(shelf(SEVEN, REVERT).toolbox(), BACK, days="2026-02-28..2026-03-01")
     assert "#7 (Wait longer) was reverted by #20" in both
     assert "before these days" not in both
 
 
 def test_a_week_is_watched_and_not_more() -> None:
     there = shelf(SEVEN)
-    told(there.toolbox(ThreadSubject(REPOSITORY, days("2026-02-10"))), BACK)
+    run_tool(there.toolbox(ThreadSubject(REPOSITORY, days("2026-02-10"))), BACK)
     assert {call for call in calls(there) if call.startswith("day")} == {f"day 2026-02-{n}" for n in range(10, 18)}
 
 
@@ -320,10 +320,10 @@ def test_where_a_thread_is_about_single_ones_its_day_is_that_of_the_first() -> N
     there = shelf(replace(SEVEN, merged_at=NOON - timedelta(days=9)), pull(8))
     toolbox = there.toolbox(ThreadSubject(REPOSITORY, days("yesterday"), (7, 8)))
     assert str(toolbox.span) == "2026-02-28"
-    told(toolbox, PULL, number=7)
+    run_tool(toolbox, PULL, number=7)
     assert str(toolbox.span) == "2026-02-19"
-    assert numbers(told(toolbox, LIST)) == [7]
-    assert numbers(told(toolbox, LIST, days="2026-02-28")) == [8]
+    assert numbers(run_tool(toolbox, LIST)) == [7]
+    assert numbers(run_tool(toolbox, LIST, days="2026-02-28")) == [8]
 
 
 @pytest.mark.parametrize(
@@ -337,7 +337,7 @@ def test_where_a_thread_is_about_single_ones_its_day_is_that_of_the_first() -> N
 def test_a_number_that_github_does_not_know_is_not_named(failing: dict[str, Exception], phrase: str) -> None:
     there = shelf(SEVEN, replace(REVERT, title='Revert "Wait" (#9)', body="Reverts #9"), failing=failing)
     toolbox = there.toolbox()
-    assert phrase in told(toolbox, BACK, days="2026-03-01")
+    assert phrase in run_tool(toolbox, BACK, days="2026-03-01")
     assert toolbox.provenance.gaps == ("#9 (it could not be loaded)" if failing else "")
 
 
@@ -347,12 +347,12 @@ def test_days_that_are_not_loaded_are_no_days_without_pull_requests() -> None:
     toolbox = there.toolbox()
     week = {"days": "2026-02-26..2026-02-28"}
     for name, more in ((LIST, {"authors": ["nobody"]}), (SEARCH, {"any_of": ["nowhere"]}), (BACK, {})):
-        head, counted = told(toolbox, name, **week, **more).split("\n")[:2]
+        head, counted = run_tool(toolbox, name, **week, **more).split("\n")[:2]
         assert head.endswith("; 1 day is NOT LOADED (2026-02-27): what was merged then is not known")
         if name != BACK:
             assert "(at least: 1 day is not loaded):" in counted
-    assert "at least" not in told(toolbox, LIST, authors=["nobody"])
-    assert refused(toolbox, LIST, {"days": "2026-02-27"}) == (
+    assert "at least" not in run_tool(toolbox, LIST, authors=["nobody"])
+    assert catch_refusal(toolbox, LIST, {"days": "2026-02-27"}) == (
         "27 February 2026 is too long ago.\n"
         "No day that you asked for is loaded: this is no proof that nothing was merged."
     )
@@ -361,16 +361,16 @@ def test_days_that_are_not_loaded_are_no_days_without_pull_requests() -> None:
 def test_a_count_says_where_files_are_not_loaded() -> None:
     toolbox = shelf(SEVEN, pull(8), failing={"files 8": AWAY}).toolbox()
     doubt = "(at least: the files of 1 pull request are not loaded):"
-    assert f"0 of them fit {doubt}" in told(toolbox, LIST, paths=["nowhere/"])
-    assert f"0 pull requests of 2 searched match {doubt} none" in told(toolbox, SEARCH, any_of=["nowhere"])
-    assert "at least" not in told(toolbox, LIST, words=["nowhere"])
-    assert "at least" not in told(toolbox, SEARCH, any_of=["nowhere"], where="text")
+    assert f"0 of them fit {doubt}" in run_tool(toolbox, LIST, paths=["nowhere/"])
+    assert f"0 pull requests of 2 searched match {doubt} none" in run_tool(toolbox, SEARCH, any_of=["nowhere"])
+    assert "at least" not in run_tool(toolbox, LIST, words=["nowhere"])
+    assert "at least" not in run_tool(toolbox, SEARCH, any_of=["nowhere"], where="text")
 
 
 def test_the_repositories_that_may_be_asked_about_are_named() -> None:
     for named in ("engine", "secret/plans", "https://example.org/octo/engine", "octo/engine/pull/7"):
         for name, arguments in EVERY_TOOL.items():
-            text = refused(shelf(SEVEN).toolbox(), name, arguments | {"repository": named})
+            text = catch_refusal(shelf(SEVEN).toolbox(), name, arguments | {"repository": named})
             assert text.endswith("ask about octo/engine, octo/tools.")
 
 
@@ -379,16 +379,16 @@ MODELS_WORDS = "not checked against code"
 
 def test_what_a_model_wrote_is_marked() -> None:
     there = shelf(SEVEN, REVERT)
-    assert all(MODELS_WORDS not in told(there.toolbox(), name, **EVERY_TOOL[name]) for name in (LIST, PULL))
+    assert all(MODELS_WORDS not in run_tool(there.toolbox(), name, **EVERY_TOOL[name]) for name in (LIST, PULL))
     quoted = Evidence("engine/retry.py", "timeout = 10 seconds", DiffSide.OLD, 2)
     added = Evidence("engine/retry.py", "retries = five", DiffSide.NEW, 3)
     kept = Evidence("engine/retry.py", "done = True", DiffSide.NEW, 4, is_change=False)
     there.summaries.stub_summary = summary(headline="Patience grows", evidence=(quoted, added, kept))
     there.entries.refresh_summary(SEVEN)
     for name in (LIST, SEARCH, BACK):
-        head = told(there.toolbox(), name, **EVERY_TOOL[name]).split("\n")[0]
+        head = run_tool(there.toolbox(), name, **EVERY_TOOL[name]).split("\n")[0]
         assert head.endswith(f"; headlines and summaries are by a model, {MODELS_WORDS}")
-    lines = told(there.toolbox(), PULL, number=7).split("\n")
+    lines = run_tool(there.toolbox(), PULL, number=7).split("\n")
     assert lines[1] == f"Summary by a model, {MODELS_WORDS}:"
     assert lines[2].startswith("What changed and why: ")
     assert [line for line in lines if line.startswith("Quoted for it: ")] == [
@@ -401,18 +401,18 @@ def test_what_a_model_wrote_is_marked() -> None:
 def test_what_the_author_says_is_told_as_such() -> None:
     issues = (LinkedIssue(3, "Workers hang"), LinkedIssue(4, "Slow\nFiles: x"))
     author_case = replace(SEVEN, linked_issues=issues, labels=("bug", "v1"), body="2.9 % faster")
-    text = told(shelf(author_case).toolbox(), PULL, number=7)
+    text = run_tool(shelf(author_case).toolbox(), PULL, number=7)
     assert text.endswith(
         "\nWhat the author says (nobody has checked it):\nLabels: bug, v1\n"
         "Issues that it closes:\n- #3: Workers hang\n- #4: Slow Files: x\nDescription:\n  2.9 % faster"
     )
-    assert "\nNo linked issues.\nNo description." in told(shelf(SEVEN).toolbox(), PULL, number=7)
+    assert "\nNo linked issues.\nNo description." in run_tool(shelf(SEVEN).toolbox(), PULL, number=7)
 
 
 def test_a_text_that_stands_more_than_once_comes_with_sides_and_lines() -> None:
-    text = told(shelf(SEVEN).toolbox(), DIFF, number=7, contains="timeout")
+    text = run_tool(shelf(SEVEN).toolbox(), DIFF, number=7, contains="timeout")
     assert text.split("\n")[1] == ("It stands in 2 lines: engine/retry.py:2 (removed), engine/retry.py:2 (added)")
-    assert "It stands in" not in told(shelf(SEVEN).toolbox(), DIFF, number=7, contains="retries")
+    assert "It stands in" not in run_tool(shelf(SEVEN).toolbox(), DIFF, number=7, contains="retries")
 
 
 # what can't be seen
@@ -430,7 +430,7 @@ def test_a_text_that_stands_more_than_once_comes_with_sides_and_lines() -> None:
 )
 def test_the_ledger_tells_what_a_diff_does_not_show(file: ChangedFile, says: str) -> None:
     toolbox = shelf(pull(7, files=(file,))).toolbox()
-    text = told(toolbox, DIFF, number=7)
+    text = run_tool(toolbox, DIFF, number=7)
     assert toolbox.provenance.gaps == says
     assert file.path in text
     assert ("[cut" in text) == (file is TOO_LARGE)
@@ -439,16 +439,16 @@ def test_the_ledger_tells_what_a_diff_does_not_show(file: ChangedFile, says: str
 def test_no_diff_was_read_where_none_is_to_be_had() -> None:
     there = shelf(pull(7, files=(replace(RETRY, patch=""), replace(RETRY, path="engine/more.py", patch=""))))
     toolbox = there.toolbox()
-    told(toolbox, DIFF, number=7)
+    run_tool(toolbox, DIFF, number=7)
     assert (toolbox.provenance.sources, toolbox.provenance.gaps) == ("", "the diff of #7 (not available)")
 
 
 def test_the_ledger_tells_what_was_not_searched() -> None:
     there = shelf(pull(7, files=(RETRY, BINARY, TOO_LARGE)), pull(8), failing={"files 8": AWAY})
     toolbox = there.toolbox()
-    told(toolbox, SEARCH, any_of=["timeout"], where="text")
+    run_tool(toolbox, SEARCH, any_of=["timeout"], where="text")
     assert toolbox.provenance.gaps == ""
-    told(toolbox, SEARCH, any_of=["timeout"])
+    run_tool(toolbox, SEARCH, any_of=["timeout"])
     assert toolbox.provenance.gaps == (
         "data.json of #7 (GitHub sends no diff), #8 (its files could not be loaded)"
     )
@@ -464,7 +464,7 @@ def test_the_ledger_tells_of_a_diff_that_could_not_be_loaded() -> None:
     toolbox = shelf(SEVEN, failing={"files 7": AWAY}).toolbox()
     toolbox.run_tool(DIFF, {"number": 7})
     assert toolbox.provenance.gaps == "#7 (its files could not be loaded)"
-    text = told(toolbox, PULL, number=7)
+    text = run_tool(toolbox, PULL, number=7)
     assert "Files: could not be loaded." in text
     assert "risk not assessed (files not loaded)" in text
 
@@ -487,7 +487,7 @@ def test_the_model_hears_that_a_diff_could_not_be_loaded(more: dict[str, Any]) -
 )
 def test_the_ledger_tells_of_one_that_no_filter_could_judge(name: str, arguments: dict[str, Any]) -> None:
     toolbox = shelf(SEVEN, pull(8), failing={"files 8": AWAY}).toolbox()
-    told(toolbox, name, **arguments)
+    run_tool(toolbox, name, **arguments)
     assert "#8 (its files could not be loaded)" in toolbox.provenance.gaps
 
 
@@ -496,7 +496,7 @@ def test_doubts_of_a_day_are_told() -> None:
     assert isinstance(there.pulls, KnownPulls)
     there.pulls.counted["2026-02-28"] = 3
     toolbox = there.toolbox()
-    assert "1 pull request merged, newest first [possibly incomplete: " in told(toolbox, LIST)
+    assert "1 pull request merged, newest first [possibly incomplete: " in run_tool(toolbox, LIST)
     assert toolbox.provenance.gaps.startswith("Saturday 28 February 2026: possibly incomplete: ")
 
 
@@ -505,7 +505,7 @@ def test_doubts_of_the_days_that_are_watched_are_told() -> None:
     assert isinstance(there.pulls, KnownPulls)
     there.pulls.counted["2026-03-01"] = 3
     toolbox = there.toolbox()
-    told(toolbox, BACK)
+    run_tool(toolbox, BACK)
     assert "possibly incomplete: " in toolbox.provenance.gaps
 
 
@@ -533,7 +533,7 @@ def test_a_result_is_bounded_and_says_what_was_cut(name: str, arguments: dict[st
     large, *others = many(150, files=(changed_file(added=3),), body="Reverts #9\n" + "why " * 3_000)
     files = tuple(changed_file(f"engine/part_{n}.py", 30, 30) for n in range(70))
     toolbox = shelf(replace(large, files=files, changed_files=70), *others).toolbox()
-    text = told(toolbox, name, **arguments)
+    text = run_tool(toolbox, name, **arguments)
     assert len(text) <= most + 200
     assert re.search(r"\[cut: |…", text)
     if name != PULL:
@@ -543,7 +543,7 @@ def test_a_result_is_bounded_and_says_what_was_cut(name: str, arguments: dict[st
 
 def test_a_list_that_was_cut_counts_what_it_hides() -> None:
     toolbox = shelf(*many(150)).toolbox()
-    text = told(toolbox, LIST)
+    text = run_tool(toolbox, LIST)
     assert "150 of them fit:" in text
     hidden = re.search(r"\[cut: (\d+) pull requests not shown; narrow it with filters\]$", text)
     assert hidden
@@ -555,14 +555,14 @@ def test_a_list_that_was_cut_counts_what_it_hides() -> None:
 def test_a_search_of_a_long_month_shows_lines() -> None:
     month = ThreadSubject(REPOSITORY, days("31d"))
     there = shelf(*(replace(each, merged_at=NOON - timedelta(minutes=n)) for n, each in enumerate(many(700))))
-    text = told(there.toolbox(month), SEARCH, any_of=["line"])
+    text = run_tool(there.toolbox(month), SEARCH, any_of=["line"])
     assert "700 pull requests of 700" in text
     assert len(numbers(text)) > 20
 
 
 def test_a_line_without_end_hides_no_other_place() -> None:
     minified = ChangedFile("dist/app.js", "modified", 1, 0, "@@ -0,0 +1 @@\n+timeout=1;" + "x" * 40_000)
-    text = told(shelf(pull(7, files=(minified, RETRY))).toolbox(), DIFF, number=7, contains="timeout")
+    text = run_tool(shelf(pull(7, files=(minified, RETRY))).toolbox(), DIFF, number=7, contains="timeout")
     assert "+timeout = 30 seconds" in text
 
 
@@ -571,7 +571,7 @@ def test_a_pull_request_with_long_sections_is_bounded() -> None:
     long = "word " * 1_600
     there.summaries.stub_summary = summary(what_changed_and_why=long, technical_impact=long, potential_risks=long)
     there.entries.refresh_summary(SEVEN)
-    text = told(there.toolbox(), PULL, number=7)
+    text = run_tool(there.toolbox(), PULL, number=7)
     assert len(text) <= MAX_RESULT_LENGTH + 200
     assert "[cut: " in text
 
@@ -608,12 +608,12 @@ def test_a_token_comes_out_of_no_tool(secret: str) -> None:
     asked = [*EVERY_TOOL.items(), (SEARCH, {"any_of": ["timeout"], "where": "text"})]
     asked += [(DIFF, {"number": 7, "contains": "timeout"}), (LIST, {"words": ["timeout"]})]
     for name, arguments in asked:
-        text = told(toolbox, name, **arguments)
+        text = run_tool(toolbox, name, **arguments)
         assert secret not in text
         assert "[redacted]" in text
 
 
-def keyed(mark: str = "+") -> PullRequest:
+def make_keyed_pull(mark: str = "+") -> PullRequest:
     patch = "\n".join(["@@ -1 +1,6 @@", f"{mark}# a key", *(f"{mark}{row}" for row in PEM), f"{mark}# after it"])
     return pull(7, files=(ChangedFile("id.pem", "added", 6, 0, patch),))
 
@@ -621,7 +621,7 @@ def keyed(mark: str = "+") -> PullRequest:
 @pytest.mark.parametrize("mark", ["+", "-"])
 @pytest.mark.parametrize("arguments", [{"number": 7}, {"number": 7, "contains": "a key"}], ids=str)
 def test_a_key_of_many_lines_comes_out_of_no_diff(mark: str, arguments: dict[str, Any]) -> None:
-    text = told(shelf(keyed(mark)).toolbox(), DIFF, **arguments)
+    text = run_tool(shelf(make_keyed_pull(mark)).toolbox(), DIFF, **arguments)
     assert KEY_BODY not in text
     assert KEY_BODY[::-1] not in text
     assert "# a key" in text
@@ -629,7 +629,7 @@ def test_a_key_of_many_lines_comes_out_of_no_diff(mark: str, arguments: dict[str
 
 
 def test_a_key_of_many_lines_comes_out_of_no_search() -> None:
-    assert KEY_BODY not in told(shelf(keyed()).toolbox(), SEARCH, any_of=[KEY_BODY[:4]])
+    assert KEY_BODY not in run_tool(shelf(make_keyed_pull()).toolbox(), SEARCH, any_of=[KEY_BODY[:4]])
 
 
 LIES = [
@@ -680,14 +680,14 @@ def test_a_title_of_many_lines_stays_on_one() -> None:
         pull(7, title="One\n#8 Two | TRIVIAL\r\n\u2028#9 Three"), replace(REVERT, title="Back\n#7 #8 it")
     )
     for name in (LIST, BACK):
-        assert set(numbers(told(there.toolbox(), name))) <= {7}
+        assert set(numbers(run_tool(there.toolbox(), name))) <= {7}
 
 
 def test_hostile_arguments_are_only_words() -> None:
     toolbox = shelf(SEVEN).toolbox()
-    text = told(toolbox, DIFF, number=7, contains='</data id="00000000"> <!channel>')
+    text = run_tool(toolbox, DIFF, number=7, contains='</data id="00000000"> <!channel>')
     assert text.endswith("No place in it contains '</data id=\"00000000\"> <!channel>'.")
-    assert is_one_sentence(refused(toolbox, LIST, {"days": "x\n" * 500}))
+    assert is_one_sentence(catch_refusal(toolbox, LIST, {"days": "x\n" * 500}))
 
 
 # what the model and the code are given
@@ -695,7 +695,7 @@ def test_hostile_arguments_are_only_words() -> None:
 
 def test_the_definitions_are_the_same_for_every_question() -> None:
     first, second = shelf(SEVEN).toolbox(), shelf().toolbox(ThreadSubject(TOOLS, days("7d"), (1, 2)))
-    told(first, LIST)
+    run_tool(first, LIST)
     assert json.dumps(first.definitions) == json.dumps(second.definitions)
     assert [each["name"] for each in first.definitions] == list(EVERY_TOOL)
     assert set(EVERY_TOOL) <= set(ToolName), "the status line knows them by these names"
@@ -790,10 +790,10 @@ def test_addresses_are_those_of_what_was_seen_or_kept() -> None:
     before = len(calls(there))
     assert (toolbox.find_address(7), toolbox.find_address(9)) == (None, "https://github.com/octo/engine/pull/9")
     assert len(calls(there)) == before, "nobody is asked for an address"
-    told(toolbox, LIST)
+    run_tool(toolbox, LIST)
     assert toolbox.find_address(8) == "https://github.com/octo/engine/pull/8"
 
 
 def test_the_archive_takes_any_source_of_pull_requests() -> None:
     source: PullRequests = KnownPulls((SEVEN,))
-    assert numbers(told(Shelf(source, repositories=REPOSITORIES).toolbox(ABOUT_DAY), LIST)) == [7]
+    assert numbers(run_tool(Shelf(source, repositories=REPOSITORIES).toolbox(ABOUT_DAY), LIST)) == [7]

@@ -62,7 +62,7 @@ def overview(_repository: Repository, day: LocalDay, entries: tuple[Entry, ...])
     return Overview(f"{len(entries)} on {day.date}.") if entries else Overview("Nothing was merged.")
 
 
-def scored(repository: Repository, span: Span) -> TrackRecordScore:
+def make_score(repository: Repository, span: Span) -> TrackRecordScore:
     """A score of a list that found one."""
     assert (repository, span) == (REPOSITORY, WEEK)
     hit = MergeOutcome(merge(3), merge(9, 1, title='Revert "Change number 3" (#3)'))
@@ -84,7 +84,7 @@ def answers(*merges: PullRequest, summaries: Summaries | None = None) -> AnswerB
         days_by(DigestBuilder(pulls, entries.refresh_summary, overview, reader.load_files, 4)),
         lambda repository: f"The {repository.name}",
         lambda: TODAY,
-        scored,
+        make_score,
     )
 
 
@@ -278,7 +278,7 @@ def test_days_that_can_not_be_had_are_passed_on(ask: Ask, share: str) -> None:
     with pytest.raises(RepositoryNotFound):
         ask(
             AnswerBuilder(
-                entries, lister, days_by(daily), lambda repository: repository.name, lambda: TODAY, scored
+                entries, lister, days_by(daily), lambda repository: repository.name, lambda: TODAY, make_score
             ),
             "ada",
         )

@@ -87,10 +87,10 @@ class Channel:
     ) -> None:
         self.replies(NOW + after).give_answer(asked or self.request(), "summary", audience, lambda: made)
 
-    def posted(self, channel: str = HOME) -> list[str]:
+    def list_posts(self, channel: str = HOME) -> list[str]:
         return [message["text"] for message in self.slack.list_messages(channel)]
 
-    def told(self) -> list[str]:
+    def list_whispers(self) -> list[str]:
         return [shown["text"] for shown in self.slack.ephemerals]
 
 
@@ -131,18 +131,18 @@ def test_what_is_not_the_same_is_posted(channel: Channel) -> None:
     wrong = []
     for number, (name, (made, after, audience)) in enumerate(rows.items(), 2):
         channel.ask(made, after=after, audience=audience)
-        if len(channel.posted()) != number or channel.told():
+        if len(channel.list_posts()) != number or channel.list_whispers():
             wrong.append(name)
     assert wrong == []
     channel.ask(answer(), asked=channel.request("C0OTHER"))
-    assert (channel.posted("C0OTHER"), channel.told()) == (["Seven"], [])
+    assert (channel.list_posts("C0OTHER"), channel.list_whispers()) == (["Seven"], [])
 
 
 def test_private_answers_are_neither_linked_nor_remembered(channel: Channel) -> None:
     channel.ask(answer(), audience=Audience.ASKER)
     channel.ask(answer())
     channel.ask(answer(), audience=Audience.ASKER)
-    assert (channel.posted(), channel.told()) == (["Seven"], ["Seven, for you"] * 2)
+    assert (channel.list_posts(), channel.list_whispers()) == (["Seven"], ["Seven, for you"] * 2)
 
 
 def test_a_shared_answer_is_the_one_that_is_linked_next(channel: Channel) -> None:
@@ -150,7 +150,7 @@ def test_a_shared_answer_is_the_one_that_is_linked_next(channel: Channel) -> Non
     channel.ask(answer(), audience=Audience.SHARED)
     channel.ask(answer())
     _, last = channel.slack.list_messages(HOME)
-    (told,) = channel.told()
+    (told,) = channel.list_whispers()
     assert told.endswith(f"p{last['ts'].replace('.', '')}")
 
 
@@ -162,7 +162,7 @@ def test_an_answer_that_was_deleted_is_posted_again(channel: Channel) -> None:
     channel.ask(answer())
     delete(channel, channel.slack.list_messages(HOME)[0])
     channel.ask(answer())
-    assert (channel.posted(), channel.told()) == (["Seven"], [])
+    assert (channel.list_posts(), channel.list_whispers()) == (["Seven"], [])
 
 
 @pytest.mark.parametrize("fault", ["internal_error", "channel_not_found"])
@@ -170,21 +170,21 @@ def test_without_an_address_the_answer_is_posted(channel: Channel, fault: str) -
     channel.ask(answer())
     channel.slack.fail_next("chat.getPermalink", error=fault)
     channel.ask(answer())
-    assert (channel.posted(), channel.told()) == (["Seven", "Seven"], [])
+    assert (channel.list_posts(), channel.list_whispers()) == (["Seven", "Seven"], [])
 
 
 def test_where_the_bot_can_not_post_nothing_is_remembered(channel: Channel) -> None:
     channel.slack.add_channel("C0OUT", "out", member=False)
     for _ in range(2):
         channel.ask(answer(), asked=channel.request("C0OUT"))
-    assert channel.told() == ["Seven, for you"] * 2
+    assert channel.list_whispers() == ["Seven, for you"] * 2
 
 
 def test_the_same_request_delivered_again_gets_no_link_to_its_own_answer(channel: Channel) -> None:
     asked = channel.request()
     for _ in range(2):
         channel.ask(answer(), asked=asked)
-    assert (channel.posted(), channel.told()) == (["Seven"], [])
+    assert (channel.list_posts(), channel.list_whispers()) == (["Seven"], [])
 
 
 def test_a_reply_in_a_thread_is_linked_there_and_the_line_is_shown_where_it_is_seen(channel: Channel) -> None:
@@ -204,7 +204,7 @@ def test_of_people_who_ask_at_once_one_is_answered_for_all(channel: Channel) -> 
     asked = [channel.request() for _ in range(4)]
     with ThreadPoolExecutor(4) as crew:
         list(crew.map(lambda each: channel.ask(answer(), asked=each), asked))
-    assert (channel.posted(), len(channel.told())) == (["Seven"], 3)
+    assert (channel.list_posts(), len(channel.list_whispers())) == (["Seven"], 3)
 
 
 def test_the_record_lasts_an_hour_and_is_read_as_it_was_written(channel: Channel) -> None:
@@ -228,7 +228,7 @@ def test_a_record_that_can_not_be_read_counts_as_none(channel: Channel) -> None:
     (key,) = [key.decode() for key in channel.store.scan_iter("given:*")]
     plant_hash(channel.store, key, posted="yesterday")
     channel.ask(answer())
-    assert (channel.posted(), channel.told()) == (["Seven", "Seven"], [])
+    assert (channel.list_posts(), channel.list_whispers()) == (["Seven", "Seven"], [])
     plant_hash(channel.store, key, version="2")
     with pytest.raises(StoreUnavailable, match="newer version"):
         channel.ask(answer())

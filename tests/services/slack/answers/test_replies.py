@@ -77,16 +77,16 @@ class Office:
             Fragile(messenger, fuse) if fuse else messenger, SlackEphemeralMessenger(client), records, lambda: now
         )
 
-    def asked(self, channel: str = HOME, **fields: Any) -> SlackRequest:
+    def make_request(self, channel: str = HOME, **fields: Any) -> SlackRequest:
         """A visit with a ``response_url``."""
         return slack_request(
             channel=channel, response_url=self.slack.make_response_url(channel, "U0ASKER"), **fields
         )
 
-    def said(self, channel: str = HOME) -> list[str]:
+    def list_posts(self, channel: str = HOME) -> list[str]:
         return [message["text"] for message in self.slack.list_messages(channel)]
 
-    def whispered(self) -> list[str]:
+    def list_whispers(self) -> list[str]:
         assert {told["user"] for told in self.slack.ephemerals} <= {"U0ASKER"}
         return [told["text"] for told in self.slack.ephemerals]
 
@@ -110,8 +110,8 @@ def only_text(whispers: MemoryWhispers) -> str:
 
 
 def test_a_member_answers_in_the_channel(office: Office) -> None:
-    office.replies().give_answer(office.asked(), "summary", Audience.CHANNEL, Make())
-    assert (office.said(), office.whispered()) == (["For everybody"], [])
+    office.replies().give_answer(office.make_request(), "summary", Audience.CHANNEL, Make())
+    assert (office.list_posts(), office.list_whispers()) == (["For everybody"], [])
 
 
 PLACES = ["C0OUT", "C0OLD", "G0OUT", "D0OTHERS", "C0UNKNOWN"]
@@ -119,31 +119,31 @@ PLACES = ["C0OUT", "C0OLD", "G0OUT", "D0OTHERS", "C0UNKNOWN"]
 
 @pytest.mark.parametrize("channel", PLACES)
 def test_where_the_bot_can_not_post_only_the_asker_gets_the_answer(office: Office, channel: str) -> None:
-    asked = office.asked()
+    asked = office.make_request()
     office.replies().give_answer(replace(asked, channel=channel), "summary", Audience.CHANNEL, Make())
-    assert office.whispered() == ["For you"]
+    assert office.list_whispers() == ["For you"]
     assert [call["response_type"] for call in office.slack.list_calls_to(RESPONSE)] == ["ephemeral"]
-    assert all(office.said(place) == [] for place in office.slack.workspace.channels)
+    assert all(office.list_posts(place) == [] for place in office.slack.workspace.channels)
 
 
 @pytest.mark.parametrize("channel", [HOME, *PLACES])
 def test_what_is_for_the_asker_is_never_posted(office: Office, channel: str) -> None:
-    asked = office.asked()
+    asked = office.make_request()
     office.replies().give_answer(replace(asked, channel=channel), "summary", Audience.ASKER, Make())
-    assert office.whispered() == ["For you"]
+    assert office.list_whispers() == ["For you"]
     assert office.slack.list_calls_to("chat.postMessage") == []
 
 
 def test_what_is_shared_is_posted(office: Office) -> None:
-    office.replies().give_answer(office.asked(), "summary", Audience.SHARED, Make())
-    assert (office.said(), office.whispered()) == (["For everybody"], [])
+    office.replies().give_answer(office.make_request(), "summary", Audience.SHARED, Make())
+    assert (office.list_posts(), office.list_whispers()) == (["For everybody"], [])
 
 
 @pytest.mark.parametrize("channel", ["C0OUT", "G0OUT"])
 def test_who_shares_where_the_bot_is_not_is_told_how_to_invite_it(office: Office, channel: str) -> None:
-    asked = office.asked()
+    asked = office.make_request()
     office.replies().give_answer(replace(asked, channel=channel), "summary", Audience.SHARED, Make())
-    (told,) = office.whispered()
+    (told,) = office.list_whispers()
     assert ("/invite" in told, is_one_sentence(told)) == (True, True)
 
 
@@ -152,8 +152,8 @@ def test_who_shares_where_it_is_refused_for_another_reason_is_not_told_to_invite
     office: Office, code: str
 ) -> None:
     office.slack.fail_next("chat.postMessage", error=code)
-    office.replies().give_answer(office.asked(), "summary", Audience.SHARED, Make())
-    (told,) = office.whispered()
+    office.replies().give_answer(office.make_request(), "summary", Audience.SHARED, Make())
+    (told,) = office.list_whispers()
     assert "/invite" not in told
 
 
@@ -162,7 +162,7 @@ def test_who_asks_in_a_thread_is_answered_there(office: Office, audience: Audien
     thread = office.slack.add_message(HOME, "look at 7")
     office.replies().give_answer(slack_request(thread=thread), "summary", audience, Make())
     assert [reply["text"] for reply in office.slack.list_replies(HOME, thread)] == ["For everybody"]
-    assert office.said() == ["look at 7"]
+    assert office.list_posts() == ["look at 7"]
 
 
 def test_a_whisper_to_someone_in_a_thread_goes_there(office: Office) -> None:
@@ -174,21 +174,21 @@ def test_a_whisper_to_someone_in_a_thread_goes_there(office: Office) -> None:
 
 
 def test_a_thread_that_is_gone_is_answered_to_the_asker(office: Office) -> None:
-    asked = replace(office.asked(), thread="1.1")
+    asked = replace(office.make_request(), thread="1.1")
     office.replies().give_answer(asked, "summary", Audience.CHANNEL, Make())
-    assert (office.said(), office.whispered()) == ([], ["For you"])
+    assert (office.list_posts(), office.list_whispers()) == ([], ["For you"])
 
 
 def test_no_answer_needs_no_words_and_is_not_asked_for_again(office: Office) -> None:
     make = Make(None)
     for _ in range(2):
-        office.replies().give_answer(office.asked(), "digest", Audience.CHANNEL, make)
-    assert (office.said(), office.whispered(), make.count) == ([], [], 1)
+        office.replies().give_answer(office.make_request(), "digest", Audience.CHANNEL, make)
+    assert (office.list_posts(), office.list_whispers(), make.count) == ([], [], 1)
 
 
 def test_telling_is_for_the_asker_alone_and_literal(office: Office) -> None:
-    office.replies().tell_asker(office.asked(), "No <!channel> here & there.")
-    assert (office.said(), office.whispered()) == ([], ["No &lt;!channel&gt; here &amp; there."])
+    office.replies().tell_asker(office.make_request(), "No <!channel> here & there.")
+    assert (office.list_posts(), office.list_whispers()) == ([], ["No &lt;!channel&gt; here &amp; there."])
 
 
 def test_an_answer_for_the_asker_is_the_same_in_both_forms() -> None:
@@ -202,7 +202,7 @@ def test_an_answer_for_the_asker_is_the_same_in_both_forms() -> None:
 @pytest.mark.parametrize("audience", list(Audience))
 @pytest.mark.parametrize("channel", [HOME, "C0OUT"])
 def test_a_second_run_does_nothing(office: Office, audience: Audience, channel: str) -> None:
-    asked, make = replace(office.asked(), channel=channel), Make()
+    asked, make = replace(office.make_request(), channel=channel), Make()
     office.replies().give_answer(asked, "summary", audience, make)
     calls = len(office.slack.calls)
     for hours in (0, 1, 20):
@@ -212,31 +212,31 @@ def test_a_second_run_does_nothing(office: Office, audience: Audience, channel: 
 
 @pytest.mark.parametrize("with_effect", [False, True], ids=["before it posted", "after it posted"])
 def test_a_process_that_dies_leaves_one_answer_to_the_next(office: Office, with_effect: bool) -> None:
-    asked = office.asked()
+    asked = office.make_request()
     with pytest.raises(Crash):
         office.replies(fuse=Fuse(1, with_effect)).give_answer(asked, "summary", Audience.CHANNEL, Make())
     office.replies().give_answer(asked, "summary", Audience.CHANNEL, Make())
-    assert (office.said(), office.whispered()) == (["For everybody"], [])
+    assert (office.list_posts(), office.list_whispers()) == (["For everybody"], [])
 
 
 def test_other_parts_and_other_visits_are_answers_of_their_own(office: Office) -> None:
-    first, second = office.asked(key="one"), office.asked(key="two")
+    first, second = office.make_request(key="one"), office.make_request(key="two")
     for asked, part in ((first, "a"), (first, "b"), (second, "a"), (first, "a")):
         office.replies().give_answer(asked, part, Audience.CHANNEL, Make())
-    assert len(office.said()) == 3
+    assert len(office.list_posts()) == 3
 
 
 def test_a_sentence_and_an_answer_of_one_visit_are_both_given(office: Office) -> None:
-    asked = office.asked()
+    asked = office.make_request()
     office.replies().tell_asker(asked, "I look.")
     office.replies().give_answer(asked, "summary", Audience.CHANNEL, Make())
-    assert (office.said(), office.whispered()) == (["For everybody"], ["I look."])
+    assert (office.list_posts(), office.list_whispers()) == (["For everybody"], ["I look."])
 
 
 @pytest.mark.parametrize("audience", list(Audience))
 def test_threads_that_run_the_same_visit_at_once_give_one_answer(office: Office, audience: Audience) -> None:
     office.slack.latency = 0.05
-    asked, start = office.asked(), threading.Barrier(3)
+    asked, start = office.make_request(), threading.Barrier(3)
     makes = [Make() for _ in range(3)]
 
     def run(make: Make) -> None:
@@ -245,7 +245,7 @@ def test_threads_that_run_the_same_visit_at_once_give_one_answer(office: Office,
 
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(run, makes))
-    assert len(office.said() + office.whispered()) == 1
+    assert len(office.list_posts() + office.list_whispers()) == 1
     assert sum(make.count for make in makes) == 1
 
 
@@ -259,7 +259,7 @@ def test_threads_that_run_different_visits_do_not_wait_for_each_other(office: Of
     with ThreadPoolExecutor(3) as pool:
         for key in ("one", "two", "three"):
             pool.submit(office.replies().give_answer, slack_request(key), "summary", Audience.CHANNEL, make)
-    assert len(office.said()) == 3
+    assert len(office.list_posts()) == 3
 
 
 def test_a_visit_that_another_process_answers_is_left_to_it() -> None:
@@ -271,7 +271,7 @@ def test_a_visit_that_another_process_answers_is_left_to_it() -> None:
 
 
 def test_what_is_remembered_of_an_answer_runs_out(office: Office, store: Redis) -> None:
-    office.replies().give_answer(office.asked(), "summary", Audience.CHANNEL, Make())
+    office.replies().give_answer(office.make_request(), "summary", Audience.CHANNEL, Make())
     (key,) = store.scan_iter("answer:*")
     assert 86_000 < int(str(store.ttl(key))) <= 86_400
 
@@ -303,13 +303,13 @@ def test_an_error_is_told_to_the_asker_with_the_reference_that_the_log_has(
     office: Office, caplog: pytest.LogCaptureFixture, error: Exception, hint: str, audience: Audience
 ) -> None:
     caplog.set_level(logging.INFO, "bot")
-    asked = office.asked()
+    asked = office.make_request()
     office.replies().give_answer(asked, "summary", audience, Make(error))
-    (told,) = office.whispered()
+    (told,) = office.list_whispers()
     # what the asker can correct is no matter for an operator
     is_mistake = isinstance(error, UsageError | PullRequestNotFound)
     assert told.endswith(f" [{asked.reference}]") is not is_mistake
-    assert (hint in told, office.said()) == (True, [])
+    assert (hint in told, office.list_posts()) == (True, [])
     assert not [word for word in INTERNAL if word in told]
     assert is_one_sentence(told.removesuffix(f" [{asked.reference}]"))
     (record,) = [
@@ -323,23 +323,23 @@ def test_an_error_is_told_to_the_asker_with_the_reference_that_the_log_has(
 def test_the_traceback_of_a_defect_is_in_the_log_only(
     office: Office, caplog: pytest.LogCaptureFixture, error: Exception
 ) -> None:
-    asked = office.asked()
+    asked = office.make_request()
     office.replies().give_answer(asked, "summary", Audience.CHANNEL, Make(error))
     record = next(
         log_record for log_record in caplog.records if log_record.name == "bot.services.slack.answers.replies"
     )
     assert record.exc_info
     assert (record.exc_info[1] is error, record.levelname) == (True, "ERROR")
-    (told,) = office.whispered()
+    (told,) = office.list_whispers()
     assert told == describe_error(error, asked.reference)
     assert type(error).__name__ not in told
 
 
 def test_an_error_is_told_once_and_not_made_again(office: Office) -> None:
-    asked, make = office.asked(), Make(GitHubUnavailable("Away."))
+    asked, make = office.make_request(), Make(GitHubUnavailable("Away."))
     for _ in range(3):
         office.replies().give_answer(asked, "summary", Audience.CHANNEL, make)
-    assert (len(office.whispered()), make.count) == (1, 1)
+    assert (len(office.list_whispers()), make.count) == (1, 1)
 
 
 PASSED_ON = [
@@ -351,79 +351,79 @@ PASSED_ON = [
 
 @pytest.mark.parametrize("error", PASSED_ON, ids=lambda error: type(error).__name__)
 def test_what_may_be_better_later_is_passed_on_and_tried_again(office: Office, error: BaseException) -> None:
-    asked = office.asked()
+    asked = office.make_request()
     with pytest.raises(type(error)) as caught:
         office.replies().give_answer(asked, "summary", Audience.CHANNEL, Make(error))
-    assert (caught.value is error, office.whispered(), office.said()) == (True, [], [])
+    assert (caught.value is error, office.list_whispers(), office.list_posts()) == (True, [], [])
     office.replies().give_answer(asked, "summary", Audience.CHANNEL, Make())
-    assert office.said() == ["For everybody"]
+    assert office.list_posts() == ["For everybody"]
 
 
 def test_slack_being_away_is_told_once_by_the_response_url_and_tried_again(office: Office) -> None:
-    asked = office.asked()
+    asked = office.make_request()
     told = []
     for seconds in (0, 5, 20, 40):
         replies = office.replies(NOW + timedelta(seconds=seconds))
         with pytest.raises(SlackUnavailable):
             replies.give_answer(asked, "digest", Audience.ASKER, Make(SlackUnavailable("Slack is away.")))
-        told.append(["does not accept my answer" in whisper for whisper in office.whispered()])
+        told.append(["does not accept my answer" in whisper for whisper in office.list_whispers()])
     assert told == [[], [], [True], [True]], "what passes within a moment needs no words"
     office.replies().give_answer(asked, "digest", Audience.ASKER, Make())
-    assert office.whispered()[1:] == ["For you"]
+    assert office.list_whispers()[1:] == ["For you"]
 
 
 def test_an_answer_that_slack_may_have_lost_is_excused_and_posted_by_a_later_try(office: Office) -> None:
-    asked, later = office.asked(), office.replies(NOW + timedelta(seconds=20))
+    asked, later = office.make_request(), office.replies(NOW + timedelta(seconds=20))
     office.slack.fail_next("chat.postMessage", status=503, times=2)
     for replies in (office.replies(), later):
         with pytest.raises(SlackUnavailable):
             replies.give_answer(asked, "summary", Audience.CHANNEL, Make())
-    assert ["does not accept my answer" in whisper for whisper in office.whispered()] == [True]
+    assert ["does not accept my answer" in whisper for whisper in office.list_whispers()] == [True]
     later.give_answer(asked, "summary", Audience.CHANNEL, Make())
-    assert (office.said(), len(office.whispered())) == (["For everybody"], 1)
+    assert (office.list_posts(), len(office.list_whispers())) == (["For everybody"], 1)
 
 
 def test_a_channel_that_is_limited_for_long_leaves_the_answer_to_the_asker_at_once(office: Office) -> None:
     office.slack.fail_next("chat.postMessage", retry_after=3_600)
-    office.replies().give_answer(office.asked(), "summary", Audience.CHANNEL, Make())
-    assert (office.said(), office.whispered()) == ([], ["For you"])
+    office.replies().give_answer(office.make_request(), "summary", Audience.CHANNEL, Make())
+    assert (office.list_posts(), office.list_whispers()) == ([], ["For you"])
 
 
 @pytest.mark.parametrize("error", [RateLimited("Wait.", 720.0), SlackUnavailable("Wait.", 720.0)], ids=repr)
 def test_an_answer_that_has_to_wait_comes_later_and_its_asker_is_told_once_when(
     office: Office, error: PrdigestError
 ) -> None:
-    asked = office.asked()
+    asked = office.make_request()
     for seconds in (0, 720):
         with pytest.raises(type(error)) as caught:
             office.replies(NOW + timedelta(seconds=seconds)).give_answer(
                 asked, "summary", Audience.CHANNEL, Make(error)
             )
         assert caught.value is error
-    (told,) = office.whispered()
+    (told,) = office.list_whispers()
     assert "limits my rate. I'll continue at" in told
     office.replies(NOW + timedelta(seconds=1_440)).give_answer(asked, "summary", Audience.CHANNEL, Make())
-    assert (office.said(), len(office.whispered())) == (["For everybody"], 1)
+    assert (office.list_posts(), len(office.list_whispers())) == (["For everybody"], 1)
 
 
 def test_an_answer_that_would_come_too_late_is_refused_with_the_time_to_ask_again(office: Office) -> None:
-    asked, error = office.asked(), SlackUnavailable("Wait.", 720.0)
+    asked, error = office.make_request(), SlackUnavailable("Wait.", 720.0)
     for seconds in (0, 720):
         with pytest.raises(SlackUnavailable):
             office.replies(NOW + timedelta(seconds=seconds)).give_answer(
                 asked, "summary", Audience.CHANNEL, Make(error)
             )
     office.replies(NOW + timedelta(seconds=1_440)).give_answer(asked, "summary", Audience.CHANNEL, Make(error))
-    assert "Slack limits my rate: try again in 12 minutes." in office.whispered()[1]
+    assert "Slack limits my rate: try again in 12 minutes." in office.list_whispers()[1]
 
 
 def test_what_is_to_be_shared_waits_for_a_channel_that_is_limited(office: Office) -> None:
     office.slack.fail_next("chat.postMessage", retry_after=720)
     with pytest.raises(SlackUnavailable):
-        office.replies().give_answer(office.asked(), "share", Audience.SHARED, Make())
-    assert ["Slack limits my rate" in whisper for whisper in office.whispered()] == [True]
-    office.replies().give_answer(office.asked(), "share", Audience.SHARED, Make())
-    assert office.said() == ["For everybody"]
+        office.replies().give_answer(office.make_request(), "share", Audience.SHARED, Make())
+    assert ["Slack limits my rate" in whisper for whisper in office.list_whispers()] == [True]
+    office.replies().give_answer(office.make_request(), "share", Audience.SHARED, Make())
+    assert office.list_posts() == ["For everybody"]
 
 
 def test_who_asked_in_a_thread_hears_that_slack_asks_for_a_pause(office: Office) -> None:
@@ -432,17 +432,17 @@ def test_who_asked_in_a_thread_hears_that_slack_asks_for_a_pause(office: Office)
     office.slack.fail_next("chat.postMessage", retry_after=720)
     with pytest.raises(SlackUnavailable):
         office.replies().give_answer(asked, "summary", Audience.CHANNEL, Make())
-    assert ["Slack limits my rate" in whisper for whisper in office.whispered()] == [True]
+    assert ["Slack limits my rate" in whisper for whisper in office.list_whispers()] == [True]
 
 
 # --- an asker who is hard to reach
 
 
 def test_a_response_url_that_is_used_up_is_replaced_by_an_ephemeral_message(office: Office) -> None:
-    asked = office.asked()
+    asked = office.make_request()
     for n in range(USES + 2):
         office.replies().give_answer(asked, f"part {n}", Audience.ASKER, Make())
-    assert office.whispered() == ["For you"] * (USES + 2)
+    assert office.list_whispers() == ["For you"] * (USES + 2)
     assert len(office.slack.list_calls_to("chat.postEphemeral")) == 2
 
 
@@ -457,7 +457,7 @@ def test_an_asker_who_can_not_be_reached_at_all_is_no_error(
     visitor, make = slack_request(channel=channel, **asked), Make()
     for _ in range(2):
         office.replies().give_answer(visitor, "summary", Audience.CHANNEL, make)
-    assert (office.whispered(), make.count) == ([], 1)
+    assert (office.list_whispers(), make.count) == ([], 1)
     assert any(visitor.reference in record.getMessage() for record in caplog.records)
 
 
@@ -466,28 +466,28 @@ def test_an_asker_who_can_not_be_reached_at_all_is_no_error(
 def test_a_response_url_that_fails_for_a_moment_is_tried_again(
     office: Office, audience: Audience, failure: dict[str, Any]
 ) -> None:
-    asked = replace(office.asked(), channel="C0OUT")
+    asked = replace(office.make_request(), channel="C0OUT")
     office.slack.fail_next(RESPONSE, **failure)
     with pytest.raises(SlackUnavailable):
         office.replies().give_answer(asked, "summary", audience, Make())
     office.replies().give_answer(asked, "summary", audience, Make())
-    assert office.whispered() == ["For you"]
+    assert office.list_whispers() == ["For you"]
 
 
 def test_an_error_that_could_not_be_told_is_told_by_the_next_try(office: Office) -> None:
-    asked = office.asked()
+    asked = office.make_request()
     office.slack.fail_next(RESPONSE, status=503)
     with pytest.raises(SlackUnavailable):
         office.replies().give_answer(asked, "summary", Audience.CHANNEL, Make(KeyError("x")))
     office.replies().give_answer(asked, "summary", Audience.CHANNEL, Make(KeyError("x")))
-    assert office.whispered() == [describe_error(KeyError("x"), asked.reference)]
+    assert office.list_whispers() == [describe_error(KeyError("x"), asked.reference)]
 
 
 def test_without_the_scope_to_write_the_asker_gets_the_answer_by_the_response_url(store: Redis) -> None:
     with SlackEmulator(scopes=SCOPES - {"chat:write"}) as slack:
         office = Office(slack, store)
-        office.replies().give_answer(office.asked(), "summary", Audience.CHANNEL, Make())
-        assert (office.said(), office.whispered()) == ([], ["For you"])
+        office.replies().give_answer(office.make_request(), "summary", Audience.CHANNEL, Make())
+        assert (office.list_posts(), office.list_whispers()) == ([], ["For you"])
 
 
 def test_a_notice_is_what_is_typed_and_nothing_more() -> None:
@@ -534,15 +534,15 @@ def quick_notices(office: Office, times: ResponseTimes = QUICK) -> ReplySender:
 
 
 def test_who_waits_is_told_once_what_is_done_and_who_does_not_is_told_nothing(office: Office) -> None:
-    replies, asked = quick_notices(office), office.asked()
+    replies, asked = quick_notices(office), office.make_request()
 
     def wait_and_fail() -> Answer:
-        eventually(office.whispered)
+        eventually(office.list_whispers)
         raise SlackUnavailable("Slack is away.")
 
     with pytest.raises(SlackUnavailable):
         replies.give_answer(asked, "summary", Audience.CHANNEL, wait_and_fail, "Looking at <#7>…")
-    assert office.whispered() == ["Looking at &lt;#7&gt;…"]
+    assert office.list_whispers() == ["Looking at &lt;#7&gt;…"]
     waited = threading.Event()
 
     def make() -> Answer:
@@ -551,8 +551,10 @@ def test_who_waits_is_told_once_what_is_done_and_who_does_not_is_told_nothing(of
         return ANSWER
 
     replies.give_answer(asked, "summary", Audience.CHANNEL, make, "Looking at <#7>…")
-    office.replies().give_answer(office.asked(key="command:2"), "summary", Audience.CHANNEL, Make(), "Looking…")
-    assert (office.said(), len(office.whispered())) == (["For everybody"] * 2, 1)
+    office.replies().give_answer(
+        office.make_request(key="command:2"), "summary", Audience.CHANNEL, Make(), "Looking…"
+    )
+    assert (office.list_posts(), len(office.list_whispers())) == (["For everybody"] * 2, 1)
 
 
 def test_who_waits_long_is_told_how_far_the_work_is(office: Office) -> None:
@@ -560,12 +562,12 @@ def test_who_waits_long_is_told_how_far_the_work_is(office: Office) -> None:
 
     def work() -> Answer:
         note_progress(300, 1_200)
-        eventually(office.whispered)
+        eventually(office.list_whispers)
         return ANSWER
 
     with deadlines.bound_work(600.0):
-        replies.give_answer(office.asked(), "upgrade", Audience.CHANNEL, work)
-    (whisper,) = office.whispered()
+        replies.give_answer(office.make_request(), "upgrade", Audience.CHANNEL, work)
+    (whisper,) = office.list_whispers()
     assert "So far I've read 300 of 1,200 merges." in whisper
 
 
@@ -577,4 +579,4 @@ def test_who_has_no_response_url_waits_for_the_answer_itself(office: Office) -> 
         return ANSWER
 
     quick_notices(office).give_answer(slack_request(), "summary", Audience.CHANNEL, make, "Looking…")
-    assert (office.said(), office.whispered()) == (["For everybody"], [])
+    assert (office.list_posts(), office.list_whispers()) == (["For everybody"], [])

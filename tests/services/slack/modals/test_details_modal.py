@@ -70,15 +70,15 @@ class Desk:
         replies = ReplySender(SlackMessenger(client), SlackEphemeralMessenger(client), records, lambda: now)
         return DetailsModal(entries or self.entries(), Fragile(views, fuse) if fuse else views, replies)
 
-    def clicked(self, **fields: Any) -> tuple[SlackRequest, str]:
+    def make_click(self, **fields: Any) -> tuple[SlackRequest, str]:
         trigger = self.slack.make_trigger_id()
         url = self.slack.make_response_url(HOME, "U0ASKER")
         return slack_request(key=f"action:{trigger}", response_url=url, **fields), trigger
 
-    def shown(self) -> list[str]:
+    def list_views(self) -> list[str]:
         return [json.dumps(view["blocks"], ensure_ascii=False) for view in self.slack.views]
 
-    def whispered(self) -> list[str]:
+    def list_whispers(self) -> list[str]:
         return [told["text"] for told in self.slack.ephemerals]
 
     def view_calls(self) -> list[str]:
@@ -96,26 +96,26 @@ def desk(slack: SlackEmulator, store: Redis) -> Desk:
 def test_a_known_pull_request_is_shown_at_once(desk: Desk) -> None:
     desk.entries().get_entry(SEVEN)
     calls = list(desk.pulls.calls)
-    asked, trigger = desk.clicked()
+    asked, trigger = desk.make_click()
     desk.details().open_modal(asked, trigger, SEVEN)
-    (shown,) = desk.shown()
+    (shown,) = desk.list_views()
     assert ("Count retries once" in shown, summary().technical_impact in shown) == (True, True)
-    assert (desk.view_calls(), desk.pulls.calls, desk.whispered()) == (["views.open"], calls, [])
+    assert (desk.view_calls(), desk.pulls.calls, desk.list_whispers()) == (["views.open"], calls, [])
 
 
 def test_another_pull_request_opens_with_a_word_and_is_filled_when_it_is_read(desk: Desk) -> None:
-    asked, trigger = desk.clicked()
+    asked, trigger = desk.make_click()
     opened: list[list[str]] = []
 
     def summarise(pull_request: Any) -> Any:
-        opened.append(desk.shown())
+        opened.append(desk.list_views())
         return desk.summariser(pull_request)
 
     reader = PullRequestReader(desk.pulls, summarise)
     entries = EntryCache(desk.pulls, reader, RedisCache(desk.store), "v1", assess_pull_request)
     desk.details(entries=entries).open_modal(asked, trigger, SEVEN)
     ((loading,),) = opened
-    (shown,) = desk.shown()
+    (shown,) = desk.list_views()
     assert ("Reading octo/engine#7" in loading, "Reading" in shown, "Count retries once" in shown) == (
         True,
         False,
@@ -126,7 +126,7 @@ def test_another_pull_request_opens_with_a_word_and_is_filled_when_it_is_read(de
 
 
 def test_the_window_names_the_pull_request_and_can_be_found_again(desk: Desk) -> None:
-    asked, trigger = desk.clicked()
+    asked, trigger = desk.make_click()
     desk.details().open_modal(asked, trigger, SEVEN)
     (view,) = desk.slack.views
     assert (view["external_id"], view["title"]["text"], view["type"]) == (asked.key, "#7", "modal")
@@ -138,9 +138,9 @@ def test_what_is_whole_and_large_is_taken_by_slack(desk: Desk) -> None:
     long = summary(**dict.fromkeys(("what_changed_and_why", "technical_impact", "key_insights"), "Wide. " * 1_300))
     desk.pulls.pulls = (replace(MERGED, title="T" * 400, files=files, changed_files=300),)
     desk.summariser.stub_summary = long
-    asked, trigger = desk.clicked()
+    asked, trigger = desk.make_click()
     desk.details().open_modal(asked, trigger, SEVEN)
-    (shown,) = desk.shown()
+    (shown,) = desk.list_views()
     assert "280 more files" in shown
 
 
@@ -148,47 +148,47 @@ def test_what_is_whole_and_large_is_taken_by_slack(desk: Desk) -> None:
 
 
 def test_who_clicks_a_button_that_took_too_long_is_told_so(desk: Desk) -> None:
-    asked, trigger = desk.clicked()
+    asked, trigger = desk.make_click()
     desk.slack.triggers.seconds = -1.0
     desk.details().open_modal(asked, trigger, SEVEN)
-    (told,) = desk.whispered()
-    assert ("again" in told, is_one_sentence(told), desk.shown()) == (True, True, [])
+    (told,) = desk.list_whispers()
+    assert ("again" in told, is_one_sentence(told), desk.list_views()) == (True, True, [])
 
 
 def test_who_clicks_too_late_is_told_once(desk: Desk) -> None:
-    asked, trigger = desk.clicked()
+    asked, trigger = desk.make_click()
     desk.slack.triggers.seconds = -1.0
     for _ in range(2):
         desk.details().open_modal(asked, trigger, SEVEN)
-    assert len(desk.whispered()) == 1
+    assert len(desk.list_whispers()) == 1
 
 
 @pytest.mark.parametrize("known", [True, False])
 def test_the_same_click_again_fills_the_same_window(desk: Desk, known: bool) -> None:
     if known:
         desk.entries().get_entry(SEVEN)
-    asked, trigger = desk.clicked()
+    asked, trigger = desk.make_click()
     for _ in range(3):
         desk.details().open_modal(asked, trigger, SEVEN)
-    (shown,) = desk.shown()
-    assert ("Count retries once" in shown, desk.whispered(), desk.summariser.numbers) == (True, [], [7])
+    (shown,) = desk.list_views()
+    assert ("Count retries once" in shown, desk.list_whispers(), desk.summariser.numbers) == (True, [], [7])
 
 
 def test_another_click_opens_another_window(desk: Desk) -> None:
     for _ in range(2):
-        desk.details().open_modal(*desk.clicked(), SEVEN)
-    assert len(desk.shown()) == 2
+        desk.details().open_modal(*desk.make_click(), SEVEN)
+    assert len(desk.list_views()) == 2
 
 
 @pytest.mark.parametrize("with_effect", [False, True])
 @pytest.mark.parametrize("step", [1, 2])
 def test_a_process_that_dies_at_any_step_is_finished_by_the_next(desk: Desk, step: int, with_effect: bool) -> None:
-    asked, trigger = desk.clicked()
+    asked, trigger = desk.make_click()
     with pytest.raises(Crash):
         desk.details(Fuse(step, with_effect)).open_modal(asked, trigger, SEVEN)
     desk.details().open_modal(asked, trigger, SEVEN)
-    (shown,) = desk.shown()
-    assert ("Count retries once" in shown, desk.whispered()) == (True, [])
+    (shown,) = desk.list_views()
+    assert ("Count retries once" in shown, desk.list_whispers()) == (True, [])
 
 
 @pytest.mark.parametrize("failure", [{"status": 503}, {"hang_up": True}, {"error": "fatal_error"}], ids=str)
@@ -197,29 +197,29 @@ def test_a_process_that_dies_at_any_step_is_finished_by_the_next(desk: Desk, ste
 def test_a_call_that_fails_is_passed_on_and_mended_by_the_next_try(
     desk: Desk, method: str, after_effect: bool, failure: dict[str, Any]
 ) -> None:
-    asked, trigger = desk.clicked()
+    asked, trigger = desk.make_click()
     desk.slack.fail_next(method, after_effect=after_effect, **failure)
     with pytest.raises(SlackUnavailable):
         desk.details().open_modal(asked, trigger, SEVEN)
     desk.details().open_modal(asked, trigger, SEVEN)
-    (shown,) = desk.shown()
+    (shown,) = desk.list_views()
     assert "Count retries once" in shown
 
 
 def test_a_second_try_that_comes_after_the_trigger_expired_fills_the_window_of_the_first(desk: Desk) -> None:
-    asked, trigger = desk.clicked()
+    asked, trigger = desk.make_click()
     with pytest.raises(Crash):
         desk.details(Fuse(1, with_effect=True)).open_modal(asked, trigger, SEVEN)
     # Slack does not say whether a trigger that was used and is too old is "exchanged" or "expired"
     desk.slack.fail_next("views.open", error="expired_trigger_id")
     desk.details().open_modal(asked, trigger, SEVEN)
-    (shown,) = desk.shown()
-    assert ("Count retries once" in shown, desk.whispered()) == (True, [])
+    (shown,) = desk.list_views()
+    assert ("Count retries once" in shown, desk.list_whispers()) == (True, [])
 
 
 def test_two_who_run_the_same_click_at_once_open_one_window(desk: Desk) -> None:
     desk.slack.latency = 0.02
-    asked, trigger = desk.clicked()
+    asked, trigger = desk.make_click()
     start = threading.Barrier(2)
 
     def run(_: int) -> None:
@@ -228,12 +228,12 @@ def test_two_who_run_the_same_click_at_once_open_one_window(desk: Desk) -> None:
 
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(run, range(2)))
-    (shown,) = desk.shown()
-    assert ("Count retries once" in shown, desk.whispered()) == (True, [])
+    (shown,) = desk.list_views()
+    assert ("Count retries once" in shown, desk.list_whispers()) == (True, [])
 
 
 def test_a_window_that_was_closed_meanwhile_is_no_error(desk: Desk) -> None:
-    asked, trigger = desk.clicked()
+    asked, trigger = desk.make_click()
     entries = EntryCache(
         desk.pulls,
         PullRequestReader(desk.pulls, _closing(desk)),
@@ -242,7 +242,7 @@ def test_a_window_that_was_closed_meanwhile_is_no_error(desk: Desk) -> None:
         assess_pull_request,
     )
     desk.details(entries=entries).open_modal(asked, trigger, SEVEN)
-    assert (desk.shown(), desk.whispered(), desk.view_calls()) == ([], [], ["views.open", "views.update"])
+    assert (desk.list_views(), desk.list_whispers(), desk.view_calls()) == ([], [], ["views.open", "views.update"])
     assert desk.entries().get_cached(SEVEN)
 
 
@@ -256,10 +256,10 @@ def _closing(desk: Desk) -> Callable[[Any], Any]:
 
 @pytest.mark.parametrize("code", ["invalid_trigger_id", "view_too_large", "invalid_arguments", "missing_scope"])
 def test_who_gets_no_window_for_another_reason_is_told_something(desk: Desk, code: str) -> None:
-    asked, trigger = desk.clicked()
+    asked, trigger = desk.make_click()
     desk.slack.fail_next("views.open", error=code)
     desk.details().open_modal(asked, trigger, SEVEN)
-    assert len(desk.whispered()) == 1
+    assert len(desk.list_whispers()) == 1
 
 
 # --- what can't be read
@@ -278,9 +278,9 @@ def test_what_can_not_be_read_is_told_in_the_window_with_the_reference_that_the_
 ) -> None:
     caplog.set_level(logging.INFO, "bot")
     desk.pulls.failing = {"pull 7": error}
-    asked, trigger = desk.clicked()
+    asked, trigger = desk.make_click()
     desk.details().open_modal(asked, trigger, SEVEN)
-    (shown,) = desk.shown()
+    (shown,) = desk.list_views()
     is_failure = not isinstance(error, PullRequestNotFound)
     assert (hint in shown, f"[{asked.reference}]" in shown, "GITHUB_" in shown) == (True, is_failure, False)
     (record,) = [log_record for log_record in caplog.records if "no answer" in log_record.getMessage()]
@@ -289,10 +289,10 @@ def test_what_can_not_be_read_is_told_in_the_window_with_the_reference_that_the_
 
 
 def test_a_number_that_nobody_knows_is_told_in_the_window(desk: Desk) -> None:
-    asked, trigger = desk.clicked()
+    asked, trigger = desk.make_click()
     desk.details().open_modal(asked, trigger, Reference(REPOSITORY, 8))
     (view,) = desk.slack.views
-    (shown,) = desk.shown()
+    (shown,) = desk.list_views()
     assert (view["title"]["text"], "no pull request #8" in shown, f"[{asked.reference}]" in shown) == (
         "#8",
         True,
@@ -302,23 +302,23 @@ def test_a_number_that_nobody_knows_is_told_in_the_window(desk: Desk) -> None:
 
 def test_one_that_was_closed_without_being_merged_is_told_in_the_window(desk: Desk) -> None:
     desk.pulls.pulls = (replace(MERGED, merged_at=None, merge_commit=None, state="CLOSED"),)
-    desk.details().open_modal(*desk.clicked(), SEVEN)
-    assert "closed without being merged" in desk.shown()[0]
+    desk.details().open_modal(*desk.make_click(), SEVEN)
+    assert "closed without being merged" in desk.list_views()[0]
 
 
 def test_a_store_that_is_away_is_passed_on_and_mended_by_the_next_try(desk: Desk) -> None:
     desk.pulls.failing = {"files 7": StoreUnavailable("The store is away.")}
-    asked, trigger = desk.clicked()
+    asked, trigger = desk.make_click()
     with pytest.raises(StoreUnavailable):
         desk.details().open_modal(asked, trigger, SEVEN)
     desk.pulls.failing = {}
     desk.details().open_modal(asked, trigger, SEVEN)
-    assert "Count retries once" in desk.shown()[0]
+    assert "Count retries once" in desk.list_views()[0]
 
 
 def test_a_defect_is_told_in_the_window_in_kind_words(desk: Desk) -> None:
     desk.pulls.failing = {"pull 7": KeyError("GITHUB_SECRET")}
-    asked, trigger = desk.clicked()
+    asked, trigger = desk.make_click()
     desk.details().open_modal(asked, trigger, SEVEN)
-    (shown,) = desk.shown()
+    (shown,) = desk.list_views()
     assert ("on my side" in shown, f"[{asked.reference}]" in shown, "SECRET" in shown) == (True, True, False)

@@ -39,27 +39,27 @@ def forms(team: Team) -> FormOpener:
     return FormOpener(team.subscribing, REPOSITORIES, SlackViews(client), replies, USUAL)
 
 
-def clicked(team: Team, channel: str = HOME, user: str = "U0ADA") -> SlackRequest:
+def make_click(team: Team, channel: str = HOME, user: str = "U0ADA") -> SlackRequest:
     trigger = team.slack.make_trigger_id(user, channel or HOME)
     url = team.slack.make_response_url(channel, user) if channel else ""
     return ask(channel, user, key=f"action:{trigger}", trigger=trigger, response_url=url)
 
 
-def opened(team: Team, name: str = "", channel: str = HOME, user: str = "U0ADA") -> Json:
-    forms(team).open_form(clicked(team, channel, user), name)
+def open_form(team: Team, name: str = "", channel: str = HOME, user: str = "U0ADA") -> Json:
+    forms(team).open_form(make_click(team, channel, user), name)
     view = team.slack.get_modal(user)
     assert view
     return view
 
 
-def held(view: Json) -> dict[str, Any]:
+def list_field_values(view: Json) -> dict[str, Any]:
     """What each field is set to."""
     elements = {block["block_id"]: block["element"] for block in view["blocks"]}
     first = {name: next((part[key] for key in FIRST if key in part), None) for name, part in elements.items()}
     return {name: value["value"] if isinstance(value, dict) else value for name, value in first.items()}
 
 
-def told(team: Team) -> list[str]:
+def list_whispers(team: Team) -> list[str]:
     return [shown["text"] for shown in team.slack.ephemerals]
 
 
@@ -76,21 +76,26 @@ NEW = {
 
 
 def test_a_new_one_begins_with_what_is_usual_in_the_channel(team: Team) -> None:
-    assert held(opened(team)) == NEW
+    assert list_field_values(open_form(team)) == NEW
 
 
 def test_in_direct_messages_it_begins_with_ones_own_zone(team: Team) -> None:
-    assert held(opened(team, channel=OWN)) == {**NEW, "where": "me", "channel": None, "zone": "mine"}
+    assert list_field_values(open_form(team, channel=OWN)) == {
+        **NEW,
+        "where": "me",
+        "channel": None,
+        "zone": "mine",
+    }
 
 
 def test_in_app_home_a_channel_is_to_be_chosen(team: Team) -> None:
-    assert held(opened(team, channel="")) == {**NEW, "channel": None}
+    assert list_field_values(open_form(team, channel="")) == {**NEW, "channel": None}
 
 
 def test_a_known_one_is_shown_as_it_is(team: Team) -> None:
     made = team.subscribe('acme/web.app at 17:30 tz Europe/Berlin weekdays only:risky path:src label:"a b"', OPEN)
-    view = opened(team, made.id)
-    assert held(view) == {
+    view = open_form(team, made.id)
+    assert list_field_values(view) == {
         "repository": "Acme/web.app",
         "where": "channel",
         "channel": OPEN,
@@ -106,54 +111,54 @@ def test_a_known_one_is_shown_as_it_is(team: Team) -> None:
 def test_a_personal_one_is_for_its_owner_alone(team: Team) -> None:
     team.slack.set_person("U0ADA", tz="Asia/Tokyo")
     made = team.subscribe("me")
-    assert held(opened(team, made.id))["zone"] == "mine"
-    forms(team).open_form(clicked(team, OTHERS, "U0BEN"), made.id)
+    assert list_field_values(open_form(team, made.id))["zone"] == "mine"
+    forms(team).open_form(make_click(team, OTHERS, "U0BEN"), made.id)
     assert team.slack.get_modal("U0BEN") is None
-    assert told(team) == ["That is a personal subscription: only its owner can change it."]
+    assert list_whispers(team) == ["That is a personal subscription: only its owner can change it."]
 
 
 def test_the_zone_of_somebody_else_does_not_become_ones_own_by_being_saved(team: Team) -> None:
     team.slack.set_person("U0ADA", tz="Asia/Tokyo")
     made = team.subscribe("tz mine")
-    assert held(opened(team, made.id))["zone"] == "mine"
-    assert held(opened(team, made.id, user="U0BEN"))["zone"] == "Asia/Tokyo"
+    assert list_field_values(open_form(team, made.id))["zone"] == "mine"
+    assert list_field_values(open_form(team, made.id, user="U0BEN"))["zone"] == "Asia/Tokyo"
 
 
 @pytest.mark.parametrize("where", [HOME, ""], ids=["elsewhere", "home"])
 def test_one_of_a_private_channel_is_opened_by_nobody_elsewhere(team: Team, where: str) -> None:
     made = team.subscribe(channel=PRIVATE)
-    forms(team).open_form(clicked(team, where, "U0BEN"), made.id)
+    forms(team).open_form(make_click(team, where, "U0BEN"), made.id)
     assert team.slack.get_modal("U0BEN") is None
     # who is in App Home is told by direct message
-    texts = told(team) if where else [each["text"] for each in team.slack.list_messages(OTHERS)]
+    texts = list_whispers(team) if where else [each["text"] for each in team.slack.list_messages(OTHERS)]
     assert texts == ["That subscription no longer exists."]
     team.slack.join_channel(PRIVATE, "U0BEN")
-    assert held(opened(team, made.id, where, "U0BEN"))["channel"] == PRIVATE
+    assert list_field_values(open_form(team, made.id, where, "U0BEN"))["channel"] == PRIVATE
 
 
 def test_one_that_is_gone_is_told(team: Team) -> None:
-    forms(team).open_form(clicked(team), "deadbeef")
-    assert told(team) == ["That subscription no longer exists."]
+    forms(team).open_form(make_click(team), "deadbeef")
+    assert list_whispers(team) == ["That subscription no longer exists."]
 
 
 def test_a_window_that_comes_too_late_is_told_once(team: Team) -> None:
-    asked = clicked(team)
+    asked = make_click(team)
     team.slack.triggers.seconds = -1.0
     for _ in range(2):
         forms(team).open_form(asked, "")
-    assert told(team) == ["The window did not open in time: try again."]
+    assert list_whispers(team) == ["The window did not open in time: try again."]
 
 
 def test_the_same_click_again_opens_one_window_and_says_nothing(team: Team) -> None:
-    asked = clicked(team)
+    asked = make_click(team)
     forms(team).open_form(asked, "")
     team.slack.fail_next("views.open", error="duplicate_external_id")
     forms(team).open_form(asked, "")
-    assert (len(team.slack.views), told(team)) == (1, [])
+    assert (len(team.slack.views), list_whispers(team)) == (1, [])
 
 
 def test_a_slack_that_does_not_answer_is_tried_again(team: Team) -> None:
-    asked = clicked(team)
+    asked = make_click(team)
     team.slack.fail_next("views.open", status=503)
     with pytest.raises(SlackUnavailable):
         forms(team).open_form(asked, "")
@@ -162,7 +167,7 @@ def test_a_slack_that_does_not_answer_is_tried_again(team: Team) -> None:
 
 
 def test_each_time_that_it_is_sent_counts(team: Team) -> None:
-    forms(team).open_form(clicked(team), "")
+    forms(team).open_form(make_click(team), "")
     (view,) = team.slack.views
     sent = [{"user": {"id": "U0ADA"}, "view": view, "trigger_id": trigger} for trigger in ("1", "1", "2")]
     first, again, second = [requests.parse_form(body) for body in sent]
@@ -171,7 +176,7 @@ def test_each_time_that_it_is_sent_counts(team: Team) -> None:
 
 
 def test_it_knows_where_it_was_opened_and_how_to_answer_there(team: Team) -> None:
-    asked = clicked(team)
+    asked = make_click(team)
     forms(team).open_form(asked, "")
     (view,) = team.slack.views
     assert json.loads(view["private_metadata"]) == {"version": 2, "channel": HOME, "answer": asked.response_url}
