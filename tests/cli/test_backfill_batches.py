@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from bot.adapters.claude import CLAUDE
+from bot.adapters.models.claude import CLAUDE
 from bot.adapters.redis import RedisBatchStore, RedisCostLedger, RedisHistoryStore
 from bot.cli import run_cli
 from bot.domain.errors import PrdigestError, UsageError

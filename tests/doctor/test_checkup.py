@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from redis import Redis
 
-from bot.adapters.claude import CLAUDE
+from bot.adapters.models.claude import CLAUDE
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisSubscriptionStore
 from bot.doctor.checks.settings import SettingsSnapshot
 from bot.doctor.checkup import CheckPlan, Doctor, ServiceProbes

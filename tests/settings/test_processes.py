@@ -15,6 +15,7 @@ from redis import Redis
 from bot import processes
 from bot.container import Foundation, open_foundation
 from bot.container.connections.from_settings import get_display_name
+from bot.container.connections.providers import PROVIDERS
 from bot.container.foundation import build_ownership
 from bot.container.processes.web import build_web_services
 from bot.container.processes.worker import build_worker_services
@@ -27,7 +28,7 @@ from tests.emulators.claude.server import ClaudeEmulator
 from tests.emulators.slack.server import SlackEmulator
 
 # read by the command line; where there is no REDIS_URL; in the place of a token; when the provider of models is
-# chosen, before all else; by a cloud; by a model server of one's own
+# chosen, before all else; by a provider that is not the first
 ELSEWHERE = {
     "prdigest_log_level",
     "prdigest_log_format",
@@ -36,11 +37,17 @@ ELSEWHERE = {
     "github_app_private_key",
     "github_app_installation_id",
     "prdigest_model_provider",
-    "prdigest_model_region",
-    "prdigest_model_project",
-    "prdigest_model_url",
-    "prdigest_model_key",
-    "prdigest_model_prices",
+    *(
+        variable.lower()
+        for provider in PROVIDERS[1:]
+        for variable in (
+            provider.key_variable,
+            provider.address_variable,
+            provider.prices_variable,
+            *provider.required_variables,
+            *provider.option_variables,
+        )
+    ),
 }
 
 

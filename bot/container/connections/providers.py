@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from bot.adapters.claude import BEDROCK, CLAUDE, VERTEX
-from bot.adapters.openai_compatible import OPENAI_COMPATIBLE
+from bot.adapters.models.claude import BEDROCK, CLAUDE, VERTEX
+from bot.adapters.models.openai_compatible import OPENAI_COMPATIBLE
 from bot.domain.errors import ConfigurationError
 from bot.domain.operations.usage import ModelPrice, PriceList
 from bot.ports import ModelAccess, ModelProvider

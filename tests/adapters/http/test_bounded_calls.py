@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 from github import Auth
 
-from bot.adapters.claude.chat import ClaudeChat
-from bot.adapters.claude.completion import ClaudeModel, make_claude_client
-from bot.adapters.claude.probe import ClaudeProbe
 from bot.adapters.github.client import GitHubClient
 from bot.adapters.github.probe import PyGithubProbe
 from bot.adapters.github.pull_requests import GitHubPullRequests
 from bot.adapters.http.bounded_calls import DeadlineExceeded, bound_requests
 from bot.adapters.http.connections import make_tracking_opener
 from bot.adapters.http.tls import get_tls_context
+from bot.adapters.models.claude.chat import ClaudeChat
+from bot.adapters.models.claude.completion import ClaudeModel, make_claude_client
+from bot.adapters.models.claude.probe import ClaudeProbe
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.adapters.slack.transport import send_to_hook
 from bot.domain.errors import GitHubUnavailable, ModelBusy, PrdigestError, RateLimited, SlackUnavailable

@@ -11,10 +11,10 @@ from dataclasses import replace
 
 import pytest
 
-from bot.adapters.claude.chat import ClaudeChat
-from bot.adapters.claude.completion import make_claude_client
 from bot.adapters.http.bounded_calls import bound_requests, is_call_over
 from bot.adapters.http.bounded_streams import run_in_own_context
+from bot.adapters.models.claude.chat import ClaudeChat
+from bot.adapters.models.claude.completion import make_claude_client
 from bot.domain.errors import ModelBusy
 from bot.ports import ChatEvent, TextDelta
 from bot.services.operations import deadlines

@@ -9,9 +9,9 @@ import pytest
 from github import Auth
 from redis import Redis
 
-from bot.adapters.claude import CLAUDE
 from bot.adapters.git import GitMirrorProbe
 from bot.adapters.github import read_git_token
+from bot.adapters.models.claude import CLAUDE
 from bot.container import open_foundation
 from bot.container.connections.mirror import add_mirror_files, build_mirror, build_mirror_search
 from bot.container.connections.sources import LiveSources

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import pytest
 from redis import Redis
 
-from bot.adapters.claude import CLAUDE
+from bot.adapters.models.claude import CLAUDE
 from bot.container import Foundation, open_foundation
 from bot.container.connections.sources import LiveSources
 from bot.container.digests.services import build_digest_builder, build_digest_services

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import pytest
 from redis import Redis
 
-from bot.adapters.claude import CLAUDE
+from bot.adapters.models.claude import CLAUDE
 from bot.container import Foundation, open_foundation
 from bot.container.connections.providers import PROVIDERS, choose_provider, get_model_access
 from bot.container.digests.services import build_digest_builder, build_digest_services

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from localslack.loopback import Loopback, Request, Response
 
-from bot.adapters.claude import CLAUDE
-from bot.adapters.claude.probe import ClaudeProbe
+from bot.adapters.models.claude import CLAUDE
+from bot.adapters.models.claude.probe import ClaudeProbe
 from bot.doctor.checks.model import check_models
 from tests.adapters.worlds import WebPage
 from tests.doctor.findings import format_findings

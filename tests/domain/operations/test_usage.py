@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.adapters.claude import CLAUDE
+from bot.adapters.models.claude import CLAUDE
 from bot.domain.operations.usage import NO_PRICES, NO_USAGE, Usage
 
 M = 1_000_000

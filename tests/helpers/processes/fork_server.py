@@ -32,8 +32,8 @@ PRELOADED = (
     "bot.cli",
     "bot.container",
     "bot.processes",
-    "bot.adapters.claude.completion",
-    "bot.adapters.claude.chat",
+    "bot.adapters.models.claude.completion",
+    "bot.adapters.models.claude.chat",
     "bot.adapters.embedded.keeper",
     # the client of HTTP that the model's opens late; nothing of it has an end
     "httpcore2",

@@ -13,7 +13,7 @@ from typing import cast
 import pytest
 from redis import Redis
 
-from bot.adapters.claude import CLAUDE
+from bot.adapters.models.claude import CLAUDE
 from bot.adapters.redis.rate_limiter import RedisRateLimiter
 from bot.adapters.redis.server.connection import connect_server
 from bot.adapters.redis.spending import RedisCostLedger, RedisSpendingStore

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.claude import CLAUDE
+from bot.adapters.models.claude import CLAUDE
 from bot.adapters.redis.records.history import RedisHistoryStore
 from bot.adapters.redis.server.connection import SHORT_TIMEOUTS, RedisCache, connect_server
 from bot.domain.digest.models import CountCheck, Digest, Entry, Overview

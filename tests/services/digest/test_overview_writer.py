@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from bot.adapters.claude import CLAUDE
+from bot.adapters.models.claude import CLAUDE
 from bot.domain.digest.models import MAX_OVERVIEW_LENGTH, Overview, Theme
 from bot.domain.errors import ModelBusy, ModelRequestRejected
 from bot.domain.operations.usage import Usage

@@ -15,8 +15,8 @@ from github import Auth
 from localslack.loopback import Request, Response
 
 from bot.adapters.caching import FileCache, SourceFileCache
-from bot.adapters.claude import CLAUDE
 from bot.adapters.github import GitHubClient, GitHubPullRequests, GitHubSourceFiles
+from bot.adapters.models.claude import CLAUDE
 from bot.adapters.redis.server.connection import RedisCache
 from bot.domain.digest.models import Digest
 from bot.domain.errors import StoreUnavailable

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from bot.adapters.claude import CLAUDE
+from bot.adapters.models.claude import CLAUDE
 from bot.domain.errors import ModelAnswerInvalid, ModelRefusal, ModelRequestRejected
 from bot.domain.operations.usage import Usage
 from bot.domain.time.date_range import Span

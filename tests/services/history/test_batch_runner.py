@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.claude import CLAUDE
+from bot.adapters.models.claude import CLAUDE
 from bot.adapters.redis import RedisBatchStore, RedisCostLedger
 from bot.domain.errors import ModelAnswerInvalid, ModelBusy
 from bot.domain.operations.batch import PendingBatch

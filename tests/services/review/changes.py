@@ -10,8 +10,8 @@ from typing import Any
 from github import Auth
 
 from bot.adapters.caching import SourceFileCache
-from bot.adapters.claude import CLAUDE
 from bot.adapters.github import GitHubClient, GitHubSourceFiles
+from bot.adapters.models.claude import CLAUDE
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.review.models import BugReview
 from bot.ports import Cache, ChatModel

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from bot.adapters.claude.chat import ClaudeChat
-from bot.adapters.claude.completion import make_claude_client
+from bot.adapters.models.claude.chat import ClaudeChat
+from bot.adapters.models.claude.completion import make_claude_client
 from bot.ports import ChatModel
 from tests.adapters.worlds import ScriptedGitHub
 from tests.emulators.claude.server import ClaudeEmulator

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.claude import CLAUDE
+from bot.adapters.models.claude import CLAUDE
 from bot.adapters.redis import RedisCache, RedisRateLimiter, RedisSpendingStore, connect_server
 from bot.domain.digest.models import Entry
 from bot.domain.operations.budget import (

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.adapters.claude import CLAUDE
+from bot.adapters.models.claude import CLAUDE
 from bot.domain.errors import ModelAnswerInvalid, SourceUnavailable, StoreUnavailable
 from bot.domain.evaluation.models import EvaluationSource
 from bot.domain.evaluation.pairs import MatchedPair

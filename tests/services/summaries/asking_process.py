@@ -6,7 +6,7 @@ import json
 import sys
 import time
 
-from bot.adapters.claude.completion import ClaudeModel, make_claude_client
+from bot.adapters.models.claude.completion import ClaudeModel, make_claude_client
 from bot.adapters.redis.server.connection import RedisCache, connect_server
 from bot.ports import Prompt
 from bot.services.summaries.schemas import SummaryAnswer

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.claude import CLAUDE
+from bot.adapters.models.claude import CLAUDE
 from bot.domain.errors import ModelRefusal, StoreUnavailable
 from bot.domain.operations.usage import Usage
 from bot.domain.summaries.diff_packing import Coverage

@@ -1,0 +1,1 @@
+"""Adapters for language models, a package for each provider."""
