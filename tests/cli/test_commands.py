@@ -357,13 +357,16 @@ def test_a_busy_model_is_waited_for(there: World, tmp_path: Path) -> None:
 
 class TestVotes:
     def test_they_are_printed_as_lines_of_json(self, there: World, store: Redis, tmp_path: Path) -> None:
-        ballot = RedisFeedbackStore(store)
-        ballot.put("C1:1.0:U1", '{"verdict": "good", "question": "Größer?"}')
-        ballot.put("C1:1.0:U2", '{"verdict": "bad"}')
+        feedback_store = RedisFeedbackStore(store)
+        rows = [("U1", "good", "Größer?"), ("U2", "bad", "What broke?")]
+        for user, verdict, question in rows:
+            # as versions wrote them that had no mark
+            vote = {"verdict": verdict, "at": "2026-02-28T12:00:00+00:00", "user": user, "question": question}
+            feedback_store.put(f"C1:1.0:{user}", json.dumps(vote, ensure_ascii=False))
         done = prdigest("votes", settings=there.settings, folder=tmp_path)
         assert (done.returncode, done.stderr) == (0, "")
-        printed = sorted(map(json.loads, done.stdout.splitlines()), key=lambda vote: str(vote["verdict"]))
-        assert printed == [{"verdict": "bad"}, {"verdict": "good", "question": "Größer?"}]
+        printed = sorted(map(json.loads, done.stdout.splitlines()), key=lambda vote: str(vote["user"]))
+        assert [(vote["user"], vote["verdict"], vote["question"]) for vote in printed] == rows
 
     def test_without_any_it_says_so_beside_the_lines_for_scripts(self, there: World, tmp_path: Path) -> None:
         # it needs no Slack

@@ -71,7 +71,7 @@ def screen(address: str, until: str) -> str:
 def channel(address: str, thread: str = "") -> str:
     """The HTML of the channel as it is, and of one of its threads."""
     with urllib.request.urlopen(
-        address.replace("/?", f"/live?place={HOME}&thread={thread}&"), timeout=10
+        address.replace("/?", f"/live?place={HOME}&thread={thread}&"), timeout=30
     ) as lines:
         shown = json.loads(next(lines).removeprefix(b"data: "))
         return "".join(piece["html"] for piece in [*shown["pieces"], *shown["thread"]])
@@ -81,7 +81,7 @@ def say(address: str, text: str, thread: str = "") -> dict[str, Any]:
     body = json.dumps({"place": HOME, "text": text, "thread": thread}).encode()
     page = address.replace("/?", "/do/say?")
     asked = urllib.request.Request(page, body, {"Content-Type": "application/json"})
-    with urllib.request.urlopen(asked, timeout=10) as answer:
+    with urllib.request.urlopen(asked, timeout=30) as answer:
         reply: dict[str, Any] = json.loads(answer.read())
         return reply
 
