@@ -40,7 +40,7 @@ def register_actions(app: App, intake: RequestIntake, commands: CommandRegistry)
         action: str | re.Pattern[str], accept: ClickHandler, parse: ClickParser = requests.parse_action
     ) -> None:
         @app.action(action)
-        def click(ack: Ack, body: dict[str, Any]) -> None:
+        def handle_click(ack: Ack, body: dict[str, Any]) -> None:
             asker = parse(body)
             intake.handle_event(asker, lambda: accept(intake, asker, _get_value(body)))
             ack()

@@ -29,7 +29,7 @@ def register_link_listener(app: App, intake: RequestIntake) -> None:
     """Register the listener for posted links."""
 
     @app.event(LINK_EVENT)
-    def shared(body: dict[str, Any], event: dict[str, Any]) -> None:
+    def handle_links(body: dict[str, Any], event: dict[str, Any]) -> None:
         # Slack names no source where links in the message box have no event
         if event.get("source") not in (None, _POSTED) or not _TS.fullmatch(str(event["message_ts"])):
             return

@@ -25,13 +25,13 @@ def register_message_listeners(app: App, intake: RequestIntake, commands: Comman
     """Register the listeners for messages."""
 
     @app.event("app_mention")
-    def mention(body: dict[str, Any], event: dict[str, Any], context: BoltContext) -> None:
+    def handle_mention(body: dict[str, Any], event: dict[str, Any], context: BoltContext) -> None:
         if _is_written(event):
             _handle_message(intake, commands, body, event, str(context.bot_user_id or ""))
 
     # an event without a listener is a 404 for Slack, which sends it again and in the end stops sending events
     @app.event("message")
-    def message(body: dict[str, Any], event: dict[str, Any], context: BoltContext) -> None:
+    def handle_message(body: dict[str, Any], event: dict[str, Any], context: BoltContext) -> None:
         bot = str(context.bot_user_id or "")
         if _is_written(event) and _is_for_bot(intake, event, bot):
             _handle_message(intake, commands, body, event, bot)

@@ -105,7 +105,7 @@ def register_shortcuts(app: App, intake: RequestIntake) -> None:
         listen(each)
 
     @app.view(FORM)
-    def sent(ack: Ack, body: dict[str, Any]) -> None:
+    def handle_submission(ack: Ack, body: dict[str, Any]) -> None:
         if error := _accept_form(intake, body):
             ack(response_action="errors", errors={REFERENCE: error})
         else:

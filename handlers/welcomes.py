@@ -18,7 +18,7 @@ def register_join_listener(app: App, intake: RequestIntake) -> None:
     """Register the listener for joins. Slack reports those of everybody; only the bot's own counts."""
 
     @app.event("member_joined_channel")
-    def joined(body: dict[str, Any], event: dict[str, Any], context: BoltContext) -> None:
+    def handle_newcomer(body: dict[str, Any], event: dict[str, Any], context: BoltContext) -> None:
         if event["user"] == context.bot_user_id and event.get("inviter"):
             _enqueue_greeting(intake, requests.parse_inviter(body, event), Greeting.INVITED)
 

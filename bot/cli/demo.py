@@ -72,7 +72,7 @@ def demo_command(
 
     configure_logging("WARNING")
 
-    def started(address: str) -> None:
+    def announce_address(address: str) -> None:
         stays = "data and summaries are kept for the next live demo" if is_live else "nothing is kept"
         click.echo(f"prdigest in a local Slack: {address}\nPress Ctrl-C to stop; {stays}.")
         if is_opened:
@@ -80,9 +80,13 @@ def demo_command(
 
     if is_live:
         settings = load_settings()
-        run_demo(build_live_stage(settings, require_repository(settings, repo), get_current_time), port, started)
+        run_demo(
+            build_live_stage(settings, require_repository(settings, repo), get_current_time),
+            port,
+            announce_address,
+        )
     else:
-        run_demo(build_sample_stage(with_profile=with_profile), port, started)
+        run_demo(build_sample_stage(with_profile=with_profile), port, announce_address)
     _exit_process()
 
 

@@ -44,7 +44,7 @@ def register_subscription_listeners(app: App, intake: RequestIntake) -> None:
     """Register the listeners for App Home, the form and its pickers."""
 
     @app.event("app_home_opened")
-    def home(body: dict[str, Any], event: dict[str, Any]) -> None:
+    def handle_home(body: dict[str, Any], event: dict[str, Any]) -> None:
         if event.get("tab") == "home":
             asker = requests.parse_home_visit(body, event)
             intake.handle_event(asker, lambda: intake.jobs.send(SHOW_HOME, AskerPayload(asker)), is_named=False)
@@ -52,7 +52,7 @@ def register_subscription_listeners(app: App, intake: RequestIntake) -> None:
             welcomes.welcome_newcomer(intake, body, event)
 
     @app.view(FORM)
-    def sent(ack: Ack, body: dict[str, Any]) -> None:
+    def handle_submission(ack: Ack, body: dict[str, Any]) -> None:
         errors = _accept_form(intake, body)
         if errors:
             ack(response_action="errors", errors=errors)
@@ -60,7 +60,7 @@ def register_subscription_listeners(app: App, intake: RequestIntake) -> None:
             ack()
 
     @app.options(ZONE)
-    def zones(ack: Ack, payload: dict[str, Any]) -> None:
+    def handle_zones(ack: Ack, payload: dict[str, Any]) -> None:
         ack(options=suggest_zones(str(payload.get("value") or "")))
 
 

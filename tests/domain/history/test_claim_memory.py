@@ -17,7 +17,7 @@ COUNT = pull(5, title="Count the tokens once")
 UNDO = pull(9, title="Revert a change", body="Reverts #5", merged_at=NOON.replace(hour=20))
 
 
-def parsed(memory: ClaimMemory, *pulls: PullRequest) -> Counter[tuple[str, int]]:
+def count_parses(memory: ClaimMemory, *pulls: PullRequest) -> Counter[tuple[str, int]]:
     with counting(parse_claim) as counts:
         for each in pulls:
             assert memory.get_claim(each) == parse_claim(each)
@@ -37,15 +37,15 @@ def parsed(memory: ClaimMemory, *pulls: PullRequest) -> Counter[tuple[str, int]]
     }
 )
 def test_the_same_texts_are_searched_once_and_others_again(other: PullRequest, times: int) -> None:
-    assert parsed(ClaimMemory(), UNDO, other) == Counter({("parse_claim", 9): times})
+    assert count_parses(ClaimMemory(), UNDO, other) == Counter({("parse_claim", 9): times})
 
 
 def test_the_oldest_texts_are_forgotten() -> None:
     memory = ClaimMemory(most=2)
     titled = [pull(number, title=f"Change {number}") for number in (1, 2, 3)]
-    assert sum(parsed(memory, *titled).values()) == 3
-    assert parsed(memory, titled[2], titled[1]) == Counter()
-    assert parsed(memory, titled[0]) == Counter({("parse_claim", 1): 1})
+    assert sum(count_parses(memory, *titled).values()) == 3
+    assert count_parses(memory, titled[2], titled[1]) == Counter()
+    assert count_parses(memory, titled[0]) == Counter({("parse_claim", 1): 1})
 
 
 def test_indexes_with_merges_in_common_share_the_search() -> None:

@@ -72,7 +72,7 @@ def post_digest(slack: SlackEmulator, store: Redis, made: DigestComposer, spec: 
     poster.post(spec, lambda: made.compose_messages(spec, notes))
 
 
-def read_in(slack: SlackEmulator) -> tuple[str, list[str], list[str]]:
+def read_channel(slack: SlackEmulator) -> tuple[str, list[str], list[str]]:
     """The text of the lead, the titles of the thread's posts, and the numbers in them."""
     [lead] = slack.list_messages(HOME)
     replies = [reply for reply in slack.list_replies(HOME, lead["ts"]) if not reply.get("files")]
@@ -89,7 +89,7 @@ def test_a_monday_tells_of_the_days_since_friday(slack: SlackEmulator, store: Re
     spec = DAILY.build_digest_spec(MONDAY)
     assert spec.span == WEEKEND
     post_digest(slack, store, composer(SIX), spec)
-    lead, titles, linked = read_in(slack)
+    lead, titles, linked = read_channel(slack)
     assert lead.startswith("Engine · 27 February – 1 March 2026 · 6 merged")  # noqa: RUF001 (a dash)
     assert titles == TITLES
     assert linked == ["#1", "#0", "#3", "#2", "#5", "#4"]
@@ -117,14 +117,14 @@ def test_one_day_is_a_digest_of_that_day(slack: SlackEmulator, store: Redis) -> 
         composer(SIX),
         replace(DAILY.build_digest_spec(MONDAY), span=replace(WEEKEND, first=WEEKEND.last)),
     )
-    lead, titles, linked = read_in(slack)
+    lead, titles, linked = read_channel(slack)
     assert lead.startswith("Engine · Sunday 1 March 2026 · 2 merged")
     assert (titles, linked) == ([], ["#5", "#4"])
 
 
 def test_a_weekend_on_which_nothing_was_merged_is_one_message(slack: SlackEmulator, store: Redis) -> None:
     post_digest(slack, store, composer(KnownPulls()), DAILY.build_digest_spec(MONDAY))
-    lead, titles, linked = read_in(slack)
+    lead, titles, linked = read_channel(slack)
     assert "nothing merged" in lead
     assert (titles, linked, slack.files) == ([], [], [])
 
@@ -138,7 +138,7 @@ def test_three_days_as_busy_as_any_are_all_taken(slack: SlackEmulator, store: Re
     post_digest(
         slack, store, composer(KnownPulls(tuple(busy)), LONG), DAILY.build_digest_spec(MONDAY), "A note. " * 200
     )
-    lead, titles, linked = read_in(slack)
+    lead, titles, linked = read_channel(slack)
     assert "201 merged" in lead
     assert list(dict.fromkeys(titles)) == TITLES
     assert sorted(linked) == [f"#{pull_request.number}" for pull_request in busy]
@@ -168,7 +168,7 @@ def test_a_view_shows_what_fits_of_each_day_and_says_of_how_many(
     post_digest(
         slack, store, composer(KnownPulls(tuple(pulls))), replace(DAILY.build_digest_spec(MONDAY), view=view)
     )
-    lead, titles, linked = read_in(slack)
+    lead, titles, linked = read_channel(slack)
     assert f"{len(shown)} of 4 merged" in lead
     assert f"{len(shown)} of 4 shown: {view}" in lead
     assert sorted(linked) == shown
@@ -195,7 +195,7 @@ def test_days_that_were_skipped_are_told_with_a_command_that_works(slack: SlackE
         slack, store, composer(SIX), DAILY.build_digest_spec(MONDAY), describe_skipped_days(REPOSITORY, skipped)
     )
     [lead] = slack.list_messages(HOME)
-    lead_text, _, _ = read_in(slack)
+    lead_text, _, _ = read_channel(slack)
     match = re.search(r"To see it: /prdigest (.+)$", lead_text, re.M)
     assert match
     request = DigestRequest.parse(match[1], AllowedRepositories(REPOSITORY), LocalDay(date(2026, 4, 1), ZONE))

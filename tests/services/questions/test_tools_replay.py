@@ -417,14 +417,14 @@ def by_number() -> dict[int, Record]:
     return {record["number"]: record for record in every_record()}
 
 
-def read_in(record: Record) -> Toolbox:
+def open_record(record: Record) -> Toolbox:
     return open_replay(next(date for date in REPLAYED if record in records(date)))
 
 
 def test_a_whole_diff_holds_every_changed_line_or_says_that_it_is_cut() -> None:
     cut_ones = set()
     for number, record in by_number().items():
-        toolbox = read_in(record)
+        toolbox = open_record(record)
         text = run_tool(toolbox, "read_diff", number=number)
         missing = Counter(list_changed_lines(record)) - Counter(text.split("\n"))
         is_cut = text.endswith("[cut: not the whole diff; name paths to see the rest]")
@@ -456,7 +456,7 @@ def assert_named(record: Record, text: str) -> None:
 @pytest.mark.parametrize("number", [33726, 35148])
 def test_what_was_cut_of_a_diff_can_be_read_by_file(number: int) -> None:
     record = by_number()[number]
-    toolbox = read_in(record)
+    toolbox = open_record(record)
     for item in record["files"]:
         text = run_tool(toolbox, "read_diff", number=number, paths=[item["filename"]])
         rows = [row for row in item.get("patch", "").split("\n") if row[:1] in ("+", "-")]
@@ -470,7 +470,7 @@ def test_what_was_cut_of_a_diff_can_be_read_by_file(number: int) -> None:
 
 def test_the_places_of_a_diff_are_whole_hunks() -> None:
     record = by_number()[33726]
-    toolbox = read_in(record)
+    toolbox = open_record(record)
     text = run_tool(toolbox, "read_diff", number=33726, contains="VLLM_")
     expected = 0
     for item in record["files"]:
@@ -497,7 +497,7 @@ def test_every_real_hunk_can_be_found_by_a_line_of_it() -> None:
 
 def test_one_pull_request_with_its_files() -> None:
     for number, record in by_number().items():
-        text = run_tool(read_in(record), "pull_request", number=number)
+        text = run_tool(open_record(record), "pull_request", number=number)
         assert numbers(text) == [number]
         assert " ".join(record["title"].split()) in text
         files = sorted(record["files"], key=lambda item: (-item["changes"], item["filename"]))
