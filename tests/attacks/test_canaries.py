@@ -174,6 +174,8 @@ def _read_value(bot: Bot, name: bytes) -> str:
         b"set": lambda: list(store.smembers(name)),
         b"zset": lambda: store.zrange(name, 0, -1),
         b"list": lambda: store.lrange(name, 0, -1),
+        # it expired since it was listed
+        b"none": list,
         b"stream": lambda: [repr(store.xrange(name)).encode()],
     }
     return " ".join(_unpack(part) for part in read[kind]())

@@ -66,8 +66,9 @@ def test_that_of_a_message_shortcut_takes_five_answers_too(slack: SlackEmulator)
 @pytest.mark.parametrize("header", [{"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}])
 def test_no_page_in_a_browser_can_answer(slack: SlackEmulator, url: str, header: dict[str, str]) -> None:
     asked = urllib.request.Request(url, b'{"text": "a", "response_type": "in_channel"}', header)
-    with pytest.raises(urllib.error.HTTPError, match="403"):
+    with pytest.raises(urllib.error.HTTPError, match="403") as caught:
         urllib.request.urlopen(asked)
+    caught.value.close()
     assert (slack.list_messages(HOME), slack.calls) == ([], [])
 
 
@@ -75,8 +76,9 @@ def test_nobody_can_guess_where_an_answer_or_a_file_goes(slack: SlackEmulator, w
     announced = web.files_getUploadURLExternal(filename="a.txt", length=1)
     for known in (url, announced["upload_url"]):
         guessed = known[:-1] + ("0" if known[-1] != "0" else "1")
-        with pytest.raises(urllib.error.HTTPError, match="404"):
+        with pytest.raises(urllib.error.HTTPError, match="404") as caught:
             urllib.request.urlopen(guessed, b'{"text": "a"}')
+        caught.value.close()
         assert len(known.rpartition("/")[2]) == 64
     assert slack.ephemerals == []
 

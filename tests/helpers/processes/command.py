@@ -50,11 +50,15 @@ class Start(Protocol):
     ) -> Process: ...
 
 
+# slack_sdk does not close the answer of a failed call, of which Python 3.14 and later warn
+WARNINGS = "error,ignore:Implicitly cleaning up <HTTPError:ResourceWarning"
+
+
 def environment(**settings: str) -> dict[str, str]:
     """The bare environment of a process: a path, a home, whether to measure coverage, and the settings given."""
     names = ("PATH", "HOME", "TMPDIR", "LANG", "COVERAGE_PROCESS_CONFIG")
     kept = {name: os.environ[name] for name in names if name in os.environ}
-    own = {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", "SSL_CERT_FILE": str(AUTHORITY)}
+    own = {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": WARNINGS, "SSL_CERT_FILE": str(AUTHORITY)}
     return {**kept, **own, **settings}
 
 
