@@ -177,7 +177,7 @@ def test_a_defect_is_told_without_what_the_error_says(store: Redis, error: Excep
 
     lines = list_findings(replace(worlds(store), slack=raise_defect))
     bug_lines = [line for line in lines if line.startswith("!") and "bug" in line]
-    assert bug_lines[0].startswith(f"! Slack: not checked: {type(error).__name__} in broken, line ")
+    assert bug_lines[0].startswith(f"! Slack: not checked: {type(error).__name__} in raise_defect, line ")
     assert "MARK" not in "".join(lines)
 
 

@@ -23,12 +23,14 @@ _POSSIBLE_BEGINNING = re.compile(
     r"|---- (?:BEGIN )?|\bmachine(?:[ \t]{1,5}\S{1,200}){0,4}[ \t]{1,5})\Z",
     re.I,
 )
-# no credential contains these
+# the possible beginning of an address with a password in it: its user may have signs that end other credentials
+_POSSIBLE_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{1,20}://[^\s/@?#'\"<>]{0,301}\Z", re.I)
+# no other credential contains these
 _DELIMITERS = " \n<>[]()\"'`"
 _KEY_BEGINS = ("-----BEGIN ", "---- BEGIN SSH2 ", "PuTTY-User-Key-File-")
 _KEY_ENDS = re.compile(r"-----END [A-Z ]*-----|---- END [A-Z0-9 ]* ----|Private-MAC: [0-9a-f]{40,}\s")
-# characters: of the text that is held back, and of a name with its assignment sign
-_MAX_HELD_BACK, _MAX_NAME_LENGTH = 10_000, 200
+# characters: of the text that is held back, of a name with its sign, and of an address with its password
+_MAX_HELD_BACK, _MAX_NAME_LENGTH, _MAX_ADDRESS_LENGTH = 10_000, 200, 330
 
 
 def redact_text(text: str) -> str:
@@ -54,6 +56,9 @@ def measure_settled_prefix(text: str) -> int:
     if key >= 0 and not ended:
         return key
     end = max(_find_word_start(text, len(text)), ended.end() if ended else 0)
+    address = _POSSIBLE_ADDRESS.search(text, max(0, end - _MAX_ADDRESS_LENGTH), end)
+    if address:
+        end = max(_find_word_start(text, address.start()), ended.end() if ended else 0)
     beginning = _POSSIBLE_BEGINNING.search(text, max(0, end - _MAX_NAME_LENGTH), end)
     return max(_find_word_start(text, beginning.start()), ended.end() if ended else 0) if beginning else end
 

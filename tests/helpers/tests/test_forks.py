@@ -73,8 +73,8 @@ STAY = "import signal; signal.pause()"
 ASK = """
 import os, signal
 from pathlib import Path
-from tests.helpers.processes.command import forked
-staying = forked(settings={}, folder=Path.cwd(), module="program")
+from tests.helpers.processes.command import start_fork
+staying = start_fork(settings={}, folder=Path.cwd(), module="program")
 server = Path(f"/proc/{staying.pid}/stat").read_text().rpartition(")")[2].split()[1]
 print(staying.pid, server, flush=True)
 signal.pause()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -155,6 +156,18 @@ def test_where_a_text_is_cut_makes_no_difference(text: str, steps: list[int]) ->
         certain = measure_settled_prefix(waiting)
         shown, waiting = shown + redact_text(waiting[:certain]), waiting[certain:]
     assert shown + redact_text(waiting) == redact_text(text)
+
+
+@pytest.mark.parametrize("user", ["ada", "[](x)ada", "a(b", "a`b", "[x]"])
+def test_an_address_is_held_back_whatever_signs_its_user_has(user: str) -> None:
+    text = f"See postgres://{user}:pa(ss)wo@db.example and (https://db.example)."
+    shown = waiting = ""
+    for sign in text:
+        waiting += sign
+        certain = measure_settled_prefix(waiting)
+        shown, waiting = shown + redact_text(waiting[:certain]), waiting[certain:]
+    assert shown + redact_text(waiting) == redact_text(text)
+    assert "pa(ss)wo" not in redact_text(text)
 
 
 @given(st.lists(words, max_size=4).map(" ".join))

@@ -139,6 +139,7 @@ def test_the_judge_sees_what_is_alive() -> None:
 @MANY
 @given(streams())
 @example([f"<answer>{make_citation(BAD)}", " then"])
+@example(["<answer>https://[](x)", "evil.example:", "a@b.c "])
 @example([f"<answer>{make_citation('')} then ", "</cite>"])
 @example([f"<answer>[a](({'x' * 490})({'x' * 490})({'x' * 490})({'x' * 490})", f"({'x' * 490}))"])
 def test_it_makes_no_difference_where_a_stream_is_cut(pieces: list[str]) -> None:
