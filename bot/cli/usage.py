@@ -8,7 +8,7 @@ import click
 
 from bot.cli.base import open_command_foundation
 from bot.cli.grouped_help import format_example
-from bot.domain.conversations.usage_request import parse_month
+from bot.domain.conversations.requests.usage_request import parse_month
 from bot.render.operations.usage import format_usage
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from bot.container.processes.worker import WorkerServices
-from bot.domain.conversations.preview_request import PreviewAction
+from bot.domain.conversations.requests.preview_request import PreviewAction
 from bot.domain.conversations.slack_request import Audience
 from bot.jobs.job_runner import JobHandler
 from bot.services.jobs.declaration import JobQueue

@@ -8,8 +8,8 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from bot.domain.contract.models import ChangeKind, ContractChange, MergeContract, Migration
-from bot.domain.conversations.broke_request import BrokeRequest
-from bot.domain.conversations.touch_requests import ContractRequest
+from bot.domain.conversations.requests.broke_request import BrokeRequest
+from bot.domain.conversations.requests.touch_requests import ContractRequest
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.filters import Filters

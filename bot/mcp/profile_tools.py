@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from pydantic import BaseModel, Field
 
-from bot.domain.conversations.plan_requests import UpgradeRequest
-from bot.domain.conversations.touch_requests import TouchesRequest
+from bot.domain.conversations.requests.plan_requests import UpgradeRequest
+from bot.domain.conversations.requests.touch_requests import TouchesRequest
 from bot.domain.profile.entries import ProfileEntry
 from bot.domain.profile.models import Use
 from bot.domain.text.strings import format_count

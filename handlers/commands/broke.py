@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bot.domain.conversations.broke_request import BROKE_WORD, MAX_BROKE_DAYS, BrokeRequest
 from bot.domain.conversations.commands import ParseContext
+from bot.domain.conversations.requests.broke_request import BROKE_WORD, MAX_BROKE_DAYS, BrokeRequest
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.operations.lane import QueueName
 from bot.render.conversations.greetings import HelpExample

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bot.domain.conversations.commands import ParseContext
+from bot.domain.conversations.requests.touch_requests import CONTRACT_WORD, MAX_CONTRACT_DAYS, ContractRequest
 from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.conversations.touch_requests import CONTRACT_WORD, MAX_CONTRACT_DAYS, ContractRequest
 from bot.domain.operations.lane import QueueName
 from bot.render.conversations.greetings import HelpExample
 from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, make_command_job_type

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.domain.conversations.commands import ParseContext
-from bot.domain.conversations.plan_requests import (
+from bot.domain.conversations.requests.plan_requests import (
     DEPRECATIONS_WORD,
     MAX_SINCE_DAYS,
     SINCE_WORD,

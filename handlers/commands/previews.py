@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.domain.conversations.preview_request import PREVIEWS_WORD, parse_preview_action
+from bot.domain.conversations.requests.preview_request import PREVIEWS_WORD, parse_preview_action
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.render.conversations.greetings import HelpExample
 from bot.services.jobs.job_types import SWITCH_LINK_PREVIEWS

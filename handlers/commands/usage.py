@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bot.domain.conversations.commands import ParseContext
+from bot.domain.conversations.requests.usage_request import USAGE_WORD, UsageRequest
 from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.conversations.usage_request import USAGE_WORD, UsageRequest
 from bot.render.conversations.greetings import HelpExample
 from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, make_command_job_type
 from bot.services.slack.answers.answer import Answer

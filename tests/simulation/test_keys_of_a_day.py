@@ -32,7 +32,7 @@ from bot.container.digests.services import build_digest_services
 from bot.container.foundation import build_ownership
 from bot.domain.contract.deprecations import DeprecationLedger
 from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass
-from bot.domain.conversations.preview_request import PreviewSwitch
+from bot.domain.conversations.requests.preview_request import PreviewSwitch
 from bot.domain.keyspace.keys import (
     FAMILIES,
     FILE_USES,

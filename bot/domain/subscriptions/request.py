@@ -12,7 +12,7 @@ from typing import Self
 from zoneinfo import ZoneInfo
 
 from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.conversations.preview_request import PREVIEWS_WORD
+from bot.domain.conversations.requests.preview_request import PREVIEWS_WORD
 from bot.domain.digest.view import FULL_VIEW, DigestView, parse_view_level
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository

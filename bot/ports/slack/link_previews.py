@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from bot.domain.conversations.preview_request import PreviewSwitch
+from bot.domain.conversations.requests.preview_request import PreviewSwitch
 
 CardBlocks = Sequence[Mapping[str, Any]]
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from bot.domain.contract.listing import ContractList
 from bot.domain.contract.models import MergeContract
-from bot.domain.conversations.touch_requests import ContractRequest
+from bot.domain.conversations.requests.touch_requests import ContractRequest
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.date_range import Span
 from bot.ports import PullRequests

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Generic, TypeVar
 
 from bot.domain.conversations.commands import CommandRequest
-from bot.domain.conversations.preview_request import PreviewAction
+from bot.domain.conversations.requests.preview_request import PreviewAction
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.conversations.step_inputs import StepInputs
 from bot.domain.operations.lost_job import LostJob

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from bot.domain.conversations.preview_request import PreviewAction, PreviewSwitch
+from bot.domain.conversations.requests.preview_request import PreviewAction, PreviewSwitch
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import SlackCallRefused, UsageError
 from bot.ports.slack.link_previews import PreviewSwitches

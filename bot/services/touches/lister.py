@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.conversations.touch_requests import TouchesRequest
+from bot.domain.conversations.requests.touch_requests import TouchesRequest
 from bot.domain.profile.entries import ProfileEntry
 from bot.domain.pull_requests.models import Repository
 from bot.domain.touches.decisions import HitKey, TouchDecision, TouchVerdict

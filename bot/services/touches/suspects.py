@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.domain.conversations.broke_request import MAX_BROKE_DAYS, BrokeRequest
+from bot.domain.conversations.requests.broke_request import MAX_BROKE_DAYS, BrokeRequest
 from bot.domain.errors import UsageError
 from bot.domain.profile.models import Profile
 from bot.domain.pull_requests.models import PullRequest, Repository

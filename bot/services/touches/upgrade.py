@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from bot.domain.contract.deprecations import Deprecation, DeprecationState
 from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.conversations.plan_requests import MAX_UPGRADE_DAYS, UpgradeRequest
+from bot.domain.conversations.requests.plan_requests import MAX_UPGRADE_DAYS, UpgradeRequest
 from bot.domain.errors import UsageError
 from bot.domain.history.revert_index import RevertIndex
 from bot.domain.history.reverts import select_standing

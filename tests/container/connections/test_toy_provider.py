@@ -184,7 +184,9 @@ def test_an_unknown_name_is_refused_with_those_that_are_registered(
     monkeypatch.setenv("PRDIGEST_MODEL_PROVIDER", "toys")
     with pytest.raises(ConfigurationError, match=f"^PRDIGEST_MODEL_PROVIDER can't be used: {UNKNOWN}.$"):
         choose_provider(ToySettings(), REGISTERED)
-    with pytest.raises(ConfigurationError, match="write 'anthropic', 'bedrock', 'vertex' or 'openai-compatible'"):
+    with pytest.raises(
+        ConfigurationError, match=rf"write '{PROVIDERS[0].choice}', .* or '{PROVIDERS[-1].choice}'\."
+    ):
         choose_provider(ToySettings())
     lines = list_findings(ToySettings())
     fault = f"! Settings: PRDIGEST_MODEL_PROVIDER can't be used: {UNKNOWN} -> "

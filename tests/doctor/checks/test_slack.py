@@ -12,7 +12,7 @@ from redis import Redis
 from bot.adapters.slack.probe import SlackBotProbe, SocketModeProbe
 from bot.adapters.slack.scopes import SCOPES as NEEDED
 from bot.doctor.checks.slack import NO_ANSWER, check_app_token, check_channels, check_previews, check_slack
-from bot.domain.conversations.preview_request import PreviewSwitch
+from bot.domain.conversations.requests.preview_request import PreviewSwitch
 from bot.domain.operations.app_manifest import PREVIEW_SCOPES
 from bot.ports.probes import SlackProbe
 from tests.doctor.checks.test_store import records_of

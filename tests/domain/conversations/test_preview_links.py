@@ -6,7 +6,7 @@ import pytest
 
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.preview_links import compute_link_fingerprint, parse_preview_link
-from bot.domain.conversations.preview_request import PreviewAction, parse_preview_action
+from bot.domain.conversations.requests.preview_request import PreviewAction, parse_preview_action
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
 from tests.helpers.tables import check_rows

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.domain.conversations.preview_request import PreviewSwitch
+from bot.domain.conversations.requests.preview_request import PreviewSwitch
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question
 from bot.domain.keyspace.forgotten_ids import FORGOTTEN_USER, OPTIONAL_FIELDS, OWNER_FIELD, ForgottenIds

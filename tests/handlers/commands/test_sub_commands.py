@@ -76,7 +76,7 @@ def test_workers_get_its_job() -> None:
 def test_it_is_in_the_usage_the_help_the_hint_and_the_manifest() -> None:
     assert COMMAND.usage.splitlines()[-1] == toy.SUB_COMMAND.usage
     assert "digest ball – a ball that rolls" in render_greeting(Greeting.HELP, ENGINE, REGISTRY.jobs.examples).text  # noqa: RUF001 (a dash)
-    assert entry_of(COMMAND)["usage_hint"].endswith(" | usage | ball | kick | help]")
+    assert entry_of(COMMAND)["usage_hint"].endswith(" | ball | kick | help]")
 
 
 def test_without_sub_commands_the_digest_is_left() -> None:

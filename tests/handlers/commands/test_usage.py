@@ -6,8 +6,8 @@ from typing import Any, cast
 
 import pytest
 
+from bot.domain.conversations.requests.usage_request import UsageRequest
 from bot.domain.conversations.slack_request import Audience
-from bot.domain.conversations.usage_request import UsageRequest
 from handlers.commands.registry import COMMANDS
 from handlers.commands.usage import USAGE_JOB, enqueue_usage
 from handlers.intake import RequestIntake

@@ -11,7 +11,6 @@ from zoneinfo import ZoneInfo
 import pytest
 from dramatiq.common import compute_backoff
 
-from bot.domain.conversations.broke_request import BrokeRequest
 from bot.domain.conversations.commands import (
     AllowedRepositories,
     DigestRequest,
@@ -20,12 +19,13 @@ from bot.domain.conversations.commands import (
     ScoreRequest,
     SummaryRequest,
 )
-from bot.domain.conversations.plan_requests import DeprecationsRequest, SinceRequest, UpgradeRequest
-from bot.domain.conversations.preview_request import PreviewAction
+from bot.domain.conversations.requests.broke_request import BrokeRequest
+from bot.domain.conversations.requests.plan_requests import DeprecationsRequest, SinceRequest, UpgradeRequest
+from bot.domain.conversations.requests.preview_request import PreviewAction
+from bot.domain.conversations.requests.touch_requests import ContractRequest, TouchesRequest, TouchScoreRequest
+from bot.domain.conversations.requests.usage_request import UsageRequest
 from bot.domain.conversations.slack_request import Audience
 from bot.domain.conversations.step_inputs import StepInputs
-from bot.domain.conversations.touch_requests import ContractRequest, TouchesRequest, TouchScoreRequest
-from bot.domain.conversations.usage_request import UsageRequest
 from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.errors import UsageError
 from bot.domain.keyspace.keys import ANSWER_PROGRESS

@@ -13,7 +13,7 @@ from redis import Redis
 from bot.adapters.redis.server.connection import pack_value, unpack_value
 from bot.adapters.redis.server.errors import translate_redis_errors
 from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
-from bot.domain.conversations.preview_request import PreviewSwitch
+from bot.domain.conversations.requests.preview_request import PreviewSwitch
 from bot.domain.keyspace.keys import PREVIEW_SWITCHES
 from bot.ports.codecs.versioned_json import VersionedJson
 

@@ -13,8 +13,8 @@ from bot.domain.conversations.commands import (
     ScoreRequest,
     SummaryRequest,
 )
+from bot.domain.conversations.requests.usage_request import UsageRequest
 from bot.domain.conversations.thread_subject import SubjectKind
-from bot.domain.conversations.usage_request import UsageRequest
 from bot.domain.digest.fingerprint import compute_fingerprint
 from bot.domain.digest.multi_day import MultiDayDigest
 from bot.domain.operations.usage_report import UsageReport

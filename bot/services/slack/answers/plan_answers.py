@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.conversations.plan_requests import DeprecationsRequest, SinceRequest, UpgradeRequest
+from bot.domain.conversations.requests.plan_requests import DeprecationsRequest, SinceRequest, UpgradeRequest
 from bot.domain.digest.since_page import SincePage
 from bot.domain.errors import UsageError
 from bot.domain.profile.models import Profile

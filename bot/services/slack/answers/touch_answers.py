@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bot.domain.conversations.broke_request import BrokeRequest
 from bot.domain.conversations.commands import (
     MAX_DIGEST_DAYS,
     AllowedRepositories,
     DigestRequest,
     SummaryRequest,
 )
+from bot.domain.conversations.requests.broke_request import BrokeRequest
+from bot.domain.conversations.requests.touch_requests import ContractRequest, TouchesRequest, TouchScoreRequest
 from bot.domain.conversations.thread_subject import SubjectKind
-from bot.domain.conversations.touch_requests import ContractRequest, TouchesRequest, TouchScoreRequest
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.time.date_range import Span

@@ -5,7 +5,7 @@ from __future__ import annotations
 from redis import Redis
 
 from bot.adapters.redis import RedisPreviewSwitches
-from bot.domain.conversations.preview_request import PreviewSwitch
+from bot.domain.conversations.requests.preview_request import PreviewSwitch
 from tests.helpers.builders import NOON
 
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.conversations.plan_requests import DeprecationsRequest, SinceRequest, UpgradeRequest
+from bot.domain.conversations.requests.plan_requests import DeprecationsRequest, SinceRequest, UpgradeRequest
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
 from tests.helpers.builders import DAY, REPOSITORY

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.conversations.touch_requests import (
+from bot.domain.conversations.requests.touch_requests import (
     ContractRequest,
     TouchesRequest,
     TouchScoreRequest,

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from bot.domain.conversations.usage_request import UsageRequest
+from bot.domain.conversations.requests.usage_request import UsageRequest
 from bot.domain.errors import UsageError
 from tests.helpers.checks import is_one_sentence
 

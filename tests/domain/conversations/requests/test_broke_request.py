@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.conversations.broke_request import MAX_BROKE_DAYS, BrokeRequest
 from bot.domain.conversations.commands import AllowedRepositories
+from bot.domain.conversations.requests.broke_request import MAX_BROKE_DAYS, BrokeRequest
 from bot.domain.pull_requests.models import Repository
 from bot.domain.touches.breakage.traceback_names import parse_trace
 from tests.domain.refusals import refusal

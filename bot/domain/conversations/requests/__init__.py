@@ -1,0 +1,1 @@
+"""Requests that begin with a word of their own after ``/prdigest``."""
