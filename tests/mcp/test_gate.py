@@ -120,12 +120,8 @@ def test_without_the_token_nothing_is_answered(port: int, value: str, caplog: py
 )
 def test_another_host_is_refused(port: int, host: str) -> None:
     """A name of somebody else that leads to this machine is how a web page would get here."""
-    try:
-        status, text = ask(port, Host=host)
-    except ConnectionResetError:
-        # a request without a host is refused before its body is read, and a reset may overtake the answer
-        assert host == ""
-        return
+    # a request without a host is refused before its body is read: a reset for the rest would overtake the answer
+    status, text = ask(port, LIST if host else "", Host=host)
     assert status in (400, 421)
     assert "tools" not in text
 

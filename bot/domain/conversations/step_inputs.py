@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bot.domain.operations.workflow_steps import CHANNEL, DAY, QUESTION, REPOSITORY, StepField, WorkflowStep
+from bot.domain.operations.workflow_steps import CHANNEL, DAY, QUESTION, REPOSITORY, WorkflowStep
 from bot.domain.text.redaction import redact_text
 
 # Workflow Builder lets people write much more, and no question needs it
@@ -30,10 +30,7 @@ class StepInputs:
         """
         texts = {field: _clean_input(inputs.get(field.name)) for field in step.inputs}
 
-        def read(field: StepField) -> str:
-            return texts.get(field, "")
-
-        return cls(read(CHANNEL), read(DAY), read(REPOSITORY), read(QUESTION))
+        return cls(*(texts.get(field, "") for field in (CHANNEL, DAY, REPOSITORY, QUESTION)))
 
 
 def _clean_input(value: object) -> str:

@@ -55,12 +55,13 @@ def measure_settled_prefix(text: str) -> int:
     ended = _KEY_ENDS.search(text, key) if key >= 0 else None
     if key >= 0 and not ended:
         return key
-    end = max(_find_word_start(text, len(text)), ended.end() if ended else 0)
-    address = _POSSIBLE_ADDRESS.search(text, max(0, end - _MAX_ADDRESS_LENGTH), end)
-    if address:
-        end = max(_find_word_start(text, address.start()), ended.end() if ended else 0)
-    beginning = _POSSIBLE_BEGINNING.search(text, max(0, end - _MAX_NAME_LENGTH), end)
-    return max(_find_word_start(text, beginning.start()), ended.end() if ended else 0) if beginning else end
+    earliest = ended.end() if ended else 0
+    end = max(_find_word_start(text, len(text)), earliest)
+    for pattern, length in ((_POSSIBLE_ADDRESS, _MAX_ADDRESS_LENGTH), (_POSSIBLE_BEGINNING, _MAX_NAME_LENGTH)):
+        beginning = pattern.search(text, max(0, end - length), end)
+        if beginning:
+            end = max(_find_word_start(text, beginning.start()), earliest)
+    return end
 
 
 def _find_word_start(text: str, at: int) -> int:
