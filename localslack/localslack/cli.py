@@ -81,7 +81,7 @@ def _check_manifest(_: click.Context, __: click.Parameter, path: Path | None) ->
 @click.option("--bot-token", help="The bot's token.  [default: a new one each time]")
 @click.option("--app-token", help="The app's token, for Socket Mode.  [default: a new one each time]")
 @click.option("--open", "opens", is_flag=True, help="Open the page in the browser.")
-def main(  # noqa: PLR0913 (one for each option)
+def main(
     *,
     bot_url: str | None,
     socket_mode: bool,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ import yaml
 
 from tests.helpers.processes.command import ROOT
 from tests.helpers.tables import check_rows
+from tests.project.tools.secret_scan import list_files
 
 GITHUB = ROOT / ".github"
 YAML_FILES = sorted([ROOT / ".pre-commit-config.yaml", *GITHUB.rglob("*.yml")])
@@ -50,6 +51,13 @@ def list_checks() -> list[str]:
 def list_pythons() -> list[str]:
     lines = (ROOT / ".python-version").read_text(encoding="utf-8").splitlines()
     return [line for line in lines if re.fullmatch(r"3\.\d+", line)]
+
+
+def test_packages_are_where_modules_are() -> None:
+    """Without ``__init__.py`` a folder is neither checked for types nor found by what reads packages."""
+    folders = {PurePosixPath(name).parent for name in list_files() if name.endswith(".py")} - {PurePosixPath()}
+    assert len(folders) > 50
+    assert [str(folder) for folder in sorted(folders) if not (ROOT / folder / "__init__.py").exists()] == []
 
 
 def test_the_bot_needs_the_local_slack_of_its_own_release() -> None:

@@ -71,7 +71,7 @@ def risks_group() -> None:
 @click.option(
     "--max-cost", metavar="USD", type=click.FloatRange(min=0), help="What readings may cost; 5 if not given."
 )
-def evaluate_command(  # noqa: PLR0913 (one argument for each option)
+def evaluate_command(
     clone: Path,
     since: str,
     until: str,

@@ -56,7 +56,7 @@ DEFAULT_LIMIT = 5
 )
 @json_option
 @click.argument("trace", type=click.File(encoding="utf-8", errors="replace"), default="-")
-def broke_command(  # noqa: PLR0913 (one argument for each option)
+def broke_command(
     upstream: Path,
     since: str,
     until: str,

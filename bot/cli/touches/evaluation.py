@@ -83,7 +83,7 @@ def touches_group() -> None:
 @make_branch_option("--downstream-branch", " of the downstream clone")
 @click.option("--processes", type=click.IntRange(1, 64), default=2, show_default=True, help="Processes to use.")
 @json_option
-def evaluate_command(  # noqa: PLR0913 (one argument for each option)
+def evaluate_command(
     upstream: Path,
     downstream: Path,
     since: str,

@@ -47,7 +47,7 @@ from bot.services.touches.clones.clone_upgrade import HEAD, CloneUpgradeReader
 )
 @click.option("--repo", metavar="OWNER/NAME", help="Upstream repository. Default: that of the clone's origin.")
 @out_option
-def upgrade_command(  # noqa: PLR0913 (one argument for each option)
+def upgrade_command(
     start: str,
     end: str,
     profile_text: str,

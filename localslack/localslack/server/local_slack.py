@@ -59,7 +59,7 @@ class LocalSlack(SlackTeam):
     available.
     """
 
-    def __init__(  # noqa: PLR0913 (each is one property of the team)
+    def __init__(
         self,
         token: str = "xoxb-test",  # noqa: S107 (a token of nothing)
         team_id: str = "T0TEAM",

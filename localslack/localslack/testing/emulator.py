@@ -28,7 +28,7 @@ class SlackEmulator(LocalSlack):
     call.
     """
 
-    def __init__(  # noqa: PLR0913 (as LocalSlack)
+    def __init__(
         self,
         token: str = "xoxb-test",  # noqa: S107 (a token of nothing)
         team_id: str = "T0TEAM",

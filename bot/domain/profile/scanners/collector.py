@@ -34,7 +34,7 @@ class UseCollector:
         """Return whether a symbol may lead to upstream: by its own name, or through the team's own tree."""
         return symbol.partition(".")[0] not in _FOREIGN
 
-    def add(  # noqa: PLR0913 (a use has as many sides)
+    def add(
         self,
         kind: UseKind,
         name: str,
