@@ -19,7 +19,6 @@ from mcp import Client
 from benchmarks.day import add_large_day, measure_command, open_empty_world
 from benchmarks.table import Table
 from bot.adapters.redis import RedisProfileStore
-from bot.container.processes.agents import build_agent_sources
 from bot.domain.conversations.thread_subject import get_default_subject
 from bot.domain.profile.entries import ProfileEntry
 from bot.domain.profile.models import Profile, Use, UseKind
@@ -79,7 +78,7 @@ def open_large_day() -> Iterator[AgentSources]:
             profile = Profile("plugin", ("src",), "octo/plugin", "", NOON, (use,), {}, 1)
             entry = ProfileEntry("plugin", Repository("octo", "engine"), ("src",), uses=1, files=1)
             RedisProfileStore(base.store, base.keyspace).put(entry, profile)
-            yield build_agent_sources(base)
+            yield base.agent_sources
 
 
 def time_agent_tools(table: Table) -> None:

@@ -29,9 +29,8 @@ from benchmarks.commands import SECRET
 from benchmarks.day import open_empty_world
 from benchmarks.questions import answer_at_once
 from benchmarks.table import Table
+from bot.app import App, open_app
 from bot.clock import Clock
-from bot.container import Foundation, open_foundation
-from bot.container.schedule import build_schedule_services, build_scheduler
 from bot.jobs import DramatiqJobQueue
 from bot.processes import run_processes
 from bot.services.operations.deadlines import ShutdownSignal
@@ -121,7 +120,7 @@ class Office:
     """A bot that runs in this process, with a clock that we set."""
 
     there: World
-    base: Foundation
+    base: App
     clock: Clock
     wall: Wall
     wire: HttpTransport
@@ -188,10 +187,10 @@ def open_office(wall: Wall) -> Iterator[Office]:
         }
         os.environ.update({**there.settings, **own})
         settings, ending = load_settings(), ShutdownSignal()
-        base = stack.enter_context(open_foundation(settings, wall, Sleeps()))
+        base = stack.enter_context(open_app(settings, wall, Sleeps()))
         port = stack.enter_context(run_processes(base, ending, "127.0.0.1"))
         jobs = stack.enter_context(closing(DramatiqJobQueue(base.store, base.keyspace, COMMANDS.jobs)))
-        clock = Clock(build_scheduler(base, build_schedule_services(base)), jobs, wall, ending)
+        clock = Clock(base.scheduler, jobs, wall, ending)
         wire = HttpTransport(f"http://127.0.0.1:{port}/slack/events", SECRET, patience=30)
         yield Office(there, base, clock, wall, wire)
 

@@ -12,8 +12,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 
 from bot.adapters.tracing import EXTRA_HINT, has_exporter, trace_process
-from bot.container import Foundation
-from bot.container.processes.monitoring import build_state_collector
+from bot.app import App
 from bot.http_server import serve_app
 from bot.settings import ListenAddress, Process
 
@@ -27,34 +26,32 @@ _MAX_REQUEST_BYTES = 10_000
 
 
 @contextmanager
-def monitor_process(
-    base: Foundation, process: Process, can_export: Callable[[], bool] = has_exporter
-) -> Iterator[None]:
+def monitor_process(app: App, process: Process, can_export: Callable[[], bool] = has_exporter) -> Iterator[None]:
     """Serve metrics and send traces until the end of the block, each if the settings say where.
 
     ``can_export`` says whether the packages that send traces are installed.
 
     Raises ConfigurationError if the port can't be used.
     """
-    address, endpoint = base.settings.prdigest_metrics_address, base.settings.otel_exporter_otlp_endpoint
+    address, endpoint = app.settings.prdigest_metrics_address, app.settings.otel_exporter_otlp_endpoint
     with ExitStack() as parts:
         if endpoint and can_export():
             parts.enter_context(trace_process(endpoint, process.value))
         elif endpoint:
             log.error("OTEL_EXPORTER_OTLP_ENDPOINT is set, but no traces are sent. %s", EXTRA_HINT)
         if address is not None:
-            parts.enter_context(_serve_metrics(base, process, address))
+            parts.enter_context(_serve_metrics(app, process, address))
         yield
 
 
 @contextmanager
-def _serve_metrics(base: Foundation, process: Process, address: ListenAddress) -> Iterator[None]:
-    registry = base.instruments.registry
-    registry.register(build_state_collector(base))
+def _serve_metrics(app: App, process: Process, address: ListenAddress) -> Iterator[None]:
+    registry = app.instruments.registry
+    registry.register(app.hurry().state_collector)
     # port 0 is any free one
     port = address.port and address.port + PORT_OFFSETS[process]
-    app = create_metrics_app(registry)
-    with serve_app(app, address.host, port, _MAX_REQUEST_BYTES, variable=_METRICS_VARIABLE) as bound_port:
+    web = create_metrics_app(registry)
+    with serve_app(web, address.host, port, _MAX_REQUEST_BYTES, variable=_METRICS_VARIABLE) as bound_port:
         log.info("metrics on http://%s/metrics", ListenAddress(address.host, bound_port))
         yield
 

@@ -12,13 +12,9 @@ from contextlib import ExitStack, contextmanager
 from flask import Flask
 
 from bot.adapters.tracing import JobTracing
+from bot.app import App, prepare_listeners, prepare_worker
 from bot.clock import Clock
-from bot.container import Foundation, require_secret
-from bot.container.access import build_allowed_repositories
-from bot.container.foundation import build_ownership
-from bot.container.processes.web import WebServices, build_web_services
-from bot.container.processes.worker import build_worker_services
-from bot.container.schedule import build_schedule_services, build_scheduler
+from bot.connections.credentials import require_secret
 from bot.domain.errors import SlackUnavailable
 from bot.http_server import serve_app
 from bot.jobs import DramatiqJobQueue, JobMetrics, JobTimeLimits
@@ -53,46 +49,46 @@ _ALL_INTERFACES = "0.0.0.0"  # noqa: S104
 _SIGNING_SECRET_HINT = "the app's signing secret, or SLACK_APP_TOKEN for Socket Mode"  # noqa: S105 (what it is)
 
 
-def run_clock(base: Foundation) -> None:
+def run_clock(app: App) -> None:
     """Run the clock process: enqueue what is due, every minute."""
     stop_event = listen_for_stop_signals()
     with limit_shutdown(stop_event) as ending:
-        _claim_store(base, stop_event)
-        with monitor_process(base, Process.CLOCK), _start_clock(base, ending):
+        _claim_store(app, stop_event)
+        with monitor_process(app, Process.CLOCK), _start_clock(app, ending):
             _wait_for_stop("clock", stop_event)
 
 
-def run_worker(base: Foundation) -> None:
+def run_worker(app: App) -> None:
     """Run the worker process.
 
     A job that runs at SIGTERM is finished, or returns to its queue if it takes too long.
     """
     stop_event = listen_for_stop_signals()
     with limit_shutdown(stop_event) as ending:
-        _claim_store(base, stop_event)
-        with monitor_process(base, Process.WORKER), _start_workers(base, ending):
+        _claim_store(app, stop_event)
+        with monitor_process(app, Process.WORKER), _start_workers(app, ending):
             _wait_for_stop("worker", stop_event)
 
 
-def run_web(base: Foundation) -> None:
+def run_web(app: App) -> None:
     """Run the web process: receive Slack's requests over Socket Mode if there is an app token, else on PORT."""
     stop_event = listen_for_stop_signals()
     with limit_shutdown(stop_event):
-        _claim_store(base, stop_event, base.settings.port)
-        with monitor_process(base, Process.WEB), _serve_web(base):
+        _claim_store(app, stop_event, app.settings.port)
+        with monitor_process(app, Process.WEB), _serve_web(app):
             _wait_for_stop("web", stop_event)
 
 
-def run_all(base: Foundation, times: JobTimeLimits = _JOB_TIMES) -> None:
+def run_all(app: App, times: JobTimeLimits = _JOB_TIMES) -> None:
     """Run all of them in this process; ``times`` are those of the jobs."""
     stop_event = listen_for_stop_signals()
     with limit_shutdown(stop_event) as ending:
-        _claim_store(base, stop_event, base.settings.port)
-        with monitor_process(base, Process.WEB), run_processes(base, ending, times=times):
+        _claim_store(app, stop_event, app.settings.port)
+        with monitor_process(app, Process.WEB), run_processes(app, ending, times=times):
             _wait_for_stop("prdigest", stop_event)
 
 
-def _claim_store(base: Foundation, stop_event: threading.Event, port: int | None = None) -> None:
+def _claim_store(app: App, stop_event: threading.Event, port: int | None = None) -> None:
     """Check that the store belongs to this workspace before anything in it changes; wait for Slack if necessary.
 
     Meanwhile the process is alive and not ready, and ``port`` answers health checks with that.
@@ -101,7 +97,7 @@ def _claim_store(base: Foundation, stop_event: threading.Event, port: int | None
         ConfigurationError: the store belongs to another workspace.
         ProcessShutdown: the process ends.
     """
-    ownership = build_ownership(base)
+    ownership = app.ownership
     try:
         ownership.claim_store()
     except SlackUnavailable as error:
@@ -156,7 +152,7 @@ def limit_shutdown(stop_event: threading.Event, last_work: float = _JOB_GRACE) -
 
 @contextmanager
 def run_processes(
-    base: Foundation,
+    app: App,
     ending: ShutdownSignal,
     host: str = _ALL_INTERFACES,
     last_work: float = _JOB_GRACE,
@@ -168,20 +164,19 @@ def run_processes(
     ``last_work`` is the number of seconds that running jobs have at the end; ``ending`` interrupts them then.
     """
     with ExitStack() as parts:
-        parts.enter_context(_start_workers(base, ending, commands, last_work, times))
-        port = parts.enter_context(_serve_web(base, commands, host))
+        parts.enter_context(_start_workers(app, ending, commands, last_work, times))
+        port = parts.enter_context(_serve_web(app, commands, host))
         # last: who reads its first digest can press a button of it
-        parts.enter_context(_start_clock(base, ending))
+        parts.enter_context(_start_clock(app, ending))
         yield port
 
 
 @contextmanager
-def _start_clock(base: Foundation, ending: ShutdownSignal) -> Iterator[None]:
+def _start_clock(app: App, ending: ShutdownSignal) -> Iterator[None]:
     """Run the clock until the end of the block."""
-    build_allowed_repositories(base.settings)
-    scheduler = build_scheduler(base, build_schedule_services(base))
-    jobs = DramatiqJobQueue(base.store, base.keyspace, COMMANDS.jobs, observers=(JobTracing(),))
-    clock = Clock(scheduler, jobs, base.now, ending)
+    _ = app.repositories, app.scheduler
+    jobs = DramatiqJobQueue(app.store, app.keyspace, COMMANDS.jobs, observers=(JobTracing(),))
+    clock = Clock(app.scheduler, jobs, app.now, ending)
     ticking = clock.start()
     try:
         yield
@@ -192,25 +187,25 @@ def _start_clock(base: Foundation, ending: ShutdownSignal) -> Iterator[None]:
 
 @contextmanager
 def _start_workers(
-    base: Foundation,
+    app: App,
     ending: ShutdownSignal,
     commands: CommandRegistry = COMMANDS,
     last_work: float = _JOB_GRACE,
     times: JobTimeLimits = _JOB_TIMES,
 ) -> Iterator[None]:
     # the first job would wait for it
-    base.sources.open_sources()
-    services = build_worker_services(base)
+    app.sources.open_sources()
+    prepare_worker(app)
     jobs = DramatiqJobQueue(
-        base.store,
-        base.keyspace,
+        app.store,
+        app.keyspace,
         commands.jobs,
-        services,
+        app,
         ending,
         times,
-        observers=(JobTracing(), JobMetrics(base.instruments)),
+        observers=(JobTracing(), JobMetrics(app.instruments)),
     )
-    workers = jobs.make_workers(base.settings.prdigest_worker_threads)
+    workers = jobs.make_workers(app.settings.prdigest_worker_threads)
     for worker in workers:
         worker.start()
     try:
@@ -228,54 +223,52 @@ def _start_workers(
 
 @contextmanager
 def _serve_web(
-    base: Foundation, commands: CommandRegistry = COMMANDS, host: str = _ALL_INTERFACES
+    patient_app: App, commands: CommandRegistry = COMMANDS, host: str = _ALL_INTERFACES
 ) -> Iterator[int]:
-    settings, services = base.settings, build_web_services(base)
-    bolt = create_bolt_app(base.slack, _build_intake(base, services, commands), commands)
+    app = patient_app.hurry()
+    settings = app.settings
+    prepare_listeners(app)
+    bolt = create_bolt_app(app.slack, _build_intake(app, commands), commands)
     if settings.slack_app_token is None:
-        app = create_web_app(services.is_store_writable)
-        add_events_route(
-            app,
-            bolt,
-            require_secret(settings.slack_signing_secret, "SLACK_SIGNING_SECRET", _SIGNING_SECRET_HINT),
-            base.instruments,
-        )
-        _add_feeds(app, base)
-        with serve_app(app, host, settings.port, MAX_REQUEST_BYTES) as port:
+        secret = require_secret(settings.slack_signing_secret, "SLACK_SIGNING_SECRET", _SIGNING_SECRET_HINT)
+        web = create_web_app(app.is_store_writable)
+        add_events_route(web, bolt, secret, app.instruments)
+        _add_feeds(web, patient_app)
+        with serve_app(web, host, settings.port, MAX_REQUEST_BYTES) as port:
             yield port
         return
     token = settings.slack_app_token.get_secret_value()
-    with connect_socket_mode(bolt, token, base.instruments) as is_connected:
+    with connect_socket_mode(bolt, token, app.instruments) as is_connected:
         log.info("connected in Socket Mode")
-        app = create_web_app(lambda: is_connected() and services.is_store_writable())
-        _add_feeds(app, base)
-        with serve_app(app, host, settings.port, MAX_REQUEST_BYTES) as port:
+        web = create_web_app(lambda: is_connected() and app.is_store_writable())
+        _add_feeds(web, patient_app)
+        with serve_app(web, host, settings.port, MAX_REQUEST_BYTES) as port:
             yield port
 
 
-def _add_feeds(app: Flask, base: Foundation) -> None:
+def _add_feeds(web: Flask, app: App) -> None:
     """Add the feeds if there is a token for them. Raises ConfigurationError without a repository."""
-    token = base.settings.prdigest_feed_token
+    token = app.settings.prdigest_feed_token
     if token is not None:
         # what makes feeds takes a third of a second to import, and most processes have none
         from bot.container.archive import build_feed_service  # noqa: PLC0415
         from bot.feeds import add_feed_routes  # noqa: PLC0415
 
-        add_feed_routes(app, build_feed_service(base), token.get_secret_value())
+        add_feed_routes(web, build_feed_service(app), token.get_secret_value())
 
 
-def _build_intake(base: Foundation, services: WebServices, commands: CommandRegistry) -> RequestIntake:
+def _build_intake(app: App, commands: CommandRegistry) -> RequestIntake:
     return RequestIntake(
-        jobs=DramatiqJobQueue(base.hurried_store, base.keyspace, commands.jobs, observers=(JobTracing(),)),
-        access_control=services.access_control,
-        repositories=services.repositories,
-        cache=services.cache,
-        question_queue=services.question_queue,
-        thread_muting=services.thread_muting,
-        welcomes=services.welcomes,
-        today=base.get_today,
-        get_channel_zone=services.get_channel_zone,
-        has_previews=services.has_previews,
+        jobs=DramatiqJobQueue(app.store, app.keyspace, commands.jobs, observers=(JobTracing(),)),
+        access_control=app.access_control,
+        repositories=app.repositories,
+        cache=app.cache,
+        question_queue=app.question_queue,
+        thread_muting=app.thread_muting,
+        welcomes=app.welcomes,
+        today=app.get_today,
+        get_channel_zone=app.get_channel_zone,
+        has_previews=app.has_previews,
     )
 
 

@@ -19,11 +19,8 @@ from pathlib import Path
 
 import click
 
-from bot.container import open_foundation
-from bot.container.access import build_allowed_repositories
-from bot.container.connections.providers import choose_provider, get_model_access
-from bot.container.digests.services import build_digest_builder, build_digest_services
-from bot.container.questions import build_answer_writer
+from bot.app import open_app
+from bot.connections.providers import choose_provider, get_model_access
 from bot.domain.errors import ConfigurationError, PrdigestError
 from bot.settings import Settings, load_settings
 from evals.asking import ask_suite
@@ -105,11 +102,10 @@ def _ask_suite(suite: Suite, settings: Settings, *, as_json: bool) -> list[Mark]
     if not suite.thread:
         return []
     marks = []
-    with open_foundation(_make_settings(suite, settings), lambda: datetime.now(UTC), time.sleep) as base:
-        digests = build_digest_services(base)
+    with open_app(_make_settings(suite, settings), lambda: datetime.now(UTC), time.sleep) as base:
         # people ask about pull requests that have summaries
-        build_digest_builder(base, digests, digests.pulls).build(suite.place, suite.day, suite.place.name)
-        writer = build_answer_writer(base, build_allowed_repositories(base.settings), digests)
+        base.fresh_digest_builder.build(suite.place, suite.day, suite.place.name)
+        writer = base.answer_writer
         for mark in ask_suite(suite, writer, base.provider.prices):
             click.echo(
                 json.dumps(asdict(mark) | {"case": mark.case.model_dump()}) if as_json else _format_mark(mark)

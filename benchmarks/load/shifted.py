@@ -13,10 +13,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from bot.adapters.tracing import JobTracing
+from bot.app import App, open_app
 from bot.cli.logs import configure_logging
 from bot.clock import Clock
-from bot.container import Foundation, open_foundation
-from bot.container.schedule import build_schedule_services, build_scheduler
 from bot.jobs import DramatiqJobQueue
 from bot.processes import listen_for_stop_signals, run_web, run_worker
 from bot.services.costs import billing
@@ -40,10 +39,10 @@ def write_shift(path: Path, shift: timedelta) -> None:
     new.replace(path)
 
 
-def run_shifted_clock(base: Foundation, path: Path) -> None:
+def run_shifted_clock(base: App, path: Path) -> None:
     """Tick at the start, and each time that the shift changes."""
     stop_event, last = listen_for_stop_signals(), ""
-    scheduler = build_scheduler(base, build_schedule_services(base))
+    scheduler = base.scheduler
     with closing(DramatiqJobQueue(base.store, base.keyspace, COMMANDS.jobs, observers=(JobTracing(),))) as jobs:
         clock = Clock(scheduler, jobs, base.now)
         while not stop_event.wait(_LOOK_INTERVAL):
@@ -57,7 +56,7 @@ def main() -> None:
     settings, path = load_settings(), Path(os.environ[SHIFT])
     configure_logging("WARNING", settings.prdigest_log_format)
     with (
-        open_foundation(settings, lambda: read_shifted_time(path), deadlines.sleep) as base,
+        open_app(settings, lambda: read_shifted_time(path), deadlines.sleep) as base,
         billing.bill_to(billing.OPERATOR),
     ):
         if sys.argv[1] == "clock":

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from bot.cli.backfill import backfill_command
-from bot.cli.base import open_command_foundation
+from bot.cli.base import open_command_app
 from bot.cli.demo import demo_command
 from bot.cli.digests import digest_command, report_command, summary_command
 from bot.cli.doctor import doctor_command
@@ -76,12 +76,11 @@ def cli() -> None:
 def votes_command() -> None:
     """Print the votes on answers as lines of JSON."""
     count = 0
-    with open_command_foundation() as base:
+    with open_command_app() as app:
         # it imports the SDKs, which takes most of a second; help must not wait for them
-        from bot.container.questions import build_answer_feedback  # noqa: PLC0415
         from bot.services.questions.answer_inputs import format_vote  # noqa: PLC0415
 
-        for vote in build_answer_feedback(base).iterate_votes():
+        for vote in app.answer_votes.iterate_votes():
             click.echo(json.dumps(format_vote(vote), ensure_ascii=False))
             count += 1
     if not count:

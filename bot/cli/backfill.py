@@ -11,7 +11,7 @@ from bot.cli.base import (
     ProgressCallback,
     choose_zone,
     get_current_time,
-    open_command_foundation,
+    open_command_app,
     repo_option,
     require_repository,
     show_progress_bar,
@@ -60,27 +60,24 @@ def backfill_command(
 ) -> None:
     """Load the history of past days, newest first. Run it again to continue after an interruption."""
     # without a terminal there is no bar, and each day is a line of the log
-    with open_command_foundation("WARNING" if sys.stderr.isatty() else "INFO") as base:
+    with open_command_app("WARNING" if sys.stderr.isatty() else "INFO") as app:
         # they import the SDKs, which takes most of a second; help must not wait for them
         from bot.container.digests.batches import build_batch_backfill  # noqa: PLC0415
-        from bot.container.digests.history import build_backfill  # noqa: PLC0415
-        from bot.container.digests.services import build_digest_services  # noqa: PLC0415
 
         _check_batch(facts=facts, batch=batch)
-        repository, span = _parse_request(base.settings, repo, since, until, timezone)
-        if not (facts or base.sources.has_model):
-            click.echo(f"{base.provider.key_variable} is not set: loading history and files only.", err=True)
-        limit = CostLimit(max_cost) if base.sources.has_model and not facts else None
+        repository, span = _parse_request(app.settings, repo, since, until, timezone)
+        if not (facts or app.sources.has_model):
+            click.echo(f"{app.provider.key_variable} is not set: loading history and files only.", err=True)
+        limit = CostLimit(max_cost) if app.sources.has_model and not facts else None
         outcomes: list[BackfillOutcome] = []
         try:
             with show_progress_bar("day", "Days") as show:
                 reporter = _ProgressReporter(show, len(span), limit, outcomes)
                 if batch and limit:
-                    batches = build_batch_backfill(base, limit)
+                    batches = build_batch_backfill(app, limit)
                     filled = batches.fill_days(repository, span, reporter.show_progress)
                 else:
-                    digests = build_digest_services(base)
-                    backfill = build_backfill(base, digests.pulls, digests.entries)
+                    backfill = app.backfill
                     filled = backfill.fill_days(repository, span, limit, reporter.show_progress)
                 for outcome in filled:
                     reporter.add_outcome(outcome)

@@ -22,7 +22,7 @@ from bot.domain.time.day import parse_zone
 from bot.settings import Settings, list_secret_values, load_settings
 
 if TYPE_CHECKING:
-    from bot.container import Foundation
+    from bot.app import App
 
 repo_option = click.option("--repo", metavar="OWNER/NAME", help="Repository. Default: PRDIGEST_REPO.")
 out_option = click.option(
@@ -71,10 +71,10 @@ def _point_to_doctor() -> Iterator[None]:
 
 
 @contextmanager
-def open_command_foundation(level: str = "WARNING") -> Iterator[Foundation]:
+def open_command_app(level: str = "WARNING") -> Iterator[App]:
     """Yield what one command builds its services on, and close it at its end. Raises ConfigurationError."""
     # the SDKs take most of a second to import; help, the demo and a mistyped option must not wait for them
-    from bot.container import open_foundation  # noqa: PLC0415
+    from bot.app import open_app  # noqa: PLC0415
     from bot.services.costs import billing  # noqa: PLC0415
     from bot.services.operations import deadlines  # noqa: PLC0415
 
@@ -83,10 +83,10 @@ def open_command_foundation(level: str = "WARNING") -> Iterator[Foundation]:
         secrets = list_secret_values(settings)
         configure_logging(settings.prdigest_log_level or level, settings.prdigest_log_format, secrets)
         with (
-            open_foundation(settings, get_current_time, deadlines.sleep) as base,
+            open_app(settings, get_current_time, deadlines.sleep) as app,
             billing.bill_to(billing.OPERATOR),
         ):
-            yield base
+            yield app
 
 
 def check_writable(path: Path | None) -> None:

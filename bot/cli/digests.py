@@ -17,7 +17,7 @@ from bot.cli.base import (
     find_repository,
     get_current_time,
     name_option,
-    open_command_foundation,
+    open_command_app,
     out_option,
     repo_option,
     require_repository,
@@ -41,8 +41,7 @@ from bot.settings import Settings
 from bot.settings.values import check_channel_id
 
 if TYPE_CHECKING:
-    from bot.container import Foundation
-    from bot.container.digests.services import DigestServices
+    from bot.app import App
     from bot.services.digest.builder import DigestBuilder
     from bot.services.digest.poster import PostingResult
 
@@ -62,13 +61,9 @@ _NO_MODEL_NOTE = "{} is not set: summaries contain facts only."
 def report_command(repo: str | None, date: str, timezone: str | None, name: str | None, out: Path | None) -> None:
     """Write the Markdown report of a day."""
     check_writable(out)
-    with open_command_foundation() as base:
-        # it imports the SDKs, which takes most of a second; help must not wait for them
-        from bot.container.digests.services import build_digest_services, build_report_builder  # noqa: PLC0415
-
-        selection = _parse_selection(base.settings, repo, date, timezone, name)
-        builder = build_report_builder(base, build_digest_services(base))
-        text = render_report(_build_digest(base, builder, selection))
+    with open_command_app() as app:
+        selection = _parse_selection(app.settings, repo, date, timezone, name)
+        text = render_report(_build_digest(app, app.report_builder, selection))
     if out is None:
         sys.stdout.write(text)
         return
@@ -96,20 +91,17 @@ def digest_command(
     dry_run: bool,
 ) -> None:
     """Post the digest of a day to Slack, once."""
-    with open_command_foundation() as base:
-        selection = _parse_selection(base.settings, repo, date, timezone, name)
-        target = _choose_channel(base.settings, channel)
+    with open_command_app() as app:
+        selection = _parse_selection(app.settings, repo, date, timezone, name)
+        target = _choose_channel(app.settings, channel)
         if dry_run:
-            # it imports the SDKs, which takes most of a second; help must not wait for them
-            from bot.container.digests.services import build_digest_services  # noqa: PLC0415
-
-            names_zone = selection.day.zone != base.settings.prdigest_timezone
-            messages = _render_messages(base, build_digest_services(base), selection, names_zone=names_zone)
+            names_zone = selection.day.zone != app.settings.prdigest_timezone
+            messages = _render_messages(app, selection, names_zone=names_zone)
             click.echo(json.dumps(messages.to_payload(), indent=2, ensure_ascii=False))
             return
         if target is None:
             raise UsageError("No channel: pass --channel C… or set PRDIGEST_CHANNEL.")
-        published = _post_digest(base, target, selection)
+        published = _post_digest(app, target, selection)
     for note in published.notes:
         click.echo(note, err=True)
     click.echo(f"{'Already posted' if published.was_posted else 'Posted'}: {published.permalink}")
@@ -125,16 +117,10 @@ def digest_command(
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def summary_command(pull_request: str, repo: str | None, *, as_json: bool) -> None:
     """Summarize one pull request."""
-    with open_command_foundation() as base:
-        # it imports the SDKs, which takes most of a second; help must not wait for them
-        from bot.container.digests.services import build_digest_services  # noqa: PLC0415
-
-        default = find_repository(base.settings, repo)
-        reference = parse_reference(pull_request, default, base.settings.github_web_url)
-        digests = build_digest_services(base)
-        entry = digests.entries.refresh_and_rate(
-            digests.pulls.fetch_pull_request(reference.repository, reference.number)
-        )
+    with open_command_app() as app:
+        default = find_repository(app.settings, repo)
+        reference = parse_reference(pull_request, default, app.settings.github_web_url)
+        entry = app.entries.refresh_and_rate(app.pulls.fetch_pull_request(reference.repository, reference.number))
     text = (
         json.dumps(build_summary_json(entry), indent=2, ensure_ascii=False)
         if as_json
@@ -156,7 +142,7 @@ def _parse_selection(
 ) -> _DigestSelection:
     """Return what options, then settings, select. Raises UsageError."""
     # it imports the clients of GitHub and the store; help must not wait for them
-    from bot.container.connections.from_settings import get_display_name  # noqa: PLC0415
+    from bot.connections.from_settings import get_display_name  # noqa: PLC0415
 
     repository, zone = require_repository(settings, repo), choose_zone(settings, timezone)
     day = parse_day(date, get_today(get_current_time(), zone))
@@ -171,41 +157,23 @@ def _choose_channel(settings: Settings, channel: str | None) -> str | None:
         raise UsageError(f"--channel can't be used: {error}.") from error
 
 
-def _post_digest(base: Foundation, channel: str, selection: _DigestSelection) -> PostingResult:
+def _post_digest(app: App, channel: str, selection: _DigestSelection) -> PostingResult:
     """Post the digest to a channel, unless it stands there. Raises what claiming the store and posting raise."""
-    # they import the SDKs, which takes most of a second; help must not wait for them
-    from bot.container.delivery import build_delivery_services  # noqa: PLC0415
-    from bot.container.digests.services import build_digest_services  # noqa: PLC0415
-    from bot.container.foundation import build_ownership  # noqa: PLC0415
-    from bot.container.schedule import build_schedule_services  # noqa: PLC0415
-    from bot.container.touches.services import build_touch_services  # noqa: PLC0415
-
-    build_ownership(base).claim_store()
-    digests = build_digest_services(base)
-    decisions = build_touch_services(base, digests).decisions
-    deliveries = build_delivery_services(base, digests, build_schedule_services(base), decisions)
+    app.ownership.claim_store()
     span = Span(selection.day.date, selection.day.date, selection.day.zone)
     spec = DigestSpec(channel, selection.repository, span)
-    names_zone = deliveries.composer.must_show_zone(spec)
-    return deliveries.delivery.post_digest(
-        spec, lambda: _render_messages(base, digests, selection, names_zone=names_zone)
-    )
+    names_zone = app.composer.must_show_zone(spec)
+    return app.delivery.post_digest(spec, lambda: _render_messages(app, selection, names_zone=names_zone))
 
 
-def _render_messages(
-    base: Foundation, digests: DigestServices, selection: _DigestSelection, *, names_zone: bool
-) -> RenderedDigest:
+def _render_messages(app: App, selection: _DigestSelection, *, names_zone: bool) -> RenderedDigest:
     """Render the messages of a digest; its heading names the zone if readers would expect another."""
-    # it imports the SDKs, which takes most of a second; help must not wait for them
-    from bot.container.digests.services import build_digest_builder  # noqa: PLC0415
-
-    builder = build_digest_builder(base, digests, digests.pulls)
-    return render_digest(replace(_build_digest(base, builder, selection), shows_zone=names_zone))
+    return render_digest(replace(_build_digest(app, app.fresh_digest_builder, selection), shows_zone=names_zone))
 
 
-def _build_digest(base: Foundation, daily: DigestBuilder, selection: _DigestSelection) -> Digest:
+def _build_digest(app: App, daily: DigestBuilder, selection: _DigestSelection) -> Digest:
     """Build the digest with a progress bar; say on stderr if there is no model."""
-    if not base.sources.has_model:
-        click.echo(_NO_MODEL_NOTE.format(base.provider.key_variable), err=True)
+    if not app.sources.has_model:
+        click.echo(_NO_MODEL_NOTE.format(app.provider.key_variable), err=True)
     with show_progress_bar() as progress:
         return daily.build(selection.repository, selection.day, selection.name, progress)

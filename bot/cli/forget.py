@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bot.cli.base import open_command_foundation, show_progress_bar
+from bot.cli.base import open_command_app, show_progress_bar
 from bot.cli.grouped_help import format_example
 from bot.domain.errors import UsageError
 from bot.domain.keyspace.forgotten_ids import is_channel_id, is_user_id
@@ -35,11 +35,9 @@ def forget_command(user: str | None, channel: str | None, *, is_confirmed: bool)
     if bool(user) == bool(channel):
         raise UsageError("Name whom to forget: either --user U… or --channel C….")
     name = _require_id(user, channel)
-    with open_command_foundation() as base:
+    with open_command_app() as app:
         # it imports the SDKs, which takes most of a second; help must not wait for them
-        from bot.container.forgetting import build_forgetting  # noqa: PLC0415
-
-        forgetting = build_forgetting(base)
+        forgetting = app.forgetting
         plan = _make_plan(forgetting, name, is_user=bool(user))
         for line in render.format_plan(name, plan.ids, plan.counts):
             click.echo(line)
@@ -48,7 +46,7 @@ def forget_command(user: str | None, channel: str | None, *, is_confirmed: bool)
             if is_agreed:
                 forgetting.carry_out(plan)
             click.echo("Deleted." if is_agreed else "Nothing was deleted.")
-        for line in render.list_remains(plan.unread, is_in_settings=_is_in_settings(base.settings, name)):
+        for line in render.list_remains(plan.unread, is_in_settings=_is_in_settings(app.settings, name)):
             click.echo(line)
 
 

@@ -7,7 +7,7 @@ import time
 
 import click
 
-from bot.cli.base import open_command_foundation
+from bot.cli.base import open_command_app
 from bot.cli.grouped_help import format_example
 from bot.mcp.extra import has_sdk, require_sdk
 
@@ -32,20 +32,19 @@ def mcp_command(*, over_http: bool) -> None:
     only, and no model is asked.
     """
     require_sdk(is_installed=has_sdk())
-    with open_command_foundation("INFO") as base:
-        from bot.container import require_secret  # noqa: PLC0415
+    with open_command_app("INFO") as app:
+        from bot.connections.credentials import require_secret  # noqa: PLC0415
 
-        settings = base.settings
+        settings = app.settings
         token = require_secret(settings.prdigest_mcp_token, "PRDIGEST_MCP_TOKEN", _TOKEN_HINT) if over_http else ""
         # they import the SDKs, which takes most of a second; help and a missing token must not wait for them
-        from bot.container.processes.agents import build_agent_sources  # noqa: PLC0415
         from bot.mcp.calls import AgentTools  # noqa: PLC0415
         from bot.mcp.http import HttpAddress, HttpServer  # noqa: PLC0415
         from bot.mcp.protocol import build_server  # noqa: PLC0415
         from bot.mcp.resources import ReportResources  # noqa: PLC0415
         from bot.mcp.stdio import serve_stdio  # noqa: PLC0415
 
-        sources = build_agent_sources(base)
+        sources = app.agent_sources
         client = "http" if over_http else "stdio"
         tools = AgentTools(sources, client, time.monotonic, lambda: secrets.token_hex(4))
         server = build_server(tools, ReportResources(sources, tools))

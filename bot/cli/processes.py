@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from bot.cli.base import open_command_foundation
+from bot.cli.base import open_command_app
 from bot.cli.grouped_help import format_example
 
 
@@ -17,8 +17,8 @@ def run_command() -> None:
     """Run the bot: everything in one process."""
     from bot.processes import run_all  # noqa: PLC0415
 
-    with open_command_foundation("INFO") as base:
-        run_all(base)
+    with open_command_app("INFO") as app:
+        run_all(app)
 
 
 @click.command(
@@ -30,8 +30,8 @@ def web_command() -> None:
     """Receive Slack's requests (one process of the Procfile)."""
     from bot.processes import run_web  # noqa: PLC0415
 
-    with open_command_foundation("INFO") as base:
-        run_web(base)
+    with open_command_app("INFO") as app:
+        run_web(app)
 
 
 @click.command(
@@ -43,8 +43,8 @@ def worker_command() -> None:
     """Run jobs (one process of the Procfile)."""
     from bot.processes import run_worker  # noqa: PLC0415
 
-    with open_command_foundation("INFO") as base:
-        run_worker(base)
+    with open_command_app("INFO") as app:
+        run_worker(app)
 
 
 @click.command(
@@ -56,5 +56,5 @@ def clock_command() -> None:
     """Start digests at their time (one process of the Procfile)."""
     from bot.processes import run_clock  # noqa: PLC0415
 
-    with open_command_foundation("INFO") as base:
-        run_clock(base)
+    with open_command_app("INFO") as app:
+        run_clock(app)

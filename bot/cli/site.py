@@ -12,7 +12,7 @@ from bot.cli.base import (
     choose_zone,
     get_current_time,
     name_option,
-    open_command_foundation,
+    open_command_app,
     repo_option,
     require_repository,
     timezone_option,
@@ -50,22 +50,21 @@ def site_command(out: Path, repo: str | None, timezone: str | None, name: str | 
     They are made of what the bot has read before: nothing is asked of GitHub but its releases, and nothing of the
     model. Only what changed is written. Run it again each day.
     """
-    with open_command_foundation() as base:
+    with open_command_app() as app:
         # they import the SDKs, which takes most of a second; help must not wait for them
         from bot.adapters.files.site_folder import open_site_folder  # noqa: PLC0415
         from bot.container.archive import build_archive_reader, build_heading  # noqa: PLC0415
-        from bot.container.touches.contracts import build_deprecation_ledgers  # noqa: PLC0415
         from bot.services.archive.deadlines import list_deadlines  # noqa: PLC0415
         from bot.services.archive.site_writer import MARKER, write_site  # noqa: PLC0415
 
-        repository, zone = require_repository(base.settings, repo), choose_zone(base.settings, timezone)
-        days = build_archive_reader(base).read_days(repository, _choose_span(since, zone))
+        repository, zone = require_repository(app.settings, repo), choose_zone(app.settings, timezone)
+        days = build_archive_reader(app).read_days(repository, _choose_span(since, zone))
         if not days:
             raise UsageError(
                 f"No merge of {repository} is recorded for these days: run `prdigest backfill --since DAY` first."
             )
-        deadlines = list_deadlines(build_deprecation_ledgers(base), repository)
-        heading = build_heading(base, repository, str(zone), name)
+        deadlines = list_deadlines(app.deprecations, repository)
+        heading = build_heading(app, repository, str(zone), name)
         with open_site_folder(out, MARKER) as folder:
             result = write_site(folder, heading, days, deadlines)
     click.echo(

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from bot.cli.base import get_current_time, open_command_foundation, show_progress_bar
+from bot.cli.base import get_current_time, open_command_app, show_progress_bar
 from bot.cli.grouped_help import format_example
 from bot.domain.errors import UsageError
 
@@ -92,11 +92,12 @@ def import_command(file: IO[bytes], *, overwrite: bool) -> None:
 @contextmanager
 def _open_transfer() -> Iterator[StoreTransfer]:
     """Yield the transfer of this command's store. Raises ConfigurationError and StoreUnavailable."""
-    with open_command_foundation() as base:
+    with open_command_app() as app:
         # it imports the SDKs, which takes most of a second; help must not wait for them
-        from bot.container.foundation import build_transfer  # noqa: PLC0415
+        from bot.adapters.redis import StoreTransfer, require_durable  # noqa: PLC0415
 
-        yield build_transfer(base)
+        require_durable(app.expiring_store)
+        yield StoreTransfer(app.expiring_store, app.keyspace)
 
 
 def _ignore_progress(done: int, total: int) -> None:

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 from bot.adapters.redis import RedisRecordStore
 from bot.adapters.slack import SlackStepReporter, make_slack_client
-from bot.container.delivery import DeliveryServices
-from bot.container.digests.services import DigestServices
-from bot.container.foundation import Foundation
-from bot.container.questions import build_answer_writer
-from bot.container.records import build_subscription_repository, get_channel_zone
-from bot.domain.conversations.commands import AllowedRepositories
+from bot.app import App
 from bot.domain.keyspace.keys import STEP_RUN
 from bot.services.steps.runner import StepRunner
 from bot.services.steps.step_run import STEP_RUN_CODEC
@@ -27,21 +21,17 @@ class StepServices:
     work: StepWork
 
 
-def build_step_services(
-    base: Foundation, repositories: AllowedRepositories, digests: DigestServices, deliveries: DeliveryServices
-) -> StepServices:
+def build_step_services(app: App) -> StepServices:
     """Build them. Raises ConfigurationError without a token of Slack, and StoreUnavailable."""
     reporter = SlackStepReporter(
-        lambda token: make_slack_client(
-            token, base.settings.slack_api_url, watch=base.instruments.watch_slack_call
-        )
+        lambda token: make_slack_client(token, app.settings.slack_api_url, watch=app.instruments.watch_slack_call)
     )
-    records = RedisRecordStore(base.store, STEP_RUN_CODEC, STEP_RUN.lifetime, base.keyspace)
+    records = RedisRecordStore(app.store, STEP_RUN_CODEC, STEP_RUN.lifetime, app.keyspace)
     work = StepWork(
-        deliveries.delivery,
-        build_answer_writer(base, repositories, digests),
-        repositories,
-        base.get_today,
-        partial(get_channel_zone, base, build_subscription_repository(base)),
+        app.delivery,
+        app.answer_writer,
+        app.repositories,
+        app.get_today,
+        app.get_channel_zone,
     )
-    return StepServices(StepRunner(reporter, records, base.cache, base.now), work)
+    return StepServices(StepRunner(reporter, records, app.cache, app.now), work)

@@ -23,7 +23,7 @@ from localslack.users.transport import HttpTransport
 
 from bot.adapters.embedded import stop_embedded
 from bot.adapters.slack import SCOPES
-from bot.container import open_foundation
+from bot.app import open_app
 from bot.demo.page_text import APP
 from bot.demo.stage import CHANNEL, YOU, LocalTeam, Stage
 from bot.domain.errors import ConfigurationError
@@ -59,10 +59,10 @@ def run_demo(stage: Stage, port: int, started: Callable[[str], None]) -> None:
         connection = Connection()
         started(parts.enter_context(_serve_page(stage, slack, connection, port)).address)
         settings = stage.build_settings(team, state)
-        base = parts.enter_context(open_foundation(settings, stage.now, deadlines.sleep, stage.sources))
-        stage.prepare_bot(base)
+        app = parts.enter_context(open_app(settings, stage.now, deadlines.sleep, stage.sources))
+        stage.prepare_bot(app)
         shutdown = parts.enter_context(limit_shutdown(stopped, _JOB_GRACE))
-        events = parts.enter_context(run_processes(base, shutdown, _LOOPBACK_HOST, _JOB_GRACE))
+        events = parts.enter_context(run_processes(app, shutdown, _LOOPBACK_HOST, _JOB_GRACE))
         connection.connect(HttpTransport(f"http://{_LOOPBACK_HOST}:{events}/slack/events", team.signing_secret))
         wait_for_signal(stopped)
 

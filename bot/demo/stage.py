@@ -18,9 +18,9 @@ from pydantic import SecretStr
 
 from bot.adapters.embedded import claim_state, is_platform_supported
 from bot.adapters.redis import reset_store
-from bot.container import Foundation
-from bot.container.connections.credentials import create_github_auth
-from bot.container.connections.providers import choose_provider, get_model_access
+from bot.app import App
+from bot.connections.credentials import create_github_auth
+from bot.connections.providers import choose_provider, get_model_access
 from bot.demo.page_text import SAMPLE_ABOUT, TEAM_ABOUT, build_live_about
 from bot.demo.sample.planting import plant_team
 from bot.demo.sample.sources import SampleSources
@@ -55,7 +55,7 @@ class Stage:
 
     build_settings: Callable[[LocalTeam, Path], Settings]
     open_state: Callable[[], AbstractContextManager[Path]]
-    prepare_bot: Callable[[Foundation], None]
+    prepare_bot: Callable[[App], None]
     sources: Sources | None
     channel: str
     zone: ZoneInfo
@@ -91,7 +91,7 @@ def build_sample_stage(clock: Callable[[], float] = time.monotonic, *, with_prof
     return Stage(
         build_settings=make_settings,
         open_state=open_temporary_state,
-        prepare_bot=partial(plant_team, sample, due, YOU, CHANNEL) if with_profile else lambda base: None,
+        prepare_bot=partial(plant_team, sample, due, YOU, CHANNEL) if with_profile else lambda app: None,
         sources=sample,
         channel=f"{sample.repository.name}-digest",
         zone=sample.day.zone,
@@ -139,7 +139,7 @@ def build_live_stage(settings: Settings, repository: Repository, now: Callable[[
     return Stage(
         build_settings=make_settings,
         open_state=lambda: open_persistent_state(settings.prdigest_state_dir / "demo"),
-        prepare_bot=lambda base: reset_store(base.store),
+        prepare_bot=lambda app: reset_store(app.store),
         sources=None,
         channel=f"{repository.name}-digest",
         zone=zone,

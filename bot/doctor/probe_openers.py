@@ -28,14 +28,14 @@ from bot.adapters.redis import (
 )
 from bot.adapters.slack.probe import SlackBotProbe, SocketModeProbe
 from bot.adapters.tracing import EXTRA_HINT, has_exporter
-from bot.container.connections.credentials import create_github_auth, require_secret
-from bot.container.connections.from_settings import (
+from bot.connections.credentials import create_github_auth, require_secret
+from bot.connections.from_settings import (
     build_fixed_subscription,
     connect_store,
     list_repositories,
     load_path_settings,
 )
-from bot.container.connections.providers import (
+from bot.connections.providers import (
     PROVIDERS,
     choose_provider,
     get_model_access,

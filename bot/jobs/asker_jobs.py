@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from bot.container.processes.worker import WorkerServices
+from bot.app import App
 from bot.domain.conversations.slack_request import Audience
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.reference import Reference
@@ -57,70 +57,70 @@ def list_jobs(examples: Sequence[HelpExample]) -> Iterable[JobHandler[Any]]:
     )
 
 
-def show_details(services: WorkerServices, payload: DetailsPayload) -> None:
+def show_details(app: App, payload: DetailsPayload) -> None:
     """Open a window about a pull request."""
     link = payload.reference
-    reference = Reference(services.repositories.require_known(link.repository), link.number)
-    services.details.open_modal(payload.asker, payload.asker.trigger, reference)
+    reference = Reference(app.repositories.require_known(link.repository), link.number)
+    app.details.open_modal(payload.asker, payload.asker.trigger, reference)
 
 
-def send_private_notice(services: WorkerServices, payload: NoticePayload) -> None:
+def send_private_notice(app: App, payload: NoticePayload) -> None:
     """Send a notice to the asker alone."""
-    services.replies.tell_asker(payload.asker, payload.sentence)
+    app.replies.tell_asker(payload.asker, payload.sentence)
 
 
-def post_public_notice(services: WorkerServices, payload: NoticePayload) -> None:
+def post_public_notice(app: App, payload: NoticePayload) -> None:
     """Post a notice for everybody in the thread."""
     answer = Answer.for_asker(render_notice(payload.sentence))
-    services.replies.give_answer(payload.asker, "say", Audience.CHANNEL, lambda: answer)
+    app.replies.give_answer(payload.asker, "say", Audience.CHANNEL, lambda: answer)
 
 
-def send_greeting(examples: Sequence[HelpExample], services: WorkerServices, payload: GreetingPayload) -> None:
+def send_greeting(examples: Sequence[HelpExample], app: App, payload: GreetingPayload) -> None:
     """Send a greeting with help. A user of the direct messages gets it once, also without a message."""
     asker = payload.asker
-    answer = Answer.for_asker(render_greeting(payload.why, services.repositories.default, examples))
+    answer = Answer.for_asker(render_greeting(payload.why, app.repositories.default, examples))
     if asker.message or not asker.is_direct:
-        services.replies.give_answer(asker, "greeting", Audience.HERE, lambda: answer)
-    elif services.subscriptions.subscription_editor.is_welcome(asker):
-        services.replies.give_answer(asker, "greeting", Audience.CHANNEL, lambda: answer)
-        services.questions.welcomes.note_welcome(asker.user)
+        app.replies.give_answer(asker, "greeting", Audience.HERE, lambda: answer)
+    elif app.subscription_editor.is_welcome(asker):
+        app.replies.give_answer(asker, "greeting", Audience.CHANNEL, lambda: answer)
+        app.welcomes.note_welcome(asker.user)
 
 
-def explain_asking(services: WorkerServices, payload: AskerPayload) -> None:
+def explain_asking(app: App, payload: AskerPayload) -> None:
     """Tell the asker how to ask about the message whose button they pressed, with its address."""
-    services.replies.explain_asking(payload.asker)
+    app.replies.explain_asking(payload.asker)
 
 
-def open_reference_form(services: WorkerServices, payload: AskerPayload) -> None:
+def open_reference_form(app: App, payload: AskerPayload) -> None:
     """Open the form that asks for a pull request."""
-    services.reference_form.open_form(payload.asker)
+    app.reference_form.open_form(payload.asker)
 
 
-def record_vote(services: WorkerServices, payload: VotePayload) -> None:
+def record_vote(app: App, payload: VotePayload) -> None:
     """Record the asker's vote on an answer."""
-    is_known = services.questions.votes.record_vote(payload.asker, payload.message, payload.verdict)
+    is_known = app.answer_votes.record_vote(payload.asker, payload.message, payload.verdict)
     thanks = BAD_VOTE_RECORDED if payload.verdict is FeedbackVerdict.BAD else GOOD_VOTE_RECORDED
-    services.replies.tell_asker(payload.asker, thanks if is_known else ANSWER_TOO_OLD)
+    app.replies.tell_asker(payload.asker, thanks if is_known else ANSWER_TOO_OLD)
 
 
-def record_hit_vote(services: WorkerServices, payload: HitVotePayload) -> None:
+def record_hit_vote(app: App, payload: HitVotePayload) -> None:
     """Record what the asker said about a hit, and show it in the digests and the answer that have the hit."""
-    votes, vote = services.deliveries.hit_votes, payload.vote
+    votes, vote = app.hit_votes, payload.vote
     try:
         votes.record_vote(vote, payload.asker.user, payload.at)
     except UsageError as error:
-        services.replies.tell_asker(payload.asker, str(error))
+        app.replies.tell_asker(payload.asker, str(error))
         return
     votes.show_vote(vote)
-    services.deliveries.vote_marks.show_vote(payload.asker, vote, payload.blocks_json)
-    services.replies.tell_asker(payload.asker, format_noted(vote.verdict))
+    app.vote_marks.show_vote(payload.asker, vote, payload.blocks_json)
+    app.replies.tell_asker(payload.asker, format_noted(vote.verdict))
 
 
-def show_agent_task(services: WorkerServices, payload: AgentTaskPayload) -> None:
+def show_agent_task(app: App, payload: AgentTaskPayload) -> None:
     """Open a window with the task of a hit."""
-    services.task_modal.open_modal(payload.asker, payload.profile, payload.reference)
+    app.task_modal.open_modal(payload.asker, payload.profile, payload.reference)
 
 
-def serve_questions(services: WorkerServices, payload: ThreadPayload) -> None:
+def serve_questions(app: App, payload: ThreadPayload) -> None:
     """Answer the questions that wait in a thread."""
-    services.questions.conversations.serve_thread(payload.place)
+    app.conversations.serve_thread(payload.place)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from bot.container.processes.worker import WorkerServices
+from bot.app import App
 from bot.domain.conversations.commands import ParseContext
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import UsageError
@@ -28,14 +28,14 @@ class JobHandler(Generic[P]):
     """A kind of job with the function that does it."""
 
     type: JobType[P]
-    run: Callable[[WorkerServices, P], None]
+    run: Callable[[App, P], None]
 
 
 class JobRunner:
-    """Runner of jobs with the services of a worker."""
+    """Runner of jobs in a worker."""
 
-    def __init__(self, services: WorkerServices) -> None:
-        self._services = services
+    def __init__(self, app: App) -> None:
+        self._app = app
 
     def make_work(self, job: JobHandler[P]) -> Callable[..., None]:
         """Return the function for the messages of a kind of job. It has the name of the kind."""
@@ -52,18 +52,18 @@ class JobRunner:
         with bill_to(name_payer(asker) if asker else "") as account:
             self._run_handler(job, arguments, asker)
         if asker and BudgetRefusal.PERSON_USED in account.refusals:
-            self._services.replies.report_spent_budget(asker, self._services.get_today())
+            self._app.replies.report_spent_budget(asker, self._app.get_today())
 
     def _run_handler(self, job: JobHandler[P], arguments: Sequence[Any], asker: SlackRequest | None) -> None:
         """Run a job, and send the asker the sentence of a UsageError. Without an asker it is raised."""
-        context = ParseContext(self._services.repositories, self._services.get_today)
+        context = ParseContext(self._app.repositories, self._app.get_today)
         try:
-            job.run(self._services, job.type.decode(arguments, context))
+            job.run(self._app, job.type.decode(arguments, context))
         except UsageError as error:
             # the settings allowed it when it was enqueued, and no longer do
             if asker is None:
                 raise
-            self._services.replies.tell_asker(asker, str(error))
+            self._app.replies.tell_asker(asker, str(error))
 
 
 def read_asker(arguments: Sequence[Any]) -> SlackRequest | None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from dramatiq import MessageProxy
 
-from bot.container.processes.worker import WorkerServices
+from bot.app import App
 from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.jobs.job_runner import JobHandler, read_asker
 from bot.ports.codecs.versioned_json import VersionedJson
@@ -40,9 +40,9 @@ def enqueue_loss_report(jobs: JobQueue, message: MessageProxy, loss: LossReason)
     jobs.send(REPORT_LOSS, LostJobPayload(lost, read_asker(message.args), place))
 
 
-def announce_loss(jobs: JobQueue, services: WorkerServices, payload: LostJobPayload) -> None:
+def announce_loss(jobs: JobQueue, app: App, payload: LostJobPayload) -> None:
     """Report that a job was given up, and continue with the questions that waited behind it."""
-    services.lost_jobs.report_loss(payload.job, payload.asker, payload.place)
+    app.lost_jobs.report_loss(payload.job, payload.asker, payload.place)
     if payload.place:
         jobs.send(ANSWER_QUESTIONS, ThreadPayload(payload.place))
 

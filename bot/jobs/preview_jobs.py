@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
-from bot.container.processes.worker import WorkerServices
+from bot.app import App
 from bot.domain.conversations.requests.preview_request import PreviewAction
 from bot.domain.conversations.slack_request import Audience
 from bot.jobs.job_runner import JobHandler
@@ -24,25 +24,25 @@ def list_jobs(jobs: JobQueue) -> Iterable[JobHandler[Any]]:
     )
 
 
-def switch_previews(services: WorkerServices, payload: PreviewSwitchPayload) -> None:
+def switch_previews(app: App, payload: PreviewSwitchPayload) -> None:
     """Turn previews on or off, or say whether they are on."""
     # what changes for everybody in the conversation is said to everybody there
     audience = Audience.HERE if payload.action is PreviewAction.ASK else Audience.CHANNEL
-    services.replies.give_answer(
+    app.replies.give_answer(
         payload.asker,
         "previews",
         audience,
-        lambda: services.previews.switcher.answer_command(payload.asker, payload.action),
+        lambda: app.preview_switcher.answer_command(payload.asker, payload.action),
     )
 
 
-def show_previews(jobs: JobQueue, services: WorkerServices, payload: LinksPayload) -> None:
+def show_previews(jobs: JobQueue, app: App, payload: LinksPayload) -> None:
     """Show cards below the links of a message."""
-    services.previews.previewer.show_previews(
+    app.previewer.show_previews(
         payload.place, payload.urls, lambda: jobs.send(CHECK_LINK_PREVIEWS, LinksPayload(payload.place))
     )
 
 
-def check_previews(services: WorkerServices, payload: LinksPayload) -> None:
+def check_previews(app: App, payload: LinksPayload) -> None:
     """Look whether another app shows a card there, too."""
-    services.previews.previewer.look_again(payload.place)
+    app.previewer.look_again(payload.place)

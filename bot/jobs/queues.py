@@ -13,14 +13,14 @@ from dramatiq.middleware import Middleware
 from redis import Redis
 
 from bot.adapters.redis import Keyspace, make_broker, translate_redis_errors, wrap_job
-from bot.container.processes.worker import WorkerServices
+from bot.app import App
 from bot.domain.errors import StoreUnavailable
 from bot.domain.operations.lane import QueueName
 from bot.domain.operations.lost_job import LossReason
 from bot.jobs import asker_jobs, lost_jobs, preview_jobs, schedule_jobs, step_jobs, subscription_jobs
+from bot.jobs.command_jobs import CommandJobs
 from bot.jobs.correlation import JobCorrelation
 from bot.jobs.job_runner import JobHandler, JobRunner
-from bot.services.jobs.command_jobs import CommandJobs
 from bot.services.jobs.declaration import JobType
 from bot.services.operations import deadlines
 from bot.services.operations.deadlines import ShutdownSignal
@@ -59,12 +59,12 @@ class DramatiqJobQueue:
         store: Redis,
         keyspace: Keyspace,
         commands: CommandJobs,
-        services: WorkerServices | None = None,
+        app: App | None = None,
         shutdown: ShutdownSignal | None = None,
         times: JobTimeLimits = JobTimeLimits(),
         observers: Sequence[Middleware] = (),
     ) -> None:
-        """Create the actors. ``services`` do the jobs; a process that only sends has none.
+        """Create the actors. ``app`` does the jobs; a process that only sends has none here.
 
         ``shutdown`` interrupts running jobs, which go back to their queues. ``observers`` hear of each job.
         """
@@ -73,7 +73,7 @@ class DramatiqJobQueue:
         # the id comes first, so that all others know it
         watching = (JobCorrelation(), *observers)
         self._brokers = {lane: make_broker(store, self._report_loss, keyspace, watching) for lane in QueueName}
-        runner = JobRunner(services) if services else None
+        runner = JobRunner(app) if app else None
         self._actors = {job.type.name: self._make_actor(runner, job) for job in self._list_jobs(commands)}
 
     def send(self, job: JobType[P], payload: P) -> None:
@@ -131,5 +131,5 @@ class DramatiqJobQueue:
 
 
 def _refuse_work(*_: Any) -> None:
-    """Raise RuntimeError: workers start only in a process that has the services."""
-    raise RuntimeError("this process has no services to run jobs with")
+    """Raise RuntimeError: workers start only in a process that has an app for them."""
+    raise RuntimeError("this process has nothing to run jobs with")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
-from bot.container.processes.worker import WorkerServices
+from bot.app import App
 from bot.jobs.job_runner import JobHandler
 from bot.services.jobs.declaration import JobQueue
 from bot.services.jobs.job_types import (
@@ -36,27 +36,27 @@ def list_jobs(jobs: JobQueue) -> Iterable[JobHandler[Any]]:
     )
 
 
-def deliver_digest(services: WorkerServices, payload: DeliveryPayload) -> None:
+def deliver_digest(app: App, payload: DeliveryPayload) -> None:
     """Post the digest of a subscription."""
-    services.subscriptions.delivery.deliver_digest(payload.name, payload.due)
-    services.subscriptions.subscription_editor.refresh_time_zone(payload.name)
+    app.delivery.deliver_digest(payload.name, payload.due)
+    app.subscription_editor.refresh_time_zone(payload.name)
 
 
-def repair_digest(services: WorkerServices, payload: DigestPayload) -> None:
+def repair_digest(app: App, payload: DigestPayload) -> None:
     """Fill the gaps of a posted digest."""
-    services.subscriptions.delivery.repair_incomplete(payload.key)
+    app.delivery.repair_incomplete(payload.key)
 
 
-def watch_repository(jobs: JobQueue, services: WorkerServices, payload: RepositoryPayload) -> None:
+def watch_repository(jobs: JobQueue, app: App, payload: RepositoryPayload) -> None:
     """Check the outcomes of the pull requests of a repository."""
-    services.subscriptions.outcome_watcher.check_repository(payload.repository, jobs)
+    app.outcome_watcher.check_repository(payload.repository, jobs)
 
 
-def amend_digest(services: WorkerServices, payload: AmendmentPayload) -> None:
+def amend_digest(app: App, payload: AmendmentPayload) -> None:
     """Add the outcomes of its pull requests to a posted digest."""
-    services.subscriptions.outcome_watcher.amend_digest(payload.key, payload.looked_at)
+    app.outcome_watcher.amend_digest(payload.key, payload.looked_at)
 
 
-def refresh_profile(services: WorkerServices, payload: ProfilePayload) -> None:
+def refresh_profile(app: App, payload: ProfilePayload) -> None:
     """Scan the tree of a profile again."""
-    services.touches.refresher.refresh(payload.name)
+    app.profile_refresher.refresh(payload.name)

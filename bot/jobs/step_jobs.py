@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from bot.container.processes.worker import WorkerServices
+from bot.app import App
+from bot.container.steps import build_step_services
 from bot.domain.errors import UsageError
 from bot.domain.operations.workflow_steps import StepName
 from bot.jobs.job_runner import JobHandler
@@ -20,9 +21,9 @@ def list_jobs() -> Iterable[JobHandler[Any]]:
     return (JobHandler(RUN_STEP, run_step),)
 
 
-def run_step(services: WorkerServices, payload: StepPayload) -> None:
+def run_step(app: App, payload: StepPayload) -> None:
     """Run a step of a workflow; all workflows of a workspace share one budget."""
-    steps = services.steps
+    steps = build_step_services(app)
 
     def do_work() -> StepOutputs:
         if payload.refusal:

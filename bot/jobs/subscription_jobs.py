@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from bot.container.processes.worker import WorkerServices
+from bot.app import App
 from bot.domain.conversations.slack_request import Audience
 from bot.domain.errors import PrdigestError, SlackUnavailable, StoreUnavailable, UsageError
 from bot.jobs.job_runner import JobHandler
@@ -18,31 +18,29 @@ from bot.services.slack.answers.answer import Answer
 log = logging.getLogger(__name__)
 
 
-def change_subscription(services: WorkerServices, payload: SubscriptionPayload) -> None:
+def change_subscription(app: App, payload: SubscriptionPayload) -> None:
     """Do what a verb asks for. A user in App Home sees the result there."""
     if payload.asker.channel:
-        services.replies.give_answer(
-            payload.asker, "regular", Audience.HERE, lambda: _apply_change(services, payload)
-        )
+        app.replies.give_answer(payload.asker, "regular", Audience.HERE, lambda: _apply_change(app, payload))
     else:
-        services.subscriptions.home.show_home(payload.asker.user, _describe_change(services, payload))
+        app.home.show_home(payload.asker.user, _describe_change(app, payload))
 
 
-def _apply_change(services: WorkerServices, payload: SubscriptionPayload) -> Answer:
+def _apply_change(app: App, payload: SubscriptionPayload) -> Answer:
     """Change subscriptions and return the answer. Raises PrdigestError."""
-    repositories = services.repositories
+    repositories = app.repositories
     subscription = payload.wish and payload.wish.require_known(repositories)
     selector = payload.which and payload.which.require_known(repositories)
-    commands = services.subscriptions.subscription_commands
+    commands = app.subscription_commands
     return commands.answer_command(
         payload.asker, payload.verb, subscription or selector, payload.channel, payload.replaces
     )
 
 
-def _describe_change(services: WorkerServices, payload: SubscriptionPayload) -> str:
+def _describe_change(app: App, payload: SubscriptionPayload) -> str:
     """Change subscriptions and return a note about the result. Raises SlackUnavailable or StoreUnavailable."""
     try:
-        return _apply_change(services, payload).private.text
+        return _apply_change(app, payload).private.text
     except (SlackUnavailable, StoreUnavailable):
         raise
     except UsageError as error:
@@ -52,26 +50,24 @@ def _describe_change(services: WorkerServices, payload: SubscriptionPayload) -> 
         return describe_error(error, payload.asker.reference)
 
 
-def show_preview(services: WorkerServices, payload: PreviewPayload) -> None:
+def show_preview(app: App, payload: PreviewPayload) -> None:
     """Show the asker a preview of a digest."""
 
     def build_preview() -> Answer:
-        subscription = payload.wish and payload.wish.require_known(services.repositories)
-        return services.subscriptions.subscription_commands.preview_digest(payload.asker, payload.id, subscription)
+        subscription = payload.wish and payload.wish.require_known(app.repositories)
+        return app.subscription_commands.preview_digest(payload.asker, payload.id, subscription)
 
-    services.replies.give_answer(
-        payload.asker, "preview", Audience.ASKER, build_preview, sentences.PREVIEW_STARTED
-    )
+    app.replies.give_answer(payload.asker, "preview", Audience.ASKER, build_preview, sentences.PREVIEW_STARTED)
 
 
-def open_form(services: WorkerServices, payload: FormPayload) -> None:
+def open_form(app: App, payload: FormPayload) -> None:
     """Open the form."""
-    services.subscriptions.forms.open_form(payload.asker, payload.id)
+    app.subscription_forms.open_form(payload.asker, payload.id)
 
 
-def open_home(services: WorkerServices, payload: AskerPayload) -> None:
+def open_home(app: App, payload: AskerPayload) -> None:
     """Show App Home to a user who opens it."""
-    services.subscriptions.home.open_home(payload.asker)
+    app.home.open_home(payload.asker)
 
 
 SUBSCRIPTION_JOBS: tuple[JobHandler[Any], ...] = (

@@ -13,7 +13,7 @@ import click
 
 from bot.adapters.git import GitClone
 from bot.cli.base import choose_zone, show_progress_bar
-from bot.container.connections.from_settings import load_path_settings
+from bot.connections.from_settings import load_path_settings
 from bot.domain.errors import PrdigestError, UsageError
 from bot.domain.evaluation.labels import EvaluationWindow
 from bot.domain.evaluation.pairs import PairRule

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from bot.container.connections.providers import choose_provider
+from bot.connections.providers import choose_provider
 from bot.container.digests.clone_reviews import build_clone_reviewer
 from bot.domain.errors import UsageError
 from bot.domain.evaluation.readings import Reading

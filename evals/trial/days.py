@@ -10,11 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from bot.container import open_foundation
-from bot.container.connections.mirror import add_mirror_files
-from bot.container.connections.providers import choose_provider
-from bot.container.connections.sources import LiveSources
-from bot.container.digests.services import build_digest_services, build_report_builder
+from bot.app import open_app
+from bot.connections.mirror import add_mirror_files
+from bot.connections.providers import choose_provider
+from bot.connections.sources import LiveSources
 from bot.domain.digest.models import Digest
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.day import LocalDay, parse_date
@@ -60,8 +59,8 @@ class TrialDays:
         live = LiveSources(settings, _get_now, choose_provider(settings))
         try:
             sources = self._choose_sources(settings, live, model)
-            with open_foundation(settings, _get_now, time.sleep, sources) as base:
-                builder = build_report_builder(base, build_digest_services(base))
+            with open_app(settings, _get_now, time.sleep, sources) as base:
+                builder = base.report_builder
                 return tuple(builder.build(self.repository, day, _NAME) for day in self.days)
         finally:
             live.close()

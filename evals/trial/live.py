@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bot.container import open_foundation
+from bot.app import open_app
 from bot.domain.errors import ConfigurationError, ModelError
 from bot.ports import Prompt
 from bot.services.summaries.schemas import SummaryAnswer
@@ -31,7 +31,7 @@ def ask_model(
     waiting = {number: prompt for number, prompt in prompts.items() if not folder.get_answer(number).exists()}
     with tempfile.TemporaryDirectory(prefix="trial", ignore_cleanup_errors=True) as state:
         own = make_trial_settings(settings, days, Path(state))
-        with open_foundation(own, lambda: datetime.now(UTC), time.sleep) as base:
+        with open_app(own, lambda: datetime.now(UTC), time.sleep) as base:
             if base.sources.model is None:
                 raise ConfigurationError(f"Set {base.provider.key_variable}: --live asks the model.")
             completion = StructuredCompletion(base.sources.model, base.cache, base.sleep, base.provider.prices)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from bot.app import App
 from bot.domain.conversations.commands import ParseContext
 from bot.domain.conversations.requests.broke_request import BROKE_WORD, MAX_BROKE_DAYS, BrokeRequest
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.operations.lane import QueueName
+from bot.jobs.command_jobs import CommandJob, answer_once, make_command_job_type
 from bot.render.conversations.greetings import HelpExample
-from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, make_command_job_type
 from bot.services.jobs.job_types import LONG_RETRIES
 from bot.services.slack.answers.answer import Answer
 from handlers.commands.declaration import make_enqueuer
@@ -34,9 +35,9 @@ def _describe(request: BrokeRequest) -> str:
     return f"Looking for what explains this error in {request.repository} since {request.since}…"
 
 
-def _answer(services: CommandServices, request: BrokeRequest, asker: SlackRequest) -> Answer:
+def _answer(app: App, request: BrokeRequest, asker: SlackRequest) -> Answer:
     """Build the list of suspects."""
-    return services.touches.answers.build_suspects(request, asker.name)
+    return app.touch_answers.build_suspects(request, asker.name)
 
 
 SUB_COMMAND = SubCommand(

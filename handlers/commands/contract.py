@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from bot.app import App
 from bot.domain.conversations.commands import ParseContext
 from bot.domain.conversations.requests.touch_requests import CONTRACT_WORD, MAX_CONTRACT_DAYS, ContractRequest
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.operations.lane import QueueName
+from bot.jobs.command_jobs import CommandJob, answer_once, make_command_job_type
 from bot.render.conversations.greetings import HelpExample
-from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, make_command_job_type
 from bot.services.jobs.job_types import LONG_RETRIES
 from bot.services.slack.answers.answer import Answer
 from handlers.commands.declaration import enqueue_request
@@ -49,9 +50,9 @@ def _describe(request: ContractRequest) -> str:
     return f"Reading what {request.repository} changed for others, {request.span.title}{narrowed}…"
 
 
-def _answer(services: CommandServices, request: ContractRequest, asker: SlackRequest) -> Answer:
+def _answer(app: App, request: ContractRequest, asker: SlackRequest) -> Answer:
     """Build the list."""
-    return services.touches.answers.build_contract(request, asker.name)
+    return app.touch_answers.build_contract(request, asker.name)
 
 
 SUB_COMMAND = SubCommand(

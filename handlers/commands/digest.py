@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from bot.app import App
 from bot.domain.conversations.commands import MAX_DIGEST_DAYS, DigestRequest, ParseContext
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.operations.lane import QueueName
@@ -13,10 +14,10 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import parse_exact_span
 from bot.domain.time.day import parse_zone
+from bot.jobs.command_jobs import CommandJob, answer_once, make_command_job_type
 from bot.render.blocks.buttons import SHARE_DIGEST, add_buttons, make_repeat_button
 from bot.render.conversations.greetings import HelpExample
 from bot.render.conversations.notices import render_existing_digest
-from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, make_command_job_type
 from bot.services.jobs.declaration import MINUTE, JobRetries, JobType
 from bot.services.jobs.job_types import LONG_RETRIES, read_slack_request
 from bot.services.jobs.payloads import CommandPayload
@@ -85,19 +86,19 @@ def _describe_overview(request: DigestRequest) -> str:
     return f"Looking at {request.span.title}{narrowed}… Days I haven't processed yet take about a minute each."
 
 
-def _answer_overview(services: CommandServices, request: DigestRequest, asker: SlackRequest) -> Answer:
+def _answer_overview(app: App, request: DigestRequest, asker: SlackRequest) -> Answer:
     """Build the overview. Raises UsageError if the asker may not have it here."""
-    services.subscriptions.permissions.require_presence(asker)
-    known = replace(request, view=services.profiles.require_view(request.view, request.repository))
-    return services.answers.build_overview(known, asker.name, asker.channel)
+    app.permissions.require_presence(asker)
+    known = replace(request, view=app.known_profiles.require_view(request.view, request.repository))
+    return app.answers.build_overview(known, asker.name, asker.channel)
 
 
-def _post_digest(services: CommandServices, request: DigestRequest, asker: SlackRequest) -> Answer | None:
+def _post_digest(app: App, request: DigestRequest, asker: SlackRequest) -> Answer | None:
     """Post the digest of a day. Return its address to the asker if it was already posted."""
-    services.subscriptions.permissions.require_presence(asker)
-    view = services.profiles.require_view(request.view, request.repository)
+    app.permissions.require_presence(asker)
+    view = app.known_profiles.require_view(request.view, request.repository)
     spec = DigestSpec(asker.channel, request.repository, request.span, view)
-    published = services.subscriptions.delivery.post_digest(spec)
+    published = app.delivery.post_digest(spec)
     if not published.was_posted:
         return None
     repeat = make_repeat_button(SHARE_DIGEST, request)

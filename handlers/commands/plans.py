@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.app import App
 from bot.domain.conversations.commands import ParseContext
 from bot.domain.conversations.requests.plan_requests import (
     DEPRECATIONS_WORD,
@@ -14,8 +15,8 @@ from bot.domain.conversations.requests.plan_requests import (
 )
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.operations.lane import QueueName
+from bot.jobs.command_jobs import CommandJob, answer_once, make_command_job_type
 from bot.render.conversations.greetings import HelpExample
-from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, make_command_job_type
 from bot.services.jobs.job_types import LONG_RETRIES
 from bot.services.slack.answers.answer import Answer
 from handlers.commands.declaration import make_enqueuer
@@ -63,19 +64,19 @@ def _describe_upgrade(request: UpgradeRequest) -> str:
     return f"Planning the upgrade from {request.start or 'your pin'}… Merges I haven't read yet take a while."
 
 
-def _answer_since(services: CommandServices, request: SinceRequest, asker: SlackRequest) -> Answer:
+def _answer_since(app: App, request: SinceRequest, asker: SlackRequest) -> Answer:
     """Build the page."""
-    return services.touches.plans.build_since(request, asker.name, services.repositories)
+    return app.plan_answers.build_since(request, asker.name, app.repositories)
 
 
-def _answer_deprecations(services: CommandServices, request: DeprecationsRequest, asker: SlackRequest) -> Answer:
+def _answer_deprecations(app: App, request: DeprecationsRequest, asker: SlackRequest) -> Answer:
     """Build the list of deprecations."""
-    return services.touches.plans.build_deprecations(request, asker.name, services.repositories)
+    return app.plan_answers.build_deprecations(request, asker.name, app.repositories)
 
 
-def _answer_upgrade(services: CommandServices, request: UpgradeRequest, asker: SlackRequest) -> Answer:
+def _answer_upgrade(app: App, request: UpgradeRequest, asker: SlackRequest) -> Answer:
     """Build the plan."""
-    return services.touches.plans.build_upgrade(request, asker.name, services.repositories)
+    return app.plan_answers.build_upgrade(request, asker.name, app.repositories)
 
 
 _SINCE = RequestWord(

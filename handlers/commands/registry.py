@@ -9,7 +9,7 @@ from typing import Any
 from slack_bolt import Ack, App
 
 from bot.domain.text.redaction import redact_text
-from bot.services.jobs.command_jobs import CommandJobs
+from bot.jobs.command_jobs import CommandJobs
 from handlers import requests
 from handlers.commands import (
     broke,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from bot.app import App
 from bot.domain.conversations.commands import (
     MAX_RISKS_DAYS,
     MAX_SCORE_DAYS,
@@ -19,9 +20,9 @@ from bot.domain.conversations.commands import (
 )
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.operations.lane import QueueName
+from bot.jobs.command_jobs import CommandJob, answer_once, make_command_job_type
 from bot.render.blocks.buttons import SHARE_RISKS
 from bot.render.conversations.greetings import HelpExample
-from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, make_command_job_type
 from bot.services.jobs.job_types import LONG_RETRIES
 from bot.services.slack.answers.answer import Answer
 from handlers.commands.declaration import Command, enqueue_request
@@ -85,15 +86,15 @@ def _describe_score(request: ScoreRequest) -> str:
     return f"Checking the risk lists of {request.repository}, {request.span.title}…"
 
 
-def _answer_list(services: CommandServices, request: RisksRequest, asker: SlackRequest) -> Answer:
+def _answer_list(app: App, request: RisksRequest, asker: SlackRequest) -> Answer:
     """Build the risk list."""
-    known = replace(request, profile=services.profiles.require_known(request.profile, request.repository))
-    return services.answers.build_risks(known, asker.name)
+    known = replace(request, profile=app.known_profiles.require_known(request.profile, request.repository))
+    return app.answers.build_risks(known, asker.name)
 
 
-def _answer_score(services: CommandServices, request: ScoreRequest, asker: SlackRequest) -> Answer:
+def _answer_score(app: App, request: ScoreRequest, asker: SlackRequest) -> Answer:
     """Build the score of past lists."""
-    return services.answers.build_score(request, asker.name)
+    return app.answers.build_score(request, asker.name)
 
 
 COMMAND: Command[RisksRequest | ScoreRequest] = Command(

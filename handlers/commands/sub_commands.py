@@ -8,8 +8,8 @@ from typing import Any, Generic, TypeVar
 
 from bot.domain.conversations.commands import CommandRequest, ParseContext
 from bot.domain.conversations.slack_request import Audience, SlackRequest
+from bot.jobs.command_jobs import CommandJob, TextParser
 from bot.render.conversations.greetings import HelpExample
-from bot.services.jobs.command_jobs import CommandJob, TextParser
 from handlers.commands.declaration import RequestEnqueuer, VerbHandler
 from handlers.intake import RequestIntake
 

@@ -8,14 +8,15 @@ from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
 
+from bot.app import App
 from bot.domain.conversations.commands import MAX_PULL_REQUESTS, ParseContext, SummaryRequest
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.errors import RateLimited
 from bot.domain.pull_requests.query_options import PRIVATE_WORD
 from bot.domain.pull_requests.reference import Reference
+from bot.jobs.command_jobs import CommandJob, make_command_job_type
 from bot.render.blocks.buttons import SHARE_SUMMARY
 from bot.render.conversations.greetings import HelpExample
-from bot.services.jobs.command_jobs import CommandJob, CommandServices, make_command_job_type
 from bot.services.jobs.payloads import CommandPayload
 from bot.services.operations import deadlines
 from bot.services.operations.worker_threads import DeadlineExecutor, wait_for_result
@@ -59,39 +60,39 @@ def _describe_summaries(request: SummaryRequest) -> str:
     return f"Looking at {', '.join(f'#{reference.number}' for reference in request.references)}…"
 
 
-def _answer_each(services: CommandServices, payload: CommandPayload[SummaryRequest]) -> None:
+def _answer_each(app: App, payload: CommandPayload[SummaryRequest]) -> None:
     """Build all summaries at once, and give them in the order of the request."""
-    asker = services.destinations.choose_conversation(payload.asker)
-    references = payload.request.require_known(services.repositories).references
-    with deadlines.reserve_time(services.replies.response_times.reply_reserve):
+    asker = app.destinations.choose_conversation(payload.asker)
+    references = payload.request.require_known(app.repositories).references
+    with deadlines.reserve_time(app.replies.response_times.reply_reserve):
         executor = DeadlineExecutor(len(references), "summary")
         summaries = {
-            reference: executor.submit(services.answers.build_summary, reference, asker.name)
+            reference: executor.submit(app.answers.build_summary, reference, asker.name)
             for reference in references
         }
     if len(references) > 1 and asker.response_url:
-        if payload.audience is Audience.ASKER or not services.destinations.can_post(asker):
-            _answer_together(services, asker, payload.request, summaries.values())
+        if payload.audience is Audience.ASKER or not app.destinations.can_post(asker):
+            _answer_together(app, asker, payload.request, summaries.values())
             return
         # who asks about a message is reached in its thread
         asker = replace(asker, response_url="") if asker.message else asker
-    _answer_apart(services, asker, payload, summaries)
+    _answer_apart(app, asker, payload, summaries)
 
 
 def _answer_together(
-    services: CommandServices, asker: SlackRequest, request: SummaryRequest, summaries: Iterable[Future[Answer]]
+    app: App, asker: SlackRequest, request: SummaryRequest, summaries: Iterable[Future[Answer]]
 ) -> None:
     """Give the asker alone all summaries in few messages: a ``response_url`` takes five in all."""
 
     def make() -> Answer:
-        answers = [services.replies.make_or_explain(asker, partial(wait_for_result, each)) for each in summaries]
+        answers = [app.replies.make_or_explain(asker, partial(wait_for_result, each)) for each in summaries]
         return Answer.merge(answers, _MAX_PRIVATE_POSTS)
 
-    services.replies.give_answer(asker, "together", Audience.ASKER, make, _describe_summaries(request))
+    app.replies.give_answer(asker, "together", Audience.ASKER, make, _describe_summaries(request))
 
 
 def _answer_apart(
-    services: CommandServices,
+    app: App,
     asker: SlackRequest,
     payload: CommandPayload[SummaryRequest],
     summaries: Mapping[Reference, Future[Answer]],
@@ -101,7 +102,7 @@ def _answer_apart(
     for reference, answer in summaries.items():
         try:
             make, started = partial(wait_for_result, answer), _describe_summaries(payload.request)
-            services.replies.give_answer(asker, str(reference), payload.audience, make, started)
+            app.replies.give_answer(asker, str(reference), payload.audience, make, started)
         except RateLimited as error:
             # the others need not wait for the end of the limit
             rate_limit = error

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from bot.app import App
 from bot.domain.conversations.commands import ParseContext
 from bot.domain.conversations.requests.touch_requests import (
     TOUCHES_WORD,
@@ -14,8 +15,8 @@ from bot.domain.conversations.requests.touch_requests import (
 )
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.operations.lane import QueueName
+from bot.jobs.command_jobs import CommandJob, answer_once, make_command_job_type
 from bot.render.conversations.greetings import HelpExample
-from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, make_command_job_type
 from bot.services.jobs.job_types import LONG_RETRIES
 from bot.services.slack.answers.answer import Answer
 from handlers.commands.declaration import enqueue_request
@@ -67,14 +68,14 @@ def _describe_list(request: TouchesRequest) -> str:
     return f"Looking for what touches {request.profile or 'your code'}, {request.span.title}…"
 
 
-def _answer_list(services: CommandServices, request: TouchesRequest, asker: SlackRequest) -> Answer:
+def _answer_list(app: App, request: TouchesRequest, asker: SlackRequest) -> Answer:
     """Build the list."""
-    return services.touches.answers.build_touches(request, asker.name, services.repositories)
+    return app.touch_answers.build_touches(request, asker.name, app.repositories)
 
 
-def _answer_score(services: CommandServices, request: TouchScoreRequest, asker: SlackRequest) -> Answer:
+def _answer_score(app: App, request: TouchScoreRequest, asker: SlackRequest) -> Answer:
     """Build the score."""
-    return services.touches.answers.build_score(request, asker.name, services.repositories)
+    return app.touch_answers.build_score(request, asker.name, app.repositories)
 
 
 _REQUESTS: RequestWord[TouchesRequest | TouchScoreRequest] = RequestWord(

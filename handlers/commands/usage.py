@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from bot.app import App
 from bot.domain.conversations.commands import ParseContext
 from bot.domain.conversations.requests.usage_request import USAGE_WORD, UsageRequest
 from bot.domain.conversations.slack_request import Audience, SlackRequest
+from bot.jobs.command_jobs import CommandJob, answer_once, make_command_job_type
 from bot.render.conversations.greetings import HelpExample
-from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, make_command_job_type
 from bot.services.slack.answers.answer import Answer
 from bot.services.slack.answers.answer_builder import build_usage
 from handlers.commands.declaration import enqueue_request
@@ -34,9 +35,9 @@ def enqueue_usage(intake: RequestIntake, asker: SlackRequest, request: UsageRequ
     return ""
 
 
-def _answer(services: CommandServices, request: UsageRequest, asker: SlackRequest) -> Answer:
+def _answer(app: App, request: UsageRequest, asker: SlackRequest) -> Answer:
     """Build the report."""
-    return build_usage(services.usage.read_usage(request.month), request, asker.name)
+    return build_usage(app.usage.read_usage(request.month), request, asker.name)
 
 
 SUB_COMMAND = SubCommand(

@@ -18,10 +18,8 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.records.history import RedisBackfillLog, RedisHistoryStore
+from bot.app import open_app
 from bot.cli import run_cli
-from bot.container import open_foundation
-from bot.container.digests.history import build_backfill
-from bot.container.digests.services import build_digest_builder, build_digest_services
 from bot.domain.errors import GitHubAccessDenied, PrdigestError, RepositoryNotFound, UsageError
 from bot.domain.history.backfill import BackfillOutcome
 from bot.domain.pull_requests.models import PullRequest, Repository
@@ -237,9 +235,8 @@ class TestLimits:
         self, there: World, limit: CostLimit | None = None
     ) -> tuple[list[BackfillOutcome], list[float], list[str]]:
         waits, heard = Waits(there), list[str]()
-        with open_foundation(load_settings(), lambda: datetime.now(UTC), waits) as base:
-            digests = build_digest_services(base)
-            backfill = build_backfill(base, digests.pulls, digests.entries)
+        with open_app(load_settings(), lambda: datetime.now(UTC), waits) as base:
+            backfill = base.backfill
             outcomes = list(backfill.fill_days(REPOSITORY, SPAN, limit, heard.append))
         return outcomes, waits.seconds, heard
 
@@ -305,9 +302,8 @@ class TestReplay:
     def _digests_ask_for_overviews_alone(self, there: World) -> None:
         there.github.calls.clear()
         there.claude.requests.clear()
-        with open_foundation(load_settings(), lambda: datetime.now(UTC), time.sleep) as base:
-            services = build_digest_services(base)
-            builder = build_digest_builder(base, services, services.pulls)
+        with open_app(load_settings(), lambda: datetime.now(UTC), time.sleep) as base:
+            builder = base.fresh_digest_builder
             digests = [builder.build(VLLM, LocalDay(date.fromisoformat(day), ZONE), "vLLM") for day in REPLAYED]
         assert [len(digest.entries) for digest in digests] == [10, 43, 18]
         assert all(entry.from_cache for digest in digests for entry in digest.entries)

@@ -18,9 +18,7 @@ from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscr
 from bot.adapters.redis.server.connection import connect_server
 from bot.adapters.redis.transfer.schema import SCHEMA_KEY, find_exported_family
 from bot.adapters.redis.transfer.transfer import StoreTransfer
-from bot.container import open_foundation
-from bot.container.processes.web import build_web_services
-from bot.container.processes.worker import build_worker_services
+from bot.app import open_app, prepare_listeners, prepare_worker
 from bot.domain.conversations.thread import Question
 from bot.domain.keyspace.keys import QUESTION_QUEUE
 from bot.domain.operations.run import Run, RunOutcome
@@ -70,13 +68,13 @@ def use(there: World, store: Redis) -> None:
     lead = there.digest()[0]["ts"]
     asked = slack_request(channel=CHANNEL, thread=lead, response_url=HOOK)
     place = f"{CHANNEL}:{lead}"
-    with open_foundation(load_settings(), lambda: datetime.now(UTC), clock.sleep) as base:
-        web, services = build_web_services(base), build_worker_services(base)
+    with open_app(load_settings(), lambda: datetime.now(UTC), clock.sleep) as base:
+        web, services = prepare_listeners(base.hurry()), prepare_worker(base)
         assert web.access_control.explain_refusal(asked) == ""
         web.thread_muting.mute(CHANNEL, lead)
         web.cache.put(f"asked:{asked.key}", "", timedelta(hours=1))
         web.question_queue.add_question(place, Question(asked, ASKED, f"{clock.time():.6f}"))
-        jobs = DramatiqJobQueue(base.hurried_store, base.keyspace, COMMANDS.jobs, services)
+        jobs = DramatiqJobQueue(base.hurry().store, base.keyspace, COMMANDS.jobs, services)
         workers = jobs.make_workers(2)
         for worker in workers:
             worker.start()
@@ -86,7 +84,7 @@ def use(there: World, store: Redis) -> None:
         eventually(lambda: not waiting_jobs(store))
         jobs.send(RECORD_VOTE, VotePayload(replace(asked, response_url=""), answer["ts"], FeedbackVerdict.GOOD))
         # and what nobody takes stays on the queue
-        eventually(lambda: list(services.questions.votes.iterate_votes()))
+        eventually(lambda: list(services.answer_votes.iterate_votes()))
         eventually(lambda: not waiting_jobs(store))
         for worker in workers:
             worker.stop()

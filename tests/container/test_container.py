@@ -16,19 +16,8 @@ from redis import Redis
 from bot.adapters.embedded.keeper import LINGER_SECONDS
 from bot.adapters.embedded.server import start_embedded_url
 from bot.adapters.redis.server.connection import RedisCache, connect_server
-from bot.container import Foundation, open_foundation
-from bot.container.access import build_access_control, build_allowed_repositories
-from bot.container.connections.from_settings import get_display_name
-from bot.container.delivery import build_composer
-from bot.container.digests.services import (
-    build_digest_builder,
-    build_digest_services,
-    build_pull_requests,
-)
-from bot.container.processes.worker import build_answers, build_replies, build_worker_services
-from bot.container.questions import build_archive, build_thread_memories
-from bot.container.records import build_subscription_repository
-from bot.container.schedule import build_schedule_services
+from bot.app import App, open_app, prepare_worker
+from bot.connections.from_settings import build_allowed_repositories, get_display_name
 from bot.domain.conversations.commands import AllowedRepositories, RisksRequest
 from bot.domain.errors import ConfigurationError, PrdigestError, SlackCallRefused, StoreUnavailable, UsageError
 from bot.domain.pull_requests.models import Repository
@@ -52,8 +41,8 @@ pytestmark = pytest.mark.slow
 Env = pytest.MonkeyPatch
 
 
-def open_base() -> AbstractContextManager[Foundation]:
-    return open_foundation(load_settings(), lambda: MORNING, time.sleep)
+def open_base() -> AbstractContextManager[App]:
+    return open_app(load_settings(), lambda: MORNING, time.sleep)
 
 
 @pytest.fixture(scope="module")
@@ -84,9 +73,9 @@ def app(merges: Env, private_key: str) -> Env:
     return merges
 
 
-def numbers(base: Foundation) -> set[int]:
+def numbers(base: App) -> set[int]:
     """The merges of the day, as a service reads them."""
-    return {pull.number for pull in build_pull_requests(base).list_merged(REPOSITORY, DAY).pulls}
+    return {pull.number for pull in base.pulls.list_merged(REPOSITORY, DAY).pulls}
 
 
 def paths(pulls: PullRequests) -> dict[int, list[str]]:
@@ -102,7 +91,7 @@ EXPECTED = {n: [f"of/{n}.py"] for n in range(1, 41)}
 
 def test_github_app_credentials_work(app: Env, github: ScriptedGitHub) -> None:
     with open_base() as base:
-        assert paths(build_pull_requests(base)) == EXPECTED
+        assert paths(base.pulls) == EXPECTED
     assert github.calls_to("/app/installations/42/access_tokens")
 
 
@@ -123,7 +112,7 @@ def test_the_key_of_an_app_may_be_on_one_line(app: Env, private_key: str) -> Non
 def test_a_key_that_is_neither_key_nor_file_names_its_setting(app: Env, key: str) -> None:
     app.setenv("GITHUB_APP_PRIVATE_KEY", key)
     with open_base() as base, pytest.raises(UsageError, match="GITHUB_APP_PRIVATE_KEY") as caught:
-        build_digest_services(base)
+        _ = base.pulls
     assert is_one_sentence(str(caught.value))
 
 
@@ -133,20 +122,20 @@ def test_an_installation_that_there_is_not_is_no_missing_repository(app: Env, gi
         open_base() as base,
         pytest.raises(ConfigurationError, match="GITHUB_APP_INSTALLATION_ID") as caught,
     ):
-        build_pull_requests(base).list_merged(REPOSITORY, DAY)
+        base.pulls.list_merged(REPOSITORY, DAY)
     assert is_one_sentence(str(caught.value))
 
 
 def test_a_damaged_key_names_its_setting(app: Env) -> None:
     app.setenv("GITHUB_APP_PRIVATE_KEY", "-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----\n")
     with open_base() as base, pytest.raises(PrdigestError, match="GITHUB_APP_PRIVATE_KEY"):
-        build_pull_requests(base).list_merged(REPOSITORY, DAY)
+        base.pulls.list_merged(REPOSITORY, DAY)
 
 
 def test_an_app_without_its_key_says_what_to_set(app: Env) -> None:
     app.delenv("GITHUB_APP_PRIVATE_KEY")
     with open_base() as base, pytest.raises(UsageError, match="Set GITHUB_APP_PRIVATE_KEY"):
-        build_digest_services(base)
+        _ = base.pulls
 
 
 def test_a_token_goes_before_an_app(app: Env, github: ScriptedGitHub) -> None:
@@ -158,7 +147,7 @@ def test_a_token_goes_before_an_app(app: Env, github: ScriptedGitHub) -> None:
 
 def test_without_credentials_it_says_what_to_set() -> None:
     with open_base() as base, pytest.raises(UsageError, match="Set GITHUB_TOKEN") as caught:
-        build_digest_services(base)
+        _ = base.pulls
     assert "GITHUB_APP_" in str(caught.value)
 
 
@@ -184,7 +173,7 @@ def test_a_publisher_refuses_a_store_that_may_drop_records(monkeypatch: Env, sto
     store.config_set("maxmemory-policy", "allkeys-lru")
     try:
         with open_base() as base, pytest.raises(StoreUnavailable, match="allkeys-lru"):
-            build_schedule_services(base)
+            _ = base.run_log
     finally:
         store.config_set("maxmemory-policy", "noeviction")
 
@@ -209,7 +198,7 @@ def test_the_embedded_store_stays_however_long_the_list_of_the_day_takes(
         earlier_command.ping()
         time.sleep(LINGER_SECONDS / 5)
     with open_base() as base:
-        pulls = build_pull_requests(base)
+        pulls = base.pulls
         github.latency = LINGER_SECONDS + 1
         (pull,) = pulls.list_merged(REPOSITORY, DAY).pulls
         github.latency = 0.0
@@ -286,7 +275,7 @@ def bot(monkeypatch: Env, slack: SlackEmulator, store: Redis, store_url: str) ->
 
 def test_the_bots_own_workspace_may_ask_without_being_named(bot: Env) -> None:
     with open_base() as base:
-        access_control = build_access_control(base)
+        access_control = base.access_control
         assert access_control.explain_refusal(slack_request()) == ""
         assert access_control.explain_refusal(slack_request(team="T0ELSE"))
 
@@ -294,7 +283,7 @@ def test_the_bots_own_workspace_may_ask_without_being_named(bot: Env) -> None:
 def test_other_workspaces_are_added_to_its_own(bot: Env) -> None:
     bot.setenv("PRDIGEST_ALLOWED_WORKSPACES", "T0PARTNER,E0GRID")
     with open_base() as base:
-        access_control = build_access_control(base)
+        access_control = base.access_control
         visits = [
             slack_request(),
             slack_request(team="T0PARTNER"),
@@ -309,7 +298,7 @@ def test_channels_people_and_the_limit_are_those_of_the_settings(bot: Env) -> No
     bot.setenv("PRDIGEST_ALLOWED_USERS", "U0ASKER")
     bot.setenv("PRDIGEST_USER_LIMIT", "1")
     with open_base() as base:
-        access_control = build_access_control(base)
+        access_control = base.access_control
         visits = [slack_request(channel="C0ELSE"), slack_request(user="U0ELSE"), slack_request(), slack_request()]
         assert [not access_control.explain_refusal(asked) for asked in visits] == [
             False,
@@ -322,14 +311,14 @@ def test_channels_people_and_the_limit_are_those_of_the_settings(bot: Env) -> No
 def test_who_may_ask_is_not_known_without_slack(bot: Env) -> None:
     bot.setenv("SLACK_BOT_TOKEN", "xoxb-wrong")
     with open_base() as base, pytest.raises(SlackCallRefused, match="SLACK_BOT_TOKEN"):
-        build_access_control(base)
+        _ = base.access_control
 
 
 def test_the_hurried_store_is_the_same_store_with_less_patience(bot: Env) -> None:
     with open_base() as base:
         base.store.set("key", "value")
-        assert base.hurried_store.get("key") == b"value"
-        pools = [client.connection_pool.connection_kwargs for client in (base.hurried_store, base.store)]
+        assert base.hurry().store.get("key") == b"value"
+        pools = [client.connection_pool.connection_kwargs for client in (base.hurry().store, base.store)]
         hurried, patient = (pool["socket_timeout"] for pool in pools)
         assert hurried < patient
 
@@ -338,7 +327,7 @@ def test_the_hurried_store_refuses_one_that_may_drop_jobs(bot: Env, store: Redis
     store.config_set("maxmemory-policy", "allkeys-lru")
     try:
         with open_base() as base, pytest.raises(StoreUnavailable, match="allkeys-lru"):
-            _ = base.hurried_store
+            _ = base.hurry().store
     finally:
         store.config_set("maxmemory-policy", "noeviction")
 
@@ -346,20 +335,20 @@ def test_the_hurried_store_refuses_one_that_may_drop_jobs(bot: Env, store: Redis
 def test_the_hurried_store_may_be_the_embedded_one(monkeypatch: Env, tmp_path: Path) -> None:
     monkeypatch.setenv("PRDIGEST_STATE_DIR", str(tmp_path / "state"))
     with open_base() as base:
-        RedisCache(base.hurried_store, base.keyspace).put("key", "value", timedelta(hours=1))
+        RedisCache(base.hurry().store, base.keyspace).put("key", "value", timedelta(hours=1))
         assert base.cache.get("key") == "value"
 
 
 def test_a_hurried_store_that_is_away_is_told_in_one_sentence(monkeypatch: Env) -> None:
     monkeypatch.setenv("REDIS_URL", f"redis://127.0.0.1:{closed_port()}/0")
     with open_base() as base, pytest.raises(StoreUnavailable) as caught:
-        _ = base.hurried_store
+        _ = base.hurry().store
     assert is_one_sentence(str(caught.value))
 
 
 def test_answers_are_remembered_for_a_day_and_not_for_ever(bot: Env, store: Redis) -> None:
     with open_base() as base:
-        build_replies(base, build_thread_memories(base)).tell_asker(slack_request(), "Hello.")
+        base.replies.tell_asker(slack_request(), "Hello.")
     (key,) = store.scan_iter("answer:*")
     assert 86_000 < int(str(store.ttl(key))) <= 86_400
 
@@ -374,12 +363,12 @@ def test_what_an_entry_depends_on_makes_it_another_one(
     merges.setenv("ANTHROPIC_BASE_URL", claude.url)
     seven = Reference(REPOSITORY, 7)
     with open_base() as base:
-        build_digest_services(base).entries.get_entry(seven)
+        base.entries.get_entry(seven)
     with open_base() as base:
-        assert build_digest_services(base).entries.get_cached(seven)
+        assert base.entries.get_cached(seven)
     merges.setenv(name, value)
     with open_base() as base:
-        assert build_digest_services(base).entries.get_cached(seven) is None
+        assert base.entries.get_cached(seven) is None
 
 
 # --- which paths are what
@@ -394,7 +383,7 @@ def test_a_file_of_path_classes_makes_entries_anew(
 
     def area() -> str:
         with open_base() as base:
-            return build_digest_services(base).entries.get_entry(seven).area
+            return base.entries.get_entry(seven).area
 
     assert area() == "Of"
     merges.setenv("PRDIGEST_PATHS", "paths.toml")
@@ -414,21 +403,17 @@ def test_every_service_goes_by_the_file_of_path_classes(
 
     def read_observations() -> tuple[bool, str, str, list[int], bool]:
         with open_base() as base:
-            digests = build_digest_services(base)
-            answers = build_answers(
-                base, digests, build_composer(base, digests, build_subscription_repository(base))
-            )
-            builder = build_digest_builder(base, digests, digests.pulls)
+            digests = base
+            answers = base.answers
+            builder = base.fresh_digest_builder
             is_listed = "/pull/90" in str(answers.build_risks(risky, "U0ASKER").public)
             impact = digests.entries.get_entry(ninety).summary.technical_impact
             digest = [entry.number for entry in builder.build(REPOSITORY, DAY, "Engine").riskiest_entries]
-            rated = digests.history.timeline.assess_risk(
-                pull(90, files=[of_product("of/much.py", 900, 900)])
-            ).is_listed
+            rated = digests.timeline.assess_risk(pull(90, files=[of_product("of/much.py", 900, 900)])).is_listed
             return (
                 is_listed,
                 impact.rpartition(": ")[2],
-                build_archive(base, digests).read_pull_request(ninety).area,
+                base.archive.read_pull_request(ninety).area,
                 digest,
                 rated,
             )
@@ -446,5 +431,5 @@ def test_a_file_of_path_classes_that_can_not_be_used_stops_the_bot_before_its_fi
         open_base() as base,
         pytest.raises(ConfigurationError, match=r"^PRDIGEST_PATHS, nowhere\.toml: ") as caught,
     ):
-        build_worker_services(base)
+        prepare_worker(base)
     assert is_one_sentence(str(caught.value))

@@ -9,10 +9,7 @@ import pytest
 from hypothesis import given
 from redis import Redis
 
-from bot.container import open_foundation
-from bot.container.access import build_allowed_repositories
-from bot.container.digests.services import build_digest_builder, build_digest_services
-from bot.container.questions import build_answer_writer
+from bot.app import open_app
 from bot.demo.sample.sources import SampleSources
 from bot.demo.stand_in import RuleChatModel
 from bot.domain.conversations.answer_end import AnswerEnd
@@ -197,14 +194,14 @@ def test_below_an_answer_it_says_that_no_model_was_asked(
     monkeypatch.setenv("PRDIGEST_REPO", str(VLLM))
     monkeypatch.setenv("PRDIGEST_TIMEZONE", str(ANGELES))
     display = RecordingDisplay()
-    with open_foundation(load_settings(), lambda: MORNING, Sleeps(), SampleSources()) as base:
-        digests = build_digest_services(base)
-        build_digest_builder(base, digests, digests.pulls).build(VLLM, SampleSources().day, "vLLM")
-        writer = build_answer_writer(base, build_allowed_repositories(base.settings), digests)
+    with open_app(load_settings(), lambda: MORNING, Sleeps(), SampleSources()) as base:
+        digests = base
+        base.fresh_digest_builder.build(VLLM, SampleSources().day, "vLLM")
+        writer = base.answer_writer
         draft = writer.write_answer(
             Question(slack_request(), "anything about LoRA?", "1"), ThreadMemory(DAY), display
         )
-        spent, _ = digests.costs.budget.read_spending_today()
+        spent, _ = digests.budget.read_spending_today()
         memory = ThreadMemory(DAY, answered="command:1")
         later = writer.write_answer(Question(slack_request(), "anything about LoRA?", "2"), memory, display)
     # who wrote it is said once in a thread

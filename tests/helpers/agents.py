@@ -23,9 +23,7 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.types import CallToolResult, TextContent
 
 from bot.adapters.redis import connect_server
-from bot.container import Foundation, open_foundation
-from bot.container.processes.agents import build_agent_sources
-from bot.container.touches.profiles import build_profile_registry
+from bot.app import App, open_app
 from bot.domain.pull_requests.models import Repository
 from bot.mcp.calls import AgentTools
 from bot.mcp.protocol import PAGE_META
@@ -130,9 +128,9 @@ def _build_tree(files: Mapping[str, str]) -> FixedTree:
     return FixedTree({path: Entry(text.encode()) for path, text in files.items()})
 
 
-def add_profile(base: Foundation, name: str) -> None:
+def add_profile(base: App, name: str) -> None:
     """Add a profile of the team's tree, and scan it."""
-    registry = build_profile_registry(base)
+    registry = base.profile_registry
     registry.add(build_entry(name, Repository.parse(UPSTREAM), (), Repository.parse(PLUGIN)), None)
     scanned = registry.scan_now(name)
     assert scanned is not None
@@ -142,13 +140,13 @@ def add_profile(base: Foundation, name: str) -> None:
 @contextmanager
 def open_base(
     settings: Mapping[str, str], now: Callable[[], datetime] = lambda: datetime.now(UTC)
-) -> Iterator[Foundation]:
+) -> Iterator[App]:
     """What services of a process stand on, in this process."""
     with pytest.MonkeyPatch.context() as process:
         for name, value in settings.items():
             process.setenv(name, value)
         loaded = load_settings()
-    with open_foundation(loaded, now, deadlines.sleep) as base:
+    with open_app(loaded, now, deadlines.sleep) as base:
         yield base
 
 
@@ -156,7 +154,7 @@ def open_base(
 def open_sources(settings: Mapping[str, str]) -> Iterator[AgentSources]:
     """What the tools of a server read, in this process."""
     with open_base(settings) as base:
-        yield build_agent_sources(base)
+        yield base.agent_sources
 
 
 def make_tools(sources: AgentSources, clock: Any = lambda: 0.0) -> AgentTools:

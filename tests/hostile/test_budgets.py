@@ -201,8 +201,8 @@ def test_the_overview_is_given_up_before_what_is_said_of_each(
 ) -> None:
     made = bot(PRDIGEST_DAILY_BUDGET="10")
     made.wall.passes(timedelta(0))
-    hold = made.services.digests.costs.budget.reserve_cost("", CallPurpose.USUAL, 0.0)
-    made.services.digests.costs.budget.settle_cost(hold, 10 * share)
+    hold = made.services.budget.reserve_cost("", CallPurpose.USUAL, 0.0)
+    made.services.budget.settle_cost(hold, 10 * share)
     made.turn(timedelta(0))
     assert (without in made.thread, SUMMARY in made.thread, "facts only" in made.thread) == (True, True, False)
     assert ("no overview" in made.thread) == bool(without)
@@ -214,9 +214,7 @@ def test_small_ones_are_given_up_next(bot: Callable[..., Bot]) -> None:
         REPO,
         pull(9, merged_at=NOON, additions=60, files=(changed_file("engine/9.py", additions=60, patch=patch(10)),)),
     )
-    made.services.digests.costs.budget.settle_cost(
-        made.services.digests.costs.budget.reserve_cost("", CallPurpose.USUAL, 0.0), 9.6
-    )
+    made.services.budget.settle_cost(made.services.budget.reserve_cost("", CallPurpose.USUAL, 0.0), 9.6)
     made.turn(timedelta(0))
     assert "facts only because today's model budget is nearly used up: #3, #2, #1" in made.thread
     assert len(made.claude.requests) == 1

@@ -71,7 +71,7 @@ def test_a_month_that_runs_low_gives_up_the_overview_first(
 ) -> None:
     made = bot(PRDIGEST_DAILY_BUDGET="1000", PRDIGEST_MONTHLY_BUDGET="100")
     made.wall.passes(timedelta(0))
-    budget = made.services.digests.costs.budget
+    budget = made.services.budget
     budget.settle_cost(budget.reserve_cost("", CallPurpose.USUAL, 0.0), 100 * share)
     made.turn(timedelta(0))
     assert without in made.thread

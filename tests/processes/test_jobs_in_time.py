@@ -13,8 +13,7 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisSubscriptionStore
-from bot.container import Foundation, open_foundation
-from bot.container.processes.worker import WorkerServices, build_worker_services
+from bot.app import App, open_app, prepare_worker
 from bot.domain.conversations.commands import DigestRequest
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.conversations.thread import Question
@@ -64,8 +63,8 @@ class Team:
     """Jobs at work, and what stands before the services."""
 
     world: World
-    base: Foundation
-    services: WorkerServices
+    base: App
+    services: App
     jobs: DramatiqJobQueue
     drips: dict[str, Drip]
 
@@ -95,10 +94,10 @@ def team(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Itera
         for name, value in {**there.settings, **own, "PRDIGEST_REPO": "octo/engine"}.items():
             monkeypatch.setenv(name, value)
         base = stack.enter_context(
-            open_foundation(load_settings(), lambda: datetime.now(UTC), deadlines.sleep, response_times=PROMISES)
+            open_app(load_settings(), lambda: datetime.now(UTC), deadlines.sleep, response_times=PROMISES)
         )
         base.sources.open_sources()
-        services = build_worker_services(base)
+        services = prepare_worker(base)
         jobs = stack.enter_context(
             closing(DramatiqJobQueue(store, base.keyspace, COMMANDS.jobs, services, ending, TIMES))
         )
@@ -155,7 +154,7 @@ def test_who_asks_in_a_thread_hears_what_went_wrong(team: Team) -> None:
     thread = team.world.slack.add_message(CHANNEL, "hello there")
     asked = Question(slack_request(f"mention:{CHANNEL}:{thread}", thread=thread), "what is new?", thread)
     team.slow("github", "claude")
-    team.services.questions.question_queue.add_question(f"{CHANNEL}:{thread}", asked)
+    team.services.question_queue.add_question(f"{CHANNEL}:{thread}", asked)
     team.jobs.send(ANSWER_QUESTIONS, ThreadPayload(f"{CHANNEL}:{thread}"))
     assert seconds_until(lambda: bool(team.whispers or team.world.slack.list_replies(CHANNEL, thread))) < SOON / 2
 

@@ -21,8 +21,7 @@ from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from bot.adapters.redis.jobs.retries import AttemptLimitError, JobInterruption, TurnWait
 from bot.adapters.redis.server.connection import connect_server
 from bot.adapters.redis.server.keyspace import UNPREFIXED
-from bot.container import open_foundation
-from bot.container.processes.worker import WorkerServices, build_worker_services
+from bot.app import App, open_app, prepare_worker
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question
 from bot.domain.keyspace.keys import LEASE, QUESTION_QUEUE
@@ -67,7 +66,7 @@ class Team:
     """Jobs at work, and messages as the queues hold them."""
 
     world: World
-    services: WorkerServices
+    services: App
     jobs: DramatiqJobQueue
     store: Redis
     workers: tuple[Worker, ...]
@@ -81,9 +80,7 @@ class Team:
         """The place of a question that waits."""
         thread = self.world.slack.add_message(CHANNEL, "hello there")
         asked = slack_request(f"mention:{CHANNEL}:{thread}", thread=thread, message=thread)
-        self.services.questions.question_queue.add_question(
-            f"{CHANNEL}:{thread}", Question(asked, "what is new?", thread)
-        )
+        self.services.question_queue.add_question(f"{CHANNEL}:{thread}", Question(asked, "what is new?", thread))
         return f"{CHANNEL}:{thread}"
 
     def put_job(self, name: str, *arguments: Any, died: int = 0, **options: Any) -> None:
@@ -106,8 +103,7 @@ class Team:
     def troubles(self) -> list[str]:
         """What the clock will tell operators of."""
         names = (
-            format_item(item)
-            for item, _ in self.services.schedule.due_queue.list_due(datetime(2100, 1, 1, tzinfo=UTC))
+            format_item(item) for item, _ in self.services.due_queue.list_due(datetime(2100, 1, 1, tzinfo=UTC))
         )
         return [name for name in names if name.endswith(f"#{IncidentKind.LOST}")]
 
@@ -128,10 +124,10 @@ def team_on(url: str, store: Redis) -> Iterator[Team]:
                 patch.setenv(name, value)
             settings = load_settings()
         base = stack.enter_context(
-            open_foundation(settings, lambda: datetime.now(UTC), deadlines.sleep, response_times=PROMISES)
+            open_app(settings, lambda: datetime.now(UTC), deadlines.sleep, response_times=PROMISES)
         )
         base.sources.open_sources()
-        services, times = build_worker_services(base), JobTimeLimits(quick=QUICK, long=QUICK)
+        services, times = prepare_worker(base), JobTimeLimits(quick=QUICK, long=QUICK)
         jobs = stack.enter_context(
             closing(DramatiqJobQueue(store, base.keyspace, COMMANDS.jobs, services, ending, times))
         )
@@ -254,7 +250,7 @@ def test_a_question_is_answered_whose_thread_is_still_locked_by_a_process_that_d
     lease = LEASE.build_key(QUESTION_QUEUE.build_key(place))
     team.store.set(lease, "a process that died", px=2_000)
     team.put_job("questions", place)
-    eventually(lambda: team.services.questions.question_queue.get_first(place) is None, SOON)
+    eventually(lambda: team.services.question_queue.get_first(place) is None, SOON)
     channel, thread = place.split(":")
     assert len(team.world.slack.list_replies(channel, thread)) == 1
 
@@ -263,11 +259,9 @@ def test_a_question_that_is_given_up_lets_the_next_one_come_up(team: Team) -> No
     place = team.question()
     channel, thread = place.split(":")
     asked = slack_request("mention:second", thread=thread, message=thread)
-    team.services.questions.question_queue.add_question(
-        place, Question(asked, "and yesterday?", f"{float(thread) + 1:.6f}")
-    )
+    team.services.question_queue.add_question(place, Question(asked, "and yesterday?", f"{float(thread) + 1:.6f}"))
     team.put_job("questions", place, died=MAX_ATTEMPTS)
-    eventually(lambda: team.services.questions.question_queue.get_first(place) is None, SOON)
+    eventually(lambda: team.services.question_queue.get_first(place) is None, SOON)
     assert ["That request crashed three times" in whisper for whisper in team.whispers] == [True]
     assert len(team.world.slack.list_replies(channel, thread)) == 1
 

@@ -22,7 +22,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from redis import Redis
 
 from bot.adapters.tracing import EXTRA_HINT
-from bot.container import open_foundation
+from bot.app import open_app
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.monitoring import monitor_process
 from bot.settings import Process, load_settings
@@ -335,7 +335,7 @@ def test_without_the_extra_the_log_says_what_to_do(
 ) -> None:
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318")
     with (
-        open_foundation(load_settings(), lambda: datetime.now(UTC), time.sleep) as base,
+        open_app(load_settings(), lambda: datetime.now(UTC), time.sleep) as base,
         monitor_process(base, Process.WORKER, can_export=lambda: False),
     ):
         [line] = [record.getMessage() for record in caplog.records]

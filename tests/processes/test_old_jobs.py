@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.container import open_foundation
-from bot.container.processes.worker import WorkerServices, build_worker_services
+from bot.app import App, open_app, prepare_worker
 from bot.domain.operations.lane import QueueName
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription
@@ -42,7 +41,7 @@ class Team:
     """Workers of this version on a store of the version before."""
 
     world: World
-    services: WorkerServices
+    services: App
     store: Redis
 
     def visit(self, **fields: str) -> dict[str, str]:
@@ -92,7 +91,7 @@ class Team:
         self.run(
             "prdigest", "regular", self.visit(key="command:0"), "subscribe", "repo:octo/engine at:09:00", "", ""
         )
-        [made] = self.services.schedule.subscription_repository.list_all()
+        [made] = self.services.subscriptions.list_all()
         return made
 
 
@@ -104,9 +103,9 @@ def team(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Itera
         own = {"PRDIGEST_REPO": "octo/engine", "PRDIGEST_TIMEZONE": "America/Los_Angeles"}
         for name, value in {**there.settings, **own}.items():
             monkeypatch.setenv(name, value)
-        base = stack.enter_context(open_foundation(load_settings(), lambda: datetime.now(UTC), deadlines.sleep))
+        base = stack.enter_context(open_app(load_settings(), lambda: datetime.now(UTC), deadlines.sleep))
         base.sources.open_sources()
-        services = build_worker_services(base)
+        services = prepare_worker(base)
         jobs = stack.enter_context(
             closing(DramatiqJobQueue(store, base.keyspace, COMMANDS.jobs, services, ending))
         )
@@ -165,9 +164,9 @@ def test_a_greeting(team: Team, why: str, begins: str) -> None:
 
 
 def test_a_vote(team: Team) -> None:
-    team.services.questions.votes.remember_answer(CHANNEL, "100.1", AnswerInputs(question="what?"))
+    team.services.answer_votes.remember_answer(CHANNEL, "100.1", AnswerInputs(question="what?"))
     team.run("prdigest", "votes", team.visit(), "100.1", "good")
-    [vote] = team.services.questions.votes.iterate_votes()
+    [vote] = team.services.answer_votes.iterate_votes()
     assert (vote.verdict, vote.question, vote.user) == ("good", "what?", "U0ASKER")
 
 
@@ -175,10 +174,10 @@ def test_what_is_said_of_regular_digests(team: Team) -> None:
     made = team.subscribe()
     assert (str(made.repository), made.timing.at.hour) == ("octo/engine", 9)
     team.run("prdigest", "regular", team.visit(), "pause", made.id, "", "")
-    assert [each.is_paused for each in team.services.schedule.subscription_repository.list_all()] == [True]
+    assert [each.is_paused for each in team.services.subscriptions.list_all()] == [True]
     # before the form could change them, there were no more than three arguments
     team.run("prdigest", "regular", team.visit(key="command:2"), "resume", "all")
-    assert [each.is_paused for each in team.services.schedule.subscription_repository.list_all()] == [False]
+    assert [each.is_paused for each in team.services.subscriptions.list_all()] == [False]
     team.run("prdigest", "regular", team.visit(key="command:3"), "list", "")
     assert "1 digest comes here" in team.list_whispers()
 
@@ -213,10 +212,10 @@ def test_what_is_due(team: Team, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING)
     made = team.subscribe()
     due = made.timing.find_last_before(datetime.now(UTC))
-    team.services.schedule.due_queue.put(NextDigest(made.id), due)
+    team.services.due_queue.put(NextDigest(made.id), due)
     team.run("prdigest-long", "deliver", made.id, due.isoformat())
     assert ["engine" in text for text in team.list_posts()] == [True]
-    key = team.services.schedule.digest_records.find_digest(made.build_digest_spec(due)).key
+    key = team.services.digest_records.find_digest(made.build_digest_spec(due)).key
     team.run("prdigest-long", "mend", key)
     team.run("prdigest-long", "watch", "octo/engine")
     team.run("prdigest-long", "amend", key)

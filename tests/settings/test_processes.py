@@ -13,13 +13,9 @@ from prometheus_client import generate_latest
 from redis import Redis
 
 from bot import processes
-from bot.container import Foundation, open_foundation
-from bot.container.connections.from_settings import get_display_name
-from bot.container.connections.providers import PROVIDERS
-from bot.container.foundation import build_ownership
-from bot.container.processes.web import build_web_services
-from bot.container.processes.worker import build_worker_services
-from bot.container.schedule import build_schedule_services
+from bot.app import App, open_app, prepare_listeners, prepare_worker
+from bot.connections.from_settings import get_display_name
+from bot.connections.providers import PROVIDERS
 from bot.monitoring import monitor_process
 from bot.services.operations.deadlines import ShutdownSignal
 from bot.settings import Process, Settings, get_setting_use
@@ -93,32 +89,32 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def start_web(base: Foundation) -> AbstractContextManager[object]:
+def start_web(base: App) -> AbstractContextManager[object]:
     return processes._serve_web(base, host="127.0.0.1")
 
 
-def start_worker(base: Foundation) -> AbstractContextManager[object]:
+def start_worker(base: App) -> AbstractContextManager[object]:
     return processes._start_workers(base, ShutdownSignal(), last_work=1.0)
 
 
-def start_clock(base: Foundation) -> AbstractContextManager[object]:
+def start_clock(base: App) -> AbstractContextManager[object]:
     return processes._start_clock(base, ShutdownSignal())
 
 
-def use_web(base: Foundation) -> None:
+def use_web(base: App) -> None:
     """What commands ask for that name no day and no zone."""
     base.get_today()
-    build_web_services(base).get_channel_zone("C0DIGEST")
+    prepare_listeners(base.hurry()).get_channel_zone("C0DIGEST")
 
 
-def use_worker(base: Foundation) -> None:
+def use_worker(base: App) -> None:
     """What the jobs use."""
-    get_display_name(base.settings, build_worker_services(base).repositories.default)
+    get_display_name(base.settings, prepare_worker(base).repositories.default)
 
 
-def use_clock(base: Foundation) -> None:
+def use_clock(base: App) -> None:
     """A minute."""
-    build_schedule_services(base).subscription_repository.list_all()
+    base.subscription_repository.list_all()
 
 
 PARTS = {
@@ -135,9 +131,9 @@ def test_a_process_reads_the_settings_that_say_so(process: Process, settings: Se
     declared = {
         name for name, field in Settings.model_fields.items() if process in get_setting_use(field).processes
     }
-    with open_foundation(settings, now, time.sleep) as base:
+    with open_app(settings, now, time.sleep) as base:
         READ.clear()
-        build_ownership(base).claim_store()
+        base.ownership.claim_store()
         with monitor_process(base, process), start(base):
             generate_latest(base.instruments.registry)
             use(base)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from bot.services.decisions import TouchDecisions
 from redis import Redis
 
 from bot.adapters.caching import BackgroundCache, SourceFileCache
@@ -27,9 +28,6 @@ from bot.adapters.redis.records.touches import RedisTouchStore
 from bot.adapters.redis.server.connection import RedisCache, connect_server
 from bot.adapters.redis.server.probe import RedisProbe
 from bot.adapters.redis.spending import RedisSpendingStore
-from bot.container.digests.history import build_backfill
-from bot.container.digests.services import build_digest_services
-from bot.container.foundation import build_ownership
 from bot.domain.contract.deprecations import DeprecationLedger
 from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass
 from bot.domain.conversations.requests.preview_request import PreviewSwitch
@@ -66,7 +64,6 @@ from bot.services.review.conversation import ReviewCost
 from bot.services.review.kept_reviews import BugReviews
 from bot.services.review.reviewer import BugReviewer, ReviewResult
 from bot.services.steps.step_run import STEP_RUN_CODEC, StepRun
-from bot.services.touches.decisions import TouchDecisions
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import REPOSITORY, pull
 from tests.helpers.data.sample_team import ZONE, SampleTeam, start_bot
@@ -151,7 +148,7 @@ def open_channels(slack: SlackEmulator, _: Redis) -> None:
 def live_a_day(team: SampleTeam) -> None:
     """Do what leaves a key of each family."""
     you, ada = team.person(YOU), team.person(ADA)
-    build_ownership(team.base).claim_store()
+    team.base.ownership.claim_store()
     team.tick()
     lead = team.find("C0DIGEST", "vLLM · Saturday 28 February 2026")
     for text in ("35617", "35621 private"):
@@ -171,8 +168,7 @@ def live_a_day(team: SampleTeam) -> None:
     repository = Repository("vllm-project", "vllm")
     yesterday = MORNING.date() - timedelta(days=1)
     span = Span(yesterday, yesterday, ZONE)
-    digests = build_digest_services(team.base)
-    backfill = build_backfill(team.base, digests.pulls, digests.entries)
+    backfill = team.base.backfill
     assert list(backfill.fill_days(repository, span, None, lambda _: None))
     team.hands.go_to(15, 10)
     team.tick()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bot.adapters.git import open_clone_trees
-from bot.cli.base import get_current_time, open_command_foundation
+from bot.cli.base import get_current_time, open_command_app
 from bot.cli.touches.evaluation import read_list
 from bot.domain.errors import UsageError
 from bot.domain.profile.models import Profile
@@ -38,11 +38,9 @@ def _get_kept_profile(text: str) -> Profile:
         name = parse_profile_name(text)
     except UsageError as error:
         raise unknown from error
-    with open_command_foundation() as base:
+    with open_command_app() as app:
         # it imports the SDKs, which takes most of a second; help must not wait for them
-        from bot.container.touches.profiles import build_profile_store  # noqa: PLC0415
-
-        profile = build_profile_store(base).get_profile(name)
+        profile = app.profiles.get_profile(name)
     if profile is None:
         raise unknown
     return profile

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bot.cli.base import open_command_foundation, repo_option, require_repository
+from bot.cli.base import open_command_app, repo_option, require_repository
 from bot.cli.grouped_help import format_example
 from bot.domain.errors import UsageError
 from bot.domain.profile.entries import ProfileEntry
@@ -129,12 +129,10 @@ def remove_command(name: str) -> None:
 @contextmanager
 def _open_registry() -> Iterator[tuple[ProfileRegistry, Callable[[], Repository], str]]:
     """Yield the registry, what returns the repository of the settings, and the address of GitHub's pages."""
-    with open_command_foundation() as base:
+    with open_command_app() as app:
         # it imports the SDKs, which takes most of a second; help must not wait for them
-        from bot.container.touches.profiles import build_profile_registry  # noqa: PLC0415
-
-        settings = base.settings
-        yield build_profile_registry(base), lambda: require_repository(settings, None), settings.github_web_url
+        settings = app.settings
+        yield app.profile_registry, lambda: require_repository(settings, None), settings.github_web_url
 
 
 def _read_profile(file: Path) -> Profile:

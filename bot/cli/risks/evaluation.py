@@ -13,7 +13,7 @@ from bot.cli.base import (
     check_writable,
     choose_zone,
     get_current_time,
-    open_command_foundation,
+    open_command_app,
     repo_option,
     require_repository,
     show_progress_bar,
@@ -97,7 +97,7 @@ def evaluate_command(
     next run continues where this one stopped.
     """
     # it imports the SDKs, which takes most of a second; help must not wait for them
-    from bot.container.connections.from_settings import load_path_settings  # noqa: PLC0415
+    from bot.connections.from_settings import load_path_settings  # noqa: PLC0415
 
     options = ReadingOptions(pairs, seed, max_cost)
     options.require_reading(is_reading=reading)
@@ -133,13 +133,11 @@ def evaluate_command(
 @timezone_option
 def score_command(days: str, repo: str | None, timezone: str | None) -> None:
     """Print how good the lists of the posted digests were, for DAYS such as 90d or 2026-01-01..2026-03-31."""
-    with open_command_foundation() as base:
+    with open_command_app() as app:
         # it imports the SDKs, which takes most of a second; help must not wait for them
-        from bot.container.digests.history import build_track_record  # noqa: PLC0415
-
-        repository, zone = require_repository(base.settings, repo), choose_zone(base.settings, timezone)
+        repository, zone = require_repository(app.settings, repo), choose_zone(app.settings, timezone)
         request = ScoreRequest.parse(days, AllowedRepositories(repository), get_today(get_current_time(), zone))
-        score = build_track_record(base).score_lists(request.repository, request.span)
+        score = app.track_record.score_lists(request.repository, request.span)
         click.echo(f"{repository}, {request.span.title}\n\n{format_score(score)}")
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import click
 
-from bot.cli.base import open_command_foundation, show_progress_bar
+from bot.cli.base import open_command_app, show_progress_bar
 from bot.domain.errors import PrdigestError, UsageError
 from bot.domain.evaluation.labels import EvaluationWindow
 from bot.domain.evaluation.pairs import PairRule
@@ -67,9 +67,9 @@ def measure_reading(
     from bot.services.risk.paired_reading import choose_pairs  # noqa: PLC0415
 
     rule, limit = options.rule, options.limit
-    with open_command_foundation() as base:
+    with open_command_app() as app:
         # before the history is read, which takes minutes: there may be no key
-        reader = build_pair_reader(base, clone)
+        reader = build_pair_reader(app, clone)
         history = read_history()
         choice = choose_pairs(history, window, rule)
         if not choice.pairs:

@@ -7,7 +7,7 @@ import click
 from bot.cli.base import (
     choose_zone,
     get_current_time,
-    open_command_foundation,
+    open_command_app,
     repo_option,
     require_repository,
     timezone_option,
@@ -36,16 +36,13 @@ profile_option = click.option(
 @profile_option
 def since_command(day: str, repo: str | None, timezone: str | None, profile: str) -> None:
     """Print one page on all that was merged since DAY, from what was read before. No model is asked."""
-    with open_command_foundation() as base:
+    with open_command_app() as app:
         # it imports the SDKs, which takes most of a second; help must not wait for them
-        from bot.container.digests.services import build_digest_services  # noqa: PLC0415
-        from bot.container.touches.services import build_touch_services  # noqa: PLC0415
-
-        repository, zone = require_repository(base.settings, repo), choose_zone(base.settings, timezone)
-        allowed = AllowedRepositories(repository, web=base.settings.github_web_url)
+        repository, zone = require_repository(app.settings, repo), choose_zone(app.settings, timezone)
+        allowed = AllowedRepositories(repository, web=app.settings.github_web_url)
         text = f"{day} profile:{profile}" if profile else day
         request = SinceRequest.parse(text, allowed, get_today(get_current_time(), zone))
-        plans = build_touch_services(base, build_digest_services(base)).plans
+        plans = app.plan_answers
         post = render_since(plans.build_page(request, allowed))
     click.echo(terminal.format_message(post))
 
@@ -59,12 +56,9 @@ def since_command(day: str, repo: str | None, timezone: str | None, profile: str
 @profile_option
 def deprecations_command(repo: str | None, profile: str) -> None:
     """Print what a repository has said that it will remove, of the merges that the bot has read."""
-    with open_command_foundation() as base:
+    with open_command_app() as app:
         # it imports the SDKs, which takes most of a second; help must not wait for them
-        from bot.container.touches.contracts import build_deprecation_ledgers  # noqa: PLC0415
-        from bot.container.touches.profiles import build_profile_store  # noqa: PLC0415
-
-        repository = require_repository(base.settings, repo)
-        kept = build_profile_store(base).get_profile(profile.lower()) if profile else None
-        entries = build_deprecation_ledgers(base).list_entries(repository, kept)
+        repository = require_repository(app.settings, repo)
+        kept = app.profiles.get_profile(profile.lower()) if profile else None
+        entries = app.deprecations.list_entries(repository, kept)
     click.echo(format_deprecations(entries))

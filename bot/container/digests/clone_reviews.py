@@ -7,9 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bot.adapters.git import CloneChanges, CloneReader, GitMirrorFiles, GitMirrorSearch
-from bot.container.connections.from_settings import load_path_settings
-from bot.container.costs import build_cost_services
-from bot.container.foundation import Foundation
+from bot.app import App
+from bot.connections.from_settings import load_path_settings
 from bot.domain.errors import ConfigurationError
 from bot.domain.operations.usage import PriceList
 from bot.ports import ChatModel
@@ -40,20 +39,20 @@ def build_clone_reviewer(
     )
 
 
-def build_pair_reader(base: Foundation, clone: Path) -> PairReader:
+def build_pair_reader(app: App, clone: Path) -> PairReader:
     """Build the reader of pairs, whose reviews are kept, apart from those of digests.
 
     Raises:
         ConfigurationError: there is no model.
         StoreUnavailable: the store can't be opened.
     """
-    chat, settings = base.sources.chat, base.settings
-    if chat is None or base.sources.stands_in:
-        raise ConfigurationError(f"Set {base.provider.key_variable}: --reading asks the model.")
-    metered = build_cost_services(base).add_chat_meter(chat)
-    reviewer = build_clone_reviewer(clone, metered, base.provider.prices, settings, base.sleep)
+    chat, settings = app.sources.chat, app.settings
+    if chat is None or app.sources.stands_in:
+        raise ConfigurationError(f"Set {app.provider.key_variable}: --reading asks the model.")
+    metered = app.add_meter(chat)
+    reviewer = build_clone_reviewer(clone, metered, app.provider.prices, settings, app.sleep)
     version = f"clone {reviewer.model.name} {REVIEW_VERSION} {reviewer.model.diff_tokens}"
-    kept = BugReviews(reviewer, base.cache, version, load_path_settings(settings).get_path_classes)
+    kept = BugReviews(reviewer, app.cache, version, load_path_settings(settings).get_path_classes)
     return PairReader(
         CloneChanges(CloneReader(clone)).load_files,
         kept.review_pull_request,

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from bot.container import open_foundation
-from bot.container.digests.services import build_digest_builder, build_digest_services
+from bot.app import open_app
 from bot.doctor.probe_openers import open_doctor
 from bot.settings import Settings, UsableSettings
 from tests.adapters.worlds import MORNING, ScriptedGitHub
@@ -64,10 +63,10 @@ def bedrock(
 
 
 def test_a_digest_is_written_by_the_models_of_the_cloud_and_paid(bedrock: BedrockFront) -> None:
-    with open_foundation(Settings(), lambda: MORNING, time.sleep) as base:
-        digests = build_digest_services(base)
-        digest = build_digest_builder(base, digests, digests.pulls).build(REPOSITORY, DAY, "Engine")
-        spent = digests.costs.budget.read_spending_today()[0]
+    with open_app(Settings(), lambda: MORNING, time.sleep) as base:
+        digests = base
+        digest = base.fresh_digest_builder.build(REPOSITORY, DAY, "Engine")
+        spent = digests.budget.read_spending_today()[0]
     assert [entry.summary.headline != "" for entry in digest.entries] == [True, True]
     assert digest.overview.text
     assert bedrock.seen == ["/anthropic/v1/messages"] * 3

@@ -12,10 +12,9 @@ from redis import Redis
 from bot.adapters.git import GitMirrorProbe
 from bot.adapters.github import read_git_token
 from bot.adapters.models.claude import CLAUDE
-from bot.container import open_foundation
-from bot.container.connections.mirror import add_mirror_files, build_mirror, build_mirror_search
-from bot.container.connections.sources import LiveSources
-from bot.container.digests.services import build_digest_builder, build_digest_services
+from bot.app import open_app
+from bot.connections.mirror import add_mirror_files, build_mirror, build_mirror_search
+from bot.connections.sources import LiveSources
 from bot.domain.errors import GitHubUnavailable, MirrorUnavailable
 from bot.domain.pull_requests.models import Repository
 from bot.settings import load_settings
@@ -94,9 +93,8 @@ def test_a_digest_brings_it_up_to_date_and_does_without(
         monkeypatch.setenv("GITHUB_TOKEN", token)
         monkeypatch.setenv("PRDIGEST_MIRROR", str(tmp_path / token))
         known = Known(pulls, source_mirror=build_mirror(load_settings(), lambda: MORNING))
-        with open_foundation(load_settings(), lambda: MORNING, Sleeps(), known) as base:
-            digests = build_digest_services(base)
-            digest = build_digest_builder(base, digests, digests.pulls).build(REPOSITORY, DAY, "Engine")
+        with open_app(load_settings(), lambda: MORNING, Sleeps(), known) as base:
+            digest = base.fresh_digest_builder.build(REPOSITORY, DAY, "Engine")
         assert [entry.number for entry in digest.entries] == [7]
         assert GitMirrorProbe(tmp_path / token).read_status(REPOSITORY).exists is is_updated
     assert sum("are read from GitHub where the mirror lacks them" in line for line in caplog.messages) == 1

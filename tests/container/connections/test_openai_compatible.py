@@ -9,12 +9,9 @@ from datetime import UTC, datetime
 import pytest
 from redis import Redis
 
-from bot.container import Foundation, open_foundation
-from bot.container.connections.providers import choose_provider, get_model_access
-from bot.container.costs import build_usage_reader
+from bot.app import App, open_app, prepare_worker
+from bot.connections.providers import choose_provider, get_model_access
 from bot.container.digests.batches import build_batch_backfill
-from bot.container.digests.services import build_digest_builder, build_digest_services
-from bot.container.processes.worker import build_worker_services
 from bot.doctor.probe_openers import open_doctor
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question
@@ -64,8 +61,8 @@ def model_server(
         assert emulator.problems == []
 
 
-def open_base() -> Iterator[Foundation]:
-    with open_foundation(load_settings(), lambda: MORNING, time.sleep) as base:
+def open_base() -> Iterator[App]:
+    with open_app(load_settings(), lambda: MORNING, time.sleep) as base:
         yield base
 
 
@@ -84,10 +81,9 @@ def test_a_digest_is_written_and_its_cost_is_what_is_known(
 ) -> None:
     monkeypatch.setenv("PRDIGEST_MODEL_PRICES", prices)
     for base in open_base():
-        digests = build_digest_services(base)
-        digest = build_digest_builder(base, digests, digests.pulls).build(REPOSITORY, DAY, "Engine")
-        spent = digests.costs.budget.read_spending_today()[0]
-        report = build_usage_reader(base, digests.costs).read_usage()
+        digest = base.fresh_digest_builder.build(REPOSITORY, DAY, "Engine")
+        spent = base.budget.read_spending_today()[0]
+        report = base.usage.read_usage()
     assert [entry.summary.headline for entry in digest.entries] == ["A small change to one part"] * 2
     assert digest.overview.text
     assert sorted(body["model"] for body in model_server.requests) == [LARGE, SMALL, SMALL]
@@ -110,8 +106,7 @@ def test_the_budget_of_a_month_stops_calls_that_have_a_price(
     monkeypatch.setenv("PRDIGEST_MODEL_PRICES", "1000/1000")
     monkeypatch.setenv("PRDIGEST_MONTHLY_BUDGET", "0.01")
     for base in open_base():
-        digests = build_digest_services(base)
-        digest = build_digest_builder(base, digests, digests.pulls).build(REPOSITORY, DAY, "Engine")
+        digest = base.fresh_digest_builder.build(REPOSITORY, DAY, "Engine")
         assert ["budget" in describe_fallback(entry.summary.fallback) for entry in digest.entries].count(True) == 1
     # the first call is let through, as it does not exceed the cap alone
     assert len(model_server.requests) == 1
@@ -129,10 +124,10 @@ def test_an_answer_is_shown_after_a_tool_was_used_without_reasoning(
     slack_request = SlackRequest("Ev1", "T0TEAM", CHANNEL, "U0ASKER", thread=thread)
     place = f"{CHANNEL}:{thread}"
     for base in open_base():
-        services = build_worker_services(base)
+        services = prepare_worker(base)
         question = Question(slack_request, "What was counted twice?", asked)
-        services.questions.question_queue.add_question(place, question)
-        services.questions.conversations.serve_thread(place)
+        services.question_queue.add_question(place, question)
+        services.conversations.serve_thread(place)
     (answer,) = [each for each in slack.list_replies(CHANNEL, thread) if each.get("bot_id")]
     assert answer["blocks"][0]["text"].split() == (ANSWER * 20).split()
     assert "+retries = 101" in str(model_server.requests)

@@ -12,10 +12,8 @@ import pytest
 from redis import Redis
 
 from bot.adapters.models.claude import CLAUDE
-from bot.container import Foundation, open_foundation
-from bot.container.connections.sources import LiveSources
-from bot.container.digests.services import build_digest_builder, build_digest_services
-from bot.container.questions import build_archive
+from bot.app import App, open_app
+from bot.connections.sources import LiveSources
 from bot.domain.errors import ConfigurationError
 from bot.domain.operations.rate_allowance import RateAllowance
 from bot.domain.pull_requests.models import PullRequest
@@ -91,14 +89,14 @@ def known_services(store: Redis, store_url: str, monkeypatch: Env) -> Known:
     return Known(KnownPulls((pull(7, files=(changed_file(),)),)), model=model)
 
 
-def open_base(outside: Sources) -> AbstractContextManager[Foundation]:
-    return open_foundation(load_settings(), lambda: MORNING, Sleeps(), outside)
+def open_base(outside: Sources) -> AbstractContextManager[App]:
+    return open_app(load_settings(), lambda: MORNING, Sleeps(), outside)
 
 
 def test_what_is_given_is_asked_instead_of_github_and_claude(known_services: Known) -> None:
     with open_base(known_services) as base:
-        digests = build_digest_services(base)
-        digest = build_digest_builder(base, digests, digests.pulls).build(REPOSITORY, DAY, "Engine")
+        digests = base
+        digest = base.fresh_digest_builder.build(REPOSITORY, DAY, "Engine")
         assert [entry.summary.headline for entry in digest.entries] == ["Counts once"]
         assert base.sources.has_model
         assert digests.entries.get_cached(Reference(REPOSITORY, 7))
@@ -114,7 +112,7 @@ def test_without_a_model_nothing_is_a_models(known_services: Known) -> None:
     known_services.model, known_services.has_model = None, False
     with open_base(known_services) as base:
         assert not base.sources.has_model
-        assert build_digest_services(base).entries.get_entry(Reference(REPOSITORY, 7)).summary.is_fallback
+        assert base.entries.get_entry(Reference(REPOSITORY, 7)).summary.is_fallback
 
 
 def test_claude_is_there_with_its_key_alone(monkeypatch: Env) -> None:
@@ -147,7 +145,7 @@ def test_discussions_are_read_from_github_and_kept(
     with closing(LiveSources(load_settings(), lambda: MORNING, CLAUDE)) as outside:
         known_services.background = outside.background
         with open_base(known_services) as base:
-            archive = build_archive(base, build_digest_services(base))
+            archive = base.archive
             for _ in range(2):
                 assert archive.background.github is not None
                 discussion = archive.background.github.fetch_discussion(REPOSITORY, 7)

@@ -11,10 +11,8 @@ import pytest
 from redis import Redis
 
 from bot.adapters.models.claude import CLAUDE
-from bot.container import Foundation, open_foundation
-from bot.container.connections.providers import PROVIDERS, choose_provider, get_model_access
-from bot.container.digests.services import build_digest_builder, build_digest_services
-from bot.container.processes.worker import build_worker_services
+from bot.app import App, open_app, prepare_worker
+from bot.connections.providers import PROVIDERS, choose_provider, get_model_access
 from bot.doctor.probe_openers import open_doctor
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question
@@ -75,8 +73,8 @@ def settings(
 
 
 @pytest.fixture
-def base(settings: ToySettings) -> Iterator[Foundation]:
-    with open_foundation(settings, lambda: MORNING, time.sleep, providers=REGISTERED) as made:
+def base(settings: ToySettings) -> Iterator[App]:
+    with open_app(settings, lambda: MORNING, time.sleep, providers=REGISTERED) as made:
         yield made
 
 
@@ -84,31 +82,27 @@ def compute_cost(calls: int, used: tuple[int, int]) -> float:
     return calls * TOY.prices.cautious_cost("toy-1", Usage(*used))
 
 
-def test_summaries_and_the_overview_are_the_toys_and_paid_by_its_prices(base: Foundation, toy: ToyServer) -> None:
-    digests = build_digest_services(base)
-    digest = build_digest_builder(base, digests, digests.pulls).build(REPOSITORY, DAY, "Engine")
+def test_summaries_and_the_overview_are_the_toys_and_paid_by_its_prices(base: App, toy: ToyServer) -> None:
+    digests = base
+    digest = base.fresh_digest_builder.build(REPOSITORY, DAY, "Engine")
     assert [entry.summary.headline for entry in digest.entries] == ["Counts once"] * 2
     assert digest.overview.text == "A toy day."
     assert toy.rooms == {"attic"}, "the option that the provider names"
     assert toy.requests == ["/complete"] * 3
     assert digest.cost == pytest.approx(compute_cost(3, COMPLETED))
-    assert digests.costs.budget.read_spending_today()[0] == pytest.approx(compute_cost(3, COMPLETED))
+    assert digests.budget.read_spending_today()[0] == pytest.approx(compute_cost(3, COMPLETED))
 
 
 @pytest.mark.slow
-def test_an_answer_is_streamed_after_a_tool_was_used(
-    base: Foundation, toy: ToyServer, slack: SlackEmulator
-) -> None:
-    services = build_worker_services(base)
+def test_an_answer_is_streamed_after_a_tool_was_used(base: App, toy: ToyServer, slack: SlackEmulator) -> None:
+    services = prepare_worker(base)
     slack.get_channel(CHANNEL)
     thread = slack.add_message(CHANNEL, "Digest")
     asked = slack.add_message(CHANNEL, "What was counted twice?", "U0ASKER", thread)
     slack_request = SlackRequest("Ev1", "T0TEAM", CHANNEL, "U0ASKER", thread=thread)
     place = f"{CHANNEL}:{thread}"
-    services.questions.question_queue.add_question(
-        place, Question(slack_request, "What was counted twice?", asked)
-    )
-    services.questions.conversations.serve_thread(place)
+    services.question_queue.add_question(place, Question(slack_request, "What was counted twice?", asked))
+    services.conversations.serve_thread(place)
     (answer,) = [each for each in slack.list_replies(CHANNEL, thread) if each.get("bot_id")]
     assert answer["blocks"][0]["text"].split() == (TEXT * 20).split()
     assert next(method for method, _ in slack.calls if method.endswith("Stream")) == "chat.startStream"
@@ -116,7 +110,7 @@ def test_an_answer_is_streamed_after_a_tool_was_used(
     assert any("+retries = 101" in part for part in toy.heard), "what the tool found"
     summaries = toy.requests.count("/complete")
     spent = compute_cost(summaries, COMPLETED) + compute_cost(2, TALKED)
-    assert services.digests.costs.budget.read_spending_today()[0] == pytest.approx(spent)
+    assert services.budget.read_spending_today()[0] == pytest.approx(spent)
 
 
 def list_findings(settings: Settings) -> list[str]:
@@ -237,7 +231,7 @@ def test_no_process_starts_without_what_its_cloud_needs(monkeypatch: Env, provid
     monkeypatch.setenv("PRDIGEST_MODEL_PROVIDER", provider.choice)
     with (
         pytest.raises(ConfigurationError, match="Set PRDIGEST_MODEL_REGION"),
-        open_foundation(Settings(), lambda: MORNING, time.sleep),
+        open_app(Settings(), lambda: MORNING, time.sleep),
     ):
         pass
 

@@ -10,14 +10,7 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.container import Foundation, open_foundation
-from bot.container.digests.services import (
-    DigestServices,
-    build_digest_builder,
-    build_digest_services,
-    build_preview_builder,
-    build_report_builder,
-)
+from bot.app import App, open_app
 from bot.domain.digest.models import Digest
 from bot.domain.operations.budget import BudgetRefusal, build_review_name
 from bot.domain.review.models import NO_REVIEWS, ReviewVerdict
@@ -35,15 +28,19 @@ from tests.services.review.changes import CONFIRMED, CORE, PATCH, report
 pytestmark = pytest.mark.slow
 
 MANY = "\n".join(f"+total_{line} = {line}" for line in range(300))
-Build = Callable[[Foundation, DigestServices], DigestBuilder]
+Build = Callable[[App, App], DigestBuilder]
 
 
-def build_digest(base: Foundation, services: DigestServices) -> DigestBuilder:
-    return build_digest_builder(base, services, services.pulls)
+def build_digest(base: App, services: App) -> DigestBuilder:
+    return base.fresh_digest_builder
 
 
-def build_preview(base: Foundation, services: DigestServices) -> DigestBuilder:
-    return build_preview_builder(base, services, services.pulls)
+def build_report(base: App, services: App) -> DigestBuilder:
+    return base.report_builder
+
+
+def build_preview(base: App, services: App) -> DigestBuilder:
+    return base.preview_builder
 
 
 @pytest.fixture
@@ -70,9 +67,9 @@ def add_merge(made: World, number: int, *files: dict[str, Any]) -> None:
 
 
 @contextmanager
-def services() -> Iterator[tuple[Foundation, DigestServices]]:
-    with open_foundation(load_settings(), lambda: MORNING, Sleeps()) as base:
-        yield base, build_digest_services(base)
+def services() -> Iterator[tuple[App, App]]:
+    with open_app(load_settings(), lambda: MORNING, Sleeps()) as base:
+        yield base, base
 
 
 def read(build: Build = build_digest) -> Digest:
@@ -112,7 +109,7 @@ def test_a_digest_has_its_reviews_and_a_second_one_pays_for_none(there: World, s
     assert [entry.review for entry in again.entries] == [entry.review for entry in first.entries]
     assert count_reviews(there) == 6
     assert not any("/files" in call.path for call in there.github.calls[calls:])
-    for build in (build_preview, build_report_builder):
+    for build in (build_preview, build_report):
         assert {entry.number for entry in read(build).entries if entry.review} == {101, 102, 103}
     with services() as (_, digests):
         assert digests.reviews is not None
@@ -120,7 +117,7 @@ def test_a_digest_has_its_reviews_and_a_second_one_pays_for_none(there: World, s
         assert kept == first.find_entry(102).review  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("build", [build_preview, build_report_builder])
+@pytest.mark.parametrize("build", [build_preview, build_report])
 def test_a_preview_and_a_report_review_nothing(build: Build, there: World) -> None:
     assert all(entry.review is None for entry in read(build).entries)
     assert count_reviews(there) == 0

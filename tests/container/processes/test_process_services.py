@@ -9,13 +9,8 @@ from contextlib import AbstractContextManager, closing
 import pytest
 from redis import Redis
 
-from bot.container import Foundation, open_foundation
+from bot.app import App, open_app, prepare_listeners, prepare_worker
 from bot.container.archive import build_feed_service
-from bot.container.digests.services import build_digest_builder, build_digest_services
-from bot.container.processes.agents import build_agent_sources
-from bot.container.processes.web import build_web_services
-from bot.container.processes.worker import build_worker_services
-from bot.container.schedule import build_schedule_services
 from bot.domain.errors import UsageError
 from bot.jobs import DramatiqJobQueue
 from bot.services.jobs.job_types import REPAIR_DIGEST
@@ -32,13 +27,13 @@ pytestmark = pytest.mark.slow
 
 Env = pytest.MonkeyPatch
 TOKENS = {"GITHUB_TOKEN": "ghp_test", "SLACK_BOT_TOKEN": "xoxb-test", "PRDIGEST_REPO": REPO}
-PROCESSES: dict[str, tuple[Callable[[Foundation], object], set[str]]] = {
-    "worker": (build_worker_services, set(TOKENS)),
-    "web": (build_web_services, {"SLACK_BOT_TOKEN", "PRDIGEST_REPO"}),
-    "clock": (build_schedule_services, {"SLACK_BOT_TOKEN"}),
-    "report": (build_digest_services, {"GITHUB_TOKEN"}),
+PROCESSES: dict[str, tuple[Callable[[App], object], set[str]]] = {
+    "worker": (prepare_worker, set(TOKENS)),
+    "web": (prepare_listeners, {"SLACK_BOT_TOKEN", "PRDIGEST_REPO"}),
+    "clock": (lambda app: app.scheduler, {"SLACK_BOT_TOKEN"}),
+    "report": (lambda app: app.report_builder, {"GITHUB_TOKEN"}),
     "feeds": (build_feed_service, {"PRDIGEST_REPO"}),
-    "mcp": (build_agent_sources, {"GITHUB_TOKEN", "PRDIGEST_REPO"}),
+    "mcp": (lambda app: app.agent_sources, {"GITHUB_TOKEN", "PRDIGEST_REPO"}),
 }
 
 
@@ -52,8 +47,8 @@ def settings(monkeypatch: Env, github: ScriptedGitHub, slack: SlackEmulator, sto
     return monkeypatch
 
 
-def open_base() -> AbstractContextManager[Foundation]:
-    return open_foundation(load_settings(), lambda: MORNING, time.sleep)
+def open_base() -> AbstractContextManager[App]:
+    return open_app(load_settings(), lambda: MORNING, time.sleep)
 
 
 @pytest.mark.parametrize("missing", TOKENS)
@@ -71,9 +66,9 @@ def test_a_process_needs_the_settings_of_what_it_builds_alone(settings: Env, pro
 
 def test_services_share_those_below_them(settings: Env) -> None:
     with open_base() as base:
-        services = build_worker_services(base)
-        assert services.subscriptions.delivery is services.deliveries.delivery
-        assert services.subscriptions.outcome_watcher is services.deliveries.outcome_watcher
+        services = prepare_worker(base)
+        assert services.delivery is services.delivery
+        assert services.outcome_watcher is services.outcome_watcher
 
 
 def test_every_connection_to_the_store_is_closed_at_the_end(settings: Env, store: Redis) -> None:
@@ -82,8 +77,8 @@ def test_every_connection_to_the_store_is_closed_at_the_end(settings: Env, store
 
     def break_off() -> None:
         with open_base() as base:
-            build_worker_services(base)
-            base.hurried_store.ping()
+            prepare_worker(base)
+            base.hurry().store.ping()
             assert count_clients() == before + 2
             raise ValueError("broke off")
 
@@ -100,8 +95,7 @@ def test_a_digest_is_built_over_a_store_that_may_drop_records(
     store.config_set("maxmemory-policy", "allkeys-lru")
     try:
         with open_base() as base:
-            digests = build_digest_services(base)
-            digest = build_digest_builder(base, digests, digests.pulls).build(REPOSITORY, DAY, "Engine")
+            digest = base.fresh_digest_builder.build(REPOSITORY, DAY, "Engine")
     finally:
         store.config_set("maxmemory-policy", "noeviction")
     assert [entry.number for entry in digest.entries] == [1]

@@ -13,8 +13,7 @@ from localslack.state.workspace import Json
 from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisDueQueue
-from bot.container import open_foundation
-from bot.container.processes.worker import build_worker_services
+from bot.app import open_app, prepare_worker
 from bot.domain.subscriptions.due_items import OutcomeCheck
 from bot.domain.subscriptions.models import Subscription
 from bot.services.history.outcome_checks import CHECK_INTERVAL
@@ -39,8 +38,8 @@ class Posted(Newsroom):
     """Two channels with the digest of yesterday, of which a part was reverted since; it is time to look."""
 
     def post(self) -> None:
-        with open_foundation(load_settings(), lambda: datetime.now(UTC), Sleeps()) as base:
-            delivery = build_worker_services(base).subscriptions.delivery
+        with open_app(load_settings(), lambda: datetime.now(UTC), Sleeps()) as base:
+            delivery = prepare_worker(base).subscriptions.delivery
             for channel in (CHANNEL, SECOND):
                 delivery.post_digest(Subscription(channel, REPO, self.timing).build_digest_spec(self.due))
         self.before = {channel: self.list_digest_lines(channel) for channel in (CHANNEL, SECOND)}

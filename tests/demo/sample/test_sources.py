@@ -9,13 +9,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from redis import Redis
 
-from bot.container import Foundation, open_foundation
-from bot.container.access import build_allowed_repositories
-from bot.container.delivery import build_composer
-from bot.container.digests.history import build_merge_timeline
-from bot.container.digests.services import DigestServices, build_digest_builder, build_digest_services
-from bot.container.processes.worker import build_answers
-from bot.container.records import build_subscription_repository
+from bot.app import App, open_app
+from bot.connections.from_settings import build_allowed_repositories
 from bot.demo.sample.sources import SampleSources
 from bot.domain.conversations.commands import AllowedRepositories, DigestRequest, RisksRequest
 from bot.domain.digest.models import Digest
@@ -40,6 +35,7 @@ from bot.render.digest.coverage import format_coverage
 from bot.render.summaries.details import render_details_view
 from bot.services.digest.builder import DigestBuilder
 from bot.services.digest.composer import DigestComposer
+from bot.services.history.merge_timeline import MergeTimeline
 from bot.services.slack.answers.answer_builder import AnswerBuilder
 from bot.services.summaries.prompts import OVERVIEW_VERSION, build_overview_prompt, build_summary_prompt
 from bot.settings import load_settings
@@ -68,9 +64,9 @@ def sample() -> SampleSources:
 class Services:
     """What a team reads of the sample."""
 
-    base: Foundation
+    base: App
     repositories: AllowedRepositories
-    digests: DigestServices
+    digests: App
     builder: DigestBuilder
     composer: DigestComposer
     answers: AnswerBuilder
@@ -86,16 +82,16 @@ def services(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> I
         "PRDIGEST_TIMEZONE": "America/Los_Angeles",
     }.items():
         monkeypatch.setenv(name, value)
-    with open_foundation(load_settings(), lambda: MORNING, Sleeps(), SampleSources()) as base:
-        digests = build_digest_services(base)
-        composer = build_composer(base, digests, build_subscription_repository(base))
+    with open_app(load_settings(), lambda: MORNING, Sleeps(), SampleSources()) as base:
+        digests = base
+        composer = base.composer
         yield Services(
             base,
             build_allowed_repositories(base.settings),
             digests,
-            build_digest_builder(base, digests, digests.pulls),
+            base.fresh_digest_builder,
             composer,
-            build_answers(base, digests, composer),
+            base.answers,
         )
 
 
@@ -253,14 +249,14 @@ def test_its_reviews_are_shown_wherever_those_of_a_model_would_be(services: Serv
     day_risks = RisksRequest.parse("2026-02-28", services.repositories, services.base.get_today())
     risks = terminal.format_message(services.answers.build_risks(day_risks, "U0ASKER").public)
     assert risks.index("#35271") < risks.index("the last block exceeds the buffer. Fails when DeepGEMM")
-    details = render_details_view(services.digests.entries.get_entry(Reference(VLLM, 34214)))
+    details = render_details_view(services.entries.get_entry(Reference(VLLM, 34214)))
     assert "stops with a TypeError when it is created. Fails when its constructor" in "".join(strings(details))
-    assert "no bug found" in terminal.format_summary(services.digests.entries.get_entry(Reference(VLLM, 35621)))
+    assert "no bug found" in terminal.format_summary(services.entries.get_entry(Reference(VLLM, 35621)))
 
 
 def test_what_was_made_once_is_kept(services: Services) -> None:
     build_digest(services)
-    assert services.digests.entries.get_cached(Reference(VLLM, 35617))
+    assert services.entries.get_cached(Reference(VLLM, 35617))
     assert "18 from cache · no model cost" in format_coverage(build_digest(services))
 
 
@@ -299,7 +295,12 @@ def test_a_digest_of_a_day_that_it_does_not_have_is_not_posted(services: Service
 
 
 def test_what_became_of_the_day_is_looked_for_where_it_can_be(services: Services) -> None:
-    chronicle = build_merge_timeline(services.base, SampleSources().list_merged, services.digests.paths)
+    chronicle = MergeTimeline(
+        lambda: services.base.merge_history,
+        SampleSources().list_merged,
+        services.base.now,
+        services.base.paths.get_path_classes,
+    )
     chronicle.record_day(VLLM, day("2026-03-05"))
     chronicle.record_day(VLLM, day("2026-02-28"))
     assert len(chronicle.read_merges(VLLM, day("2026-02-28").start, day("2026-03-05").end)) == 18

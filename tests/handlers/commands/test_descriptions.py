@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from bot.domain.conversations.commands import AllowedRepositories, ParseContext
-from bot.services.jobs.command_jobs import CommandServices
+from bot.jobs.command_jobs import App
 from bot.services.jobs.payloads import CommandPayload
 from handlers.commands.registry import COMMANDS
 from tests.helpers.builders import DAY, REPOSITORY
@@ -51,5 +51,5 @@ def test_each_command_says_what_is_done(asked: tuple[str, str], sentence: str) -
     (job,) = [job for command in COMMANDS.commands for job in command.jobs if job.type.name == name]
     (parse,) = [command.parse for command in COMMANDS.commands if job in command.jobs]
     desk = Desk()
-    job.run(cast("CommandServices", desk), CommandPayload(slack_request(), parse(text, CONTEXT)))
+    job.run(cast("App", desk), CommandPayload(slack_request(), parse(text, CONTEXT)))
     assert desk.started == [sentence]

@@ -18,8 +18,7 @@ from redis import Redis
 
 from bot.adapters.redis.jobs.attempts import MAX_ATTEMPTS
 from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
-from bot.container import Foundation, open_foundation
-from bot.container.processes.worker import build_worker_services
+from bot.app import App, open_app, prepare_worker
 from bot.demo.page_text import list_commands
 from bot.domain.conversations.slack_request import Audience
 from bot.domain.operations.lane import QueueName
@@ -49,7 +48,7 @@ class Play:
     """A bot in this process that has one more command, and somebody who uses it."""
 
     world: World
-    base: Foundation
+    base: App
     store: Redis
     person: Person
 
@@ -75,7 +74,7 @@ def play(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Itera
         own = {"PRDIGEST_REPO": "octo/engine", "SLACK_SIGNING_SECRET": SECRET, "PORT": str(port)}
         for name, value in {**there.settings, **own}.items():
             monkeypatch.setenv(name, value)
-        base = stack.enter_context(open_foundation(load_settings(), lambda: datetime.now(UTC), deadlines.sleep))
+        base = stack.enter_context(open_app(load_settings(), lambda: datetime.now(UTC), deadlines.sleep))
         stack.enter_context(run_processes(base, ShutdownSignal(), "127.0.0.1", commands=REGISTRY))
         wire = HttpTransport(f"http://127.0.0.1:{port}/slack/events", SECRET)
         yield Play(there, base, store, Person(there.slack, wire))
@@ -118,7 +117,7 @@ def test_a_job_of_it_that_is_lost_is_told_and_named(play: Play) -> None:
     payload = toy.TOY.encode(CommandPayload(asked, toy.ToyRequest(Repository("octo", "engine"), "ball")))
     message: Message[Any] = Message(QueueName.QUICK, "toy", (payload,), {}, {})
     play.store.set(f"attempts:{message.message_id}", MAX_ATTEMPTS)
-    services = build_worker_services(play.base)
+    services = prepare_worker(play.base)
     with closing(DramatiqJobQueue(play.store, play.base.keyspace, REGISTRY.jobs, services)) as jobs:
         jobs.make_workers(1)[0].broker.enqueue(message)
         eventually(lambda: bool(RedisLostJobStore(play.store).list_recent(datetime.now(UTC))))

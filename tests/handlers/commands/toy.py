@@ -8,16 +8,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
+from bot.app import App
 from bot.domain.conversations.commands import AllowedRepositories, ParseContext
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.query_options import PRIVATE_WORD, split_words
+from bot.jobs.command_jobs import CommandJob, answer_once, make_command_job_type
 from bot.ports import Post
 from bot.render.blocks import buttons
 from bot.render.conversations.greetings import HelpExample
 from bot.render.conversations.notices import render_notice
-from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, make_command_job_type
 from bot.services.slack.answers.answer import Answer
 from handlers.commands.declaration import Command, enqueue_request
 from handlers.commands.sub_commands import RequestWord, SubCommand
@@ -67,7 +68,7 @@ def toy_post(request: ToyRequest, asker: str) -> Post:
 # the answer, as in bot/services
 
 
-def answer_toy(_: CommandServices, request: ToyRequest, asker: SlackRequest) -> Answer:
+def answer_toy(_: App, request: ToyRequest, asker: SlackRequest) -> Answer:
     """Return the answer with its buttons."""
     post = toy_post(request, asker.user)
     return Answer(post, buttons.add_buttons(post, buttons.make_share_button(SHARE, request)), about="")

@@ -19,8 +19,7 @@ from pydantic import SecretStr
 from redis import Redis
 
 from bot.adapters.redis.server.connection import connect_server
-from bot.container import Foundation, open_foundation
-from bot.container.schedule import build_schedule_services, build_scheduler
+from bot.app import App, open_app
 from bot.demo.sample.sources import SampleSources
 from bot.jobs import DramatiqJobQueue
 from bot.processes import limit_shutdown, run_processes
@@ -65,7 +64,7 @@ class SampleTeam:
     slack: SlackEmulator
     store: Redis
     hands: Hands
-    base: Foundation
+    base: App
     scheduler: DigestScheduler
     jobs: DramatiqJobQueue
     url: str
@@ -131,12 +130,12 @@ def start_bot(
             prdigest_timezone=sample.day.zone,
             prdigest_post_at=dt.time(9),
         )
-        base = parts.enter_context(open_foundation(settings, hands.now, deadlines.sleep, sample))
+        base = parts.enter_context(open_app(settings, hands.now, deadlines.sleep, sample))
         ending = parts.enter_context(limit_shutdown(stopped))
         port = parts.enter_context(run_processes(base, ending, "127.0.0.1"))
         jobs = DramatiqJobQueue(base.store, base.keyspace, COMMANDS.jobs)
         parts.callback(jobs.close)
-        scheduler = build_scheduler(base, build_schedule_services(base))
+        scheduler = base.scheduler
         team = SampleTeam(slack, store, hands, base, scheduler, jobs, f"http://127.0.0.1:{port}/slack/events")
         team.settle()
         yield team

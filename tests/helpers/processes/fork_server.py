@@ -30,7 +30,7 @@ from pathlib import Path
 # import late stays late: the order in which modules came is that in which things end.
 PRELOADED = (
     "bot.cli",
-    "bot.container",
+    "bot.app",
     "bot.processes",
     "bot.adapters.models.claude.completion",
     "bot.adapters.models.claude.chat",

@@ -11,9 +11,9 @@ from __future__ import annotations
 import time
 
 from bot.adapters.slack import PostThrottle
+from bot.app import open_app
 from bot.cli.base import get_current_time
 from bot.cli.logs import configure_logging
-from bot.container import open_foundation
 from bot.jobs import JobTimeLimits
 from bot.processes import run_all
 from bot.services.costs import billing
@@ -33,7 +33,7 @@ def main() -> None:
     configure_logging(settings.prdigest_log_level or "INFO", secrets=list_secret_values(settings))
     throttle = PostThrottle(lambda: time.monotonic() * _TIMES, lambda seconds: deadlines.sleep(seconds / _TIMES))
     with (
-        open_foundation(
+        open_app(
             settings, get_current_time, deadlines.sleep, throttle=throttle, response_times=_RESPONSE_TIMES
         ) as base,
         billing.bill_to(billing.OPERATOR),

@@ -100,7 +100,7 @@ def subscribe(
     subscription = Subscription(channel, repository, timing, view, by="U0ADA")
     RedisSubscriptionStore(made.base.store).put(subscription)
     due = timing.find_first_on(made.wall.now)
-    made.services.schedule.due_queue.put(NextDigest(subscription.id), due)
+    made.services.due_queue.put(NextDigest(subscription.id), due)
     return due
 
 
@@ -187,7 +187,7 @@ def test_what_a_digest_lacked_at_first_is_followed_once_it_is_there(bot: Callabl
     # a list that is in doubt is not kept
     store.delete(*store.scan_iter("day:*"))
     made.github.add(REPO, pull(7, title="Late to the list", merged_at=NOON))
-    made.services.subscriptions.delivery.repair_incomplete(KEY)
+    made.services.delivery.repair_incomplete(KEY)
     assert lines(made, "#7 ")
     merge(made, 9, 'Revert "Late to the list" (#7)')
     assert list_remarks(made) == ["#7 Late to the list, reverted after 22.0 h by #9."]
@@ -210,7 +210,7 @@ def test_a_mend_writes_what_was_amended_too(bot: Callable[..., Bot]) -> None:
     made.turn(timedelta(0))
     merge(made, 9, "Revert #1")
     assert len(list_remarks(made)) == 1
-    made.services.subscriptions.delivery.repair_incomplete(KEY)
+    made.services.delivery.repair_incomplete(KEY)
     explanation = "above all, in its line, and in the reply"
     assert made.thread.count("reverted after 22.0 h by #9") == 3, explanation
     made.turn(CHECK_INTERVAL)
@@ -221,7 +221,7 @@ def test_a_mend_writes_what_was_amended_too(bot: Callable[..., Bot]) -> None:
 @pytest.mark.parametrize("method", ["chat.update", "chat.postMessage", "conversations.replies"])
 def test_what_breaks_off_is_done_to_its_end_the_next_time(bot: Callable[..., Bot], method: str) -> None:
     made = post_large_day(bot)
-    aftermath, amends = made.services.subscriptions.outcome_watcher, Outbox()
+    aftermath, amends = made.services.outcome_watcher, Outbox()
     at = NOON + 22 * HOUR
     made.github.add(REPO, pull(9, title="Revert #2", merged_at=at, updated_at=at, created_at=at))
     made.wall.passes(CHECK_INTERVAL)
@@ -263,16 +263,16 @@ def test_a_digest_that_somebody_deleted_gets_no_reply(bot: Callable[..., Bot]) -
 
 def test_a_repository_without_digests_is_not_watched_any_more(bot: Callable[..., Bot]) -> None:
     made = post_large_day(bot)
-    agenda = made.services.schedule.due_queue
+    agenda = made.services.due_queue
     assert agenda.get_time(OutcomeCheck(ENGINE)) == DUE + CHECK_INTERVAL
     made.wall.passes(32 * DAY)
-    made.services.subscriptions.outcome_watcher.check_repository(ENGINE, Outbox())
+    made.services.outcome_watcher.check_repository(ENGINE, Outbox())
     assert agenda.get_time(OutcomeCheck(ENGINE)) is None
 
 
 def test_what_was_posted_is_kept_a_month_and_what_the_rules_said_for_good(bot: Callable[..., Bot]) -> None:
     made = post_large_day(bot)
-    aftermath, records = made.services.subscriptions.outcome_watcher, made.services.schedule.digest_records.store
+    aftermath, records = made.services.outcome_watcher, made.services.digest_records.store
     made.wall.passes(29 * DAY)
     aftermath.check_repository(ENGINE, Outbox())
     assert records.load(KEY).posted_messages
@@ -362,10 +362,10 @@ def test_a_bot_that_is_restarted_between_the_look_and_the_amendment_goes_on(bot:
     at = NOON + 22 * HOUR
     made.github.add(REPO, pull(9, title="Revert #2", merged_at=at, updated_at=at, created_at=at))
     made.wall.passes(CHECK_INTERVAL)
-    made.services.subscriptions.outcome_watcher.check_repository(ENGINE, amends)
+    made.services.outcome_watcher.check_repository(ENGINE, amends)
     again = bot()
     for each in amends.of(AMEND_DIGEST):
-        again.services.subscriptions.outcome_watcher.amend_digest(each.key, each.looked_at)
+        again.services.outcome_watcher.amend_digest(each.key, each.looked_at)
     assert len(list_remarks(again)) == 1
     again.turn(CHECK_INTERVAL)
     assert (len(list_remarks(again)), again.edits()) == (1, 2)
@@ -378,7 +378,7 @@ def test_a_look_without_github_is_made_six_hours_later(bot: Callable[..., Bot]) 
     made.github.set_limit("graphql", 0)
     with pytest.raises(RateLimited):
         made.turn(CHECK_INTERVAL)
-    assert made.services.schedule.due_queue.get_time(OutcomeCheck(ENGINE)) == DUE + 2 * CHECK_INTERVAL
+    assert made.services.due_queue.get_time(OutcomeCheck(ENGINE)) == DUE + 2 * CHECK_INTERVAL
     made.github.set_limit("graphql", 1_000)
     made.turn(CHECK_INTERVAL - MINUTE)
     assert list_remarks(made) == []
@@ -410,7 +410,7 @@ def test_a_day_of_long_ago_is_told_of_what_came_since(bot: Callable[..., Bot], *
         at = NOON + days * DAY
         made.github.add(REPO, pull(number, title=title, merged_at=at, updated_at=at, created_at=at))
     span = Span(LATE.date, LATE.date, LATE.zone)
-    made.services.subscriptions.delivery.post_digest(DigestSpec("C0LATE", ENGINE, span))
+    made.services.delivery.post_digest(DigestSpec("C0LATE", ENGINE, span))
     made.turn(CHECK_INTERVAL)
     assert list_remarks(made, "C0LATE") == ["#21 Of long ago, reverted after 4 days by #22."]
     queries = made.github.queries
@@ -435,10 +435,10 @@ def test_the_records_of_many_channels_are_read_some_at_a_time(bot: Callable[...,
     issued, records, scheduling = RedisPostedDigestIndex(store), Counting(store), made.services.schedule
     for number in range(120):
         issued.add(ENGINE, made.wall.now - HOUR, f"digest:T:C{number}")
-    chronicle, cache = made.services.digests.history.timeline, RedisCache(store)
+    chronicle, cache = made.services.timeline, RedisCache(store)
     digests = DigestRecords(records, lambda: "T0TEAM")
     aftermath = OutcomeWatcher(
-        chronicle, cache, issued, digests, made.services.deliveries.poster, scheduling.due_queue, made.wall
+        chronicle, cache, issued, digests, made.services.poster, scheduling.due_queue, made.wall
     )
     aftermath.check_repository(ENGINE, Outbox())
     assert (sum(records.asked), max(records.asked)) == (121, 50)
@@ -465,8 +465,8 @@ def test_the_history_is_read_once_a_look_however_many_digests_are_amended(
     for channel in channels[1:]:
         subscribe(made, channel)
     made.turn(timedelta(0))
-    scheduling, poster = made.services.schedule, made.services.deliveries.poster
-    chronicle = MergeTimeline(lambda: history, made.services.digests.pulls.list_merged, made.wall)
+    scheduling, poster = made.services.schedule, made.services.poster
+    chronicle = MergeTimeline(lambda: history, made.services.pulls.list_merged, made.wall)
     index, cache = RedisPostedDigestIndex(store), RedisCache(store)
     aftermath = OutcomeWatcher(
         chronicle, cache, index, scheduling.digest_records, poster, scheduling.due_queue, made.wall

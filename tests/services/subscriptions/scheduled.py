@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, time, timedelta
 from typing import Any, cast
 
+from bot.services.budget import Budget
+from bot.services.delivery import DeliveryLogs, DigestDelivery
 from localslack.state.workspace import Json
 from redis import Redis
 
@@ -20,7 +22,6 @@ from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
 from bot.domain.time.day import get_today
 from bot.ports import Messenger
 from bot.render.digest.post import RenderedDigest
-from bot.services.costs.budget import Budget
 from bot.services.costs.cost_tally import WorkLog
 from bot.services.digest.builder import DigestBuilder
 from bot.services.digest.composer import DigestComposer
@@ -29,7 +30,6 @@ from bot.services.digest.poster import DigestPoster
 from bot.services.digest.records import DigestRecords
 from bot.services.jobs.job_types import DELIVER_DIGEST, REPAIR_DIGEST
 from bot.services.jobs.payloads import DeliveryPayload, DigestPayload
-from bot.services.subscriptions.delivery import DeliveryLogs, DigestDelivery
 from bot.services.subscriptions.incidents import IncidentReporter
 from bot.services.subscriptions.repository import SubscriptionRepository
 from bot.services.subscriptions.scheduler import DigestScheduler

@@ -163,7 +163,7 @@ def test_a_model_that_is_away_at_nine_and_back_at_five_past(bot: Callable[..., B
     assert _stamps(made)[: len(stamps)] == stamps, "the same messages, with the corrected report below"
     assert len(_stamps(made)) == len(stamps) + 1
     assert made.told[0].startswith("✓")
-    assert (made.outcomes, made.services.schedule.due_queue.get_time(DigestRepair(KEY))) == (
+    assert (made.outcomes, made.services.due_queue.get_time(DigestRepair(KEY))) == (
         [RunOutcome.POSTED, RunOutcome.MENDED],
         None,
     )

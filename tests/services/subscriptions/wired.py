@@ -11,9 +11,7 @@ import pytest
 from redis import Redis
 
 from bot.adapters.slack.post_throttle import PostThrottle
-from bot.container import Foundation, open_foundation
-from bot.container.processes.worker import WorkerServices, build_worker_services
-from bot.container.schedule import build_scheduler
+from bot.app import App, open_app, prepare_worker
 from bot.domain.operations.run import RunOutcome
 from bot.services.jobs.job_types import AMEND_DIGEST, DELIVER_DIGEST, REPAIR_DIGEST, WATCH_REPOSITORY
 from bot.settings import load_settings
@@ -45,8 +43,8 @@ class Passing:
 class Bot:
     """A bot whose clock is moved by hand, and its worlds."""
 
-    base: Foundation
-    services: WorkerServices
+    base: App
+    services: App
     wall: Wall
     github: ScriptedGitHub
     claude: ClaudeEmulator
@@ -55,7 +53,7 @@ class Bot:
     def turn(self, pause: timedelta = MINUTE) -> int:
         """Time passes, the clock looks, and a worker does what is due; how many digests were repaired."""
         jobs, scheduling = Outbox(), self.services.subscriptions
-        scheduler = build_scheduler(self.base, self.services.schedule)
+        scheduler = self.base.scheduler
         scheduler.tick(self.wall.passes(pause), jobs)
         for each in jobs.of(DELIVER_DIGEST):
             scheduling.delivery.deliver_digest(each.name, each.due)
@@ -88,7 +86,7 @@ class Bot:
 
     @property
     def outcomes(self) -> list[RunOutcome]:
-        return [run.outcome for run in reversed(self.services.schedule.run_log.list_recent(99))]
+        return [run.outcome for run in reversed(self.services.run_log.list_recent(99))]
 
     def edits(self) -> int:
         """Of the digest, not of what is told of it."""
@@ -128,8 +126,8 @@ def make_bot(
                 monkeypatch.setenv(name, value)
             passing = Passing()
             pace = PostThrottle(passing, passing.sleep)
-            base = stack.enter_context(open_foundation(load_settings(), wall, Sleeps(), throttle=pace))
-            return Bot(base, build_worker_services(base), wall, github, claude, slack)
+            base = stack.enter_context(open_app(load_settings(), wall, Sleeps(), throttle=pace))
+            return Bot(base, prepare_worker(base), wall, github, claude, slack)
 
         yield make
 

@@ -24,7 +24,7 @@ from bot.adapters.redis.transfer.schema import (
     migrate_schema,
     write_import_checksum,
 )
-from bot.container import open_foundation
+from bot.app import open_app
 from bot.domain.conversations.thread import RememberedMessage, ThreadMemory
 from bot.domain.errors import StoreUnavailable
 from bot.domain.subscriptions.models import DigestSpec
@@ -217,13 +217,13 @@ def test_whoever_needs_lasting_records_has_them_migrated(
 ) -> None:
     monkeypatch.setenv("REDIS_URL", store_url)
     written_by_version_1(store)
-    with open_foundation(load_settings(), lambda: MORNING, time.sleep) as base:
+    with open_app(load_settings(), lambda: MORNING, time.sleep) as base:
         assert base.cache.get("entry:v:octo/engine#7") == "{}"
         assert store.get(SCHEMA_KEY) is None, "the cache alone needs no schema"
         assert getattr(base, name).ttl(f"thread:{CHANNEL}:{THREAD}") == -1
     store.set(SCHEMA_KEY, CURRENT_SCHEMA + 1)
     with (
-        open_foundation(load_settings(), lambda: MORNING, time.sleep) as base,
+        open_app(load_settings(), lambda: MORNING, time.sleep) as base,
         pytest.raises(StoreUnavailable, match="newer"),
     ):
         getattr(base, name)

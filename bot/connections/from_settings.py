@@ -6,15 +6,26 @@ from redis import Redis
 
 from bot.adapters.files.path_settings import read_path_settings
 from bot.adapters.redis import RedisTimeouts, connect_embedded, connect_server
+from bot.domain.conversations.commands import AllowedRepositories
+from bot.domain.errors import ConfigurationError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.path_classes import PathSettings
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.settings import Settings
+from bot.settings.digests import SET_REPOSITORY
 
 
 def list_repositories(settings: Settings) -> tuple[Repository, ...]:
     """List the repositories that the bot may speak of, each once, the default one first."""
     return tuple(dict.fromkeys(each for each in (settings.prdigest_repo, *settings.prdigest_repos) if each))
+
+
+def build_allowed_repositories(settings: Settings) -> AllowedRepositories:
+    """Return the repositories that the bot may speak of. Raises ConfigurationError if there is none."""
+    repositories = list_repositories(settings)
+    if not repositories:
+        raise ConfigurationError(SET_REPOSITORY)
+    return AllowedRepositories(repositories[0], repositories[1:], settings.github_web_url)
 
 
 def load_path_settings(settings: Settings) -> PathSettings:

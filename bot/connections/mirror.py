@@ -7,7 +7,7 @@ from datetime import datetime
 
 from bot.adapters.git import GitMirror, GitMirrorFiles, GitMirrorSearch, MirrorReader, is_own_address
 from bot.adapters.github import read_git_token
-from bot.container.connections.credentials import create_github_auth
+from bot.connections.credentials import create_github_auth
 from bot.ports import SourceFiles, SourceMirror, SourceSearch, SourceVersionReader
 from bot.services.source.fallback_files import FallbackSourceFiles
 from bot.services.source.fallback_versions import FallbackVersionReader

@@ -16,14 +16,14 @@ from bot.adapters.github import (
     GitHubSourceFiles,
     GitHubTrees,
 )
-from bot.container.connections.credentials import create_github_auth
-from bot.container.connections.mirror import (
+from bot.connections.credentials import create_github_auth
+from bot.connections.mirror import (
     add_mirror_files,
     add_mirror_versions,
     build_mirror,
     build_mirror_search,
 )
-from bot.container.connections.providers import get_model_access
+from bot.connections.providers import get_model_access
 from bot.domain.operations.rate_allowance import RateAllowance
 from bot.domain.pull_requests.models import PullRequest
 from bot.ports import (

@@ -1,0 +1,1217 @@
+"""What a process has: settings, clock, sources, store, Slack, and the services that are built on them.
+
+A process or a command opens one :class:`App` and closes it at its end. Each part is built when it is first
+used, for two reasons: a command needs the settings of what it uses alone, and nothing in the store may be
+migrated before the store was claimed. Processes with threads build all of it before their first
+job (:func:`prepare_worker`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import cached_property, partial
+from zoneinfo import ZoneInfo
+
+from redis import Redis
+from slack_sdk import WebClient
+
+from bot.adapters import redis as stores
+from bot.adapters.caching import (
+    BackgroundCache,
+    DayListCache,
+    FileCache,
+    OngoingDayCache,
+    ReleaseCache,
+    SourceFileCache,
+)
+from bot.adapters.metrics import (
+    Instruments,
+    ObservedCache,
+    ObservedChat,
+    ObservedModel,
+    ObservedRunLog,
+    StoreStateCollector,
+)
+from bot.adapters.slack import (
+    PostThrottle,
+    SlackAnswerDisplays,
+    SlackEphemeralMessenger,
+    SlackHomePublisher,
+    SlackLinkCards,
+    SlackMessenger,
+    SlackThreads,
+    SlackViews,
+    SlackWorkspaceDirectory,
+    make_slack_client,
+)
+from bot.connections.credentials import require_secret
+from bot.connections.from_settings import (
+    build_allowed_repositories,
+    build_fixed_subscription,
+    connect_store,
+    get_display_name,
+    load_path_settings,
+)
+from bot.connections.providers import PROVIDERS, choose_provider, get_model_access
+from bot.connections.sources import LiveSources
+from bot.domain.contract.releases import Release
+from bot.domain.conversations.commands import AllowedRepositories
+from bot.domain.conversations.slack_request import SlackRequest
+from bot.domain.errors import StoreUnavailable
+from bot.domain.keyspace import keys
+from bot.domain.operations.usage import NO_PRICES, PriceList, Usage
+from bot.domain.profile.entries import ProfileEntry
+from bot.domain.profile.models import Profile
+from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.pull_requests.path_classes import PathSettings
+from bot.domain.time.day import LocalDay, get_today
+from bot.domain.touches.deprecations import DeprecationStep
+from bot.ports import (
+    Cache,
+    ChatModel,
+    CostLedger,
+    DueQueue,
+    HistoryStore,
+    Model,
+    ModelProvider,
+    ProfileStore,
+    PullRequests,
+    QuestionQueue,
+    RecordStore,
+    RunLog,
+    SourceFiles,
+    Sources,
+    SubscriptionStore,
+)
+from bot.ports.slack.link_previews import PreviewSwitches
+from bot.services.agents.kept_reports import KeptReports, KeptSummaryReader
+from bot.services.agents.sources import AgentSources
+from bot.services.agents.visible_profiles import VisibleProfiles
+from bot.services.contract.deprecations import DeprecationLedgers
+from bot.services.contract.extractor import EXTRACTION_VERSION, extract_merge
+from bot.services.contract.lister import ContractLister
+from bot.services.contract.reader import MAX_FILES, MAX_MIRROR_FILES, ContractReader
+from bot.services.costs.budget import Budget
+from bot.services.costs.cost_tally import WorkLog
+from bot.services.costs.metering import CallMeter, MeteredChat, MeteredModel
+from bot.services.costs.usage_reader import UsageReader
+from bot.services.digest.builder import DigestBuilder, DigestDependencies, EntryReviewer, OverviewBuilder
+from bot.services.digest.composer import DigestComposer
+from bot.services.digest.hit_votes import HitVotes, list_decisions_of
+from bot.services.digest.overview_writer import OverviewWriter, skip_overview
+from bot.services.digest.posted_digest import POSTED_DIGEST_CODEC
+from bot.services.digest.poster import DigestPoster
+from bot.services.digest.records import DigestRecords
+from bot.services.digest.since import KeptWork, SincePageBuilder
+from bot.services.digest.touched_day import MoveReader, StepReader, TouchedDay, TouchedDayReader
+from bot.services.history.backfill import Backfill, SummaryService
+from bot.services.history.merge_lists import DayLister
+from bot.services.history.merge_timeline import MergeTimeline
+from bot.services.history.outcome_checks import OutcomeCheckPlanner
+from bot.services.history.outcome_watcher import OutcomeWatcher
+from bot.services.history.throttle import Throttle
+from bot.services.operations.forgetting import Forgetting
+from bot.services.operations.health import HealthReader
+from bot.services.operations.lost_jobs import LostJobReporter
+from bot.services.operations.ownership import StoreOwnership
+from bot.services.operations.store_state import StoreStateReader
+from bot.services.previews.cards import PreviewCardBuilder, PullSources, RangeSources
+from bot.services.previews.cards import ProfileSources as PreviewProfiles
+from bot.services.previews.link_preview import LINK_PREVIEW_CODEC
+from bot.services.previews.previewer import LinkPreviewer, PreviewStores
+from bot.services.previews.switcher import PreviewSwitcher
+from bot.services.profile.known_profiles import KnownProfiles
+from bot.services.profile.refresher import ProfileRefresher, ProfileSources
+from bot.services.profile.registry import ProfileRegistry
+from bot.services.questions.agent import AnswerAgent
+from bot.services.questions.answer_writer import AnswerWriter
+from bot.services.questions.archive import PullRequestArchive
+from bot.services.questions.background import BackgroundSources
+from bot.services.questions.conversations import ConversationService
+from bot.services.questions.feedback import AnswerFeedback
+from bot.services.questions.thread_memory import ThreadMemories, describe_post
+from bot.services.questions.thread_muting import ThreadMuting
+from bot.services.review.conversation import REVIEW_VERSION
+from bot.services.review.day_reviewer import DayReviewer, KeptReviewer
+from bot.services.review.kept_reviews import BugReviews
+from bot.services.review.review_budget import ReviewBudget
+from bot.services.review.reviewer import MAX_DIFF_TOKENS, BugReviewer, ReviewModel
+from bot.services.risk.risk_lister import RiskLister, RiskLookups
+from bot.services.risk.track_record import TrackRecordScorer, TrackRecordStores
+from bot.services.slack.access_control import AccessControl, AccessRules
+from bot.services.slack.answers.answer import Answer
+from bot.services.slack.answers.answer_builder import AnswerBuilder
+from bot.services.slack.answers.answered_request import ANSWERED_REQUEST, AnsweredRequest
+from bot.services.slack.answers.asker_notices import ResponseTimes
+from bot.services.slack.answers.earlier_answer import EARLIER_ANSWER_CODEC, EarlierAnswers
+from bot.services.slack.answers.plan_answers import PlanAnswerBuilder
+from bot.services.slack.answers.replies import ReplySender
+from bot.services.slack.answers.touch_answers import TouchAnswerBuilder
+from bot.services.slack.destinations import AnswerDestinations
+from bot.services.slack.home_publisher import AppHome
+from bot.services.slack.modals.details_modal import DetailsModal
+from bot.services.slack.modals.reference_form import ReferenceFormOpener
+from bot.services.slack.modals.subscription_form import FormOpener
+from bot.services.slack.modals.task_modal import TaskModal
+from bot.services.slack.welcome_log import WelcomeLog
+from bot.services.source.code_sources import CodeSources
+from bot.services.source.mirror_updates import update_mirror
+from bot.services.subscriptions.delivery import DeliveryLogs, DigestDelivery
+from bot.services.subscriptions.editor import SubscriptionEditor
+from bot.services.subscriptions.incident_report import INCIDENT_REPORT_CODEC
+from bot.services.subscriptions.incidents import IncidentReporter
+from bot.services.subscriptions.permissions import SubscriptionPermissions
+from bot.services.subscriptions.repository import SubscriptionRepository
+from bot.services.subscriptions.scheduler import DigestScheduler
+from bot.services.subscriptions.subscription_commands import SubscriptionCommands
+from bot.services.summaries.entry_cache import EntryCache
+from bot.services.summaries.prompts import SUMMARY_VERSION
+from bot.services.summaries.reader import PullRequestReader
+from bot.services.summaries.source_reader import SourceReader
+from bot.services.summaries.structured_completion import StructuredCompletion
+from bot.services.summaries.summarizer import Summariser
+from bot.services.touches.agent_tasks import AgentTasks
+from bot.services.touches.decisions import TouchDecisions
+from bot.services.touches.kept_contracts import KeptContracts
+from bot.services.touches.lister import TouchLister
+from bot.services.touches.pins import PinFinder
+from bot.services.touches.reports import TouchReports
+from bot.services.touches.suspects import SuspectFinder
+from bot.services.touches.upgrade import UpgradePlanner
+from bot.services.touches.vote_marks import VoteMarks
+from bot.settings import Settings
+
+# pull requests that a backfill reads at a time: nobody waits for it, and the running bot uses the same token
+_MAX_PARALLEL_READS = 2
+
+
+@dataclass(eq=False)
+class App:
+    """Everything that a process has opened.
+
+    ``now`` returns the current aware time, ``sleep`` waits so many seconds. ``sources`` are GitHub and the model.
+    ``response_times`` says when an asker gets a response, ``throttle`` limits the posts to Slack. ``instruments``
+    count what this process does. ``closing`` closes each client that was opened.
+
+    Properties raise ConfigurationError where a setting that they need is missing, StoreUnavailable where the store
+    can't be opened, and those with ``slack`` also SlackCallRefused and SlackUnavailable.
+    """
+
+    settings: Settings
+    now: Callable[[], datetime]
+    sleep: Callable[[float], None]
+    provider: ModelProvider
+    sources: Sources
+    closing: ExitStack
+    response_times: ResponseTimes = field(default_factory=ResponseTimes)
+    throttle: PostThrottle = field(default_factory=PostThrottle)
+    instruments: Instruments = field(default_factory=Instruments)
+    timeouts: stores.RedisTimeouts = field(default_factory=stores.RedisTimeouts)
+
+    def hurry(self) -> App:
+        """Return the same with a store that fails early, for what answers Slack within its three seconds."""
+        hurried = replace(self, timeouts=stores.SHORT_TIMEOUTS)
+        hurried.__dict__.update(slack=self.slack, messenger=self.messenger)
+        return hurried
+
+    def get_today(self, zone: ZoneInfo | None = None) -> LocalDay:
+        """Return the day that is not over, in ``zone`` or in the time zone of the settings."""
+        return get_today(self.now(), zone or self.settings.prdigest_timezone)
+
+    # --- the store
+
+    @cached_property
+    def keyspace(self) -> stores.Keyspace:
+        """The keys of this deployment: everything on the store gets it."""
+        return stores.Keyspace(self.settings.prdigest_store_prefix)
+
+    @cached_property
+    def expiring_store(self) -> Redis:
+        """The store for what expires by itself, which may drop it earlier."""
+        client = connect_store(self.settings, self.timeouts)
+        # the embedded store ends by itself when it has no client
+        self.closing.callback(client.close)
+        return client
+
+    @cached_property
+    def store(self) -> Redis:
+        """The same client for permanent records and for jobs, once the store is known to keep them."""
+        stores.require_durable(self.expiring_store)
+        stores.migrate_schema(self.expiring_store, self.keyspace)
+        return self.expiring_store
+
+    @cached_property
+    def cache(self) -> Cache:
+        """The cache, for what is remembered for a while."""
+        return ObservedCache(stores.RedisCache(self.expiring_store, self.keyspace), self.instruments)
+
+    @cached_property
+    def due_queue(self) -> DueQueue:
+        return stores.RedisDueQueue(self.store, self.keyspace)
+
+    @cached_property
+    def run_log(self) -> RunLog:
+        return ObservedRunLog(stores.RedisRunLog(self.store, self.keyspace), self.instruments)
+
+    @cached_property
+    def posted_index(self) -> stores.RedisPostedDigestIndex:
+        return stores.RedisPostedDigestIndex(self.store, self.keyspace)
+
+    @cached_property
+    def digest_records(self) -> DigestRecords:
+        # a command that only reads records needs no Slack
+        records = stores.RedisRecordStore(self.store, POSTED_DIGEST_CODEC, keys=self.keyspace)
+        return DigestRecords(records, self._fetch_team)
+
+    def _fetch_team(self) -> str:
+        return self.messenger.fetch_team()
+
+    @cached_property
+    def answered_requests(self) -> RecordStore[AnsweredRequest]:
+        """How far each request was answered."""
+        return stores.RedisRecordStore(self.store, ANSWERED_REQUEST, keys.ANSWER_PROGRESS.lifetime, self.keyspace)
+
+    @cached_property
+    def subscription_store(self) -> SubscriptionStore:
+        return stores.RedisSubscriptionStore(self.store, self.keyspace)
+
+    @cached_property
+    def question_queue(self) -> QuestionQueue:
+        return stores.RedisQuestionQueue(self.store, self.keyspace)
+
+    @cached_property
+    def profiles(self) -> ProfileStore:
+        return stores.RedisProfileStore(self.store, self.keyspace)
+
+    @cached_property
+    def merge_history(self) -> HistoryStore:
+        return stores.RedisHistoryStore(self.store, self.keyspace)
+
+    @cached_property
+    def ownership(self) -> StoreOwnership:
+        """What claims the store, before anything in it is read or changed."""
+        stores.require_durable(self.expiring_store)
+        owner = stores.RedisWorkspaceOwner(self.expiring_store, self.keyspace)
+        return StoreOwnership(owner, self.messenger.fetch_team, self.settings.prdigest_store_prefix)
+
+    @cached_property
+    def forgetting(self) -> Forgetting:
+        """What forgets people and channels; without a token of Slack, Slack is not asked."""
+        eraser = stores.StoreEraser(self.store, self.keyspace)
+        if self.settings.slack_bot_token is None:
+            return Forgetting(eraser, None, None)
+        return Forgetting(eraser, self.messenger, SlackThreads(self.messenger))
+
+    def is_store_writable(self) -> bool:
+        """Return whether the store accepts writes: a process whose store is read-only can't accept a command."""
+        try:
+            self.cache.put(keys.STORE_READINESS.build_key(), "1", keys.STORE_READINESS.lifetime)
+        except StoreUnavailable:
+            return False
+        return True
+
+    # --- Slack
+
+    @cached_property
+    def slack(self) -> WebClient:
+        """The client of Slack: one for all services, as it limits their posts together."""
+        token = require_secret(self.settings.slack_bot_token, "SLACK_BOT_TOKEN", "the bot's token (xoxb-…)")
+        return make_slack_client(
+            token,
+            self.settings.slack_api_url,
+            throttle=self.throttle,
+            watch=self.instruments.watch_slack_call,
+        )
+
+    @cached_property
+    def messenger(self) -> SlackMessenger:
+        return SlackMessenger(self.slack)
+
+    @cached_property
+    def directory(self) -> SlackWorkspaceDirectory:
+        return SlackWorkspaceDirectory(self.slack)
+
+    @cached_property
+    def access_control(self) -> AccessControl:
+        """The check of who may ask."""
+        settings = self.settings
+        rules = AccessRules(
+            frozenset({self.messenger.fetch_team()}) | settings.prdigest_allowed_workspaces,
+            settings.prdigest_allowed_channels,
+            settings.prdigest_allowed_users,
+        )
+        return AccessControl(
+            rules, stores.RedisRateLimiter(self.store, settings.prdigest_user_limit, self.keyspace)
+        )
+
+    @cached_property
+    def repositories(self) -> AllowedRepositories:
+        """The repositories that the bot may speak of."""
+        return build_allowed_repositories(self.settings)
+
+    @cached_property
+    def replies(self) -> ReplySender:
+        """What answers each request once."""
+        earlier = stores.RedisRecordStore(
+            self.store, EARLIER_ANSWER_CODEC, keys.EARLIER_ANSWER.lifetime, self.keyspace
+        )
+        return ReplySender(
+            self.messenger,
+            SlackEphemeralMessenger(self.slack),
+            self.answered_requests,
+            self.now,
+            self._remember_answer,
+            self.response_times,
+            EarlierAnswers(self.messenger, earlier, self.now),
+        )
+
+    def _remember_answer(self, asker: SlackRequest, answer: Answer) -> None:
+        """Note an answer that is posted into a thread: it is part of the conversation there."""
+        if asker.thread and answer.about:
+            post = describe_post(answer.about, answer.public.text)
+            self.memories.note_post(asker.channel, asker.thread, post)
+
+    @cached_property
+    def destinations(self) -> AnswerDestinations:
+        return AnswerDestinations(self.directory)
+
+    @cached_property
+    def details(self) -> DetailsModal:
+        return DetailsModal(self.entries, SlackViews(self.slack), self.replies, self.settings.prdigest_timezone)
+
+    @cached_property
+    def reference_form(self) -> ReferenceFormOpener:
+        return ReferenceFormOpener(SlackViews(self.slack), self.replies)
+
+    @cached_property
+    def task_modal(self) -> TaskModal:
+        return TaskModal(self.tasks, SlackViews(self.slack), self.replies, self.repositories)
+
+    def name_repository(self, repository: Repository) -> str:
+        """Return what headings call a repository."""
+        return get_display_name(self.settings, repository)
+
+    # --- costs
+
+    @cached_property
+    def spending(self) -> stores.RedisSpendingStore:
+        return stores.RedisSpendingStore(self.expiring_store, self.keyspace)
+
+    @cached_property
+    def budget(self) -> Budget:
+        settings = self.settings
+        return Budget(
+            self.spending,
+            self.get_today,
+            settings.prdigest_daily_budget,
+            settings.prdigest_user_budget,
+            monthly=settings.prdigest_monthly_budget,
+        )
+
+    @cached_property
+    def review_budget(self) -> ReviewBudget:
+        return ReviewBudget(self.spending, self.get_today, self.settings.prdigest_review_budget)
+
+    @cached_property
+    def ledger(self) -> CostLedger:
+        return stores.RedisCostLedger(self.expiring_store, self.keyspace)
+
+    @cached_property
+    def works(self) -> WorkLog:
+        return WorkLog(self.budget)
+
+    @property
+    def prices(self) -> PriceList:
+        """The prices of the model; none for what stands in for one, which costs nothing."""
+        return NO_PRICES if self.sources.stands_in else self.provider.prices
+
+    @cached_property
+    def meter(self) -> CallMeter | None:
+        """The meter of model calls; None if the writer is no model."""
+        if self.sources.stands_in:
+            return None
+        limiter = stores.RedisRateLimiter(self.expiring_store, self.settings.prdigest_user_calls, self.keyspace)
+        return CallMeter(self.budget, limiter, self.prices)
+
+    @cached_property
+    def model(self) -> Model | None:
+        """The model that summarises, within the budgets; None without a key."""
+        if self.sources.model is None:
+            return None
+        observed = ObservedModel(self.sources.model, self.instruments, self.prices)
+        return MeteredModel(observed, self.meter) if self.meter else observed
+
+    @cached_property
+    def chat(self) -> ChatModel | None:
+        """The model that answers and reviews, within the budgets; None without a key."""
+        return None if self.sources.chat is None else self.add_meter(self.sources.chat)
+
+    def add_meter(self, chat: ChatModel) -> ChatModel:
+        """Return the model with the meter, if there is one, and with a count of its calls."""
+        observed = ObservedChat(chat, self.instruments, self.prices)
+        return MeteredChat(observed, self.meter) if self.meter else observed
+
+    # --- pull requests
+
+    @cached_property
+    def paths(self) -> PathSettings:
+        """The path classes of each repository."""
+        return load_path_settings(self.settings)
+
+    @cached_property
+    def pulls(self) -> PullRequests:
+        """Pull requests, their files through the cache."""
+        return FileCache(self.sources.pulls, self.cache)
+
+    @cached_property
+    def day_lists(self) -> PullRequests:
+        """The same, with the lists of past days through the cache, too."""
+        return DayListCache(self.pulls, self.cache, self.now)
+
+    @cached_property
+    def source_files(self) -> SourceFiles | None:
+        """Whole files, through the cache; None where there are none."""
+        files = self.sources.source_files
+        return SourceFileCache(files, self.cache) if files else None
+
+    @cached_property
+    def code(self) -> CodeSources:
+        """What tools read code with."""
+        return CodeSources(self.source_files, self.sources.source_search)
+
+    @cached_property
+    def completion(self) -> StructuredCompletion | None:
+        if self.model is None:
+            return None
+        return StructuredCompletion(self.model, self.cache, self.sleep, self.provider.prices)
+
+    @cached_property
+    def summariser(self) -> Summariser:
+        return Summariser(
+            self.completion,
+            self.settings.prdigest_summary_model,
+            self.settings.prdigest_diff_tokens,
+            self.paths.get_path_classes,
+            must_prove=not self.sources.stands_in,
+            read_sources=SourceReader(self.source_files).read_sources,
+        )
+
+    @cached_property
+    def reader(self) -> PullRequestReader:
+        return PullRequestReader(self.pulls, self.summariser.summarise_pull_request, self.paths.get_path_classes)
+
+    @property
+    def summary_version(self) -> str:
+        """A text that names all that a summary depends on besides its pull request and its path classes."""
+        settings = self.settings
+        return f"{settings.prdigest_summary_model} {SUMMARY_VERSION} {settings.prdigest_diff_tokens}"
+
+    @cached_property
+    def entries(self) -> EntryCache:
+        """What was made of single pull requests, with the reviews that exist: kept ones, or those of a sample."""
+        return EntryCache(
+            self.pulls,
+            self.reader,
+            self.cache,
+            self.summary_version,
+            self.timeline.assess_risk,
+            self.paths.get_path_classes,
+            self.reviews.get_cached_review if self.reviews else self.sources.get_written_review,
+        )
+
+    @cached_property
+    def reviews(self) -> BugReviews | None:
+        """The reviews for bugs; None without a model, or with a budget of 0."""
+        reviewer = self.reviewer
+        if reviewer is None or not self.settings.prdigest_review_budget:
+            return None
+        version = f"{reviewer.model.name} {REVIEW_VERSION} {reviewer.model.diff_tokens}"
+        return BugReviews(reviewer, self.cache, version, self.paths.get_path_classes)
+
+    @cached_property
+    def reviewer(self) -> BugReviewer | None:
+        """The reviewer of single pull requests; None without a model. What stands in for one reviews nothing."""
+        settings = self.settings
+        if self.chat is None or self.sources.stands_in:
+            return None
+        diff_tokens = min(settings.prdigest_diff_tokens, MAX_DIFF_TOKENS)
+        return BugReviewer(
+            ReviewModel(self.chat, settings.prdigest_answer_model, self.provider.prices, diff_tokens),
+            self.code,
+            time.monotonic,
+            self.sleep,
+            classes_of=self.paths.get_path_classes,
+            read_sources=SourceReader(self.source_files).read_sources,
+        )
+
+    # --- history
+
+    @cached_property
+    def timeline(self) -> MergeTimeline:
+        """The merges around a day. It opens the store of history when it first reads: a digest can do without."""
+        return self._build_timeline(self.pulls.list_merged)
+
+    def _build_timeline(self, list_day: DayLister) -> MergeTimeline:
+        return MergeTimeline(lambda: self.merge_history, list_day, self.now, self.paths.get_path_classes)
+
+    @cached_property
+    def track_record(self) -> TrackRecordScorer:
+        """The scorer of past lists. It opens the store for permanent records when it first scores."""
+        return TrackRecordScorer(
+            lambda: TrackRecordStores(self.posted_index, self.digest_records, self.merge_history),
+            self.cache,
+            self.now,
+        )
+
+    @property
+    def backfill(self) -> Backfill:
+        """What fills history and caches for past days."""
+        settings, model = self.settings, self.settings.prdigest_summary_model
+        # a diff and an answer of full length
+        longest = Usage(input=settings.prdigest_diff_tokens, output=6_000)
+        max_cost = self.provider.prices.cautious_cost(model, longest)
+        return self.build_backfill(
+            SummaryService(self.entries.refresh_summary, model, max_cost) if self.sources.has_model else None
+        )
+
+    def build_backfill(self, summaries: SummaryService | None) -> Backfill:
+        return Backfill(
+            self.pulls,
+            summaries,
+            self.merge_history,
+            stores.RedisBackfillLog(self.store, self.keyspace),
+            Throttle(self.sources.list_allowances, self.now, self.sleep),
+            self.now,
+            min(self.settings.prdigest_concurrency, _MAX_PARALLEL_READS),
+        )
+
+    # --- what merges change for others, and what they do to a team's code
+
+    @cached_property
+    def contracts(self) -> ContractReader:
+        """The reader of what a merge changes for others."""
+        return ContractReader(
+            self.sources.source_versions,
+            self.cache,
+            self.pulls.load_files,
+            extract_merge,
+            EXTRACTION_VERSION,
+            MAX_MIRROR_FILES if self.settings.prdigest_mirror else MAX_FILES,
+            self.deprecations.note_contract,
+        )
+
+    @cached_property
+    def kept_contracts(self) -> ContractReader:
+        """The contracts that are kept; it reads no merge."""
+        return ContractReader(None, self.cache, lambda pull: pull, extract_merge, EXTRACTION_VERSION)
+
+    @cached_property
+    def deprecations(self) -> DeprecationLedgers:
+        """The ledgers of what repositories will remove."""
+        store = stores.RedisDeprecationStore(self.store, self.keyspace)
+        return DeprecationLedgers(store, self.now, self._list_releases)
+
+    def _list_releases(self, repository: Repository, until: datetime) -> Sequence[Release]:
+        source = self.sources.releases
+        return ReleaseCache(source, self.cache, self.now).list_releases(repository, until) if source else ()
+
+    def _find_tag_commit(self, repository: Repository, tag: str) -> str:
+        source = self.sources.releases
+        return ReleaseCache(source, self.cache, self.now).find_commit(repository, tag) if source else ""
+
+    @cached_property
+    def known_profiles(self) -> KnownProfiles:
+        """The look-up of what people name; the store of profiles is opened at the first."""
+        return KnownProfiles(self._list_profiles, self.get_profile)
+
+    def _list_profiles(self) -> Sequence[ProfileEntry]:
+        return self.profiles.list_entries()
+
+    @cached_property
+    def decisions(self) -> TouchDecisions:
+        """The record of hits and of what people said about them."""
+        return TouchDecisions(stores.RedisTouchStore(self.store, self.keyspace), self.now)
+
+    @cached_property
+    def touch_reports(self) -> TouchReports:
+        return TouchReports(self.known_profiles, self.contracts, self.settings.prdigest_concurrency)
+
+    @cached_property
+    def contract_lister(self) -> ContractLister:
+        return ContractLister(
+            self.day_lists,
+            self.reader.load_files,
+            self.contracts,
+            self.settings.prdigest_concurrency,
+            self.name_repository,
+        )
+
+    @cached_property
+    def suspects(self) -> SuspectFinder:
+        """What finds the merges that explain an error."""
+        return SuspectFinder(self.contract_lister, self.profiles, lambda: self.sources.background, self.get_today)
+
+    @cached_property
+    def pins(self) -> PinFinder:
+        """What finds the merge of a commit or a tag."""
+        return PinFinder(lambda: self.sources.background, self._find_tag_commit)
+
+    @cached_property
+    def upgrade_planner(self) -> UpgradePlanner:
+        return self._build_planner(self.known_profiles, self.touch_reports)
+
+    def _build_planner(self, profiles: KnownProfiles, reports: TouchReports) -> UpgradePlanner:
+        merges = self.contract_lister.list_merges
+        return UpgradePlanner(reports, profiles, self.deprecations, self.pins, merges, self.get_today)
+
+    @cached_property
+    def since_pages(self) -> SincePageBuilder:
+        """What makes one page of what was read of some merges."""
+        kept = KeptWork(self.entries.get_cached_summary, self.entries.get_review, self.contracts)
+        merges, classes_of = self.contract_lister.list_merges, self.paths.get_path_classes
+        return SincePageBuilder(merges, kept, self.timeline, classes_of, self.name_repository)
+
+    @cached_property
+    def touch_answers(self) -> TouchAnswerBuilder:
+        lister, decisions = self.contract_lister, self.decisions
+        touches = TouchLister(lister, self.touch_reports, self.known_profiles, decisions, self.name_repository)
+        return TouchAnswerBuilder(lister, touches, decisions, self.suspects)
+
+    @cached_property
+    def plan_answers(self) -> PlanAnswerBuilder:
+        return PlanAnswerBuilder(self.upgrade_planner, self.since_pages, self.deprecations, self.name_repository)
+
+    @cached_property
+    def tasks(self) -> AgentTasks:
+        return AgentTasks(self.pulls, self.touch_reports, self.known_profiles, self.paths.get_path_classes)
+
+    @cached_property
+    def profile_refresher(self) -> ProfileRefresher:
+        """What scans the trees of profiles."""
+        sources = ProfileSources(self.sources.source_trees, self.sources.source_files, self.sources.source_mirror)
+        recent = KeptContracts(lambda: self.merge_history, self.kept_contracts.get_cached, self.now)
+        concurrency = self.settings.prdigest_concurrency
+        return ProfileRefresher(self.profiles, sources, self.cache, self.now, concurrency, recent.list_recent)
+
+    @cached_property
+    def profile_registry(self) -> ProfileRegistry:
+        """What adds and removes profiles."""
+        return ProfileRegistry(self.profiles, self.profile_refresher, self.decisions, self.due_queue, self.now)
+
+    # --- digests
+
+    @cached_property
+    def digest_builder(self) -> DigestBuilder:
+        """The builder of digests, which asks GitHub for the list of a day that is over once for all channels."""
+        return self._build_builder(self.day_lists, self._write_overview, self._review_entries)
+
+    @cached_property
+    def fresh_digest_builder(self) -> DigestBuilder:
+        """The same, with the list of the day as it is now."""
+        return self._build_builder(self.pulls, self._write_overview, self._review_entries)
+
+    @cached_property
+    def preview_builder(self) -> DigestBuilder:
+        """The same with the reviews alone that are kept: a preview is looked at by one person."""
+        return self._build_builder(self.day_lists, self._write_overview, self._add_kept_reviews)
+
+    @cached_property
+    def report_builder(self) -> DigestBuilder:
+        """The builder of digests without an overview: a report shows none."""
+        return self._build_builder(self.pulls, skip_overview, self._add_kept_reviews)
+
+    def _build_builder(
+        self, pulls: PullRequests, overview: OverviewBuilder, review: EntryReviewer
+    ) -> DigestBuilder:
+        ongoing = OngoingDayCache(pulls, self.cache, self.now)
+        dependencies = DigestDependencies(
+            self._build_timeline(ongoing.list_merged).load_day_context,
+            self.timeline.record_merges,
+            self.track_record.is_reduced,
+            partial(update_mirror, self.sources.source_mirror),
+            review,
+            self.read_touches,
+            StepReader(self._list_used_steps, self.get_profile).list_day,
+            MoveReader(self._get_profile_entry).list_day,
+        )
+        return DigestBuilder(
+            pulls,
+            self.entries.refresh_summary,
+            overview,
+            self.reader.load_files,
+            self.settings.prdigest_concurrency,
+            self.paths.get_path_classes,
+            dependencies,
+        )
+
+    def read_touches(self, profile: str, pulls: Sequence[PullRequest]) -> TouchedDay:
+        """Return what merges mean for the profile of a name; without one, no store is opened for that."""
+        return self._touched_days.read_day(profile, pulls) if profile else TouchedDay()
+
+    def get_profile(self, name: str) -> Profile | None:
+        return self.profiles.get_profile(name)
+
+    def _list_used_steps(
+        self, repository: Repository, since: datetime, until: datetime, profile: Profile
+    ) -> tuple[DeprecationStep, ...]:
+        return self.deprecations.list_used_steps(repository, since, until, profile)
+
+    def _get_profile_entry(self, name: str) -> ProfileEntry | None:
+        return self.profiles.get_entry(name)
+
+    @cached_property
+    def _touched_days(self) -> TouchedDayReader:
+        return TouchedDayReader(self.touch_reports, self.decisions.note_shown)
+
+    @cached_property
+    def _write_overview(self) -> OverviewBuilder:
+        return OverviewWriter(self.completion, self.settings.prdigest_answer_model).write_overview
+
+    @cached_property
+    def _review_entries(self) -> EntryReviewer:
+        """What reviews the pull requests of a day, if there is a model and a budget for that."""
+        if self.reviews is None:
+            return self._add_kept_reviews
+        return DayReviewer(self.reviews, self.review_budget, self.settings.prdigest_concurrency).review_entries
+
+    @cached_property
+    def _add_kept_reviews(self) -> EntryReviewer:
+        """What adds the reviews that exist, for digests that cost nothing."""
+        return KeptReviewer(self.entries.get_review).review_entries
+
+    @cached_property
+    def composer(self) -> DigestComposer:
+        return DigestComposer(self.digest_builder, self.name_repository, self.get_channel_zone)
+
+    @cached_property
+    def preview_composer(self) -> DigestComposer:
+        """The composer of what one person looks at: it reviews nothing."""
+        return DigestComposer(self.preview_builder, self.name_repository, self.get_channel_zone)
+
+    @cached_property
+    def poster(self) -> DigestPoster:
+        planner = OutcomeCheckPlanner(self.cache, self.posted_index, self.due_queue, self.now)
+        return DigestPoster(
+            self.messenger,
+            self.digest_records,
+            self.now,
+            self.sleep,
+            planner.plan_checks,
+            partial(list_decisions_of, self.decisions),
+        )
+
+    @cached_property
+    def outcome_watcher(self) -> OutcomeWatcher:
+        """What looks for reverts later, and amends the posted messages."""
+        return OutcomeWatcher(
+            self._build_timeline(self.day_lists.list_merged),
+            self.cache,
+            self.posted_index,
+            self.digest_records,
+            self.poster,
+            self.due_queue,
+            self.now,
+        )
+
+    @cached_property
+    def delivery(self) -> DigestDelivery:
+        return DigestDelivery(
+            self.subscriptions,
+            self.poster,
+            self.composer,
+            self.digest_records,
+            self.due_queue,
+            DeliveryLogs(self.run_log, self.works),
+            self.incidents,
+            self.now,
+        )
+
+    @cached_property
+    def hit_votes(self) -> HitVotes:
+        return HitVotes(
+            self.decisions,
+            self.known_profiles,
+            self.posted_index,
+            self.digest_records,
+            self.outcome_watcher,
+            self.now,
+        )
+
+    @cached_property
+    def vote_marks(self) -> VoteMarks:
+        return VoteMarks(self.messenger, SlackThreads(self.messenger), self.decisions)
+
+    # --- subscriptions, and what is due
+
+    @cached_property
+    def subscriptions(self) -> SubscriptionRepository:
+        """All subscriptions: of people, and of the settings."""
+        return SubscriptionRepository(self.subscription_store, build_fixed_subscription(self.settings))
+
+    def get_channel_zone(self, channel: str) -> ZoneInfo | None:
+        """Return the time zone that readers of a channel expect; None if there are several."""
+        return self.subscriptions.get_time_zone(channel, self.settings.prdigest_timezone)
+
+    @cached_property
+    def incidents(self) -> IncidentReporter:
+        """What reports to operators what goes wrong."""
+        reports = stores.RedisRecordStore(
+            self.store, INCIDENT_REPORT_CODEC, keys.INCIDENT_REPORT_RECORD.lifetime, self.keyspace
+        )
+        return IncidentReporter(
+            self.due_queue,
+            self.cache,
+            reports,
+            lambda key: self.digest_records.store.load(key).is_posted,
+            self.messenger,
+            self.settings.prdigest_admin_channel or "",
+        )
+
+    @cached_property
+    def scheduler(self) -> DigestScheduler:
+        """What decides at each tick what is due."""
+        return DigestScheduler(
+            self.subscriptions,
+            self.due_queue,
+            self.digest_records,
+            self.cache,
+            self.run_log,
+            self.incidents,
+            timedelta(hours=self.settings.prdigest_catch_up_hours),
+        )
+
+    @cached_property
+    def permissions(self) -> SubscriptionPermissions:
+        return SubscriptionPermissions(self.directory, self.messenger.fetch_team)
+
+    @property
+    def _default_timing(self) -> tuple[dt.time, ZoneInfo]:
+        """When a digest is posted for subscribers who set no time."""
+        return self.settings.prdigest_post_at, self.settings.prdigest_timezone
+
+    @cached_property
+    def subscription_editor(self) -> SubscriptionEditor:
+        return SubscriptionEditor(
+            self.subscriptions,
+            self.subscription_store,
+            self.due_queue,
+            self.directory,
+            self.permissions,
+            self.access_control,
+            self._default_timing,
+            self.now,
+        )
+
+    @cached_property
+    def subscription_commands(self) -> SubscriptionCommands:
+        return SubscriptionCommands(
+            self.subscription_editor,
+            self.preview_composer,
+            self.repositories,
+            self.cache,
+            self.replies,
+            self.now,
+            self.known_profiles,
+            partial(self.preview_switcher.switch, is_on=True),
+        )
+
+    @cached_property
+    def subscription_forms(self) -> FormOpener:
+        return FormOpener(
+            self.subscription_editor,
+            self.repositories,
+            SlackViews(self.slack),
+            self.replies,
+            self._default_timing,
+            self.known_profiles,
+        )
+
+    @cached_property
+    def home(self) -> AppHome:
+        health = HealthReader(
+            self.run_log,
+            self.cache,
+            self.budget,
+            stores.RedisProbe(self.store, self.keyspace).read_status,
+            has_model=self.sources.has_model,
+            stands_in=self.sources.stands_in,
+        )
+        publisher, web = SlackHomePublisher(self.slack), self.settings.github_web_url
+        return AppHome(self.subscription_editor, self.digest_records, health, publisher, self.now, web)
+
+    # --- questions and commands
+
+    @cached_property
+    def memories(self) -> ThreadMemories:
+        """What threads remember."""
+        return ThreadMemories(
+            stores.RedisThreadStateStore(self.store, self.keyspace), SlackThreads(self.messenger)
+        )
+
+    @cached_property
+    def thread_muting(self) -> ThreadMuting:
+        return ThreadMuting(stores.RedisThreadStateStore(self.store, self.keyspace))
+
+    @cached_property
+    def welcomes(self) -> WelcomeLog:
+        """The people whom the bot has welcomed."""
+        return WelcomeLog(stores.RedisThreadStateStore(self.store, self.keyspace))
+
+    @cached_property
+    def answer_votes(self) -> AnswerFeedback:
+        """What people think of answers."""
+        return AnswerFeedback(self.cache, stores.RedisFeedbackStore(self.store, self.keyspace), self.now)
+
+    @cached_property
+    def archive(self) -> PullRequestArchive:
+        """What questions are answered from."""
+        background = self.sources.background
+        return PullRequestArchive(
+            self.day_lists,
+            self.reader,
+            self.entries,
+            self.settings.prdigest_concurrency,
+            self.paths.get_path_classes,
+            self.code,
+            BackgroundSources(
+                BackgroundCache(background, self.cache) if background else None,
+                self.timeline.read_merges_or_none,
+                self.get_profile,
+                self.read_touches,
+            ),
+        )
+
+    @cached_property
+    def answer_writer(self) -> AnswerWriter:
+        model = self.settings.prdigest_answer_model
+        return AnswerWriter(
+            self.archive,
+            self.repositories,
+            self.get_today,
+            AnswerAgent(self.chat, model, time.monotonic, self.sleep) if self.chat else None,
+            model,
+            self.budget,
+            time.monotonic,
+            self.sources.stands_in,
+        )
+
+    @cached_property
+    def conversations(self) -> ConversationService:
+        return ConversationService(
+            self.question_queue,
+            self.answered_requests,
+            SlackAnswerDisplays(self.slack, self.messenger, time.monotonic, self.sleep),
+            self.memories,
+            self.answer_writer,
+            self.answer_votes,
+            self.replies,
+            self.now,
+        )
+
+    @cached_property
+    def lost_jobs(self) -> LostJobReporter:
+        jobs = stores.RedisLostJobStore(self.store, self.keyspace)
+        return LostJobReporter(self.replies, self.conversations, jobs, self.incidents)
+
+    @cached_property
+    def answers(self) -> AnswerBuilder:
+        """The builder of summaries, lists of risks and overviews, as messages."""
+        risks = RiskLister(
+            self.pulls,
+            self.reader,
+            self.entries,
+            self.settings.prdigest_concurrency,
+            self.paths.get_path_classes,
+            RiskLookups(
+                self.timeline.read_merges_or_none,
+                self.track_record.is_reduced,
+                self.entries.get_review,
+                self.read_touches,
+            ),
+        )
+        return AnswerBuilder(
+            self.entries,
+            risks,
+            self.composer.build_days,
+            self.name_repository,
+            self.get_today,
+            self.track_record.score_lists,
+        )
+
+    @cached_property
+    def usage(self) -> UsageReader:
+        """The reader of what model calls cost."""
+        return UsageReader(
+            self.ledger,
+            self.budget,
+            self.run_log,
+            self.digest_records,
+            self.get_today,
+            # what stands in for a model costs nothing
+            has_prices=bool(self.prices.prices or self.sources.stands_in),
+        )
+
+    # --- previews of links
+
+    @cached_property
+    def preview_switches(self) -> PreviewSwitches:
+        return stores.RedisPreviewSwitches(self.store, self.keyspace)
+
+    def has_previews(self, channel: str) -> bool:
+        """Return whether links of a conversation get previews. Raises StoreUnavailable."""
+        switch = self.preview_switches.get(channel)
+        return bool(switch and switch.is_on)
+
+    @cached_property
+    def preview_switcher(self) -> PreviewSwitcher:
+        return PreviewSwitcher(self.preview_switches, self.directory, self.now)
+
+    @cached_property
+    def previewer(self) -> LinkPreviewer:
+        records = stores.RedisRecordStore(
+            self.store, LINK_PREVIEW_CODEC, keys.LINK_PREVIEW.lifetime, self.keyspace
+        )
+        builder = PreviewCardBuilder(
+            PullSources(self.entries, self.pulls, self.timeline, self.contracts),
+            RangeSources(self.pins, self.since_pages, self.contract_lister.list_merges, self.get_today),
+            PreviewProfiles(self.subscriptions.list_for_channel, self.get_profile),
+        )
+        return LinkPreviewer(
+            SlackLinkCards(self.slack, self.messenger),
+            builder,
+            PreviewStores(self.preview_switches, records, self.cache),
+            self.repositories,
+            self.now,
+            self.sleep,
+        )
+
+    # --- agents and operators
+
+    @cached_property
+    def agent_sources(self) -> AgentSources:
+        """What the tools of agents read; neither Slack nor a model is needed."""
+        settings = self.settings
+        profiles = VisibleProfiles(self.profiles, settings.prdigest_mcp_profiles)
+        known = KnownProfiles(profiles.list_entries, profiles.get_profile)
+        touches = TouchReports(known, self.contracts, settings.prdigest_concurrency)
+        return AgentSources(
+            archive=self.archive,
+            repositories=self.repositories,
+            get_today=self.get_today,
+            reports=self._kept_reports,
+            list_digest_keys=self.posted_index.list_between,
+            contracts=self.contract_lister,
+            profiles=profiles,
+            touches=touches,
+            planner=self._build_planner(known, touches),
+            suspects=SuspectFinder(
+                self.contract_lister, profiles, lambda: self.sources.background, self.get_today
+            ),
+            name_of=self.name_repository,
+            limiter=stores.RedisRateLimiter(self.expiring_store, settings.prdigest_mcp_calls, self.keyspace),
+            has_profiles=bool(settings.prdigest_mcp_profiles),
+        )
+
+    @property
+    def _kept_reports(self) -> KeptReports:
+        """The reports of summaries that exist; they record and fetch nothing for others."""
+        classes_of = self.paths.get_path_classes
+        reader = KeptSummaryReader(self.entries, self.reader, classes_of)
+        ongoing = OngoingDayCache(self.pulls, self.cache, self.now)
+        builder = DigestBuilder(
+            self.day_lists,
+            reader.read_pull_request,
+            skip_overview,
+            self.reader.load_files,
+            self.settings.prdigest_concurrency,
+            classes_of,
+            DigestDependencies(
+                load_context=self._build_timeline(ongoing.list_merged).load_day_context,
+                is_reduced=self.track_record.is_reduced,
+                review_entries=self._add_kept_reviews,
+            ),
+        )
+        return KeptReports(self.day_lists, reader, builder)
+
+    @cached_property
+    def state_collector(self) -> StoreStateCollector:
+        """The metrics that are read from the store."""
+        reader = StoreStateReader(
+            stores.RedisCache(self.store, self.keyspace),
+            self.due_queue,
+            stores.RedisRunLog(self.store, self.keyspace),
+            self.spending,
+            self.settings.prdigest_daily_budget,
+            stores.RedisProbe(self.store, self.keyspace),
+            self.get_today,
+            self.now,
+        )
+        return StoreStateCollector(reader.read_state)
+
+
+@contextmanager
+def open_app(
+    settings: Settings,
+    now: Callable[[], datetime],
+    sleep: Callable[[float], None],
+    sources: Sources | None = None,
+    response_times: ResponseTimes | None = None,
+    providers: Sequence[ModelProvider] = PROVIDERS,
+    throttle: PostThrottle | None = None,
+) -> Iterator[App]:
+    """Yield the app of a process, and close at the end everything that was opened.
+
+    ``sources`` replaces GitHub and the model. ``providers`` are those whose models may be asked.
+
+    Raises:
+        ConfigurationError: a setting that the chosen cloud needs is missing.
+    """
+    provider, instruments = choose_provider(settings, providers), Instruments()
+    if sources is None:
+        # at the start of every process, not at the first prompt of one
+        get_model_access(settings, provider)
+    with ExitStack() as closing:
+        sources = sources or LiveSources(settings, now, provider, instruments.watch_github_call)
+        closing.callback(sources.close)
+        yield App(
+            settings,
+            now,
+            sleep,
+            provider,
+            sources,
+            closing,
+            response_times or ResponseTimes(),
+            throttle or PostThrottle(),
+            instruments,
+        )
+
+
+# what jobs use; the rest is built on these
+_OF_WORKERS = (
+    "answers", "conversations", "delivery", "destinations", "details", "home", "hit_votes", "lost_jobs",
+    "plan_answers", "previewer", "profile_refresher", "reference_form", "repositories", "subscription_commands",
+    "subscription_forms", "task_modal", "touch_answers", "usage", "vote_marks", "welcomes",
+)  # fmt: skip
+_OF_LISTENERS = (
+    "access_control", "cache", "preview_switches", "question_queue", "repositories", "subscriptions",
+    "thread_muting", "welcomes",
+)  # fmt: skip
+
+
+def prepare_worker(app: App) -> App:
+    """Build what jobs use: a missing setting is told at the start, and threads share what is there."""
+    for name in _OF_WORKERS:
+        getattr(app, name)
+    return app
+
+
+def prepare_listeners(app: App) -> App:
+    """Build what answers Slack, for the same reasons."""
+    for name in _OF_LISTENERS:
+        getattr(app, name)
+    return app

@@ -1,1 +1,0 @@
-"""The services of each process."""

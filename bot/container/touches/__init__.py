@@ -1,1 +1,0 @@
-"""What merges change for others, and what they do to a team's code."""

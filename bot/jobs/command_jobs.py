@@ -1,0 +1,82 @@
+"""The jobs of commands: what a command declares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from bot.app import App
+from bot.domain.conversations.commands import CommandRequest, ParseContext
+from bot.domain.conversations.slack_request import Audience, SlackRequest
+from bot.domain.operations.lane import QueueName
+from bot.render.conversations.greetings import HelpExample
+from bot.services.jobs.declaration import QUICK_RETRIES, JobRetries, JobType
+from bot.services.jobs.job_types import read_slack_request
+from bot.services.jobs.payloads import CommandPayload
+from bot.services.slack.answers.answer import Answer
+
+P = TypeVar("P")
+R = TypeVar("R", bound=CommandRequest)
+
+TextParser = Callable[[str, ParseContext], R]
+
+JobFunction = Callable[[App, P], None]
+AnswerMaker = Callable[[App, R, SlackRequest], Answer | None]
+
+
+@dataclass(frozen=True, slots=True)
+class CommandJob(Generic[P]):
+    """A job type and the function that runs it; another run must continue where the first attempt ended.
+
+    ``run`` may raise errors for which another attempt makes sense: SlackUnavailable, StoreUnavailable,
+    PostingInProgress, RateLimited.
+    """
+
+    type: JobType[P]
+    run: JobFunction[P]
+
+
+@dataclass(frozen=True, slots=True)
+class CommandJobs:
+    """The jobs of the commands, and the examples for the help."""
+
+    jobs: tuple[CommandJob[Any], ...]
+    examples: tuple[HelpExample, ...]
+
+
+def make_command_job_type(
+    name: str,
+    request: type[R],
+    parse: TextParser[R],
+    lane: QueueName = QueueName.QUICK,
+    retries: JobRetries = QUICK_RETRIES,
+) -> JobType[CommandPayload[R]]:
+    """Return the job type that answers a request; ``parse`` reads the payloads of the previous version."""
+
+    def read_old(
+        context: ParseContext, slack_request: Mapping[str, str], text: str, audience: str
+    ) -> CommandPayload[R]:
+        return CommandPayload(read_slack_request(slack_request), parse(text, context), Audience(audience))
+
+    return JobType(name, CommandPayload[request], read_old, lane, retries)  # type: ignore[valid-type]
+
+
+def answer_once(
+    part: str, make: AnswerMaker[R], describe: Callable[[R], str] = lambda request: ""
+) -> JobFunction[CommandPayload[R]]:
+    """Return the function of a job with one answer; ``part`` names it in the store and never changes.
+
+    ``describe`` returns what the bot is doing, shown while an answer takes longer than most.
+
+    A request for a repository that the bot may no longer answer about is refused.
+    """
+
+    def run(app: App, payload: CommandPayload[R]) -> None:
+        def answer() -> Answer | None:
+            request = payload.request.require_known(app.repositories)
+            return make(app, request, payload.asker)
+
+        app.replies.give_answer(payload.asker, part, payload.audience, answer, describe(payload.request))
+
+    return run
