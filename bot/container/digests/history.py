@@ -63,11 +63,6 @@ def build_backfill(base: Foundation, pulls: PullRequests, entries: EntryCache) -
     # a diff and an answer of full length
     max_cost = base.provider.prices.cautious_cost(model, Usage(input=settings.prdigest_diff_tokens, output=6_000))
     summaries = SummaryService(entries.refresh_summary, model, max_cost) if base.sources.has_model else None
-    return build_backfill_for(base, pulls, summaries)
-
-
-def build_backfill_for(base: Foundation, pulls: PullRequests, summaries: SummaryService | None) -> Backfill:
-    """Build the same with other summaries. Raises StoreUnavailable."""
     return Backfill(
         pulls,
         summaries,
@@ -75,5 +70,5 @@ def build_backfill_for(base: Foundation, pulls: PullRequests, summaries: Summary
         RedisBackfillLog(base.store, base.keyspace),
         Throttle(base.sources.list_allowances, base.now, base.sleep),
         base.now,
-        min(base.settings.prdigest_concurrency, _MAX_PARALLEL_READS),
+        min(settings.prdigest_concurrency, _MAX_PARALLEL_READS),
     )

@@ -97,13 +97,6 @@ def build_digest_services(base: Foundation) -> DigestServices:
     )
 
 
-def build_entries_for(base: Foundation, digests: DigestServices, completion: StructuredCompletion) -> EntryCache:
-    """Build the cache of pull requests whose summaries come from another completion, without reviews."""
-    summariser = _build_summariser(base, completion, digests.paths)
-    reader = PullRequestReader(digests.pulls, summariser.summarise_pull_request, digests.paths.get_path_classes)
-    return _build_entries(base, digests.pulls, reader, digests.history, digests.paths, lambda pull: None)
-
-
 def build_pull_requests(base: Foundation) -> PullRequests:
     """Build the source of pull requests, whose files go through the cache. Raises as ``build_digest_services``."""
     return FileCache(base.sources.pulls, base.cache)

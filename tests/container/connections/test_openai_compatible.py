@@ -12,16 +12,14 @@ from redis import Redis
 from bot.container import Foundation, open_foundation
 from bot.container.connections.providers import choose_provider, get_model_access
 from bot.container.costs import build_usage_reader
-from bot.container.digests.batches import build_batch_backfill
 from bot.container.digests.services import build_digest_builder, build_digest_services
 from bot.container.processes.worker import build_worker_services
 from bot.doctor.probe_openers import open_doctor
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question
-from bot.domain.errors import ConfigurationError, UsageError
+from bot.domain.errors import ConfigurationError
 from bot.domain.summaries.fallback import describe_fallback
 from bot.render.operations.usage import format_usage
-from bot.services.history.backfill import CostLimit
 from bot.settings import Settings, UsableSettings, load_settings
 from tests.adapters.worlds import MORNING, ScriptedGitHub
 from tests.doctor.findings import format_findings
@@ -139,12 +137,6 @@ def test_an_answer_is_shown_after_a_tool_was_used_without_reasoning(
     kept = b" ".join(store.dump(key) or b"" for key in store.scan_iter("*"))
     assert b"SECRET THOUGHT" not in kept
     assert "SECRET" not in str(slack.calls)
-
-
-def test_batches_are_refused_with_what_to_do(model_server: OpenAIEmulator) -> None:
-    for base in open_base():
-        with pytest.raises(UsageError, match="takes no message batches here: leave out --batch"):
-            build_batch_backfill(base, CostLimit(1.0))
 
 
 # --- settings
