@@ -575,19 +575,14 @@ class App:
         # a diff and an answer of full length
         longest = Usage(input=settings.prdigest_diff_tokens, output=6_000)
         max_cost = self.provider.prices.cautious_cost(model, longest)
-        return self.build_backfill(
-            SummaryService(self.entries.refresh_summary, model, max_cost) if self.sources.has_model else None
-        )
-
-    def build_backfill(self, summaries: SummaryService | None) -> Backfill:
         return Backfill(
             self.pulls,
-            summaries,
+            SummaryService(self.entries.refresh_summary, model, max_cost) if self.sources.has_model else None,
             self.merge_history,
             stores.RedisBackfillLog(self.store, self.keyspace),
             Throttle(self.sources.list_allowances, self.now, self.sleep),
             self.now,
-            min(self.settings.prdigest_concurrency, _MAX_PARALLEL_READS),
+            min(settings.prdigest_concurrency, _MAX_PARALLEL_READS),
         )
 
     # --- what merges change for others, and what they do to a team's code

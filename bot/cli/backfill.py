@@ -43,11 +43,6 @@ log = logging.getLogger(__name__)
 @timezone_option
 @click.option("--facts", is_flag=True, help="Load history and files only; don't call the model.")
 @click.option(
-    "--batch",
-    is_flag=True,
-    help="Ask for summaries in message batches, at half the price. This may take a day; run it again to continue.",
-)
-@click.option(
     "--max-cost",
     metavar="USD",
     type=click.FloatRange(min=0),
@@ -56,15 +51,11 @@ log = logging.getLogger(__name__)
     help="Maximum cost of summaries.",
 )
 def backfill_command(
-    repo: str | None, since: str, until: str, timezone: str | None, *, facts: bool, batch: bool, max_cost: float
+    repo: str | None, since: str, until: str, timezone: str | None, *, facts: bool, max_cost: float
 ) -> None:
     """Load the history of past days, newest first. Run it again to continue after an interruption."""
     # without a terminal there is no bar, and each day is a line of the log
     with open_command_app("WARNING" if sys.stderr.isatty() else "INFO") as app:
-        # they import the SDKs, which takes most of a second; help must not wait for them
-        from bot.container.digests.batches import build_batch_backfill  # noqa: PLC0415
-
-        _check_batch(facts=facts, batch=batch)
         repository, span = _parse_request(app.settings, repo, since, until, timezone)
         if not (facts or app.sources.has_model):
             click.echo(f"{app.provider.key_variable} is not set: loading history and files only.", err=True)
@@ -73,13 +64,7 @@ def backfill_command(
         try:
             with show_progress_bar("day", "Days") as show:
                 reporter = _ProgressReporter(show, len(span), limit, outcomes)
-                if batch and limit:
-                    batches = build_batch_backfill(app, limit)
-                    filled = batches.fill_days(repository, span, reporter.show_progress)
-                else:
-                    backfill = app.backfill
-                    filled = backfill.fill_days(repository, span, limit, reporter.show_progress)
-                for outcome in filled:
+                for outcome in app.backfill.fill_days(repository, span, limit, reporter.show_progress):
                     reporter.add_outcome(outcome)
         finally:
             # also after an interruption, or when the cost limit is reached
@@ -113,12 +98,6 @@ class _ProgressReporter:
         pulls = sum(outcome.pulls for outcome in self._outcomes)
         summary = sentences.format_total(pulls, self._limit.spent if self._limit else None)
         self._show(len(self._outcomes), self._days, "; ".join(filter(None, (summary, sentence))))
-
-
-def _check_batch(*, facts: bool, batch: bool) -> None:
-    """Raise UsageError if both options are given."""
-    if facts and batch:
-        raise UsageError("--facts asks for no summaries, --batch for all: choose one of them.")
 
 
 def _parse_request(

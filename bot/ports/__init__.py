@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bot.ports.calls import CallWatch, watch_nothing
 from bot.ports.github import DayMerges, PullRequestBackground, PullRequests
-from bot.ports.model.batches import BatchResult, BatchStatus, ModelBatches
 from bot.ports.model.llm import (
     Chat,
     ChatEvent,
@@ -36,7 +35,6 @@ from bot.ports.slack.messages import (
 )
 from bot.ports.source.files import SourceFiles, SourceMirror, SourceSearch, SourceTrees, SourceVersionReader
 from bot.ports.sources import Sources
-from bot.ports.store.batches import BatchStore
 from bot.ports.store.cache import Cache, RateLimiter
 from bot.ports.store.costs import CostLedger, SpendingStore
 from bot.ports.store.deprecations import DeprecationStore
@@ -53,9 +51,6 @@ __all__ = [
     "AnswerDisplays",
     "Attachment",
     "BackfillLog",
-    "BatchResult",
-    "BatchStatus",
-    "BatchStore",
     "Cache",
     "CallWatch",
     "Chat",
@@ -75,7 +70,6 @@ __all__ = [
     "Messenger",
     "Model",
     "ModelAccess",
-    "ModelBatches",
     "ModelConnection",
     "ModelProvider",
     "Post",

@@ -14,12 +14,12 @@ TESTS = Path(__file__).parent.parent
 APART = frozenset(
     (
         "attacks benchmarks browser crash demo deploy emulators evals faults helpers hostile release replay "
-        "simulation upgrade"
+        "simulation"
     ).split()
 )
 
 # slow as a whole: they start processes and wait for them
-_SLOW = frozenset("browser crash demo mcp scenarios simulation upgrade".split())
+_SLOW = frozenset("browser crash demo mcp scenarios simulation".split())
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

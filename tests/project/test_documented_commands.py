@@ -108,7 +108,7 @@ def test_our_command_line_takes_it(
         with command.make_context(name, rest):
             pass
     except click.MissingParameter:
-        # a page may name an option without the others: "`--batch` asks for …"
+        # a page may name an option without the others: "`--facts` loads …"
         assert is_mentioned_only(command, rest)
 
 

@@ -14,7 +14,6 @@ from redis import Redis
 from tests.helpers.documented_commands import RUN_ELSEWHERE, RUN_PAGES, SHELL, find_own, list_blocks, split_line
 from tests.helpers.processes.command import environment, prdigest
 from tests.helpers.world import world
-from tests.upgrade.left_behind import restore_store
 
 # a check fails in a place without subscriptions or tokens of the right scopes, and the command says so
 EXPECTED_CODES: dict[tuple[str, ...], set[int]] = {("doctor",): {0, 1}}
@@ -76,7 +75,6 @@ def test_a_reader_who_types_them_one_after_the_other_gets_through(
     assert len(lines) > 3
     with world(store_url) as there:
         there.github.add("octo/engine")
-        restore_store(store, there.slack.url)
         for line in lines:
             own = find_line_command(page, line) or ()
             if own[:1] == ("import",) and "REDIS_URL=" not in line:

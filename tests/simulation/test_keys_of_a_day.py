@@ -19,7 +19,6 @@ from redis import Redis
 from bot.adapters.caching import BackgroundCache, SourceFileCache
 from bot.adapters.embedded.server import start_embedded_url
 from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
-from bot.adapters.redis.records.batches import RedisBatchStore
 from bot.adapters.redis.records.deprecations import RedisDeprecationStore
 from bot.adapters.redis.records.preview_switches import RedisPreviewSwitches
 from bot.adapters.redis.records.profiles import RedisProfileStore
@@ -45,7 +44,6 @@ from bot.domain.keyspace.keys import (
     TAG_COMMIT,
     find_family,
 )
-from bot.domain.operations.batch import PendingBatch
 from bot.domain.operations.budget import BudgetHold
 from bot.domain.operations.ledger import CallKind, CallOrigin, build_call_entry
 from bot.domain.operations.lost_job import LossReason, LostJob
@@ -191,7 +189,6 @@ def pay_and_lose(store: Redis) -> None:
     paid = build_call_entry(MORNING.date(), CallKind.SUMMARY, CallOrigin.PERSON, Usage(input=10), 0.1)
     spending.settle_hold(BudgetHold("first", 0.1, (account, "2026-03")), 0.1, paid)
     assert spending.reserve_budget(BudgetHold("second", 0.1, (account,)), [(account, 1.0)]) is None
-    RedisBatchStore(store).save("octo/engine", PendingBatch(MORNING, "none", 1, "c0ffee"))
     RedisLostJobStore(store).add(LostJob("7f", "summary", LossReason.ENDLESS, datetime.now(UTC)))
     RedisProbe(store).check_writing()
     SourceFileCache(FileTree(), RedisCache(store)).read_files(REPOSITORY, "c0ffee", ["a.py"])

@@ -8,7 +8,6 @@ from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from bot.adapters.redis.jobs.retries import JobInterruption, JobPostponement, wrap_job
 from bot.adapters.redis.question_queue import RedisQuestionQueue
 from bot.adapters.redis.rate_limiter import RedisRateLimiter
-from bot.adapters.redis.records.batches import RedisBatchStore
 from bot.adapters.redis.records.deprecations import RedisDeprecationStore
 from bot.adapters.redis.records.feedback import RedisFeedbackStore
 from bot.adapters.redis.records.history import RedisBackfillLog, RedisHistoryStore
@@ -42,7 +41,6 @@ __all__ = [
     "JobPostponement",
     "Keyspace",
     "RedisBackfillLog",
-    "RedisBatchStore",
     "RedisCache",
     "RedisCostLedger",
     "RedisDeprecationStore",

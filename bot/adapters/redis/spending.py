@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import cast
 
@@ -19,7 +19,7 @@ from bot.domain.operations.ledger import MICRODOLLARS, LedgerEntry, to_microdoll
 # the end of the mark that a reservation was settled, which counts as no dollars
 _SETTLED = ":settled:0"
 _HOLD_SECONDS = int(BUDGET_HOLDS.lifetime.total_seconds())
-LEDGER_SECONDS = int(COST_LEDGER.lifetime.total_seconds())
+_LEDGER_SECONDS = int(COST_LEDGER.lifetime.total_seconds())
 # KEYS: for each name the counter of spent millionths, then for each name its reservations by the time at which
 # they expire, as a token, a colon and millionths of a dollar. ARGV: the reservation to add, its seconds, the
 # number of names; then for each cap the position of its name, and its millionths
@@ -49,24 +49,11 @@ for i = 1, names do
 end
 return -1
 """
-# the names and amounts of a ledger stand at the end of the arguments, from ``first`` on
-ADD_TO_LEDGER = """
-local function add_to_ledger(key, seconds, first)
-  for i = first, #ARGV, 2 do
-    redis.call('HINCRBY', key, ARGV[i], ARGV[i + 1])
-  end
-  if #ARGV >= first then
-    redis.call('EXPIRE', key, seconds)
-  end
-end
-"""
 # KEYS: as above, and behind them the ledger of the day. ARGV: the reservation, the mark that replaces it, its
 # seconds, the millionths that were spent, the seconds for which the ledger is kept, the number of names, for each
 # name the seconds for which its counter is kept; then the names and amounts for the ledger. With the mark there,
 # the command has come before: the client sends it again if the answer is late, and no call is paid for twice
-_SETTLE_SCRIPT = (
-    ADD_TO_LEDGER
-    + """
+_SETTLE_SCRIPT = """
 local now = tonumber(redis.call('TIME')[1])
 local names = tonumber(ARGV[6])
 if redis.call('ZSCORE', KEYS[names + 1], ARGV[2]) then
@@ -79,10 +66,14 @@ for i = 1, names do
   redis.call('INCRBY', KEYS[i], ARGV[4])
   redis.call('EXPIRE', KEYS[i], ARGV[6 + i])
 end
-add_to_ledger(KEYS[2 * names + 1], ARGV[5], 7 + names)
+for i = 7 + names, #ARGV, 2 do
+  redis.call('HINCRBY', KEYS[2 * names + 1], ARGV[i], ARGV[i + 1])
+end
+if #ARGV >= 7 + names then
+  redis.call('EXPIRE', KEYS[2 * names + 1], ARGV[5])
+end
 return 1
 """
-)
 
 
 class RedisSpendingStore:
@@ -117,10 +108,10 @@ class RedisSpendingStore:
             f"{hold.token}{_SETTLED}",
             self._hold_seconds,
             to_microdollars(dollars),
-            LEDGER_SECONDS,
+            _LEDGER_SECONDS,
             len(hold.names),
             *(int(_find_family(name).lifetime.total_seconds()) for name in hold.names),
-            *(list_amounts(entry) if entry else ()),
+            *(chain(*entry.amounts.items()) if entry else ()),
         ]
         with translate_redis_errors():
             self._settle_script([*self._list_keys(hold), *ledger], arguments)
@@ -159,12 +150,6 @@ class RedisCostLedger:
 
 def _find_family(name: str) -> ExpiringFamily:
     return MONTHLY_SPENDING if is_month_name(name) else SPENDING
-
-
-def list_amounts(entry: LedgerEntry) -> Iterator[str | int]:
-    """Yield each name of an entry, followed by its amount."""
-    for name, amount in entry.amounts.items():
-        yield from (name, amount)
 
 
 def _format_hold(hold: BudgetHold) -> str:

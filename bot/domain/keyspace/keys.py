@@ -298,14 +298,6 @@ COST_LEDGER = ExpiringFamily(
     lifetime=400 * _DAY,
     survives_reset=True,
 )
-# as long as the provider keeps the results
-MODEL_BATCH = ExpiringFamily(
-    pattern="batch:{repository}",
-    type="string",
-    content="the message batch whose results a backfill waits for",
-    lifetime=29 * _DAY,
-    survives_reset=True,
-)
 # after this time, the reservation of a dead process is free again; no call takes half as long
 BUDGET_HOLDS = ExpiringFamily(
     pattern="held:{account}", type="zset", content="reservations, by their end", lifetime=10 * _MINUTE
@@ -391,7 +383,6 @@ FAMILIES: tuple[DurableFamily | ExpiringFamily, ...] = (
     SPENDING,
     MONTHLY_SPENDING,
     COST_LEDGER,
-    MODEL_BATCH,
     BUDGET_HOLDS,
     REQUEST_RATE,
     LEASE,

@@ -25,8 +25,6 @@ class CallKind(StrEnum):
     OVERVIEW = "overview"
     SECOND_READING = "reading"
     QUESTION = "question"
-    BATCH = "batch"
-    """Summaries that were asked for in a message batch, at a lower price."""
 
 
 class CallOrigin(StrEnum):
@@ -114,10 +112,10 @@ class CostTotals:
 
 
 def build_call_entry(
-    date: dt.date, kind: CallKind, origin: CallOrigin, usage: Usage, dollars: float, calls: int = 1
+    date: dt.date, kind: CallKind, origin: CallOrigin, usage: Usage, dollars: float
 ) -> LedgerEntry:
-    """Build the entry of model calls."""
-    amounts = {"calls": calls, "microdollars": to_microdollars(dollars)}
+    """Build the entry of a model call."""
+    amounts = {"calls": 1, "microdollars": to_microdollars(dollars)}
     amounts |= {name: getattr(usage, name) for name in _USAGE_FIELDS}
     return LedgerEntry(
         date, {f"call:{kind}:{origin}:{name}": amount for name, amount in amounts.items() if amount}

@@ -74,12 +74,9 @@ class PriceList:
     """The prices of a provider's models, by name. The cost of a model that is not in it is unknown, never zero.
 
     Without any price, no budget in dollars can count a call.
-
-    ``batch_factor`` is the share of the price that requests of a message batch cost.
     """
 
     prices: Mapping[str, ModelPrice]
-    batch_factor: float = 1.0
 
     def __getitem__(self, model: str) -> ModelPrice | None:
         return self.prices.get(model)
@@ -93,10 +90,6 @@ class PriceList:
         """Return the cost for a budget: a model without known price counts as the most expensive one."""
         price = self[model]
         return max((each.cost(usage) for each in ((price,) if price else self.prices.values())), default=0.0)
-
-    def cautious_batch_cost(self, model: str, usage: Usage) -> float:
-        """Return the same for a request of a message batch."""
-        return self.batch_factor * self.cautious_cost(model, usage)
 
 
 # the prices of a provider that is free of charge, or whose prices are unknown

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from bot.domain.operations.usage import PriceList
-from bot.ports.model.batches import ModelBatches
 from bot.ports.model.llm import ChatModel, Model
 from bot.ports.probes import ModelProbe
 
@@ -52,7 +51,6 @@ class ModelProvider:
     ``is_key_optional``. ``prices`` has at least one model; the most expensive one stands for models that it does
     not list. ``connect`` opens a connection. ``probe`` creates the doctor's check, with the seconds that one call
     may take. Both import what they need when they are called, because SDKs take long to import.
-    ``connect_batches`` opens a connection for message batches; None if the provider has none.
 
     ``required_variables`` are the settings that it needs, each with an example. ``option_variables`` are those
     whose values it gets besides key and address. ``prices_variable`` is the setting with the prices of a provider
@@ -67,7 +65,6 @@ class ModelProvider:
     prices: PriceList
     connect: Callable[[ModelAccess], ModelConnection]
     probe: Callable[[ModelAccess, float], ModelProbe]
-    connect_batches: Callable[[ModelAccess], ModelBatches] | None = None
     is_key_optional: bool = False
     required_variables: Mapping[str, str] = field(default_factory=dict)
     option_variables: tuple[str, ...] = ()

@@ -23,7 +23,6 @@ _KINDS = {
     CallKind.OVERVIEW: "Overviews",
     CallKind.SECOND_READING: "Second reading",
     CallKind.QUESTION: "Questions",
-    CallKind.BATCH: "Summaries in batches, at the batch price",
 }
 _PURPOSES = {
     CallPurpose.SECOND_READING: "the second reading",

@@ -33,14 +33,12 @@ class BackfillAborted(PrdigestError):
 class SummaryService:
     """Writer of summaries: ``summarise`` asks ``model`` for one and caches it.
 
-    A summary of unknown cost counts as ``max_cost`` US dollars. With ``counts_failures``, several in a row end the
-    backfill.
+    A summary of unknown cost counts as ``max_cost`` US dollars.
     """
 
     summarise: Callable[[PullRequest], SummarisedPullRequest]
     model: str
     max_cost: float
-    counts_failures: bool = True
 
     def compute_cost(self, read: SummarisedPullRequest) -> float:
         """Return the US dollars that a summary cost now."""
@@ -55,12 +53,6 @@ class CostLimit:
 
     maximum: float
     spent: float = 0.0
-
-    def build_error(self) -> BackfillAborted:
-        """Return the error for a limit that is reached."""
-        return BackfillAborted(
-            f"The limit of ${self.maximum:.2f} is reached: run the command again to continue, or with --facts."
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +178,7 @@ class _PullRequestReader:
         self._check_limits()
         read = summaries.summarise(pull)
         # a pull request that can't be read is not a failure of the model
-        counts = summaries.counts_failures and not read.summary.is_unread
-        failure = describe_fallback(read.summary.fallback) if counts else ""
+        failure = "" if read.summary.is_unread else describe_fallback(read.summary.fallback)
         with self._lock:
             self._limit.spent += summaries.compute_cost(read)
             self._failures = [*self._failures, failure] if failure else []
@@ -196,7 +187,10 @@ class _PullRequestReader:
     def _check_limits(self) -> None:
         """Raise BackfillAborted if the money is spent, or the model failed five times in a row."""
         if not self._limit.spent < self._limit.maximum:
-            raise self._limit.build_error()
+            raise BackfillAborted(
+                f"The limit of ${self._limit.maximum:.2f} is reached: run the command again to continue, "
+                "or with --facts."
+            )
         if len(self._failures) >= _MAX_FAILURES:
             raise BackfillAborted(
                 f"The model gave no summary {len(self._failures)} times in a row ({self._failures[-1]}): "

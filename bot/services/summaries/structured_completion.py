@@ -83,19 +83,6 @@ class StructuredCompletion:
             cached = self._load_cached(prompt, shape)
             return cached or self._ask_model(prompt, shape)
 
-    def keep_answer(self, fingerprint: str, text: str, shape: type[T]) -> None:
-        """Keep an answer that was asked for elsewhere, by the fingerprint of its prompt.
-
-        Raises:
-            ModelAnswerInvalid: it can't be used.
-        """
-        try:
-            value = shape.model_validate_json(text)
-        except ValidationError as error:
-            problem = describe_validation_error(error)
-            raise ModelAnswerInvalid(f"the model's answer can't be used ({problem})") from error
-        self._cache.put(COMPLETION.build_key(fingerprint), value.model_dump_json(), self._lifetime)
-
     def compute_cost(self, model: str, usage: Usage) -> float | None:
         """Return the cost of an answer or a failure in US dollars, None if a price is unknown."""
         return self._prices.cost(model, usage)

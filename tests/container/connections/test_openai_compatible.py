@@ -11,14 +11,12 @@ from redis import Redis
 
 from bot.app import App, open_app, prepare_worker
 from bot.connections.providers import choose_provider, get_model_access
-from bot.container.digests.batches import build_batch_backfill
 from bot.doctor.probe_openers import open_doctor
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question
-from bot.domain.errors import ConfigurationError, UsageError
+from bot.domain.errors import ConfigurationError
 from bot.domain.summaries.fallback import describe_fallback
 from bot.render.operations.usage import format_usage
-from bot.services.history.backfill import CostLimit
 from bot.settings import Settings, UsableSettings, load_settings
 from tests.adapters.worlds import MORNING, ScriptedGitHub
 from tests.doctor.findings import format_findings
@@ -134,12 +132,6 @@ def test_an_answer_is_shown_after_a_tool_was_used_without_reasoning(
     kept = b" ".join(store.dump(key) or b"" for key in store.scan_iter("*"))
     assert b"SECRET THOUGHT" not in kept
     assert "SECRET" not in str(slack.calls)
-
-
-def test_batches_are_refused_with_what_to_do(model_server: OpenAIEmulator) -> None:
-    for base in open_base():
-        with pytest.raises(UsageError, match="takes no message batches here: leave out --batch"):
-            build_batch_backfill(base, CostLimit(1.0))
 
 
 # --- settings

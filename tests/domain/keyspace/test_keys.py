@@ -86,7 +86,6 @@ EXPIRING = {
     keys.SPENDING.build_key("2026-02-28"): ("spent:2026-02-28", "string", 2 * DAY),
     keys.MONTHLY_SPENDING.build_key("2026-02"): ("month:2026-02", "string", 40 * DAY),
     keys.COST_LEDGER.build_key(date(2026, 2, 28)): ("cost:2026-02-28", "hash", 400 * DAY),
-    keys.MODEL_BATCH.build_key("o/r"): ("batch:o/r", "string", 29 * DAY),
     keys.BUDGET_HOLDS.build_key("2026-02-28"): ("held:2026-02-28", "zset", 10 * MINUTE),
     keys.REQUEST_RATE.build_key("T1:U1"): ("rate:T1:U1", "string", MINUTE),
     keys.LEASE.build_key("schema"): ("lease:schema", "string", 6),
@@ -117,7 +116,6 @@ SURVIVING = {
     "spent:",
     "month:",
     "cost:",
-    "batch:",
 }
 PART = st.text(st.characters(codec="utf-8", exclude_characters=":@"), min_size=1, max_size=8)
 

@@ -17,7 +17,6 @@ from typing import Any
 
 from localslack.loopback import HangUp, Loopback, Request, Response
 
-from tests.emulators.claude.batches import BATCHES_PATH, SIZE_LIMIT, Batches
 from tests.emulators.claude.errors import Rejected, require
 from tests.emulators.claude.limits import check_body, check_request
 from tests.emulators.claude.models import MODELS_PATH, model_answer
@@ -78,12 +77,8 @@ class ClaudeEmulator(Loopback):
 
     ``usages`` has the usage of each answer, in order; of a stream that breaks off, as far as it came. ``latency``
     is seconds before each answer, ``pace`` seconds before each event of a stream. ``respond`` answers whatever
-    ``script`` does not. The prompt cache forgets by ``clock``. ``batches`` are the message batches; their requests
-    are in ``requests`` once they are answered.
+    ``script`` does not. The prompt cache forgets by ``clock``.
     """
-
-    # one more than it takes: the service says itself what is too large
-    max_bytes = SIZE_LIMIT + 1
 
     def __init__(self, api_key: str = "sk-ant-test", clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
@@ -100,7 +95,6 @@ class ClaudeEmulator(Loopback):
         self._steps: deque[Step] = deque()
         self._cache = PromptCache(clock)
         self._thoughts = Thoughts()
-        self.batches = Batches(self._answer_of_batch)
         self._closing = threading.Event()
         self._lock = threading.Lock()
 
@@ -153,8 +147,6 @@ class ClaudeEmulator(Loopback):
         try:
             if request.path.startswith(MODELS_PATH):
                 return model_answer(request, self.api_key)
-            if request.path.startswith(BATCHES_PATH):
-                return self.batches.handle(request, self.api_key, self.url)
             check_request(request, self.api_key)
             body = self._record_request(request)
             check_body(body)
@@ -168,19 +160,6 @@ class ClaudeEmulator(Loopback):
             with self._lock:
                 self.problems.append(f"{type(problem).__name__}: {problem}")
             return error_response(Failure(500, "api_error", f"the test's answer is wrong: {problem}"))
-
-    def _answer_of_batch(self, body: dict[str, Any]) -> Response:
-        """The answer to one request of a batch, which has no connection of its own that could break."""
-        try:
-            require(not body.get("stream"), "stream: streaming is not supported in batches")
-            check_body(body)
-            with self._lock:
-                self.requests.append(body)
-            return self._answer(self._next_step(body), body)
-        except Rejected as refused:
-            return error_response(refused.failure)
-        except HangUp:
-            return error_response(Failure(500, "api_error"))
 
     def _record_request(self, request: Request) -> dict[str, Any]:
         try:

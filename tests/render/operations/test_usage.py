@@ -31,7 +31,7 @@ def totals() -> CostTotals:
     for kind, origin, usage, dollars in (
         (CallKind.SUMMARY, CallOrigin.SCHEDULE, Usage(input=2_000_000, output=20_000), 0.25),
         (CallKind.QUESTION, CallOrigin.PERSON, Usage(input=10_000, cache_read=30_000, output=500), 0.004),
-        (CallKind.BATCH, CallOrigin.TERMINAL, Usage(input=100, output=5), 1.5),
+        (CallKind.OVERVIEW, CallOrigin.TERMINAL, Usage(input=100, output=5), 1.5),
     ):
         amounts.update(build_call_entry(MONTH, kind, origin, usage, dollars).amounts)
     digest = Expense(2, Usage(input=1_000), 0.06, cache_hits=3, cache_misses=1)
@@ -52,7 +52,7 @@ def test_a_reader_sees_what_it_cost_what_for_and_what_is_left() -> None:
         "This month: $1.75 for 3 calls and 2.1 million tokens; no limit is set",
         "Summaries: $0.25 for 1 call and 2.0 million tokens",
         "Questions: under $0.01 for 1 call and 40,500 tokens",
-        "Summaries in batches, at the batch price: $1.50",
+        "Overviews: $1.50",
         "Digests: 1, on average $0.06 and 1,000 tokens",
         "Last digest (octo/engine, Saturday 28 February 2026): $0.06 and 1,000 tokens",
         "75% of summaries came from the cache; 1% of what models read came from their prompt cache",

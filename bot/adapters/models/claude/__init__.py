@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from bot.adapters.models.claude.prices import BEDROCK_PRICES, CLAUDE_PRICES
-from bot.ports import ModelAccess, ModelBatches, ModelConnection, ModelProvider
+from bot.ports import ModelAccess, ModelConnection, ModelProvider
 from bot.ports.probes import ModelProbe
 
 # the settings of clouds
@@ -38,14 +38,6 @@ def _open_cloud(cloud: str, access: ModelAccess) -> ModelConnection:
 
         make_client, naming = CLOUDS[cloud]
         return ClaudeConnection(make_client(access, SILENCE_SECONDS), CLOUD_ADVICE, naming.name_model)
-
-
-def _open_batches(access: ModelAccess) -> ModelBatches:
-    """Open a connection for message batches. This imports the SDK."""
-    with _keep_objects():
-        from bot.adapters.models.claude.batches import ClaudeBatches  # noqa: PLC0415
-
-        return ClaudeBatches(access)
 
 
 @contextmanager
@@ -90,7 +82,6 @@ CLAUDE = ModelProvider(
     prices=CLAUDE_PRICES,
     connect=_open_connection,
     probe=_make_probe,
-    connect_batches=_open_batches,
 )
 
 BEDROCK = ModelProvider(

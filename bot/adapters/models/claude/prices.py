@@ -21,9 +21,7 @@ CLAUDE_PRICES = PriceList(
         "claude-sonnet-5-5": _make_price(2.0, 10.0),
         # half of the usual share for what is read from the cache: 0.20 dollars per million tokens
         "claude-opus-5-5": _make_price(4.0, 20.0, cache_read=0.05),
-    },
-    # message batches cost half, input and output alike (docs.anthropic.com, "Batch processing")
-    batch_factor=0.5,
+    }
 )
 
 # a model has two names at Bedrock. Clouds have price lists of their own, which may differ by region; budgets count

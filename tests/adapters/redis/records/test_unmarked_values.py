@@ -15,14 +15,12 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisRunLog, RedisSubscriptionStore
-from bot.adapters.redis.records.batches import RedisBatchStore
 from bot.adapters.redis.records.history import RedisBackfillLog
 from bot.adapters.redis.records.profiles import RedisProfileStore
 from bot.adapters.redis.records.touches import RedisTouchStore
 from bot.domain.contract.models import ChangeKind
 from bot.domain.errors import StoreUnavailable
 from bot.domain.history.backfill import BackfillRecord
-from bot.domain.operations.batch import PendingBatch
 from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.profile.entries import ProfileEntry
 from bot.domain.pull_requests.reference import Reference
@@ -40,7 +38,7 @@ SUBSCRIPTION = Subscription("C1", REPOSITORY, Timing(dt.time(9), ZoneInfo("Europ
 
 @dataclass(frozen=True)
 class Case:
-    """A key with the old text in it (a field of a hash, the value or a line), and how it is read and written."""
+    """A key with the old text in it (a field of a hash, a value or a line), and how it is read and written."""
 
     key: str
     type: str
@@ -51,7 +49,7 @@ class Case:
     field: str = "x"
 
     def plant(self, store: Redis, text: str) -> None:
-        value = text if self.type == "bare" else f"p{text}"
+        value = f"p{text}"
         match self.type:
             case "hash":
                 store.hset(self.key, self.field, value)
@@ -99,14 +97,6 @@ CASES = {
         lambda store: RedisProfileStore(store).get_entry("ascend"),
         lambda store, value: RedisProfileStore(store).put(value),
         "ascend",
-    ),
-    "batch": Case(
-        f"batch:{NAME}",
-        "bare",
-        f'{{"begun_at":{_AT},"model":"claude","count":3,"content":"c0ffee","name":"msgbatch_1"}}',
-        PendingBatch(NOON, "claude", 3, "c0ffee", "msgbatch_1"),
-        lambda store: RedisBatchStore(store).load(NAME),
-        lambda store, value: RedisBatchStore(store).save(NAME, value),
     ),
     "subscription": Case(
         "subscriptions",

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from redis import Redis
 
-import bot.container
+import bot.app
 from bot.adapters.redis.rate_limiter import RedisRateLimiter
 from bot.adapters.redis.records.thread_states import RedisThreadStateStore
 from bot.adapters.redis.server.connection import RedisCache
@@ -117,12 +117,14 @@ NEEDS = ("migrate_schema", "make_broker", "StoreTransfer")
 WITHOUT_KEYS = ("RedisTimeouts",)
 
 
+def name_function(call: ast.Call) -> str:
+    return ast.unparse(call.func).rpartition(".")[2]
+
+
 def calls(tree: ast.AST) -> list[ast.Call]:
-    call_nodes = [
-        node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    ]
-    users = [call for call in call_nodes if call.func.id.startswith("Redis") or call.func.id in NEEDS]  # type: ignore[attr-defined]
-    return [call for call in users if call.func.id not in WITHOUT_KEYS]  # type: ignore[attr-defined]
+    every = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    users = [call for call in every if name_function(call).startswith("Redis") or name_function(call) in NEEDS]
+    return [call for call in users if name_function(call) not in WITHOUT_KEYS]
 
 
 def has_keys(call: ast.Call) -> bool:
@@ -131,12 +133,8 @@ def has_keys(call: ast.Call) -> bool:
 
 
 def test_all_that_the_wiring_builds_on_the_store_gets_the_keyspace() -> None:
-    folder = Path(bot.container.__file__).parent
-    files = [
-        *folder.rglob("*.py"),
-        folder.parent / "doctor" / "probe_openers.py",
-        *(folder.parent / "jobs").glob("*.py"),
-    ]
+    folder = Path(bot.app.__file__).parent
+    files = [folder / "app.py", folder / "doctor" / "probe_openers.py", *(folder / "jobs").glob("*.py")]
     every = [(file.name, call) for file in files for call in calls(ast.parse(file.read_text()))]
     assert len(every) > 20
     assert [(name, ast.unparse(call)) for name, call in every if not has_keys(call)] == []
