@@ -22,7 +22,6 @@ from bot.container.questions import (
 )
 from bot.container.records import build_answered_requests, build_earlier_answers
 from bot.container.schedule import ScheduleServices, build_schedule_services
-from bot.container.steps import StepServices, build_step_services
 from bot.container.subscriptions import SubscriptionServices, build_subscription_services
 from bot.container.touches.services import TouchServices, build_touch_services
 from bot.domain.conversations.commands import AllowedRepositories
@@ -64,7 +63,6 @@ class WorkerServices:
     task_modal: TaskModal
     usage: UsageReader
     previews: PreviewServices
-    steps: StepServices
 
 
 def build_worker_services(base: Foundation) -> WorkerServices:
@@ -107,7 +105,6 @@ def build_worker_services(base: Foundation) -> WorkerServices:
         task_modal=TaskModal(touches.tasks, SlackViews(base.slack), replies, repositories),
         usage=build_usage_reader(base, digests.costs),
         previews=build_preview_services(base, repositories, digests, touches),
-        steps=build_step_services(base, repositories, digests, deliveries),
     )
 
 
