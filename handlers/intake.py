@@ -105,17 +105,6 @@ class RequestIntake:
                 accept()
             self._remember_reply(request, "")
 
-    def handle_step(self, origin: SlackRequest, accept: Callable[[str], None]) -> None:
-        """Accept a step of a workflow once. ``accept`` gets the reason why it may not run, empty if it may.
-
-        Raises:
-            StoreUnavailable: nothing was enqueued. Slack gets no acknowledgement and delivers the event again.
-        """
-        with identify_request(origin.reference):
-            if self.cache.get(_build_cache_key(origin)) is None:
-                accept(self.access_control.explain_refusal(origin))
-                self._remember_reply(origin, "")
-
     def _take_event(self, request: SlackRequest, accept: Callable[[], str | None], *, is_named: bool) -> None:
         """Accept an event that is not known yet. Raises StoreUnavailable."""
         if not is_named and self.access_control.explain_exclusion(request):

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from bot.domain.operations.app_manifest import LINK_EVENT, STEP_EVENT
+from bot.domain.operations.app_manifest import LINK_EVENT
 from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.render.subscriptions.form import FORM
 from bot.render.subscriptions.form_context import read_form_context
@@ -97,17 +97,6 @@ class _LinkSharedEvent(_Event):
     source: str | None = None
     thread_ts: _Ts | None = None
     links: list[_Link]
-
-
-class _Function(_PayloadModel):
-    callback_id: _Id
-
-
-class _FunctionExecutedEvent(_Event):
-    function: _Function
-    function_execution_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,100}$")]
-    inputs: _Object
-    bot_access_token: str | None = None
 
 
 class _User(_PayloadModel):
@@ -209,7 +198,6 @@ _EVENT_MODELS: dict[str, type[_Event]] = {
     "app_mention": _MessageEvent,
     "message": _MessageEvent,
     "app_home_opened": _HomeOpenedEvent,
-    STEP_EVENT: _FunctionExecutedEvent,
     LINK_EVENT: _LinkSharedEvent,
     "member_joined_channel": _MemberJoinedEvent,
 }

@@ -97,17 +97,6 @@ def parse_poster(body: Payload, event: Payload) -> SlackRequest:
     )
 
 
-def parse_step(body: Payload, event: Payload, channel: str) -> SlackRequest:
-    """Return the request of a step of a workflow in a channel. Slack names no user."""
-    return SlackRequest(
-        key=build_request_name("workflow", _get_text(event, "function_execution_id")),
-        team=_get_text(body, "team_id"),
-        channel=channel,
-        user="",
-        message=_get_text(event, "event_ts"),
-    )
-
-
 def parse_action(body: Payload) -> SlackRequest:
     """Return the request of a click or a submitted form.
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import click
 
 from bot.cli.grouped_help import format_example
-from bot.domain.operations.app_manifest import add_previews, add_steps
+from bot.domain.operations.app_manifest import add_previews
 from bot.settings import load_settings
 
 # the folder of the wheel, and the top of a checkout, which has no copy in that folder
@@ -22,16 +22,11 @@ _SHIPPED_FOLDERS = (Path(__file__).parents[1] / "shipped", Path(__file__).parent
     epilog=format_example("prdigest manifest > manifest.json"),
 )
 @click.option("--previews", is_flag=True, help="With what previews of links need, which are off without it.")
-@click.option("--steps", is_flag=True, help="With the steps for Workflow Builder, which needs a paid plan.")
-def manifest_command(*, previews: bool, steps: bool) -> None:
+def manifest_command(*, previews: bool) -> None:
     """Print the manifest for creating the Slack app."""
     content = _read_shipped_file("manifest.json")
-    if previews or steps:
-        manifest = json.loads(content)
-        if previews:
-            manifest = add_previews(manifest, urlsplit(load_settings().github_web_url).netloc)
-        if steps:
-            manifest = add_steps(manifest)
+    if previews:
+        manifest = add_previews(json.loads(content), urlsplit(load_settings().github_web_url).netloc)
         content = f"{json.dumps(manifest, indent=2)}\n".encode()
     click.echo(content, nl=False)
 

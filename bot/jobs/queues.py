@@ -17,7 +17,7 @@ from bot.app import App
 from bot.domain.errors import StoreUnavailable
 from bot.domain.operations.lane import QueueName
 from bot.domain.operations.lost_job import LossReason
-from bot.jobs import asker_jobs, lost_jobs, preview_jobs, schedule_jobs, step_jobs, subscription_jobs
+from bot.jobs import asker_jobs, lost_jobs, preview_jobs, schedule_jobs, subscription_jobs
 from bot.jobs.command_jobs import CommandJobs
 from bot.jobs.correlation import JobCorrelation
 from bot.jobs.job_runner import JobHandler, JobRunner
@@ -104,7 +104,6 @@ class DramatiqJobQueue:
         yield from asker_jobs.list_jobs(commands.examples)
         yield from subscription_jobs.SUBSCRIPTION_JOBS
         yield from preview_jobs.list_jobs(self)
-        yield from step_jobs.list_jobs()
         yield from schedule_jobs.list_jobs(self)
         yield from lost_jobs.list_jobs(self)
 

@@ -51,7 +51,7 @@ ASKING_NOBODY = (
     ("--help",),
     ("report", "--help"),
     ("manifest",),
-    ("manifest", "--previews", "--steps"),
+    ("manifest", "--previews"),
     ("env",),
     ("demo", "--text"),
 )

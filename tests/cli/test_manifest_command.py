@@ -19,19 +19,13 @@ def test_without_options_it_is_the_file_itself() -> None:
     assert show() == (ROOT / "manifest.json").read_text()
 
 
-def test_each_option_adds_what_its_feature_needs_and_no_more() -> None:
-    plain, previews, steps, both = (
-        json.loads(show(*options)) for options in ((), ("--previews",), ("--steps",), ("--previews", "--steps"))
-    )
-    scopes = [each["oauth_config"]["scopes"]["bot"] for each in (plain, previews, steps, both)]
+def test_previews_add_what_they_need_and_no_more() -> None:
+    plain, previews = json.loads(show()), json.loads(show("--previews"))
+    scopes = [each["oauth_config"]["scopes"]["bot"] for each in (plain, previews)]
     assert set(scopes[1]) - set(scopes[0]) == {"links:read", "links:write"}
-    assert scopes[2] == scopes[0]
-    assert scopes[3] == scopes[1]
-    assert both["features"]["unfurl_domains"] == ["github.com"]
-    assert both["functions"] == steps["functions"]
-    assert "functions" not in previews
-    events = [each["settings"]["event_subscriptions"]["bot_events"] for each in (plain, both)]
-    assert set(events[1]) - set(events[0]) == {"link_shared", "function_executed"}
+    assert previews["features"]["unfurl_domains"] == ["github.com"]
+    events = [each["settings"]["event_subscriptions"]["bot_events"] for each in (plain, previews)]
+    assert set(events[1]) - set(events[0]) == {"link_shared"}
 
 
 def test_the_domain_is_that_of_your_own_github(monkeypatch: pytest.MonkeyPatch) -> None:

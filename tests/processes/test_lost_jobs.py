@@ -57,7 +57,6 @@ OPERATORS_ONLY = {
     "refresh_profile",
     "link_previews",
     "link_preview_check",
-    "workflow_step",
 }
 
 
@@ -178,7 +177,7 @@ ALL = (
     *("preview", "questions", "long_risks", "overview", "digest", "deliver", "mend", "watch", "amend"),
     *("contract", "long_contract", "touches", "long_touches", "touch_score", "hit_votes", "refresh_profile"),
     *("usage", "reference_form", "agent_task"),
-    *("link_preview_check", "link_preview_switch", "link_previews", "workflow_step"),
+    *("link_preview_check", "link_preview_switch", "link_previews"),
     *("broke", "since", "upgrade", "deprecations"),
 )
 

@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from bot.cli import cli
 from bot.demo.sample.sources import SAMPLE_NOTE, SampleSources
-from bot.domain.operations.app_manifest import LINK_EVENT, add_previews, add_steps
-from bot.domain.operations.workflow_steps import StepName
+from bot.domain.operations.app_manifest import LINK_EVENT, add_previews
 from handlers.commands.registry import COMMANDS, CommandRegistry
 from handlers.shortcuts import SHORTCUTS
 from tests.helpers.builders import SHARED, needs_shared
@@ -62,13 +61,9 @@ class TestManifest:
         told = settings["event_subscriptions"]["bot_events"]
         own = ["app_home_opened", "app_mention", "member_joined_channel"]
         assert [name.partition(".")[0] for name in told] == [*own, *["message"] * 4]
-        assert set(told).isdisjoint({"link_shared", "function_executed"})
+        assert LINK_EVENT not in told
         all_told = add_previews(self.manifest, "github.com")["settings"]["event_subscriptions"]["bot_events"]
         assert list(dict.fromkeys(name.partition(".")[0] for name in all_told)) == sorted(heard)
-        added = add_steps(self.manifest)
-        assert set(added["functions"]) == {name.value for name in StepName}
-        assert (added["settings"]["function_runtime"], added["settings"]["org_deploy_enabled"]) == ("remote", True)
-        assert added["oauth_config"] == self.manifest["oauth_config"]
         assert self.manifest["features"]["app_home"]["home_tab_enabled"]
         # without their scopes Slack sends none of them
         kinds = {f"{name.partition('.')[2]}:history" for name in told if name.startswith("message.")}

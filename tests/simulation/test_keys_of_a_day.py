@@ -39,8 +39,6 @@ from bot.domain.keyspace.keys import (
     MODULE_OUTLINE,
     OTHER_PREVIEWER,
     RELEASES,
-    STEP_RUN,
-    STEP_TOKEN,
     TAG_COMMIT,
     find_family,
 )
@@ -61,7 +59,7 @@ from bot.services.previews.link_preview import LINK_PREVIEW_CODEC, LinkPreview
 from bot.services.review.conversation import ReviewCost
 from bot.services.review.kept_reviews import BugReviews
 from bot.services.review.reviewer import BugReviewer, ReviewResult
-from bot.services.steps.step_run import STEP_RUN_CODEC, StepRun
+from bot.services.touches.decisions import TouchDecisions
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import REPOSITORY, pull
 from tests.helpers.data.sample_team import ZONE, SampleTeam, start_bot
@@ -221,16 +219,12 @@ def keep_a_profile(store: Redis) -> None:
         cache.put(family.build_key(*parts), "{}", family.lifetime)
 
 
-def preview_and_step(store: Redis) -> None:
-    """Write what previews of links and steps of workflows leave; the sample day has none."""
+def preview_links(store: Redis) -> None:
+    """Write what previews of links leave; the sample day has none."""
     RedisPreviewSwitches(store).put("C0TEAM", PreviewSwitch(is_on=True, user=YOU, at=MORNING))
     previews = RedisRecordStore(store, LINK_PREVIEW_CODEC, LINK_PREVIEW.lifetime)
     previews.claim(LINK_PREVIEW.build_key("C0TEAM", "ab12"), LinkPreview(), LinkPreview().plan("1.1"))
-    steps = RedisRecordStore(store, STEP_RUN_CODEC, STEP_RUN.lifetime)
-    steps.save(STEP_RUN.build_key("Fx1"), StepRun(), StepRun().fail("No such day."))
-    cache = RedisCache(store)
-    for family, part in ((OTHER_PREVIEWER, "C0TEAM"), (STEP_TOKEN, "Fx1")):
-        cache.put(family.build_key(part), "A0OTHER", family.lifetime)
+    RedisCache(store).put(OTHER_PREVIEWER.build_key("C0TEAM"), "A0OTHER", OTHER_PREVIEWER.lifetime)
 
 
 class QuietBackground:
@@ -261,7 +255,7 @@ def seen_keys(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
             live_a_day(team)
             pay_and_lose(store)
             keep_a_profile(store)
-            preview_and_step(store)
+            preview_links(store)
             observations.look()
         yield observations
 

@@ -9,7 +9,6 @@ from bot.adapters.slack.link_cards import SlackLinkCards
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.adapters.slack.post_throttle import PostThrottle
 from bot.adapters.slack.scopes import SCOPES
-from bot.adapters.slack.step_reporter import SlackStepReporter
 from bot.adapters.slack.thread_reader import SlackThreads
 from bot.adapters.slack.workspace_directory import SlackHomePublisher, SlackWorkspaceDirectory
 
@@ -21,7 +20,6 @@ __all__ = [
     "SlackHomePublisher",
     "SlackLinkCards",
     "SlackMessenger",
-    "SlackStepReporter",
     "SlackThreads",
     "SlackViews",
     "SlackWorkspaceDirectory",

@@ -127,18 +127,6 @@ OTHER_PREVIEWER = ExpiringFamily(
     lifetime=28 * _DAY,
 )
 
-# longer than Slack repeats an event, and than a job is retried
-STEP_RUN = ExpiringFamily(
-    pattern="step:{execution}", type="hash", content="the result of a step of a workflow", lifetime=_DAY
-)
-# longer than anybody works on a step, and than a workflow waits for one
-STEP_TOKEN = ExpiringFamily(
-    pattern="steptoken:{execution}",
-    type="string",
-    content="the token of the workflow that waits for a step",
-    lifetime=_HOUR,
-)
-
 # --- the clock and its reports
 
 LAST_TICK = ExpiringFamily(
@@ -357,8 +345,6 @@ FAMILIES: tuple[DurableFamily | ExpiringFamily, ...] = (
     ANSWER_INPUTS,
     LINK_PREVIEW,
     OTHER_PREVIEWER,
-    STEP_RUN,
-    STEP_TOKEN,
     LAST_TICK,
     DIGEST_ATTEMPT,
     INCIDENT,

@@ -232,10 +232,3 @@ def format_missing_file(title: str) -> str:
 def format_refused_file(title: str) -> str:
     """Return that Slack refused the file of an answer."""
     return f"{title}: Slack refuses this file. Someone who runs this bot can give it the scope files:write."
-
-
-# steps of workflows
-
-STEP_WITHOUT_CHANNEL = "There is no channel: fill in one that I am in."
-STEP_WITHOUT_QUESTION = "There is no question: fill in what the step should ask."
-STEP_DAY_NOT_OVER = "That day is not over yet: leave the day empty for yesterday."

@@ -39,7 +39,6 @@ from bot.services.jobs.payloads import (
     PreviewSwitchPayload,
     ProfilePayload,
     RepositoryPayload,
-    StepPayload,
     SubscriptionPayload,
     ThreadPayload,
     VotePayload,
@@ -149,8 +148,6 @@ SWITCH_LINK_PREVIEWS = JobType("link_preview_switch", PreviewSwitchPayload)
 SHOW_LINK_PREVIEWS = JobType("link_previews", LinksPayload, retries=JobRetries(3))
 # other apps show their cards within seconds
 CHECK_LINK_PREVIEWS = JobType("link_preview_check", LinksPayload, retries=JobRetries(3), delay=5 * SECOND)
-# a digest takes minutes, as an answer does
-RUN_STEP = JobType("workflow_step", StepPayload, lane=QueueName.LONG, retries=LONG_RETRIES)
 ANSWER_QUESTIONS = JobType("questions", ThreadPayload, _read_place, QueueName.TALK)
 # the schedule enqueues failed jobs again; retries here are for an unavailable store only
 DELIVER_DIGEST = JobType("deliver", DeliveryPayload, _read_delivery, QueueName.LONG, JobRetries(20))

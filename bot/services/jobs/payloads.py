@@ -9,9 +9,7 @@ from typing import Generic, TypeVar
 from bot.domain.conversations.commands import CommandRequest
 from bot.domain.conversations.requests.preview_request import PreviewAction
 from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.conversations.step_inputs import StepInputs
 from bot.domain.operations.lost_job import LostJob
-from bot.domain.operations.workflow_steps import StepName
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector, SubscriptionVerb
@@ -187,21 +185,6 @@ class LinksPayload:
 
     place: MessagePlace
     urls: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class StepPayload:
-    """A step of a workflow, by the id of its execution.
-
-    ``origin`` has the workspace and the channel, and no user: Slack does not say who started the workflow.
-    ``refusal`` is why the step may not run, empty if it may.
-    """
-
-    execution: str
-    name: StepName
-    inputs: StepInputs
-    origin: SlackRequest
-    refusal: str = ""
 
 
 @dataclass(frozen=True, slots=True)

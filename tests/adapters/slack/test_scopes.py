@@ -9,7 +9,7 @@ from itertools import product
 from localslack.methods.registry import METHODS
 
 from bot.adapters.slack.scopes import SCOPES
-from bot.domain.operations.app_manifest import PREVIEW_SCOPES, add_previews, add_steps
+from bot.domain.operations.app_manifest import PREVIEW_SCOPES, add_previews
 from tests.emulators.slack.server import SCOPES as GIVEN
 from tests.helpers.processes.command import ROOT
 
@@ -32,7 +32,7 @@ def test_every_kind_of_conversation_is_heard_that_may_be_read() -> None:
 
 # a helper of the SDK, and what it calls
 UPLOAD = {"files_upload_v2": {"files.completeUploadExternal", "files.getUploadURLExternal"}}
-_CALL = re.compile(r"(?<=\.)(?:apps|assistant|auth|chat|conversations|files|functions|reactions|users|views)_\w+")
+_CALL = re.compile(r"(?<=\.)(?:apps|assistant|auth|chat|conversations|files|reactions|users|views)_\w+")
 
 
 def read_uses() -> dict[str, set[str]]:
@@ -54,7 +54,7 @@ def list_methods() -> set[str]:
 
 
 def test_the_page_has_each_method_and_event_and_no_other() -> None:
-    manifest = add_steps(add_previews(json.loads((ROOT / "manifest.json").read_text()), "github.com"))
+    manifest = add_previews(json.loads((ROOT / "manifest.json").read_text()), "github.com")
     events = set(manifest["settings"]["event_subscriptions"]["bot_events"])
     written = read_uses().keys() - {"method or event", "slash commands, shortcuts", "---"}
     assert written == list_methods() | events

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -12,11 +11,10 @@ from typing import Any
 from localslack.loopback import HangUp
 from localslack.users.person import Delivery, Person
 
-from bot.domain.operations.app_manifest import add_steps
 from tests.crash.conftest import DAY, Site, site_on
 from tests.crash.overlap import StoreSlot, overlapping
 from tests.helpers.checks import eventually
-from tests.helpers.processes.command import ROOT, Process
+from tests.helpers.processes.command import Process
 
 RISKY_DAY = "2026-03-01"
 
@@ -142,38 +140,3 @@ def killed_in_calls_to_slack(site: Site, *, is_there: bool) -> None:
 @overlapping(both)
 def test_a_worker_killed_in_a_call_to_slack_leaves_each_answer_once(sites: tuple[Site, Site]) -> None:
     in_both(sites, killed_in_calls_to_slack)
-
-
-def killed_while_a_step_is_reported(site: Site, *, is_there: bool) -> None:
-    """``is_there`` here: on the way back, with Slack's answer lost; else on the way there, after the work."""
-    slack = site.world.slack
-    slack.declare_steps(add_steps(json.loads((ROOT / "manifest.json").read_text()))["functions"])
-    web, victim = site.pair()
-    reported: list[str] = []
-
-    def die(method: str, arguments: dict[str, Any]) -> None:
-        if method == "functions.completeSuccess":
-            reported.append(arguments["function_execution_id"])
-            if len(reported) == 1:
-                victim.kill()
-                victim.wait(timeout=10)
-                raise HangUp
-
-    if is_there:
-        slack.after = die
-    else:
-        slack.before = die
-    delivery = site.person(web).run_step("post_digest", {"channel_id": slack.home, "day": DAY})
-    execution = delivery.payload["event"]["function_execution_id"]
-    eventually(lambda: reported)
-    site.worker()
-    eventually(lambda: len(reported) >= 2 and slack.get_step(execution).state == "COMPLETED", 60)
-    assert len([each for each in slack.list_messages(slack.home) if "bot_id" in each]) == 1
-    assert slack.get_step(execution).outputs["link"]
-    # Slack took one report; another one was refused at most
-    assert len(reported) == 2
-
-
-@overlapping(both)
-def test_a_worker_killed_while_it_reports_a_step_leaves_one_digest_and_one_end(sites: tuple[Site, Site]) -> None:
-    in_both(sites, killed_while_a_step_is_reported)

@@ -48,8 +48,6 @@ EXPIRING = {
     keys.ANSWER_INPUTS.build_key("C1", "1.5"): ("answered:C1:1.5", "string", 30 * DAY),
     keys.LINK_PREVIEW.build_key("C1", "ab12"): ("preview:C1:ab12", "hash", 7 * DAY),
     keys.OTHER_PREVIEWER.build_key("C1"): ("unfurled:C1", "string", 28 * DAY),
-    keys.STEP_RUN.build_key("Fx1"): ("step:Fx1", "hash", DAY),
-    keys.STEP_TOKEN.build_key("Fx1"): ("steptoken:Fx1", "string", HOUR),
     keys.LAST_TICK.build_key(): ("clock:ticked", "string", DAY),
     keys.DIGEST_ATTEMPT.build_key("5d2cea88", "2026-03-01T17:00:00+00:00"): (
         "sent:5d2cea88:2026-03-01T17:00:00+00:00",

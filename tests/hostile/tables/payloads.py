@@ -96,19 +96,6 @@ def links(person: Person) -> tuple[str, Json]:
     return kind, {**sent, "event": event}
 
 
-def step(person: Person) -> tuple[str, Json]:
-    kind, sent = mention(person)
-    event = {
-        "type": "function_executed",
-        "function": {"callback_id": "post_digest"},
-        "inputs": {"channel_id": "C0DIGEST"},
-        "function_execution_id": "Fx0001",
-        "bot_access_token": "xwfp-1",
-        "event_ts": sent["event"]["event_ts"],
-    }
-    return kind, {**sent, "event": event}
-
-
 def home(person: Person) -> tuple[str, Json]:
     return "events_api", person.open_home().payload
 
@@ -182,15 +169,6 @@ CHANGES: dict[str, tuple[Make, Change]] = {
     ),
     "authorizations that are no list": (mention, _with(7, "authorizations")),
     "authorizations of numbers": (mention, _with([7], "authorizations")),
-    "step without a function": (step, _without("event", "function")),
-    "step of a function that is no object": (step, _with("post_digest", "event", "function")),
-    "step without its name": (step, _with({}, "event", "function")),
-    "step without inputs": (step, _without("event", "inputs")),
-    "step whose inputs are a list": (step, _with([], "event", "inputs")),
-    "step without its execution": (step, _without("event", "function_execution_id")),
-    "step with a key as its execution": (step, _with("Fx1:subscriptions", "event", "function_execution_id")),
-    "step with a long execution": (step, _with("F" * 5_000, "event", "function_execution_id")),
-    "step whose token is an object": (step, _with({}, "event", "bot_access_token")),
     "links without channel": (links, _without("event", "channel")),
     "links of a channel that is a list": (links, _with([], "event", "channel")),
     "links without the time of their message": (links, _without("event", "message_ts")),

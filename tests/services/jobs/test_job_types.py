@@ -25,12 +25,10 @@ from bot.domain.conversations.requests.preview_request import PreviewAction
 from bot.domain.conversations.requests.touch_requests import ContractRequest, TouchesRequest, TouchScoreRequest
 from bot.domain.conversations.requests.usage_request import UsageRequest
 from bot.domain.conversations.slack_request import Audience
-from bot.domain.conversations.step_inputs import StepInputs
 from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.errors import UsageError
 from bot.domain.keyspace.keys import ANSWER_PROGRESS
 from bot.domain.operations.lost_job import LossReason, LostJob
-from bot.domain.operations.workflow_steps import StepName
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
@@ -93,10 +91,6 @@ CASES: list[tuple[JobType[Any], Any]] = [
     (
         kinds.SHOW_LINK_PREVIEWS,
         made.LinksPayload(MessagePlace("C1", "1.2", "1.0"), ("https://github.com/a/b/pull/7",)),
-    ),
-    (
-        kinds.RUN_STEP,
-        made.StepPayload("Fx1", StepName.ASK, StepInputs("C1", question="why?"), ASKER, "not now"),
     ),
     (kinds.CHECK_LINK_PREVIEWS, made.LinksPayload(MessagePlace("C1", "1.2"))),
     (
