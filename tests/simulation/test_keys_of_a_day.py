@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from bot.services.decisions import TouchDecisions
 from redis import Redis
 
 from bot.adapters.caching import BackgroundCache, SourceFileCache

@@ -22,7 +22,6 @@ from itertools import count
 from random import Random
 from typing import Any, cast
 
-from bot.services.permissions import SubscriptionPermissions
 from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
@@ -39,6 +38,7 @@ from bot.services.jobs.job_types import DELIVER_DIGEST
 from bot.services.slack.access_control import AccessControl, AccessRules
 from bot.services.subscriptions.editor import SubscriptionEditor
 from bot.services.subscriptions.incidents import IncidentReporter
+from bot.services.subscriptions.permissions import SubscriptionPermissions
 from bot.services.subscriptions.repository import SubscriptionRepository
 from bot.services.subscriptions.scheduler import DigestScheduler
 from tests.helpers.builders import REPOSITORY

@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from bot.services.decisions import TouchDecisions
 from github import Auth
 from redis import Redis
 
@@ -27,6 +26,7 @@ from bot.services.contract.reader import ContractReader
 from bot.services.digest.touched_day import MoveReader
 from bot.services.profile.refresher import LOOK_BACK, ProfileRefresher, ProfileSources, build_entry
 from bot.services.profile.registry import ProfileRegistry
+from bot.services.touches.decisions import TouchDecisions
 from bot.services.touches.kept_contracts import KeptContracts
 from tests.adapters.worlds import ScriptedGitHub
 from tests.emulators.github.server import pull

@@ -8,7 +8,6 @@ from datetime import datetime, time, timedelta
 from typing import Any, cast
 
 from bot.services.budget import Budget
-from bot.services.delivery import DeliveryLogs, DigestDelivery
 from localslack.state.workspace import Json
 from redis import Redis
 
@@ -30,6 +29,7 @@ from bot.services.digest.poster import DigestPoster
 from bot.services.digest.records import DigestRecords
 from bot.services.jobs.job_types import DELIVER_DIGEST, REPAIR_DIGEST
 from bot.services.jobs.payloads import DeliveryPayload, DigestPayload
+from bot.services.subscriptions.delivery import DeliveryLogs, DigestDelivery
 from bot.services.subscriptions.incidents import IncidentReporter
 from bot.services.subscriptions.repository import SubscriptionRepository
 from bot.services.subscriptions.scheduler import DigestScheduler

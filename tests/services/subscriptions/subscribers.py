@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from bot.services.permissions import SubscriptionPermissions
 from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
@@ -33,6 +32,7 @@ from bot.services.slack.access_control import AccessControl, AccessRules
 from bot.services.slack.answers.replies import ReplySender
 from bot.services.subscriptions.editor import SubscriptionEditor
 from bot.services.subscriptions.incidents import IncidentReporter
+from bot.services.subscriptions.permissions import SubscriptionPermissions
 from bot.services.subscriptions.repository import SubscriptionRepository
 from bot.services.subscriptions.scheduler import DigestScheduler
 from tests.emulators.slack.server import SlackEmulator

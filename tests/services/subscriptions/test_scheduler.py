@@ -11,7 +11,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from bot.services.permissions import SubscriptionPermissions
 from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
@@ -33,6 +32,7 @@ from bot.services.jobs.payloads import DeliveryPayload
 from bot.services.slack.access_control import AccessControl, AccessRules
 from bot.services.subscriptions.editor import SubscriptionEditor
 from bot.services.subscriptions.incidents import IncidentReporter
+from bot.services.subscriptions.permissions import SubscriptionPermissions
 from bot.services.subscriptions.repository import SubscriptionRepository
 from bot.services.subscriptions.scheduler import DigestScheduler
 from tests.helpers.builders import DAY, REPOSITORY

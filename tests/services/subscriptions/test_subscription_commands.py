@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 import pytest
-from bot.services.subscription_commands import SubscriptionCommands
 from localslack.rules.messages import check_message
 from redis import Redis
 
@@ -23,6 +22,7 @@ from bot.services.digest.builder import DigestBuilder
 from bot.services.digest.composer import DigestComposer
 from bot.services.jobs.job_types import parse_preview
 from bot.services.slack.answers.replies import ReplySender
+from bot.services.subscriptions.subscription_commands import SubscriptionCommands
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
 from tests.emulators.slack.server import SlackEmulator

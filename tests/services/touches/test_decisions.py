@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from bot.services.decisions import TouchDecisions
 from redis import Redis
 
 from bot.adapters.redis import RedisTouchStore
@@ -15,6 +14,7 @@ from bot.domain.profile.models import Use, UseKind
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.touches.decisions import HitKey, TouchVerdict, build_hit_key
 from bot.domain.touches.models import MergeTouches, Touch, TouchLevel
+from bot.services.touches.decisions import TouchDecisions
 from tests.helpers.builders import NOON, REPOSITORY
 
 USE = Use(UseKind.CALL, "engine.core.run", "plugin/worker.py", 7)
