@@ -170,7 +170,7 @@ def test_a_digest_of_the_schedule_ends_and_its_next_try_is_planned(team: Team) -
     subscription = Subscription(
         CHANNEL, Repository("octo", "engine"), Timing(dt.time(9), parse_zone("UTC")), by="U0ASKER"
     )
-    scheduling, due = team.services.schedule, datetime(2026, 3, 1, 9, tzinfo=UTC)
+    scheduling, due = team.services, datetime(2026, 3, 1, 9, tzinfo=UTC)
     name, key = subscription.id, scheduling.digest_records.find_digest(subscription.build_digest_spec(due)).key
     RedisSubscriptionStore(team.base.store).put(subscription)
     scheduling.due_queue.add(NextDigest(name), due)

@@ -114,7 +114,7 @@ def use_worker(base: App) -> None:
 
 def use_clock(base: App) -> None:
     """A minute."""
-    base.subscription_repository.list_all()
+    base.subscriptions.list_all()
 
 
 PARTS = {

@@ -39,7 +39,7 @@ class Posted(Newsroom):
 
     def post(self) -> None:
         with open_app(load_settings(), lambda: datetime.now(UTC), Sleeps()) as base:
-            delivery = prepare_worker(base).subscriptions.delivery
+            delivery = prepare_worker(base).delivery
             for channel in (CHANNEL, SECOND):
                 delivery.post_digest(Subscription(channel, REPO, self.timing).build_digest_spec(self.due))
         self.before = {channel: self.list_digest_lines(channel) for channel in (CHANNEL, SECOND)}

@@ -249,14 +249,14 @@ def test_its_reviews_are_shown_wherever_those_of_a_model_would_be(services: Serv
     day_risks = RisksRequest.parse("2026-02-28", services.repositories, services.base.get_today())
     risks = terminal.format_message(services.answers.build_risks(day_risks, "U0ASKER").public)
     assert risks.index("#35271") < risks.index("the last block exceeds the buffer. Fails when DeepGEMM")
-    details = render_details_view(services.entries.get_entry(Reference(VLLM, 34214)))
+    details = render_details_view(services.digests.entries.get_entry(Reference(VLLM, 34214)))
     assert "stops with a TypeError when it is created. Fails when its constructor" in "".join(strings(details))
-    assert "no bug found" in terminal.format_summary(services.entries.get_entry(Reference(VLLM, 35621)))
+    assert "no bug found" in terminal.format_summary(services.digests.entries.get_entry(Reference(VLLM, 35621)))
 
 
 def test_what_was_made_once_is_kept(services: Services) -> None:
     build_digest(services)
-    assert services.entries.get_cached(Reference(VLLM, 35617))
+    assert services.digests.entries.get_cached(Reference(VLLM, 35617))
     assert "18 from cache · no model cost" in format_coverage(build_digest(services))
 
 

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import pytest
 
+from bot.app import App
 from bot.domain.conversations.commands import AllowedRepositories, ParseContext
-from bot.jobs.command_jobs import App
 from bot.services.jobs.payloads import CommandPayload
 from handlers.commands.registry import COMMANDS
 from tests.helpers.builders import DAY, REPOSITORY

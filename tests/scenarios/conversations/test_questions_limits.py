@@ -8,12 +8,12 @@ from datetime import timedelta
 from itertools import count
 
 import pytest
-from bot.services.budget import find_next_month
 from localslack.users.person import Person
 
 from bot.adapters.redis.spending import RedisCostLedger, RedisSpendingStore
 from bot.domain.operations.budget import BudgetHold
 from bot.domain.operations.ledger import WorkKind, WorkTotal, sum_days
+from bot.services.costs.budget import find_next_month
 from tests.emulators.github.store import pull
 from tests.helpers.checks import eventually
 from tests.scenarios import REPO, Bot

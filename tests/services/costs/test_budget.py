@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from bot.services.budget import Budget
 
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import BudgetExceeded, StoreUnavailable
@@ -16,6 +15,7 @@ from bot.domain.operations.budget import PEOPLE_SHARE, BudgetHold, CallPurpose
 from bot.domain.operations.ledger import LedgerEntry
 from bot.domain.time.day import LocalDay, get_today, parse_zone
 from bot.services.costs.billing import name_payer
+from bot.services.costs.budget import Budget
 from tests.helpers.checks import is_one_sentence
 from tests.services.doubles import slack_request
 

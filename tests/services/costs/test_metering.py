@@ -11,7 +11,6 @@ from itertools import chain
 from typing import cast
 
 import pytest
-from bot.services.budget import Budget
 from redis import Redis
 
 from bot.adapters.models.claude import CLAUDE
@@ -29,6 +28,7 @@ from bot.domain.operations.usage import Usage
 from bot.domain.time.day import LocalDay, parse_zone
 from bot.ports import Chat, ChatEvent, Completion, Prompt, TextDelta, TextPart, Turn, TurnEnd, TurnUsage
 from bot.services.costs.billing import OPERATOR, bill_to
+from bot.services.costs.budget import Budget
 from bot.services.costs.cost_tally import tally_costs
 from bot.services.costs.metering import CallMeter, MeteredChat, MeteredModel
 from bot.services.operations import deadlines

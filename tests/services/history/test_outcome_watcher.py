@@ -432,7 +432,7 @@ class Counting(RedisRecordStore[PostedDigest]):
 
 def test_the_records_of_many_channels_are_read_some_at_a_time(bot: Callable[..., Bot], store: Redis) -> None:
     made = post_large_day(bot)
-    issued, records, scheduling = RedisPostedDigestIndex(store), Counting(store), made.services.schedule
+    issued, records, scheduling = RedisPostedDigestIndex(store), Counting(store), made.services
     for number in range(120):
         issued.add(ENGINE, made.wall.now - HOUR, f"digest:T:C{number}")
     chronicle, cache = made.services.timeline, RedisCache(store)
@@ -465,7 +465,7 @@ def test_the_history_is_read_once_a_look_however_many_digests_are_amended(
     for channel in channels[1:]:
         subscribe(made, channel)
     made.turn(timedelta(0))
-    scheduling, poster = made.services.schedule, made.services.poster
+    scheduling, poster = made.services, made.services.poster
     chronicle = MergeTimeline(lambda: history, made.services.pulls.list_merged, made.wall)
     index, cache = RedisPostedDigestIndex(store), RedisCache(store)
     aftermath = OutcomeWatcher(

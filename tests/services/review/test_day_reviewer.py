@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
-from bot.services.budget import Budget
 from redis import Redis
 
 from bot.adapters.models.claude import CLAUDE
@@ -25,6 +24,7 @@ from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, CustomPa
 from bot.domain.review.models import ReviewCoverage
 from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.fallback import Fallback, FallbackReason
+from bot.services.costs.budget import Budget
 from bot.services.costs.metering import CallMeter, MeteredChat
 from bot.services.operations import deadlines
 from bot.services.review.day_reviewer import DEFECT, NO_TIME, STORE_AWAY, DayReviewer, KeptReviewer

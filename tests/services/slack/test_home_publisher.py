@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from bot.services.budget import Budget
 from redis import Redis
 
 from bot.adapters.redis.spending import RedisSpendingStore
@@ -20,6 +19,7 @@ from bot.domain.subscriptions.models import Subscription
 from bot.domain.time.day import LocalDay
 from bot.ports import Post
 from bot.ports.probes import ServerStatus
+from bot.services.costs.budget import Budget
 from bot.services.operations.health import HealthReader
 from bot.services.slack.home_publisher import AppHome
 from tests.emulators.slack.server import SlackEmulator

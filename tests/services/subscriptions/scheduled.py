@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, time, timedelta
 from typing import Any, cast
 
-from bot.services.budget import Budget
 from localslack.state.workspace import Json
 from redis import Redis
 
@@ -21,6 +20,7 @@ from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
 from bot.domain.time.day import get_today
 from bot.ports import Messenger
 from bot.render.digest.post import RenderedDigest
+from bot.services.costs.budget import Budget
 from bot.services.costs.cost_tally import WorkLog
 from bot.services.digest.builder import DigestBuilder
 from bot.services.digest.composer import DigestComposer

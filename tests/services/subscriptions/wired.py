@@ -52,7 +52,7 @@ class Bot:
 
     def turn(self, pause: timedelta = MINUTE) -> int:
         """Time passes, the clock looks, and a worker does what is due; how many digests were repaired."""
-        jobs, scheduling = Outbox(), self.services.subscriptions
+        jobs, scheduling = Outbox(), self.services
         scheduler = self.base.scheduler
         scheduler.tick(self.wall.passes(pause), jobs)
         for each in jobs.of(DELIVER_DIGEST):
