@@ -216,7 +216,8 @@ class App:
     def hurry(self) -> App:
         """Return the same with a store that fails early, for what answers Slack within its three seconds."""
         hurried = replace(self, timeouts=stores.SHORT_TIMEOUTS)
-        hurried.__dict__.update(slack=self.slack, messenger=self.messenger)
+        if self.settings.slack_bot_token:
+            hurried.__dict__.update(slack=self.slack, messenger=self.messenger)
         return hurried
 
     def get_today(self, zone: ZoneInfo | None = None) -> LocalDay:

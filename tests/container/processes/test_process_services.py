@@ -64,13 +64,6 @@ def test_a_process_needs_the_settings_of_what_it_builds_alone(settings: Env, pro
             assert build(base)
 
 
-def test_services_share_those_below_them(settings: Env) -> None:
-    with open_base() as base:
-        services = prepare_worker(base)
-        assert services.delivery is services.delivery
-        assert services.outcome_watcher is services.outcome_watcher
-
-
 def test_every_connection_to_the_store_is_closed_at_the_end(settings: Env, store: Redis) -> None:
     def count_clients() -> int:
         return len(store.client_list())
@@ -109,6 +102,6 @@ def test_a_process_that_only_sends_runs_no_job(
         for worker in workers:
             worker.start()
         jobs.send(REPAIR_DIGEST, DigestPayload("digest:T:C"))
-        eventually(lambda: "this process has no services to run jobs with" in caplog.text)
+        eventually(lambda: "this process has nothing to run jobs with" in caplog.text)
         for worker in workers:
             worker.stop()
