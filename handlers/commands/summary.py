@@ -15,7 +15,8 @@ from bot.domain.pull_requests.query_options import PRIVATE_WORD
 from bot.domain.pull_requests.reference import Reference
 from bot.render.blocks.buttons import SHARE_SUMMARY
 from bot.render.conversations.greetings import HelpExample
-from bot.services.jobs.command_jobs import CommandJob, CommandServices, make_command_job_type
+from bot.services.jobs.command_jobs import CommandJob, CommandServices
+from bot.services.jobs.declaration import JobType
 from bot.services.jobs.payloads import CommandPayload
 from bot.services.operations import deadlines
 from bot.services.operations.worker_threads import DeadlineExecutor, wait_for_result
@@ -43,7 +44,7 @@ def _parse_request(text: str, context: ParseContext) -> SummaryRequest:
     return SummaryRequest.parse(text, context.repositories)
 
 
-SUMMARY_JOB = make_command_job_type("summary", SummaryRequest, _parse_request)
+SUMMARY_JOB = JobType("summary", CommandPayload[SummaryRequest])
 
 
 def _enqueue_summary(

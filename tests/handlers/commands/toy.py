@@ -17,7 +17,9 @@ from bot.ports import Post
 from bot.render.blocks import buttons
 from bot.render.conversations.greetings import HelpExample
 from bot.render.conversations.notices import render_notice
-from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once, make_command_job_type
+from bot.services.jobs.command_jobs import CommandJob, CommandServices, answer_once
+from bot.services.jobs.declaration import JobType
+from bot.services.jobs.payloads import CommandPayload
 from bot.services.slack.answers.answer import Answer
 from handlers.commands.declaration import Command, enqueue_request
 from handlers.commands.sub_commands import RequestWord, SubCommand
@@ -80,7 +82,7 @@ def _parse(text: str, context: ParseContext) -> ToyRequest:
     return ToyRequest.parse(text, context.repositories)
 
 
-TOY = make_command_job_type("toy", ToyRequest, _parse)
+TOY = JobType("toy", CommandPayload[ToyRequest])
 
 
 def _enqueue(intake: RequestIntake, asker: SlackRequest, request: ToyRequest, audience: Audience) -> str:
