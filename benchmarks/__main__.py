@@ -2,8 +2,8 @@
 
 Each measurement is printed beside its bound. Those that cross processes run as processes against loopback
 emulators with fixed latencies, on an empty embedded store. The exit code is 1 if a bound is missed. ``python -m
-benchmarks day`` runs one part, of those in ``PARTS``; ``trace`` counts what three requests cross in our code and
-has no bounds. ``peers`` compares with another tool and has options of its own: ``python -m benchmarks peers
+benchmarks day`` runs one part, of those in ``PARTS``; ``trace`` counts what five requests cross in our code.
+``peers`` compares with another tool and has options of its own: ``python -m benchmarks peers
 --help``.
 
 How much the bot carries takes minutes, so that it runs by name alone: ``python -m benchmarks morning --help``, and

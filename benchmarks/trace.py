@@ -1,9 +1,9 @@
-"""The way of three requests through our code: files crossed, functions called, all calls, deepest stack.
+"""The way of some requests through our code: files crossed, functions called, all calls, deepest stack.
 
-``python -m benchmarks trace`` prints the table; ``python -m benchmarks.trace --baseline PATH`` puts the counts of
-another checkout beside it, which has this module too. The bot runs as one process with all its threads; GitHub,
-Claude and Slack are emulators on the loopback. The first day is not counted, since it creates what later days
-reuse.
+``python -m benchmarks trace`` prints the table and the bounds of ``tests/project/bounds.toml``. ``python -m
+benchmarks.trace --baseline PATH`` puts the counts of another checkout beside today's, which has this module too.
+The bot runs as one process with all its threads; GitHub, Claude and Slack are emulators on the loopback. The first
+day is not counted, since it creates what later days reuse.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -39,14 +39,19 @@ from handlers import COMMANDS
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers.checks import closed_port, eventually, waiting_jobs
 from tests.helpers.world import CHANNEL, World
+from tests.project.size import load_bounds
 from tests.services.doubles import Sleeps
 
 ROOT = Path(__file__).resolve().parents[1]
 OURS = tuple(f"{ROOT / name}{os.sep}" for name in ("bot", "handlers"))
-# the local Slack is not part of the bot
-NOT_OURS = tuple(f"{ROOT / name}{os.sep}" for name in ("bot/sandbox", "localslack"))
 REPOSITORY = "octo/engine"
-FLOWS = ("a tick to a posted digest", "a thread reply to an answer", "a revert to an edited digest")
+FLOWS = (
+    "a tick to a posted digest",
+    "a thread reply to an answer",
+    "a revert to an edited digest",
+    "a fresh /prsummary to its answer",
+    "a cached /prsummary to its answer",
+)
 
 
 @dataclass(frozen=True)
@@ -100,7 +105,7 @@ class Tracer:
             name = code.co_filename
             # comprehensions do not count as functions
             is_function = not code.co_name.startswith("<") or code.co_name == "<lambda>"
-            self._is_ours[code] = is_function and name.startswith(OURS) and not name.startswith(NOT_OURS)
+            self._is_ours[code] = is_function and name.startswith(OURS)
         return self._is_ours[code]
 
 
@@ -146,8 +151,16 @@ class Office:
         eventually(lambda: len(self.there.slack.list_replies(CHANNEL, thread)) >= before + 2, 60)
         self.wait_for_jobs()
 
+    def ask_summary(self, number: int) -> None:
+        """Ask for a pull request by a command, and wait for the answer, which only who asks sees."""
+        slack = self.there.slack
+        before = len(slack.ephemerals)
+        Person(slack, self.wire, user="U0BOB").send_command("/prsummary", f"{number} private", CHANNEL)
+        eventually(lambda: len(slack.ephemerals) > before, 60)
+        self.wait_for_jobs()
+
     def run_day(self, count: Callable[[Callable[[], None]], Counts]) -> list[Counts]:
-        """Run a morning: the digest, a question below it, a revert of a pull request in it; return the counts."""
+        """Run a morning: the digest, a question below it, a revert in it, a command twice; return the counts."""
         digests, edits = len(self.list_leads()), len(self.there.slack.list_calls_to("chat.update"))
         counts = [count(self.tick_clock), count(self.ask_question)]
         assert len(self.list_leads()) == digests + 1, "no digest was posted"
@@ -157,17 +170,23 @@ class Office:
         self.wall.now += timedelta(hours=7)
         counts.append(count(self.tick_clock))
         assert len(self.there.slack.list_calls_to("chat.update")) > edits, "no digest was edited"
+        # merged long ago, so that no digest has it
+        add_pull(self.there, number + 60, self.wall.now - timedelta(days=400))
+        counts += [count(lambda: self.ask_summary(number + 60)) for _ in ("fresh", "cached")]
         return counts
 
 
 def add_day(there: World, date: datetime) -> None:
     """Add three small pull requests on the day before a date, numbered by it."""
     for place in (1, 2, 3):
-        number = 100 * date.day + place
-        patch = f"@@ -1,1 +1,2 @@\n line one\n+retries = {number}\n"
-        merged = {"merged_at": date - timedelta(hours=12 - place), "title": f"Count retries {number}"}
-        files = (changed_file(f"engine/retry_{place}.py", patch=patch),)
-        there.github.add(REPOSITORY, pull(number, files=files, **merged))
+        add_pull(there, 100 * date.day + place, date - timedelta(hours=12 - place))
+
+
+def add_pull(there: World, number: int, merged_at: datetime) -> None:
+    """Add a small merged pull request."""
+    patch = f"@@ -1,1 +1,2 @@\n line one\n+retries = {number}\n"
+    files = (changed_file(f"engine/retry_{number % 100}.py", patch=patch),)
+    there.github.add(REPOSITORY, pull(number, files=files, merged_at=merged_at, title=f"Count retries {number}"))
 
 
 @contextmanager
@@ -215,22 +234,29 @@ def measure_flows() -> dict[str, Counts]:
     return dict(zip(FLOWS, counts, strict=True))
 
 
-def trace_the_flows(_table: Table) -> None:
-    """Print the counts; they have no bounds."""
-    for line in _format_lines(measure_flows()):
+def trace_the_flows(table: Table) -> None:
+    """Print the counts, and those that have a bound beside it."""
+    flows, bounds = measure_flows(), load_bounds()
+    for line in _format_lines(flows):
         print(line)
+    for name, figure in list_figures(flows).items():
+        if name in bounds:
+            table.print_row(name, figure, bounds[name].bound or 0, "")
+
+
+def list_figures(flows: Mapping[str, Counts]) -> dict[str, float]:
+    """Return each count under its name in ``bounds.toml``."""
+    return {f"{flow}: {name}": count for flow, counts in flows.items() for name, count in asdict(counts).items()}
 
 
 def _format_lines(flows: dict[str, Counts], base: dict[str, Counts] | None = None) -> Iterator[str]:
-    yield f"{'':<32}{'files':>16}{'functions':>16}{'calls':>20}{'depth':>14}"
+    yield f"{'':<34}{'files':>16}{'functions':>16}{'calls':>20}{'depth':>14}"
     for flow, counts in flows.items():
-        cells = []
-        for name, width in (("files", 16), ("functions", 16), ("calls", 20), ("depth", 14)):
-            value = getattr(counts, name)
-            before = getattr(base[flow], name) if base else None
-            text = f"{value:,}" if before is None else f"{before:,} > {value:,}"
-            cells.append(f"{text:>{width}}")
-        yield f"{flow:<32}{''.join(cells)}"
+        before = asdict(base[flow]) if base and flow in base else {}
+        cells = [
+            (f"{before[name]:,} > " if before else "") + f"{count:,}" for name, count in asdict(counts).items()
+        ]
+        yield f"{flow:<34}{cells[0]:>16}{cells[1]:>16}{cells[2]:>20}{cells[3]:>14}"
 
 
 def _measure_checkout(path: Path) -> dict[str, Counts]:

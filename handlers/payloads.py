@@ -237,7 +237,7 @@ def _validate_payload(payload: object) -> None:
 def _validate_form(payload: _PayloadModel) -> None:
     """Check that the context of a form can be read. Raises one of ``PARSE_ERRORS``."""
     if isinstance(payload, _ViewSubmission) and payload.view.callback_id == FORM:
-        read_form_context(payload.view.private_metadata or "{}")
+        read_form_context(payload.view.private_metadata or "")
 
 
 def _describe_first_error(error: ValidationError) -> str:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from bot.app import App
 from bot.domain.conversations.commands import CommandRequest, ParseContext
-from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.operations.lane import QueueName
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.render.conversations.greetings import HelpExample
-from bot.services.jobs.declaration import QUICK_RETRIES, JobRetries, JobType
-from bot.services.jobs.job_types import read_slack_request
+from bot.services.jobs.declaration import JobType
 from bot.services.jobs.payloads import CommandPayload
 from bot.services.slack.answers.answer import Answer
 
@@ -43,23 +41,6 @@ class CommandJobs:
 
     jobs: tuple[CommandJob[Any], ...]
     examples: tuple[HelpExample, ...]
-
-
-def make_command_job_type(
-    name: str,
-    request: type[R],
-    parse: TextParser[R],
-    lane: QueueName = QueueName.QUICK,
-    retries: JobRetries = QUICK_RETRIES,
-) -> JobType[CommandPayload[R]]:
-    """Return the job type that answers a request; ``parse`` reads the payloads of the previous version."""
-
-    def read_old(
-        context: ParseContext, slack_request: Mapping[str, str], text: str, audience: str
-    ) -> CommandPayload[R]:
-        return CommandPayload(read_slack_request(slack_request), parse(text, context), Audience(audience))
-
-    return JobType(name, CommandPayload[request], read_old, lane, retries)  # type: ignore[valid-type]
 
 
 def answer_once(

@@ -57,7 +57,7 @@ class JobCorrelation(Middleware):
 
 
 def name_request(message: Message[Any] | MessageProxy) -> str:
-    """Return the id of the request that a message is for. Messages of earlier versions name none."""
+    """Return the id of the request that a message is for, made from its asker or itself if it names none."""
     named = message.options.get(REQUEST_OPTION)
     if isinstance(named, str) and named:
         return named

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from bot.app import App
-from bot.domain.conversations.commands import ParseContext
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import UsageError
 from bot.domain.operations.budget import BudgetRefusal
 from bot.ports.codecs.versioned_json import VersionedJson
 from bot.services.costs.billing import bill_to, name_payer
-from bot.services.jobs.declaration import PAYLOAD_VERSION, JobType, is_versioned, read_part
-from bot.services.jobs.job_types import read_slack_request
+from bot.services.jobs.declaration import PAYLOAD_VERSION, JobType, read_part
 from bot.services.jobs.payloads import AskerPayload
 
 P = TypeVar("P")
@@ -56,9 +54,8 @@ class JobRunner:
 
     def _run_handler(self, job: JobHandler[P], arguments: Sequence[Any], asker: SlackRequest | None) -> None:
         """Run a job, and send the asker the sentence of a UsageError. Without an asker it is raised."""
-        context = ParseContext(self._app.repositories, self._app.get_today)
         try:
-            job.run(self._app, job.type.decode(arguments, context))
+            job.run(self._app, job.type.decode(arguments))
         except UsageError as error:
             # the settings allowed it when it was enqueued, and no longer do
             if asker is None:
@@ -67,14 +64,9 @@ class JobRunner:
 
 
 def read_asker(arguments: Sequence[Any]) -> SlackRequest | None:
-    """Return the asker of a job from the arguments of its message, of either version; None if there is none.
+    """Return the asker of a job from the arguments of its message; None if there is none.
 
-    The other arguments may be unreadable: the asker of such a job is still told that it was given up.
+    The rest may be unreadable: the asker of such a job is still told that it was given up.
     """
-    if is_versioned(arguments[:1]):
-        part = read_part(_ASKER_CODEC, arguments)
-        return part.asker if part else None
-    try:
-        return read_slack_request(arguments[0]) if arguments and isinstance(arguments[0], Mapping) else None
-    except ValueError:
-        return None
+    part = read_part(_ASKER_CODEC, arguments)
+    return part.asker if part else None

@@ -48,14 +48,12 @@ def announce_loss(jobs: JobQueue, app: App, payload: LostJobPayload) -> None:
 
 
 def _read_place(arguments: Sequence[Any]) -> str:
-    """Return the thread of questions from the arguments of their job's message, of either version."""
-    if part := read_part(_PLACE_CODEC, arguments):
-        return part.place
-    return arguments[0] if arguments and isinstance(arguments[0], str) else ""
+    """Return the thread of questions from the arguments of their job's message, empty if they name none."""
+    part = read_part(_PLACE_CODEC, arguments)
+    return part.place if part else ""
 
 
 def _read_lost_name(arguments: Sequence[Any]) -> str:
     """Return the name of the job that the message of a loss report is about, empty if it names none."""
-    if part := read_part(_LOST_JOB_CODEC, arguments):
-        return part.job.name
-    return str(arguments[1]) if len(arguments) > 1 else ""
+    part = read_part(_LOST_JOB_CODEC, arguments)
+    return part.job.name if part else ""

@@ -7,9 +7,11 @@ from bot.domain.conversations.commands import ParseContext
 from bot.domain.conversations.requests.broke_request import BROKE_WORD, MAX_BROKE_DAYS, BrokeRequest
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.operations.lane import QueueName
-from bot.jobs.command_jobs import CommandJob, answer_once, make_command_job_type
+from bot.jobs.command_jobs import CommandJob, answer_once
 from bot.render.conversations.greetings import HelpExample
+from bot.services.jobs.declaration import JobType
 from bot.services.jobs.job_types import LONG_RETRIES
+from bot.services.jobs.payloads import CommandPayload
 from bot.services.slack.answers.answer import Answer
 from handlers.commands.declaration import make_enqueuer
 from handlers.commands.sub_commands import RequestWord, SubCommand
@@ -27,7 +29,7 @@ def _parse_error(text: str, context: ParseContext) -> BrokeRequest:
 
 
 # the contract of every merge since then is read
-BROKE_JOB = make_command_job_type(BROKE_WORD, BrokeRequest, _parse_error, QueueName.LONG, LONG_RETRIES)
+BROKE_JOB = JobType(BROKE_WORD, CommandPayload[BrokeRequest], QueueName.LONG, LONG_RETRIES)
 
 
 def _describe(request: BrokeRequest) -> str:

@@ -7,9 +7,11 @@ from bot.domain.conversations.commands import ParseContext
 from bot.domain.conversations.requests.touch_requests import CONTRACT_WORD, MAX_CONTRACT_DAYS, ContractRequest
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.operations.lane import QueueName
-from bot.jobs.command_jobs import CommandJob, answer_once, make_command_job_type
+from bot.jobs.command_jobs import CommandJob, answer_once
 from bot.render.conversations.greetings import HelpExample
+from bot.services.jobs.declaration import JobType
 from bot.services.jobs.job_types import LONG_RETRIES
+from bot.services.jobs.payloads import CommandPayload
 from bot.services.slack.answers.answer import Answer
 from handlers.commands.declaration import enqueue_request
 from handlers.commands.sub_commands import RequestWord, SubCommand
@@ -29,10 +31,8 @@ def _parse_contract(text: str, context: ParseContext) -> ContractRequest:
     return ContractRequest.parse(text, context.repositories, context.today())
 
 
-CONTRACT_JOB = make_command_job_type(CONTRACT_WORD, ContractRequest, _parse_contract)
-LONG_CONTRACT_JOB = make_command_job_type(
-    "long_contract", ContractRequest, _parse_contract, QueueName.LONG, LONG_RETRIES
-)
+CONTRACT_JOB = JobType(CONTRACT_WORD, CommandPayload[ContractRequest])
+LONG_CONTRACT_JOB = JobType("long_contract", CommandPayload[ContractRequest], QueueName.LONG, LONG_RETRIES)
 
 
 def _enqueue_contract(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,16 +10,13 @@ from bot.app import App
 from bot.domain.conversations.commands import MAX_DIGEST_DAYS, DigestRequest, ParseContext
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.operations.lane import QueueName
-from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import DigestSpec
-from bot.domain.time.date_range import parse_exact_span
-from bot.domain.time.day import parse_zone
-from bot.jobs.command_jobs import CommandJob, answer_once, make_command_job_type
+from bot.jobs.command_jobs import CommandJob, answer_once
 from bot.render.blocks.buttons import SHARE_DIGEST, add_buttons, make_repeat_button
 from bot.render.conversations.greetings import HelpExample
 from bot.render.conversations.notices import render_existing_digest
 from bot.services.jobs.declaration import MINUTE, JobRetries, JobType
-from bot.services.jobs.job_types import LONG_RETRIES, read_slack_request
+from bot.services.jobs.job_types import LONG_RETRIES
 from bot.services.jobs.payloads import CommandPayload
 from bot.services.slack.answers.answer import Answer
 from handlers.commands.declaration import HELP_WORD, Command, choose_audience, enqueue_request
@@ -44,22 +41,10 @@ def _parse_request(text: str, context: ParseContext) -> DigestRequest:
     return replace(request, zone=request.span.zone) if is_other else request
 
 
-def _read_old_payload(
-    _: ParseContext, slack_request: Mapping[str, str], repository: str, date: str, zone: str
-) -> CommandPayload[DigestRequest]:
-    """Return the payload of a job that an earlier version enqueued."""
-    request = DigestRequest(Repository.parse(repository), parse_exact_span(date, parse_zone(zone)))
-    return CommandPayload(read_slack_request(slack_request), request, Audience.ASKER)
-
-
-OVERVIEW_JOB = make_command_job_type("overview", DigestRequest, _parse_request, QueueName.LONG, LONG_RETRIES)
+OVERVIEW_JOB = JobType("overview", CommandPayload[DigestRequest], QueueName.LONG, LONG_RETRIES)
 # a digest is worth retries over hours
 DIGEST_JOB = JobType(
-    "digest",
-    CommandPayload[DigestRequest],
-    _read_old_payload,
-    QueueName.LONG,
-    JobRetries(20, MINUTE // 2, 15 * MINUTE),
+    "digest", CommandPayload[DigestRequest], QueueName.LONG, JobRetries(20, MINUTE // 2, 15 * MINUTE)
 )
 
 

@@ -15,9 +15,11 @@ from bot.domain.conversations.requests.plan_requests import (
 )
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.operations.lane import QueueName
-from bot.jobs.command_jobs import CommandJob, answer_once, make_command_job_type
+from bot.jobs.command_jobs import CommandJob, answer_once
 from bot.render.conversations.greetings import HelpExample
+from bot.services.jobs.declaration import JobType
 from bot.services.jobs.job_types import LONG_RETRIES
+from bot.services.jobs.payloads import CommandPayload
 from bot.services.slack.answers.answer import Answer
 from handlers.commands.declaration import make_enqueuer
 from handlers.commands.sub_commands import RequestWord, SubCommand
@@ -44,9 +46,9 @@ def _parse_upgrade(text: str, _: ParseContext) -> UpgradeRequest:
     return UpgradeRequest.parse(text)
 
 
-SINCE_JOB = make_command_job_type(SINCE_WORD, SinceRequest, _parse_since, QueueName.LONG, LONG_RETRIES)
-DEPRECATIONS_JOB = make_command_job_type(DEPRECATIONS_WORD, DeprecationsRequest, _parse_deprecations)
-UPGRADE_JOB = make_command_job_type(UPGRADE_WORD, UpgradeRequest, _parse_upgrade, QueueName.LONG, LONG_RETRIES)
+SINCE_JOB = JobType(SINCE_WORD, CommandPayload[SinceRequest], QueueName.LONG, LONG_RETRIES)
+DEPRECATIONS_JOB = JobType(DEPRECATIONS_WORD, CommandPayload[DeprecationsRequest])
+UPGRADE_JOB = JobType(UPGRADE_WORD, CommandPayload[UpgradeRequest], QueueName.LONG, LONG_RETRIES)
 
 
 def _describe_since(request: SinceRequest) -> str:

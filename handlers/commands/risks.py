@@ -20,10 +20,12 @@ from bot.domain.conversations.commands import (
 )
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.operations.lane import QueueName
-from bot.jobs.command_jobs import CommandJob, answer_once, make_command_job_type
+from bot.jobs.command_jobs import CommandJob, answer_once
 from bot.render.blocks.buttons import SHARE_RISKS
 from bot.render.conversations.greetings import HelpExample
+from bot.services.jobs.declaration import JobType
 from bot.services.jobs.job_types import LONG_RETRIES
+from bot.services.jobs.payloads import CommandPayload
 from bot.services.slack.answers.answer import Answer
 from handlers.commands.declaration import Command, enqueue_request
 from handlers.intake import RequestIntake
@@ -43,24 +45,15 @@ _MAX_QUICK_DAYS = 3
 _LIST_MEANING = "reverted changes, and those worth a second look"
 
 
-def _parse_list(text: str, context: ParseContext) -> RisksRequest:
-    """Parse the request for a list."""
-    return RisksRequest.parse(text, context.repositories, context.today())
-
-
-def _parse_score(text: str, context: ParseContext) -> ScoreRequest:
-    """Parse the request for the score of past lists."""
-    return ScoreRequest.parse(text, context.repositories, context.today())
-
-
 def _parse_request(text: str, context: ParseContext) -> RisksRequest | ScoreRequest:
-    """Parse the text as one of both requests."""
-    return _parse_score(text, context) if is_score_request(text) else _parse_list(text, context)
+    """Parse the request for a list, or for the score of past lists."""
+    kind = ScoreRequest if is_score_request(text) else RisksRequest
+    return kind.parse(text, context.repositories, context.today())
 
 
-RISKS_JOB = make_command_job_type("risks", RisksRequest, _parse_list)
-LONG_RISKS_JOB = make_command_job_type("long_risks", RisksRequest, _parse_list, QueueName.LONG, LONG_RETRIES)
-SCORE_JOB = make_command_job_type("score", ScoreRequest, _parse_score)
+RISKS_JOB = JobType("risks", CommandPayload[RisksRequest])
+LONG_RISKS_JOB = JobType("long_risks", CommandPayload[RisksRequest], QueueName.LONG, LONG_RETRIES)
+SCORE_JOB = JobType("score", CommandPayload[ScoreRequest])
 
 
 def _enqueue_risks(

@@ -20,9 +20,9 @@ from bot.domain.subscriptions.request import (
 from bot.render.conversations.greetings import HelpExample
 from bot.render.subscriptions import sentences, subscription_list
 from bot.render.subscriptions.form import FILTER, FORM, ZONE, FormErrors, parse_form, suggest_zones
-from bot.services.jobs.job_types import CHANGE_SUBSCRIPTION, SHOW_HOME, SHOW_PREVIEW, parse_preview
+from bot.services.jobs.job_types import CHANGE_SUBSCRIPTION, SHOW_HOME, SHOW_PREVIEW
 from bot.services.jobs.job_types import SHOW_FORM as OPEN_FORM
-from bot.services.jobs.payloads import AskerPayload, FormPayload, SubscriptionPayload
+from bot.services.jobs.payloads import AskerPayload, FormPayload, PreviewPayload, SubscriptionPayload
 from handlers import requests, welcomes
 from handlers.commands.declaration import VerbHandler
 from handlers.commands.sub_commands import SubCommand
@@ -113,8 +113,14 @@ def _enqueue_list(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
 
 
 def _enqueue_preview(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
-    """Enqueue a preview of a digest."""
-    intake.jobs.send(SHOW_PREVIEW, parse_preview(asker, text, intake.repositories))
+    """Enqueue a preview of a digest: by an id, by a request, or of the channel's only one."""
+    if ID_PATTERN.fullmatch(text.lower()):
+        payload = PreviewPayload(asker, text.lower())
+    else:
+        payload = PreviewPayload(
+            asker, wish=SubscriptionRequest.parse(text, intake.repositories) if text else None
+        )
+    intake.jobs.send(SHOW_PREVIEW, payload)
     return ""
 
 

@@ -14,9 +14,10 @@ from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.errors import RateLimited
 from bot.domain.pull_requests.query_options import PRIVATE_WORD
 from bot.domain.pull_requests.reference import Reference
-from bot.jobs.command_jobs import CommandJob, make_command_job_type
+from bot.jobs.command_jobs import CommandJob
 from bot.render.blocks.buttons import SHARE_SUMMARY
 from bot.render.conversations.greetings import HelpExample
+from bot.services.jobs.declaration import JobType
 from bot.services.jobs.payloads import CommandPayload
 from bot.services.operations import deadlines
 from bot.services.operations.worker_threads import DeadlineExecutor, wait_for_result
@@ -44,7 +45,7 @@ def _parse_request(text: str, context: ParseContext) -> SummaryRequest:
     return SummaryRequest.parse(text, context.repositories)
 
 
-SUMMARY_JOB = make_command_job_type("summary", SummaryRequest, _parse_request)
+SUMMARY_JOB = JobType("summary", CommandPayload[SummaryRequest])
 
 
 def _enqueue_summary(

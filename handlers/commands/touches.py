@@ -15,9 +15,11 @@ from bot.domain.conversations.requests.touch_requests import (
 )
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.operations.lane import QueueName
-from bot.jobs.command_jobs import CommandJob, answer_once, make_command_job_type
+from bot.jobs.command_jobs import CommandJob, answer_once
 from bot.render.conversations.greetings import HelpExample
+from bot.services.jobs.declaration import JobType
 from bot.services.jobs.job_types import LONG_RETRIES
+from bot.services.jobs.payloads import CommandPayload
 from bot.services.slack.answers.answer import Answer
 from handlers.commands.declaration import enqueue_request
 from handlers.commands.sub_commands import RequestWord, SubCommand
@@ -31,24 +33,14 @@ _USAGE = (
 _MAX_QUICK_DAYS = 3
 
 
-def _parse_list(text: str, context: ParseContext) -> TouchesRequest:
-    """Parse the request for a list."""
-    return TouchesRequest.parse(text, context.today())
-
-
-def _parse_score(text: str, _: ParseContext) -> TouchScoreRequest:
-    """Parse the request for a score."""
-    return TouchScoreRequest.parse(text)
-
-
 def _parse_touches(text: str, context: ParseContext) -> TouchesRequest | TouchScoreRequest:
-    """Parse the text as one of both requests."""
-    return _parse_score(text, context) if is_touch_score(text) else _parse_list(text, context)
+    """Parse the request for a list, or for a score."""
+    return TouchScoreRequest.parse(text) if is_touch_score(text) else TouchesRequest.parse(text, context.today())
 
 
-TOUCHES_JOB = make_command_job_type(TOUCHES_WORD, TouchesRequest, _parse_list)
-LONG_TOUCHES_JOB = make_command_job_type("long_touches", TouchesRequest, _parse_list, QueueName.LONG, LONG_RETRIES)
-TOUCH_SCORE_JOB = make_command_job_type("touch_score", TouchScoreRequest, _parse_score)
+TOUCHES_JOB = JobType(TOUCHES_WORD, CommandPayload[TouchesRequest])
+LONG_TOUCHES_JOB = JobType("long_touches", CommandPayload[TouchesRequest], QueueName.LONG, LONG_RETRIES)
+TOUCH_SCORE_JOB = JobType("touch_score", CommandPayload[TouchScoreRequest])
 
 
 def _enqueue_touches(

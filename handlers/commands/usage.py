@@ -6,8 +6,10 @@ from bot.app import App
 from bot.domain.conversations.commands import ParseContext
 from bot.domain.conversations.requests.usage_request import USAGE_WORD, UsageRequest
 from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.jobs.command_jobs import CommandJob, answer_once, make_command_job_type
+from bot.jobs.command_jobs import CommandJob, answer_once
 from bot.render.conversations.greetings import HelpExample
+from bot.services.jobs.declaration import JobType
+from bot.services.jobs.payloads import CommandPayload
 from bot.services.slack.answers.answer import Answer
 from bot.services.slack.answers.answer_builder import build_usage
 from handlers.commands.declaration import enqueue_request
@@ -25,7 +27,7 @@ def _parse_usage(text: str, context: ParseContext) -> UsageRequest:
     return UsageRequest.parse(text, context.today().date)
 
 
-USAGE_JOB = make_command_job_type(USAGE_WORD, UsageRequest, _parse_usage)
+USAGE_JOB = JobType(USAGE_WORD, CommandPayload[UsageRequest])
 
 
 def enqueue_usage(intake: RequestIntake, asker: SlackRequest, request: UsageRequest, audience: Audience) -> str:

@@ -98,7 +98,9 @@ def _summary(bot: Bot, person: Person, channel: str) -> Delivery:
 
 
 def _share(bot: Bot, person: Person, channel: str) -> Delivery:
-    return person.press(old_button("share_summary", f"octo/engine#{bot.pull()}"), "share_summary", channel=channel)
+    return person.press(
+        old_button("share_summary", f"2|octo/engine#{bot.pull()}"), "share_summary", channel=channel
+    )
 
 
 def _mention(bot: Bot, person: Person, channel: str) -> Delivery:

@@ -9,7 +9,7 @@ from datetime import date
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
-from bot.domain.conversations.commands import AllowedRepositories, ParseContext
+from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question
 from bot.domain.pull_requests.models import Repository
@@ -23,7 +23,6 @@ from tests.services.doubles import CountingLimiter, MemoryCache, MemoryContexts
 
 ENGINE = Repository("octo", "engine")
 TODAY = LocalDay(date(2026, 3, 1), ZoneInfo("UTC"))
-CONTEXT = ParseContext(AllowedRepositories(ENGINE), lambda zone=None: TODAY)
 
 P = TypeVar("P")
 
@@ -35,7 +34,7 @@ class SentJobs:
     all: list[tuple[str, Any]]
 
     def send(self, job: JobType[P], payload: P) -> None:
-        assert job.decode([job.encode(payload)], CONTEXT) == payload
+        assert job.decode([job.encode(payload)]) == payload
         self.all.append((job.name, payload))
 
 

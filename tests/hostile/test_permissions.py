@@ -18,6 +18,7 @@ from bot.adapters.slack.messenger import make_slack_client
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
+from bot.render.blocks.button_values import write_id
 from tests.helpers.world import as_read
 from tests.hostile.tables.permissions import ACTORS, ALLOWED, Action, Actor, Kind
 from tests.scenarios import REPO, Bot, old_button
@@ -116,12 +117,12 @@ def by_mention(there: Stage, action: Action) -> None:
 
 def by_old_button(there: Stage, action: Action) -> None:
     button = _BUTTONS[action]
-    there.person.press(old_button(button, there.made.id), button, channel=there.side)
+    there.person.press(old_button(button, write_id(there.made.id)), button, channel=there.side)
 
 
 def by_home(there: Stage, action: Action) -> None:
     """The page of somebody else, in front of them."""
-    slack, blocks = there.bot.world.slack, old_button(_BUTTONS[action], there.made.id)["blocks"]
+    slack, blocks = there.bot.world.slack, old_button(_BUTTONS[action], write_id(there.made.id))["blocks"]
     client = make_slack_client(slack.token, slack.url)
     client.views_publish(user_id=there.person.user, view={"type": "home", "blocks": blocks})
     view = slack.get_home(there.person.user)

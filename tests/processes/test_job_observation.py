@@ -30,6 +30,7 @@ from tests.services.doubles import slack_request
 pytestmark = pytest.mark.slow
 
 ASKER = slack_request("command:1.2.3")
+OF_ASKER = {"version": 2, "asker": asdict(ASKER)}
 
 
 class Bench:
@@ -169,14 +170,14 @@ def test_a_job_that_a_job_enqueues_has_the_same_id(store: Redis, caplog: pytest.
 @pytest.mark.parametrize(
     ("arguments", "options", "named"),
     [
-        ((asdict(ASKER),), {}, ASKER.reference),
-        ((asdict(ASKER),), {"request": "0b134a"}, "0b134a"),
-        ((asdict(ASKER),), {"request": 7}, ASKER.reference),
+        ((OF_ASKER,), {}, ASKER.reference),
+        ((OF_ASKER,), {"request": "0b134a"}, "0b134a"),
+        ((OF_ASKER,), {"request": 7}, ASKER.reference),
         (("no request",), {}, "123456"),
     ],
     ids=["asker", "option", "odd option", "nobody"],
 )
-def test_messages_of_earlier_versions_are_named_by_their_asker(
+def test_a_message_that_names_no_request_is_named_by_its_asker(
     arguments: tuple[object, ...], options: dict[str, object], named: str
 ) -> None:
     message: Message[None] = Message("prdigest", "job", arguments, {}, options, message_id="123456-7890")

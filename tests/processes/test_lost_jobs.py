@@ -22,14 +22,17 @@ from bot.adapters.redis.jobs.retries import AttemptLimitError, JobInterruption, 
 from bot.adapters.redis.server.connection import connect_server
 from bot.adapters.redis.server.keyspace import UNPREFIXED
 from bot.app import App, open_app, prepare_worker
+from bot.domain.conversations.commands import SummaryRequest
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question
 from bot.domain.keyspace.keys import LEASE, QUESTION_QUEUE
 from bot.domain.operations.incident import IncidentKind
+from bot.domain.pull_requests.models import Repository
+from bot.domain.pull_requests.reference import Reference
 from bot.domain.subscriptions.due_items import format_item
 from bot.jobs import DramatiqJobQueue, JobTimeLimits
-from bot.services.jobs.job_types import SEND_PRIVATE_NOTICE
-from bot.services.jobs.payloads import NoticePayload
+from bot.services.jobs.job_types import SEND_PRIVATE_NOTICE, SHOW_DETAILS
+from bot.services.jobs.payloads import CommandPayload, DetailsPayload, NoticePayload
 from bot.services.operations import deadlines
 from bot.services.operations.deadlines import ShutdownSignal
 from bot.services.slack.answers.asker_notices import ResponseTimes
@@ -182,11 +185,13 @@ ALL = (
 )
 
 
-def given_to(team: Team, name: str) -> Any:
-    """The first thing that a job of that name gets."""
+def make_payload(team: Team, name: str) -> dict[str, Any]:
+    """The part of a job's payload that says who waits for it."""
     if name in OPERATORS_ONLY:
-        return "octo/engine"
-    return team.question() if name == "questions" else asdict(team.make_request())
+        return {"version": 2}
+    if name == "questions":
+        return {"version": 2, "place": team.question()}
+    return {"version": 2, "asker": asdict(team.make_request())}
 
 
 def test_the_list_of_jobs_is_whole(idle_team: Team) -> None:
@@ -195,7 +200,7 @@ def test_the_list_of_jobs_is_whole(idle_team: Team) -> None:
 
 @pytest.mark.parametrize("name", ALL)
 def test_a_job_that_began_three_times_and_never_ended_is_set_aside_and_told(idle_team: Team, name: str) -> None:
-    idle_team.put_job(name, given_to(idle_team, name), died=MAX_ATTEMPTS)
+    idle_team.put_job(name, make_payload(idle_team, name), died=MAX_ATTEMPTS)
     eventually(
         lambda: bool(RedisLostJobStore(idle_team.store).list_recent(datetime.now(UTC)) and idle_team.troubles),
         SOON,
@@ -211,7 +216,7 @@ def test_a_job_that_began_three_times_and_never_ended_is_set_aside_and_told(idle
 @pytest.mark.parametrize("name", ALL)
 def test_the_last_try_of_a_job_tells(idle_team: Team, name: str) -> None:
     # nobody gives a job that much: it fails each time
-    idle_team.put_job(name, given_to(idle_team, name), *range(9), max_retries=1, min_backoff=1, max_backoff=2)
+    idle_team.put_job(name, make_payload(idle_team, name), *range(9), max_retries=1, min_backoff=1, max_backoff=2)
     eventually(lambda: bool(idle_team.troubles), SOON)
     assert ["without success: ask again" in whisper for whisper in idle_team.whispers] == [True] * (
         name not in OPERATORS_ONLY
@@ -225,18 +230,30 @@ def test_the_last_try_of_a_job_tells(idle_team: Team, name: str) -> None:
 def test_whoever_asked_is_told_of_a_job_with_a_version_that_can_not_be_read(
     idle_team: Team, name: str, more: tuple[str, ...]
 ) -> None:
-    part = {"summary": "asker", "questions": "place", "mend": "nothing"}[name]
-    typed = {"version": 2, part: given_to(idle_team, name), "request": "no request"}
+    typed = {**make_payload(idle_team, name), "request": "no request"}
     idle_team.put_job(name, typed, *more, died=MAX_ATTEMPTS if name == "questions" else 0, max_retries=0)
     eventually(lambda: bool(idle_team.troubles), SOON)
     assert len(idle_team.whispers) == (name != "mend")
 
 
+def make_summary_payload(asker: SlackRequest, repository: str = "octo/engine") -> dict[str, Any]:
+    request = SummaryRequest((Reference(Repository.parse(repository), 101),))
+    return SUMMARY_JOB.encode(CommandPayload(asker, request))
+
+
+@pytest.mark.parametrize("name", ["summary", "details"])
+def test_what_the_settings_no_longer_allow_is_told(idle_team: Team, name: str) -> None:
+    asker, reference = idle_team.make_request(), Reference(Repository("other", "secret"), 1)
+    details = SHOW_DETAILS.encode(DetailsPayload(asker, reference))
+    idle_team.put_job(name, details if name == "details" else make_summary_payload(asker, "other/secret"))
+    eventually(lambda: bool(idle_team.whispers), SOON)
+    assert idle_team.whispers == ["I'm not set up for other/secret: ask about octo/engine."]
+
+
 def test_a_post_that_slack_never_takes_is_told_by_the_response_url_at_the_last_try(team: Team) -> None:
     team.world.slack.fail_next("chat.postMessage", status=500, times=100)
-    team.put_job(
-        "summary", asdict(team.make_request()), "101", "channel", max_retries=2, min_backoff=1, max_backoff=2
-    )
+    payload = make_summary_payload(team.make_request())
+    team.put_job("summary", payload, max_retries=2, min_backoff=1, max_backoff=2)
     eventually(lambda: bool(team.whispers), SOON)
     assert ["without success: ask again" in whisper for whisper in team.whispers] == [True]
     team.jobs.send(SEND_PRIVATE_NOTICE, NoticePayload(team.make_request("another"), "Others are served."))
@@ -248,7 +265,7 @@ def test_a_question_is_answered_whose_thread_is_still_locked_by_a_process_that_d
     place = team.question()
     lease = LEASE.build_key(QUESTION_QUEUE.build_key(place))
     team.store.set(lease, "a process that died", px=2_000)
-    team.put_job("questions", place)
+    team.put_job("questions", {"version": 2, "place": place})
     eventually(lambda: team.services.question_queue.get_first(place) is None, SOON)
     channel, thread = place.split(":")
     assert len(team.world.slack.list_replies(channel, thread)) == 1
@@ -259,7 +276,7 @@ def test_a_question_that_is_given_up_lets_the_next_one_come_up(team: Team) -> No
     channel, thread = place.split(":")
     asked = slack_request("mention:second", thread=thread, message=thread)
     team.services.question_queue.add_question(place, Question(asked, "and yesterday?", f"{float(thread) + 1:.6f}"))
-    team.put_job("questions", place, died=MAX_ATTEMPTS)
+    team.put_job("questions", {"version": 2, "place": place}, died=MAX_ATTEMPTS)
     eventually(lambda: team.services.question_queue.get_first(place) is None, SOON)
     assert ["That request crashed three times" in whisper for whisper in team.whispers] == [True]
     assert len(team.world.slack.list_replies(channel, thread)) == 1
@@ -312,8 +329,8 @@ def test_a_service_that_asks_for_ever_longer_is_given_up(team: Team) -> None:
     thread = team.world.slack.add_message(CHANNEL, "hello")
     team.world.slack.fail_next("chat.postMessage", retry_after=720)
     long_ago = int(datetime.now(UTC).timestamp() - 7_000) * 1_000
-    asked = asdict(slack_request("mention:1", thread=thread, message=thread))
-    team.put_job("summary", asked, "101", "channel", put_off_since=long_ago)
+    asked = slack_request("mention:1", thread=thread, message=thread)
+    team.put_job("summary", make_summary_payload(asked), put_off_since=long_ago)
     eventually(lambda: len(team.whispers) == 2, SOON)
     assert "without success: ask again" in team.whispers[1]
 
@@ -388,9 +405,8 @@ def test_those_that_died_twice_run_one_at_a_time(store: Redis) -> None:
 
 def test_jobs_that_died_beside_another_are_done_one_after_the_other(team: Team) -> None:
     for number in range(3):
-        team.put_job(
-            "tell", asdict(team.make_request(f"command:{number}")), f"Number {number}", died=MAX_ATTEMPTS - 1
-        )
+        notice = NoticePayload(team.make_request(f"command:{number}"), f"Number {number}")
+        team.put_job("tell", SEND_PRIVATE_NOTICE.encode(notice), died=MAX_ATTEMPTS - 1)
     eventually(lambda: len(team.whispers) == 3, SOON)
     assert sorted(team.whispers) == ["Number 0", "Number 1", "Number 2"]
     eventually(lambda: not team.store.keys("attempts:*"), SOON)

@@ -182,7 +182,7 @@ def status_of(url: str, token: str = "") -> int:
 
 
 def old_button(action_id: str, value: str) -> Json:
-    """A message with one button, as an earlier version or a forger may have made it."""
+    """A message with one button, as another version or a forger may have made it."""
     ts = f"{time.time():.6f}"
     return {
         "type": "message",

@@ -45,13 +45,15 @@ class VersionedJson(Generic[T]):
         fields = self._adapter.dump_python(value, mode="json", by_alias=True, exclude_defaults=True)
         return {VERSION_FIELD: self._version, **fields}
 
-    def load(self, fields: Fields) -> T:
+    def load(self, fields: Any) -> T:
         """Return the value of a JSON object.
 
         Raises:
             UnknownVersion: it has another version.
             ValueError, UsageError: it holds no such value.
         """
+        if not isinstance(fields, dict):
+            raise ValueError(f"no JSON object stands for {self._shape}")  # noqa: TRY004 (what is stored is no type)
         if self._convert_unmarked and VERSION_FIELD not in fields:
             return self._adapter.validate_python(self._convert_unmarked(fields))
         if fields.get(VERSION_FIELD) != self._version:
@@ -71,11 +73,8 @@ class VersionedJson(Generic[T]):
             StoreUnavailable: it has another version, so a later one of the bot wrote it.
             ValueError, UsageError: it holds no such value.
         """
-        fields = json.loads(text)
-        if not isinstance(fields, dict):
-            raise ValueError(f"a stored {self._shape} is no JSON object")  # noqa: TRY004 (what is stored is no type)
         try:
-            return self.load(fields)
+            return self.load(json.loads(text))
         except UnknownVersion as error:
             raise StoreUnavailable(NEWER_RECORDS) from error
 

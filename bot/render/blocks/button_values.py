@@ -1,13 +1,11 @@
 """Values of buttons and menus: a request as JSON with its version, or a name with the version in front of it.
 
-Version 1 was the text of a command, ``octo/engine#35617`` or an id; version 2 is ``2|octo/engine#35617``. Buttons
-remain in channels for good, so both are read.
+Buttons remain in channels for good: one of another version, as of a later one that is gone again, is refused.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -25,10 +23,8 @@ R = TypeVar("R", bound=CommandRequest)
 
 _VERSION = 2
 _VERSION_MARK = f"{_VERSION}|"
-_MARKED_VALUE = re.compile(r"(?P<version>\d{1,4})\|(?P<body>.*)", re.S)
-# Slack's limits for the value of a button and of an option of a menu, in characters
+# Slack's limit for the value of a button, in characters
 _MAX_VALUE_LENGTH = 2_000
-_MAX_OPTION_LENGTH = 150
 
 
 # in values: never changed
@@ -52,9 +48,8 @@ class HitVote:
 
 
 def write_reference(reference: Reference) -> str:
-    """Return the value for a pull request; that of version 1 if the longest names leave no room for the mark."""
-    value = f"{_VERSION_MARK}{reference}"
-    return value if len(value) <= _MAX_OPTION_LENGTH else str(reference)
+    """Return the value for a pull request: ``2|octo/engine#35617``."""
+    return f"{_VERSION_MARK}{reference}"
 
 
 def read_reference(value: str, repositories: AllowedRepositories) -> Reference:
@@ -71,7 +66,7 @@ def write_id(subscription: str) -> str:
 
 
 def read_id(value: str) -> str:
-    """Return the id of a subscription; the value is not checked. Raises UsageError for a later version."""
+    """Return the id of a subscription; the value is not checked. Raises UsageError for another version."""
     return _remove_mark(value)
 
 
@@ -125,12 +120,12 @@ def read_hit_task(value: str, repositories: AllowedRepositories) -> tuple[str, R
 def write_request(request: CommandRequest) -> str:
     """Return the value for a request that is repeated for everybody, without its mark as private.
 
-    If filters make it too long, it is the text of the command, as in version 1.
+    If filters make it too long, it is the text of the command.
     """
     fields = {**VersionedJson(type(request), _VERSION).dump(request), "kind": request.kind}
     fields.pop("is_private", None)
     value = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
-    return value if len(value) <= _MAX_VALUE_LENGTH else str(request)
+    return value if len(value) <= _MAX_VALUE_LENGTH else f"{_VERSION_MARK}{request}"
 
 
 def read_request(value: str, shapes: Iterable[type[R]]) -> R | str:
@@ -139,7 +134,7 @@ def read_request(value: str, shapes: Iterable[type[R]]) -> R | str:
     Raises UsageError if the value is neither.
     """
     if not value.startswith("{"):
-        return value
+        return _remove_mark(value)
     try:
         fields = json.loads(value)
         shape = next(each for each in shapes if each.kind == fields["kind"])
@@ -149,8 +144,7 @@ def read_request(value: str, shapes: Iterable[type[R]]) -> R | str:
 
 
 def _remove_mark(value: str) -> str:
-    """Return a value without the mark of its version. Raises UsageError for a later version."""
-    marked = _MARKED_VALUE.fullmatch(value)
-    if marked and int(marked["version"]) != _VERSION:
+    """Return a value without the mark of its version. Raises UsageError for another version, or none."""
+    if not value.startswith(_VERSION_MARK):
         raise UsageError(UNKNOWN_BUTTON)
-    return marked["body"] if marked else value
+    return value.removeprefix(_VERSION_MARK)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from bot.ports.codecs.versioned_json import VERSION_FIELD, VersionedJson
-
-_VERSION = 2
+from bot.ports.codecs.versioned_json import VersionedJson
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +21,7 @@ class FormContext:
     answer: str = ""
 
 
-_CODEC = VersionedJson(FormContext, _VERSION)
+_CODEC = VersionedJson(FormContext, 2)
 
 
 def write_form_context(context: FormContext) -> str:
@@ -32,14 +30,5 @@ def write_form_context(context: FormContext) -> str:
 
 
 def read_form_context(text: str) -> FormContext:
-    """Return the context that a form carries.
-
-    Version 1, of a form that was open when the bot was updated, had the same fields without a version. Raises
-    ValueError, TypeError or RecursionError if the text is no context.
-    """
-    fields = json.loads(text)
-    if not isinstance(fields, dict):
-        raise TypeError("what a form carries is an object")
-    # fields without a value were null there
-    present = {name: value for name, value in fields.items() if value is not None}
-    return _CODEC.load({VERSION_FIELD: _VERSION, **present})
+    """Return the context that a form carries. Raises ValueError or RecursionError if the text is none."""
+    return _CODEC.load(json.loads(text))

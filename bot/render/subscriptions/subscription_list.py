@@ -129,7 +129,7 @@ def render_rows(subscriptions: Sequence[DueSubscription], *, with_place: bool = 
 
 def make_new_button() -> Element:
     """Return the button that opens the form for another one."""
-    return make_button(sentences.NEW_LABEL, NEW, "new")
+    return make_button(sentences.NEW_LABEL, NEW, write_id("new"))
 
 
 def _render_description(

@@ -70,7 +70,7 @@ class OutcomeWatcher:
             self._due_queue.drop(OutcomeCheck(repository))
             return
         self._record_recent_merges(repository, now)
-        outcomes = self._load_outcomes(repository)
+        outcomes = self._load_outcomes(repository, now)
         for key, record in self._records.iterate_records(keys):
             if build_state_key(record.select_new_outcomes(outcomes)) != record.amended_states:
                 jobs.send(AMEND_DIGEST, AmendmentPayload(key, now))
@@ -91,11 +91,11 @@ class OutcomeWatcher:
         ):
             self._records.store.save(key, record, record.forget_messages())
 
-    def amend_digest(self, key: str, looked_at: datetime | None = None) -> None:
+    def amend_digest(self, key: str, looked_at: datetime) -> None:
         """Add the outcomes of its pull requests to a digest, and reply once to each.
 
         A second call changes nothing more. ``looked_at`` is the instant (aware) of the check that requested it:
-        only the first digest of that check reads the history. Without it, this one does.
+        only the first digest of that check reads the history.
 
         Raises:
             PostingInProgress: another process works on it.
@@ -105,9 +105,7 @@ class OutcomeWatcher:
         if digest and digest.record.posted_json:
             self._poster.add_outcomes(digest, self._load_outcomes(digest.spec.repository, looked_at))
 
-    def _load_outcomes(
-        self, repository: Repository, looked_at: datetime | None = None
-    ) -> tuple[MergeOutcome, ...]:
+    def _load_outcomes(self, repository: Repository, looked_at: datetime) -> tuple[MergeOutcome, ...]:
         """Return the outcomes of merges, as they were read at that instant or later, or else read them now.
 
         Raises StoreUnavailable: if that were taken for no outcomes, those in the digests would be removed.
@@ -118,7 +116,7 @@ class OutcomeWatcher:
                 name: each for name, each in self._snapshots.items() if now - each.read_at <= _CACHE_LIFETIME
             }
             snapshot = recent.get(repository)
-            if snapshot is None or looked_at is None or snapshot.read_at < looked_at:
+            if snapshot is None or snapshot.read_at < looked_at:
                 pulls = self._timeline.read_merges(repository, now - 2 * WATCH_PERIOD, now + _DAY)
                 outcomes = find_outcomes(RevertIndex(remove_duplicates(pulls)))
                 snapshot = _OutcomeSnapshot(now, tuple(map(_remove_texts, outcomes)))

@@ -148,13 +148,10 @@ class DigestPayload:
 
 @dataclass(frozen=True, slots=True)
 class AmendmentPayload:
-    """The key of a posted digest, and the instant (aware) of the check that asks to amend it.
-
-    Jobs of older versions have no such instant.
-    """
+    """The key of a posted digest, and the instant (aware) of the check that asks to amend it."""
 
     key: str
-    looked_at: datetime | None = None
+    looked_at: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,11 +91,11 @@ def test_the_lists_of_steps_are_those_of_whole_runs(desk: Desk) -> None:
     looking, amending, again = Fuse(), Fuse(), Fuse()
     other(desk, looking).look()
     before = len(desk.slack.calls)
-    other(desk, amending).aftermath.amend_digest(KEY)
+    other(desk, amending).aftermath.amend_digest(KEY, DUE)
     assert [method for method, _ in desk.slack.calls[before:]] == CALLS
     desk.merge(AGAIN)
     desk.look()
-    other(desk, again).aftermath.amend_digest(KEY)
+    other(desk, again).aftermath.amend_digest(KEY, DUE)
     assert (looking.calls, amending.calls, again.calls) == (LOOKING, AMENDING, AMENDING_AGAIN)
     assert [each.key for each in desk.amends.of(AMEND_DIGEST)] == [KEY, KEY]
 
@@ -108,7 +108,7 @@ def test_a_look_that_dies_after_any_step_is_made_by_the_next(desk: Desk, step: i
     other(desk).look()
     assert {each.key for each in desk.amends.of(AMEND_DIGEST)} == {KEY}
     for each in desk.amends.of(AMEND_DIGEST):
-        other(desk).aftermath.amend_digest(each.key)
+        other(desk).aftermath.amend_digest(each.key, each.looked_at)
     assert standing(desk) == expected
     other(desk).look()
     assert len(desk.amends) == 1 + (step == len(LOOKING)), "nothing is left to tell"
@@ -119,9 +119,9 @@ def test_an_amendment_that_dies_after_any_step_is_finished_by_the_next(desk: Des
     expected = expect_amendment(desk)
     desk.look()
     with pytest.raises(Crash):
-        other(desk, Fuse(step, with_effect=True)).aftermath.amend_digest(KEY)
+        other(desk, Fuse(step, with_effect=True)).aftermath.amend_digest(KEY, DUE)
     for _ in range(2):
-        other(desk).aftermath.amend_digest(KEY)
+        other(desk).aftermath.amend_digest(KEY, DUE)
     assert standing(desk) == expected
 
 
@@ -130,10 +130,10 @@ def test_one_that_dies_is_followed_by_one_that_knows_more(desk: Desk, step: int)
     before = desk.digest
     desk.look()
     with pytest.raises(Crash):
-        other(desk, Fuse(step, with_effect=True)).aftermath.amend_digest(KEY)
+        other(desk, Fuse(step, with_effect=True)).aftermath.amend_digest(KEY, DUE)
     desk.merge(AGAIN)
     desk.look()
-    other(desk).aftermath.amend_digest(KEY)
+    other(desk).aftermath.amend_digest(KEY, DUE)
     # what stands no more when it would be replied is not
     assert standing(desk) == (end_lines(before, UNDONE), TOLD if step > AMENDING.index("post_message") else [])
 
@@ -146,9 +146,9 @@ def test_a_second_amendment_that_dies_after_any_step_is_finished_by_the_next(des
         desk.look()
         fuse = Fuse(step if merged else 0, with_effect=True)
         with suppress(Crash):
-            other(desk, fuse).aftermath.amend_digest(KEY)
+            other(desk, fuse).aftermath.amend_digest(KEY, DUE)
         assert fuse.burnt is bool(merged)
-    other(desk).aftermath.amend_digest(KEY)
+    other(desk).aftermath.amend_digest(KEY, DUE)
     assert standing(desk) == (end_lines(before, UNDONE), TOLD)
 
 
@@ -172,7 +172,7 @@ def test_a_worker_that_dies_before_a_digest_is_watched_is_followed_by_one_that_w
     expected = expect_amendment(unbroken)
     unbroken.merge(REVERT)
     unbroken.look()
-    unbroken.aftermath.amend_digest(KEY)
+    unbroken.aftermath.amend_digest(KEY, DUE)
     assert standing(unbroken) == expected
 
 
@@ -186,7 +186,7 @@ def test_a_look_without_the_store_is_made_again(desk: Desk, step: int) -> None:
         other(desk, Fuse(step, error=StoreUnavailable)).look()
     assert desk.amends == []
     other(desk).look()
-    other(desk).aftermath.amend_digest(KEY)
+    other(desk).aftermath.amend_digest(KEY, DUE)
     assert standing(desk) == expected
 
 
@@ -196,13 +196,13 @@ def test_a_look_without_the_store_is_made_again(desk: Desk, step: int) -> None:
 def test_without_the_store_nothing_is_taken_out_of_a_digest(desk: Desk, step: int) -> None:
     before = desk.digest
     desk.look()
-    desk.aftermath.amend_digest(KEY)
+    desk.aftermath.amend_digest(KEY, DUE)
     desk.merge(AGAIN)
     desk.look()
     with pytest.raises(StoreUnavailable):
-        other(desk, Fuse(step, error=StoreUnavailable)).aftermath.amend_digest(KEY)
+        other(desk, Fuse(step, error=StoreUnavailable)).aftermath.amend_digest(KEY, DUE)
     assert desk.digest == end_lines(before, UNDONE if step > AMENDING_AGAIN.index("edit_message") else BEHIND)
-    other(desk).aftermath.amend_digest(KEY)
+    other(desk).aftermath.amend_digest(KEY, DUE)
     assert standing(desk) == (end_lines(before, UNDONE), TOLD)
 
 
@@ -214,10 +214,10 @@ def test_a_lost_answer_doubles_and_loses_nothing(desk: Desk, call: int, for_good
     fuse = Fuse(call, with_effect=True, error=HangUp, for_good=for_good)
     desk.slack.before, desk.slack.after = fuse.before, fuse.after
     with suppress(SlackUnavailable):
-        other(desk).aftermath.amend_digest(KEY)
+        other(desk).aftermath.amend_digest(KEY, DUE)
     assert fuse.burnt
     desk.slack.before = desk.slack.after = None
-    other(desk).aftermath.amend_digest(KEY)
+    other(desk).aftermath.amend_digest(KEY, DUE)
     assert standing(desk) == expected
 
 
@@ -226,7 +226,7 @@ def test_one_at_a_time(desk: Desk) -> None:
     desk.records.hold_lock = memory_digests(busy=True).hold_lock
     before = standing(desk)
     with pytest.raises(PostingInProgress):
-        desk.aftermath.amend_digest(KEY)
+        desk.aftermath.amend_digest(KEY, DUE)
     assert standing(desk) == before
-    other(desk).aftermath.amend_digest(KEY)
+    other(desk).aftermath.amend_digest(KEY, DUE)
     assert desk.told == TOLD

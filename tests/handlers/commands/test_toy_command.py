@@ -154,4 +154,4 @@ def test_its_request_is_what_its_job_and_its_button_carry() -> None:
         "request": {"repository": {"owner": "octo", "name": "engine"}, "toy": "ball"},
         "audience": "asker",
     }
-    assert read_request("a ball", [toy.ToyRequest]) == "a ball"
+    assert read_request("2|a ball", [toy.ToyRequest]) == "a ball"

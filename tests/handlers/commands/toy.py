@@ -14,11 +14,13 @@ from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.query_options import PRIVATE_WORD, split_words
-from bot.jobs.command_jobs import CommandJob, answer_once, make_command_job_type
+from bot.jobs.command_jobs import CommandJob, answer_once
 from bot.ports import Post
 from bot.render.blocks import buttons
 from bot.render.conversations.greetings import HelpExample
 from bot.render.conversations.notices import render_notice
+from bot.services.jobs.declaration import JobType
+from bot.services.jobs.payloads import CommandPayload
 from bot.services.slack.answers.answer import Answer
 from handlers.commands.declaration import Command, enqueue_request
 from handlers.commands.sub_commands import RequestWord, SubCommand
@@ -81,7 +83,7 @@ def _parse(text: str, context: ParseContext) -> ToyRequest:
     return ToyRequest.parse(text, context.repositories)
 
 
-TOY = make_command_job_type("toy", ToyRequest, _parse)
+TOY = JobType("toy", CommandPayload[ToyRequest])
 
 
 def _enqueue(intake: RequestIntake, asker: SlackRequest, request: ToyRequest, audience: Audience) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict
 from typing import Any, Protocol
 
 from dramatiq import Worker
@@ -14,6 +13,8 @@ from bot.domain.conversations.commands import AllowedRepositories, ParseContext
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.time.day import TodayProvider
 from bot.services.jobs.declaration import JobQueue, JobType
+from bot.services.jobs.payloads import CommandPayload
+from handlers import COMMANDS
 
 
 class AskingServices(Protocol):
@@ -35,9 +36,9 @@ def enqueue(
     audience: Audience = Audience.CHANNEL,
 ) -> None:
     """Enqueue the job for what somebody typed behind a command."""
-    context = ParseContext(services.repositories, services.get_today)
-    assert job.read_old
-    jobs.send(job, job.read_old(context, asdict(asker), text, audience.value))
+    command = next(each for each in COMMANDS.commands if job in [one.type for one in each.jobs])
+    request = command.parse(text, ParseContext(services.repositories, services.get_today))
+    jobs.send(job, CommandPayload(asker, request, audience))
 
 
 @contextmanager

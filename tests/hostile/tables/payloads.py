@@ -108,7 +108,7 @@ def click(person: Person) -> tuple[str, Json]:
 
 def form(person: Person) -> tuple[str, Json]:
     _, clicked = click(person)
-    known = {"id": "", "channel": "C0DIGEST", "answer": ""}
+    known = {"version": 2, "id": "", "channel": "C0DIGEST", "answer": ""}
     view = {
         "id": "V1",
         "type": "modal",
@@ -209,7 +209,11 @@ CHANGES: dict[str, tuple[Make, Change]] = {
     "form with empty metadata": (form, _with("", "view", "private_metadata")),
     "form with metadata that is no JSON": (form, _with("{", "view", "private_metadata")),
     "form with metadata that is a list": (form, _with("[]", "view", "private_metadata")),
-    "form with metadata without its channel": (form, _with("{}", "view", "private_metadata")),
+    "form with metadata without its channel": (form, _with('{"version": 2}', "view", "private_metadata")),
+    "form with metadata of a later version": (
+        form,
+        _with('{"version": 3, "channel": "C0DIGEST"}', "view", "private_metadata"),
+    ),
     "form with metadata nested deeply": (form, _with(nest_brackets(DEEP), "view", "private_metadata")),
     "form with a long number in its metadata": (form, _with(LONG_NUMBER, "view", "private_metadata")),
     "form with response_urls that are no list": (form, _with(7, "response_urls")),

@@ -97,15 +97,18 @@ def test_every_button_of_a_hostile_pull_request_is_taken(pull_request: PullReque
     assert len(set(ids(post))) == 3
 
 
-@pytest.mark.parametrize("repository", [REPOSITORY, LONGEST], ids=["usual", "longest"])
-def test_what_a_button_carries_names_the_same_pull_request(repository: Repository) -> None:
-    made = pull(LAST, repository=repository, title="W" * 256)
+# where the names are longest, there is room for a number that no repository has come near to
+@pytest.mark.parametrize(
+    ("repository", "number"), [(REPOSITORY, LAST), (LONGEST, 9_999_999)], ids=["usual", "longest"]
+)
+def test_what_a_button_carries_names_the_same_pull_request(repository: Repository, number: int) -> None:
+    made = pull(number, repository=repository, title="W" * 256)
     button, menu = buttons.make_details_button(made), buttons.make_details_menu([made])
     assert menu is not None
     assert BLOCK(row(button, menu))
     assert button["value"] == menu["options"][0]["value"]
     assert len(button["value"]) <= 150
-    assert read_reference(button["value"], AllowedRepositories(repository)) == Reference(repository, LAST)
+    assert read_reference(button["value"], AllowedRepositories(repository)) == Reference(repository, number)
 
 
 def test_actions_are_named_apart() -> None:

@@ -36,7 +36,7 @@ def test_details_opens_a_window_with_the_four_sections(bot: Bot) -> None:
 
 def test_details_of_what_nobody_read_yet_says_so_and_then_fills_the_window(bot: Bot) -> None:
     number, channel = bot.pull(), bot.channel()
-    bot.person().press(old_button("details", f"octo/engine#{number}"), "details", channel=channel)
+    bot.person().press(old_button("details", f"2|octo/engine#{number}"), "details", channel=channel)
     assert all(name in window(bot, number) for name in SECTIONS)
     opened, filled = (
         bot.world.slack.list_calls_to("views.open")[-1],
@@ -48,7 +48,7 @@ def test_details_of_what_nobody_read_yet_says_so_and_then_fills_the_window(bot: 
 
 def test_details_of_an_unknown_pull_request_says_so_in_the_window(bot: Bot) -> None:
     number, channel = bot.unused_number(), bot.channel()
-    bot.person().press(old_button("details", f"octo/engine#{number}"), "details", channel=channel)
+    bot.person().press(old_button("details", f"2|octo/engine#{number}"), "details", channel=channel)
     assert f"octo/engine has no pull request #{number}." in window(bot, number)
 
 
@@ -122,13 +122,13 @@ def test_a_button_in_a_thread_is_answered_there(bot: Bot) -> None:
     channel, ada = bot.channel(), bot.person()
     mention = ada.mention(str(bot.pull()), channel)
     (reply,) = bot.list_thread_posts(channel, mention.payload["event"]["ts"])
-    shared = {**reply, "blocks": old_button("share_summary", f"octo/engine#{bot.pull()}")["blocks"]}
+    shared = {**reply, "blocks": old_button("share_summary", f"2|octo/engine#{bot.pull()}")["blocks"]}
     ada.press(shared, "share_summary", channel=channel)
     assert len(bot.list_thread_posts(channel, mention.payload["event"]["ts"])) == 2
     assert not bot.list_posts(channel)
 
 
-def test_a_button_of_an_older_version_says_what_to_do_instead(bot: Bot) -> None:
+def test_a_button_that_no_version_has_says_what_to_do_instead(bot: Bot) -> None:
     channel, ada = bot.channel(), bot.person()
     assert ada.press(old_button("details_v0", "x"), "details_v0", channel=channel).ack.status == 200
     (shown,) = bot.list_whispers(ada)
@@ -138,13 +138,24 @@ def test_a_button_of_an_older_version_says_what_to_do_instead(bot: Bot) -> None:
 @pytest.mark.parametrize(
     ("action", "value"),
     [
-        ("details", "other/secret#1"),
-        ("details_of", "other/secret#1"),
-        ("share_summary", "other/secret#1"),
-        ("share_risks", "2026-02-28 repo:other/secret"),
-        ("share_digest", "2026-02-27..2026-02-28 repo:other/secret"),
+        ("details", "2|other/secret#1"),
+        ("details_of", "2|other/secret#1"),
+        ("share_summary", "2|other/secret#1"),
+        ("share_risks", "2|2026-02-28 repo:other/secret"),
+        ("share_digest", "2|2026-02-27..2026-02-28 repo:other/secret"),
+        (
+            "share_summary",
+            '{"version":2,"kind":"summary","references":[{"repository":{"owner":"other","name":"secret"},"number":1}]}',
+        ),
+        (
+            "share_risks",
+            (
+                '{"version":2,"kind":"risks","repository":{"owner":"other","name":"secret"},'
+                '"span":{"first":"2026-02-28","last":"2026-02-28","zone":"UTC"}}'
+            ),
+        ),
     ],
-    ids=["details", "menu", "summary", "risks", "digest"],
+    ids=["details", "menu", "summary", "risks", "digest", "typed summary", "typed risks"],
 )
 def test_a_forged_button_opens_no_other_repository(action: str, value: str, bot: Bot) -> None:
     channel, ada, before = bot.channel(), bot.person(), bot.calls()
@@ -158,6 +169,28 @@ def test_a_forged_button_opens_no_other_repository(action: str, value: str, bot:
 @pytest.mark.parametrize("value", ["", "nonsense", "octo/engine", "#0x1"], ids=["empty", "words", "bare", "hex"])
 def test_a_button_that_says_nothing_usable_is_a_sentence(value: str, bot: Bot) -> None:
     channel, ada = bot.channel(), bot.person()
-    ada.press(old_button("details", value), "details", channel=channel)
+    ada.press(old_button("details", f"2|{value}"), "details", channel=channel)
     (shown,) = bot.list_whispers(ada)
     assert "number in " in shown["text"]
+
+
+@pytest.mark.parametrize(
+    ("action", "value"),
+    [
+        ("details", "3|octo/engine#1"),
+        ("details", "octo/engine#1"),
+        ("share_summary", "octo/engine#1"),
+        ("subscription_pause", "3|1a2b3c4d"),
+        ("answer_vote", "2|excellent"),
+        ("share_risks", '{"version":3,"kind":"risks"}'),
+        ("share_risks", '{"version":2,"kind":"summary","references":[]}'),
+        ("share_risks", "{"),
+    ],
+    ids=["later", "unmarked", "unmarked text", "later id", "no verdict", "later request", "other kind", "no JSON"],
+)
+def test_what_this_version_did_not_write_says_what_to_do_instead(action: str, value: str, bot: Bot) -> None:
+    channel, ada = bot.channel(), bot.person()
+    ada.press(old_button(action, value), action, channel=channel)
+    (shown,) = bot.list_whispers(ada)
+    assert shown["text"] == "That button no longer works: use a command instead."
+    assert not bot.list_posts(channel)

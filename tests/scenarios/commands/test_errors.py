@@ -81,7 +81,7 @@ def test_a_mention_that_github_fails_is_told_to_the_asker_where_they_see_it(is_i
 def test_details_that_github_fails_are_a_sentence_in_the_window(bot: Bot) -> None:
     number, ada = bot.pull(), bot.person()
     with failing_github(bot, "401"):
-        ada.press(old_button("details", f"octo/engine#{number}"), "details", channel=bot.channel())
+        ada.press(old_button("details", f"2|octo/engine#{number}"), "details", channel=bot.channel())
     (view,) = bot.windows(f"#{number}")
     (sentence,) = re.findall(r"'text': \"(GitHub [^\"]*)\"", str(view["blocks"]))
     assert f"[{reference_in(sentence, bot, REFUSED)}]" in bot.log()

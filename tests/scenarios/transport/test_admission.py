@@ -86,7 +86,7 @@ def test_a_refused_stranger_causes_no_work(bot: Bot) -> None:
     number = bot.pull()
     read_reply(bot, stranger, stranger.send_command("/prsummary", str(number), channel))
     stranger.mention(str(number), channel)
-    stranger.press(old_button("share_summary", f"octo/engine#{number}"), "share_summary", channel=channel)
+    stranger.press(old_button("share_summary", f"2|octo/engine#{number}"), "share_summary", channel=channel)
     assert bot.calls() == before
     assert not bot.list_posts(channel)
 

@@ -25,7 +25,7 @@ def mention(person: Person, number: int, channel: str) -> Delivery:
 
 
 def click(person: Person, number: int, channel: str) -> Delivery:
-    return person.press(old_button("share_summary", f"octo/engine#{number}"), "share_summary", channel=channel)
+    return person.press(old_button("share_summary", f"2|octo/engine#{number}"), "share_summary", channel=channel)
 
 
 Ask = Callable[[Person, int, str], Delivery]
@@ -75,7 +75,7 @@ def test_a_hint_that_is_delivered_again_is_told_once(bot: Bot) -> None:
 
 def test_a_window_that_is_asked_for_again_is_opened_once(bot: Bot) -> None:
     number, ada = bot.pull(), bot.person()
-    ada.redeliver(ada.press(old_button("details", f"octo/engine#{number}"), "details", channel=bot.channel()))
+    ada.redeliver(ada.press(old_button("details", f"2|octo/engine#{number}"), "details", channel=bot.channel()))
     bot.settle()
     assert len(bot.windows(f"#{number}")) == 1
     assert not bot.list_whispers(ada)

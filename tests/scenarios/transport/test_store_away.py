@@ -92,7 +92,7 @@ def test_a_command_is_told_to_come_again_and_the_next_one_is_answered(bot: Bot, 
 def test_clicks_and_mentions_are_taken_when_slack_delivers_them_again(bot: Bot, redis: Store) -> None:
     number, channel, ada = bot.pull(), bot.channel(), bot.person(transport=replace(bot.wire, patience=1.5))
     with redis.away():
-        click = ada.press(old_button("share_summary", str(bot.pull())), "share_summary", channel=channel)
+        click = ada.press(old_button("share_summary", f"2|{bot.pull()}"), "share_summary", channel=channel)
         mention = ada.mention(str(number), channel)
     assert {click.ack.status, mention.ack.status}.isdisjoint({200})
     assert [ada.redeliver(delivery).ack.status for delivery in (click, mention)] == [200, 200]

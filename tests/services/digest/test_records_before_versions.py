@@ -190,7 +190,7 @@ def test_a_revert_is_told(watched_desk: posted_worlds.Desk, slack: SlackEmulator
     watched_desk.merge(REVERT)
     watched_desk.look()
     # the queue of the version before holds jobs without the time of the look
-    watched_desk.aftermath.amend_digest(KEY)
+    watched_desk.aftermath.amend_digest(KEY, DUE)
     assert watched_desk.digest == end_lines(before, BEHIND)
     assert len(watched_desk.told) == 1
     assert digest_store(store).load(KEY).state is DigestState.AMENDED
@@ -209,7 +209,7 @@ def test_a_revert_of_what_was_told_is_told(
     assert not watched_desk.amends, "it was told by the version before"
     watched_desk.merge(AGAIN)
     watched_desk.look()
-    watched_desk.aftermath.amend_digest(KEY)
+    watched_desk.aftermath.amend_digest(KEY, DUE)
     assert watched_desk.digest == end_lines(before, f"{BEHIND}, which was itself reverted")
 
 

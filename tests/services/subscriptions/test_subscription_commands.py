@@ -14,13 +14,17 @@ from bot.domain.digest.models import Entry, Overview
 from bot.domain.errors import RepositoryNotFound, SlackUnavailable, UsageError
 from bot.domain.pull_requests.models import Account, PullRequest, Repository
 from bot.domain.risk.assessment import assess_pull_request
-from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector, SubscriptionVerb
+from bot.domain.subscriptions.request import (
+    ID_PATTERN,
+    SubscriptionRequest,
+    SubscriptionSelector,
+    SubscriptionVerb,
+)
 from bot.domain.time.day import LocalDay
 from bot.ports import Post
 from bot.render.blocks.button_values import write_id
 from bot.services.digest.builder import DigestBuilder
 from bot.services.digest.composer import DigestComposer
-from bot.services.jobs.job_types import parse_preview
 from bot.services.slack.answers.replies import ReplySender
 from bot.services.subscriptions.subscription_commands import SubscriptionCommands
 from bot.services.summaries.entry_cache import EntryCache
@@ -259,8 +263,9 @@ def test_who_subscribes_what_the_settings_post_is_told_what_can_be_done(team: Te
 
 
 def preview(team: Team, text: str = "", channel: str = HOME, user: str = "U0ADA") -> str:
-    preview_request = parse_preview(ask(channel, user), text, REPOSITORIES)
-    answer = regular(team).preview_digest(preview_request.asker, preview_request.id, preview_request.wish)
+    is_id = bool(ID_PATTERN.fullmatch(text))
+    wish = SubscriptionRequest.parse(text, REPOSITORIES) if text and not is_id else None
+    answer = regular(team).preview_digest(ask(channel, user), text if is_id else "", wish)
     assert check_message(answer.private.build_payload()) is None
     assert not team.records.kept
     return read(answer.private)
