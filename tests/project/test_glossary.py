@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
 import re
 from collections import Counter
@@ -39,24 +38,6 @@ def find_definition(name: str) -> object:
     return value
 
 
-def is_defined(name: str) -> bool:
-    """Return whether a dotted name is a module, or begins with what that module itself defines, not imports."""
-    module, rest = split_name(name)
-    if not rest:
-        return True
-    source = Path(importlib.import_module(module).__file__ or "").read_text(encoding="utf-8")
-    return any(rest[0] in list_targets(node) for node in ast.parse(source).body)
-
-
-def list_targets(node: ast.stmt) -> list[str]:
-    """Return the names that a statement of a module defines."""
-    if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-        return [node.name]
-    if isinstance(node, ast.AnnAssign):
-        return [ast.unparse(node.target)]
-    return [ast.unparse(each) for each in node.targets] if isinstance(node, ast.Assign) else []
-
-
 def is_module(name: str) -> bool:
     try:
         return find_spec(name) is not None
@@ -73,21 +54,6 @@ def test_each_term_has_one_meaning_and_one_definition() -> None:
 @check_rows([row[2].strip("`") for row in ROWS])
 def test_the_definition_exists(name: str) -> None:
     assert find_definition(name) is not None
-    assert is_defined(name)
-
-
-@pytest.mark.parametrize(
-    ("name", "is_own"),
-    [
-        ("bot.services.questions.archive.CodeSources", False),
-        ("bot.services.source.code_sources.CodeSources", True),
-        ("bot.ports.PullRequests", False),
-        ("bot.domain.subscriptions.due_items.DueItem", True),
-        ("bot.adapters.embedded", True),
-    ],
-)
-def test_an_import_is_no_definition(name: str, is_own: bool) -> None:
-    assert is_defined(name) is is_own
 
 
 @pytest.mark.parametrize("name", ["bot.domain.risk.rules.Nothing", "bot.clock.Clock.nothing", "bot.nothing.Clock"])
