@@ -16,8 +16,8 @@ from math import ceil
 from pathlib import Path
 
 from benchmarks.table import Table
-from bot.adapters.embedded import start_embedded_url
 from bot.adapters.redis import connect_server
+from bot.platform.store.embedded import start_embedded_url
 from tests.emulators.github.server import GitHubEmulator
 from tests.emulators.github.store import changed_file, pull
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit

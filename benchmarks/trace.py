@@ -32,8 +32,8 @@ from benchmarks.table import Table
 from bot.app import App, open_app
 from bot.clock import Clock
 from bot.jobs import DramatiqJobQueue
+from bot.platform.deadlines import ShutdownSignal
 from bot.processes import run_processes
-from bot.services.operations.deadlines import ShutdownSignal
 from bot.settings import load_settings
 from handlers import COMMANDS
 from tests.emulators.github.store import changed_file, pull

@@ -9,9 +9,9 @@ from datetime import UTC, datetime, timedelta
 from apscheduler.schedulers.background import BackgroundScheduler
 
 from bot.domain.errors import PrdigestError
+from bot.platform import deadlines
+from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
 from bot.services.jobs.declaration import JobQueue
-from bot.services.operations import deadlines
-from bot.services.operations.deadlines import ProcessShutdown, ShutdownSignal
 from bot.services.subscriptions.scheduler import DigestScheduler
 
 log = logging.getLogger(__name__)

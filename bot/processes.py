@@ -19,8 +19,8 @@ from bot.domain.errors import SlackUnavailable
 from bot.http_server import serve_app
 from bot.jobs import DramatiqJobQueue, JobMetrics, JobTimeLimits
 from bot.monitoring import monitor_process
-from bot.services.operations import deadlines
-from bot.services.operations.deadlines import ProcessShutdown, ShutdownSignal
+from bot.platform import deadlines
+from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
 from bot.services.operations.ownership import StoreOwnership
 from bot.settings import Process
 from bot.web import (

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import settings
 from redis import Redis
 
-from bot.adapters.embedded.server import start_embedded_url
-from bot.adapters.redis.server.connection import connect_server
+from bot.platform.store.connection import connect_server
+from bot.platform.store.embedded.server import start_embedded_url
 from bot.settings import Settings
 from tests.emulators.claude.server import ClaudeEmulator
 from tests.emulators.slack.server import SlackEmulator

@@ -17,9 +17,9 @@ from bot.app import App, open_app
 from bot.cli.logs import configure_logging
 from bot.clock import Clock
 from bot.jobs import DramatiqJobQueue
+from bot.platform import deadlines
 from bot.processes import listen_for_stop_signals, run_web, run_worker
 from bot.services.costs import billing
-from bot.services.operations import deadlines
 from bot.settings import load_settings
 from handlers import COMMANDS
 

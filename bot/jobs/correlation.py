@@ -11,7 +11,7 @@ from dramatiq import Broker, Message, MessageProxy
 from dramatiq.middleware import Middleware
 
 from bot.jobs.job_runner import read_asker
-from bot.services.operations.correlation import get_request_id, identify_request
+from bot.platform.correlation import get_request_id, identify_request
 
 log = logging.getLogger(__name__)
 

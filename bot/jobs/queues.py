@@ -21,9 +21,9 @@ from bot.jobs import asker_jobs, lost_jobs, preview_jobs, schedule_jobs, subscri
 from bot.jobs.command_jobs import CommandJobs
 from bot.jobs.correlation import JobCorrelation
 from bot.jobs.job_runner import JobHandler, JobRunner
+from bot.platform import deadlines
+from bot.platform.deadlines import ShutdownSignal
 from bot.services.jobs.declaration import JobType
-from bot.services.operations import deadlines
-from bot.services.operations.deadlines import ShutdownSignal
 
 P = TypeVar("P")
 

@@ -18,12 +18,12 @@ from bot.mcp.arguments import PAGE_FIELDS, ListPageArguments, PageArguments, Tex
 from bot.mcp.declaration import ItemList, ToolContext, ToolDeclaration, ToolResult
 from bot.mcp.paging import NOTICE, KeptResults, PageEnd, cut_items, cut_text
 from bot.mcp.registry import TOOLS
+from bot.platform import deadlines
+from bot.platform.correlation import identify_request
+from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
 from bot.render.conversations import sentences
 from bot.render.conversations.notices import describe_error, is_user_mistake
 from bot.services.agents.sources import AgentSources
-from bot.services.operations import deadlines
-from bot.services.operations.correlation import identify_request
-from bot.services.operations.deadlines import ProcessShutdown, ShutdownSignal
 from bot.services.operations.model_tools import format_unknown_tool
 from bot.services.questions.tools.reading_session import ReadingSession
 from bot.services.questions.tools.toolbox import explain_failure

@@ -36,8 +36,8 @@ from bot.mcp.calls import AgentTools, CallResult, get_page_shape
 from bot.mcp.declaration import ToolDeclaration
 from bot.mcp.paging import ItemPage, PageEnd
 from bot.mcp.resources import MIME_TYPE, TEMPLATE, ReportResources
+from bot.platform.deadlines import ShutdownSignal
 from bot.render.conversations.notices import explain_error
-from bot.services.operations.deadlines import ShutdownSignal
 from bot.services.operations.model_tools import build_tool_schema
 
 log = logging.getLogger(__name__)

@@ -15,8 +15,8 @@ from bot.domain.text.strings import quote_input
 from bot.domain.time.day import LocalDay, parse_date
 from bot.mcp.calls import AgentTools, CallResult
 from bot.mcp.paging import NOTICE
+from bot.platform.deadlines import ShutdownSignal
 from bot.services.agents.sources import AgentSources
-from bot.services.operations.deadlines import ShutdownSignal
 from bot.services.summaries.prompts import fence_text
 
 SCHEME = "prdigest://reports/"

@@ -10,8 +10,8 @@ from bot.container.digests.clone_reviews import build_clone_reviewer
 from bot.domain.errors import UsageError
 from bot.domain.evaluation.readings import Reading
 from bot.domain.pull_requests.models import PullRequest
+from bot.platform import deadlines
 from bot.ports import Chat
-from bot.services.operations import deadlines
 from bot.services.risk.paired_reading import review_merge
 from bot.settings import Settings
 from evals.reading.folder import ReadingFolder, describe_prompt, hash_prompt

@@ -20,8 +20,8 @@ from bot.domain.errors import UsageError
 from bot.mcp.calls import AgentTools, CallResult
 from bot.mcp.registry import TOOLS
 from bot.mcp.resources import ReportResources, parse_address
+from bot.platform.deadlines import ShutdownSignal
 from bot.services.agents.sources import AgentSources
-from bot.services.operations.deadlines import ShutdownSignal
 from tests.emulators.github.store import IssueRecord, RemarkRecord, changed_file, pull, sha
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
 from tests.helpers.agents import (

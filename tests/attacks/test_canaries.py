@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.embedded.server import start_embedded_url
-from bot.adapters.redis.server.connection import connect_server
+from bot.platform.store.connection import connect_server
+from bot.platform.store.embedded.server import start_embedded_url
 from tests.emulators.claude.server import Failure, Step, ToolUse, default_answer
 from tests.emulators.github.faults import FailureKind
 from tests.emulators.github.store import IssueRecord, RemarkRecord, changed_file

@@ -14,12 +14,12 @@ import feedparser
 import pytest
 from redis import Redis
 
-from bot.adapters.embedded.server import start_embedded_url
 from bot.adapters.redis import RedisHistoryStore, RedisProfileStore
-from bot.adapters.redis.server.connection import connect_server
 from bot.domain.keyspace import keys
 from bot.domain.profile.entries import ProfileEntry
 from bot.domain.profile.models import Profile, Use, UseKind
+from bot.platform.store.connection import connect_server
+from bot.platform.store.embedded.server import start_embedded_url
 from tests.attacks.tables.feed_requests import METHODS, SINCE, STRANGERS, TOKEN
 from tests.helpers.builders import REPOSITORY, changed_file, pull
 from tests.helpers.checks import closed_port, eventually

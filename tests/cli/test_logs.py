@@ -9,7 +9,7 @@ from concurrent.futures import Future
 import pytest
 
 from bot.cli.logs import JsonFormatter, TextFormatter
-from bot.services.operations.correlation import get_request_id, identify_request
+from bot.platform.correlation import get_request_id, identify_request
 from bot.services.operations.worker_threads import DeadlineExecutor
 
 TOKEN = "ghp_" + "a1B2" * 9

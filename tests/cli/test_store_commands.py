@@ -15,8 +15,6 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
-from bot.adapters.redis.server.connection import connect_server
-from bot.adapters.redis.transfer.schema import SCHEMA_KEY, find_exported_family
 from bot.adapters.redis.transfer.transfer import StoreTransfer
 from bot.app import open_app, prepare_listeners, prepare_worker
 from bot.domain.conversations.thread import Question
@@ -25,6 +23,8 @@ from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.jobs import DramatiqJobQueue
+from bot.platform.store.connection import connect_server
+from bot.platform.store.schema import SCHEMA_KEY, find_exported_family
 from bot.render.blocks.button_values import FeedbackVerdict
 from bot.services.jobs.job_types import ANSWER_QUESTIONS, POST_PUBLIC_NOTICE, RECORD_VOTE
 from bot.services.jobs.payloads import NoticePayload, ThreadPayload, VotePayload

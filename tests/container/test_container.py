@@ -13,9 +13,6 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from redis import Redis
 
-from bot.adapters.embedded.keeper import LINGER_SECONDS
-from bot.adapters.embedded.server import start_embedded_url
-from bot.adapters.redis.server.connection import RedisCache, connect_server
 from bot.app import App, open_app, prepare_worker
 from bot.connections.from_settings import build_allowed_repositories, get_display_name
 from bot.domain.conversations.commands import AllowedRepositories, RisksRequest
@@ -24,6 +21,9 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.time.date_range import parse_span
 from bot.domain.time.day import LocalDay, parse_zone
+from bot.platform.store.connection import RedisCache, connect_server
+from bot.platform.store.embedded.keeper import LINGER_SECONDS
+from bot.platform.store.embedded.server import start_embedded_url
 from bot.ports import PullRequests
 from bot.settings import load_settings
 from tests.adapters.worlds import MORNING, REPO, ScriptedGitHub

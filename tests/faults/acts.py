@@ -12,12 +12,12 @@ from typing import cast
 
 from redis import Redis
 
-from tests.adapters.embedded.test_server import server_of
 from tests.crash.store.test_stalled import stop_server
 from tests.faults.proxy import PlannedFault, ServiceFault, ServiceName
 from tests.faults.stage import PROCESSES, Stage
 from tests.helpers.checks import eventually
 from tests.hostile.tables.store_faults import configure, follow
+from tests.platform.store.embedded.test_server import server_of
 
 # seconds that a process may take to end by SIGTERM, and how many commands are under way then
 END_SECONDS = 20.0

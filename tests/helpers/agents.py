@@ -27,8 +27,8 @@ from bot.app import App, open_app
 from bot.domain.pull_requests.models import Repository
 from bot.mcp.calls import AgentTools
 from bot.mcp.protocol import PAGE_META
+from bot.platform import deadlines
 from bot.services.agents.sources import AgentSources
-from bot.services.operations import deadlines
 from bot.services.profile.refresher import build_entry
 from bot.settings import load_settings
 from tests.emulators.github.store import changed_file, pull, sha

@@ -11,8 +11,8 @@ from typing import Any, Generic, TypeVar
 from redis import Redis
 
 from bot.adapters.redis.records.record_store import RedisRecordStore
-from bot.adapters.redis.server.connection import pack_value, unpack_value
 from bot.domain.errors import PostingInProgress
+from bot.platform.store.connection import pack_value, unpack_value
 from bot.ports import RecordStore
 from bot.ports.codecs.record_codec import Record, RecordCodec
 from bot.services.digest.posted_digest import POSTED_DIGEST_CODEC, PostedDigest

@@ -19,8 +19,8 @@ from bot.adapters.models.openai_compatible import CONTEXT_TOKENS, OPENAI_COMPATI
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.adapters.slack.transport import MAX_PAUSE
 from bot.domain.errors import ModelBusy, PrdigestError, RateLimited, SlackUnavailable
+from bot.platform import deadlines
 from bot.ports import ModelAccess, Prompt
-from bot.services.operations import deadlines
 from tests.helpers.builders import NOON, REPOSITORY
 from tests.helpers.checks import is_one_sentence
 from tests.hostile.tables.waits import ODD_DATES, WAITS, ahead

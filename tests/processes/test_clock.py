@@ -16,10 +16,10 @@ from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_EXECUTED, EVENT_JOB_MA
 from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
-from bot.adapters.redis.server.connection import RedisCache, connect_server
 from bot.clock import Clock
 from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable, StoreUnavailable
 from bot.domain.subscriptions.models import Subscription, Timing
+from bot.platform.store.connection import RedisCache, connect_server
 from bot.services.digest.records import DigestRecords
 from bot.services.jobs.declaration import JobQueue
 from bot.services.jobs.job_types import DELIVER_DIGEST

@@ -15,14 +15,14 @@ from redis import Redis
 
 from bot.adapters.metrics import Instruments
 from bot.adapters.redis import make_broker, wrap_job
-from bot.adapters.redis.server.keyspace import UNPREFIXED
 from bot.adapters.tracing import JobTracing
 from bot.domain.errors import GitHubUnavailable, RateLimited
 from bot.jobs import JobMetrics
 from bot.jobs.correlation import JobCorrelation, name_request
-from bot.services.operations import deadlines
-from bot.services.operations.correlation import get_request_id, identify_request
-from bot.services.operations.deadlines import ProcessShutdown
+from bot.platform import deadlines
+from bot.platform.correlation import get_request_id, identify_request
+from bot.platform.deadlines import ProcessShutdown
+from bot.platform.store.keyspace import UNPREFIXED
 from tests.helpers.checks import eventually
 from tests.helpers.processes.jobs import working
 from tests.services.doubles import slack_request

@@ -22,10 +22,10 @@ from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.domain.time.day import parse_zone
 from bot.jobs import DramatiqJobQueue, JobTimeLimits
+from bot.platform import deadlines
+from bot.platform.deadlines import ShutdownSignal
 from bot.services.jobs.job_types import ANSWER_QUESTIONS, DELIVER_DIGEST
 from bot.services.jobs.payloads import CommandPayload, DeliveryPayload, ThreadPayload
-from bot.services.operations import deadlines
-from bot.services.operations.deadlines import ShutdownSignal
 from bot.services.slack.answers.asker_notices import ResponseTimes
 from bot.settings import load_settings
 from handlers import COMMANDS

@@ -19,8 +19,6 @@ from bot.adapters.redis.jobs.attempts import MAX_ATTEMPTS, AttemptCounter
 from bot.adapters.redis.jobs.broker import make_broker
 from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from bot.adapters.redis.jobs.retries import AttemptLimitError, JobInterruption, TurnWait
-from bot.adapters.redis.server.connection import connect_server
-from bot.adapters.redis.server.keyspace import UNPREFIXED
 from bot.app import App, open_app, prepare_worker
 from bot.domain.conversations.commands import SummaryRequest
 from bot.domain.conversations.slack_request import SlackRequest
@@ -31,10 +29,12 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.subscriptions.due_items import format_item
 from bot.jobs import DramatiqJobQueue, JobTimeLimits
+from bot.platform import deadlines
+from bot.platform.deadlines import ShutdownSignal
+from bot.platform.store.connection import connect_server
+from bot.platform.store.keyspace import UNPREFIXED
 from bot.services.jobs.job_types import SEND_PRIVATE_NOTICE, SHOW_DETAILS
 from bot.services.jobs.payloads import CommandPayload, DetailsPayload, NoticePayload
-from bot.services.operations import deadlines
-from bot.services.operations.deadlines import ShutdownSignal
 from bot.services.slack.answers.asker_notices import ResponseTimes
 from bot.settings import load_settings
 from handlers import COMMANDS

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from bot.domain.errors import TimeLimitExceeded
-from bot.services.operations import deadlines
+from bot.platform import deadlines
 from bot.services.operations.worker_threads import DeadlineExecutor, iterate_results, wait_for_result
 from tests.project.tools.module_nodes import list_nodes
 
@@ -36,17 +36,17 @@ UNBOUNDED = {
     ("bot/processes.py", "thread.join"): 1,
     ("bot/http_server.py", "loop.join"): 1,
     # a server that was killed
-    ("bot/adapters/embedded/process.py", "server.wait"): 1,
+    ("bot/platform/store/embedded/process.py", "server.wait"): 1,
     # of futures that are done: iterate_results gave them before
     ("bot/services/operations/worker_threads.py", "future.result"): 1,
     ("bot/services/history/backfill.py", "future.result"): 1,
 }
 # what bounds others; and what may ask the time of the day, with the reason
 BOUNDS = (
-    "bot/services/operations/deadlines.py",
+    "bot/platform/deadlines.py",
     "bot/services/operations/worker_threads.py",
     "bot/adapters/http/bounded_calls.py",
-    "bot/adapters/redis/server/leases.py",
+    "bot/platform/store/leases.py",
 )
 WALL = {
     # the SDK says in its log how long a listener took

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.embedded.server import start_embedded_url
-from bot.adapters.redis.server.connection import connect_server
+from bot.platform.store.connection import connect_server
+from bot.platform.store.embedded.server import start_embedded_url
 from tests.helpers.checks import closed_port
 from tests.helpers.processes.command import Process, started
 from tests.helpers.world import USUAL, Tokens, World, world

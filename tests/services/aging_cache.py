@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from redis import Redis
 
-from bot.adapters.redis.server.connection import RedisCache
+from bot.platform.store.connection import RedisCache
 from tests.services.doubles import MemoryCache
 
 

@@ -8,7 +8,7 @@ import pytest
 from redis import Redis
 
 from bot.adapters.models.claude.completion import ClaudeModel, make_claude_client
-from bot.adapters.redis.server.connection import RedisCache
+from bot.platform.store.connection import RedisCache
 from bot.ports import Model
 from tests.emulators.claude.server import ClaudeEmulator
 

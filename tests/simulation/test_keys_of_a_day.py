@@ -16,15 +16,12 @@ import pytest
 from redis import Redis
 
 from bot.adapters.caching import BackgroundCache, SourceFileCache
-from bot.adapters.embedded.server import start_embedded_url
 from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from bot.adapters.redis.records.deprecations import RedisDeprecationStore
 from bot.adapters.redis.records.preview_switches import RedisPreviewSwitches
 from bot.adapters.redis.records.profiles import RedisProfileStore
 from bot.adapters.redis.records.record_store import RedisRecordStore
 from bot.adapters.redis.records.touches import RedisTouchStore
-from bot.adapters.redis.server.connection import RedisCache, connect_server
-from bot.adapters.redis.server.probe import RedisProbe
 from bot.adapters.redis.spending import RedisSpendingStore
 from bot.domain.contract.deprecations import DeprecationLedger
 from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass
@@ -53,6 +50,9 @@ from bot.domain.review.models import BugReview
 from bot.domain.time.date_range import Span
 from bot.domain.touches.decisions import ShownHit, TouchVerdict, build_hit_key
 from bot.domain.touches.models import TouchLevel
+from bot.platform.store.connection import RedisCache, connect_server
+from bot.platform.store.embedded.server import start_embedded_url
+from bot.platform.store.probe import RedisProbe
 from bot.render.blocks.button_values import FeedbackVerdict, write_verdict
 from bot.services.previews.link_preview import LINK_PREVIEW_CODEC, LinkPreview
 from bot.services.review.conversation import ReviewCost

@@ -25,13 +25,13 @@ from typing import Any, cast
 from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
-from bot.adapters.redis.server.connection import pack_value
 from bot.domain.keyspace.keys import DUE_QUEUE
 from bot.domain.operations.incident import IncidentKind
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import parse_zone
+from bot.platform.store.connection import pack_value
 from bot.services.digest.records import DigestRecords
 from bot.services.jobs.declaration import JobType
 from bot.services.jobs.job_types import DELIVER_DIGEST

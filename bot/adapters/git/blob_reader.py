@@ -17,7 +17,7 @@ from bot.adapters.records.source_files import build_source_file
 from bot.domain.errors import UsageError
 from bot.domain.source.models import MAX_SOURCE_BYTES, SourceFile, SourceProblem
 from bot.domain.source.trees import BlobVersion
-from bot.services.operations import deadlines
+from bot.platform import deadlines
 
 # characters of texts that are kept: a tree of 3,000 files has some 40 million
 _MAX_KEPT = 40_000_000

@@ -15,7 +15,7 @@ from typing import IO
 from bot.adapters.git.commands import MISSING_PROGRAM
 from bot.domain.text.redaction import redact_text
 from bot.domain.text.strings import collapse_lines, truncate_text
-from bot.services.operations import deadlines
+from bot.platform import deadlines
 
 # bytes of error output that are read; characters of it in a sentence
 _MAX_STDERR, _MAX_DETAIL = 20_000, 200

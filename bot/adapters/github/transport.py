@@ -14,7 +14,7 @@ from bot.adapters.github.api_calls import API_VERSION
 from bot.adapters.http import bounded_calls
 from bot.adapters.http.connections import TrackingAdapter
 from bot.adapters.http.retry_after import parse_retry_after
-from bot.services.operations import deadlines
+from bot.platform import deadlines
 
 log = logging.getLogger(__name__)
 

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 
-from bot.services.operations import deadlines
-from bot.services.operations.deadlines import Limit, ProcessShutdown
+from bot.platform import deadlines
+from bot.platform.deadlines import Limit, ProcessShutdown
 
 # seconds without calls until the thread ends
 _IDLE_SECONDS = 5.0
@@ -188,7 +188,7 @@ def pause_call(seconds: float) -> None:
     The pause counts for neither request.
 
     It counts towards the time that services may make the work wait
-    (:func:`bot.services.operations.deadlines.bound_work`).
+    (:func:`bot.platform.deadlines.bound_work`).
     """
     deadlines.get_limit().waits.count_wait(seconds)
     if call := _CURRENT_CALL.get():

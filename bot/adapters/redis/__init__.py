@@ -17,7 +17,11 @@ from bot.adapters.redis.records.profiles import RedisProfileStore
 from bot.adapters.redis.records.record_store import RedisRecordStore
 from bot.adapters.redis.records.thread_states import RedisThreadStateStore
 from bot.adapters.redis.records.touches import RedisTouchStore
-from bot.adapters.redis.server.connection import (
+from bot.adapters.redis.spending import RedisCostLedger, RedisSpendingStore
+from bot.adapters.redis.transfer.erasure import StoreEraser
+from bot.adapters.redis.transfer.reset import reset_store
+from bot.adapters.redis.transfer.transfer import StoreTransfer
+from bot.platform.store.connection import (
     SHORT_TIMEOUTS,
     RedisCache,
     RedisTimeouts,
@@ -25,15 +29,11 @@ from bot.adapters.redis.server.connection import (
     connect_server,
     require_durable,
 )
-from bot.adapters.redis.server.errors import translate_redis_errors
-from bot.adapters.redis.server.keyspace import Keyspace
-from bot.adapters.redis.server.owner import RedisWorkspaceOwner
-from bot.adapters.redis.server.probe import RedisProbe, redact_address
-from bot.adapters.redis.spending import RedisCostLedger, RedisSpendingStore
-from bot.adapters.redis.transfer.erasure import StoreEraser
-from bot.adapters.redis.transfer.reset import reset_store
-from bot.adapters.redis.transfer.schema import migrate_schema
-from bot.adapters.redis.transfer.transfer import StoreTransfer
+from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.keyspace import Keyspace
+from bot.platform.store.owner import RedisWorkspaceOwner
+from bot.platform.store.probe import RedisProbe, redact_address
+from bot.platform.store.schema import migrate_schema
 
 __all__ = [
     "SHORT_TIMEOUTS",

@@ -11,15 +11,15 @@ from typing import cast
 from pydantic_core import to_json
 from redis import Redis
 
-from bot.adapters.redis.server.connection import pack_value, unpack_value
-from bot.adapters.redis.server.errors import translate_redis_errors
-from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
 from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace.keys import DUE_QUEUE, RUN_JOURNAL, SUBSCRIPTIONS
 from bot.domain.operations.run import Run
 from bot.domain.subscriptions.due_items import DueItem, format_item, parse_item
 from bot.domain.subscriptions.models import Subscription
 from bot.domain.text.strings import quote_input
+from bot.platform.store.connection import pack_value, unpack_value
+from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 from bot.ports.codecs.versioned_json import VersionedJson
 
 log = logging.getLogger(__name__)

@@ -10,11 +10,11 @@ from typing import cast
 
 from redis import Redis
 
-from bot.adapters.redis.server.errors import translate_redis_errors
-from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
-from bot.adapters.redis.server.leases import hold_lease
 from bot.domain.conversations.thread import Question
 from bot.domain.keyspace.keys import QUESTION_QUEUE
+from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.keyspace import UNPREFIXED, Keyspace
+from bot.platform.store.leases import hold_lease
 from bot.ports.codecs.versioned_json import VersionedJson
 
 log = logging.getLogger(__name__)

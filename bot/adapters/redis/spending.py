@@ -9,12 +9,12 @@ from typing import cast
 
 from redis import Redis
 
-from bot.adapters.redis.server.errors import translate_redis_errors
-from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
 from bot.domain.keyspace.family import ExpiringFamily
 from bot.domain.keyspace.keys import BUDGET_HOLDS, COST_LEDGER, MONTHLY_SPENDING, SPENDING
 from bot.domain.operations.budget import BudgetHold, is_month_name
 from bot.domain.operations.ledger import MICRODOLLARS, LedgerEntry, to_microdollars
+from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 
 # the end of the mark that a reservation was settled, which counts as no dollars
 _SETTLED = ":settled:0"

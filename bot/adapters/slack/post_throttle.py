@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from bot.adapters.slack.transport import MAX_PAUSE
 from bot.domain.errors import SlackUnavailable
-from bot.services.operations import deadlines
+from bot.platform import deadlines
 
 _POST_INTERVAL = 1.0
 # channels to keep; one without a post for a second can be forgotten

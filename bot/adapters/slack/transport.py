@@ -20,8 +20,8 @@ from bot.adapters.http import bounded_calls
 from bot.adapters.http.bounded_calls import bound_requests
 from bot.adapters.http.connections import make_tracking_opener
 from bot.adapters.http.retry_after import parse_retry_after
+from bot.platform import deadlines
 from bot.ports import CallWatch, watch_nothing
-from bot.services.operations import deadlines
 
 log = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from dramatiq.middleware import Middleware
 from opentelemetry import trace
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from bot.services.operations.correlation import get_request_id
+from bot.platform.correlation import get_request_id
 
 # the name of the option in the messages of the queues; it is never changed
 TRACE_OPTION = "trace"

@@ -1,7 +1,7 @@
 """Who pays for the model calls of a piece of work.
 
 The payer belongs to a piece of work, not to a service, and is passed on with it as its deadline is
-(:mod:`bot.services.operations.deadlines`): through every call, and into the threads of an executor.
+(:mod:`bot.platform.deadlines`): through every call, and into the threads of an executor.
 """
 
 from __future__ import annotations

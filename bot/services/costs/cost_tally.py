@@ -1,7 +1,7 @@
 """Tally of what a piece of work costs, a digest or an answer, and the log of such work in the ledger.
 
 The tally belongs to a piece of work, not to a service, and is passed on with it as its deadline is
-(:mod:`bot.services.operations.deadlines`): through every call, and into the threads of an executor.
+(:mod:`bot.platform.deadlines`): through every call, and into the threads of an executor.
 """
 
 from __future__ import annotations

@@ -13,11 +13,11 @@ from bot.domain.keyspace.names import build_calls_rate
 from bot.domain.operations.budget import BudgetHold, BudgetRefusal, CallPurpose
 from bot.domain.operations.ledger import CallKind, CallOrigin, Expense, build_call_entry
 from bot.domain.operations.usage import NO_USAGE, PriceList, Usage
+from bot.platform import deadlines
 from bot.ports import Chat, ChatEvent, ChatModel, Completion, Model, Prompt, RateLimiter, TurnUsage
 from bot.services.costs.billing import OPERATOR, BillingAccount, get_account
 from bot.services.costs.budget import Budget
 from bot.services.costs.cost_tally import note_expense
-from bot.services.operations import deadlines
 
 log = logging.getLogger(__name__)
 

@@ -1,7 +1,7 @@
 """Slots for the threads of one piece of work that ask the model at the same time.
 
 Threads without a slot load from GitHub what they will ask about. The slots belong to a piece of work, not to a
-service, and are passed on with it as its deadline is (:mod:`bot.services.operations.deadlines`).
+service, and are passed on with it as its deadline is (:mod:`bot.platform.deadlines`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from bot.services.operations import deadlines
+from bot.platform import deadlines
 
 
 class WorkAbandoned(BaseException):

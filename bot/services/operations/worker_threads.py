@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
 from bot.domain.errors import TimeLimitExceeded
-from bot.services.operations import deadlines
+from bot.platform import deadlines
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -12,8 +12,8 @@ from pydantic import ValidationError
 from bot.domain.errors import ModelAnswerInvalid, ModelError
 from bot.domain.operations.budget import CallPurpose
 from bot.domain.operations.usage import NO_USAGE, PriceList, Usage
+from bot.platform import deadlines
 from bot.ports import Chat, ChatModel, TextDelta, TextPart, ToolResult, Turn
-from bot.services.operations import deadlines
 from bot.services.operations.model_tools import ModelTools, format_excess_call
 from bot.services.operations.model_turns import ModelTurn, build_turn_retrying
 from bot.services.review.schemas import ReviewAnswer

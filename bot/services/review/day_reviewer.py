@@ -16,7 +16,7 @@ from bot.domain.pull_requests.path_classes import PathClasses
 from bot.domain.review.eligibility import should_review
 from bot.domain.review.models import NO_REVIEWS, BugReview, ReviewCoverage
 from bot.domain.text.strings import format_count
-from bot.services.operations import deadlines
+from bot.platform import deadlines
 from bot.services.operations.worker_threads import DeadlineExecutor
 from bot.services.review.conversation import ReviewCost
 from bot.services.review.kept_reviews import BugReviews

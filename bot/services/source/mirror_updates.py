@@ -6,8 +6,8 @@ import logging
 
 from bot.domain.errors import MirrorUnavailable
 from bot.domain.pull_requests.models import Repository
+from bot.platform import deadlines
 from bot.ports import SourceMirror
-from bot.services.operations import deadlines
 
 log = logging.getLogger(__name__)
 

@@ -11,8 +11,8 @@ from bot.domain.pull_requests.models import PullRequest
 from bot.domain.text.strings import format_count
 from bot.domain.touches.judgement import judge_merges
 from bot.domain.touches.listing import JudgedMerges
+from bot.platform import deadlines
 from bot.services.contract.reader import ContractReader
-from bot.services.operations import deadlines
 from bot.services.operations.progress import note_progress
 from bot.services.operations.worker_threads import DeadlineExecutor
 from bot.services.profile.known_profiles import KnownProfiles

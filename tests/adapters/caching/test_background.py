@@ -8,11 +8,11 @@ import pytest
 from redis import Redis
 
 from bot.adapters.caching import BackgroundCache
-from bot.adapters.redis.server.connection import RedisCache
 from bot.domain.errors import GitHubUnavailable
 from bot.domain.keyspace.keys import COMMIT_MERGE, DISCUSSION
 from bot.domain.pull_requests.discussion import Discussion
 from bot.domain.pull_requests.models import Repository
+from bot.platform.store.connection import RedisCache
 from tests.helpers.builders import REPOSITORY, pull
 from tests.services.doubles import KnownPulls
 

@@ -9,11 +9,11 @@ import pytest
 from redis import Redis
 
 from bot.adapters.caching.changed_files import FileCache
-from bot.adapters.redis.server.connection import RedisCache
 from bot.domain.digest.models import CountCheck
 from bot.domain.errors import GitHubUnavailable
 from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository
 from bot.domain.time.day import LocalDay
+from bot.platform.store.connection import RedisCache
 from bot.ports import DayMerges
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, pull
 

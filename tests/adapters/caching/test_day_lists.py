@@ -11,11 +11,11 @@ import pytest
 from redis import Redis
 
 from bot.adapters.caching.day_lists import ONGOING_MINUTES, UNSETTLED_MINUTES, DayListCache, OngoingDayCache
-from bot.adapters.redis.server.connection import RedisCache
 from bot.domain.digest.models import CountCheck
 from bot.domain.errors import GitHubUnavailable
 from bot.domain.pull_requests.models import Account, LinkedIssue, PullRequest, Repository
 from bot.domain.time.day import LocalDay, parse_zone
+from bot.platform.store.connection import RedisCache
 from bot.ports import DayMerges
 from bot.services.subscriptions.retry_policy import FIRST_REPAIR_DELAY
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, pull

@@ -9,11 +9,11 @@ import pytest
 from redis import Redis
 
 from bot.adapters.caching import SourceFileCache
-from bot.adapters.redis.server.connection import RedisCache
 from bot.domain.errors import GitHubUnavailable, SourceUnavailable
 from bot.domain.keyspace.keys import SOURCE_FILES
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.source.models import SourceFile, SourceProblem
+from bot.platform.store.connection import RedisCache
 from tests.helpers.builders import REPOSITORY
 from tests.services.doubles import FileTree
 

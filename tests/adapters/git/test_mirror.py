@@ -15,8 +15,8 @@ import pytest
 
 from bot.adapters.git import MirrorLimits, is_own_address
 from bot.domain.errors import ConfigurationError, MirrorUnavailable, SourceUnavailable
-from bot.services.operations import deadlines
-from bot.services.operations.deadlines import ProcessShutdown, ShutdownSignal
+from bot.platform import deadlines
+from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
 from tests.adapters.git.conftest import ENGINE, MirrorSetup
 from tests.helpers.checks import closed_port
 from tests.helpers.clones import git, lines, needs_git

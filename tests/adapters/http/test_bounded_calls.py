@@ -24,10 +24,10 @@ from bot.adapters.models.claude.probe import ClaudeProbe
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.adapters.slack.transport import send_to_hook
 from bot.domain.errors import GitHubUnavailable, ModelBusy, PrdigestError, RateLimited, SlackUnavailable
+from bot.platform import deadlines
+from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
 from bot.ports import Attachment, Chat, Prompt, TextPart, Turn
 from bot.render.conversations.notices import render_notice
-from bot.services.operations import deadlines
-from bot.services.operations.deadlines import ProcessShutdown, ShutdownSignal
 from tests.emulators.claude.server import ClaudeEmulator
 from tests.emulators.drip import Drip, Where
 from tests.emulators.github.server import GitHubEmulator

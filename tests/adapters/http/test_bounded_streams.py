@@ -16,9 +16,9 @@ from bot.adapters.http.bounded_streams import run_in_own_context
 from bot.adapters.models.claude.chat import ClaudeChat
 from bot.adapters.models.claude.completion import make_claude_client
 from bot.domain.errors import ModelBusy
+from bot.platform import deadlines
+from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
 from bot.ports import ChatEvent, TextDelta
-from bot.services.operations import deadlines
-from bot.services.operations.deadlines import ProcessShutdown, ShutdownSignal
 from tests.adapters.http.test_bounded_calls import CHAT, SOON, post
 from tests.emulators.claude.server import ClaudeEmulator, Text
 from tests.emulators.slack.server import SlackEmulator

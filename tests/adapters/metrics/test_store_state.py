@@ -13,9 +13,6 @@ from redis import Redis
 from bot.adapters.metrics import StoreStateCollector
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog
 from bot.adapters.redis.jobs.broker import make_broker
-from bot.adapters.redis.server.connection import RedisCache, connect_server
-from bot.adapters.redis.server.keyspace import Keyspace
-from bot.adapters.redis.server.probe import RedisProbe
 from bot.adapters.redis.spending import RedisSpendingStore
 from bot.domain.keyspace.keys import LAST_TICK
 from bot.domain.operations.budget import BudgetHold
@@ -23,6 +20,9 @@ from bot.domain.operations.lane import QueueName
 from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.subscriptions.due_items import DigestRepair, IncidentReport, NextDigest
 from bot.domain.time.day import get_today
+from bot.platform.store.connection import RedisCache, connect_server
+from bot.platform.store.keyspace import Keyspace
+from bot.platform.store.probe import RedisProbe
 from bot.services.operations.store_state import StoreStateReader
 from tests.helpers.builders import DAY
 from tests.helpers.checks import closed_port

@@ -14,7 +14,6 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
-from bot.adapters.redis.server.connection import RedisTimeouts, connect_server, pack_value, unpack_value
 from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace.keys import DUE_QUEUE, SUBSCRIPTIONS
@@ -31,6 +30,7 @@ from bot.domain.subscriptions.due_items import (
 )
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.domain.time.day import parse_zone
+from bot.platform.store.connection import RedisTimeouts, connect_server, pack_value, unpack_value
 from tests.helpers.builders import REPOSITORY
 from tests.helpers.checks import closed_port, is_one_sentence
 

@@ -19,13 +19,13 @@ from hypothesis import strategies as st
 from redis import Redis
 
 from bot.adapters.redis.question_queue import RedisQuestionQueue
-from bot.adapters.redis.server.connection import RedisTimeouts, connect_server
 from bot.adapters.redis.spending import RedisSpendingStore
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question
 from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace.keys import BUDGET_HOLDS, SPENDING
 from bot.domain.operations.budget import BudgetHold
+from bot.platform.store.connection import RedisTimeouts, connect_server
 from tests.helpers.checks import closed_port, eventually, is_one_sentence
 
 PLACE = "C0HOME:1772300000.000100"

@@ -9,8 +9,8 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.rate_limiter import RedisRateLimiter
-from bot.adapters.redis.server.connection import SHORT_TIMEOUTS, connect_server
 from bot.domain.errors import StoreUnavailable
+from bot.platform.store.connection import SHORT_TIMEOUTS, connect_server
 from tests.helpers.checks import closed_port, is_one_sentence
 
 

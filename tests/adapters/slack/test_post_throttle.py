@@ -12,9 +12,9 @@ from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.adapters.slack.post_throttle import PostThrottle
 from bot.adapters.slack.transport import MAX_PAUSE
 from bot.domain.errors import SlackUnavailable
+from bot.platform import deadlines
+from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
 from bot.render.conversations.notices import render_notice
-from bot.services.operations import deadlines
-from bot.services.operations.deadlines import ProcessShutdown, ShutdownSignal
 from bot.services.operations.worker_threads import DeadlineExecutor
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.world import CHANNEL

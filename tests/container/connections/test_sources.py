@@ -19,6 +19,7 @@ from bot.domain.operations.rate_allowance import RateAllowance
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.review.models import BugReview
+from bot.platform.deadlines import ShutdownSignal
 from bot.ports import (
     ChatModel,
     Model,
@@ -34,7 +35,6 @@ from bot.ports import (
     SourceVersionReader,
 )
 from bot.processes import _start_workers
-from bot.services.operations.deadlines import ShutdownSignal
 from bot.settings import load_settings
 from tests.adapters.worlds import MORNING, REPO, ScriptedGitHub
 from tests.emulators.claude.server import ClaudeEmulator, Json, overview_answer, summary_answer

@@ -10,7 +10,7 @@ from typing import Any
 from localslack.loopback import HangUp
 from localslack.state.workspace import Json
 
-from bot.adapters.redis.server.connection import RedisCache
+from bot.platform.store.connection import RedisCache
 from tests.crash.conftest import Site, site_in
 from tests.crash.overlap import overlapping
 from tests.crash.processes.test_stopped import STOPPED, _is_told

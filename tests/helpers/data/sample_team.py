@@ -18,12 +18,12 @@ from localslack.users.transport import HttpTransport
 from pydantic import SecretStr
 from redis import Redis
 
-from bot.adapters.redis.server.connection import connect_server
 from bot.app import App, open_app
 from bot.demo.sample.sources import SampleSources
 from bot.jobs import DramatiqJobQueue
+from bot.platform import deadlines
+from bot.platform.store.connection import connect_server
 from bot.processes import limit_shutdown, run_processes
-from bot.services.operations import deadlines
 from bot.services.subscriptions.scheduler import DigestScheduler
 from bot.settings import Settings
 from handlers.commands.registry import COMMANDS

@@ -34,7 +34,7 @@ PRELOADED = (
     "bot.processes",
     "bot.adapters.models.claude.completion",
     "bot.adapters.models.claude.chat",
-    "bot.adapters.embedded.keeper",
+    "bot.platform.store.embedded.keeper",
     # the client of HTTP that the model's opens late; nothing of it has an end
     "httpcore2",
 )

@@ -15,9 +15,9 @@ from bot.app import open_app
 from bot.cli.base import get_current_time
 from bot.cli.logs import configure_logging
 from bot.jobs import JobTimeLimits
+from bot.platform import deadlines
 from bot.processes import run_all
 from bot.services.costs import billing
-from bot.services.operations import deadlines
 from bot.services.slack.answers.asker_notices import ResponseTimes
 from bot.settings import list_secret_values, load_settings
 

@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from tests.adapters.embedded.test_server import lives
 from tests.helpers.checks import eventually
 from tests.helpers.processes.command import Caught, Start, environment, start_fork, start_interpreter
 from tests.helpers.processes.fork_server import Request
 from tests.helpers.processes.forks import Forks
+from tests.platform.store.embedded.test_server import lives
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="the forks need Linux")]
 

@@ -15,7 +15,6 @@ from redis import Redis
 from bot.adapters.caching.changed_files import FileCache
 from bot.adapters.caching.day_lists import DayListCache
 from bot.adapters.redis.records.history import RedisHistoryStore
-from bot.adapters.redis.server.connection import RedisCache
 from bot.domain.conversations.commands import RisksRequest
 from bot.domain.digest.models import Digest
 from bot.domain.pull_requests.models import PullRequest
@@ -23,6 +22,7 @@ from bot.domain.pull_requests.path_classes import get_default_classes
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.time.date_range import Span
+from bot.platform.store.connection import RedisCache
 from bot.render.blocks.terminal import format_summary as in_terminal
 from bot.render.digest.post import render_digest
 from bot.render.digest.report import render_report

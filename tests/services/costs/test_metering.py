@@ -15,7 +15,6 @@ from redis import Redis
 
 from bot.adapters.models.claude import CLAUDE
 from bot.adapters.redis.rate_limiter import RedisRateLimiter
-from bot.adapters.redis.server.connection import connect_server
 from bot.adapters.redis.spending import RedisCostLedger, RedisSpendingStore
 from bot.domain.errors import BudgetExceeded, ModelBusy, SlackUnavailable
 from bot.domain.operations.budget import (
@@ -26,12 +25,13 @@ from bot.domain.operations.budget import (
 from bot.domain.operations.ledger import CallKind, CallOrigin, CostTotals, sum_days
 from bot.domain.operations.usage import Usage
 from bot.domain.time.day import LocalDay, parse_zone
+from bot.platform import deadlines
+from bot.platform.store.connection import connect_server
 from bot.ports import Chat, ChatEvent, Completion, Prompt, TextDelta, TextPart, Turn, TurnEnd, TurnUsage
 from bot.services.costs.billing import OPERATOR, bill_to
 from bot.services.costs.budget import Budget
 from bot.services.costs.cost_tally import tally_costs
 from bot.services.costs.metering import CallMeter, MeteredChat, MeteredModel
-from bot.services.operations import deadlines
 from bot.services.operations.worker_threads import DeadlineExecutor
 from tests.helpers.talks import converse
 from tests.services.doubles import CountingLimiter, Sleeps

@@ -17,16 +17,16 @@ from localslack.loopback import Request, Response
 from bot.adapters.caching import FileCache, SourceFileCache
 from bot.adapters.github import GitHubClient, GitHubPullRequests, GitHubSourceFiles
 from bot.adapters.models.claude import CLAUDE
-from bot.adapters.redis.server.connection import RedisCache
 from bot.domain.digest.models import Digest
 from bot.domain.errors import StoreUnavailable
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.summaries.models import SummarisedPullRequest
+from bot.platform import deadlines
+from bot.platform.deadlines import ProcessShutdown, ShutdownSignal, bound_work
+from bot.platform.store.connection import RedisCache
 from bot.ports import Model
 from bot.services.digest.builder import DigestBuilder
 from bot.services.digest.overview_writer import skip_overview
-from bot.services.operations import deadlines
-from bot.services.operations.deadlines import ProcessShutdown, ShutdownSignal, bound_work
 from bot.services.operations.model_slots import hold_model_slot
 from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.source_reader import SourceReader

@@ -17,11 +17,11 @@ from redis import Redis
 from bot.adapters.redis.due_queue import RedisDueQueue
 from bot.adapters.redis.records.history import RedisHistoryStore
 from bot.adapters.redis.records.posted_digests import RedisPostedDigestIndex
-from bot.adapters.redis.server.connection import RedisCache
 from bot.domain.errors import StoreUnavailable
 from bot.domain.subscriptions.due_items import DigestRepair, NextDigest, OutcomeCheck
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span
+from bot.platform.store.connection import RedisCache
 from bot.render.digest.post import RenderedDigest, render_digest
 from bot.services.digest.posted_digest import DigestState
 from bot.services.digest.posting_plan import PostingPlan

@@ -11,7 +11,6 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.records.history import RedisHistoryStore
-from bot.adapters.redis.server.connection import SHORT_TIMEOUTS, connect_server
 from bot.domain.errors import (
     GitHubAccessDenied,
     GitHubUnavailable,
@@ -22,6 +21,7 @@ from bot.domain.errors import (
 )
 from bot.domain.history.file_history import REVERT_WINDOW
 from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.platform.store.connection import SHORT_TIMEOUTS, connect_server
 from bot.services.history.merge_timeline import LOOK_AHEAD, LOOK_BACK, MergeTimeline
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pairs, pull
 from tests.helpers.checks import closed_port

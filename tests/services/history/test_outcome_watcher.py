@@ -14,7 +14,6 @@ from bot.adapters.redis.due_queue import RedisSubscriptionStore
 from bot.adapters.redis.records.history import RedisHistoryStore
 from bot.adapters.redis.records.posted_digests import RedisPostedDigestIndex
 from bot.adapters.redis.records.record_store import RedisRecordStore
-from bot.adapters.redis.server.connection import RedisCache
 from bot.domain.digest.view import FULL_VIEW, DigestView
 from bot.domain.errors import RateLimited, SlackUnavailable
 from bot.domain.pull_requests.filters import Filters
@@ -23,6 +22,7 @@ from bot.domain.subscriptions.due_items import NextDigest, OutcomeCheck
 from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
+from bot.platform.store.connection import RedisCache
 from bot.services.digest.posted_digest import POSTED_DIGEST_CODEC, PostedDigest
 from bot.services.digest.records import DigestRecords
 from bot.services.history.merge_timeline import MergeTimeline

@@ -11,13 +11,13 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.records.history import RedisHistoryStore
-from bot.adapters.redis.server.connection import RedisCache
 from bot.domain.digest.previews import PullPreview
 from bot.domain.history.revert_claims import parse_claim
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import get_default_classes
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import assess_pull_request
+from bot.platform.store.connection import RedisCache
 from bot.services.contract.extractor import EXTRACTION_VERSION, extract_merge
 from bot.services.contract.lister import ContractLister
 from bot.services.contract.reader import ContractReader

@@ -24,9 +24,9 @@ from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, CustomPa
 from bot.domain.review.models import ReviewCoverage
 from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.fallback import Fallback, FallbackReason
+from bot.platform import deadlines
 from bot.services.costs.budget import Budget
 from bot.services.costs.metering import CallMeter, MeteredChat
-from bot.services.operations import deadlines
 from bot.services.review.day_reviewer import DEFECT, NO_TIME, STORE_AWAY, DayReviewer, KeptReviewer
 from bot.services.review.kept_reviews import BugReviews
 from bot.services.review.review_budget import ReviewBudget

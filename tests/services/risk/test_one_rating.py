@@ -10,7 +10,6 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.records.history import RedisHistoryStore
-from bot.adapters.redis.server.connection import RedisCache
 from bot.domain.conversations.commands import RisksRequest
 from bot.domain.history.outcomes import find_outcomes
 from bot.domain.history.relands import find_relands
@@ -21,6 +20,7 @@ from bot.domain.pull_requests.path_classes import get_default_classes
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.time.date_range import Span
+from bot.platform.store.connection import RedisCache
 from bot.render.digest.post import render_digest
 from bot.render.summaries.post import render_summary
 from bot.services.digest.builder import DigestBuilder, DigestDependencies

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.redis.server.connection import RedisCache
 from bot.domain.conversations.commands import RisksRequest
 from bot.domain.digest.risk_list import RiskList
 from bot.domain.errors import GitHubUnavailable, PrdigestError, RateLimited, RepositoryNotFound, StoreUnavailable
@@ -20,6 +19,7 @@ from bot.domain.review.models import BugReview
 from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
+from bot.platform.store.connection import RedisCache
 from bot.ports import Model
 from bot.render.risk.risk_list import render_risk_list
 from bot.services.risk.risk_lister import RiskLister, RiskLookups

@@ -15,13 +15,13 @@ from redis import Redis
 from bot.adapters.redis.records.history import RedisHistoryStore
 from bot.adapters.redis.records.posted_digests import RedisPostedDigestIndex
 from bot.adapters.redis.records.record_store import RedisRecordStore
-from bot.adapters.redis.server.connection import RedisCache, RedisTimeouts, connect_server
 from bot.domain.errors import StoreUnavailable
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.date_range import Span
 from bot.domain.track_record.posted_ratings import PostedRatings, RatedPullRequest
 from bot.domain.track_record.score import TrackRecordScore, TrackRecordVerdict
 from bot.domain.track_record.tally import Tally
+from bot.platform.store.connection import RedisCache, RedisTimeouts, connect_server
 from bot.services.digest.posted_digest import POSTED_DIGEST_CODEC, PostedDigest
 from bot.services.digest.records import DigestRecords
 from bot.services.risk.track_record import TrackRecordScorer, TrackRecordStores

@@ -11,7 +11,7 @@ from bot.domain.errors import GitHubUnavailable, MirrorUnavailable, SourceUnavai
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import Repository
 from bot.domain.source.models import SourceFile, SourceProblem
-from bot.services.operations import deadlines
+from bot.platform import deadlines
 from bot.services.source.fallback_files import FallbackSourceFiles
 from bot.services.source.mirror_updates import update_mirror
 from tests.helpers.builders import REPOSITORY

@@ -11,13 +11,13 @@ from localslack.state.workspace import Json
 from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
-from bot.adapters.redis.server.connection import RedisCache
 from bot.adapters.redis.spending import RedisSpendingStore
 from bot.domain.operations.incident import Incident, IncidentKind
 from bot.domain.operations.run import Run
 from bot.domain.subscriptions.due_items import DueItem, NextDigest
 from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
 from bot.domain.time.day import get_today
+from bot.platform.store.connection import RedisCache
 from bot.ports import Messenger
 from bot.render.digest.post import RenderedDigest
 from bot.services.costs.budget import Budget

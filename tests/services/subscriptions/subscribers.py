@@ -11,7 +11,6 @@ from zoneinfo import ZoneInfo
 from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
-from bot.adapters.redis.server.connection import RedisCache
 from bot.adapters.slack.ephemeral_messenger import SlackEphemeralMessenger
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.adapters.slack.workspace_directory import SlackWorkspaceDirectory
@@ -21,6 +20,7 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
 from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector
+from bot.platform.store.connection import RedisCache
 from bot.ports import Post
 from bot.ports.slack.workspace_directory import ChannelInfo, UserInfo
 from bot.render.blocks import terminal

@@ -10,10 +10,10 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisDueQueue
-from bot.adapters.redis.server.connection import RedisCache
 from bot.domain.errors import StoreUnavailable
 from bot.domain.operations.incident import IncidentKind
 from bot.domain.subscriptions.due_items import IncidentReport
+from bot.platform.store.connection import RedisCache
 from bot.render.subscriptions.incidents import render_incidents
 from bot.services.subscriptions.incident_report import ReportState
 from tests.emulators.slack.server import SlackEmulator

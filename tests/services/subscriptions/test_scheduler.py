@@ -14,7 +14,6 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
-from bot.adapters.redis.server.connection import connect_server
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace.keys import LAST_TICK, SUBSCRIPTIONS
@@ -25,6 +24,7 @@ from bot.domain.subscriptions.models import Subscription, Timing
 from bot.domain.subscriptions.request import SubscriptionRequest
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import parse_zone
+from bot.platform.store.connection import connect_server
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.records import DigestRecords
 from bot.services.jobs.job_types import DELIVER_DIGEST, REFRESH_PROFILE, REPAIR_DIGEST, WATCH_REPOSITORY

@@ -7,7 +7,7 @@ import sys
 import time
 
 from bot.adapters.models.claude.completion import ClaudeModel, make_claude_client
-from bot.adapters.redis.server.connection import RedisCache, connect_server
+from bot.platform.store.connection import RedisCache, connect_server
 from bot.ports import Prompt
 from bot.services.summaries.schemas import SummaryAnswer
 from bot.services.summaries.structured_completion import StructuredCompletion

@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from redis import Redis
 
-from bot.adapters.redis.server.connection import RedisCache
 from bot.domain.digest.models import Entry
 from bot.domain.errors import GitHubUnavailable, PullRequestNotFound, UsageError
 from bot.domain.pull_requests.diff import DiffSide
@@ -25,6 +24,7 @@ from bot.domain.review.models import BugReview
 from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import ChangeType, Evidence
+from bot.platform.store.connection import RedisCache
 from bot.ports import Cache, Model
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader

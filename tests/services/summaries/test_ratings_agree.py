@@ -12,13 +12,13 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.records.history import RedisHistoryStore
-from bot.adapters.redis.server.connection import SHORT_TIMEOUTS, RedisCache, connect_server
 from bot.adapters.slack.ephemeral_messenger import SlackEphemeralMessenger, SlackViews
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import get_default_classes
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import Risk
+from bot.platform.store.connection import SHORT_TIMEOUTS, RedisCache, connect_server
 from bot.render.summaries.post import render_summary
 from bot.render.summaries.summary_json import build_summary_json
 from bot.services.digest.builder import DigestBuilder, DigestDependencies

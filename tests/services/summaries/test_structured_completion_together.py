@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.server.connection import RedisCache
 from bot.domain.errors import ModelError, ModelRefusal
+from bot.platform.store.connection import RedisCache
 from bot.ports import Model
 from bot.services.summaries.schemas import SummaryAnswer
 from bot.services.summaries.structured_completion import StructuredAnswer, StructuredCompletion

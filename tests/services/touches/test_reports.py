@@ -17,10 +17,10 @@ from bot.domain.profile.models import Profile, Use, UseKind
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.python.models import CallShape
 from bot.domain.touches.models import TouchLevel
+from bot.platform import deadlines
 from bot.services.contract.extractor import EXTRACTION_VERSION, extract_merge
 from bot.services.contract.reader import ContractReader
 from bot.services.digest.touched_day import TouchedDayReader
-from bot.services.operations import deadlines
 from bot.services.operations.progress import follow_progress
 from bot.services.profile.known_profiles import KnownProfiles
 from bot.services.touches.reports import TouchReports

@@ -12,10 +12,10 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from bot.adapters.redis.jobs.retries import AttemptLimitError, JobInterruption, TurnWait
-from bot.adapters.redis.server.keyspace import Keyspace
-from bot.adapters.redis.server.leases import hold_lease
 from bot.domain.keyspace.keys import JOB_ATTEMPTS
 from bot.domain.keyspace.names import SUSPECTS_LEASE
+from bot.platform.store.keyspace import Keyspace
+from bot.platform.store.leases import hold_lease
 
 log = logging.getLogger(__name__)
 

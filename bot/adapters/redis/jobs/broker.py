@@ -20,9 +20,9 @@ from redis.exceptions import RedisError
 from bot.adapters.redis.jobs.arrivals import ArrivalWait
 from bot.adapters.redis.jobs.attempts import AttemptCounter
 from bot.adapters.redis.jobs.retries import LossHandler, PersistentRetries
-from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
 from bot.domain.keyspace.keys import JOBS_NAMESPACE
 from bot.domain.keyspace.names import build_acknowledgements_key, build_queue_key
+from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 
 log = logging.getLogger(__name__)
 

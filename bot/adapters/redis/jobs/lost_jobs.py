@@ -9,10 +9,10 @@ from typing import cast
 from pydantic import TypeAdapter
 from redis import Redis
 
-from bot.adapters.redis.server.errors import translate_redis_errors
-from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
 from bot.domain.keyspace.keys import DEAD_JOBS
 from bot.domain.operations.lost_job import LostJob
+from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 from bot.ports.codecs.cached_json import load_or_none
 
 _MAX_JOBS = 50

@@ -18,7 +18,7 @@ from redis.exceptions import RedisError
 
 from bot.domain.errors import PrdigestError, StoreUnavailable, get_retry_delay
 from bot.domain.operations.lost_job import LossReason
-from bot.services.operations.deadlines import ProcessShutdown
+from bot.platform.deadlines import ProcessShutdown
 
 log = logging.getLogger(__name__)
 

@@ -8,12 +8,12 @@ from contextlib import AbstractContextManager
 
 from redis import Redis
 
-from bot.adapters.redis.server.connection import RedisCache, pack_value
-from bot.adapters.redis.server.errors import translate_redis_errors
-from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
 from bot.domain.contract.deprecations import DeprecationLedger
 from bot.domain.keyspace.keys import DEPRECATIONS
 from bot.domain.pull_requests.models import Repository
+from bot.platform.store.connection import RedisCache, pack_value
+from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 from bot.ports.codecs.versioned_json import VersionedJson
 
 log = logging.getLogger(__name__)

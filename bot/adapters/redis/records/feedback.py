@@ -7,10 +7,10 @@ from typing import cast
 
 from redis import Redis
 
-from bot.adapters.redis.server.connection import pack_value, unpack_value
-from bot.adapters.redis.server.errors import translate_redis_errors
-from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
 from bot.domain.keyspace.keys import VOTES
+from bot.platform.store.connection import pack_value, unpack_value
+from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 
 
 class RedisFeedbackStore:

@@ -19,15 +19,15 @@ from typing import cast
 from pydantic import TypeAdapter
 from redis import Redis
 
-from bot.adapters.redis.server.connection import pack_value, unpack_value
-from bot.adapters.redis.server.errors import translate_redis_errors
-from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
 from bot.domain.history.backfill import BackfillRecord
 from bot.domain.keyspace.keys import BACKFILL_RECORD, MERGE_HISTORY
 from bot.domain.pull_requests.models import PullRequest, Repository, sort_newest_first
 from bot.domain.text.redaction import redact_text
 from bot.domain.text.strings import remove_comments
 from bot.domain.time.day import LocalDay
+from bot.platform.store.connection import pack_value, unpack_value
+from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 from bot.ports.codecs.cached_json import load_or_none
 from bot.ports.codecs.versioned_json import VersionedJson
 

@@ -8,10 +8,10 @@ from typing import cast
 
 from redis import Redis
 
-from bot.adapters.redis.server.errors import translate_redis_errors
-from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
 from bot.domain.keyspace.keys import POSTED_DIGEST_INDEX
 from bot.domain.pull_requests.models import Repository
+from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 
 
 class RedisPostedDigestIndex:

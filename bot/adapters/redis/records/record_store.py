@@ -9,11 +9,11 @@ from typing import Generic, TypeVar, cast
 
 from redis import Redis
 
-from bot.adapters.redis.server.connection import pack_value, unpack_value
-from bot.adapters.redis.server.errors import translate_redis_errors
-from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
-from bot.adapters.redis.server.leases import LEASE_SECONDS, hold_lease
 from bot.domain.errors import PostingInProgress
+from bot.platform.store.connection import pack_value, unpack_value
+from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.keyspace import UNPREFIXED, Keyspace
+from bot.platform.store.leases import LEASE_SECONDS, hold_lease
 from bot.ports.codecs.record_codec import Record, RecordCodec
 
 _POSTING_ELSEWHERE = "Another process is posting this now: check the channel soon."

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from redis import Redis
 
-from bot.adapters.redis.server.connection import RedisCache, pack_value
-from bot.adapters.redis.server.errors import translate_redis_errors
-from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
+from bot.platform.store.connection import RedisCache, pack_value
+from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 
 
 class RedisThreadStateStore:

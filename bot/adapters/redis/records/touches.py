@@ -8,11 +8,11 @@ from typing import TypeVar, cast
 
 from redis import Redis
 
-from bot.adapters.redis.server.connection import pack_value, unpack_value
-from bot.adapters.redis.server.errors import translate_redis_errors
-from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
 from bot.domain.keyspace.keys import TOUCH_DECISIONS, TOUCH_HITS
 from bot.domain.touches.decisions import ShownHit, TouchDecision
+from bot.platform.store.connection import pack_value, unpack_value
+from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 from bot.ports.codecs.versioned_json import VersionedJson
 
 _HIT_JSON = VersionedJson(ShownHit, 1, dict)

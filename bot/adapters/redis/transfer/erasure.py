@@ -12,9 +12,6 @@ from redis import Redis
 from redis.client import Pipeline
 from redis.exceptions import WatchError
 
-from bot.adapters.redis.server.connection import pack_value, unpack_value
-from bot.adapters.redis.server.errors import translate_redis_errors
-from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
 from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace.forgotten_ids import ForgottenIds
 from bot.domain.keyspace.keys import (
@@ -29,6 +26,9 @@ from bot.domain.keyspace.keys import (
     find_family,
 )
 from bot.domain.keyspace.names import parse_attempt_subscription, parse_thread_key, parse_vote_channel
+from bot.platform.store.connection import pack_value, unpack_value
+from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 from bot.ports.store.eraser import ErasureCount
 
 # a process that writes the same key meanwhile is rare; one that does so ten times in a row is broken

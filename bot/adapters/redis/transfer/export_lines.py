@@ -16,9 +16,9 @@ from typing import IO, Annotated, Any, Literal, TypeVar, cast
 
 from pydantic import AwareDatetime, Field, FiniteFloat, Strict, TypeAdapter, ValidationError
 
-from bot.adapters.redis.transfer.schema import CURRENT_SCHEMA, find_exported_family
 from bot.domain.errors import UsageError
 from bot.domain.text.strings import format_count, quote_input
+from bot.platform.store.schema import CURRENT_SCHEMA, find_exported_family
 
 # bytes; an exported line holds up to a hundred fields of some kilobytes
 MAX_LINE_BYTES = 64 * 2**20

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from redis import Redis
 
-from bot.adapters.redis.server.errors import translate_redis_errors
-from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
 from bot.domain.keyspace.keys import find_family
+from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 
 _BATCH_SIZE = 500
 

@@ -14,10 +14,6 @@ from redis import Redis
 from redis.client import Pipeline
 from redis.exceptions import ResponseError
 
-from bot.adapters.redis.server.connection import pack_value, unpack_value
-from bot.adapters.redis.server.errors import translate_redis_errors
-from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
-from bot.adapters.redis.server.leases import LEASE_SECONDS, hold_lease
 from bot.adapters.redis.transfer.export_lines import (
     ExportRecord,
     ExportSummary,
@@ -27,7 +23,13 @@ from bot.adapters.redis.transfer.export_lines import (
     inspect_export,
     iterate_export,
 )
-from bot.adapters.redis.transfer.schema import (
+from bot.domain.errors import PostingInProgress, StoreUnavailable, UsageError
+from bot.domain.text.strings import format_count, quote_input
+from bot.platform.store.connection import pack_value, unpack_value
+from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.keyspace import UNPREFIXED, Keyspace
+from bot.platform.store.leases import LEASE_SECONDS, hold_lease
+from bot.platform.store.schema import (
     SCHEMA_KEY,
     find_exported_family,
     migrate_schema,
@@ -36,8 +38,6 @@ from bot.adapters.redis.transfer.schema import (
     write_import_checksum,
     write_version,
 )
-from bot.domain.errors import PostingInProgress, StoreUnavailable, UsageError
-from bot.domain.text.strings import format_count, quote_input
 
 TransferProgress = Callable[[int, int], None]
 

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.errors import SlackCallRefused, SlackUnavailable
+from bot.platform import deadlines
 from bot.ports import EphemeralMessenger, Messenger, Post, RecordStore
 from bot.render.blocks.buttons import add_buttons
 from bot.render.conversations import sentences
@@ -18,7 +19,6 @@ from bot.render.conversations.notices import (
     render_error,
     render_notice,
 )
-from bot.services.operations import deadlines
 from bot.services.slack.answers.answer import PUBLIC_AUDIENCES, Answer, choose_route
 from bot.services.slack.answers.answer_posts import CLOSED_CHANNEL_CODES, AnswerPosts, PostState, dump_file
 from bot.services.slack.answers.answered_request import AnsweredRequest

@@ -13,10 +13,10 @@ from datetime import datetime, timedelta
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import RateLimited, SlackUnavailable, StoreUnavailable
 from bot.domain.keyspace.keys import ANSWER_PROGRESS
+from bot.platform import deadlines
 from bot.ports import EphemeralMessenger, RecordStore
 from bot.render.conversations import sentences
 from bot.render.conversations.notices import render_delay, render_notice
-from bot.services.operations import deadlines
 from bot.services.operations.progress import WorkProgress, follow_progress
 from bot.services.slack.answers.answered_request import AnsweredRequest
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import PrdigestError, SlackCallRefused, StoreUnavailable
+from bot.platform import deadlines
 from bot.ports import Views
 from bot.render.blocks.sentences import WINDOW_TOO_LATE
-from bot.services.operations import deadlines
 from bot.services.slack.answers.replies import ReplySender, log_refusal
 
 log = logging.getLogger(__name__)

@@ -6,8 +6,8 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.records.feedback import RedisFeedbackStore
-from bot.adapters.redis.server.connection import connect_server
 from bot.domain.errors import StoreUnavailable
+from bot.platform.store.connection import connect_server
 from tests.helpers.checks import closed_port
 
 

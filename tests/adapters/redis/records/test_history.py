@@ -13,7 +13,6 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.records.history import RedisBackfillLog, RedisHistoryStore
-from bot.adapters.redis.server.connection import RedisTimeouts, connect_server, pack_value, unpack_value
 from bot.adapters.redis.transfer.transfer import StoreTransfer
 from bot.domain.errors import StoreUnavailable
 from bot.domain.history.backfill import BackfillRecord
@@ -22,6 +21,7 @@ from bot.domain.history.revert_index import RevertIndex
 from bot.domain.history.reverts import Revert
 from bot.domain.pull_requests.models import Account, LinkedIssue, PullRequest, Repository
 from bot.domain.time.day import LocalDay, parse_zone
+from bot.platform.store.connection import RedisTimeouts, connect_server, pack_value, unpack_value
 from bot.services.digest.builder import ignore_progress
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.helpers.checks import closed_port

@@ -9,10 +9,10 @@ from redis import Redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from bot.adapters.redis.server.connection import RedisCache
 from bot.adapters.redis.transfer.reset import reset_store
-from bot.adapters.redis.transfer.schema import EXPORTED_FAMILIES, SCHEMA_KEY, migrate_schema
 from bot.domain.errors import StoreUnavailable
+from bot.platform.store.connection import RedisCache
+from bot.platform.store.schema import EXPORTED_FAMILIES, SCHEMA_KEY, migrate_schema
 from tests.helpers.checks import closed_port
 
 KEPT = ("llm:1", "entry:1", "files:1", "day:1", "history:o/r:2026-02-28", "backfilled:o/r:UTC", "spent:2026-02-28")

@@ -15,8 +15,13 @@ from redis import Redis
 
 from bot.adapters.redis.records.feedback import RedisFeedbackStore
 from bot.adapters.redis.records.thread_states import RedisThreadStateStore
-from bot.adapters.redis.server.connection import connect_server
-from bot.adapters.redis.transfer.schema import (
+from bot.app import open_app
+from bot.domain.conversations.thread import RememberedMessage, ThreadMemory
+from bot.domain.errors import StoreUnavailable
+from bot.domain.subscriptions.models import DigestSpec
+from bot.domain.time.date_range import Span
+from bot.platform.store.connection import connect_server
+from bot.platform.store.schema import (
     CURRENT_SCHEMA,
     EXPORTED_FAMILIES,
     SCHEMA_KEY,
@@ -24,11 +29,6 @@ from bot.adapters.redis.transfer.schema import (
     migrate_schema,
     write_import_checksum,
 )
-from bot.app import open_app
-from bot.domain.conversations.thread import RememberedMessage, ThreadMemory
-from bot.domain.errors import StoreUnavailable
-from bot.domain.subscriptions.models import DigestSpec
-from bot.domain.time.date_range import Span
 from bot.ports import ThreadMessage
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.posting_plan import PostingPlan
@@ -140,7 +140,7 @@ def test_all_of_many_threads_are_found(store: Redis) -> None:
 
 
 def test_an_empty_store_is_stamped_and_nothing_is_said(store: Redis, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level("INFO", "bot.adapters.redis.transfer.schema")
+    caplog.set_level("INFO", "bot.platform.store.schema")
     migrate_schema(store)
     assert caplog.records == []
     assert {key: store.get(key) for key in store.scan_iter()} == {
@@ -174,7 +174,7 @@ def test_what_a_process_that_died_began_is_finished(store: Redis) -> None:
 
 def test_many_processes_that_begin_at_once_migrate_once(store: Redis, caplog: pytest.LogCaptureFixture) -> None:
     written_by_version_1(store)
-    caplog.set_level("INFO", "bot.adapters.redis.transfer.schema")
+    caplog.set_level("INFO", "bot.platform.store.schema")
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(lambda _: migrate_schema(store), range(6)))
     assert [record.message for record in caplog.records] == ["schema 2: 4 keys of threads do not expire any more"]

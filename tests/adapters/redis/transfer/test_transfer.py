@@ -19,15 +19,15 @@ from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscr
 from bot.adapters.redis.records.feedback import RedisFeedbackStore
 from bot.adapters.redis.records.posted_digests import RedisPostedDigestIndex
 from bot.adapters.redis.records.thread_states import RedisThreadStateStore
-from bot.adapters.redis.server.connection import RedisCache, connect_server, pack_value
 from bot.adapters.redis.transfer.export_lines import MAX_LINE_BYTES
-from bot.adapters.redis.transfer.schema import CURRENT_SCHEMA, EXPORTED_FAMILIES, SCHEMA_KEY, migrate_schema
 from bot.adapters.redis.transfer.transfer import StoreTransfer
 from bot.domain.errors import StoreUnavailable, UsageError
 from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import DigestRepair, NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
+from bot.platform.store.connection import RedisCache, connect_server, pack_value
+from bot.platform.store.schema import CURRENT_SCHEMA, EXPORTED_FAMILIES, SCHEMA_KEY, migrate_schema
 from tests.helpers.builders import NOON, REPOSITORY
 from tests.helpers.checks import closed_port, is_one_sentence
 from tests.helpers.records import plant_hash, read_hash

@@ -31,8 +31,8 @@ from bot.domain.errors import (
     StoreUnavailable,
     UsageError,
 )
+from bot.platform import deadlines
 from bot.render.conversations.notices import describe_error
-from bot.services.operations import deadlines
 from bot.services.operations.progress import note_progress
 from bot.services.slack.answers.answer import Answer
 from bot.services.slack.answers.asker_notices import ResponseTimes

@@ -15,7 +15,6 @@ import pytest
 from localslack.state.workspace import START
 from redis import Redis
 
-from bot.adapters.redis.server.connection import RedisCache
 from bot.adapters.slack.ephemeral_messenger import SlackEphemeralMessenger, SlackViews
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.domain.conversations.slack_request import SlackRequest
@@ -29,6 +28,7 @@ from bot.domain.errors import (
 )
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import assess_pull_request
+from bot.platform.store.connection import RedisCache
 from bot.services.slack.answers.replies import ReplySender
 from bot.services.slack.modals.details_modal import DetailsModal
 from bot.services.summaries.entry_cache import EntryCache

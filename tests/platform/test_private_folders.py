@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from bot.__main__ import main
-from bot.adapters.embedded.server import stop_embedded
-from bot.adapters.files.private_folders import restrict_permissions
-from bot.adapters.redis.server.connection import connect_embedded
+from bot.platform.private_folders import restrict_permissions
+from bot.platform.store.connection import connect_embedded
+from bot.platform.store.embedded.server import stop_embedded
 from tests.helpers.processes.command import prdigest
 
 pytestmark = pytest.mark.slow

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.server.connection import RedisCache, connect_server
-from bot.adapters.redis.server.keyspace import UNPREFIXED
-from bot.adapters.redis.server.leases import LEASE_SECONDS, hold_lease
 from bot.domain.errors import PostingInProgress
-from tests.adapters.redis.server.lease_holder import ROUNDS, holder
+from bot.platform.store.connection import RedisCache, connect_server
+from bot.platform.store.keyspace import UNPREFIXED
+from bot.platform.store.leases import LEASE_SECONDS, hold_lease
 from tests.helpers.records import digest_store
+from tests.platform.store.lease_holder import ROUNDS, holder
 
 pytestmark = pytest.mark.slow
 

@@ -1,7 +1,7 @@
 """The embedded store: a real Valkey server for every process of this user that works in one state directory.
 
-A keeper process owns the server (:mod:`bot.adapters.embedded.keeper`), so that the first command to end does not
-take the store away from the others.
+A keeper process owns the server (:mod:`bot.platform.store.embedded.keeper`), so that the first command to end
+does not take the store away from the others.
 """
 
 from __future__ import annotations
@@ -16,8 +16,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import quote
 
-from bot.adapters.embedded.server_connection import is_answering, open_connection
-from bot.adapters.embedded.socket_path import (
+from bot.domain.errors import StoreUnavailable
+from bot.domain.text.strings import collapse_lines
+from bot.platform.private_folders import make_private_folder, open_private_file, restrict_permissions
+from bot.platform.store.embedded.server_connection import is_answering, open_connection
+from bot.platform.store.embedded.socket_path import (
     KEEPER_LOCK_FILE,
     SOCKET_FILE,
     START_SECONDS,
@@ -25,9 +28,6 @@ from bot.adapters.embedded.socket_path import (
     link_socket,
     unlink_socket,
 )
-from bot.adapters.files.private_folders import make_private_folder, open_private_file, restrict_permissions
-from bot.domain.errors import StoreUnavailable
-from bot.domain.text.strings import collapse_lines
 
 _POLL_SECONDS = 0.05
 _CLAIM_FILE = "claim.lock"
@@ -50,7 +50,7 @@ def start_embedded(state: Path, sleep: Callable[[float], None] = time.sleep) -> 
     """
     if not is_platform_supported():
         raise StoreUnavailable(NOT_AVAILABLE)
-    from bot.adapters.embedded.keeper import has_keeper  # noqa: PLC0415 (needs what only platforms with a server have)
+    from bot.platform.store.embedded.keeper import has_keeper  # noqa: PLC0415 (needs what only platforms with a server have)
 
     path = get_socket_path(state)
     _prepare_folders(state)
@@ -83,7 +83,7 @@ def claim_state(state: Path) -> Iterator[bool]:
     Raises:
         StoreUnavailable: the folder can't be used.
     """
-    from bot.adapters.embedded.keeper import try_lock  # noqa: PLC0415 (needs what only platforms with a server have)
+    from bot.platform.store.embedded.keeper import try_lock  # noqa: PLC0415 (needs what only platforms with a server have)
 
     _prepare_folders(state)
     with open_private_file(state / _CLAIM_FILE) as file:
@@ -94,7 +94,7 @@ def is_store_running(state: Path) -> bool:
     """Return whether the store of a state directory runs."""
     if not is_platform_supported() or not state.exists():
         return False
-    from bot.adapters.embedded.keeper import has_keeper  # noqa: PLC0415 (see above)
+    from bot.platform.store.embedded.keeper import has_keeper  # noqa: PLC0415 (see above)
 
     return has_keeper(state)
 
@@ -132,7 +132,7 @@ def _start_keeper(state: Path) -> None:
     with open_private_file(state / _LOG_FILE) as log:
         # a session of its own, because Ctrl-C in the terminal is meant for the command, not for the store
         subprocess.run(  # noqa: S603 (our own module, no shell)
-            [sys.executable, "-m", "bot.adapters.embedded.keeper", os.fspath(state.resolve())],
+            [sys.executable, "-m", "bot.platform.store.embedded.keeper", os.fspath(state.resolve())],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

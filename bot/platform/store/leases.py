@@ -14,9 +14,9 @@ from redis import Redis
 from redis.exceptions import LockNotOwnedError, RedisError
 from redis.lock import Lock
 
-from bot.adapters.redis.server.keyspace import Keyspace
 from bot.domain.keyspace.keys import LEASE
-from bot.services.operations import deadlines
+from bot.platform import deadlines
+from bot.platform.store.keyspace import Keyspace
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ def hold_lease(client: Redis, keys: Keyspace, name: str, *, timeout: float | Non
     """Hold the lease ``name`` while the block runs; yield whether it is held.
 
     The block begins once the lease is free. It begins without the lease after ``timeout`` seconds (None: no
-    timeout), or at the deadline of the work (:mod:`bot.services.operations.deadlines`).
+    timeout), or at the deadline of the work (:mod:`bot.platform.deadlines`).
 
     Raises:
         ProcessShutdown: the process ends.

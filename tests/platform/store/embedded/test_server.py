@@ -18,11 +18,11 @@ from typing import cast
 import pytest
 from redis import Redis
 
-from bot.adapters.embedded.keeper import LINGER_SECONDS, run_keeper
-from bot.adapters.embedded.server import is_store_running, start_embedded_url, stop_embedded
-from bot.adapters.embedded.socket_path import get_socket_path
-from bot.adapters.redis.server.connection import connect_embedded, connect_server
 from bot.domain.errors import StoreUnavailable
+from bot.platform.store.connection import connect_embedded, connect_server
+from bot.platform.store.embedded.keeper import LINGER_SECONDS, run_keeper
+from bot.platform.store.embedded.server import is_store_running, start_embedded_url, stop_embedded
+from bot.platform.store.embedded.socket_path import get_socket_path
 from tests.adapters.worlds import PYTHON, within
 from tests.helpers.checks import eventually
 from tests.helpers.processes.command import ROOT
@@ -32,8 +32,8 @@ pytestmark = pytest.mark.slow
 COMMAND = """
 import sys
 from pathlib import Path
-from bot.adapters.embedded.server import start_embedded_url
-from bot.adapters.redis.server.connection import connect_embedded, connect_server
+from bot.platform.store.embedded.server import start_embedded_url
+from bot.platform.store.connection import connect_embedded, connect_server
 from bot.domain.errors import StoreUnavailable
 client = connect_server(start_embedded_url(Path(sys.argv[1])))
 client.set(sys.argv[2], "set by another process")

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from bot.adapters.embedded.process import run_server
-from bot.adapters.embedded.server_connection import is_answering, open_connection
-from bot.adapters.embedded.socket_path import KEEPER_LOCK_FILE, START_SECONDS, get_socket_path
-from bot.adapters.files.private_folders import open_private_file
+from bot.platform.private_folders import open_private_file
+from bot.platform.store.embedded.process import run_server
+from bot.platform.store.embedded.server_connection import is_answering, open_connection
+from bot.platform.store.embedded.socket_path import KEEPER_LOCK_FILE, START_SECONDS, get_socket_path
 
 # seconds without a client until the keeper ends; a command soon after another needs no new server
 LINGER_SECONDS = 3.0

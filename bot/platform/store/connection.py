@@ -17,13 +17,13 @@ from redis.backoff import ExponentialBackoff
 from redis.exceptions import RedisError, ResponseError
 from redis.retry import Retry
 
-from bot.adapters.embedded import get_socket_path, start_embedded
-from bot.adapters.redis.server.errors import CLUSTER_UNSUPPORTED, describe_redis_error, translate_redis_errors
-from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
-from bot.adapters.redis.server.leases import hold_lease
-from bot.adapters.redis.server.restarting_connection import RestartingConnection, StoreRestarter
 from bot.domain.errors import StoreUnavailable, TimeLimitExceeded
-from bot.services.operations import deadlines
+from bot.platform import deadlines
+from bot.platform.store.embedded import get_socket_path, start_embedded
+from bot.platform.store.errors import CLUSTER_UNSUPPORTED, describe_redis_error, translate_redis_errors
+from bot.platform.store.keyspace import UNPREFIXED, Keyspace
+from bot.platform.store.leases import hold_lease
+from bot.platform.store.restarting_connection import RestartingConnection, StoreRestarter
 
 log = logging.getLogger(__name__)
 

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
-from bot.adapters.embedded.socket_path import SOCKET_FILE
-from bot.adapters.files.private_folders import make_private_folder, open_private_file
+from bot.platform.private_folders import make_private_folder, open_private_file
+from bot.platform.store.embedded.socket_path import SOCKET_FILE
 
 # seconds for the server to stop; then it is killed
 _STOP_SECONDS = 5.0

@@ -13,15 +13,15 @@ from typing import cast
 
 from redis import Redis
 
-from bot.adapters.redis.server.errors import translate_redis_errors
-from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
-from bot.adapters.redis.server.leases import hold_lease
 from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace.family import DurableFamily
 from bot.domain.keyspace.keys import FAMILIES as ALL_FAMILIES
 from bot.domain.keyspace.keys import SCHEMA_VERSION as SCHEMA_FAMILY
 from bot.domain.keyspace.keys import THREAD_MEMORY, THREAD_MUTING
 from bot.domain.text.strings import quote_input
+from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.keyspace import UNPREFIXED, Keyspace
+from bot.platform.store.leases import hold_lease
 
 log = logging.getLogger(__name__)
 

@@ -10,13 +10,13 @@ from urllib.parse import urlsplit
 from redis import Redis
 from redis.exceptions import ResponseError
 
-from bot.adapters.redis.server.connection import require_durable, require_single_server
-from bot.adapters.redis.server.errors import translate_redis_errors
-from bot.adapters.redis.server.keyspace import UNPREFIXED, Keyspace
-from bot.adapters.redis.server.owner import RedisWorkspaceOwner
-from bot.adapters.redis.transfer.schema import CURRENT_SCHEMA, read_version
 from bot.domain.keyspace.keys import WRITE_PROBE, build_jobs_key
 from bot.domain.operations.lane import QueueName
+from bot.platform.store.connection import require_durable, require_single_server
+from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.keyspace import UNPREFIXED, Keyspace
+from bot.platform.store.owner import RedisWorkspaceOwner
+from bot.platform.store.schema import CURRENT_SCHEMA, read_version
 from bot.ports.probes import ServerStatus
 
 # Dramatiq's own name

@@ -10,8 +10,8 @@ from datetime import timedelta
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.server.connection import RedisCache, connect_server, require_durable
 from bot.domain.errors import StoreUnavailable
+from bot.platform.store.connection import RedisCache, connect_server, require_durable
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.slack.answers.answered_request import AnsweredRequest
 from tests.helpers.builders import NOON

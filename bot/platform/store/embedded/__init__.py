@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from bot.adapters.embedded.server import (
+from bot.platform.store.embedded.server import (
     claim_state,
     is_platform_supported,
     start_embedded,
     start_embedded_url,
     stop_embedded,
 )
-from bot.adapters.embedded.socket_path import get_socket_path
+from bot.platform.store.embedded.socket_path import get_socket_path
 
 __all__ = [
     "claim_state",

@@ -12,14 +12,14 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.rate_limiter import RedisRateLimiter
-from bot.adapters.redis.server.connection import (
+from bot.domain.errors import StoreUnavailable
+from bot.platform.store.connection import (
     SHORT_TIMEOUTS,
     RedisCache,
     RedisTimeouts,
     connect_embedded,
     connect_server,
 )
-from bot.domain.errors import StoreUnavailable
 from bot.services.digest.posted_digest import PostedDigest
 from tests.adapters.worlds import within
 from tests.helpers.checks import closed_port, is_one_sentence

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from redis import Redis
 
-from bot.adapters.redis.server.connection import RedisCache, connect_server
+from bot.platform.store.connection import RedisCache, connect_server
 from tests.helpers.processes.command import ROOT, Process, started
 from tests.helpers.records import digest_store
 
@@ -30,7 +30,7 @@ def holder(url: str, kind: str, name: str) -> Iterator[Process]:
                 name,
                 settings={},
                 folder=ROOT,
-                module="tests.adapters.redis.server.lease_holder",
+                module="tests.platform.store.lease_holder",
                 files=(stdin, stdout, 2),
             )
         finally:

@@ -1,0 +1,1 @@
+"""What the features stand on, one room for each vendor."""
