@@ -1,0 +1,7 @@
+"""The certificate that servers of both rooms have."""
+
+from __future__ import annotations
+
+from tests.adapters.conftest import certificate
+
+__all__ = ["certificate"]
