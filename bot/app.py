@@ -42,7 +42,6 @@ from bot.adapters.slack import (
     SlackAnswerDisplays,
     SlackEphemeralMessenger,
     SlackHomePublisher,
-    SlackLinkCards,
     SlackMessenger,
     SlackThreads,
     SlackViews,
@@ -71,6 +70,8 @@ from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import PathSettings
 from bot.domain.time.day import LocalDay, get_today
 from bot.domain.touches.deprecations import DeprecationStep
+from bot.platform.jobs import JobQueue
+from bot.platform.store.tables import Store
 from bot.ports import (
     Cache,
     ChatModel,
@@ -88,7 +89,6 @@ from bot.ports import (
     Sources,
     SubscriptionStore,
 )
-from bot.ports.slack.link_previews import PreviewSwitches
 from bot.services.agents.kept_reports import KeptReports, KeptSummaryReader
 from bot.services.agents.sources import AgentSources
 from bot.services.agents.visible_profiles import VisibleProfiles
@@ -120,11 +120,6 @@ from bot.services.operations.health import HealthReader
 from bot.services.operations.lost_jobs import LostJobReporter
 from bot.services.operations.ownership import StoreOwnership
 from bot.services.operations.store_state import StoreStateReader
-from bot.services.previews.cards import PreviewCardBuilder, PullSources, RangeSources
-from bot.services.previews.cards import ProfileSources as PreviewProfiles
-from bot.services.previews.link_preview import LINK_PREVIEW_CODEC
-from bot.services.previews.previewer import LinkPreviewer, PreviewStores
-from bot.services.previews.switcher import PreviewSwitcher
 from bot.services.profile.known_profiles import KnownProfiles
 from bot.services.profile.refresher import ProfileRefresher, ProfileSources
 from bot.services.profile.registry import ProfileRegistry
@@ -212,6 +207,8 @@ class App:
     throttle: PostThrottle = field(default_factory=PostThrottle)
     instruments: Instruments = field(default_factory=Instruments)
     timeouts: stores.RedisTimeouts = field(default_factory=stores.RedisTimeouts)
+    # of this process, once it is open
+    jobs: JobQueue = field(init=False, repr=False)
 
     def hurry(self) -> App:
         """Return the same with a store that fails early, for what answers Slack within its three seconds."""
@@ -245,6 +242,11 @@ class App:
         stores.require_durable(self.expiring_store)
         stores.migrate_schema(self.expiring_store, self.keyspace)
         return self.expiring_store
+
+    @cached_property
+    def tables(self) -> Store:
+        """The store as features know it: typed values, each by its table."""
+        return Store(self.store, self.keyspace)
 
     @cached_property
     def cache(self) -> Cache:
@@ -913,8 +915,14 @@ class App:
             self.replies,
             self.now,
             self.known_profiles,
-            partial(self.preview_switcher.switch, is_on=True),
+            self._turn_previews_on,
         )
+
+    def _turn_previews_on(self, channel: str, user: str) -> None:
+        # a feature, which stands above: subscriptions become one, too
+        from bot.features.previews.service import set_previews  # noqa: PLC0415
+
+        set_previews(self, channel, user, is_on=True)
 
     @cached_property
     def subscription_forms(self) -> FormOpener:
@@ -1052,40 +1060,6 @@ class App:
             has_prices=bool(self.prices.prices or self.sources.stands_in),
         )
 
-    # --- previews of links
-
-    @cached_property
-    def preview_switches(self) -> PreviewSwitches:
-        return stores.RedisPreviewSwitches(self.store, self.keyspace)
-
-    def has_previews(self, channel: str) -> bool:
-        """Return whether links of a conversation get previews. Raises StoreUnavailable."""
-        switch = self.preview_switches.get(channel)
-        return bool(switch and switch.is_on)
-
-    @cached_property
-    def preview_switcher(self) -> PreviewSwitcher:
-        return PreviewSwitcher(self.preview_switches, self.directory, self.now)
-
-    @cached_property
-    def previewer(self) -> LinkPreviewer:
-        records = stores.RedisRecordStore(
-            self.store, LINK_PREVIEW_CODEC, keys.LINK_PREVIEW.lifetime, self.keyspace
-        )
-        builder = PreviewCardBuilder(
-            PullSources(self.entries, self.pulls, self.timeline, self.contracts),
-            RangeSources(self.pins, self.since_pages, self.contract_lister.list_merges, self.get_today),
-            PreviewProfiles(self.subscriptions.list_for_channel, self.get_profile),
-        )
-        return LinkPreviewer(
-            SlackLinkCards(self.slack, self.messenger),
-            builder,
-            PreviewStores(self.preview_switches, records, self.cache),
-            self.repositories,
-            self.now,
-            self.sleep,
-        )
-
     # --- agents and operators
 
     @cached_property
@@ -1190,11 +1164,11 @@ def open_app(
 # what jobs use; the rest is built on these
 _OF_WORKERS = (
     "answers", "conversations", "delivery", "destinations", "details", "home", "hit_votes", "lost_jobs",
-    "plan_answers", "previewer", "profile_refresher", "reference_form", "repositories", "subscription_commands",
+    "plan_answers", "profile_refresher", "reference_form", "repositories", "subscription_commands",
     "subscription_forms", "task_modal", "touch_answers", "usage", "vote_marks", "welcomes",
 )  # fmt: skip
 _OF_LISTENERS = (
-    "access_control", "cache", "preview_switches", "question_queue", "repositories", "subscriptions",
+    "access_control", "cache", "question_queue", "repositories", "subscriptions",
     "thread_muting", "welcomes",
 )  # fmt: skip
 

@@ -11,7 +11,7 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from bot.domain.errors import PrdigestError
 from bot.platform import deadlines
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
-from bot.services.jobs.declaration import JobQueue
+from bot.platform.jobs import JobQueue
 from bot.services.subscriptions.scheduler import DigestScheduler
 
 log = logging.getLogger(__name__)

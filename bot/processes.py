@@ -8,6 +8,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 
 from flask import Flask
 
@@ -16,6 +17,7 @@ from bot.app import App, prepare_listeners, prepare_worker
 from bot.clock import Clock
 from bot.connections.credentials import require_secret
 from bot.domain.errors import SlackUnavailable
+from bot.features.previews.service import are_previews_on
 from bot.http_server import serve_app
 from bot.jobs import DramatiqJobQueue, JobMetrics, JobTimeLimits
 from bot.monitoring import monitor_process
@@ -196,7 +198,7 @@ def _start_workers(
     # the first job would wait for it
     app.sources.open_sources()
     prepare_worker(app)
-    jobs = DramatiqJobQueue(
+    jobs = app.jobs = DramatiqJobQueue(
         app.store,
         app.keyspace,
         commands.jobs,
@@ -268,7 +270,7 @@ def _build_intake(app: App, commands: CommandRegistry) -> RequestIntake:
         welcomes=app.welcomes,
         today=app.get_today,
         get_channel_zone=app.get_channel_zone,
-        has_previews=app.has_previews,
+        has_previews=partial(are_previews_on, app),
     )
 
 

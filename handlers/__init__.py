@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from slack_bolt import App
 
-from handlers import actions, links, messages, shortcuts, welcomes
+from handlers import actions, messages, previews, shortcuts, welcomes
 from handlers.commands import registry, subscriptions
 from handlers.commands.registry import COMMANDS, CommandRegistry
 from handlers.intake import RequestIntake
@@ -19,5 +19,5 @@ def register_listeners(app: App, intake: RequestIntake, commands: CommandRegistr
     subscriptions.register_subscription_listeners(app, intake)
     welcomes.register_join_listener(app, intake)
     shortcuts.register_shortcuts(app, intake)
-    links.register_link_listener(app, intake)
+    previews.register_link_listener(app, intake)
     actions.register_actions(app, intake, commands)

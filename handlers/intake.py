@@ -14,10 +14,10 @@ from bot.domain.keyspace.keys import INITIAL_REPLY
 from bot.domain.text.strings import truncate_text
 from bot.domain.time.day import TodayProvider
 from bot.platform.correlation import identify_request
+from bot.platform.jobs import JobQueue
 from bot.ports import Cache, QuestionQueue
 from bot.render.blocks.mrkdwn import escape_mrkdwn
 from bot.render.conversations.notices import describe_error, render_error
-from bot.services.jobs.declaration import JobQueue
 from bot.services.jobs.job_types import SEND_PRIVATE_NOTICE
 from bot.services.jobs.payloads import NoticePayload
 from bot.services.questions.thread_muting import ThreadMuting

@@ -19,7 +19,6 @@ from bot.adapters.redis import (
     RedisCache,
     RedisDueQueue,
     RedisLostJobStore,
-    RedisPreviewSwitches,
     RedisProbe,
     RedisRunLog,
     RedisSubscriptionStore,
@@ -47,6 +46,7 @@ from bot.doctor.checks.settings import SettingsSnapshot, find_faults
 from bot.doctor.checkup import CheckPlan, Doctor, ServiceProbes
 from bot.mcp.extra import EXTRA_HINT as MCP_HINT
 from bot.mcp.extra import has_sdk
+from bot.platform.store.tables import Store
 from bot.ports import ModelProvider
 from bot.ports.probes import AppProbe, GitHubProbe, MirrorProbe, ModelProbe, SlackProbe, StoreRecords
 from bot.settings import DOTENV, Settings, UsableSettings, list_tokens
@@ -224,7 +224,7 @@ class _ProbeOpener:
             RedisDueQueue(client, keys),
             RedisRunLog(client, keys),
             RedisLostJobStore(client, keys),
-            RedisPreviewSwitches(client, keys),
+            Store(client, keys),
         )
 
 

@@ -9,8 +9,8 @@ from typing import Any, Generic, TypeVar
 from bot.app import App
 from bot.domain.conversations.commands import CommandRequest, ParseContext
 from bot.domain.conversations.slack_request import SlackRequest
+from bot.platform.jobs import JobType
 from bot.render.conversations.greetings import HelpExample
-from bot.services.jobs.declaration import JobType
 from bot.services.jobs.payloads import CommandPayload
 from bot.services.slack.answers.answer import Answer
 

@@ -10,9 +10,9 @@ from bot.app import App
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import UsageError
 from bot.domain.operations.budget import BudgetRefusal
+from bot.platform.jobs import PAYLOAD_VERSION, JobType, read_part
 from bot.ports.codecs.versioned_json import VersionedJson
 from bot.services.costs.billing import bill_to, name_payer
-from bot.services.jobs.declaration import PAYLOAD_VERSION, JobType, read_part
 from bot.services.jobs.payloads import AskerPayload
 
 P = TypeVar("P")

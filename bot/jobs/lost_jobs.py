@@ -13,8 +13,8 @@ from dramatiq import MessageProxy
 from bot.app import App
 from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.jobs.job_runner import JobHandler, read_asker
+from bot.platform.jobs import PAYLOAD_VERSION, JobQueue, read_part
 from bot.ports.codecs.versioned_json import VersionedJson
-from bot.services.jobs.declaration import PAYLOAD_VERSION, JobQueue, read_part
 from bot.services.jobs.job_types import ANSWER_QUESTIONS, REPORT_LOSS
 from bot.services.jobs.payloads import LostJobPayload, ThreadPayload
 

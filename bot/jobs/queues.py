@@ -17,13 +17,13 @@ from bot.app import App
 from bot.domain.errors import StoreUnavailable
 from bot.domain.operations.lane import QueueName
 from bot.domain.operations.lost_job import LossReason
-from bot.jobs import asker_jobs, lost_jobs, preview_jobs, schedule_jobs, subscription_jobs
+from bot.jobs import asker_jobs, lost_jobs, schedule_jobs, subscription_jobs
 from bot.jobs.command_jobs import CommandJobs
 from bot.jobs.correlation import JobCorrelation
 from bot.jobs.job_runner import JobHandler, JobRunner
 from bot.platform import deadlines
 from bot.platform.deadlines import ShutdownSignal
-from bot.services.jobs.declaration import JobType
+from bot.platform.jobs import JOBS, Job, JobType
 
 P = TypeVar("P")
 
@@ -103,7 +103,7 @@ class DramatiqJobQueue:
         yield from (JobHandler(each.type, each.run) for each in commands.jobs)
         yield from asker_jobs.list_jobs(commands.examples)
         yield from subscription_jobs.SUBSCRIPTION_JOBS
-        yield from preview_jobs.list_jobs(self)
+        yield from (JobHandler(each, partial(_run_declared, each)) for each in JOBS)
         yield from schedule_jobs.list_jobs(self)
         yield from lost_jobs.list_jobs(self)
 
@@ -127,6 +127,10 @@ class DramatiqJobQueue:
     def _report_loss(self, message: MessageProxy, loss: LossReason) -> None:
         """Enqueue the report of a job that is given up."""
         lost_jobs.enqueue_loss_report(self, message, loss)
+
+
+def _run_declared(job: Job[Any], app: App, payload: dict[str, Any]) -> None:
+    job.run(app, **payload)
 
 
 def _refuse_work(*_: Any) -> None:

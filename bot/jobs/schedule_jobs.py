@@ -8,7 +8,7 @@ from typing import Any
 
 from bot.app import App
 from bot.jobs.job_runner import JobHandler
-from bot.services.jobs.declaration import JobQueue
+from bot.platform.jobs import JobQueue
 from bot.services.jobs.job_types import (
     AMEND_DIGEST,
     DELIVER_DIGEST,

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from bot.domain.pull_requests.models import Repository
-from bot.ports.slack.link_previews import PreviewSwitches
 from bot.ports.store.cache import Cache
 from bot.ports.store.queues import DueQueue, LostJobStore, RunLog
 from bot.ports.store.subscriptions import SubscriptionStore
+
+if TYPE_CHECKING:
+    from bot.platform.store.tables import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,4 +198,4 @@ class StoreRecords:
     due_queue: DueQueue
     run_log: RunLog
     lost_jobs: LostJobStore
-    preview_switches: PreviewSwitches
+    tables: Store

@@ -16,8 +16,8 @@ from bot.domain.conversations.requests.plan_requests import (
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.operations.lane import QueueName
 from bot.jobs.command_jobs import CommandJob, answer_once
+from bot.platform.jobs import JobType
 from bot.render.conversations.greetings import HelpExample
-from bot.services.jobs.declaration import JobType
 from bot.services.jobs.job_types import LONG_RETRIES
 from bot.services.jobs.payloads import CommandPayload
 from bot.services.slack.answers.answer import Answer

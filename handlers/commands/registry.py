@@ -10,13 +10,12 @@ from slack_bolt import Ack, App
 
 from bot.domain.text.redaction import redact_text
 from bot.jobs.command_jobs import CommandJobs
-from handlers import requests
+from handlers import previews, requests
 from handlers.commands import (
     broke,
     contract,
     digest,
     plans,
-    previews,
     risks,
     subscriptions,
     summary,

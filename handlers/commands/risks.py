@@ -21,9 +21,9 @@ from bot.domain.conversations.commands import (
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.operations.lane import QueueName
 from bot.jobs.command_jobs import CommandJob, answer_once
+from bot.platform.jobs import JobType
 from bot.render.blocks.buttons import SHARE_RISKS
 from bot.render.conversations.greetings import HelpExample
-from bot.services.jobs.declaration import JobType
 from bot.services.jobs.job_types import LONG_RETRIES
 from bot.services.jobs.payloads import CommandPayload
 from bot.services.slack.answers.answer import Answer

@@ -16,9 +16,9 @@ from bot.domain.pull_requests.query_options import PRIVATE_WORD
 from bot.domain.pull_requests.reference import Reference
 from bot.jobs.command_jobs import CommandJob
 from bot.platform import deadlines
+from bot.platform.jobs import JobType
 from bot.render.blocks.buttons import SHARE_SUMMARY
 from bot.render.conversations.greetings import HelpExample
-from bot.services.jobs.declaration import JobType
 from bot.services.jobs.payloads import CommandPayload
 from bot.services.operations.worker_threads import DeadlineExecutor, wait_for_result
 from bot.services.slack.answers.answer import Answer

@@ -12,7 +12,6 @@ from bot.domain.contract.deprecations import Deprecation, DeprecationState
 from bot.domain.contract.listing import ContractList
 from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, UnreadFile
 from bot.domain.contract.net_changes import MergeReference, NetChange
-from bot.domain.digest.previews import PullPreview, RangePreview
 from bot.domain.digest.since_page import SincePage
 from bot.domain.digest.stories import build_stories
 from bot.domain.history.outcomes import MergeOutcome
@@ -30,11 +29,11 @@ from bot.domain.touches.deprecations import UsedDeprecation
 from bot.domain.touches.listing import TouchList
 from bot.domain.touches.models import MergeTouches, Touch, TouchLevel, TouchReport
 from bot.domain.touches.upgrade import FileWork, StoppingPoint, UpgradeItem, UpgradePlan
+from bot.features.previews.cards import PullCard, RangeCard
 from bot.ports import Post
 from bot.render.contract.contract_list import render_contract_list
 from bot.render.contract.deprecations import StatedDeprecation, render_deprecations
 from bot.render.digest.since import render_since
-from bot.render.previews.card import render_card
 from bot.render.touches.suspects import render_suspects
 from bot.render.touches.touch_list import render_touch_list, render_touch_score
 from bot.render.touches.upgrade_post import render_upgrade_post
@@ -204,15 +203,15 @@ def render_pull_card(words: Words) -> Post:
     by = words.pulls()[1]
     touches = MergeTouches(1, words.text(256), "c" * 40, TouchLevel.BREAKS, 0.9, (words.touch(TouchLevel.BREAKS),))
     outcome = MergeOutcome(shown, by)
-    card = PullPreview(shown, DAY.date, words.text(), Risk(13, (words.text(),)), outcome, words.text(80), touches)
-    return Post("card", render_card(card))
+    card = PullCard(shown, DAY.date, words.text(), Risk(13, (words.text(),)), outcome, words.text(80), touches)
+    return Post("card", card.render())
 
 
 def render_range_card(words: Words) -> Post:
     pulls = words.pulls()
     stories = build_stories(RevertIndex(pulls))
     page = SincePage(words.text(100), SPAN, len(pulls), stories, touches=words.report(), unread=2)
-    return Post("card", render_card(RangePreview("v1.2.0", "v1.3.0", f"{URL}/compare/v1.2.0...v1.3.0", page)))
+    return Post("card", RangeCard("v1.2.0", "v1.3.0", f"{URL}/compare/v1.2.0...v1.3.0", page).render())
 
 
 DOORS: dict[str, Callable[[Words], Post]] = {

@@ -16,6 +16,7 @@ from redis import Redis
 
 from bot.adapters.redis import RedisHistoryStore, RedisProfileStore
 from bot.domain.keyspace import keys
+from bot.domain.keyspace.family import FAMILIES
 from bot.domain.profile.entries import ProfileEntry
 from bot.domain.profile.models import Profile, Use, UseKind
 from bot.platform.store.connection import connect_server
@@ -83,7 +84,7 @@ class Web:
 
 def plant(store: Redis) -> None:
     """Put a canary under a key of each family that no feed may be made of, and into a real profile."""
-    for family in {*keys.FAMILIES} - PUBLIC - _OF_THE_BOT - _PROFILES:
+    for family in {*FAMILIES} - PUBLIC - _OF_THE_BOT - _PROFILES:
         key = re.sub(r"\{\w+\}", "octo/engine", family.pattern)
         if family.type == "hash":
             store.hset(key, PRIVATE, PRIVATE)

@@ -14,7 +14,7 @@ from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.day import LocalDay
-from bot.services.jobs.declaration import JobType
+from bot.platform.jobs import JobType
 from bot.services.questions.thread_muting import ThreadMuting
 from bot.services.slack.access_control import AccessControl, AccessRules
 from bot.services.slack.welcome_log import WelcomeLog

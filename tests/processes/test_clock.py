@@ -19,9 +19,9 @@ from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscr
 from bot.clock import Clock
 from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable, StoreUnavailable
 from bot.domain.subscriptions.models import Subscription, Timing
+from bot.platform.jobs import JobQueue
 from bot.platform.store.connection import RedisCache, connect_server
 from bot.services.digest.records import DigestRecords
-from bot.services.jobs.declaration import JobQueue
 from bot.services.jobs.job_types import DELIVER_DIGEST
 from bot.services.jobs.payloads import DeliveryPayload
 from bot.services.subscriptions.incidents import IncidentReporter

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.keyspace.keys import FAMILIES, JOBS_NAMESPACE
+from bot.domain.keyspace.family import FAMILIES
+from bot.domain.keyspace.keys import JOBS_NAMESPACE
 from tests.project.tools.module_nodes import list_nodes
 
 ROOT = Path(__file__).parents[2]

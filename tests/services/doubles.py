@@ -23,8 +23,8 @@ from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.fallback import Fallback, FallbackReason
 from bot.domain.summaries.models import Summary, build_fallback_summary
 from bot.domain.time.day import LocalDay
+from bot.platform.jobs import JobType
 from bot.ports import Completion, DayMerges, Post, Prompt
-from bot.services.jobs.declaration import JobType
 from bot.services.summaries.summarizer import SummaryResult
 from tests.helpers.builders import changed_file, summary
 

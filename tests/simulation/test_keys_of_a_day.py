@@ -18,22 +18,17 @@ from redis import Redis
 from bot.adapters.caching import BackgroundCache, SourceFileCache
 from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from bot.adapters.redis.records.deprecations import RedisDeprecationStore
-from bot.adapters.redis.records.preview_switches import RedisPreviewSwitches
 from bot.adapters.redis.records.profiles import RedisProfileStore
-from bot.adapters.redis.records.record_store import RedisRecordStore
 from bot.adapters.redis.records.touches import RedisTouchStore
 from bot.adapters.redis.spending import RedisSpendingStore
 from bot.domain.contract.deprecations import DeprecationLedger
 from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass
-from bot.domain.conversations.requests.preview_request import PreviewSwitch
+from bot.domain.keyspace.family import FAMILIES
 from bot.domain.keyspace.keys import (
-    FAMILIES,
     FILE_USES,
     JOBS_NAMESPACE,
-    LINK_PREVIEW,
     MERGE_CONTRACT,
     MODULE_OUTLINE,
-    OTHER_PREVIEWER,
     RELEASES,
     TAG_COMMIT,
     find_family,
@@ -50,11 +45,12 @@ from bot.domain.review.models import BugReview
 from bot.domain.time.date_range import Span
 from bot.domain.touches.decisions import ShownHit, TouchVerdict, build_hit_key
 from bot.domain.touches.models import TouchLevel
+from bot.features.previews import service as previews
 from bot.platform.store.connection import RedisCache, connect_server
 from bot.platform.store.embedded.server import start_embedded_url
 from bot.platform.store.probe import RedisProbe
+from bot.platform.store.tables import Store
 from bot.render.blocks.button_values import FeedbackVerdict, write_verdict
-from bot.services.previews.link_preview import LINK_PREVIEW_CODEC, LinkPreview
 from bot.services.review.conversation import ReviewCost
 from bot.services.review.kept_reviews import BugReviews
 from bot.services.review.reviewer import BugReviewer, ReviewResult
@@ -220,10 +216,10 @@ def keep_a_profile(store: Redis) -> None:
 
 def preview_links(store: Redis) -> None:
     """Write what previews of links leave; the sample day has none."""
-    RedisPreviewSwitches(store).put("C0TEAM", PreviewSwitch(is_on=True, user=YOU, at=MORNING))
-    previews = RedisRecordStore(store, LINK_PREVIEW_CODEC, LINK_PREVIEW.lifetime)
-    previews.claim(LINK_PREVIEW.build_key("C0TEAM", "ab12"), LinkPreview(), LinkPreview().plan("1.1"))
-    RedisCache(store).put(OTHER_PREVIEWER.build_key("C0TEAM"), "A0OTHER", OTHER_PREVIEWER.lifetime)
+    tables = Store(store)
+    tables.put_field(previews.SWITCHES, "C0TEAM", previews.Switch(is_on=True, user=YOU, at=MORNING))
+    tables.put(previews.SHOWN, previews.ShownCard("1.1"), "C0TEAM", "ab12")
+    tables.put(previews.OTHERS, previews.OtherApp("A0OTHER"), "C0TEAM")
 
 
 class QuietBackground:

@@ -31,9 +31,9 @@ from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import parse_zone
+from bot.platform.jobs import JobType
 from bot.platform.store.connection import pack_value
 from bot.services.digest.records import DigestRecords
-from bot.services.jobs.declaration import JobType
 from bot.services.jobs.job_types import DELIVER_DIGEST
 from bot.services.slack.access_control import AccessControl, AccessRules
 from bot.services.subscriptions.editor import SubscriptionEditor

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bot.adapters.slack.answer_display import SlackAnswerDisplays
 from bot.adapters.slack.ephemeral_messenger import SlackEphemeralMessenger, SlackViews
 from bot.adapters.slack.errors import translate_slack_errors
-from bot.adapters.slack.link_cards import SlackLinkCards
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.adapters.slack.post_throttle import PostThrottle
 from bot.adapters.slack.scopes import SCOPES
@@ -18,7 +17,6 @@ __all__ = [
     "SlackAnswerDisplays",
     "SlackEphemeralMessenger",
     "SlackHomePublisher",
-    "SlackLinkCards",
     "SlackMessenger",
     "SlackThreads",
     "SlackViews",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -141,6 +141,22 @@ class SlackMessenger:
         with translate_slack_errors(channel):
             own = [reply for reply in self._iterate_replies(channel, thread) if self.is_own(reply)]
             return any(file.get("name") == name for reply in own for file in reply.get("files") or ())
+
+    def fetch_message(self, channel: str, message: str, thread: str = "") -> Mapping[str, Any] | None:
+        """Return a message as Slack has it now, None if it is gone. ``thread`` is that of a reply."""
+        only: dict[str, Any] = {"oldest": message, "latest": message, "inclusive": True, "limit": 2}
+        with translate_slack_errors(channel):
+            if thread:
+                answer = self._client.conversations_replies(channel=channel, ts=thread, **only)
+            else:
+                answer = self._client.conversations_history(channel=channel, **only)
+        return next((each for each in answer["messages"] if each.get("ts") == message), None)
+
+    def unfurl_links(self, channel: str, message: str, cards: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+        """Show the blocks of a card below a message, for each address in it; those that it has are replaced."""
+        unfurls = {url: {"blocks": list(blocks)} for url, blocks in cards.items()}
+        with translate_slack_errors(channel):
+            self._client.chat_unfurl(channel=channel, ts=message, unfurls=unfurls)
 
     def fetch_permalink(self, channel: str, message: str) -> str:
         """Fetch the address of a message."""

@@ -9,6 +9,7 @@ from bot.doctor.checks.failures import describe_failure
 from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable
 from bot.domain.operations.finding import Finding
 from bot.domain.text.strings import format_count
+from bot.features.previews.service import SWITCHES
 from bot.ports.probes import AppProbe, Installation, SlackProbe, StoreRecords
 from bot.services.operations.ownership import describe_conflict
 
@@ -73,10 +74,11 @@ def check_previews(slack: SlackProbe | str, records: StoreRecords | str) -> Iter
     if isinstance(records, str) or isinstance(slack, str):
         return
     try:
-        channels, missing = records.preview_switches.list_on(), slack.fetch_installation().missing_preview_scopes
+        switches, missing = records.tables.list_fields(SWITCHES), slack.fetch_installation().missing_preview_scopes
     except PrdigestError as error:
         yield describe_failure(PREVIEWS, error)
         return
+    channels = [channel for channel, switch in switches.items() if switch.is_on]
     where = format_count(len(channels), "conversation")
     if channels and missing:
         advice = (

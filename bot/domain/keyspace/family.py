@@ -23,17 +23,26 @@ def _parse_pattern(pattern: str) -> tuple[str, str, int]:
     )
 
 
+# all that were declared in modules that are imported
+FAMILIES: list[KeyFamily] = []
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyFamily:
     """Keys of one ``pattern``, in which each ``{field}`` stands for a text; a pattern without fields is one key.
 
-    ``type`` is Redis' name of the type. ``survives_reset``: its content is the same in every Slack.
+    ``type`` is Redis' name of the type. ``survives_reset``: its content is the same in every Slack. They expire
+    ``lifetime`` after they were written, at the latest; None if they don't.
     """
 
     pattern: str
     type: RedisType
     content: str
     survives_reset: bool = False
+    lifetime: timedelta | None = None
+
+    def __post_init__(self) -> None:
+        FAMILIES.append(self)
 
     @property
     def prefix(self) -> str:

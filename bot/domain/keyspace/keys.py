@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from bot.domain.keyspace.family import DurableFamily, ExpiringFamily
+from bot.domain.keyspace.family import FAMILIES, DurableFamily, ExpiringFamily, KeyFamily
 
 _MINUTE, _HOUR, _DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
@@ -47,9 +47,6 @@ POSTED_DIGEST_INDEX = DurableFamily(
 )
 PROFILE_LIST = DurableFamily(
     pattern="profiles", type="hash", content="profiles by name, with their origin and state"
-)
-PREVIEW_SWITCHES = DurableFamily(
-    pattern="previews", type="hash", content="whether links get previews, by conversation"
 )
 # a private tree's names, paths and used lines
 PROFILE = DurableFamily(
@@ -112,20 +109,6 @@ ANSWER_INPUTS = ExpiringFamily(
     lifetime=30 * _DAY,
 )
 
-# a week on, the message with the card is out of sight; Slack repeats an event for an hour at most
-LINK_PREVIEW = ExpiringFamily(
-    pattern="preview:{channel}:{link}",
-    type="hash",
-    content="the message in which a link has its preview",
-    lifetime=7 * _DAY,
-)
-# an app is rarely removed from a conversation; then previews come back by themselves
-OTHER_PREVIEWER = ExpiringFamily(
-    pattern="unfurled:{channel}",
-    type="string",
-    content="another app that shows previews of links there",
-    lifetime=28 * _DAY,
-)
 
 # --- the clock and its reports
 
@@ -317,69 +300,8 @@ WRITE_PROBE = ExpiringFamily(
 # Dramatiq builds these keys itself, of several types, and removes them; this is the namespace that it gets
 JOBS_NAMESPACE = "dramatiq"
 
-FAMILIES: tuple[DurableFamily | ExpiringFamily, ...] = (
-    SUBSCRIPTIONS,
-    DUE_QUEUE,
-    RUN_JOURNAL,
-    VOTES,
-    DIGEST_RECORD,
-    THREAD_MEMORY,
-    THREAD_MUTING,
-    WELCOME,
-    MERGE_HISTORY,
-    BACKFILL_RECORD,
-    POSTED_DIGEST_INDEX,
-    PROFILE_LIST,
-    PREVIEW_SWITCHES,
-    PROFILE,
-    TOUCH_HITS,
-    TOUCH_DECISIONS,
-    DEPRECATIONS,
-    SCHEMA_VERSION,
-    STORE_OWNER,
-    QUESTION_QUEUE,
-    INITIAL_REPLY,
-    ANSWER_PROGRESS,
-    EARLIER_ANSWER,
-    COMMAND_RESULT,
-    ANSWER_INPUTS,
-    LINK_PREVIEW,
-    OTHER_PREVIEWER,
-    LAST_TICK,
-    DIGEST_ATTEMPT,
-    INCIDENT,
-    INCIDENT_REPORT_LINK,
-    INCIDENT_REPORT_RECORD,
-    LAST_OUTCOME_CHECK,
-    REDUCED_LIST,
-    COMPLETION,
-    SUMMARY_ENTRY,
-    BUG_REVIEW,
-    CHANGED_FILES,
-    SOURCE_FILES,
-    DAY_LIST,
-    UNSETTLED_DAY_LIST,
-    DISCUSSION,
-    COMMIT_MERGE,
-    RELEASES,
-    TAG_COMMIT,
-    MERGE_CONTRACT,
-    FILE_USES,
-    MODULE_OUTLINE,
-    SPENDING,
-    MONTHLY_SPENDING,
-    COST_LEDGER,
-    BUDGET_HOLDS,
-    REQUEST_RATE,
-    LEASE,
-    JOB_ATTEMPTS,
-    DEAD_JOBS,
-    STORE_READINESS,
-    WRITE_PROBE,
-)
 
-
-def find_family(key: str) -> DurableFamily | ExpiringFamily | None:
+def find_family(key: str) -> KeyFamily | None:
     """Return the family of a key; None for a key of Dramatiq or of other software."""
     return next((family for family in FAMILIES if family.has_key(key)), None)
 

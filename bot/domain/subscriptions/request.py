@@ -12,7 +12,6 @@ from typing import Self
 from zoneinfo import ZoneInfo
 
 from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.conversations.requests.preview_request import PREVIEWS_WORD
 from bot.domain.digest.view import FULL_VIEW, DigestView, parse_view_level
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
@@ -22,6 +21,7 @@ from bot.domain.text.strings import quote_input
 from bot.domain.time.day import parse_zone
 
 ALL_WORD = "all"
+PREVIEWS_WORD = "previews"
 OWN_ZONE_WORD = "mine"
 _DAY_HALVES = ("am", "pm")
 _TIME_PATTERN = re.compile(r"(?P<hour>\d{1,2})(?:[:.](?P<minute>\d{2}))?\s*(?P<half>am|pm)?", re.I)

@@ -14,8 +14,7 @@ from typing import cast
 from redis import Redis
 
 from bot.domain.errors import StoreUnavailable
-from bot.domain.keyspace.family import DurableFamily
-from bot.domain.keyspace.keys import FAMILIES as ALL_FAMILIES
+from bot.domain.keyspace.family import FAMILIES, DurableFamily
 from bot.domain.keyspace.keys import SCHEMA_VERSION as SCHEMA_FAMILY
 from bot.domain.keyspace.keys import THREAD_MEMORY, THREAD_MUTING
 from bot.domain.text.strings import quote_input
@@ -34,7 +33,7 @@ _VERSION_PATTERN = re.compile(r"[1-9][0-9]{0,5}")
 
 
 EXPORTED_FAMILIES = tuple(
-    family for family in ALL_FAMILIES if isinstance(family, DurableFamily) and family.is_exported
+    family for family in FAMILIES if isinstance(family, DurableFamily) and family.is_exported
 )
 
 

@@ -14,13 +14,13 @@ from bot.domain.keyspace.keys import LAST_OUTCOME_CHECK
 from bot.domain.pull_requests.models import Repository, remove_duplicates
 from bot.domain.subscriptions.due_items import OutcomeCheck
 from bot.domain.time.day import LocalDay, parse_date
+from bot.platform.jobs import JobQueue
 from bot.ports import Cache, DueQueue, PostedDigestIndex
 from bot.services.digest.posted_digest import build_state_key
 from bot.services.digest.poster import DigestPoster
 from bot.services.digest.records import DigestRecords
 from bot.services.history.merge_timeline import LOOK_AHEAD, MergeTimeline
 from bot.services.history.outcome_checks import build_check_key
-from bot.services.jobs.declaration import JobQueue
 from bot.services.jobs.job_types import AMEND_DIGEST
 from bot.services.jobs.payloads import AmendmentPayload
 

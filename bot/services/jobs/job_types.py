@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.domain.operations.lane import QueueName
-from bot.services.jobs.declaration import MINUTE, SECOND, JobRetries, JobType
+from bot.platform.jobs import MINUTE, JobRetries, JobType
 from bot.services.jobs.payloads import (
     AgentTaskPayload,
     AmendmentPayload,
@@ -14,11 +14,9 @@ from bot.services.jobs.payloads import (
     FormPayload,
     GreetingPayload,
     HitVotePayload,
-    LinksPayload,
     LostJobPayload,
     NoticePayload,
     PreviewPayload,
-    PreviewSwitchPayload,
     ProfilePayload,
     RepositoryPayload,
     SubscriptionPayload,
@@ -42,11 +40,6 @@ SHOW_PREVIEW = JobType("preview", PreviewPayload, QueueName.LONG, LONG_RETRIES)
 SHOW_FORM = JobType("form", FormPayload)
 OPEN_REFERENCE_FORM = JobType("reference_form", AskerPayload)
 SHOW_HOME = JobType("home", AskerPayload)
-SWITCH_LINK_PREVIEWS = JobType("link_preview_switch", PreviewSwitchPayload)
-# minutes later, nobody looks for a card any more
-SHOW_LINK_PREVIEWS = JobType("link_previews", LinksPayload, retries=JobRetries(3))
-# other apps show their cards within seconds
-CHECK_LINK_PREVIEWS = JobType("link_preview_check", LinksPayload, retries=JobRetries(3), delay=5 * SECOND)
 ANSWER_QUESTIONS = JobType("questions", ThreadPayload, QueueName.TALK)
 # the schedule enqueues failed jobs again; retries here are for an unavailable store only
 DELIVER_DIGEST = JobType("deliver", DeliveryPayload, QueueName.LONG, JobRetries(20))

@@ -7,13 +7,11 @@ from datetime import datetime
 from typing import Generic, TypeVar
 
 from bot.domain.conversations.commands import CommandRequest
-from bot.domain.conversations.requests.preview_request import PreviewAction
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.operations.lost_job import LostJob
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector, SubscriptionVerb
-from bot.ports.slack.link_previews import MessagePlace
 from bot.render.blocks.button_values import FeedbackVerdict, HitVote
 from bot.render.conversations.greetings import Greeting
 
@@ -166,22 +164,6 @@ class ProfilePayload:
     """The name of a profile whose tree is scanned again."""
 
     name: str
-
-
-@dataclass(frozen=True, slots=True)
-class PreviewSwitchPayload:
-    """What somebody wants of the previews in their conversation."""
-
-    asker: SlackRequest
-    action: PreviewAction
-
-
-@dataclass(frozen=True, slots=True)
-class LinksPayload:
-    """The links of a message that somebody posted. It has no asker: nobody asked for anything."""
-
-    place: MessagePlace
-    urls: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,12 +27,12 @@ from bot.domain.subscriptions.due_items import (
     ReportUpdate,
 )
 from bot.domain.subscriptions.models import DigestSpec, Subscription
+from bot.platform.jobs import JobQueue
 from bot.ports import Cache, DueQueue, RunLog
 from bot.render.subscriptions import sentences
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.records import DigestRecords, TrackedDigest
 from bot.services.history.outcome_checks import CHECK_INTERVAL
-from bot.services.jobs.declaration import JobQueue
 from bot.services.jobs.job_types import DELIVER_DIGEST, REFRESH_PROFILE, REPAIR_DIGEST, WATCH_REPOSITORY
 from bot.services.jobs.payloads import DeliveryPayload, DigestPayload, ProfilePayload, RepositoryPayload
 from bot.services.subscriptions.incidents import IncidentReporter

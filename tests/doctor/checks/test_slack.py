@@ -12,8 +12,8 @@ from redis import Redis
 from bot.adapters.slack.probe import SlackBotProbe, SocketModeProbe
 from bot.adapters.slack.scopes import SCOPES as NEEDED
 from bot.doctor.checks.slack import NO_ANSWER, check_app_token, check_channels, check_previews, check_slack
-from bot.domain.conversations.requests.preview_request import PreviewSwitch
 from bot.domain.operations.app_manifest import PREVIEW_SCOPES
+from bot.features.previews.service import SWITCHES, Switch
 from bot.ports.probes import SlackProbe
 from tests.doctor.checks.test_store import records_of
 from tests.doctor.findings import format_findings, outcome
@@ -201,7 +201,7 @@ def test_without_slack_no_channel_is_a_failure() -> None:
 @pytest.mark.parametrize("is_on", [True, False])
 def test_previews_that_are_on_need_their_scopes(store: Redis, is_on: bool) -> None:
     records = records_of(store)
-    records.preview_switches.put("C1", PreviewSwitch(is_on, "U1", datetime.now(UTC)))
+    records.tables.put_field(SWITCHES, "C1", Switch(is_on, "U1", datetime.now(UTC)))
     with SlackEmulator() as slack:
         lacking = format_findings(check_previews(bot(slack.url), records))
         slack.grant_scopes(*PREVIEW_SCOPES)

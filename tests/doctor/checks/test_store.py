@@ -11,12 +11,12 @@ from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
 from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
-from bot.adapters.redis.records.preview_switches import RedisPreviewSwitches
 from bot.doctor.checks.store import check_store
 from bot.domain.errors import StoreUnavailable
 from bot.platform.store.connection import RedisCache, RedisTimeouts, connect_server
 from bot.platform.store.probe import RedisProbe, redact_address
 from bot.platform.store.schema import CURRENT_SCHEMA, SCHEMA_KEY
+from bot.platform.store.tables import Store
 from bot.ports.probes import StoreRecords
 from tests.doctor.findings import outcome
 from tests.helpers.checks import closed_port
@@ -37,7 +37,7 @@ def records_of(client: Redis) -> StoreRecords:
         RedisDueQueue(client),
         RedisRunLog(client),
         RedisLostJobStore(client),
-        RedisPreviewSwitches(client),
+        Store(client),
     )
 
 

@@ -9,7 +9,6 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.domain.conversations.requests.preview_request import PreviewSwitch
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question
 from bot.domain.keyspace.forgotten_ids import FORGOTTEN_USER, OPTIONAL_FIELDS, OWNER_FIELD, ForgottenIds
@@ -18,6 +17,7 @@ from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.domain.touches.decisions import HitKey, TouchDecision, TouchVerdict
+from bot.features.previews.service import Switch
 from bot.ports.codecs.versioned_json import VersionedJson
 from bot.render.blocks.button_values import FeedbackVerdict
 from bot.services.jobs.payloads import AskerPayload
@@ -35,7 +35,7 @@ OWNED: dict[str, Any] = {
     "job": AskerPayload(ASKER),
     "question": Question(ASKER, "Why?", "1.5"),
     "lost job": LostJob("1", "votes", LossReason.FAILED, NOON, user=ADA),
-    "switch": PreviewSwitch(is_on=True, user=ADA, at=NOON),
+    "switch": Switch(is_on=True, user=ADA, at=NOON),
     "vote": Vote.build(FeedbackVerdict.GOOD, NOON, ADA, AnswerInputs(question="Why?")),
 }
 
@@ -49,7 +49,7 @@ def test_what_somebody_asked_for_is_theirs(value: Any) -> None:
     assert IDS.owns(dump(value))
 
 
-@pytest.mark.parametrize("shape", [SlackRequest, LostJob, PreviewSwitch, Vote])
+@pytest.mark.parametrize("shape", [SlackRequest, LostJob, Switch, Vote])
 def test_the_owner_is_a_field_of_each(shape: type[Any]) -> None:
     assert OWNER_FIELD in {each.name for each in fields(shape)}
 

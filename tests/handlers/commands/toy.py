@@ -15,11 +15,11 @@ from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.query_options import PRIVATE_WORD, split_words
 from bot.jobs.command_jobs import CommandJob, answer_once
+from bot.platform.jobs import JobType
 from bot.ports import Post
 from bot.render.blocks import buttons
 from bot.render.conversations.greetings import HelpExample
 from bot.render.conversations.notices import render_notice
-from bot.services.jobs.declaration import JobType
 from bot.services.jobs.payloads import CommandPayload
 from bot.services.slack.answers.answer import Answer
 from handlers.commands.declaration import Command, enqueue_request

@@ -12,7 +12,7 @@ from dramatiq import Worker
 from bot.domain.conversations.commands import AllowedRepositories, ParseContext
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.time.day import TodayProvider
-from bot.services.jobs.declaration import JobQueue, JobType
+from bot.platform.jobs import JobQueue, JobType
 from bot.services.jobs.payloads import CommandPayload
 from handlers import COMMANDS
 

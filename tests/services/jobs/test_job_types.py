@@ -21,7 +21,6 @@ from bot.domain.conversations.commands import (
 )
 from bot.domain.conversations.requests.broke_request import BrokeRequest
 from bot.domain.conversations.requests.plan_requests import DeprecationsRequest, SinceRequest, UpgradeRequest
-from bot.domain.conversations.requests.preview_request import PreviewAction
 from bot.domain.conversations.requests.touch_requests import ContractRequest, TouchesRequest, TouchScoreRequest
 from bot.domain.conversations.requests.usage_request import UsageRequest
 from bot.domain.conversations.slack_request import Audience
@@ -35,12 +34,12 @@ from bot.domain.pull_requests.reference import Reference
 from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector, SubscriptionVerb
 from bot.domain.time.date_range import Span
 from bot.domain.touches.decisions import TouchVerdict
-from bot.ports.slack.link_previews import MessagePlace
+from bot.features.previews import service as previews
+from bot.platform.jobs import JobType
 from bot.render.blocks.button_values import FeedbackVerdict, HitVote
 from bot.render.conversations.greetings import Greeting
 from bot.services.jobs import job_types as kinds
 from bot.services.jobs import payloads as made
-from bot.services.jobs.declaration import JobType
 from handlers import COMMANDS
 from handlers.commands.broke import BROKE_JOB
 from handlers.commands.contract import CONTRACT_JOB, LONG_CONTRACT_JOB
@@ -83,12 +82,12 @@ CASES: list[tuple[JobType[Any], Any]] = [
         kinds.RECORD_HIT_VOTE,
         made.HitVotePayload(ASKER, HitVote(TouchVerdict.OURS, "ascend", Reference(ENGINE, 7)), NOON),
     ),
-    (kinds.SWITCH_LINK_PREVIEWS, made.PreviewSwitchPayload(ASKER, PreviewAction.ON)),
+    (previews.switch_previews, {"asker": ASKER, "word": "on"}),
     (
-        kinds.SHOW_LINK_PREVIEWS,
-        made.LinksPayload(MessagePlace("C1", "1.2", "1.0"), ("https://github.com/a/b/pull/7",)),
+        previews.show_previews,
+        {"place": previews.Place("C1", "1.2", "1.0"), "urls": ("https://github.com/a/b/pull/7",)},
     ),
-    (kinds.CHECK_LINK_PREVIEWS, made.LinksPayload(MessagePlace("C1", "1.2"))),
+    (previews.look_again, {"place": previews.Place("C1", "1.2")}),
     (
         kinds.CHANGE_SUBSCRIPTION,
         made.SubscriptionPayload(ASKER, SubscriptionVerb.SUBSCRIBE, WISH, channel="C1", replaces="1a2b"),

@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.conversations.preview_links import compute_link_fingerprint, parse_preview_link
-from bot.domain.conversations.requests.preview_request import PreviewAction, parse_preview_action
-from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
+from bot.features.previews.cards import compute_fingerprint, parse_link
 from tests.helpers.tables import check_rows
 
 HERE = AllowedRepositories(Repository("octo", "engine"), (Repository("octo", "parts"),))
@@ -55,27 +53,20 @@ OTHER = (
 
 @pytest.mark.parametrize("link", KNOWN)
 def test_a_link_to_a_pull_request_or_a_comparison_is_known(link: str) -> None:
-    assert str(parse_preview_link(link, HERE)) == KNOWN[link]
+    assert str(parse_link(link, HERE)) == KNOWN[link]
 
 
 @check_rows(OTHER)
 def test_any_other_link_is_not(link: str) -> None:
-    assert parse_preview_link(link, HERE) is None
+    assert parse_link(link, HERE) is None
 
 
 def test_two_links_about_the_same_have_one_fingerprint() -> None:
     first, second, other = (
-        parse_preview_link(f"{WEB}/{path}", HERE)
+        parse_link(f"{WEB}/{path}", HERE)
         for path in ("octo/engine/pull/7", "OCTO/engine/pull/7/files", "octo/engine/pull/8")
     )
     assert first
     assert second
     assert other
-    assert compute_link_fingerprint(first) == compute_link_fingerprint(second) != compute_link_fingerprint(other)
-
-
-def test_people_write_on_off_or_nothing() -> None:
-    assert parse_preview_action(" ON ") is PreviewAction.ON
-    assert parse_preview_action("") is PreviewAction.ASK
-    with pytest.raises(UsageError, match="write previews on or previews off"):
-        parse_preview_action("ask")
+    assert compute_fingerprint(first) == compute_fingerprint(second) != compute_fingerprint(other)

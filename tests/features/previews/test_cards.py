@@ -11,22 +11,23 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.records.history import RedisHistoryStore
-from bot.domain.digest.previews import PullPreview
 from bot.domain.history.revert_claims import parse_claim
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import get_default_classes
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import assess_pull_request
+from bot.features.previews.cards import PullCard
+from bot.features.previews.service import build_cards
 from bot.platform.store.connection import RedisCache
 from bot.services.contract.extractor import EXTRACTION_VERSION, extract_merge
 from bot.services.contract.lister import ContractLister
 from bot.services.contract.reader import ContractReader
 from bot.services.digest.since import KeptWork, SincePageBuilder
 from bot.services.history.merge_timeline import LOOK_AHEAD, MergeTimeline
-from bot.services.previews.cards import PreviewCardBuilder, ProfileSources, PullSources, RangeSources
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
 from bot.services.touches.pins import PinFinder
+from tests.helpers.apps import make_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.helpers.calls import counting
 from tests.services.doubles import KnownPulls, Summaries
@@ -60,7 +61,7 @@ class Read(RedisHistoryStore):
 
 @dataclass
 class Desk:
-    """A builder of cards over a store and a GitHub."""
+    """What cards are made from, over a store and a GitHub."""
 
     store: Redis
     pulls: KnownPulls = field(default_factory=lambda: KnownPulls((*LINKED, *LATER)))
@@ -75,16 +76,21 @@ class Desk:
         kept = KeptWork(self.entries.get_cached_summary, self.entries.get_review, contracts)
         pages = SincePageBuilder(lister.list_merges, kept, timeline, get_default_classes, str)
         pins = PinFinder(lambda: self.pulls, lambda repository, tag: "")
-        self.builder = PreviewCardBuilder(
-            PullSources(self.entries, self.pulls, timeline, contracts),
-            RangeSources(pins, pages, lister.list_merges, lambda: DAY),
-            ProfileSources(lambda channel: (), lambda name: None),
+        self.app = make_app(
+            self.store,
+            entries=self.entries,
+            pulls=self.pulls,
+            timeline=timeline,
+            contracts=contracts,
+            contract_lister=lister,
+            since_pages=pages,
+            pins=pins,
         )
 
     def outcomes(self, *numbers: int) -> dict[int, tuple[int, str] | None]:
         """By which merge each linked one was reverted or repaired."""
-        cards = self.builder.build_cards([Reference(REPOSITORY, number) for number in numbers], "C1")
-        shown = [card for card in cards if isinstance(card, PullPreview)]
+        cards = build_cards(self.app, [Reference(REPOSITORY, number) for number in numbers], "C1")
+        shown = [card for card in cards.values() if isinstance(card, PullCard)]
         return {
             card.pull.number: (card.outcome.by.number, str(card.outcome.kind)) if card.outcome else None
             for card in shown

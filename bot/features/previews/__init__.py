@@ -1,0 +1,1 @@
+"""Previews of links to pull requests and comparisons."""

@@ -1,0 +1,343 @@
+"""Cards below links to pull requests and comparisons, in conversations that turned them on.
+
+One card for each link, and none where another app shows one. That app is looked for before a card is shown, and
+once more some seconds later, as both apps hear of a link at the same time. A conversation in which one was seen
+gets no cards for four weeks.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from bot.app import App
+from bot.domain.conversations.slack_request import Audience, SlackRequest
+from bot.domain.errors import PrdigestError, SlackCallRefused, StoreUnavailable, UsageError
+from bot.domain.profile.models import Profile
+from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.pull_requests.reference import Reference
+from bot.domain.risk.assessment import Risk
+from bot.domain.time.date_range import Span
+from bot.domain.time.day import get_today
+from bot.domain.touches.judgement import judge_merge
+from bot.domain.touches.models import MergeTouches, TouchLevel
+from bot.domain.touches.profile_index import ProfileIndex
+from bot.features.previews.cards import (
+    CommitRange,
+    PullCard,
+    RangeCard,
+    Target,
+    compute_fingerprint,
+    parse_link,
+)
+from bot.platform.jobs import SECOND, JobRetries, job
+from bot.platform.store.tables import Map, Table
+from bot.render.blocks.rich_text import Block
+from bot.render.conversations.notices import render_notice
+from bot.services.history.merge_lists import MergeList
+from bot.services.history.recorded_outcomes import find_recorded_outcomes
+from bot.services.slack.answers.answer import Answer
+
+log = logging.getLogger(__name__)
+
+MAX_CARDS = 5  # of one message: more would hide it
+MAX_RANGE_DAYS = 31  # each day takes a call to GitHub at most, and nobody waits for a preview
+_OWN_BLOCK = "prdigest_preview"  # so that our cards are known even where Slack does not say whose they are
+_ACKNOWLEDGEMENT_PAUSE = 0.5  # seconds
+_NOT_IN_CHANNEL = "I'm not in this channel: invite me with /invite, then turn previews on again."
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """Whether links of a conversation get previews, who decided that, and when (aware)."""
+
+    is_on: bool
+    user: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCard:
+    """The first message with a link has its card: planned before Slack is called, and ended (aware) after that.
+
+    Another attempt for the same message may go on, since Slack then replaces the card.
+    """
+
+    message: str
+    ended_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OtherApp:
+    """Another app that shows previews, by its id; empty if Slack does not say which."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A message by its conversation and its timestamp; ``thread`` is that of its thread, empty outside of one."""
+
+    channel: str
+    message: str
+    thread: str = ""
+
+
+SWITCHES = Map("previews", Switch, "whether links get previews, by conversation")
+# a week on, the message with the card is out of sight; Slack repeats an event for an hour at most
+SHOWN = Table("preview:{channel}:{link}", ShownCard, "the message in which a link has its preview", days=7)
+# an app is rarely removed from a conversation; then previews come back by themselves
+OTHERS = Table("unfurled:{channel}", OtherApp, "another app that shows previews of links there", days=28)
+
+
+# --- on and off
+
+
+@job("link_preview_switch")
+def switch_previews(app: App, asker: SlackRequest, word: str) -> None:
+    """Turn previews ``on`` or ``off``; without a word, say whether they are on."""
+    # what changes for everybody in the conversation is said to everybody there
+    audience = Audience.CHANNEL if word else Audience.HERE
+    app.replies.give_answer(
+        asker, "previews", audience, lambda: Answer.for_asker(render_notice(_switch(app, asker, word)))
+    )
+
+
+def _switch(app: App, asker: SlackRequest, word: str) -> str:
+    if not word:
+        if are_previews_on(app, asker.channel):
+            return "Links get previews here. /prdigest previews off ends that."
+        return "Links get no previews here. /prdigest previews on turns them on."
+    if not asker.is_direct:
+        _require_member(app, asker)
+    set_previews(app, asker.channel, asker.user, is_on=word == "on")
+    if word == "off":
+        return "Links get no previews here any more."
+    return (
+        "Links to pull requests and comparisons get a preview here. I stay silent where another app shows one, "
+        "such as GitHub's. If no preview comes, ask the bot's admin to run prdigest doctor: the app may lack a "
+        "permission."
+    )
+
+
+def _require_member(app: App, asker: SlackRequest) -> None:
+    """Only members of a conversation decide for it. Raises UsageError, and SlackUnavailable."""
+    try:
+        is_bot_member = app.directory.fetch_channel(asker.channel).is_member
+        is_member = app.directory.is_channel_member(asker.channel, asker.user)
+    except SlackCallRefused as error:
+        raise UsageError(_NOT_IN_CHANNEL) from error
+    if not is_bot_member:
+        raise UsageError(_NOT_IN_CHANNEL)
+    if not is_member:
+        raise UsageError("Only members of this channel can turn previews on or off: join it first.")
+
+
+def set_previews(app: App, channel: str, user: str, *, is_on: bool) -> None:
+    app.tables.put_field(SWITCHES, channel, Switch(is_on, user, app.now()))
+
+
+def are_previews_on(app: App, channel: str) -> bool:
+    switch = app.tables.get_field(SWITCHES, channel)
+    return bool(switch and switch.is_on)
+
+
+# --- the cards of a message. These jobs have no asker: people posted links, and asked for nothing
+
+
+@job("link_previews", retries=JobRetries(3))  # minutes later, nobody looks for a card any more
+def show_previews(app: App, place: Place, urls: tuple[str, ...]) -> None:
+    if not are_previews_on(app, place.channel) or app.tables.get(OTHERS, place.channel) is not None:
+        return
+    targets: dict[Target, str] = {}
+    for url in urls:
+        if (target := parse_link(url, app.repositories)) and len(targets) < MAX_CARDS:
+            targets.setdefault(target, url)
+    shown = app.tables.get_each(SHOWN, [(place.channel, compute_fingerprint(target)) for target in targets])
+    new = [
+        target
+        for target, card in zip(targets, shown, strict=True)
+        if card is None or (card.message == place.message and card.ended_at is None)
+    ]
+    if not new or not _is_alone(app, place):
+        return
+    cards = build_cards(app, new, place.channel)
+    planned = [target for target in cards if _plan(app, place, target)]
+    if not planned:
+        return
+    # first: a process that dies afterwards must not leave the second look out
+    look_again.send_to(app.jobs, place)
+    _show(app, place, {targets[target]: cards[target].render() for target in planned})
+    for target in planned:
+        ended = ShownCard(place.message, app.now())
+        app.tables.put(SHOWN, ended, place.channel, compute_fingerprint(target))
+
+
+@job("link_preview_check", retries=JobRetries(3), delay=5 * SECOND)  # other apps show their cards within seconds
+def look_again(app: App, place: Place) -> None:
+    _is_alone(app, place)
+
+
+def _plan(app: App, place: Place, target: Target) -> bool:
+    """Record that the link of this message gets the card; return False if another message was faster."""
+    key = (place.channel, compute_fingerprint(target))
+    if app.tables.add(SHOWN, ShownCard(place.message), *key):
+        return True
+    earlier = app.tables.get(SHOWN, *key)
+    return earlier is not None and earlier.message == place.message
+
+
+def _is_alone(app: App, place: Place) -> bool:
+    """Return whether a message exists and no other app shows a card of GitHub below it.
+
+    Where the bot may not look, it counts as not alone: a second card is worse than none.
+    """
+    try:
+        message = app.messenger.fetch_message(place.channel, place.message, place.thread)
+    except SlackCallRefused as error:
+        log.info("no preview in %s: %s", place.channel, error)
+        return False
+    if message is None:
+        return False
+    attachments = [each for each in message.get("attachments") or () if isinstance(each, Mapping)]
+    other = next((each for each in attachments if _is_others_card(app, each)), None)
+    if other is None:
+        return True
+    name = str(other.get("app_id") or other.get("bot_id") or "")
+    log.info("no previews in %s: the app %s shows them", place.channel, name or "?")
+    app.tables.put(OTHERS, OtherApp(name), place.channel)
+    return False
+
+
+def _is_others_card(app: App, attachment: Mapping[str, Any]) -> bool:
+    # Slack's own look at a page names no app
+    is_of_app = attachment.get("is_app_unfurl") or attachment.get("app_id") or attachment.get("bot_id")
+    blocks = [each for each in attachment.get("blocks") or () if isinstance(each, Mapping)]
+    is_marked = any(str(each.get("block_id", "")).startswith(_OWN_BLOCK) for each in blocks)
+    url = str(attachment.get("app_unfurl_url") or attachment.get("from_url") or "")
+    is_own = is_marked or app.messenger.is_own(attachment)
+    return bool(is_of_app) and not is_own and url.startswith(f"{app.repositories.web}/")
+
+
+def _show(app: App, place: Place, cards: Mapping[str, Sequence[Block]]) -> None:
+    """Show cards; Slack replaces those that it has for the same addresses. A refusal is only logged."""
+    marked = {
+        url: [{**block, "block_id": f"{_OWN_BLOCK}_{position}"} for position, block in enumerate(blocks)]
+        for url, blocks in cards.items()
+    }
+    for is_last in (False, True):
+        try:
+            app.messenger.unfurl_links(place.channel, place.message, marked)
+        except SlackCallRefused as error:
+            # Slack accepts no card before the acknowledgement of the event, which comes after the job is queued
+            if is_last or error.code != "cannot_unfurl_url":
+                log.info("no preview in %s: %s", place.channel, error)
+                return
+            app.sleep(_ACKNOWLEDGEMENT_PAUSE)
+        else:
+            return
+
+
+# --- what the cards are made from: what was read before. No model is called
+
+
+def build_cards(app: App, targets: Sequence[Target], channel: str) -> dict[Target, PullCard | RangeCard]:
+    """Return the cards of those links that get one. Raises StoreUnavailable.
+
+    A summarised pull request takes no call to GitHub, a range at most one for each day.
+    """
+    cards: dict[Target, PullCard | RangeCard] = {}
+    for target in targets:
+        try:
+            profile = _find_profile(app, target.repository, channel)
+            card = (
+                _build_range(app, target, profile)
+                if isinstance(target, CommitRange)
+                else _build_pull(app, target, profile)
+            )
+        except StoreUnavailable:
+            raise
+        except PrdigestError as error:
+            # nobody asked for a preview, so the log alone says why there is none
+            log.info("no preview of %s: %s", target, error)
+            continue
+        if card:
+            cards[target] = card
+    # for all of them together
+    pulls = (card.pull for card in cards.values() if isinstance(card, PullCard))
+    outcomes = find_recorded_outcomes(app.timeline, pulls)
+    return {
+        target: replace(card, outcome=outcomes.get(Reference(card.pull.repository, card.pull.number)))
+        if isinstance(card, PullCard)
+        else card
+        for target, card in cards.items()
+    }
+
+
+def _build_pull(app: App, reference: Reference, profile: Profile | None) -> PullCard:
+    entry = app.entries.get_cached(reference)
+    pull, risk = (entry.pull, entry.risk) if entry else _read_pull(app, reference)
+    return PullCard(
+        pull,
+        get_today(pull.merged_at, app.settings.prdigest_timezone).date if pull.merged_at else None,
+        entry.summary.headline if entry else "",
+        risk,
+        None,
+        profile.name if profile else "",
+        _judge(app, pull, profile) if profile else None,
+    )
+
+
+def _read_pull(app: App, reference: Reference) -> tuple[PullRequest, Risk | None]:
+    """Fetch a pull request that was not summarised, and rate it by its files."""
+    pull = app.pulls.fetch_pull_request(reference.repository, reference.number)
+    try:
+        return pull, app.entries.rate_pull_request(app.pulls.load_files(pull))
+    except StoreUnavailable:
+        raise
+    except PrdigestError as error:
+        log.info("a preview without risk: %s", error)
+        return pull, None
+
+
+def _judge(app: App, pull: PullRequest, profile: Profile) -> MergeTouches | None:
+    """Return what a merge means for a profile, None for an open pull request or one that could not be read."""
+    if not pull.is_merged:
+        return None
+    contract = app.contracts.read_merge(pull)
+    judged = judge_merge(contract, ProfileIndex(profile))
+    # a hit is one, whatever else could not be read
+    return judged if judged.level > TouchLevel.NO or not contract.unread else None
+
+
+def _build_range(app: App, target: CommitRange, profile: Profile | None) -> RangeCard | None:
+    first, last = (app.pins.find_merge(target.repository, name) for name in (target.start, target.end))
+    if first is None or last is None or last.merge_time <= first.merge_time:
+        return None
+    zone = app.settings.prdigest_timezone
+    span = Span(get_today(first.merge_time, zone).date, get_today(last.merge_time, zone).date, zone)
+    if len(span) > MAX_RANGE_DAYS:
+        log.info("no preview of %s: %s days", target, len(span))
+        return None
+    merged = app.contract_lister.list_merges(target.repository, span)
+    inside = tuple(
+        pull
+        for pull in merged.pulls
+        if first.merge_time < pull.merge_time <= last.merge_time and pull.base == last.base
+    )
+    page = app.since_pages.build_from(
+        target.repository, span, MergeList(inside, merged.caveats, merged.unavailable), profile
+    )
+    url = f"{last.web}/{target.repository}/compare/{target.start}...{target.end}"
+    return RangeCard(target.start, target.end, url, page)
+
+
+def _find_profile(app: App, repository: Repository, channel: str) -> Profile | None:
+    """Return the profile of the conversation's subscription to a repository, None without one."""
+    for each in app.subscriptions.list_for_channel(channel):
+        if each.view.profile and str(each.repository).lower() == str(repository).lower():
+            return app.get_profile(each.view.profile)
+    return None

@@ -1,0 +1,142 @@
+"""The declaration of a job: its name, its queue, its retries and its payload."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, get_type_hints
+
+from pydantic import TypeAdapter
+
+from bot.domain.operations.lane import QueueName
+from bot.ports.codecs.versioned_json import VERSION_FIELD, VersionedJson
+
+P = TypeVar("P")
+Q = ParamSpec("Q")
+
+PAYLOAD_VERSION = 2
+SECOND = 1_000  # milliseconds
+MINUTE = 60 * SECOND
+
+
+@dataclass(frozen=True, slots=True)
+class JobRetries:
+    """The number of retries of a failed job, and the pauses before them, which double, in milliseconds."""
+
+    max_retries: int
+    first_pause: int = SECOND
+    longest_pause: int | None = None
+
+    def to_dramatiq_options(self) -> dict[str, int]:
+        """Return the retries as options of Dramatiq."""
+        longest = {} if self.longest_pause is None else {"max_backoff": self.longest_pause}
+        return {"max_retries": self.max_retries, "min_backoff": self.first_pause, **longest}
+
+
+# jobs whose answer somebody waits for
+QUICK_RETRIES = JobRetries(8, SECOND, MINUTE)
+
+
+@dataclass(frozen=True)
+class JobType(Generic[P]):
+    """A type of job, for those who enqueue it.
+
+    ``name`` is in the messages of the queue and is never changed. ``payload`` is the frozen dataclass that the job
+    carries. A job begins ``delay`` milliseconds after it was sent, at the earliest.
+    """
+
+    name: str
+    payload: type[P]
+    lane: QueueName = QueueName.QUICK
+    retries: JobRetries = QUICK_RETRIES
+    delay: int = 0
+
+    def encode(self, payload: P) -> dict[str, Any]:
+        """Return the one argument of a job's message."""
+        return self._codec.dump(payload)
+
+    def decode(self, arguments: Sequence[Any]) -> P:
+        """Decode the arguments of a job's message. Raises ValueError if they do not fit this type of job."""
+        (fields,) = arguments
+        return self._codec.load(fields)
+
+    @cached_property
+    def _codec(self) -> VersionedJson[P]:
+        return VersionedJson(self.payload, PAYLOAD_VERSION)
+
+
+def read_part(shape: VersionedJson[P], arguments: Sequence[Any]) -> P | None:
+    """Read a part of a payload whose rest may be unreadable.
+
+    Return None if a message has no such part or is of another version.
+    """
+    try:
+        return shape.load(arguments[0])
+    except (ValueError, LookupError):
+        return None
+
+
+class JobQueue(Protocol):
+    """The queues of jobs, one for each lane."""
+
+    def send(self, job: JobType[P], payload: P) -> None:
+        """Enqueue a job; it is durable when this returns. Raises StoreUnavailable."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job(JobType[dict[str, Any]], Generic[Q]):
+    """A kind of job that is declared as a function of the app, and of what a message carries: its other arguments.
+
+    Their types are ones that pydantic reads. An argument ``asker`` is the person who pays and reads its errors.
+    """
+
+    run: Callable[Concatenate[Any, Q], None]
+
+    def send_to(self, jobs: JobQueue, *args: Q.args, **kwargs: Q.kwargs) -> None:
+        """Enqueue a job; it is durable when this returns. Raises StoreUnavailable."""
+        jobs.send(self, dict(zip(self._adapters, args, strict=False)) | kwargs)
+
+    def encode(self, payload: dict[str, Any]) -> dict[str, Any]:
+        return {
+            VERSION_FIELD: PAYLOAD_VERSION,
+            **{
+                name: self._adapters[name].dump_python(value, mode="json", exclude_defaults=True)
+                for name, value in payload.items()
+            },
+        }
+
+    def decode(self, arguments: Sequence[Any]) -> dict[str, Any]:
+        (fields,) = arguments
+        if not isinstance(fields, dict) or fields.get(VERSION_FIELD) != PAYLOAD_VERSION:
+            raise ValueError(f"the message is not one of {self.name} in this version")
+        return {
+            name: adapter.validate_python(fields[name])
+            for name, adapter in self._adapters.items()
+            if name in fields
+        }
+
+    @cached_property
+    def _adapters(self) -> dict[str, TypeAdapter[Any]]:
+        """Those of the arguments behind the app, in their order."""
+        hints = get_type_hints(self.run)
+        _, *names = inspect.signature(self.run).parameters
+        return {name: TypeAdapter(hints[name]) for name in names}
+
+
+# all that were declared in modules that are imported
+JOBS: list[Job[Any]] = []
+
+
+def job(
+    name: str, lane: QueueName = QueueName.QUICK, retries: JobRetries = QUICK_RETRIES, delay: int = 0
+) -> Callable[[Callable[Concatenate[Any, Q], None]], Job[Q]]:
+    """Declare a function as a kind of job; the arguments are those of :class:`JobType`."""
+
+    def declare(run: Callable[Concatenate[Any, Q], None]) -> Job[Q]:
+        declared = Job(name=name, payload=dict, lane=lane, retries=retries, delay=delay, run=run)
+        JOBS.append(declared)
+        return declared
+
+    return declare

@@ -1,1 +1,0 @@
-"""Cards below links."""

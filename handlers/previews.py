@@ -1,0 +1,59 @@
+"""What Slack sends for previews of links: ``/prdigest previews``, and links that people post."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from slack_bolt import App
+
+from bot.domain.conversations.slack_request import SlackRequest
+from bot.domain.errors import UsageError
+from bot.domain.operations.app_manifest import LINK_EVENT
+from bot.domain.text.strings import quote_input
+from bot.features.previews.cards import parse_link
+from bot.features.previews.service import Place, show_previews, switch_previews
+from bot.render.conversations.greetings import HelpExample
+from handlers import requests
+from handlers.commands.sub_commands import SubCommand
+from handlers.intake import RequestIntake
+
+_TS = re.compile(r"\d{1,16}\.\d{1,9}", re.ASCII)
+_MAX_LINKS = 50  # of one message that are looked at
+
+
+def _enqueue_switch(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
+    word = text.strip().lower()
+    if word not in ("", "on", "off"):
+        raise UsageError(f"I don't understand {quote_input(text)}: write previews on or previews off.")
+    switch_previews.send_to(intake.jobs, asker, word)
+    return ""
+
+
+SUB_COMMAND = SubCommand(
+    usage=(
+        "*Preview links*: `/prdigest previews on` shows a small card below links to pull requests here; `off` "
+        "ends that."
+    ),
+    examples=(HelpExample("digest previews on", "a small card below each link to a pull request here"),),
+    verbs={"previews": _enqueue_switch},
+    hint_verbs=("previews",),
+)
+
+
+def register_link_listener(bolt: App, intake: RequestIntake) -> None:
+    """Listen to the links of all conversations, also of those that the bot is not in."""
+
+    @bolt.event(LINK_EVENT)
+    def handle_links(body: dict[str, Any], event: dict[str, Any]) -> None:
+        # one event comes when somebody types a link into the message box, and another when the message is posted;
+        # Slack names no source where links in the message box have no event
+        if event.get("source") not in (None, "conversations_history") or not _TS.fullmatch(
+            str(event["message_ts"])
+        ):
+            return
+        links = dict.fromkeys(str(link["url"]) for link in event["links"][:_MAX_LINKS])
+        if urls := tuple(url for url in links if parse_link(url, intake.repositories)):
+            poster = requests.parse_poster(body, event)
+            place = Place(poster.channel, poster.message, poster.thread)
+            intake.handle_posted_links(poster, lambda: show_previews.send_to(intake.jobs, place, urls))

@@ -1,0 +1,24 @@
+"""``/prdigest previews``: what becomes a job."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.domain.errors import UsageError
+from handlers.previews import SUB_COMMAND
+from tests.handlers.intakes import Office, make_request
+
+
+@pytest.mark.parametrize(("text", "word"), [(" ON ", "on"), ("off", "off"), ("", "")])
+def test_people_write_on_off_or_nothing(text: str, word: str) -> None:
+    office = Office()
+    assert SUB_COMMAND.verbs["previews"](office.intake, make_request(), text) == ""
+    ((name, payload),) = office.sent
+    assert (name, payload["word"]) == ("link_preview_switch", word)
+
+
+def test_another_word_is_told_at_once() -> None:
+    office = Office()
+    with pytest.raises(UsageError, match="write previews on or previews off"):
+        SUB_COMMAND.verbs["previews"](office.intake, make_request(), "ask")
+    assert office.sent == []

@@ -1,1 +1,0 @@
-"""Previews of links: when a link may have one."""
