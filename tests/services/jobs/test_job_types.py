@@ -35,7 +35,7 @@ from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSe
 from bot.domain.time.date_range import Span
 from bot.domain.touches.decisions import TouchVerdict
 from bot.features.previews import service as previews
-from bot.platform.jobs import JobType
+from bot.platform.jobs import JOBS, JobType
 from bot.render.blocks.button_values import FeedbackVerdict, HitVote
 from bot.render.conversations.greetings import Greeting
 from bot.services.jobs import job_types as kinds
@@ -135,7 +135,7 @@ CASES: list[tuple[JobType[Any], Any]] = [
 def test_every_kind_is_among_the_cases() -> None:
     of_commands = {job.type.name for job in COMMANDS.jobs.jobs}
     own = {each.name for each in vars(kinds).values() if isinstance(each, JobType)}
-    assert {kind.name for kind, _ in CASES} == of_commands | own
+    assert {kind.name for kind, _ in CASES} == of_commands | own | {each.name for each in JOBS}
 
 
 @check_rows(CASES)
