@@ -1,4 +1,4 @@
-"""``python -m benchmarks``: what a day, commands, questions, previews, the clock, a site and others cost.
+"""``python -m benchmarks``: what a day, commands, questions, previews, the clock and others cost.
 
 Each measurement is printed beside its bound. Those that cross processes run as processes against loopback
 emulators with fixed latencies, on an empty embedded store. The exit code is 1 if a bound is missed. ``python -m
@@ -30,7 +30,6 @@ from benchmarks.questions import price_questions, time_threads
 from benchmarks.reading.outlines import time_outlines
 from benchmarks.reading.patch import measure_a_large_patch
 from benchmarks.reading.reviews import price_reviews, time_reviews
-from benchmarks.site import time_site
 from benchmarks.starts import time_the_starts
 from benchmarks.table import Table
 from benchmarks.trace import trace_the_flows
@@ -44,7 +43,6 @@ PARTS = {
     "demo": (time_the_demo,),
     "starts": (time_the_starts,),
     "providers": (time_providers,),
-    "site": (time_site,),
     "patch": (measure_a_large_patch,),
     "outlines": (time_outlines,),
     "agents": (time_agent_tools,),

@@ -508,20 +508,15 @@ class App:
     def reader(self) -> PullRequestReader:
         return PullRequestReader(self.pulls, self.summariser.summarise_pull_request, self.paths.get_path_classes)
 
-    @property
-    def summary_version(self) -> str:
-        """A text that names all that a summary depends on besides its pull request and its path classes."""
-        settings = self.settings
-        return f"{settings.prdigest_summary_model} {SUMMARY_VERSION} {settings.prdigest_diff_tokens}"
-
     @cached_property
     def entries(self) -> EntryCache:
         """What was made of single pull requests, with the reviews that exist: kept ones, or those of a sample."""
+        settings = self.settings
         return EntryCache(
             self.pulls,
             self.reader,
             self.cache,
-            self.summary_version,
+            f"{settings.prdigest_summary_model} {SUMMARY_VERSION} {settings.prdigest_diff_tokens}",
             self.timeline.assess_risk,
             self.paths.get_path_classes,
             self.reviews.get_cached_review if self.reviews else self.sources.get_written_review,

@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 
-from flask import Flask
-
 from bot.adapters.tracing import JobTracing
 from bot.app import App, prepare_listeners, prepare_worker
 from bot.clock import Clock
@@ -224,10 +222,8 @@ def _start_workers(
 
 
 @contextmanager
-def _serve_web(
-    patient_app: App, commands: CommandRegistry = COMMANDS, host: str = _ALL_INTERFACES
-) -> Iterator[int]:
-    app = patient_app.hurry()
+def _serve_web(app: App, commands: CommandRegistry = COMMANDS, host: str = _ALL_INTERFACES) -> Iterator[int]:
+    app = app.hurry()
     settings = app.settings
     prepare_listeners(app)
     bolt = create_bolt_app(app.slack, _build_intake(app, commands), commands)
@@ -235,7 +231,6 @@ def _serve_web(
         secret = require_secret(settings.slack_signing_secret, "SLACK_SIGNING_SECRET", _SIGNING_SECRET_HINT)
         web = create_web_app(app.is_store_writable)
         add_events_route(web, bolt, secret, app.instruments)
-        _add_feeds(web, patient_app)
         with serve_app(web, host, settings.port, MAX_REQUEST_BYTES) as port:
             yield port
         return
@@ -243,20 +238,8 @@ def _serve_web(
     with connect_socket_mode(bolt, token, app.instruments) as is_connected:
         log.info("connected in Socket Mode")
         web = create_web_app(lambda: is_connected() and app.is_store_writable())
-        _add_feeds(web, patient_app)
         with serve_app(web, host, settings.port, MAX_REQUEST_BYTES) as port:
             yield port
-
-
-def _add_feeds(web: Flask, app: App) -> None:
-    """Add the feeds if there is a token for them. Raises ConfigurationError without a repository."""
-    token = app.settings.prdigest_feed_token
-    if token is not None:
-        # what makes feeds takes a third of a second to import, and most processes have none
-        from bot.container.archive import build_feed_service  # noqa: PLC0415
-        from bot.feeds import add_feed_routes  # noqa: PLC0415
-
-        add_feed_routes(web, build_feed_service(app), token.get_secret_value())
 
 
 def _build_intake(app: App, commands: CommandRegistry) -> RequestIntake:

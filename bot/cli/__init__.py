@@ -19,7 +19,6 @@ from bot.cli.processes import clock_command, run_command, web_command, worker_co
 from bot.cli.profile.scan import profile_group
 from bot.cli.risks.evaluation import risks_group
 from bot.cli.shipped import env_command, manifest_command
-from bot.cli.site import site_command
 from bot.cli.store import export_command, import_command
 from bot.cli.touches.broke import broke_command
 from bot.cli.touches.contract import contract_command
@@ -44,7 +43,6 @@ _SECTIONS = (
             "upgrade",
             "since",
             "deprecations",
-            "site",
             "votes",
         ),
     ),
@@ -112,7 +110,6 @@ for command in (
     upgrade_command,
     since_command,
     deprecations_command,
-    site_command,
     usage_command,
     mcp_command,
 ):

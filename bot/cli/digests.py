@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
+from click.core import ParameterSource
 
 from bot.cli.base import (
     check_writable,
@@ -18,7 +19,6 @@ from bot.cli.base import (
     get_current_time,
     name_option,
     open_command_app,
-    out_option,
     repo_option,
     require_repository,
     show_progress_bar,
@@ -27,10 +27,11 @@ from bot.cli.base import (
 )
 from bot.cli.grouped_help import format_example
 from bot.domain.digest.models import Digest
-from bot.domain.errors import UsageError
+from bot.domain.errors import PrdigestError, UsageError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import parse_reference
 from bot.domain.subscriptions.models import DigestSpec
+from bot.domain.text.strings import format_count
 from bot.domain.time.date_range import Span, parse_day
 from bot.domain.time.day import LocalDay, get_today
 from bot.render.blocks import terminal
@@ -50,19 +51,44 @@ _NO_MODEL_NOTE = "{} is not set: summaries contain facts only."
 
 @click.command(
     "report",
-    short_help="Write the Markdown report of a day.",
-    epilog=format_example("prdigest report --repo owner/name --date yesterday --out report.md"),
+    short_help="Write the Markdown report of a day, or a folder with those of several.",
+    epilog=format_example("prdigest report --repo owner/name --since 2026-02-22 --out reports"),
 )
 @repo_option
 @date_option
+@click.option("--since", metavar="DAY", help="First day of several, local time. They need a folder, by --out.")
+@click.option("--until", metavar="DAY", help="Last day of several, local time. Default: yesterday.")
 @timezone_option
 @name_option
-@out_option
-def report_command(repo: str | None, date: str, timezone: str | None, name: str | None, out: Path | None) -> None:
-    """Write the Markdown report of a day."""
-    check_writable(out)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="File to write, or with --since a folder: a new or empty one, or one that this command made. "
+    "Default: stdout.",
+)
+@click.option("--again", is_flag=True, help="With --since: make days again that are in the folder.")
+def report_command(
+    repo: str | None,
+    date: str,
+    since: str | None,
+    until: str | None,
+    timezone: str | None,
+    name: str | None,
+    out: Path | None,
+    *,
+    again: bool,
+) -> None:
+    """Write the Markdown report of a day.
+
+    With --since, write those of several days into a folder, with an index, an Atom feed and the contract changes
+    as JSON. Days that are there and complete are not made again: run it each day.
+    """
+    _check_report_options(since, until, out, again=again)
     with open_command_app() as app:
-        selection = _parse_selection(app.settings, repo, date, timezone, name)
+        selection = _parse_selection(app.settings, repo, since or date, timezone, name)
+        if since and out:
+            _write_reports(app, selection, until, out, again=again)
+            return
         text = render_report(_build_digest(app, app.report_builder, selection))
     if out is None:
         sys.stdout.write(text)
@@ -149,6 +175,43 @@ def _parse_selection(
     return _DigestSelection(repository, day, name or get_display_name(settings, repository))
 
 
+def _check_report_options(since: str | None, until: str | None, out: Path | None, *, again: bool) -> None:
+    """Raise UsageError for options that don't go together, and for a file that can't be written."""
+    if since is None:
+        if until or again:
+            raise UsageError("--until and --again are for several days: pass --since with the first one.")
+        if out and out.is_dir():
+            raise UsageError(f"{out} is a folder: pass --since with the first day, or name a file.")
+        check_writable(out)
+        return
+    if click.get_current_context().get_parameter_source("date") is not ParameterSource.DEFAULT:
+        raise UsageError("--date is one day, --since the first of several: choose one of them.")
+    if out is None:
+        raise UsageError("Several reports need a folder: pass --out with a new or empty one.")
+
+
+def _write_reports(app: App, first: _DigestSelection, until: str | None, out: Path, *, again: bool) -> None:
+    """Write the reports from a day on. Raises UsageError, and PrdigestError if a day could not be made."""
+    # it imports the SDKs, which takes most of a second; help must not wait for them
+    from bot.features.report.service import write_reports  # noqa: PLC0415
+
+    zone = first.day.zone
+    last = parse_day(until or "yesterday", get_today(get_current_time(), zone)).date
+    if last < first.day.date:
+        raise UsageError(f"There is no day from {first.day.date} to {last}: exchange or correct the dates.")
+    span = Span(first.day.date, last, zone)
+    _note_missing_model(app)
+    with show_progress_bar() as progress:
+        run = write_reports(app, out, first.repository, span, first.name, progress, again=again)
+    click.echo(f"{out} has {format_count(run.days, 'day')}; {run.made:,} made now.")
+    for date, reason in run.failures:
+        click.echo(f"{date}: {reason}", err=True)
+    if run.failures:
+        raise PrdigestError(
+            f"{format_count(len(run.failures), 'day')} could not be made: run the same command again."
+        )
+
+
 def _choose_channel(settings: Settings, channel: str | None) -> str | None:
     """Return the channel of the option, else that of the settings. Raises UsageError for a name."""
     try:
@@ -173,7 +236,11 @@ def _render_messages(app: App, selection: _DigestSelection, *, names_zone: bool)
 
 def _build_digest(app: App, daily: DigestBuilder, selection: _DigestSelection) -> Digest:
     """Build the digest with a progress bar; say on stderr if there is no model."""
-    if not app.sources.has_model:
-        click.echo(_NO_MODEL_NOTE.format(app.provider.key_variable), err=True)
+    _note_missing_model(app)
     with show_progress_bar() as progress:
         return daily.build(selection.repository, selection.day, selection.name, progress)
+
+
+def _note_missing_model(app: App) -> None:
+    if not app.sources.has_model:
+        click.echo(_NO_MODEL_NOTE.format(app.provider.key_variable), err=True)

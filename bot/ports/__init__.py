@@ -21,7 +21,6 @@ from bot.ports.model.llm import (
 )
 from bot.ports.model.providers import ModelAccess, ModelConnection, ModelProvider
 from bot.ports.releases import Releases
-from bot.ports.site_folder import SiteFolder
 from bot.ports.slack.messages import (
     AnswerDisplay,
     AnswerDisplays,
@@ -83,7 +82,6 @@ __all__ = [
     "RecordStore",
     "Releases",
     "RunLog",
-    "SiteFolder",
     "SourceFiles",
     "SourceMirror",
     "SourceSearch",

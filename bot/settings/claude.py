@@ -10,8 +10,6 @@ from bot.settings.description import Process, SettingsGroup, SettingUse
 from bot.settings.values import Address, CloudName
 
 _CLAUDE_PROCESSES = (Process.WORKER, Process.COMMANDS)
-# feeds look kept summaries up by them
-_SUMMARY_PROCESSES = (Process.WEB, *_CLAUDE_PROCESSES)
 
 
 class ClaudeSettings(SettingsGroup):
@@ -45,13 +43,13 @@ class ClaudeSettings(SettingsGroup):
     prdigest_model_project: Annotated[CloudName, SettingUse(_CLAUDE_PROCESSES)] = Field(
         default=None, description="The id of the Google Cloud project, for Vertex AI.", examples=["my-project-123"]
     )
-    prdigest_summary_model: Annotated[str, SettingUse(_SUMMARY_PROCESSES)] = Field(
+    prdigest_summary_model: Annotated[str, SettingUse(_CLAUDE_PROCESSES)] = Field(
         default="claude-haiku-5-5", description="The model that reads each pull request."
     )
     prdigest_answer_model: Annotated[str, SettingUse(_CLAUDE_PROCESSES)] = Field(
         default="claude-sonnet-5-5", description="The larger model, for overviews and answers."
     )
-    prdigest_diff_tokens: Annotated[int, Field(ge=1_000, le=90_000), SettingUse(_SUMMARY_PROCESSES)] = Field(
+    prdigest_diff_tokens: Annotated[int, Field(ge=1_000, le=90_000), SettingUse(_CLAUDE_PROCESSES)] = Field(
         default=30_000,
         description=(
             "Maximum tokens of diff in one prompt, 1000 to 90000 (4 characters each). The model and the reader "

@@ -16,8 +16,6 @@ from bot.settings.values import ChannelId, SlackId, TimeOfDay, parse_or_advise, 
 
 _ALL_PROCESSES = tuple(Process)
 _DIGEST_PROCESSES = (Process.WORKER, Process.COMMANDS)
-# feeds too
-_SHOWING_PROCESSES = (Process.WEB, *_DIGEST_PROCESSES)
 _POSTING_PROCESSES = (Process.WORKER, Process.CLOCK, Process.COMMANDS)
 
 SET_REPOSITORY = "Set PRDIGEST_REPO to your repository, as owner/name."
@@ -49,10 +47,10 @@ class DigestSettings(SettingsGroup):
             "So nobody learns about a private repository that only the token may read."
         ),
     )
-    prdigest_name: Annotated[str | None, SettingUse(_SHOWING_PROCESSES)] = Field(
+    prdigest_name: Annotated[str | None, SettingUse(_DIGEST_PROCESSES)] = Field(
         default=None, description="The name of the repository in headings. Default: its own name."
     )
-    prdigest_paths: Annotated[Path | None, SettingUse(_SHOWING_PROCESSES)] = Field(
+    prdigest_paths: Annotated[Path | None, SettingUse(_DIGEST_PROCESSES)] = Field(
         default=None,
         description=(
             "A TOML file that says which paths are product code, tests, documentation and so on, and "

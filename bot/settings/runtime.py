@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 from platformdirs import user_state_path
-from pydantic import Field, SecretStr, field_validator
+from pydantic import Field
 
 from bot.settings.description import Process, SettingsGroup, SettingUse
-from bot.settings.values import Address, MetricsAddress, SiteAddress, StorePrefix
+from bot.settings.values import Address, MetricsAddress, StorePrefix
 
 _ALL_PROCESSES = tuple(Process)
 _LONG_PROCESSES = (Process.WEB, Process.WORKER, Process.CLOCK)
-
-# what stands in an address as it is, and too long to be tried
-_FEED_TOKEN_PATTERN = re.compile(r"[A-Za-z0-9._-]{32,200}")
 
 LogFormat = Literal["text", "json"]
 
@@ -107,19 +103,6 @@ class RuntimeSettings(SettingsGroup):
         ),
         examples=["9464", "10.0.0.5:9464"],
     )
-    prdigest_feed_token: Annotated[SecretStr | None, SettingUse((Process.WEB,), is_token=True)] = Field(
-        default=None,
-        description=(
-            "A secret of your own, at least 32 characters, as `openssl rand -hex 24` makes it. With it, the web "
-            "process offers feeds of PRDIGEST_REPO under /feeds/ on PORT: merges (Atom), contract changes (JSON) "
-            "and removals (a calendar). Everybody who has the token reads them. If empty, there are no feeds."
-        ),
-    )
-    prdigest_site_url: Annotated[SiteAddress | None, SettingUse((Process.WEB, Process.COMMANDS))] = Field(
-        default=None,
-        description="Where you publish what `prdigest site` writes. Feeds then link to the page of each day.",
-        examples=["https://pages.example.com/merges/"],
-    )
     otel_exporter_otlp_endpoint: Annotated[Address | None, SettingUse(_LONG_PROCESSES)] = Field(
         default=None,
         description=(
@@ -129,11 +112,3 @@ class RuntimeSettings(SettingsGroup):
         ),
         examples=["http://127.0.0.1:4318"],
     )
-
-    @field_validator("prdigest_feed_token")
-    @classmethod
-    def check_feed_token(cls, value: SecretStr | None) -> SecretStr | None:
-        """Check that nobody can guess the token. Raises ValueError with advice."""
-        if value is not None and not _FEED_TOKEN_PATTERN.fullmatch(value.get_secret_value()):
-            raise ValueError("use 32 to 200 letters, digits, dots, dashes and underscores")
-        return value

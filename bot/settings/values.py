@@ -130,14 +130,6 @@ def _parse_prices(value: object) -> object:
     return prices
 
 
-def _check_site_address(value: str) -> str:
-    """Return the address of a folder of the web, with a slash at its end. Raises ValueError for another value."""
-    address = urlsplit(_check_address(value))
-    if address.query or address.fragment or address.password or not value.isascii() or not value.isprintable():
-        raise ValueError("write it as https://host/folder/, without a query")
-    return value if value.endswith("/") else f"{value}/"
-
-
 def _check_slack_id(value: str | None) -> str | None:
     """Return an id of Slack. Raises ValueError for another value."""
     if value is not None and not _SLACK_ID_PATTERN.fullmatch(value):
@@ -196,7 +188,6 @@ def _parse_listen_address(value: object) -> object:
 Address = Annotated[str, AfterValidator(_check_address)]
 PrivateAddress = Annotated[str | None, AfterValidator(_check_private_address)]
 ModelPrices = Annotated[Mapping[str, ModelPrice], BeforeValidator(_parse_prices)]
-SiteAddress = Annotated[str, AfterValidator(_check_site_address)]
 SlackId = Annotated[str | None, AfterValidator(_check_slack_id)]
 SlackIds = Annotated[frozenset[str], BeforeValidator(_parse_slack_ids)]
 MetricsAddress = Annotated[ListenAddress | None, BeforeValidator(_parse_listen_address)]

@@ -9,13 +9,11 @@ from __future__ import annotations
 import sys
 from io import BytesIO
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Literal
 
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
-from docs.screenshots.site_day import write_sample_site
 from tests.browser.chromium import MISSING, SIZE, chromium, executable
 from tests.browser.process import running_demo
 from tests.browser.steps import close_window, open_details, open_thread, say
@@ -39,7 +37,6 @@ def main() -> int:
             take_pictures(browser, demo.address)
         with running_demo("--profile") as demo:
             take_touches(browser, demo.address)
-        take_site(browser)
     return 0
 
 
@@ -71,14 +68,6 @@ def take_touches(browser: Browser, address: str) -> None:
         take_picture(page, "touches", _TOUCHES_HEIGHT)
 
 
-def take_site(browser: Browser) -> None:
-    """Take the picture of a page of the site of a made-up day."""
-    with TemporaryDirectory() as folder, browser.new_context(viewport=SIZE, device_scale_factor=1) as context:
-        page = context.new_page()
-        page.goto(write_sample_site(Path(folder)).as_uri())
-        save_pictures(page, "site", SIZE["height"])
-
-
 def ask_question(page: Page) -> None:
     """Ask a question in the open thread and wait for its whole answer; scroll the question to the top."""
     came = say(page, _QUESTION, in_thread=True)
@@ -93,11 +82,6 @@ def take_picture(page: Page, name: str, height: int = SIZE["height"]) -> None:
     """
     page.mouse.move(0, 0)
     page.evaluate("document.activeElement.blur(); document.querySelector('#messages').scrollTop = 0")
-    save_pictures(page, name, height)
-
-
-def save_pictures(page: Page, name: str, height: int) -> None:
-    """Save a picture of what is shown for each scheme, cut off below ``height``."""
     for scheme in _SCHEMES:
         page.emulate_media(color_scheme=scheme)
         shown = Image.open(BytesIO(page.screenshot(animations="disabled", caret="hide")))

@@ -16,7 +16,7 @@ _ROOT = Path(__file__).parents[2]
 _LINK = re.compile(r"(?<=\]\()(?!https?:|#)([^)#\s]+)(?=[)#])")
 _SECTIONS = {
     "Set it up": ("install", "deploy", "settings", "permissions"),
-    "Use it": ("slack", "touches", "mcp", "risk", "feeds"),
+    "Use it": ("slack", "touches", "mcp", "risk", "reports"),
     "Run it": ("operations", "load", "monitoring", "troubleshooting", "cost", "privacy"),
     "Project": (
         "glossary",

@@ -29,7 +29,6 @@ RUN_PAGES = ("docs/install.md", "docs/operations.md")
 RUN_ELSEWHERE: dict[tuple[str, ...], str] = {
     ("run",): "tests/processes: it runs until it is stopped",
     ("backfill",): "tests/cli/test_backfill.py: it reads 300 days",
-    ("site",): "tests/cli/test_site.py: it needs days that were read",
 }
 
 

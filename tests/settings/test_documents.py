@@ -108,7 +108,7 @@ def test_each_setting_is_in_one_group() -> None:
 
 
 def test_secrets_are_marked_and_go_to_an_address() -> None:
-    """The signing secret and the tokens of feeds and agents go nowhere; an address may hold a password."""
+    """The signing secret and the token of agents go nowhere; an address may hold a password."""
     secret = {name for name, field in FIELDS.items() if is_secret(field)}
     assert secret == {name for name, field in FIELDS.items() if "SecretStr" in repr(field.annotation)} | {
         "redis_url"
@@ -118,7 +118,7 @@ def test_secrets_are_marked_and_go_to_an_address() -> None:
         for name, field in FIELDS.items()
         if get_setting_use(field).address_field
     }
-    excluded = {"redis_url", "slack_signing_secret", "prdigest_feed_token", "prdigest_mcp_token"}
+    excluded = {"redis_url", "slack_signing_secret", "prdigest_mcp_token"}
     assert sent.keys() == secret - excluded
     assert all(address.endswith("_url") for address in sent.values())
     assert set(sent.values()) <= FIELDS.keys()

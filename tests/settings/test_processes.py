@@ -79,7 +79,6 @@ def make_settings(
             "PRDIGEST_REPO": REPO,
             "PRDIGEST_CHANNEL": "C0DIGEST",
             "PRDIGEST_METRICS_ADDRESS": "0",
-            "PRDIGEST_FEED_TOKEN": "f" * 32,
         }.items():
             monkeypatch.setenv(name, value)
         yield RecordingSettings()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.adapters.caching.background import BackgroundCache
 from bot.adapters.caching.changed_files import FileCache
 from bot.adapters.caching.day_lists import DayListCache, OngoingDayCache
-from bot.adapters.caching.releases import ReleaseCache, list_kept_releases
+from bot.adapters.caching.releases import ReleaseCache
 from bot.adapters.caching.source_files import SourceFileCache
 
 __all__ = [
@@ -15,5 +15,4 @@ __all__ = [
     "OngoingDayCache",
     "ReleaseCache",
     "SourceFileCache",
-    "list_kept_releases",
 ]

@@ -55,9 +55,3 @@ class ReleaseCache:
         if commit:
             self._cache.put(key, commit, TAG_COMMIT.lifetime)
         return commit
-
-
-def list_kept_releases(cache: Cache, repository: Repository) -> Sequence[Release]:
-    """Return the releases that were read within a day; none if they were not. Raises StoreUnavailable."""
-    cached = load_or_none(_RELEASES, cache.get(RELEASES.build_key(str(repository).lower())))
-    return cached.releases if cached else ()

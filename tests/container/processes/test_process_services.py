@@ -10,7 +10,6 @@ import pytest
 from redis import Redis
 
 from bot.app import App, open_app, prepare_listeners, prepare_worker
-from bot.container.archive import build_feed_service
 from bot.domain.errors import UsageError
 from bot.jobs import DramatiqJobQueue
 from bot.services.jobs.job_types import REPAIR_DIGEST
@@ -32,7 +31,6 @@ PROCESSES: dict[str, tuple[Callable[[App], object], set[str]]] = {
     "web": (prepare_listeners, {"SLACK_BOT_TOKEN", "PRDIGEST_REPO"}),
     "clock": (lambda app: app.scheduler, {"SLACK_BOT_TOKEN"}),
     "report": (lambda app: app.report_builder, {"GITHUB_TOKEN"}),
-    "feeds": (build_feed_service, {"PRDIGEST_REPO"}),
     "mcp": (lambda app: app.agent_sources, {"GITHUB_TOKEN", "PRDIGEST_REPO"}),
 }
 

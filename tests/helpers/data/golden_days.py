@@ -30,7 +30,7 @@ def check_golden_day(date: str, store_url: str, folder: Path) -> None:
     golden = SHARED / "golden" / f"{date}.md"
     with world(store_url) as there:
         records = replay(there.github, SHARED, date)
-        _answer_with(answers_of(golden), there)
+        answer_with(answers_of(golden), there)
         done = prdigest("report", *_arguments(date), settings=there.settings, folder=folder)
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout == golden.read_text(encoding="utf-8")
@@ -55,7 +55,9 @@ def _arguments(date: str) -> tuple[str, ...]:
     return (*repository, "--date", date, "--timezone", "America/Los_Angeles")
 
 
-def _answer_with(answers: dict[int, dict[str, Any]], there: World) -> None:
+def answer_with(answers: dict[int, dict[str, Any]], there: World) -> None:
+    """Let the model give these answers by the numbers of pull requests."""
+
     def respond(body: dict[str, Any]) -> Step:
         if "overview" in (schema_of(body) or {})["properties"]:
             return Json(overview_answer(themes=[{"title": "All", "pull_requests": [*answers, 1]}]))

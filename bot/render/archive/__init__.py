@@ -1,1 +1,0 @@
-"""The archive as pages and feeds. Templates escape by themselves, and Markdown becomes HTML without links."""
