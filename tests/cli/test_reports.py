@@ -14,11 +14,14 @@ import feedparser
 import pytest
 from redis import Redis
 
+from bot.adapters.redis import RedisProfileStore
+from bot.domain.profile.entries import ProfileEntry
+from bot.domain.profile.models import Profile, Use, UseKind
 from tests.cli.conftest import Call
 from tests.emulators.claude.server import Json, Refusal, Step, summary_answer
 from tests.emulators.github.store import changed_file, pull, sha
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
-from tests.helpers.builders import NOON, SHARED, needs_shared
+from tests.helpers.builders import NOON, REPOSITORY, SHARED, needs_shared
 from tests.helpers.checks import eventually, is_one_sentence
 from tests.helpers.data.golden import answers_of
 from tests.helpers.data.golden_days import DAYS, answer_with
@@ -199,6 +202,15 @@ def test_a_killed_run_leaves_a_folder_that_works_and_the_next_one_completes_it(
     assert [(root / path).read_bytes() for path in (FIRST, LAST)] == [
         (whole / path).read_bytes() for path in (FIRST, LAST)
     ]
+
+
+def test_nothing_of_a_team_is_in_the_folder(there: World, store: Redis, call_command: Call, root: Path) -> None:
+    private = "canary-of-what-is-private"
+    use = Use(UseKind.FLAG, private, f"{private}.py", 4)
+    profile = Profile(private, ("engine",), "", "", NOON, (use,))
+    RedisProfileStore(store).put(ProfileEntry(private, REPOSITORY, ("engine",)), profile)
+    call_command(*THREE_DAYS, str(root), settings=there.settings)
+    assert not [text for text in read_all(root).values() if private.encode() in text]
 
 
 def test_what_a_run_left_that_was_killed_in_its_first_file_is_no_file_of_others(
