@@ -57,7 +57,7 @@ class TestManifest:
     def test_it_asks_for_what_the_bot_listens_to(self) -> None:
         settings = self.manifest["settings"]
         sources = "".join(path.read_text() for path in sorted((ROOT / "handlers").rglob("*.py")))
-        heard = re.findall(r'@app\.event\("(\w+)"\)', sources.replace("LINK_EVENT", f'"{LINK_EVENT}"'))
+        heard = re.findall(r'@\w+\.event\("(\w+)"\)', sources.replace("LINK_EVENT", f'"{LINK_EVENT}"'))
         told = settings["event_subscriptions"]["bot_events"]
         own = ["app_home_opened", "app_mention", "member_joined_channel"]
         assert [name.partition(".")[0] for name in told] == [*own, *["message"] * 4]
