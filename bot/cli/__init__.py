@@ -19,7 +19,6 @@ from bot.cli.processes import clock_command, run_command, web_command, worker_co
 from bot.cli.profile.scan import profile_group
 from bot.cli.risks.evaluation import risks_group
 from bot.cli.shipped import env_command, manifest_command
-from bot.cli.store import export_command, import_command
 from bot.cli.touches.broke import broke_command
 from bot.cli.touches.contract import contract_command
 from bot.cli.touches.evaluation import touches_group
@@ -50,7 +49,7 @@ _SECTIONS = (
     CommandSection(
         "Maintain",
         "prdigest doctor",
-        ("doctor", "usage", "env", "manifest", "profile", "backfill", "export", "import", "forget"),
+        ("doctor", "usage", "env", "manifest", "profile", "backfill", "forget"),
     ),
 )
 _NO_VOTES_SENTENCE = "No votes yet: the thumbs below answers in Slack collect them."
@@ -99,8 +98,6 @@ for command in (
     doctor_command,
     manifest_command,
     env_command,
-    export_command,
-    import_command,
     forget_command,
     risks_group,
     contract_command,

@@ -35,8 +35,7 @@ class RuntimeSettings(SettingsGroup):
         default="",
         description=(
             "A prefix for every key, so that several bots can share a server: letters, digits, `.`, `-` "
-            "and `_`. After a change, the bot doesn't find its old data. Run `prdigest export` before the change, "
-            "and `prdigest import` after it."
+            "and `_`. After a change, the bot doesn't find its old data."
         ),
         examples=["team-a"],
     )

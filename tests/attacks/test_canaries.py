@@ -140,13 +140,10 @@ def _read_then_answer(number: int) -> Any:
 
 
 def look_back(bot: Bot, folder: Path) -> Day:
-    """Collect what the day has left, and what the doctor and an export say of it."""
+    """Collect what the day has left, and what the doctor says of it."""
     world = bot.world
     settings = {**world.settings, "PORT": str(closed_port())}
     leftovers = Day(bot)
-    export = folder / "export.json"
-    done = prdigest("export", "--out", str(export), settings=settings, folder=folder)
-    leftovers.places["export"] = f"{done.stdout} {done.stderr} {export.read_text()}"
     for name, changed in {
         "doctor": {},
         "doctor without GitHub": {"GITHUB_API_URL": f"http://127.0.0.1:{closed_port()}"},

@@ -23,7 +23,7 @@ def test_it_types_commands_that_exist() -> None:
     blocks = "".join(re.findall(r"```(.*?)```", PAGE, re.DOTALL))
     typed = set(re.findall(r"(?:dist/prdigest-\*\.whl|exec prdigest|exec worker|--) prdigest (\w+)", blocks))
     typed |= set(re.findall(r"`(?:uv run )?prdigest (\w+)", PAGE))
-    assert {"demo", "doctor", "run", "export", "import"} <= typed
+    assert {"demo", "doctor", "run"} <= typed
     assert typed <= set(cli.commands)
 
 

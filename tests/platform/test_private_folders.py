@@ -33,11 +33,6 @@ def is_readable_by_others(path: Path) -> bool:
     return not stat.S_ISLNK(mode) and bool(mode & 0o077)
 
 
-def run_export(state: Path, **settings: str) -> None:
-    done = prdigest("export", settings={"PRDIGEST_STATE_DIR": str(state), **settings}, folder=state.parent)
-    assert done.returncode == 0, done.stderr
-
-
 @pytest.fixture(autouse=True)
 def _usual_mask() -> Iterator[None]:
     """The one with which everybody may read what is written."""
@@ -75,7 +70,8 @@ def test_a_folder_that_serves_others_too_stays_open_and_ours_in_it_do_not(tmp_pa
     state.chmod(0o755)
     (state / "another's.txt").write_text("for all")
     (state / "another's.txt").chmod(0o644)
-    run_export(state)
+    done = prdigest("votes", settings={"PRDIGEST_STATE_DIR": str(state)}, folder=state.parent)
+    assert done.returncode == 0, done.stderr
     assert stat.S_IMODE(state.stat().st_mode) == 0o755
     open_to_all = {Path(name).name for name in readable_by_others(state)}
     assert open_to_all == {"shared", "another's.txt"}
@@ -95,12 +91,11 @@ def test_links_out_of_the_folder_are_not_followed(tmp_path: Path) -> None:
     assert stat.S_IMODE(ours.stat().st_mode) == 0o700
 
 
-def test_a_file_of_an_export_is_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mask_that_hides_nothing_makes_no_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     state = tmp_path / "state"
     monkeypatch.setenv("PRDIGEST_STATE_DIR", str(state))
-    monkeypatch.setattr(sys, "argv", ["prdigest", "export", "--out", "moved.jsonl"])
+    monkeypatch.setattr(sys, "argv", ["prdigest", "votes"])
     os.umask(0o000)
     assert main() == 0
-    assert readable_by_others(tmp_path / "moved.jsonl") == []
     assert readable_by_others(state) == []
     stop_embedded(state)

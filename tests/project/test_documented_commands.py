@@ -39,7 +39,8 @@ from tests.helpers.tables import check_rows
 EXTERNAL = {
     "cd": "a word of the shell",
     "umask": "a word of the shell",
-    "cp": "copies a file of deploy/ into the system; tests/deploy names the files",
+    "cat": "reads a log of the embedded store; tests/platform sends it in the same way",
+    "cp": "copies a file of deploy/ into the system, or a folder that tests/platform copies",
     "install": "writes into the system; tests/deploy names the files",
     "docker": "tests/deploy checks the Dockerfile and the services, and builds the image where it can",
     "git": "needs an address, or a release to go back to",
@@ -48,6 +49,7 @@ EXTERNAL = {
     "kubectl": "needs a cluster; tests/deploy checks what it is asked to apply",
     "pip": "tests/release/test_wheel.py installs the wheels with it",
     "jq": "reads contract.json; a program of the reader",
+    "redis-cli": "needs a server; a program of the reader",
     "python3": "makes an environment; .ci/run does the same",
     "pip-licenses": ".ci/run runs it",
     "pytest": "runs the tests; its paths exist",

@@ -19,7 +19,6 @@ from bot.adapters.redis.records.touches import RedisTouchStore
 from bot.adapters.redis.spending import RedisCostLedger, RedisSpendingStore
 from bot.adapters.redis.transfer.erasure import StoreEraser
 from bot.adapters.redis.transfer.reset import reset_store
-from bot.adapters.redis.transfer.transfer import StoreTransfer
 from bot.platform.store.connection import (
     SHORT_TIMEOUTS,
     RedisCache,
@@ -61,7 +60,6 @@ __all__ = [
     "RedisTouchStore",
     "RedisWorkspaceOwner",
     "StoreEraser",
-    "StoreTransfer",
     "connect_embedded",
     "connect_server",
     "make_broker",

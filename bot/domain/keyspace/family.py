@@ -63,9 +63,8 @@ class KeyFamily:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DurableFamily(KeyFamily):
-    """Keys without an expiry. Those that are not exported belong to one store only."""
+    """Keys without an expiry."""
 
-    is_exported: bool = True
     lifetime: None = field(default=None, init=False)
 
 

@@ -1,7 +1,7 @@
 """Every key of the store: its content and lifetime, and functions that build and parse it.
 
-Keys here lack the prefix of a deployment, which the adapter of the store adds. The scope of exports and resets
-and the lifetime of each key are derived from this list; no other module spells a key.
+Keys here lack the prefix of a deployment, which the adapter of the store adds. The scope of resets and the
+lifetime of each key are derived from this list; no other module spells a key.
 """
 
 from __future__ import annotations
@@ -65,22 +65,15 @@ DEPRECATIONS = DurableFamily(
     survives_reset=True,
 )
 
-# --- not exported
-
 SCHEMA_VERSION = DurableFamily(
     pattern="schema",
     type="string",
     content="the version of what is kept for good",
-    is_exported=False,
     survives_reset=True,
 )
-STORE_OWNER = DurableFamily(
-    pattern="owner", type="string", content="the workspace that the store belongs to", is_exported=False
-)
+STORE_OWNER = DurableFamily(pattern="owner", type="string", content="the workspace that the store belongs to")
 # answers are owed since the questions were acknowledged: a full store may evict what expires
-QUESTION_QUEUE = DurableFamily(
-    pattern="waiting:{thread}", type="zset", content="questions, by the time of asking", is_exported=False
-)
+QUESTION_QUEUE = DurableFamily(pattern="waiting:{thread}", type="zset", content="questions, by the time of asking")
 
 # --- requests and answers
 

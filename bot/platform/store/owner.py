@@ -1,4 +1,4 @@
-"""The workspace that owns a store, on Redis: a string without expiry. It is not exported."""
+"""The workspace that owns a store, on Redis: a string without expiry."""
 
 from __future__ import annotations
 

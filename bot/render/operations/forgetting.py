@@ -34,4 +34,4 @@ def list_remains(unread: int, *, is_in_settings: bool) -> Iterator[str]:
         )
     if is_in_settings:
         yield "Your settings name this channel: change them, or the bot posts there again."
-    yield "Not deleted: messages in Slack, logs, and exports and backups that you made."
+    yield "Not deleted: messages in Slack, logs, and backups that you made."

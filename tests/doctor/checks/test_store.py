@@ -116,9 +116,6 @@ SCHEMAS = {
         "! Store schema: refused -> A newer prdigest wrote this store (schema 99, this version supports "
         f"{CURRENT_SCHEMA}): upgrade, or use another REDIS_URL."
     ),
-    "importing 1": (
-        "! Store schema: refused -> An import into this store is not finished: wait for it, or run it again."
-    ),
 }
 
 

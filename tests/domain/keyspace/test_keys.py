@@ -16,8 +16,8 @@ from bot.features.previews import service as previews
 from tests.helpers.tables import check_rows
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
-# as stores have them: a key of each family, its type, and its lifetime in seconds; an export holds what has none
-EXPORTED = {
+# as stores have them: a key of each family, its type, and its lifetime in seconds; what has none is kept for good
+DURABLE = {
     keys.SUBSCRIPTIONS.build_key(): ("subscriptions", "hash"),
     keys.DUE_QUEUE.build_key(): ("agenda", "zset"),
     keys.RUN_JOURNAL.build_key(): ("journal", "list"),
@@ -35,8 +35,6 @@ EXPORTED = {
     keys.PROFILE.build_key("ascend"): ("downstream:ascend", "string"),
     keys.TOUCH_HITS.build_key("ascend"): ("hits:ascend", "hash"),
     keys.TOUCH_DECISIONS.build_key("ascend"): ("decisions:ascend", "hash"),
-}
-OWN = {
     keys.SCHEMA_VERSION.build_key(): ("schema", "string"),
     keys.STORE_OWNER.build_key(): ("owner", "string"),
     keys.QUESTION_QUEUE.build_key("C1:1.5"): ("waiting:C1:1.5", "zset"),
@@ -119,18 +117,11 @@ SURVIVING = {
 PART = st.text(st.characters(codec="utf-8", exclude_characters=":@"), min_size=1, max_size=8)
 
 
-@check_rows(EXPORTED.items())
+@check_rows(DURABLE.items())
 def test_what_is_kept_for_good_has_the_name_it_always_had(key: str, expected: tuple[str, str]) -> None:
     family = find_family(key)
     assert isinstance(family, DurableFamily)
-    assert (key, family.type, family.lifetime, family.is_exported) == (*expected, None, True)
-
-
-@pytest.mark.parametrize(("key", "expected"), OWN.items())
-def test_what_belongs_to_one_store_is_kept_and_not_exported(key: str, expected: tuple[str, str]) -> None:
-    family = find_family(key)
-    assert isinstance(family, DurableFamily)
-    assert (key, family.type, family.lifetime, family.is_exported) == (*expected, None, False)
+    assert (key, family.type, family.lifetime) == (*expected, None)
 
 
 @check_rows(EXPIRING.items())
@@ -141,7 +132,7 @@ def test_all_else_expires(key: str, expected: tuple[str, str, int]) -> None:
 
 
 def test_the_list_is_complete_and_a_key_is_of_one_family() -> None:
-    known = [*EXPORTED, *OWN, *EXPIRING]
+    known = [*DURABLE, *EXPIRING]
     assert [sum(family.has_key(key) for family in FAMILIES) for key in known] == [1] * len(FAMILIES)
     assert {family.prefix for family in FAMILIES if family.survives_reset} == SURVIVING
 

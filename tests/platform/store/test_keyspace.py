@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-from datetime import UTC, datetime, timedelta
-from io import BytesIO
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -14,9 +13,7 @@ from redis import Redis
 
 import bot.app
 from bot.adapters.redis.rate_limiter import RedisRateLimiter
-from bot.adapters.redis.records.thread_states import RedisThreadStateStore
 from bot.adapters.redis.transfer.reset import reset_store
-from bot.adapters.redis.transfer.transfer import StoreTransfer
 from bot.domain.errors import ConfigurationError
 from bot.platform.store.connection import RedisCache
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
@@ -60,24 +57,6 @@ def test_a_deployment_finds_all_of_its_keys_and_no_others(store: Redis) -> None:
         assert list(keys.iterate_names(store, "digest:*")) == ["digest:1"], keys
 
 
-def test_an_export_of_one_deployment_is_taken_by_another(store: Redis) -> None:
-    RedisThreadStateStore(store, A).put("thread:C1:1.5", "ours")
-    RedisThreadStateStore(store).put("thread:C1:1.5", "theirs")
-    RedisWorkspaceOwner(store, A).claim_workspace("T0A")
-    lines = list(StoreTransfer(store, A).export_lines(datetime.now(UTC), lambda *_: None))
-    assert len(lines) == 3
-    assert "team-a" not in "".join(lines)
-    file = BytesIO("".join(f"{line}\n" for line in lines).encode())
-    StoreTransfer(store, B).import_file(file, lambda *_: None, overwrite=False)
-    assert RedisThreadStateStore(store, B).get("thread:C1:1.5") == "ours"
-    assert RedisThreadStateStore(store).get("thread:C1:1.5") == "theirs"
-    # whose a store is does not move with it
-    assert (RedisWorkspaceOwner(store, A).read_workspace(), RedisWorkspaceOwner(store, B).read_workspace()) == (
-        "T0A",
-        None,
-    )
-
-
 def test_a_migration_changes_its_own_alone(store: Redis) -> None:
     for keys in (A, UNPREFIXED):
         store.set(keys.add_prefix("thread:C1:1.5"), "pold", ex=1_000)
@@ -113,7 +92,7 @@ def test_a_cache_holds_the_lease_of_its_deployment(store: Redis) -> None:
 
 # --- what builds the users of the store hands them the keyspace
 
-NEEDS = ("migrate_schema", "make_broker", "StoreTransfer")
+NEEDS = ("migrate_schema", "make_broker")
 WITHOUT_KEYS = ("RedisTimeouts",)
 
 

@@ -1,1 +1,1 @@
-"""The schema of the stored data, and its transfer into another store."""
+"""Erasure of what a store holds about people and channels, and its reset for a new Slack."""

@@ -6,14 +6,12 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from io import BytesIO
 from typing import cast
 
 import pytest
 from redis import Redis
 
 from bot.adapters.redis.records.history import RedisBackfillLog, RedisHistoryStore
-from bot.adapters.redis.transfer.transfer import StoreTransfer
 from bot.domain.errors import StoreUnavailable
 from bot.domain.history.backfill import BackfillRecord
 from bot.domain.history.repairs import Repair, find_repairs
@@ -22,7 +20,6 @@ from bot.domain.history.reverts import Revert
 from bot.domain.pull_requests.models import Account, LinkedIssue, PullRequest, Repository
 from bot.domain.time.day import LocalDay, parse_zone
 from bot.platform.store.connection import RedisTimeouts, connect_server, pack_value, unpack_value
-from bot.services.digest.builder import ignore_progress
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.helpers.checks import closed_port
 
@@ -155,21 +152,6 @@ def test_nothing_of_it_expires(history: RedisHistoryStore, store: Redis) -> None
     history.record_merges([RICH, BARE])
     RedisBackfillLog(store).put(REPOSITORY, DAY, BackfillRecord(NOON))
     assert [store.ttl(key) for key in store.scan_iter()] == [-1, -1]
-
-
-def test_it_moves_to_another_store_with_all_that_is_kept_for_good(
-    history: RedisHistoryStore, store: Redis
-) -> None:
-    fill = BackfillRecord(NOON, "haiku")
-    history.record_merges([replace(RICH, body="Why. " * 300), BARE])
-    RedisBackfillLog(store).put(REPOSITORY, DAY, fill)
-    before = history.read_merges(REPOSITORY, BEGIN, END)
-    lines = "".join(f"{line}\n" for line in StoreTransfer(store).export_lines(NOON, ignore_progress))
-    store.flushdb()
-    counts = StoreTransfer(store).import_file(BytesIO(lines.encode()), ignore_progress, overwrite=False)
-    assert counts == {"history": 1, "backfilled": 1}
-    assert history.read_merges(REPOSITORY, BEGIN, END) == before
-    assert RedisBackfillLog(store).get(REPOSITORY, DAY) == fill
 
 
 def test_what_is_not_merged_is_refused_and_nothing_kept(history: RedisHistoryStore, store: Redis) -> None:

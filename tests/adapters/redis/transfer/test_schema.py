@@ -23,11 +23,8 @@ from bot.domain.time.date_range import Span
 from bot.platform.store.connection import connect_server
 from bot.platform.store.schema import (
     CURRENT_SCHEMA,
-    EXPORTED_FAMILIES,
     SCHEMA_KEY,
-    find_exported_family,
     migrate_schema,
-    write_import_checksum,
 )
 from bot.ports import ThreadMessage
 from bot.services.digest.posted_digest import PostedDigest
@@ -204,29 +201,21 @@ def test_a_store_that_another_wrote_is_refused(store: Redis, noted: str | bytes,
     assert lifetimes(store) == before
 
 
-def test_a_store_into_which_an_import_broke_off_is_refused(store: Redis) -> None:
-    write_import_checksum(store, "abc")
-    with pytest.raises(StoreUnavailable, match="import") as caught:
-        migrate_schema(store)
-    assert is_one_sentence(str(caught.value))
-
-
-@pytest.mark.parametrize("name", ["store", "hurried_store"])
 def test_whoever_needs_lasting_records_has_them_migrated(
-    store: Redis, store_url: str, name: str, monkeypatch: pytest.MonkeyPatch
+    store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("REDIS_URL", store_url)
     written_by_version_1(store)
     with open_app(load_settings(), lambda: MORNING, time.sleep) as base:
         assert base.cache.get("entry:v:octo/engine#7") == "{}"
         assert store.get(SCHEMA_KEY) is None, "the cache alone needs no schema"
-        assert getattr(base, name).ttl(f"thread:{CHANNEL}:{THREAD}") == -1
+        assert base.store.ttl(f"thread:{CHANNEL}:{THREAD}") == -1
     store.set(SCHEMA_KEY, CURRENT_SCHEMA + 1)
     with (
         open_app(load_settings(), lambda: MORNING, time.sleep) as base,
         pytest.raises(StoreUnavailable, match="newer"),
     ):
-        getattr(base, name)
+        _ = base.store
 
 
 @pytest.mark.slow
@@ -237,22 +226,3 @@ def test_a_store_that_is_away_is_told_in_one_sentence() -> None:
     ):
         migrate_schema(client)
     assert is_one_sentence(str(caught.value))
-
-
-@pytest.mark.parametrize(
-    ("key", "family"),
-    [
-        ("votes", "votes"),
-        ("votes:C1", None),
-        ("digest:T:C:o/r:2026-02-28#1", "digest:"),
-        ("lease:digest:T", None),
-        ("digest", None),
-        ("answer:command:1:risks", None),
-        ("schema", None),
-        ("", None),
-    ],
-)
-def test_a_key_is_of_one_family_or_of_none(key: str, family: str | None) -> None:
-    exported_family = find_exported_family(key)
-    assert (exported_family.prefix if exported_family else None) == family
-    assert sum(each.has_key(key) for each in EXPORTED_FAMILIES) == bool(family)

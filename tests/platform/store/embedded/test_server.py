@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import signal
 import socket
 import stat
@@ -239,6 +240,47 @@ def test_whoever_uses_it_alone_ends_it_at_once_and_finds_all_of_it_again(tmp_pat
     with connect_server(start_embedded_url(tmp_path)) as client:
         assert client.get("kept") == b"x"
     stop_embedded(tmp_path)
+
+
+def test_a_copy_of_its_folder_is_a_backup(tmp_path: Path) -> None:
+    state, copy = tmp_path / "state", tmp_path / "copy"
+    with connect_server(start_embedded_url(state)) as client:
+        client.set("before", "1")
+        client.bgrewriteaof()
+        eventually(lambda: not client.info("persistence")["aof_rewrite_in_progress"])
+        client.hset("profiles", mapping={"ascend": "p{}"})
+        client.zadd("agenda", {"post:1": 1772308800})
+        client.set("cached", "x", ex=1_000)
+    stop_embedded(state)
+    shutil.copytree(state, copy)
+    with connect_server(start_embedded_url(state)) as client:
+        client.delete("before")
+    stop_embedded(state)
+    with connect_server(start_embedded_url(copy)) as client:
+        assert (client.get("before"), client.hgetall("profiles")) == (b"1", {b"ascend": b"p{}"})
+        assert client.zrange("agenda", 0, -1, withscores=True) == [(b"post:1", 1772308800)]
+        assert 0 < int(str(client.ttl("cached"))) <= 1_000
+    stop_embedded(copy)
+
+
+def test_its_log_of_plain_commands_brings_the_data_to_any_server(tmp_path: Path, store: Redis) -> None:
+    with connect_server(start_embedded_url(tmp_path)) as client:
+        client.set("before", "1")
+        client.config_set("aof-use-rdb-preamble", "no")
+        client.bgrewriteaof()
+        eventually(lambda: list((tmp_path / "valkey").rglob("*.base.aof")))
+        client.zadd("agenda", {"post:1": 1772308800})
+    stop_embedded(tmp_path)
+    logs = [next((tmp_path / "valkey" / "appendonlydir").glob(f"*.{part}.aof")) for part in ("base", "incr")]
+    # as redis-cli --pipe does
+    connection = store.connection_pool.get_connection()
+    for log in logs:
+        text = log.read_bytes()
+        connection.send_packed_command([text])  # type: ignore[no-untyped-call]
+        for _ in range(text.count(b"\r\n*") + 1):
+            connection.read_response()
+    store.connection_pool.release(connection)
+    assert (store.get("before"), store.zscore("agenda", "post:1")) == (b"1", 1772308800)
 
 
 def test_ending_what_does_not_run_does_nothing(tmp_path: Path) -> None:

@@ -1,9 +1,7 @@
-"""What a digest, questions, votes and subscriptions leave in a store, and how it moves to another one."""
+"""What a digest, questions, votes and subscriptions leave in a store: what lasts, and what expires."""
 
 from __future__ import annotations
 
-import json
-import stat
 import time as clock
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,16 +13,15 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
-from bot.adapters.redis.transfer.transfer import StoreTransfer
 from bot.app import open_app, prepare_listeners, prepare_worker
 from bot.domain.conversations.thread import Question
-from bot.domain.keyspace.keys import QUESTION_QUEUE
+from bot.domain.keyspace.family import DurableFamily
+from bot.domain.keyspace.keys import QUESTION_QUEUE, find_family
 from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.jobs import DramatiqJobQueue
-from bot.platform.store.connection import connect_server
-from bot.platform.store.schema import SCHEMA_KEY, find_exported_family
+from bot.platform.store.connection import unpack_value
 from bot.render.blocks.button_values import FeedbackVerdict
 from bot.services.jobs.job_types import ANSWER_QUESTIONS, POST_PUBLIC_NOTICE, RECORD_VOTE
 from bot.services.jobs.payloads import NoticePayload, ThreadPayload, VotePayload
@@ -33,7 +30,7 @@ from handlers import COMMANDS
 from handlers.commands.summary import SUMMARY_JOB
 from tests.emulators.claude.server import Text, default_answer
 from tests.helpers.builders import DAY, NOON, REPOSITORY
-from tests.helpers.checks import eventually, is_one_sentence, waiting_jobs
+from tests.helpers.checks import eventually, waiting_jobs
 from tests.helpers.processes.command import prdigest
 from tests.helpers.processes.jobs import enqueue
 from tests.helpers.world import CHANNEL, SMALL_DAY, World, add_small_day, world
@@ -103,23 +100,30 @@ def keys(store: Redis) -> dict[str, int]:
     return {cast("bytes", key).decode(): int(str(store.ttl(key))) for key in store.scan_iter()}
 
 
-def refusal(there: World, folder: Path, *arguments: str) -> str:
-    done = prdigest(*arguments, settings=there.settings, folder=folder)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert is_one_sentence(done.stderr.rstrip("\n")), done.stderr
-    return done.stderr
+def read_texts(store: Redis, key: str) -> list[str]:
+    """The texts in a string, a hash or a list."""
+    match store.type(key):
+        case b"string":
+            packed = [cast("bytes", store.get(key))]
+        case b"hash":
+            packed = cast("list[bytes]", store.hvals(key))
+        case b"list":
+            packed = cast("list[bytes]", store.lrange(key, 0, -1))
+        case _:
+            packed = []
+    return [unpack_value(each) for each in packed]
 
 
-def test_what_was_done_moves_to_another_store_and_the_cache_does_not(
-    there: World, store: Redis, store_url: str, tmp_path: Path
+def test_what_is_kept_for_good_does_not_expire_and_holds_no_secret(
+    there: World, store: Redis, tmp_path: Path
 ) -> None:
     done = prdigest("digest", *SMALL_DAY, "--channel", CHANNEL, settings=there.settings, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     use(there, store)
 
     lifetimes = keys(store)
-    lasting = {key for key in lifetimes if find_exported_family(key)}
-    assert {key.partition(":")[0] for key in lasting} == {
+    durable = {key for key in lifetimes if isinstance(find_family(key), DurableFamily)}
+    assert {key.partition(":")[0] for key in durable} == {
         "subscriptions",
         "agenda",
         "journal",
@@ -129,58 +133,18 @@ def test_what_was_done_moves_to_another_store_and_the_cache_does_not(
         "attention",
         "history",
         "issued",
-    }
-    assert {key: lifetimes[key] for key in lasting} == dict.fromkeys(lasting, -1), "none of them expires"
-    others = {key for key in lifetimes if key not in lasting and not key.startswith("dramatiq:")} - {
-        SCHEMA_KEY,
+        "schema",
         "owner",
+        "waiting",
     }
+    assert {key: lifetimes[key] for key in durable} == dict.fromkeys(durable, -1), "none of them expires"
+    others = {key for key in lifetimes if key not in durable and not key.startswith("dramatiq:")}
     assert len(others) > 9
-    # questions in flight are answered here, and never lost to an eviction
-    kept = [key for key in others if lifetimes[key] == -1 and not key.startswith(QUESTION_QUEUE.prefix)]
-    assert kept == [], "all others do"
+    assert [key for key in others if lifetimes[key] == -1] == [], "all others do"
 
-    (tmp_path / "moved.jsonl").write_text("older")
-    done = prdigest("export", "--out", "moved.jsonl", settings=there.settings, folder=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert [path.name for path in tmp_path.iterdir()] == ["moved.jsonl"]
-    assert stat.S_IMODE((tmp_path / "moved.jsonl").stat().st_mode) == 0o600
-    text = (tmp_path / "moved.jsonl").read_text()
-    assert {json.loads(line)["key"] for line in text.split("\n")[1:-2]} == lasting
-    assert ASKED in text
+    # a question in flight has the address to answer to, until it is answered
+    lasting = durable - {"schema", "owner"} - {key for key in durable if QUESTION_QUEUE.has_key(key)}
+    texts = " ".join(text for key in lasting for text in read_texts(store, key))
+    assert ASKED in texts
     secrets = [there.settings[name] for name in ("GITHUB_TOKEN", "ANTHROPIC_API_KEY", "SLACK_BOT_TOKEN")]
-    assert [secret for secret in (*secrets, HOOK) if secret in text] == []
-
-    with connect_server(f"{store_url}?db=1") as other:
-        there.settings["REDIS_URL"] = f"{store_url}?db=1"
-        done = prdigest("import", "-", settings=there.settings, folder=tmp_path, typed=text)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout.splitlines() == [
-            "agenda: 2",
-            "attention: 1",
-            "digest: 1",
-            "history: 1",
-            "issued: 1",
-            "journal: 2",
-            "subscriptions: 1",
-            "thread: 1",
-            "votes: 1",
-        ]
-        assert keys(other) == dict.fromkeys({*lasting, SCHEMA_KEY}, -1)
-        again = list(StoreTransfer(other).export_lines(NOON, lambda *_: None))
-    assert again[1:] == text.split("\n")[1:-1]
-
-
-def test_what_can_not_be_imported_is_told_in_one_sentence(there: World, store: Redis, tmp_path: Path) -> None:
-    (tmp_path / "half.jsonl").write_text(
-        f'{{"prdigest": "export", "schema": 2, "at": "{NOON.isoformat()}"}}\n{{"key'
-    )
-    message = refusal(there, tmp_path, "import", "half.jsonl")
-    assert message == "Line 2 is not a JSON object: the file is damaged, or is not an export.\n"
-    assert keys(store) == {}
-
-
-def test_what_can_not_be_written_is_told_in_one_sentence(there: World, tmp_path: Path) -> None:
-    message = refusal(there, tmp_path, "export", "--out", "nowhere/moved.jsonl")
-    assert message == "nowhere/moved.jsonl can't be written (No such file or directory): choose a file.\n"
-    assert list(tmp_path.iterdir()) == []
+    assert [secret for secret in (*secrets, HOOK) if secret in texts] == []
