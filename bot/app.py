@@ -115,7 +115,6 @@ from bot.services.history.merge_timeline import MergeTimeline
 from bot.services.history.outcome_checks import OutcomeCheckPlanner
 from bot.services.history.outcome_watcher import OutcomeWatcher
 from bot.services.history.throttle import Throttle
-from bot.services.operations.forgetting import Forgetting
 from bot.services.operations.health import HealthReader
 from bot.services.operations.lost_jobs import LostJobReporter
 from bot.services.operations.ownership import StoreOwnership
@@ -301,14 +300,6 @@ class App:
         stores.require_durable(self.expiring_store)
         owner = stores.RedisWorkspaceOwner(self.expiring_store, self.keyspace)
         return StoreOwnership(owner, self.messenger.fetch_team, self.settings.prdigest_store_prefix)
-
-    @cached_property
-    def forgetting(self) -> Forgetting:
-        """What forgets people and channels; without a token of Slack, Slack is not asked."""
-        eraser = stores.StoreEraser(self.store, self.keyspace)
-        if self.settings.slack_bot_token is None:
-            return Forgetting(eraser, None, None)
-        return Forgetting(eraser, self.messenger, SlackThreads(self.messenger))
 
     def is_store_writable(self) -> bool:
         """Return whether the store accepts writes: a process whose store is read-only can't accept a command."""

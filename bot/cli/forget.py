@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-from typing import TYPE_CHECKING
-
 import click
 
 from bot.cli.base import open_command_app, show_progress_bar
 from bot.cli.grouped_help import format_example
 from bot.domain.errors import UsageError
 from bot.domain.keyspace.forgotten_ids import is_channel_id, is_user_id
-from bot.render.operations import forgetting as render
-
-if TYPE_CHECKING:
-    from bot.services.operations.forgetting import ForgetPlan, Forgetting
-    from bot.settings import Settings
 
 
 @click.command(
@@ -37,16 +29,21 @@ def forget_command(user: str | None, channel: str | None, *, is_confirmed: bool)
     name = _require_id(user, channel)
     with open_command_app() as app:
         # it imports the SDKs, which takes most of a second; help must not wait for them
-        forgetting = app.forgetting
-        plan = _make_plan(forgetting, name, is_user=bool(user))
-        for line in render.format_plan(name, plan.ids, plan.counts):
+        from bot.features.forget import carry_out, plan_channel, plan_user  # noqa: PLC0415
+
+        if user:
+            with show_progress_bar("thread", "Threads") as show:
+                plan = plan_user(app, user, show)
+        else:
+            plan = plan_channel(app, name)
+        for line in plan.describe():
             click.echo(line)
         if plan.counts:
             is_agreed = is_confirmed or _ask_for_consent()
             if is_agreed:
-                forgetting.carry_out(plan)
+                carry_out(app, plan)
             click.echo("Deleted." if is_agreed else "Nothing was deleted.")
-        for line in render.list_remains(plan.unread, is_in_settings=_is_in_settings(app.settings, name)):
+        for line in plan.describe_remains(app):
             click.echo(line)
 
 
@@ -65,14 +62,3 @@ def _ask_for_consent() -> bool:
         return click.confirm("Delete it?")
     except click.Abort as error:
         raise UsageError("Nothing was deleted: answer y, or add --yes.") from error
-
-
-def _make_plan(forgetting: Forgetting, name: str, *, is_user: bool) -> ForgetPlan:
-    """Return what is stored about an id."""
-    with show_progress_bar("thread", "Threads") if is_user else nullcontext() as show:
-        return forgetting.plan_user(name, show) if show else forgetting.plan_channel(name)
-
-
-def _is_in_settings(settings: Settings, name: str) -> bool:
-    """Return whether the settings name an id, so that the bot stores something about it again."""
-    return name in (settings.prdigest_channel, settings.prdigest_admin_channel)

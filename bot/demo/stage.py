@@ -16,7 +16,6 @@ from zoneinfo import ZoneInfo
 from localslack.page.about import About
 from pydantic import SecretStr
 
-from bot.adapters.redis import reset_store
 from bot.app import App
 from bot.connections.credentials import create_github_auth
 from bot.connections.providers import choose_provider, get_model_access
@@ -26,6 +25,7 @@ from bot.demo.sample.sources import SampleSources
 from bot.domain.errors import ConfigurationError, StoreUnavailable
 from bot.domain.pull_requests.models import Repository
 from bot.platform.store.embedded import claim_state, is_platform_supported
+from bot.platform.store.reset import reset_store
 from bot.ports import Sources
 from bot.settings import Settings
 

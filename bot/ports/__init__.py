@@ -37,7 +37,6 @@ from bot.ports.sources import Sources
 from bot.ports.store.cache import Cache, RateLimiter
 from bot.ports.store.costs import CostLedger, SpendingStore
 from bot.ports.store.deprecations import DeprecationStore
-from bot.ports.store.eraser import Eraser, ErasureCount
 from bot.ports.store.history import BackfillLog, HistoryStore
 from bot.ports.store.profiles import ProfileStore
 from bot.ports.store.queues import DueQueue, LostJobStore, QuestionQueue, RunLog
@@ -61,8 +60,6 @@ __all__ = [
     "DeprecationStore",
     "DueQueue",
     "EphemeralMessenger",
-    "Eraser",
-    "ErasureCount",
     "FeedbackStore",
     "HistoryStore",
     "LostJobStore",

@@ -17,8 +17,6 @@ from bot.adapters.redis.records.record_store import RedisRecordStore
 from bot.adapters.redis.records.thread_states import RedisThreadStateStore
 from bot.adapters.redis.records.touches import RedisTouchStore
 from bot.adapters.redis.spending import RedisCostLedger, RedisSpendingStore
-from bot.adapters.redis.transfer.erasure import StoreEraser
-from bot.adapters.redis.transfer.reset import reset_store
 from bot.platform.store.connection import (
     SHORT_TIMEOUTS,
     RedisCache,
@@ -59,14 +57,12 @@ __all__ = [
     "RedisTimeouts",
     "RedisTouchStore",
     "RedisWorkspaceOwner",
-    "StoreEraser",
     "connect_embedded",
     "connect_server",
     "make_broker",
     "migrate_schema",
     "redact_address",
     "require_durable",
-    "reset_store",
     "translate_redis_errors",
     "wrap_job",
 ]

@@ -13,12 +13,12 @@ from redis import Redis
 
 import bot.app
 from bot.adapters.redis.rate_limiter import RedisRateLimiter
-from bot.adapters.redis.transfer.reset import reset_store
 from bot.domain.errors import ConfigurationError
 from bot.platform.store.connection import RedisCache
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 from bot.platform.store.leases import hold_lease
 from bot.platform.store.owner import RedisWorkspaceOwner
+from bot.platform.store.reset import reset_store
 from bot.platform.store.schema import CURRENT_SCHEMA, migrate_schema, read_version
 from bot.services.operations.ownership import StoreOwnership
 from bot.settings import Settings

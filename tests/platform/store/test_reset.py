@@ -9,10 +9,10 @@ from redis import Redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from bot.adapters.redis.transfer.reset import reset_store
 from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace.family import FAMILIES, DurableFamily
 from bot.platform.store.connection import RedisCache
+from bot.platform.store.reset import reset_store
 from bot.platform.store.schema import SCHEMA_KEY, migrate_schema
 from tests.helpers.checks import closed_port
 

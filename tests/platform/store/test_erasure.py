@@ -9,11 +9,10 @@ import pytest
 from redis import Redis
 from redis.client import Pipeline
 
-from bot.adapters.redis.transfer.erasure import StoreEraser
 from bot.domain.keyspace.forgotten_ids import ForgottenIds
 from bot.platform.store.connection import pack_value, unpack_value
+from bot.platform.store.erasure import ErasureCount, StoreEraser
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
-from bot.ports.store.eraser import ErasureCount
 
 ADA = ForgottenIds(frozenset({"U0ADA"}), frozenset({"D0ADA"}))
 LONG = "x" * 5_000

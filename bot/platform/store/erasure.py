@@ -29,7 +29,6 @@ from bot.domain.keyspace.names import parse_attempt_subscription, parse_thread_k
 from bot.platform.store.connection import pack_value, unpack_value
 from bot.platform.store.errors import translate_redis_errors
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
-from bot.ports.store.eraser import ErasureCount
 
 # a process that writes the same key meanwhile is rare; one that does so ten times in a row is broken
 _MAX_ATTEMPTS = 10
@@ -44,6 +43,14 @@ _READERS: Mapping[bytes, Callable[[Pipeline, str], Any]] = {
     b"list": lambda pipeline, key: pipeline.lrange(key, 0, -1),
     b"zset": lambda pipeline, key: pipeline.zrange(key, 0, -1, withscores=True),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class ErasureCount:
+    """The number of entries that were removed, and of those from which an id was taken out."""
+
+    removed: int
+    redacted: int
 
 
 @dataclass(slots=True)
@@ -66,7 +73,10 @@ class _KeyErasure:
 
 
 class StoreEraser:
-    """``Eraser`` on Redis. It looks at every key, those of the job queues included."""
+    """Removal of ids from all that is stored: it looks at every key, those of the job queues included.
+
+    Every method may raise StoreUnavailable.
+    """
 
     def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:
         self._client = client
