@@ -1,4 +1,4 @@
-"""The cost of ``prdigest risks evaluate`` on a clone: seconds, memory, and how both grow with its size."""
+"""The cost of ``python -m evals risk`` on a clone: seconds, memory, and how both grow with its size."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.table import Table
 from tests.helpers.clones import Builder, building
-from tests.helpers.processes.command import command, environment
+from tests.helpers.processes.command import ROOT, command, environment
 
 SIZES = (2_500, 5_000, 10_000)
 MAX_SECONDS, MAX_MEGABYTES = 180.0, 1_024.0
@@ -94,13 +94,13 @@ def _measure_size(size: int) -> _Run:
                 repository.add_commit(builder, number, FIRST + number * APART)
         since, until = FIRST + size // 10 * APART, FIRST + size * APART
         window = (f"--since={since:%Y-%m-%d}", f"--until={until:%Y-%m-%d}")
-        return _time_command(command("risks", "evaluate", f"--clone={clone}", *window), Path(folder))
+        return _time_command(command("risk", f"--clone={clone}", *window, module="evals"), Path(folder))
 
 
 def _time_command(line: list[str], folder: Path) -> _Run:
     with (folder / "said.txt").open("w+") as output:
         began = time.perf_counter()
-        process = subprocess.Popen(line, env=environment(), cwd=folder, stdout=output)
+        process = subprocess.Popen(line, env=environment(), cwd=ROOT, stdout=output)
         # covers this process and its children, not those that made the clone
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)

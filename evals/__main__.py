@@ -1,10 +1,10 @@
 """``python -m evals``: ask, judge, print a table; exit 1 if the marks are too low.
 
 ``python -m evals reverts`` measures how many of a year's known reverts are found, ``python -m evals risk`` the
-risk list, ``python -m evals context`` the functions around changes, ``python -m evals contract`` the contract
-changes, ``python -m evals broke`` the suspects for known errors; none of them asks a model. ``python -m evals
-trial`` compares summaries with public reports, and ``python -m evals reading`` measures the second reading,
-both with or without a key.
+risk list, on that year or on a clone, ``python -m evals context`` the functions around changes, ``python -m evals
+contract`` the contract changes, ``python -m evals broke`` the suspects for known errors; none of them asks a
+model. ``python -m evals trial`` compares summaries with public reports, and ``python -m evals reading`` measures
+the second reading, both with or without a key.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import time
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -29,7 +30,7 @@ from evals.cases import Suite, load_suite
 from evals.context import context
 from evals.contract.command import contract
 from evals.reading.command import reading
-from evals.reverts import load_pack
+from evals.reverts import reverts
 from evals.risk import risk
 from evals.scoring import Mark, Total, sum_marks
 from evals.trial.command import trial
@@ -46,23 +47,17 @@ class _WithDefault(click.Group):
         is_named = args[:1] == ["--help"] or (args and args[0] in self.commands)
         return super().parse_args(ctx, args if is_named else ["questions", *args])
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; what a person can do something about is one sentence."""
+        try:
+            return super().invoke(ctx)
+        except PrdigestError as error:
+            raise click.ClickException(str(error)) from error
+
 
 @click.group(cls=_WithDefault)
 def main() -> None:
     """Measure the bot: its answers (questions, the default), summaries, risk list, and finds of reverts."""
-
-
-@main.command("reverts")
-@click.argument("folder", default="../shared/risk", type=click.Path(path_type=Path))
-def reverts(folder: Path) -> None:
-    """Look for the known reverts and fixes of the data pack in FOLDER; exit 1 where one was found that is none."""
-    try:
-        pack = load_pack(folder)
-    except PrdigestError as error:
-        raise click.ClickException(str(error)) from error
-    for line in pack.format_table():
-        click.echo(line)
-    sys.exit(1 if pack.reverts.false_positives else 0)
 
 
 @main.command("questions")
@@ -72,15 +67,12 @@ def reverts(folder: Path) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print every mark with its answer as a line of JSON.")
 def questions(files: tuple[Path, ...], only: str, least: float, *, as_json: bool) -> None:
     """Ask the questions of FILES (TOML; by default those of the project) and judge the answers."""
-    try:
-        suites = [_select_threads(load_suite(path), only) for path in files or sorted(_QUESTIONS.glob("*.toml"))]
-        settings = load_settings()
-        provider = choose_provider(settings)
-        if get_model_access(settings, provider) is None:
-            raise ConfigurationError(f"Set {provider.key_variable}: there is nothing to judge without a model.")
-        marks = [mark for suite in suites for mark in _ask_suite(suite, settings, as_json=as_json)]
-    except PrdigestError as error:
-        raise click.ClickException(str(error)) from error
+    suites = [_select_threads(load_suite(path), only) for path in files or sorted(_QUESTIONS.glob("*.toml"))]
+    settings = load_settings()
+    provider = choose_provider(settings)
+    if get_model_access(settings, provider) is None:
+        raise ConfigurationError(f"Set {provider.key_variable}: there is nothing to judge without a model.")
+    marks = [mark for suite in suites for mark in _ask_suite(suite, settings, as_json=as_json)]
     result = sum_marks(marks)
     if not as_json:
         click.echo(_format_total(result))
@@ -146,6 +138,7 @@ main.add_command(broke)
 main.add_command(context)
 main.add_command(contract)
 main.add_command(reading)
+main.add_command(reverts)
 main.add_command(risk)
 main.add_command(trial)
 

@@ -12,7 +12,6 @@ from pathlib import Path
 import click
 
 from bot.adapters.git import open_clone_trees
-from bot.domain.errors import PrdigestError
 from bot.domain.source.trees import LineCommit
 from bot.domain.text.strings import truncate_text
 from bot.domain.touches.breakage.kinship import Kinship
@@ -20,7 +19,7 @@ from bot.domain.touches.breakage.relevance import RelevanceFilter
 from bot.domain.touches.breakage.suspects import LEAST_SCORE, SuspectRange, rank_suspects
 from bot.domain.touches.breakage.traceback_names import parse_trace
 from bot.ports.source.clone_trees import CloneTrees
-from bot.render.risk.evaluation import align_columns
+from bot.render.plain_table import align_columns
 from bot.services.touches.clones.clone_range import read_contracts
 
 # how long before its adaptation a cause is looked for where no pins are known
@@ -75,14 +74,11 @@ def broke(upstream: Path, files: tuple[Path, ...], until: str, least: float, onl
     errors = [each for each in remove_repeats(read_errors(files)) if not only or each.number in only]
     end = datetime.fromisoformat(until).replace(tzinfo=UTC)
     ranked = []
-    try:
-        with open_clone_trees(upstream) as trees:
-            history = CloneHistory(trees, min(*map(get_start, errors), end - _LOOK_BACK), end)
-            for error in errors:
-                ranked.append(history.rank_error(error, least))
-                click.echo("  ".join(format_row(ranked[-1])), err=True)
-    except PrdigestError as error:
-        raise click.ClickException(str(error)) from error
+    with open_clone_trees(upstream) as trees:
+        history = CloneHistory(trees, min(*map(get_start, errors), end - _LOOK_BACK), end)
+        for error in errors:
+            ranked.append(history.rank_error(error, least))
+            click.echo("  ".join(format_row(ranked[-1])), err=True)
     click.echo("\n".join([*align_columns([_HEAD, *map(format_row, ranked)]), "", *format_total(ranked)]))
 
 

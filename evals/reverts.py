@@ -1,24 +1,23 @@
-"""How many of a year's known reverts and fixes the bot finds, by titles alone: the pack holds no descriptions."""
+"""``python -m evals reverts``: how many of a year's known reverts and fixes the bot finds, by titles alone.
+
+The record holds no descriptions.
+"""
 
 from __future__ import annotations
 
-import csv
-import gzip
-import json
-from collections.abc import Iterable, Iterator, Mapping
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
-from typing import Any
 
-from bot.domain.errors import UsageError
+import click
+
 from bot.domain.history.repairs import find_repairs
 from bot.domain.history.revert_index import RevertIndex
-from bot.domain.pull_requests.models import GHOST, PullRequest, Repository
+from bot.domain.pull_requests.models import PullRequest
 from bot.domain.text.strings import collapse_lines
+from evals.merges import PACK, read_labels, read_pulls
 
-HISTORY, LABELS = "history-2025.jsonl.gz", "labels-2025.csv"
-_REPOSITORY = Repository("vllm-project", "vllm")
 Pair = tuple[int, int]
 
 
@@ -55,64 +54,47 @@ class RevertDetection:
 
 @dataclass(frozen=True, slots=True)
 class Pack:
-    """The merges of a year and the detection of their reverts and repairs, from the data pack."""
+    """The merges of a year and the detection of their reverts and repairs."""
 
     pulls: tuple[PullRequest, ...]
     reverts: RevertDetection
     repairs: RevertDetection
 
-    def format_table(self) -> Iterator[str]:
-        """Yield the lines of the table: the figures, then the false positives, then the missed pairs."""
-        titles = {pull.number: collapse_lines(pull.title) for pull in self.pulls}
-        yield f"reverted: {self.reverts.counts}"
-        yield f"named fix: {self.repairs.counts}"
-        detections = (self.reverts, self.repairs)
-        for heading, pairs in (
-            ("false", [pair for each in detections for pair in each.false_positives]),
-            ("missed", [pair for each in detections for pair in each.missed]),
-        ):
-            yield f"\n{heading:>6}      by  title of what took it back or repaired it"
-            yield from (f"{number:>6}  {by:>6}  {titles.get(by, '(not in the pack)')}" for number, by in pairs)
+
+@click.command("reverts")
+@click.argument("folder", default=PACK, type=click.Path(path_type=Path))
+def reverts(folder: Path) -> None:
+    """Look for the known reverts and fixes of the record in FOLDER; exit 1 where one was found that is none."""
+    pack = load_pack(folder)
+    click.echo("\n".join(format_table(pack)))
+    sys.exit(1 if pack.reverts.false_positives else 0)
 
 
 def load_pack(folder: Path) -> Pack:
-    """Read the pack and look for reverts and repairs in it.
-
-    Raises:
-        UsageError: the folder holds no such pack.
-    """
-    try:
-        lines = gzip.decompress((folder / HISTORY).read_bytes()).decode().splitlines()
-        labels = list(csv.DictReader((folder / LABELS).read_text(encoding="utf-8").splitlines()))
-    except FileNotFoundError as error:
-        raise UsageError(f"{folder} is no data pack: it needs {HISTORY} and {LABELS}.") from error
-    pulls = tuple(_make_pull(json.loads(line)) for line in lines)
+    """Read a record and look for reverts and repairs in it. Raises UsageError."""
+    pulls, rows = read_pulls(folder), read_labels(folder)
     index = RevertIndex(pulls)
-    reverts = frozenset((pair.number, pair.by) for pair in index.reverts)
-    repairs = frozenset((pair.number, pair.by) for pair in find_repairs(index))
+    reverted = frozenset((pair.number, pair.by) for pair in index.reverts)
+    repaired = frozenset((pair.number, pair.by) for pair in find_repairs(index))
     return Pack(
         pulls,
-        RevertDetection(_read_pairs(labels, "reverted_by"), reverts),
-        RevertDetection(_read_pairs(labels, "fixed_by"), repairs),
+        RevertDetection(_read_pairs(rows, "reverted_by"), reverted),
+        RevertDetection(_read_pairs(rows, "fixed_by"), repaired),
     )
 
 
-def _make_pull(row: Mapping[str, Any]) -> PullRequest:
-    return PullRequest(
-        repository=_REPOSITORY,
-        number=row["number"],
-        title=row["title"],
-        body="",
-        author=GHOST,
-        merged_by=GHOST,
-        merged_at=datetime.fromisoformat(row["merged_at"]),
-        merge_commit=row["sha"],
-        head_commit="",
-        additions=sum(file["additions"] for file in row["files"]),
-        deletions=sum(file["deletions"] for file in row["files"]),
-        changed_files=len(row["files"]),
-    )
+def _read_pairs(rows: Sequence[Mapping[str, str]], column: str) -> frozenset[Pair]:
+    return frozenset((int(row["pr"]), int(by)) for row in rows for by in row[column].split(";") if by)
 
 
-def _read_pairs(labels: Iterable[Mapping[str, str]], column: str) -> frozenset[Pair]:
-    return frozenset((int(row["pr"]), int(by)) for row in labels for by in row[column].split(";") if by)
+def format_table(pack: Pack) -> Iterator[str]:
+    """Yield the lines of the table: the figures, then the false positives, then the missed pairs."""
+    titles = {pull.number: collapse_lines(pull.title) for pull in pack.pulls}
+    yield f"reverted: {pack.reverts.counts}"
+    yield f"named fix: {pack.repairs.counts}"
+    for heading, pairs in (
+        ("false", (*pack.reverts.false_positives, *pack.repairs.false_positives)),
+        ("missed", (*pack.reverts.missed, *pack.repairs.missed)),
+    ):
+        yield f"\n{heading:>6}      by  title of what took it back or repaired it"
+        yield from (f"{number:>6}  {by:>6}  {titles.get(by, '(not in the pack)')}" for number, by in pairs)

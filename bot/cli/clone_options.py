@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
-from zoneinfo import ZoneInfo
 
 import click
 
 from bot.domain.errors import UsageError
-from bot.domain.evaluation.labels import EvaluationWindow
+from bot.domain.evaluation.window import EvaluationWindow
 from bot.domain.time.day import parse_date
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -49,9 +48,9 @@ def make_dates_options(what: str) -> Callable[[F], F]:
     return add_options
 
 
-def parse_dates(since: str, until: str, zone: ZoneInfo) -> EvaluationWindow:
+def parse_dates(since: str, until: str) -> EvaluationWindow:
     """Return the dates of these options. Raises UsageError if one is none, or the last is before the first."""
-    dates = EvaluationWindow(parse_date(since), parse_date(until), zone)
+    dates = EvaluationWindow(parse_date(since), parse_date(until))
     if dates.until < dates.since:
         raise UsageError(f"--until {dates.until} is before --since {dates.since}: exchange the dates.")
     return dates

@@ -11,10 +11,9 @@ import click
 from bot.adapters.git import open_clone_trees
 from bot.domain.contract.extraction import MergeFacts, extract_contract
 from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
-from bot.domain.errors import PrdigestError
-from bot.domain.evaluation.labels import EvaluationWindow
+from bot.domain.evaluation.window import EvaluationWindow
 from bot.domain.source.trees import BlobVersion
-from bot.domain.time.day import parse_date, parse_zone
+from bot.domain.time.day import parse_date
 from bot.ports.source.clone_trees import CloneTrees
 from bot.services.touches.clones.replay_cache import UpstreamTree
 from bot.services.touches.clones.upstream_line import CloneMerge, read_upstream, read_versions, select_dates
@@ -44,12 +43,9 @@ def facts(clone: Path, path: Path, since: str, until: str) -> None:
     Then do so for the fresh list, whose figures decide nothing.
     """
     known, fresh = read_facts(path), read_facts(_FRESH)
-    try:
-        with open_clone_trees(clone) as trees:
-            scores = _score(trees, (since, until), known, PYTHON)
-            fresh_scores = _score(trees, _FRESH_DATES, fresh, _ALL)
-    except PrdigestError as error:
-        raise click.ClickException(str(error)) from error
+    with open_clone_trees(clone) as trees:
+        scores = _score(trees, (since, until), known, PYTHON)
+        fresh_scores = _score(trees, _FRESH_DATES, fresh, _ALL)
     for line in (*format_scores("known", scores), "", *format_scores("fresh", fresh_scores, _ALL)):
         click.echo(line)
     held = all(
@@ -69,18 +65,15 @@ def facts(clone: Path, path: Path, since: str, until: str) -> None:
 def removed(clone: Path, since: str, until: str, sample: int) -> None:
     """Look up each name that is said to be removed in the tree after the merge; exit 1 if one is there."""
     count, still_there = 0, []
-    try:
-        with open_clone_trees(clone) as trees:
-            merges = _read_merges(trees, since, until)
-            # the same ones each time
-            merges = random.Random(19).sample(merges, min(sample, len(merges)))  # noqa: S311
-            for each in _extract(trees, merges):
-                names = _list_removed(each)
-                names_after = TreeNames(_TextReader(trees, each.commit, is_needed=bool(names)).read)
-                still_there += [f"{each.number} {row.name}" for row in names if names_after.has_name(row)]
-                count += len(names)
-    except PrdigestError as error:
-        raise click.ClickException(str(error)) from error
+    with open_clone_trees(clone) as trees:
+        merges = _read_merges(trees, since, until)
+        # the same ones each time
+        merges = random.Random(19).sample(merges, min(sample, len(merges)))  # noqa: S311
+        for each in _extract(trees, merges):
+            names = _list_removed(each)
+            names_after = TreeNames(_TextReader(trees, each.commit, is_needed=bool(names)).read)
+            still_there += [f"{each.number} {row.name}" for row in names if names_after.has_name(row)]
+            count += len(names)
     click.echo(f"{len(merges)} merges, {count} names removed, {len(still_there)} of them still there")
     for line in still_there:
         click.echo(line)
@@ -102,7 +95,7 @@ class _TextReader:
 
 def _read_merges(trees: CloneTrees, since: str, until: str) -> list[CloneMerge]:
     line = trees.list_line()
-    window = EvaluationWindow(parse_date(since), parse_date(until), parse_zone("UTC"))
+    window = EvaluationWindow(parse_date(since), parse_date(until))
     hashes = [commit.sha for commit in select_dates(line, window)]
     return list(read_upstream(trees, line, hashes).merges.values())
 

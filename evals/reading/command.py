@@ -1,10 +1,14 @@
-"""``python -m evals reading``: collect the prompts of matched pairs, use tools in a reading, score the answers."""
+"""``python -m evals reading``: the second reading, measured on matched pairs of a clone.
+
+``ask`` has the bot's model read them. Without a key, ``collect`` writes the prompts for readers, ``tool`` looks
+into the repository for one of them, and ``score`` checks their answers.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,26 +16,27 @@ from typing import Any
 import click
 
 from bot.adapters.git import GitClone
-from bot.cli.base import choose_zone, show_progress_bar
+from bot.cli.base import choose_zone, open_command_app, show_progress_bar
+from bot.cli.clone_options import parse_dates
 from bot.connections.from_settings import load_path_settings
 from bot.domain.errors import PrdigestError, UsageError
-from bot.domain.evaluation.labels import EvaluationWindow
-from bot.domain.evaluation.pairs import PairRule
-from bot.domain.evaluation.readings import evaluate_readings
-from bot.domain.pull_requests.models import Repository
-from bot.domain.time.day import parse_date
-from bot.render.risk import paired_reading as render
-from bot.services.history.clone_history import read_clone_history
+from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.risk.assessment import Risk, assess_pull_request
+from bot.domain.text.strings import format_count
 from bot.services.review.schemas import FindUsesArguments, ListChangesArguments, ReadFileArguments
 from bot.settings import Settings, load_settings
-from evals.reading.collecting import PairSource, collect_prompts
-from evals.reading.conversations import use_tools
-from evals.reading.folder import ReadingFolder
-from evals.reading.score import read_answers
-from evals.reading.scripted import Call, Round
+from evals.merges import MergeHistory, read_clone
+from evals.reading.figures import (
+    ReadPair,
+    evaluate_readings,
+    explain_few_pairs,
+    format_reading,
+    format_reading_json,
+)
+from evals.reading.folder import ReadingFolder, ReadingPlan
+from evals.reading.pairs import SPAN, PairChoice, match_pairs
+from evals.reading.review import Call, Round, build_model_reader
 
-_FOLDER = click.Path(file_okay=False, path_type=Path)
-_HISTORY_DAYS = 365
 # the share of pairs that a reading has to order right
 _LEAST = 0.75
 # the argument that a tool is named with, where only one is given
@@ -40,17 +45,31 @@ _FIRST_ARGUMENTS = {
     "find_uses": next(iter(FindUsesArguments.model_fields)),
     "list_changes": next(iter(ListChangesArguments.model_fields)),
 }
+_folder_argument = click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+_json_option = click.option("--json", "for_scripts", is_flag=True, help="Print JSON.")
+_PAIR_OPTIONS = (
+    click.option("--clone", type=click.Path(path_type=Path), required=True, help="A local git clone."),
+    click.option("--repo", metavar="OWNER/NAME", help="Repository. Default: the origin of the clone."),
+    click.option("--branch", help="Branch. Default: the default branch of the clone."),
+    click.option("--since", default="2025-01-01", show_default=True, help="First date (UTC) of merges to read."),
+    click.option("--until", default="2025-12-31", show_default=True, help="Last date (UTC)."),
+    click.option("--timezone", help="Whose days have a digest. Default: PRDIGEST_TIMEZONE."),
+    click.option("--pairs", type=click.IntRange(1), default=30, show_default=True, help="How many pairs."),
+    click.option("--seed", default=1, show_default=True, help="Which ones."),
+)
+
+
+def _add_pair_options(command: Callable[..., None]) -> Callable[..., None]:
+    for option in reversed(_PAIR_OPTIONS):
+        command = option(command)
+    return command
 
 
 @dataclass(frozen=True, slots=True)
-class _Options:
-    """The options of the command, by their names."""
+class _PairOptions:
+    """The values of these options."""
 
-    arguments: tuple[str, ...]
-    collect: Path | None
-    tool: Path | None
-    score: Path | None
-    clone: Path | None
+    clone: Path
     repo: str | None
     branch: str | None
     since: str
@@ -58,78 +77,107 @@ class _Options:
     timezone: str | None
     pairs: int
     seed: int
-    for_scripts: bool
+
+    def choose_pairs(self, settings: Settings) -> tuple[MergeHistory, PairChoice]:
+        """Read the clone, and choose pairs. Raises UsageError if there is none."""
+        window, zone = parse_dates(self.since, self.until), choose_zone(settings, self.timezone)
+        repository = Repository.parse(self.repo, settings.github_web_url) if self.repo else None
+        classes_of = load_path_settings(settings).get_path_classes
+        with show_progress_bar("commit", "Commits") as show:
+            history = read_clone(GitClone(self.clone, self.branch), repository, window, show, classes_of)
+        choice = match_pairs(history, window, zone, self.pairs, self.seed)
+        if not choice.pairs:
+            raise UsageError(
+                f"There is no pair from {window.since} to {window.until}: choose dates with a merge that was "
+                f"reverted or repaired within {SPAN.days} days, and another one like it."
+            )
+        if note := explain_few_pairs(choice, self.pairs):
+            click.echo(note, err=True)
+        return history, choice
 
 
-@click.command()
-@click.argument("arguments", nargs=-1)
-@click.option("--collect", type=_FOLDER, metavar="DIR", help="Write the prompts of new pairs, and DIR-key.json.")
-@click.option("--tool", type=_FOLDER, metavar="DIR", help="Use tools in the reading of a prompt.")
-@click.option("--score", type=_FOLDER, metavar="DIR", help="Check the answers, and print the figures.")
-@click.option("--clone", type=click.Path(path_type=Path), metavar="PATH", help="A local git clone, for --collect.")
-@click.option("--repo", metavar="OWNER/NAME", help="Repository; if not given, that of the clone's origin.")
-@click.option("--branch", help="Branch; the default branch of the clone if not given.")
-@click.option("--since", default="2025-01-01", show_default=True, help="First date (UTC) whose merges are read.")
-@click.option("--until", default="2025-12-31", show_default=True, help="Last date (UTC).")
-@click.option("--timezone", metavar="ZONE", help="Whose days have a digest; PRDIGEST_TIMEZONE if not given.")
-@click.option("--pairs", type=click.IntRange(1), default=30, show_default=True, help="How many pairs.")
-@click.option("--seed", default=1, show_default=True, help="Which ones.")
-@click.option("--json", "for_scripts", is_flag=True, help="Print JSON, for --score.")
-def reading(**options: Any) -> None:
-    """Measure the second reading with readers in place of the model, on matched pairs of a clone.
-
-    Use --collect DIR --clone PATH first. While reading a prompt, --tool DIR NUMBER TOOL ARGUMENTS looks into the
-    repository: one round of up to four calls, each a tool and its arguments as JSON, or the first argument alone.
-    --score DIR exits with 1 if less than 75 % of the pairs are right, or a reading is missing.
-    """
-    try:
-        _run_step(_Options(**options))
-    except PrdigestError as error:
-        raise click.ClickException(str(error)) from error
+@click.group("reading")
+def reading() -> None:
+    """Measure how often the second reading finds that merge of a pair to be worse that was repaired later."""
 
 
-def _run_step(options: _Options) -> None:
-    steps = ((options.collect, _collect), (options.tool, _use_tools), (options.score, _score))
-    named = [(folder, step) for folder, step in steps if folder is not None]
-    if len(named) != 1:
-        raise UsageError("Give one of --collect DIR, --tool DIR and --score DIR.")
-    folder, step = named[0]
-    step(ReadingFolder(folder), options, load_settings())
+@reading.command("ask")
+@_add_pair_options
+@click.option(
+    "--max-cost", type=click.FloatRange(min=0), default=5.0, show_default=True, help="US dollars at most."
+)
+@_json_option
+def ask(max_cost: float, *, for_scripts: bool, **values: Any) -> None:
+    """Ask the bot's model about each merge of the pairs, as for a digest. The next run continues this one."""
+    options = _PairOptions(**values)
+    with open_command_app() as app:
+        # before the history is read, which takes minutes: there may be no key
+        reader = build_model_reader(app, options.clone, max_cost)
+        history, choice = options.choose_pairs(app.settings)
+        merges = [pull for pair in choice.pairs for pull in pair.merges]
+        with show_progress_bar("merge", "Readings") as show:
+            readings = reader.read_merges(merges, app.settings.prdigest_concurrency, show)
 
+    def assess(pull: PullRequest) -> Risk:
+        return assess_pull_request(pull, history.classes, history.past)
 
-def _collect(folder: ReadingFolder, options: _Options, settings: Settings) -> None:
-    if options.clone is None:
-        raise UsageError("Name the clone: --clone PATH.")
-    window = EvaluationWindow(
-        parse_date(options.since), parse_date(options.until), choose_zone(settings, options.timezone)
-    )
-    begin = window.since.fromordinal(window.since.toordinal() - _HISTORY_DAYS)
-    repository = Repository.parse(options.repo) if options.repo else None
-    classes_of = load_path_settings(settings).get_path_classes
-    with show_progress_bar("commit", "Commits") as show:
-        clone = GitClone(options.clone, options.branch)
-        history = read_clone_history(clone, repository, window, begin, show, classes_of)
-    rule = PairRule(options.pairs, options.seed)
-    with show_progress_bar("prompt", "Prompts") as show:
-        choice = collect_prompts(folder, PairSource(options.clone, history, window), rule, settings, show)
-    if note := render.explain_few_pairs(choice, rule):
-        click.echo(note)
+    pairs = [
+        ReadPair(pair, repaired, other, assess(pair.repaired), assess(pair.other))
+        for pair, repaired, other in zip(choice.pairs, readings[0::2], readings[1::2], strict=True)
+    ]
+    result = evaluate_readings(pairs)
     click.echo(
-        f"{len(choice.pairs)} pairs, {2 * len(choice.pairs)} prompts: readers get {folder.path}, and never"
-        f" {folder.key.name}"
+        format_reading_json(result, options.seed, pairs, choice.eligible)
+        if for_scripts
+        else format_reading(result, options.seed, choice.eligible)
+    )
+    if result.problems:
+        unread = format_count(len(result.problems), "merge")
+        raise PrdigestError(f"{unread} could not be read: run the same again to go on; what is read is kept.")
+
+
+@reading.command("collect")
+@_folder_argument
+@_add_pair_options
+def collect(folder: Path, **values: Any) -> None:
+    """Write the prompts of new pairs into FOLDER, and beside it the key, which no reader may see."""
+    options, settings, files = _PairOptions(**values), load_settings(), ReadingFolder(folder)
+    files.require_unused()
+    history, choice = options.choose_pairs(settings)
+    plan = ReadingPlan(
+        repository=history.source.repository,
+        branch=history.source.branch,
+        clone=str(options.clone.resolve()),
+        since=options.since,
+        until=options.until,
+        timezone=str(choose_zone(settings, options.timezone)),
+        seed=options.seed,
+        prompts=2 * len(choice.pairs),
+    )
+    with show_progress_bar("prompt", "Prompts") as show:
+        files.collect_prompts(plan, history, choice, settings, show)
+    click.echo(
+        f"{len(choice.pairs)} pairs, {plan.prompts} prompts: readers get {folder}, and never {files.key.name}"
     )
 
 
-def _use_tools(folder: ReadingFolder, options: _Options, settings: Settings) -> None:
-    number, *words = options.arguments or ("",)
-    if not number.isdecimal() or len(words) % 2 or not words:
-        raise UsageError("Give the number of a prompt, and for each call a tool and its arguments.")
-    for text in use_tools(folder, int(number), parse_calls(words), settings):
+@reading.command("tool")
+@_folder_argument
+@click.argument("number", type=int)
+@click.argument("words", nargs=-1, required=True, metavar="TOOL ARGUMENTS...")
+def tool(folder: Path, number: int, words: tuple[str, ...]) -> None:
+    """Look into the repository while reading a prompt of FOLDER, by its NUMBER: one round of up to four calls.
+
+    Each call is a tool and its arguments as JSON, or the first argument alone.
+    """
+    for text in ReadingFolder(folder).use_tools(number, parse_calls(words), load_settings()):
         click.echo(text)
 
 
 def parse_calls(words: Sequence[str]) -> Round:
     """Return the calls that words of the command line ask for. Raises UsageError."""
+    if len(words) % 2:
+        raise UsageError("Give for each call a tool and its arguments.")
     return tuple(_parse_call(name, text) for name, text in zip(words[0::2], words[1::2], strict=True))
 
 
@@ -142,17 +190,22 @@ def _parse_call(name: str, text: str) -> Call:
         raise UsageError(f"The arguments of {name} are no JSON: {error}.") from error
 
 
-def _score(folder: ReadingFolder, options: _Options, settings: Settings) -> None:
-    plan = folder.read_plan()
-    key, pairs = read_answers(folder, settings)
-    rule = PairRule(len(pairs), plan.seed)
+@reading.command("score")
+@_folder_argument
+@_json_option
+def score(folder: Path, *, for_scripts: bool) -> None:
+    """Check the answers in FOLDER as the bot checks a model, and print the figures.
+
+    Exits with 1 if less than 75 % of the pairs are right, or a reading is missing.
+    """
+    files = ReadingFolder(folder)
+    seed = files.read_plan().seed
+    eligible, pairs = files.read_pairs(load_settings())
     result = evaluate_readings(pairs)
-    click.echo(
-        render.format_reading_json(result, rule, pairs, key.eligible)
-        if options.for_scripts
-        else render.format_reading(result, rule, key.eligible)
-    )
-    if not options.for_scripts:
+    if for_scripts:
+        click.echo(format_reading_json(result, seed, pairs, eligible))
+    else:
+        click.echo(format_reading(result, seed, eligible))
         click.echo("No model was asked: the cost is that of a model, with tokens estimated by their length.")
     is_passed = not result.problems and result.reading.share >= _LEAST and result.quoted == result.confirmed
     sys.exit(0 if is_passed else 1)

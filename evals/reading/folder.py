@@ -1,9 +1,9 @@
-"""The folder that readers get, and the key beside it."""
+"""The folder that readers get, the key beside it, and what becomes of their answers."""
 
 from __future__ import annotations
 
-import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,19 @@ from pydantic import TypeAdapter, ValidationError
 
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import PullRequest
+from bot.domain.risk.assessment import Risk, assess_pull_request
 from bot.ports import Chat
+from bot.services.review.conversation import REVIEW_VERSION
+from bot.settings import Settings
 from evals.json_files import Part, read_part, write_json
-from evals.reading.scripted import Call, Round
+from evals.merges import MergeHistory
+from evals.reading.clone import CloneReader, load_files
+from evals.reading.figures import Reading, ReadPair
+from evals.reading.pairs import MatchedPair, PairChoice, shuffle_merges
+from evals.reading.review import Call, Round, ScriptedReader, list_results
 
 _PULL = TypeAdapter(PullRequest)
-_TEXTS = Path(__file__).parent
+_INSTRUCTIONS = Path(__file__).parent / "reader.md"
 
 
 class ReadingPlan(Part):
@@ -29,9 +36,9 @@ class ReadingPlan(Part):
     since: str
     until: str
     timezone: str
-    instructions: str
     seed: int
     prompts: int
+    instructions: str = REVIEW_VERSION
 
 
 class KeyedMerge(Part):
@@ -71,7 +78,7 @@ class StoredRounds(Part):
 
 @dataclass(frozen=True, slots=True)
 class ReadingFolder:
-    """The paths of a folder of prompts. Nothing in it says which merge was repaired."""
+    """A folder of prompts. Nothing in it says which merge was repaired: that is in ``key``, beside it."""
 
     path: Path
 
@@ -82,79 +89,138 @@ class ReadingFolder:
 
     @property
     def key(self) -> Path:
-        """The record of which merge was repaired, beside the folder."""
+        """The record of which merge was repaired."""
         return self.path.parent / f"{self.path.name}-key.json"
 
-    @property
-    def answers(self) -> Path:
-        """The folder of answers."""
-        return self.path / "answers"
+    def get_file(self, kind: str, number: int) -> Path:
+        """Return the path of one of the ``prompts``, ``answers``, ``calls`` or ``merges``."""
+        return self.path / kind / f"{number:03}.json"
 
-    def get_prompt(self, number: int) -> Path:
-        """Return the path of a prompt."""
-        return self.path / "prompts" / f"{number:03}.json"
-
-    def get_answer(self, number: int) -> Path:
-        """Return the path of the answer to a prompt."""
-        return self.answers / f"{number:03}.json"
-
-    def get_calls(self, number: int) -> Path:
-        """Return the path of the calls of tools of a reading."""
-        return self.path / "calls" / f"{number:03}.json"
-
-    def get_merge(self, number: int) -> Path:
-        """Return the path of the merge that a prompt is about, as tools need it."""
-        return self.path / "merges" / f"{number:03}.json"
+    def require_unused(self) -> None:
+        """Raise UsageError if there are prompts already."""
+        if self.manifest.exists():
+            raise UsageError(f"{self.path} has prompts already: name a new folder.")
 
     def read_plan(self) -> ReadingPlan:
         """Read how the prompts were made. Raises UsageError."""
         if not self.manifest.is_file():
-            raise UsageError(f"{self.path} has no prompts: begin with --collect.")
+            raise UsageError(f"{self.path} has no prompts: begin with collect.")
         return read_part(self.manifest, ReadingPlan)
-
-    def read_key(self) -> PairKey:
-        """Read which merges were repaired. Raises UsageError."""
-        return read_part(self.key, PairKey)
 
     def read_pull(self, number: int) -> PullRequest:
         """Read the merge of a prompt. Raises UsageError."""
-        path = self.get_merge(number)
+        path = self.get_file("merges", number)
         try:
             return _PULL.validate_json(path.read_bytes())
         except (OSError, ValidationError) as error:
             raise UsageError(f"There is no prompt {number}: {path.name} can't be used.") from error
 
-    def write_pull(self, number: int, pull: PullRequest) -> None:
-        """Keep the merge of a prompt."""
-        path = self.get_merge(number)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(_PULL.dump_json(pull, indent=1))
-
     def read_rounds(self, number: int) -> tuple[Round, ...]:
         """Read the rounds of tools of a reading; none if no tool was called. Raises UsageError."""
-        path = self.get_calls(number)
+        path = self.get_file("calls", number)
         stored = read_part(path, StoredRounds) if path.exists() else StoredRounds()
         return tuple(tuple(Call(call.name, call.arguments) for call in calls) for calls in stored.rounds)
 
-    def write_rounds(self, number: int, rounds: tuple[Round, ...]) -> None:
-        """Keep the rounds of tools of a reading."""
-        stored = tuple(
-            tuple(StoredCall(name=call.name, arguments=call.arguments) for call in calls) for calls in rounds
+    def collect_prompts(
+        self,
+        plan: ReadingPlan,
+        history: MergeHistory,
+        choice: PairChoice,
+        settings: Settings,
+        progress: Callable[[int, int], None],
+    ) -> None:
+        """Write the prompt of each merge of the pairs, in an order that says nothing, and the key.
+
+        Raises:
+            UsageError: nothing would be sent about a merge.
+            SourceUnavailable: the clone can't be read.
+        """
+        clone, merges = Path(plan.clone), shuffle_merges(choice.pairs, plan.seed)
+        files = CloneReader(clone)
+        for number, pull in enumerate(merges, 1):
+            loaded = load_files(files, pull)
+            write_json(self.get_file("merges", number), _PULL.dump_python(loaded, mode="json"))
+            reader = ScriptedReader()
+            reading = reader.review(loaded, clone, settings)
+            if not reader.chats:
+                raise UsageError(f"#{pull.number} can't be read: {reading.problem}.")
+            write_json(self.get_file("prompts", number), describe_prompt(number, reader.chats[0]))
+            progress(number, len(merges))
+        places = {pull.number: place for place, pull in enumerate(merges, 1)}
+
+        def describe_merge(pull: PullRequest) -> KeyedMerge:
+            points = assess_pull_request(pull, history.classes, history.past).points
+            return KeyedMerge(prompt=places[pull.number], number=pull.number, points=points)
+
+        pairs = tuple(
+            KeyedPair(repaired=describe_merge(pair.repaired), other=describe_merge(pair.other))
+            for pair in choice.pairs
         )
-        write_json(self.get_calls(number), StoredRounds(rounds=stored))
+        write_json(self.key, PairKey(eligible=choice.eligible, pairs=pairs))
+        (self.path / "answers").mkdir(exist_ok=True)
+        instructions = _INSTRUCTIONS.read_text(encoding="utf-8").replace("DIR", str(self.path.resolve()))
+        (self.path / "README.md").write_text(instructions, encoding="utf-8")
+        write_json(self.manifest, plan)
 
-    def read_answer(self, number: int) -> str | None:
-        """Read the answer to a prompt as text; None if there is none. Raises UsageError."""
-        path = self.get_answer(number)
+    def use_tools(self, number: int, calls: Round, settings: Settings) -> list[str]:
+        """Run a round of tools of a reading, as the bot would, and keep it. Return what a model would be sent.
+
+        Raises:
+            UsageError: there is no such prompt, or the bot would allow no more tools.
+        """
+        rounds = (*self.read_rounds(number), calls)
+        reader = ScriptedReader(rounds)
+        reader.review(self.read_pull(number), Path(self.read_plan().clone), settings)
+        # after the last round of tools, the bot refuses more of them and asks for the report once more
+        if len(reader.chats) <= len(rounds) or not reader.chats[-1].may_use_tools:
+            raise UsageError("No more tools: write the report now.")
+        stored = tuple(
+            tuple(StoredCall(name=call.name, arguments=call.arguments) for call in each) for each in rounds
+        )
+        write_json(self.get_file("calls", number), StoredRounds(rounds=stored))
+        return list_results(reader.chats[-1])
+
+    def read_pairs(self, settings: Settings) -> tuple[int, tuple[ReadPair, ...]]:
+        """Return how many merges could have been in a pair, and each pair with its readings.
+
+        They are checked as the bot checks a model.
+
+        Raises:
+            UsageError: the folder and its key do not belong together, or a prompt has changed.
+        """
+        clone, key = Path(self.read_plan().clone), read_part(self.key, PairKey)
+        return key.eligible, tuple(self._read_pair(pair, clone, settings) for pair in key.pairs)
+
+    def _read_pair(self, pair: KeyedPair, clone: Path, settings: Settings) -> ReadPair:
+        repaired, other = (self.read_pull(merge.prompt) for merge in (pair.repaired, pair.other))
+        if (repaired.number, other.number) != (pair.repaired.number, pair.other.number):
+            raise UsageError(f"{self.key.name} is not the key of {self.path.name}.")
+        return ReadPair(
+            MatchedPair(repaired, other),
+            self._read_answer(pair.repaired.prompt, repaired, clone, settings),
+            self._read_answer(pair.other.prompt, other, clone, settings),
+            Risk(pair.repaired.points, ()),
+            Risk(pair.other.points, ()),
+        )
+
+    def _read_answer(self, number: int, pull: PullRequest, clone: Path, settings: Settings) -> Reading:
+        """Return the reading of a merge by what its reader did and wrote. Raises UsageError."""
+        path, prompt = self.get_file("answers", number), self.get_file("prompts", number)
+        if not path.exists():
+            return Reading(problem="there is no answer")
         try:
-            return path.read_text(encoding="utf-8") if path.exists() else None
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"answers/{path.name} can't be read: {error}.") from error
-
-    def copy_instructions(self) -> None:
-        """Put the instructions for readers into the folder."""
-        text = (_TEXTS / "reader.md").read_text(encoding="utf-8")
-        (self.path / "README.md").write_text(text.replace("DIR", str(self.path.resolve())), encoding="utf-8")
+            reader = ScriptedReader(self.read_rounds(number), path.read_text(encoding="utf-8"))
+            collected = json.loads(prompt.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise UsageError(f"Prompt {number} or its answer can't be read: {error}.") from error
+        reading = reader.review(pull, clone, settings)
+        sent = json.loads(json.dumps(describe_prompt(number, reader.chats[0]))) if reader.chats else None
+        if sent != collected:
+            raise UsageError(
+                f"prompts/{prompt.name} is not what the bot would send now: settings, instructions or the clone "
+                "have changed. Collect again."
+            )
+        return reading
 
 
 def describe_prompt(number: int, chat: Chat) -> dict[str, Any]:
@@ -168,8 +234,3 @@ def describe_prompt(number: int, chat: Chat) -> dict[str, Any]:
         "user": "\n\n".join(part.text for part in chat.turns[0].parts),
         "schema": chat.schema,
     }
-
-
-def hash_prompt(prompt: dict[str, Any]) -> str:
-    """Return a hash of all that a prompt says."""
-    return hashlib.sha256(json.dumps(prompt, sort_keys=True).encode()).hexdigest()

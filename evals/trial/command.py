@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from bot.domain.errors import PrdigestError, UsageError
+from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.day import parse_zone
 from bot.settings import load_settings
@@ -69,10 +69,7 @@ def trial(**options: Any) -> None:
     Use --collect, --pair and --score in turn; evals/trial/README.md has the method. --score exits with 1 if ours
     are preferred in less than 80 %, or have more than 6 false or unsupported statements in 27 pull requests.
     """
-    try:
-        _run_step(_Options(**options))
-    except PrdigestError as error:
-        raise click.ClickException(str(error)) from error
+    _run_step(_Options(**options))
 
 
 def _run_step(options: _Options) -> None:

@@ -16,7 +16,7 @@ from redis import Redis
 
 from bot.adapters.redis.records.feedback import RedisFeedbackStore
 from bot.cli import cli
-from bot.cli.risks.evaluation import risks_group
+from bot.cli.risks import risks_group
 from tests.cli.conftest import Call
 from tests.emulators.claude.server import Failure, Json, Refusal, Step, overview_answer, schema_of, summary_answer
 from tests.emulators.github.store import changed_file, pull
@@ -72,13 +72,13 @@ class TestCommandLine:
         assert (done.returncode, done.stdout, done.stderr) == (2, "", f"Error: No such command 'zzz'.\n{usage}")
 
     def test_a_missing_value_is_told_with_the_usage_of_its_command(self, call_command: Call) -> None:
-        done = call_command("risks", "evaluate", settings={})
+        done = call_command("broke", settings={})
         assert (done.returncode, done.stderr.splitlines()) == (
             2,
             [
-                "Error: Missing option '--clone'.",
-                "Usage: prdigest risks evaluate [OPTIONS]",
-                "Try `prdigest risks evaluate --help`.",
+                "Error: Missing option '--upstream'.",
+                "Usage: prdigest broke [OPTIONS] [TRACE]",
+                "Try `prdigest broke --help`.",
             ],
         )
 

@@ -45,16 +45,17 @@ def claude() -> Iterator[ClaudeEmulator]:
 
 @pytest.fixture
 def evaluate(clone: Path, claude: ClaudeEmulator, tmp_path: Path) -> Callable[..., Any]:
-    """Run ``prdigest risks evaluate --reading``; each test has a store of its own."""
+    """Run ``python -m evals reading ask``, one merge at a time; each test has a store of its own."""
 
     def run(*arguments: str, key: bool = True) -> subprocess.CompletedProcess[str]:
         settings = {
             "ANTHROPIC_BASE_URL": claude.url,
             **({"ANTHROPIC_API_KEY": claude.api_key} if key else {}),
             "PRDIGEST_STATE_DIR": str(tmp_path / "state"),
+            "PRDIGEST_CONCURRENCY": "1",
         }
-        command = ("risks", "evaluate", f"--clone={clone}", *DATES, "--reading", f"--pairs={PAIRS}")
-        done = Caught(*command, *arguments, settings=settings, folder=ROOT).await_end()
+        command = ("reading", "ask", f"--clone={clone}", *DATES, f"--pairs={PAIRS}")
+        done = Caught(*command, *arguments, settings=settings, folder=ROOT, module="evals").await_end()
         assert not claude.problems
         return done
 
@@ -75,7 +76,7 @@ def run_evals(state: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.fixture(scope="module")
 def collected_pairs(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     parent = tmp_path_factory.mktemp("collected")
-    done = run_evals(parent, f"--collect={parent / 'pairs'}", f"--clone={clone}", *DATES, f"--pairs={PAIRS}")
+    done = run_evals(parent, "collect", str(parent / "pairs"), f"--clone={clone}", *DATES, f"--pairs={PAIRS}")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"{PAIRS} pairs, {2 * PAIRS} prompts: ")
     return parent
@@ -190,13 +191,24 @@ class TestWithAKey:
         assert (done.returncode, claude.requests) == (1, [])
         assert "not read, as the limit of $0.00 is reached" in done.stdout
         assert rows(done.stdout)["reading"] == "reading 0 of 0 - - -"
+        # the first reading costs more
+        claude.respond = answering(right)
+        done = evaluate("--max-cost=0.000001")
+        assert (done.returncode, len(claude.requests)) == (1, 1)
+        assert rows(done.stdout)["Not read"].startswith("Not read: 7 merges")
+
+    def test_five_failures_in_a_row_end_it(
+        self, evaluate: Callable[..., subprocess.CompletedProcess[str]], claude: ClaudeEmulator
+    ) -> None:
+        claude.respond = answering(lambda _: {"suspicions": "none"})
+        done = evaluate()
+        assert done.stdout.count("the model's report was not usable\n") == 5
+        assert done.stdout.count("not read, as 5 readings in a row failed\n") == 3
 
     @pytest.mark.parametrize(
         ("arguments", "key", "message"),
         [
-            pytest.param((), False, "Set ANTHROPIC_API_KEY: --reading asks the model.", id="no-key"),
-            pytest.param(("--scores=out.csv",), True, "--scores belongs to the risk list", id="scores"),
-            pytest.param(("--history-from=2025-04-01",), True, "--history-from 2025-04-01 is after", id="history"),
+            pytest.param((), False, "Set ANTHROPIC_API_KEY: a reading asks the model.", id="no-key"),
             pytest.param(
                 ("--since=2025-02-01",), True, "There is no pair from 2025-02-01 to 2025-03-31", id="no-pair"
             ),
@@ -211,11 +223,10 @@ class TestWithAKey:
         key: bool,
     ) -> None:
         done = evaluate(*arguments, key=key)
-        assert (done.returncode, done.stdout) == (2, "")
+        assert (done.returncode, done.stdout) == (1, "")
         assert message in done.stderr
-        assert is_one_sentence(
-            done.stderr.strip().removesuffix("Run `prdigest doctor` for the full list.").strip()
-        )
+        sentence = done.stderr.strip().removeprefix("Error: ")
+        assert is_one_sentence(sentence.removesuffix("Run `prdigest doctor` for the full list.").strip())
 
 
 class TestWithoutAKey:
@@ -263,13 +274,13 @@ class TestWithoutAKey:
         prompts = _read_prompts(folder)
         for prompt in prompts:
             _write_answer(folder, prompt, right(find_number(prompt["user"])))
-        done = evals(f"--score={folder}")
+        done = evals("score", str(folder))
         assert (done.returncode, done.stderr) == (0, "")
         assert rows(done.stdout)["reading"] == "reading 4 of 4, 100 % [51 %, 100 %] 0 1.000"
         # two mistakes: one that the bot would refuse, and one that is missing
         _write_answer(folder, prompts[0], {"suspicions": 7, "recognised": False})
         (folder / "answers" / f"{prompts[1]['prompt']:03}.json").unlink()
-        done = evals(f"--score={folder}")
+        done = evals("score", str(folder))
         assert done.returncode == 1
         assert "the report was refused: Your report was refused: suspicions" in done.stdout
         assert f"#{find_number(prompts[1]['user'])}: there is no answer\n" in done.stdout
@@ -282,21 +293,21 @@ class TestWithoutAKey:
             number = find_number(prompt["user"])
             report = report_bug(number, path="engine/batch.py", quote="def split_all(batch):")
             _write_answer(folder, prompt, report if number in BROKEN else NOTHING)
-        assert rows(evals(f"--score={folder}").stdout)["Confirmed"].startswith("Confirmed findings: 0, 0 ")
+        assert rows(evals("score", str(folder)).stdout)["Confirmed"].startswith("Confirmed findings: 0, 0 ")
         broken = next(each for each in _read_prompts(folder) if find_number(each["user"]) == BROKEN[0])
         used = evals(
-            f"--tool={folder}", str(broken["prompt"]), "find_uses", "split_all", "read_file", '{"path": "no.py"}'
+            "tool", str(folder), str(broken["prompt"]), "find_uses", "split_all", "read_file", '{"path": "no.py"}'
         )
         assert (used.returncode, used.stderr) == (0, "")
         assert "engine/batch.py:1: " in used.stdout
         assert "no.py" in used.stdout
         assert used.stdout.count("<data ") == 2
-        assert rows(evals(f"--score={folder}").stdout)["Confirmed"].startswith("Confirmed findings: 1, 1 ")
+        assert rows(evals("score", str(folder)).stdout)["Confirmed"].startswith("Confirmed findings: 1, 1 ")
 
     def test_tools_have_the_limits_of_the_bot(
         self, folder: Path, evals: Callable[..., subprocess.CompletedProcess[str]]
     ) -> None:
-        call = (f"--tool={folder}", "1", "read_file", "engine/batch.py")
+        call = ("tool", str(folder), "1", "read_file", "engine/batch.py")
         outputs = [evals(*call).stdout for _ in range(4)]
         assert ["No more tools" in each for each in outputs] == [False, False, False, True]
         late = evals(*call)
@@ -312,20 +323,18 @@ class TestWithoutAKey:
             _write_answer(folder, prompt, NOTHING)
         path = folder / "prompts" / "003.json"
         path.write_text(path.read_text().replace("The author says why", "The author knows why"))
-        done = evals(f"--score={folder}")
+        done = evals("score", str(folder))
         assert (done.returncode, done.stdout) == (1, "")
         assert "prompts/003.json is not what the bot would send now" in done.stderr
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            pytest.param(("--score={empty}",), "has no prompts: begin with --collect", id="no-prompts"),
-            pytest.param((), "Give one of --collect DIR, --tool DIR and --score DIR", id="nothing"),
-            pytest.param(("--collect={empty}",), "Name the clone: --clone PATH", id="no-clone"),
-            pytest.param(("--collect={folder}", "--clone={clone}", *DATES), "has prompts already", id="twice"),
-            pytest.param(("--tool={folder}", "99", "find_uses", "x"), "There is no prompt 99", id="no-prompt"),
-            pytest.param(("--tool={folder}", "1", "find_uses"), "a tool and its arguments", id="no-arguments"),
-            pytest.param(("--tool={folder}", "1", "find_uses", "{"), "find_uses are no JSON", id="no-json"),
+            pytest.param(("score", "{empty}"), "has no prompts: begin with collect", id="no-prompts"),
+            pytest.param(("collect", "{folder}", "--clone={clone}", *DATES), "has prompts already", id="twice"),
+            pytest.param(("tool", "{folder}", "99", "find_uses", "x"), "There is no prompt 99", id="no-prompt"),
+            pytest.param(("tool", "{folder}", "1", "find_uses"), "a tool and its arguments", id="no-arguments"),
+            pytest.param(("tool", "{folder}", "1", "find_uses", "{"), "find_uses are no JSON", id="no-json"),
         ],
     )
     def test_what_can_not_be_done_is_one_sentence(

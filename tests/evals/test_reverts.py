@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from evals.__main__ import main
-from evals.reverts import HISTORY, LABELS
 
+HISTORY, LABELS = "history-2025.jsonl.gz", "labels-2025.csv"
 TITLES = ["Count once", 'Revert "Count once"', "Use a pool", "Undo the pool", "Cache", "Fix a crash since #5"]
 
 
@@ -20,6 +20,7 @@ def pack(folder: Path, *labels: str, titles: list[str] = TITLES) -> Path:
         {
             "number": at,
             "title": title,
+            "author": "Ada",
             "merged_at": f"2025-03-01T00:00:0{at}+00:00",
             "sha": f"{at:040x}",
             "files": [],
@@ -61,7 +62,7 @@ def test_a_pair_that_is_none_fails(tmp_path: Path) -> None:
 def test_a_folder_without_a_pack_is_named(tmp_path: Path, missing: str) -> None:
     (pack(tmp_path) / missing).unlink()
     ended = run(tmp_path)
-    assert f"{tmp_path} is no data pack: it needs {HISTORY} and {LABELS}." in ended.output
+    assert f"{tmp_path / missing} is not there: give the folder of the record." in ended.output
     assert ended.exit_code == 1
 
 

@@ -11,21 +11,32 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bot.adapters.git.clone import GitClone
-from bot.domain.evaluation.labels import EvaluationWindow, LabelledOutcome, build_cases
-from bot.domain.evaluation.measurement import Measurement
+from bot.domain.evaluation.window import EvaluationWindow
 from bot.domain.history.revert_index import RevertIndex
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
-from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES
+from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, get_default_classes
 from bot.domain.risk.assessment import RULES_VERSION, assess_pull_request
-from bot.services.history.clone_history import read_clone_history
 from bot.services.history.merge_timeline import build_past
-from evals.pack import LABELS, REPOSITORY, read_history, read_outcomes, read_pulls
+from evals.merges import (
+    HARMED,
+    REPAIRED,
+    REPOSITORY,
+    REVERTED,
+    LabelledOutcome,
+    build_cases,
+    read_clone,
+    read_labels,
+    read_outcomes,
+    read_pack,
+    read_pulls,
+)
+from evals.ranking import Measurement
 from tests.helpers.builders import SHARED, needs_shared
 from tests.helpers.clones import Builder, building, needs_git
 
 PACK = SHARED / "risk"
 ZONE = ZoneInfo("America/Los_Angeles")
-WINDOW = EvaluationWindow(dt.date(2025, 10, 1), dt.date(2025, 12, 31), ZONE)
+WINDOW = EvaluationWindow(dt.date(2025, 10, 1), dt.date(2025, 12, 31))
 # how many pull requests become a clone
 REPLAYED = 600
 
@@ -39,7 +50,7 @@ def everything() -> tuple[PullRequest, ...]:
 
 @pytest.fixture(scope="module")
 def outcomes() -> dict[int, LabelledOutcome]:
-    return read_outcomes(PACK)
+    return read_outcomes(read_labels(PACK))
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +60,7 @@ def pulls(everything: tuple[PullRequest, ...]) -> list[PullRequest]:
 
 @pytest.fixture(scope="module")
 def measurement(outcomes: dict[int, LabelledOutcome], pulls: list[PullRequest]) -> Measurement:
-    return Measurement(build_cases(pulls, outcomes, ZONE), LABELS, 0)
+    return Measurement(build_cases(pulls, outcomes, ZONE), (REVERTED, HARMED, REPAIRED), 0)
 
 
 class TestPublishedFigures:
@@ -90,7 +101,7 @@ class TestPublishedFigures:
             "random": [0] * len(pulls),
             "oracle": [pull.number in outcomes for pull in pulls],
         }
-        row = measurement.measure_ranking(ranking, every[ranking]).get_row(label)
+        row = measurement.measure_ranking(ranking, every[ranking]).rows[label]
         measured_figures = (row.auc_all, row.auc.value, row.precision.value)
         assert [round(each, 3) for each in measured_figures] == list(figures[:3])
         assert round(row.recall.value, 2) == pytest.approx(figures[3], abs=0.0051)
@@ -100,7 +111,7 @@ class TestPublishedFigures:
     ) -> None:
         added = measurement.measure_ranking("lines added", [pull.additions for pull in pulls])
         changed = measurement.measure_ranking("files changed", [pull.changed_files for pull in pulls])
-        precisions = [round(each.get_row("Y").average_precision.value, 3) for each in (added, changed)]
+        precisions = [round(each.rows["Y"].average_precision.value, 3) for each in (added, changed)]
         assert precisions == [0.198, 0.136]
 
 
@@ -124,12 +135,12 @@ class TestRules:
         *,
         by_titles: bool,
     ) -> None:
-        past = read_history(PACK, by_titles=by_titles).past
+        past = read_pack(PACK, by_titles=by_titles).past
         ranking = measurement.measure_ranking(
             "rules", [assess_pull_request(pull, DEFAULT_PATH_CLASSES, past).points for pull in pulls]
         )
         measured_figures = {
-            label: (round(ranking.get_row(label).auc.value, 3), round(ranking.get_row(label).precision.value, 3))
+            label: (round(ranking.rows[label].auc.value, 3), round(ranking.rows[label].precision.value, 3))
             for label in figures
         }
         assert measured_figures == figures
@@ -142,9 +153,11 @@ def test_a_clone_gives_the_scores_of_the_record(everything: tuple[PullRequest, .
     first = everything[:REPLAYED]
     with building(tmp_path / "clone") as builder:
         Replay(builder, first).write()
-    window = EvaluationWindow(dt.date(2025, 3, 1), dt.date(2025, 3, 31), ZONE)
+    window = EvaluationWindow(dt.date(2025, 3, 1), dt.date(2025, 3, 31))
     clone = GitClone(tmp_path / "clone")
-    history = read_clone_history(clone, REPOSITORY, window, dt.date(2025, 3, 1), lambda done, total: None)
+    history = read_clone(
+        clone, REPOSITORY, window, lambda done, total: None, get_default_classes, dt.date(2025, 3, 1)
+    )
     assert [facts(pull) for pull in history.pulls] == [facts(pull) for pull in first]
     past = build_past(RevertIndex(first), DEFAULT_PATH_CLASSES)
     assert [assess_pull_request(pull, DEFAULT_PATH_CLASSES, history.past) for pull in history.pulls] == [

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from bot.adapters.git.clone import GitClone
-from bot.adapters.git.clone_changes import CloneChanges
-from bot.adapters.git.clone_reader import CloneReader
 from bot.adapters.git.clone_trees import GitCloneTrees, open_clone_trees
 from bot.adapters.git.mirror import GitMirror, MirrorLimits, is_own_address
 from bot.adapters.git.mirror_files import GitMirrorFiles
@@ -14,8 +12,6 @@ from bot.adapters.git.mirror_search import GitMirrorSearch
 from bot.adapters.git.working_tree import find_head, read_working_tree
 
 __all__ = [
-    "CloneChanges",
-    "CloneReader",
     "GitClone",
     "GitCloneTrees",
     "GitMirror",

@@ -20,7 +20,7 @@ from bot.domain.history.commits import Commit
 from bot.domain.pull_requests.models import Repository
 from bot.domain.source.trees import LineCommit
 from bot.domain.text.strings import collapse_lines, quote_input, truncate_text
-from bot.ports.source.clone import CloneFacts
+from bot.ports.source.clone_trees import CloneFacts
 
 _DIFF_OPTIONS = (
     "-z",

@@ -15,7 +15,7 @@ from bot.domain.errors import PrdigestError
 from bot.domain.source.models import SourceFile
 from bot.domain.source.revisions import is_tag
 from bot.domain.source.trees import BlobVersion, LineCommit, TreeCommit
-from bot.ports.source.clone import CloneFacts
+from bot.ports.source.clone_trees import CloneFacts
 
 _HASH = re.compile(r"[0-9a-f]{7,64}", re.A)
 # a file that is missing ends the list of changes; more of them are a partial clone, where renames can't be seen

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import IO
 
-from bot.adapters.git.mirror_reader import RepositoryReader, build_revision, encode_path
+from bot.adapters.git.mirror_reader import MirrorReader, build_revision, encode_path
 from bot.adapters.git.processes import GitFailure
 from bot.adapters.records.source_files import build_source_file, find_type_problem
 from bot.domain.errors import SourceUnavailable
@@ -41,7 +41,7 @@ class _TreeEntry:
 class GitMirrorFiles:
     """:class:`bot.ports.SourceFiles` from the mirrors that a reader reads."""
 
-    def __init__(self, reader: RepositoryReader) -> None:
+    def __init__(self, reader: MirrorReader) -> None:
         self._reader = reader
 
     def read_files(

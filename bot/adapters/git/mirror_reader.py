@@ -5,9 +5,8 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
 
 from bot.adapters.git.commands import build_command, build_isolated_environment
 from bot.adapters.git.mirror_folder import MirrorFolder
@@ -22,15 +21,6 @@ log = logging.getLogger(__name__)
 _WHOLE_HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 # what git says of a commit that it does not have
 UNKNOWN_COMMIT = ("Not a valid object name", "unable to resolve revision", "bad revision", "unknown revision")
-
-
-class RepositoryReader(Protocol):
-    """Something that runs commands of git in a repository: in a mirror of it, or in a clone."""
-
-    def open_command(
-        self, repository: Repository, *arguments: str | bytes, lines: bytes = b""
-    ) -> AbstractContextManager[GitProcess]:
-        """Start a command. Raises SourceUnavailable, also in place of the GitFailure that the block raises."""
 
 
 class MirrorReader:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from bot.adapters.git.mirror_reader import RepositoryReader, build_revision, encode_path
+from bot.adapters.git.mirror_reader import MirrorReader, build_revision, encode_path
 from bot.adapters.git.processes import GitFailure, GitProcess, GitTimeout
 from bot.adapters.records.cleaning import clean_code, clean_hash, clean_path, clean_title
 from bot.domain.errors import UsageError
@@ -28,7 +28,7 @@ _ELLIPSIS = "…"
 class GitMirrorSearch:
     """:class:`bot.ports.SourceSearch` over the mirrors that a reader reads."""
 
-    def __init__(self, reader: RepositoryReader) -> None:
+    def __init__(self, reader: MirrorReader) -> None:
         self._reader = reader
 
     def find_uses(self, repository: Repository, commit: str, name: str, limit: int) -> SourceUses:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 import click
 
@@ -54,7 +53,7 @@ def contract_command(
     Python names, signatures, variables, flags, configuration fields, endpoints, metrics, wire formats, ops, entry
     points and dependencies. Both versions of each changed file are compared; no model is asked.
     """
-    dates = parse_dates(since, until, ZoneInfo("UTC"))
+    dates = parse_dates(since, until)
     if clone is None:
         raise UsageError("No clone: pass --clone with the folder of a git clone of the repository.")
     settings = load_settings()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 import click
 
@@ -25,7 +23,6 @@ from bot.render.touches import evaluation as render
 from bot.services.touches.clones.evaluation import ReplayClones, ReplayOptions, evaluate_touches
 from bot.services.touches.clones.windows import PinChange, parse_windows
 
-_UTC = ZoneInfo(str(UTC))
 _AUTO = "auto"
 # bytes of a list of windows or of truth
 _MAX_LIST = 20_000_000
@@ -105,7 +102,7 @@ def evaluate_command(
     three plain lists: by changed files that the downstream imports, by changed lines, and by chance. The verdict
     at the end says whether the rules are better than the first of them.
     """
-    dates = parse_dates(since, until, _UTC)
+    dates = parse_dates(since, until)
     check_writable(out)
     clones = ReplayClones(
         upstream,

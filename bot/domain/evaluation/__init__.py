@@ -1,1 +1,1 @@
-"""The evaluation of a ranking of merged pull requests: figures, their intervals, and the verdict."""
+"""The evaluation of hits on the past of two clones: figures, their intervals, and the verdict."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from statistics import median
 
 from bot.domain.evaluation.bootstrap import Estimate
-from bot.domain.evaluation.labels import EvaluationWindow
 from bot.domain.evaluation.touch_cases import STRUCTURAL_KINDS, TouchCase, TouchTruth, WindowSummary
 from bot.domain.evaluation.touch_metrics import TouchMeasurement, TouchRanking
+from bot.domain.evaluation.window import EvaluationWindow
 from bot.domain.touches.models import TouchLevel
 
 RULES, IMPORTED, LINES, CHANCE = "rules", "a changed file is imported", "lines changed", "chance"

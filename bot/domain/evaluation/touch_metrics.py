@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bot.domain.evaluation.bootstrap import DEFAULT_DRAWS, Estimate, build_estimate, draw_samples
-from bot.domain.evaluation.ranking_metrics import LabelledOrder, RankingOrder
+from bot.domain.evaluation.ranking_metrics import LabelledOrder, RankingOrder, compute_rate
 
 # the share of merges that somebody would read first
 TOP_SHARE = 0.1
@@ -82,7 +82,7 @@ class TouchMeasurement:
         """Return the sum of ``parts`` as a share of that of ``wholes``, both by window."""
 
         def compute_share(weights: Sequence[int]) -> float:
-            return _divide(_weigh(weights, parts), _weigh(weights, wholes))
+            return compute_rate(_weigh(weights, parts), _weigh(weights, wholes))
 
         return build_estimate(compute_share(self._once), map(compute_share, self._draws))
 
@@ -98,7 +98,7 @@ class TouchMeasurement:
     def _prepare(self, scores: Sequence[float]) -> Callable[[Sequence[int]], dict[str, float]]:
         """Return the function that gives all figures for the weights of the windows."""
         order = RankingOrder(self._windows, scores)
-        labelled = LabelledOrder(order, self._positives, self._count)
+        labelled = LabelledOrder(order, self._positives)
         parts = [_measure_window(*each) for each in self._split(scores)]
         tops = _sum_positives(self._windows, share_top(scores), self._positives, self._count)
 
@@ -108,11 +108,11 @@ class TouchMeasurement:
             precisions = [part.precision if part.positives else 0.0 for part in parts]
             pairs = _weigh(weights, [part.pairs for part in parts])
             return {
-                "auc": labelled.compute_figures(weights, order.accumulate_weights(weights)).auc,
-                "auc_within": _divide(_weigh(weights, [part.won for part in parts]), pairs),
-                "mean_precision": _divide(_weigh(named, precisions), sum(named)),
-                "top": _divide(_weigh(weights, tops), positives),
-                "top_within": _divide(_weigh(weights, [part.top for part in parts]), positives),
+                "auc": labelled.compute_auc(weights, order.accumulate_weights(weights)),
+                "auc_within": compute_rate(_weigh(weights, [part.won for part in parts]), pairs),
+                "mean_precision": compute_rate(_weigh(named, precisions), sum(named)),
+                "top": compute_rate(_weigh(weights, tops), positives),
+                "top_within": compute_rate(_weigh(weights, [part.top for part in parts]), positives),
             }
 
         return compute
@@ -145,10 +145,11 @@ def _measure_window(scores: Sequence[float], positives: Sequence[bool]) -> _Wind
     if not count:
         return _WindowFigures()
     order = RankingOrder([0] * len(scores), scores)
-    figures = LabelledOrder(order, positives, 1).compute_figures((1,), order.accumulate_weights((1,)))
+    labelled, totals = LabelledOrder(order, positives), order.accumulate_weights((1,))
     pairs = count * (len(scores) - count)
     top = sum(share for share, positive in zip(share_top(scores), positives, strict=True) if positive)
-    return _WindowFigures(figures.auc * pairs if pairs else 0.0, pairs, figures.average_precision, top, count)
+    won = labelled.compute_auc((1,), totals) * pairs if pairs else 0.0
+    return _WindowFigures(won, pairs, labelled.compute_average_precision((1,), totals), top, count)
 
 
 def _sum_positives(
@@ -163,7 +164,3 @@ def _sum_positives(
 
 def _weigh(weights: Sequence[int], values: Sequence[float]) -> float:
     return sum(weight * value for weight, value in zip(weights, values, strict=True) if weight)
-
-
-def _divide(part: float, whole: float) -> float:
-    return part / whole if whole else math.nan

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from bot.domain.pull_requests.models import Repository
 from bot.domain.source.models import SourceFile
 from bot.domain.source.trees import BlobVersion, LineCommit, TreeCommit
-from bot.ports.source.clone import CloneFacts
+
+
+@dataclass(frozen=True, slots=True)
+class CloneFacts:
+    """Facts about a clone: the branch that is read, and the repository on GitHub if it was cloned from there."""
+
+    branch: str
+    repository: Repository | None
+    is_shallow: bool
 
 
 class CloneTrees(Protocol):

@@ -1,1 +1,1 @@
-"""Risk lists, their score and their evaluation."""
+"""Risk lists and their score."""

@@ -1,8 +1,4 @@
-"""What people read in the list of risky changes and in its score.
-
-The head, the headings and the notes of the evaluation stand in evaluation.py, because each explains the figures of
-the table in which it stands, and only who measures the rules reads them, in a terminal.
-"""
+"""What people read in the list of risky changes and in its score."""
 
 from __future__ import annotations
 

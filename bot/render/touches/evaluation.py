@@ -13,7 +13,7 @@ from bot.domain.evaluation.bootstrap import Estimate
 from bot.domain.evaluation.touch_evaluation import TouchEvaluation
 from bot.domain.text.strings import collapse_lines, format_count
 from bot.domain.touches.models import TouchLevel
-from bot.render.risk.evaluation import align_columns, replace_non_ascii, replace_undefined
+from bot.render.plain_table import align_columns, replace_non_ascii, replace_undefined
 
 _LEVELS = {
     TouchLevel.BREAKS: "breaks",

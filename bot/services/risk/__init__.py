@@ -1,1 +1,1 @@
-"""Risk lists, their evaluation and their track record."""
+"""Risk lists and their track record."""

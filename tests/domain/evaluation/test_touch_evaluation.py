@@ -6,18 +6,17 @@ import datetime as dt
 import math
 from dataclasses import replace
 from functools import cache
-from zoneinfo import ZoneInfo
 
 import pytest
 
 from bot.domain.evaluation.bootstrap import Estimate
-from bot.domain.evaluation.labels import EvaluationWindow
 from bot.domain.evaluation.touch_cases import TouchCase, TouchTruth, WindowSummary
 from bot.domain.evaluation.touch_evaluation import TouchEvaluation, evaluate_cases, judge_gain
+from bot.domain.evaluation.window import EvaluationWindow
 from bot.domain.touches.models import TouchLevel
 from bot.render.touches.evaluation import format_touch_table
 
-DATES = EvaluationWindow(dt.date(2026, 1, 1), dt.date(2026, 1, 10), ZoneInfo("UTC"))
+DATES = EvaluationWindow(dt.date(2026, 1, 1), dt.date(2026, 1, 10))
 SUMMARIES = [WindowSummary("one", "a" * 40, 3, 100, 80, 8), WindowSummary("two", "b" * 40, 2, 100, 80, 0)]
 CASES = (
     TouchCase(1, DATES.since, 0, 10, 1, TouchLevel.BREAKS, 0.9, "x", "y", 4, 1),

@@ -9,7 +9,7 @@ from bot.domain.contract.extraction import MergeFacts, extract_contract
 from bot.domain.contract.models import MergeContract
 from bot.domain.contract.python.python_changes import OutlineReader
 from bot.domain.errors import UsageError
-from bot.domain.evaluation.labels import EvaluationWindow
+from bot.domain.evaluation.window import EvaluationWindow
 from bot.domain.history.commits import Commit, sort_commits
 from bot.domain.history.revert_index import RevertIndex
 from bot.domain.history.reverts import Revert, select_standing

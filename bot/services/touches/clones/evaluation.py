@@ -12,9 +12,9 @@ from pathlib import Path
 from bot.domain.errors import UsageError
 from bot.domain.evaluation.adaptations import NamingCommit, mine_truth
 from bot.domain.evaluation.imported_files import detect_packages
-from bot.domain.evaluation.labels import EvaluationWindow
 from bot.domain.evaluation.touch_cases import TouchTruth
 from bot.domain.evaluation.touch_evaluation import TouchEvaluation, evaluate_cases
+from bot.domain.evaluation.window import EvaluationWindow
 from bot.domain.pull_requests.models import Repository
 from bot.ports.source.clone_trees import CloneTrees, TreesOpener
 from bot.services.operations.worker_threads import iterate_results

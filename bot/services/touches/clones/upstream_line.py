@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from bot.domain.contract.models import FileVersions
-from bot.domain.evaluation.labels import EvaluationWindow
+from bot.domain.evaluation.window import EvaluationWindow
 from bot.domain.history.commits import Commit, detect_reference, detect_repository, parse_merge_message
 from bot.domain.pull_requests.models import Repository
 from bot.domain.source.models import SourceFile

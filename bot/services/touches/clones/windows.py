@@ -12,7 +12,7 @@ from datetime import UTC, datetime, time, timedelta
 from itertools import pairwise
 
 from bot.domain.errors import UsageError
-from bot.domain.evaluation.labels import EvaluationWindow
+from bot.domain.evaluation.window import EvaluationWindow
 from bot.domain.source.models import SourceFile
 from bot.domain.source.revisions import find_hashes
 from bot.domain.source.trees import LineCommit, TreeCommit
@@ -60,7 +60,7 @@ def list_weekly_windows(lines: Lines, dates: EvaluationWindow, others: Iterable[
     """
     windows, gone = [], set(others)
     for begin, end in _divide_weeks(dates):
-        week = EvaluationWindow(begin, end, dates.zone)
+        week = EvaluationWindow(begin, end)
         merges = tuple(commit.sha for commit in select_dates(lines.upstream, week) if commit.sha not in gone)
         before = find_before(lines.upstream, week.start)
         downstream = find_before(lines.downstream, week.start)

@@ -12,15 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.evaluation.labels import Case
-from bot.domain.evaluation.measurement import Measurement, compute_roc_auc
-from bot.domain.evaluation.ranking_metrics import (
-    TOP_SIZE,
-    LabelledOrder,
-    RankingFigures,
-    RankingOrder,
-    select_tops,
-)
+from bot.domain.evaluation.ranking_metrics import LabelledOrder, RankingOrder
+from evals.merges import Case
+from evals.ranking import TOP_SIZE, Measurement, compute_roc_auc, select_tops
 
 # day, score, whether something happened
 Row = tuple[int, float, bool]
@@ -33,11 +27,15 @@ def order_of(cases: list[Row]) -> RankingOrder:
     return RankingOrder([day for day, _, _ in cases], [score for _, score, _ in cases])
 
 
-def compute_figures(cases: list[Row], weights: list[int]) -> RankingFigures:
+def compute_figures(cases: list[Row], weights: list[int]) -> tuple[float, float]:
+    """AUC and average precision."""
     order = order_of(cases)
-    return LabelledOrder(order, [positive for _, _, positive in cases], 4).compute_figures(
-        weights, order.accumulate_weights(weights)
-    )
+    labelled, totals = LabelledOrder(order, list_positives(cases)), order.accumulate_weights(weights)
+    return labelled.compute_auc(weights, totals), labelled.compute_average_precision(weights, totals)
+
+
+def list_positives(cases: list[Row]) -> list[bool]:
+    return [positive for _, _, positive in cases]
 
 
 def by_pairs(cases: list[Row]) -> float:
@@ -85,19 +83,19 @@ def same(one: float, other: float) -> bool:
 @given(rows, weighting)
 def test_the_auc_is_the_share_of_pairs_in_order(cases: list[Row], weights: list[int]) -> None:
     repeated = [case for case in cases for _ in range(weights[case[0]])]
-    assert same(compute_figures(cases, weights).auc, by_pairs(repeated))
+    assert same(compute_figures(cases, weights)[0], by_pairs(repeated))
     assert same(compute_roc_auc([score for _, score, _ in cases], [case[2] for case in cases]), by_pairs(cases))
 
 
 @given(rows, weighting)
 def test_average_precision_is_that_of_thresholds(cases: list[Row], weights: list[int]) -> None:
     repeated = [case for case in cases for _ in range(weights[case[0]])]
-    assert same(compute_figures(cases, weights).average_precision, by_thresholds(repeated))
+    assert same(compute_figures(cases, weights)[1], by_thresholds(repeated))
 
 
 @given(few.filter(lambda cases: all(sum(each[0] == day for each in cases) <= 6 for day in (0, 1))))
 def test_the_top_of_a_day_is_the_mean_over_the_orders_of_ties(cases: list[Row]) -> None:
-    tops = select_tops(order_of(cases), [positive for _, _, positive in cases], 2)
+    tops = select_tops(order_of(cases), list_positives(cases), 2)
     slots, hits = by_orders(cases)
     assert sum(tops.slots) == slots
     assert sum(tops.hits) == pytest.approx(hits)
@@ -106,31 +104,28 @@ def test_the_top_of_a_day_is_the_mean_over_the_orders_of_ties(cases: list[Row]) 
 @given(rows, weighting, st.sampled_from([-1.0, 0.0, 0.2, 2.0, 3.0]))
 def test_below_a_least_score_nothing_has_a_place(cases: list[Row], weights: list[int], least: float) -> None:
     above = [case for case in cases if case[1] >= least]
-    tops = select_tops(order_of(cases), [positive for _, _, positive in cases], 4, least)
-    alone = select_tops(order_of(above), [positive for _, _, positive in above], 4)
+    tops = select_tops(order_of(cases), list_positives(cases), 4, least)
+    alone = select_tops(order_of(above), list_positives(above), 4)
     assert (tops.slots, tops.hits) == (alone.slots, alone.hits)
     assert same(tops.compute_precision(weights), alone.compute_precision(weights))
 
 
 @given(rows, weighting)
 def test_days_count_as_often_as_they_weigh(cases: list[Row], weights: list[int]) -> None:
-    figures, tops = (
-        compute_figures(cases, weights),
-        select_tops(order_of(cases), [positive for _, _, positive in cases], 4),
-    )
+    tops = select_tops(order_of(cases), list_positives(cases), 4)
     slots = sum(weight * each for weight, each in zip(weights, tops.slots, strict=True))
     hits = sum(weight * each for weight, each in zip(weights, tops.hits, strict=True))
     positives = sum(weights[day] for day, _, positive in cases if positive)
-    assert same(figures.precision, hits / slots if slots else math.nan)
-    assert same(figures.recall, hits / positives if positives else math.nan)
+    assert same(tops.compute_precision(weights), hits / slots if slots else math.nan)
+    assert same(tops.compute_recall(weights), hits / positives if positives else math.nan)
 
 
 @given(rows)
 def test_a_random_order_is_one_in_which_all_are_equal(cases: list[Row]) -> None:
     equal = [(day, 0.0, positive) for day, _, positive in cases]
-    figures, positives = compute_figures(equal, [1] * 4), sum(positive for _, _, positive in cases)
-    assert same(figures.auc, 0.5 if 0 < positives < len(cases) else math.nan)
-    assert same(figures.average_precision, positives / len(cases) if positives else math.nan)
+    (auc, average_precision), positives = compute_figures(equal, [1] * 4), sum(list_positives(cases))
+    assert same(auc, 0.5 if 0 < positives < len(cases) else math.nan)
+    assert same(average_precision, positives / len(cases) if positives else math.nan)
 
 
 FIRST, SECOND = dt.date(2025, 3, 1), dt.date(2025, 3, 2)
@@ -148,7 +143,7 @@ CASES = [
 class TestMeasurement:
     def test_what_was_known_counts_in_the_auc_of_all_alone(self) -> None:
         measurement = Measurement(CASES, ("R",), 20)
-        row = measurement.measure_ranking("any", [1, 2, 0, 3, 0, 0]).get_row("R")
+        row = measurement.measure_ranking("any", [1, 2, 0, 3, 0, 0]).rows["R"]
         assert (measurement.count_positives("R"), measurement.count_positives("R", include_known=True)) == (1, 2)
         assert measurement.days == 2
         assert row.auc.value == pytest.approx(3 / 4)
@@ -166,18 +161,18 @@ class TestMeasurement:
             measurement.measure_ranking("one", [1, 2, 0, 3, 0, 0]),
             measurement.measure_ranking("other", [1, 2, 0, 3, 0, 0]),
         )
-        difference = measurement.compare_rankings(one, other, "R")
+        difference = one.aucs["R"].compare(other.aucs["R"])
         assert (difference.value, difference.low, difference.high) == (0.0, 0.0, 0.0)
 
     def test_without_positives_nothing_is_known(self) -> None:
         measurement = Measurement([Case(FIRST, frozenset())], ("R",), 5)
-        row = measurement.measure_ranking("any", [1]).get_row("R")
+        row = measurement.measure_ranking("any", [1]).rows["R"]
         assert math.isnan(row.auc.value)
         assert not row.auc.is_defined
         assert row.precision.value == 0.0
 
     def test_without_open_cases_nothing_is_known(self) -> None:
         measurement = Measurement([Case(FIRST, R, is_known=True)], ("R",), 5)
-        row = measurement.measure_ranking("any", [1]).get_row("R")
+        row = measurement.measure_ranking("any", [1]).rows["R"]
         assert (measurement.days, row.auc.is_defined) == (0, False)
         assert all(map(math.isnan, (row.auc_all, row.auc.value, row.precision.value)))

@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.evaluation.labels import EvaluationWindow
+from bot.domain.evaluation.window import EvaluationWindow
 from bot.domain.history.commits import Commit
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES
 from bot.domain.risk.assessment import assess_pull_request
-from bot.services.history.clone_history import read_clone_history
-from tests.services.risk.listed_clone import FIRST, ZONE, Listed, commit
+from bot.ports.source.clone_trees import CloneFacts
+from evals.merges import MergeHistory, build_history
+from tests.evals.commits import commit
+from tests.helpers.builders import REPOSITORY
 
 DAY = dt.timedelta(days=1)
 
@@ -72,19 +74,19 @@ class TestStrictness:
     def test_a_score_is_that_of_a_past_that_ends_before_it(self, commits: list[Commit]) -> None:
         commits = [commit("Always (#99)", -1), *commits]
         scores_by_number = self.scores(commits)
-        window = EvaluationWindow(FIRST, dt.date(2026, 12, 31), ZONE)
-        history = read_clone_history(Listed(commits), None, window, dt.date(2024, 1, 1), lambda done, total: None)
-        for pull in history.pulls:
-            earlier = [each for each in commits if each.committed_at < pull.merge_time]
-            past = read_clone_history(
-                Listed(earlier), None, window, dt.date(2024, 1, 1), lambda done, total: None
-            ).past
+        for pull in self.build(commits).pulls:
+            past = self.build([each for each in commits if each.committed_at < pull.merge_time]).past
             assert (
                 scores_by_number.get(pull.number) == assess_pull_request(pull, DEFAULT_PATH_CLASSES, past).points
             )
 
+    def build(self, commits: list[Commit]) -> MergeHistory:
+        window = EvaluationWindow(dt.date(2024, 1, 1), dt.date(2027, 12, 31))
+        return build_history(CloneFacts("main", REPOSITORY, is_shallow=False), commits, None, window, window.since)
+
     def scores(self, commits: list[Commit]) -> dict[int, float]:
-        window = EvaluationWindow(dt.date(2024, 1, 1), dt.date(2027, 12, 31), ZONE)
-        history = read_clone_history(Listed(commits), None, window, dt.date(2024, 1, 1), lambda done, total: None)
-        past, pulls = history.past, history.pulls
-        return {pull.number: assess_pull_request(pull, DEFAULT_PATH_CLASSES, past).points for pull in pulls}
+        history = self.build(commits)
+        return {
+            pull.number: assess_pull_request(pull, DEFAULT_PATH_CLASSES, history.past).points
+            for pull in history.pulls
+        }

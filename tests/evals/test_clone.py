@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.git import CloneChanges, CloneReader, GitClone, GitMirrorFiles, GitMirrorSearch
+from bot.adapters.git import GitClone, GitMirrorFiles, GitMirrorSearch
 from bot.domain.errors import SourceUnavailable
 from bot.domain.history.commits import sort_commits
 from bot.domain.pull_requests.diff import MAX_PATCH_LINES, DiffSide, split_hunks
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.source.models import SourceProblem
+from evals.reading.clone import CloneReader, load_files
 from tests.helpers.clones import ENVIRONMENT, ODD, Builder, building, git, lines, needs_git
 
 pytestmark = needs_git
@@ -83,8 +84,8 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def merges(clone: Path) -> dict[int, PullRequest]:
     commits = GitClone(clone).iterate_commits(datetime(1980, 1, 1, tzinfo=UTC), lambda _done, _all: None)
     listed = sort_commits(list(commits), ENGINE, "main").pulls
-    load = CloneChanges(CloneReader(clone)).load_files
-    return {pull.number: load(pull) for pull in listed}
+    reader = CloneReader(clone)
+    return {pull.number: load_files(reader, pull) for pull in listed}
 
 
 def patches(pull: PullRequest) -> dict[str, str | None]:
@@ -140,12 +141,11 @@ class TestPatches:
 
     @pytest.mark.slow
     def test_a_commit_that_is_not_there(self, clone: Path, merges: dict[int, PullRequest]) -> None:
-        load = CloneChanges(CloneReader(clone)).load_files
         for commit, words in (("0" * 40, "does not have that commit"), ("HEAD", "without its whole hash")):
             with pytest.raises(SourceUnavailable, match=words):
-                load(replace(merges[2], merge_commit=commit))
+                load_files(CloneReader(clone), replace(merges[2], merge_commit=commit))
         with pytest.raises(SourceUnavailable, match="can't be read"):
-            CloneChanges(CloneReader(clone / "nowhere")).load_files(merges[2])
+            load_files(CloneReader(clone / "nowhere"), merges[2])
 
 
 class TestFilesAndSearch:

@@ -8,9 +8,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.domain.evaluation.labels import NO_LABELS, EvaluationWindow, LabelledOutcome, build_cases, label_outcomes
 from bot.domain.history.repairs import Repair
 from bot.domain.history.reverts import Revert
+from evals.merges import NO_LABELS, LabelledOutcome, build_cases, label_outcomes
 from tests.helpers.builders import pull
 
 ZONE = ZoneInfo("America/Los_Angeles")
@@ -51,22 +51,6 @@ def test_known_is_what_happened_before_nine_on_the_next_day(
 def test_what_has_no_time_is_not_known(outcomes: dict[int, LabelledOutcome]) -> None:
     (case,) = build_cases([pull(1, merged_at=NOON)], outcomes, ZONE)
     assert not case.is_known
-
-
-@pytest.mark.parametrize(
-    ("merged", "is_in"),
-    [
-        ("2025-02-28T23:59:59", False),
-        ("2025-03-01T00:00", True),
-        ("2025-03-02T23:59:59", True),
-        ("2025-03-03T00:00", False),
-    ],
-)
-def test_a_window_is_of_dates_in_utc(merged: str, is_in: bool) -> None:
-    window = EvaluationWindow(dt.date(2025, 3, 1), dt.date(2025, 3, 2), ZONE)
-    assert (_utc(merged) in window) is is_in
-    assert (_utc(merged).astimezone(ZONE) in window) is is_in
-    assert window.start == _utc("2025-03-01T00:00")
 
 
 def _utc(text: str) -> datetime:

@@ -11,18 +11,20 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.domain.evaluation.labels import HARM_LABEL, REVERTED_LABEL, EvaluationWindow, LabelledOutcome
-from bot.domain.evaluation.pairs import MatchedPair, MergeRecord, PairChoice, PairRule, match_pairs, shuffle_merges
+from bot.domain.evaluation.window import EvaluationWindow
 from bot.domain.history.file_history import FileHistory
 from bot.domain.history.relands import Attempt, Reland
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES
+from evals.merges import HARMED, REVERTED, LabelledOutcome, MergeHistory, MergeSource
+from evals.reading.pairs import MatchedPair, PairChoice, match_pairs, shuffle_merges
 from tests.helpers.builders import changed_file, pull
 
 BEGIN = datetime(2025, 3, 3, 12, tzinfo=UTC)
-WINDOW = EvaluationWindow(dt.date(2025, 1, 1), dt.date(2025, 6, 30), ZoneInfo("UTC"))
+WINDOW = EvaluationWindow(dt.date(2025, 1, 1), dt.date(2025, 6, 30))
+ZONE = ZoneInfo("UTC")
+SOURCE = MergeSource("octo/engine", "main", WINDOW.since)
 LAST = datetime(2026, 1, 1, tzinfo=UTC)
-FIVE = PairRule(5)
 PLAIN = (("engine/run.py", 100),)
 
 
@@ -32,20 +34,22 @@ def merge(number: int, *files: tuple[str, int], days: float = 0.0, **fields: Any
 
 
 def label_repair(at: PullRequest, *, after: timedelta = timedelta(days=3)) -> dict[int, LabelledOutcome]:
-    labels = frozenset({HARM_LABEL, REVERTED_LABEL})
+    labels = frozenset({HARMED, REVERTED})
     return {at.number: LabelledOutcome(labels, at.merge_time + after)}
 
 
 def choose(
     pulls: list[PullRequest],
     outcomes: Mapping[int, LabelledOutcome],
-    rule: PairRule = FIVE,
+    count: int = 5,
+    seed: int = 1,
     past: FileHistory | None = None,
     last: datetime = LAST,
 ) -> PairChoice:
     ordered = sorted(pulls, key=lambda each: each.merge_time)
     history = past or FileHistory(ordered, (), DEFAULT_PATH_CLASSES)
-    return match_pairs(MergeRecord(ordered, history, outcomes, last), DEFAULT_PATH_CLASSES, WINDOW, rule)
+    merges = MergeHistory(SOURCE, tuple(ordered), history, outcomes, (REVERTED, HARMED), last)
+    return match_pairs(merges, WINDOW, ZONE, count, seed)
 
 
 def numbers(choice: PairChoice) -> list[tuple[int, int]]:
@@ -118,12 +122,12 @@ def test_no_merge_is_used_twice_and_the_seed_decides() -> None:
     broken = [merge(number, days=number / 24) for number in range(1, 21)]
     sound = [merge(number, days=number / 24) for number in range(101, 116)]
     outcomes = {number: outcome for each in broken for number, outcome in label_repair(each).items()}
-    chosen = choose([*broken, *sound], outcomes, PairRule(30))
+    chosen = choose([*broken, *sound], outcomes, 30)
     used = [number for pair in numbers(chosen) for number in pair]
     assert (len(chosen.pairs), chosen.eligible, len(set(used))) == (15, 20, 30)
-    assert choose([*sound, *broken], outcomes, PairRule(30)) == chosen
-    assert numbers(choose([*broken, *sound], outcomes, PairRule(30, seed=2))) != numbers(chosen)
-    assert len(choose([*broken, *sound], outcomes, PairRule(4)).pairs) == 4
+    assert choose([*sound, *broken], outcomes, 30) == chosen
+    assert numbers(choose([*broken, *sound], outcomes, 30, seed=2)) != numbers(chosen)
+    assert len(choose([*broken, *sound], outcomes, 4).pairs) == 4
 
 
 @pytest.mark.slow
@@ -132,7 +136,7 @@ def test_the_order_of_prompts_says_nothing() -> None:
     firsts, many = 0, [merge(number, days=number / 24) for number in range(1, 201)]
     outcomes = {number: outcome for each in many[:150] for number, outcome in label_repair(each).items()}
     for seed in range(20):
-        pairs = choose(many, outcomes, PairRule(20, seed)).pairs
+        pairs = choose(many, outcomes, 20, seed).pairs
         place = {each.number: at for at, each in enumerate(shuffle_merges(pairs, seed))}
         assert len(place) == 40
         firsts += sum(place[pair.repaired.number] < place[pair.other.number] for pair in pairs)

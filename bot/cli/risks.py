@@ -1,0 +1,40 @@
+"""``prdigest risks``: how good the lists of the posted digests were."""
+
+from __future__ import annotations
+
+import click
+
+from bot.cli.base import (
+    choose_zone,
+    get_current_time,
+    open_command_app,
+    repo_option,
+    require_repository,
+    timezone_option,
+)
+from bot.cli.grouped_help import format_example
+from bot.domain.conversations.commands import DEFAULT_SCORE_SPAN, AllowedRepositories, ScoreRequest
+from bot.domain.time.day import get_today
+from bot.render.risk.score import format_score
+
+
+@click.group("risks", help="Measure how good the risk list is.", epilog=format_example("prdigest risks score 90d"))
+def risks_group() -> None:
+    """Group the commands about the risk list."""
+
+
+@risks_group.command(
+    "score",
+    short_help="Print how good the lists of the posted digests were.",
+    epilog=format_example("prdigest risks score 90d"),
+)
+@click.argument("days", default=DEFAULT_SCORE_SPAN, metavar="[DAYS]")
+@repo_option
+@timezone_option
+def score_command(days: str, repo: str | None, timezone: str | None) -> None:
+    """Print how good the lists of the posted digests were, for DAYS such as 90d or 2026-01-01..2026-03-31."""
+    with open_command_app() as app:
+        repository, zone = require_repository(app.settings, repo), choose_zone(app.settings, timezone)
+        request = ScoreRequest.parse(days, AllowedRepositories(repository), get_today(get_current_time(), zone))
+        score = app.track_record.score_lists(request.repository, request.span)
+        click.echo(f"{repository}, {request.span.title}\n\n{format_score(score)}")

@@ -1,1 +1,0 @@
-"""``prdigest risks``: how good the list of risky changes is."""

@@ -1,0 +1,201 @@
+"""The bot's own review of merges of a local clone: by its model within a cost, or by a reader who has no key."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from bot.adapters.git import GitMirrorFiles, GitMirrorSearch
+from bot.app import App
+from bot.connections.from_settings import load_path_settings
+from bot.connections.providers import choose_provider
+from bot.domain.errors import ConfigurationError, ModelError, ModelRequestRejected, SourceUnavailable
+from bot.domain.operations.usage import PriceList, Usage
+from bot.domain.pull_requests.models import PullRequest
+from bot.platform import deadlines
+from bot.ports import Chat, ChatEvent, ChatModel, TextDelta, TextPart, ToolCall, Turn, TurnEnd, TurnUsage
+from bot.services.operations.worker_threads import DeadlineExecutor
+from bot.services.review.conversation import REVIEW_VERSION, ReviewCost
+from bot.services.review.kept_reviews import BugReviews
+from bot.services.review.reviewer import MAX_DIFF_TOKENS, BugReviewer, ReviewModel, ReviewResult
+from bot.services.source.code_sources import CodeSources
+from bot.services.summaries.source_reader import SourceReader
+from bot.settings import Settings
+from evals.reading.clone import CloneReader, load_files
+from evals.reading.figures import Reading
+
+# readings without a report, one after another, after which the model is not asked again
+_MAX_FAILURES = 5
+# characters of a token, for the cost and the limits of a conversation that no model counts
+_CHARACTERS_PER_TOKEN = 4
+
+
+def build_reviewer(clone: Path, chat: ChatModel, prices: PriceList, settings: Settings) -> BugReviewer:
+    """Build the reviewer that the bot has, with the files of a clone in place of a mirror's."""
+    reader = CloneReader(clone)
+    files = GitMirrorFiles(reader)
+    diff_tokens = min(settings.prdigest_diff_tokens, MAX_DIFF_TOKENS)
+    return BugReviewer(
+        ReviewModel(chat, settings.prdigest_answer_model, prices, diff_tokens),
+        CodeSources(files, GitMirrorSearch(reader)),
+        time.monotonic,
+        deadlines.sleep,
+        classes_of=load_path_settings(settings).get_path_classes,
+        read_sources=SourceReader(files).read_sources,
+    )
+
+
+def review_merge(
+    pull: PullRequest,
+    review: Callable[[PullRequest, ReviewCost], ReviewResult],
+    cost: ReviewCost,
+) -> Reading:
+    """Review a merge whose patches are loaded. A failure is the reading's problem.
+
+    Raises:
+        StoreUnavailable: what was read can't be kept.
+    """
+    try:
+        result = review(pull, cost)
+    except ModelError as error:
+        return Reading(cost=cost.dollars, problem=str(error).rstrip("."))
+    return Reading(result.review, result.recognised, cost.dollars)
+
+
+class ModelReader:
+    """Reader of merges by the bot's model. Its reviews are kept, apart from those of digests.
+
+    Once ``max_cost`` US dollars are spent, or five readings in a row failed, it reads no more.
+    """
+
+    def __init__(self, files: CloneReader, reviews: BugReviews, max_cost: float) -> None:
+        self._files = files
+        self._reviews = reviews
+        self._max_cost = max_cost
+        self._spent = 0.0
+        self._failures = 0
+        self._lock = threading.Lock()
+
+    def read_merges(
+        self, merges: Sequence[PullRequest], workers: int, progress: Callable[[int, int], None]
+    ) -> list[Reading]:
+        """Read merges, ``workers`` at a time. Raises StoreUnavailable."""
+        done = count(1)
+
+        def read_next(pull: PullRequest) -> Reading:
+            reading = self._read(pull)
+            with self._lock:
+                progress(next(done), len(merges))
+            return reading
+
+        with DeadlineExecutor(workers, "reading") as crew:
+            return crew.map_items(read_next, merges)
+
+    def _read(self, pull: PullRequest) -> Reading:
+        with self._lock:
+            if self._failures >= _MAX_FAILURES:
+                return Reading(problem=f"not read, as {self._failures} readings in a row failed")
+            if self._spent >= self._max_cost:
+                return Reading(problem=f"not read, as the limit of ${self._max_cost:.2f} is reached")
+        try:
+            loaded = load_files(self._files, pull)
+        except SourceUnavailable as error:
+            reading, spent = Reading(problem=str(error).rstrip(".")), 0.0
+        else:
+            cost = self._reviews.reviewer.model.start_cost(loaded)
+            reading = review_merge(loaded, self._reviews.review_pull_request, cost)
+            spent = cost.cautious_dollars if cost.dollars is None else cost.dollars
+        with self._lock:
+            self._spent += spent
+            self._failures = 0 if reading.review else self._failures + 1
+        return reading
+
+
+def build_model_reader(app: App, clone: Path, max_cost: float) -> ModelReader:
+    """Build the reader by the bot's model.
+
+    Raises:
+        ConfigurationError: there is no model.
+        StoreUnavailable: the store can't be opened.
+    """
+    chat, settings = app.sources.chat, app.settings
+    if chat is None or app.sources.stands_in:
+        raise ConfigurationError(f"Set {app.provider.key_variable}: a reading asks the model.")
+    metered = app.add_meter(chat)
+    reviewer = build_reviewer(clone, metered, app.provider.prices, settings)
+    version = f"clone {reviewer.model.name} {REVIEW_VERSION} {reviewer.model.diff_tokens}"
+    kept = BugReviews(reviewer, app.cache, version, load_path_settings(settings).get_path_classes)
+    return ModelReader(CloneReader(clone), kept, max_cost)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a tool, as a reader asks for it."""
+
+    name: str
+    arguments: dict[str, Any]
+
+
+Round = tuple[Call, ...]
+
+
+@dataclass
+class ScriptedReader:
+    """``ChatModel`` that plays back what a reader did about one merge: rounds of tools, then a report.
+
+    ``chats`` has what was sent, turn by turn; tokens are estimated by their length. Without an answer, and after
+    one that was refused, there is no further turn.
+    """
+
+    rounds: Sequence[Round] = ()
+    answer: str | None = None
+    chats: list[Chat] = field(default_factory=list)
+
+    def review(self, pull: PullRequest, clone: Path, settings: Settings) -> Reading:
+        """Review a merge whose patches are loaded, as the bot does."""
+        reviewer = build_reviewer(clone, self, choose_provider(settings).prices, settings)
+        return review_merge(pull, reviewer.review_pull_request, reviewer.model.start_cost(pull))
+
+    def stream_turn(self, chat: Chat) -> Generator[ChatEvent, None, None]:
+        """Yield the next turn of the reader. Raise ModelRequestRejected if there is none."""
+        place = len(self.chats)
+        self.chats.append(chat)
+        if place < len(self.rounds):
+            calls = self.rounds[place]
+            for number, call in enumerate(calls):
+                yield ToolCall(f"call_{place}_{number}", call.name, call.arguments)
+            yield from self._end_turn(json.dumps([asdict(call) for call in calls]))
+        elif place > len(self.rounds):
+            raise ModelRequestRejected(f"the report was refused: {list_results(chat)[-1]}")
+        elif self.answer is None:
+            raise ModelRequestRejected("there is no answer")
+        else:
+            yield TextDelta(self.answer)
+            yield from self._end_turn(self.answer)
+
+    def _end_turn(self, text: str) -> Generator[ChatEvent, None, None]:
+        sizes = [0, *map(_measure_chat, self.chats)]
+        usage = Usage(
+            cache_write=(sizes[-1] - sizes[-2]) // _CHARACTERS_PER_TOKEN,
+            cache_read=sizes[-2] // _CHARACTERS_PER_TOKEN,
+            output=len(text) // _CHARACTERS_PER_TOKEN,
+        )
+        yield TurnUsage(usage)
+        yield TurnEnd(Turn("model", (TextPart(text),)))
+
+
+def list_results(chat: Chat) -> list[str]:
+    """Return the texts of the last turn that was sent: results of tools, and notes."""
+    return [part.text for part in chat.turns[-1].parts]
+
+
+def _measure_chat(chat: Chat) -> int:
+    """Return the characters of what is sent."""
+    turns = sum(len(part.text) for turn in chat.turns for part in turn.parts)
+    return len(chat.system) + len(json.dumps([chat.tools, chat.schema], default=str)) + turns
