@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from anthropic import Anthropic, DefaultHttpxClient
 
-from bot.adapters.http.tls import get_tls_context
+from bot.platform.http.httpx_clients import get_tls_context
 from tests.emulators.claude.server import ClaudeEmulator
 from tests.emulators.github.client import start_emulator
 from tests.emulators.github.server import GitHubEmulator

@@ -13,13 +13,13 @@ from localslack.loopback import Loopback, Request, Response
 
 from bot.adapters.github.client import GitHubClient
 from bot.adapters.github.pull_requests import GitHubPullRequests
-from bot.adapters.http.retry_after import MAX_RETRY_AFTER, parse_retry_after
 from bot.adapters.models.claude.completion import ClaudeModel, make_claude_client
 from bot.adapters.models.openai_compatible import CONTEXT_TOKENS, OPENAI_COMPATIBLE
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.adapters.slack.transport import MAX_PAUSE
 from bot.domain.errors import ModelBusy, PrdigestError, RateLimited, SlackUnavailable
 from bot.platform import deadlines
+from bot.platform.http.retry_after import MAX_RETRY_AFTER, parse_retry_after
 from bot.ports import ModelAccess, Prompt
 from tests.helpers.builders import NOON, REPOSITORY
 from tests.helpers.checks import is_one_sentence

@@ -45,7 +45,7 @@ UNBOUNDED = {
 BOUNDS = (
     "bot/platform/deadlines.py",
     "bot/services/operations/worker_threads.py",
-    "bot/adapters/http/bounded_calls.py",
+    "bot/platform/http/bounded_calls.py",
     "bot/platform/store/leases.py",
 )
 WALL = {

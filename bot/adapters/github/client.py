@@ -13,9 +13,9 @@ from requests.utils import parse_header_links
 from bot.adapters.github.api_calls import request_data, run_graphql_query
 from bot.adapters.github.errors import GraphQLError, UnreadableResponse
 from bot.adapters.github.transport import MAX_WAIT, REQUEST_SECONDS, BoundedRetry, make_github
-from bot.adapters.http.bounded_calls import bound_requests
 from bot.adapters.records.cleaning import parse_node
 from bot.domain.pull_requests.models import Repository, derive_web_address
+from bot.platform.http.bounded_calls import bound_requests
 from bot.ports import CallWatch, watch_nothing
 
 # GitHub lists at most 3,000 files; the limit of pages stops a server that sends short pages without end

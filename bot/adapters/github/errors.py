@@ -17,7 +17,6 @@ from github import (
 from github.GithubException import RateLimitExceededExceedsMaxWait
 from github.Requester import Requester
 
-from bot.adapters.http.bounded_calls import DeadlineExceeded
 from bot.domain.errors import (
     GitHubAccessDenied,
     GitHubUnavailable,
@@ -28,6 +27,7 @@ from bot.domain.errors import (
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.text.strings import format_count
+from bot.platform.http.bounded_calls import DeadlineExceeded
 
 
 class GraphQLError(Exception):

@@ -6,8 +6,8 @@ import requests
 from github import Auth, GithubException
 
 from bot.adapters.github.transport import REQUEST_SECONDS, make_github
-from bot.adapters.http.bounded_calls import DeadlineExceeded, bound_requests
 from bot.domain.errors import GitHubUnavailable
+from bot.platform.http.bounded_calls import DeadlineExceeded, bound_requests
 
 
 def read_git_token(base_url: str, auth: Auth.Auth) -> str:

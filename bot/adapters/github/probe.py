@@ -11,10 +11,10 @@ from github import Auth, GithubException
 from bot.adapters.github.api_calls import WRONG_SERVER, request_object, run_graphql_query
 from bot.adapters.github.errors import GraphQLError, translate_github_errors
 from bot.adapters.github.transport import make_github
-from bot.adapters.http.bounded_calls import bound_requests
-from bot.adapters.http.server_time import parse_server_time
 from bot.domain.errors import GitHubUnavailable
 from bot.domain.pull_requests.models import Repository
+from bot.platform.http.bounded_calls import bound_requests
+from bot.platform.http.server_time import parse_server_time
 from bot.ports.probes import GitHubAccess, RemainingCalls
 
 # stands for the repository in sentences about the token alone

@@ -8,8 +8,8 @@ import requests
 from github import Auth, GithubException
 
 from bot.adapters.github.transport import REQUEST_SECONDS, make_github
-from bot.adapters.http.bounded_calls import DeadlineExceeded, bound_requests
 from bot.domain.operations.rate_allowance import RateAllowance
+from bot.platform.http.bounded_calls import DeadlineExceeded, bound_requests
 
 log = logging.getLogger(__name__)
 

@@ -11,10 +11,10 @@ from github.GithubException import RateLimitExceededExceedsMaxWait
 from github.Requester import HTTPRequestsConnectionClass, HTTPSRequestsConnectionClass, Requester
 
 from bot.adapters.github.api_calls import API_VERSION
-from bot.adapters.http import bounded_calls
-from bot.adapters.http.connections import TrackingAdapter
-from bot.adapters.http.retry_after import parse_retry_after
 from bot.platform import deadlines
+from bot.platform.http import bounded_calls
+from bot.platform.http.connections import TrackingAdapter
+from bot.platform.http.retry_after import parse_retry_after
 
 log = logging.getLogger(__name__)
 

@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 
 from slack_sdk import WebClient
 
-from bot.adapters.http.retry_after import parse_retry_after
 from bot.adapters.slack.errors import translate_slack_errors
 from bot.adapters.slack.transport import send_to_hook
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import SlackCallRefused, SlackUnavailable
+from bot.platform.http.retry_after import parse_retry_after
 from bot.ports import Post
 
 log = logging.getLogger(__name__)

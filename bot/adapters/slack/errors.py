@@ -10,10 +10,10 @@ from urllib.error import HTTPError
 
 from slack_sdk.errors import SlackApiError, SlackClientError
 
-from bot.adapters.http.bounded_calls import DeadlineExceeded
-from bot.adapters.http.retry_after import parse_retry_after
 from bot.adapters.slack.transport import UnreadableAnswer
 from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable
+from bot.platform.http.bounded_calls import DeadlineExceeded
+from bot.platform.http.retry_after import parse_retry_after
 
 _SENTENCES = {
     "not_in_channel": "The bot is not in channel {channel}: invite it there with /invite @prdigest.",

@@ -8,12 +8,12 @@ from functools import cached_property
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web import SlackResponse
 
-from bot.adapters.http.server_time import parse_server_time
 from bot.adapters.slack.errors import translate_slack_errors
 from bot.adapters.slack.messenger import parse_workspace
 from bot.adapters.slack.scopes import SCOPES
 from bot.adapters.slack.transport import BoundedWebClient
 from bot.domain.operations.app_manifest import PREVIEW_SCOPES
+from bot.platform.http.server_time import parse_server_time
 from bot.ports.probes import Installation
 
 _APP_TOKEN = "SLACK_APP_TOKEN to the app's token (xapp-…)"  # noqa: S105 (its name)

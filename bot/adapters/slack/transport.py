@@ -16,11 +16,11 @@ from slack_sdk.http_retry import HttpRequest, HttpResponse, RetryHandler, RetryS
 from slack_sdk.web import SlackResponse
 from slack_sdk.webhook import WebhookClient, WebhookResponse
 
-from bot.adapters.http import bounded_calls
-from bot.adapters.http.bounded_calls import bound_requests
-from bot.adapters.http.connections import make_tracking_opener
-from bot.adapters.http.retry_after import parse_retry_after
 from bot.platform import deadlines
+from bot.platform.http import bounded_calls
+from bot.platform.http.bounded_calls import bound_requests
+from bot.platform.http.connections import make_tracking_opener
+from bot.platform.http.retry_after import parse_retry_after
 from bot.ports import CallWatch, watch_nothing
 
 log = logging.getLogger(__name__)

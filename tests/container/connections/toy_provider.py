@@ -15,11 +15,10 @@ import httpx2
 from localslack.loopback import Loopback, Request, Response
 from pydantic import Field, SecretStr
 
-from bot.adapters.http.bounded_calls import DeadlineExceeded, bound_requests
-from bot.adapters.http.bounded_streams import run_in_own_context
-from bot.adapters.http.httpx_trace import track_connections
 from bot.domain.errors import ModelBusy, ModelRequestRejected
 from bot.domain.operations.usage import ModelPrice, PriceList, Usage
+from bot.platform.http.bounded_calls import DeadlineExceeded, bound_requests, run_in_own_context
+from bot.platform.http.httpx_clients import track_connections
 from bot.ports import (
     Chat,
     ChatEvent,

@@ -10,9 +10,6 @@ import httpx2
 from anthropic.lib.streaming import MessageStream
 from anthropic.types import Message, ToolUseBlock
 
-from bot.adapters.http import model_sentences
-from bot.adapters.http.bounded_calls import bound_requests
-from bot.adapters.http.bounded_streams import run_in_own_context
 from bot.adapters.models.claude.errors import (
     CALL_ERRORS,
     TRUNCATION_REASONS,
@@ -23,6 +20,8 @@ from bot.adapters.models.claude.errors import (
 )
 from bot.domain.errors import ModelBusy, ModelRefusal
 from bot.domain.operations.usage import Usage
+from bot.platform.http import model_sentences
+from bot.platform.http.bounded_calls import bound_requests, run_in_own_context
 from bot.ports import Chat, ChatEvent, TextDelta, TextPart, ToolCall, ToolResult, Turn, TurnEnd, TurnUsage
 
 # the beginning of every conversation about the same days; questions of a morning come within the hour

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import anthropic
 
-from bot.adapters.http.bounded_calls import bound_requests
 from bot.adapters.models.claude.clouds import CloudClient, ModelNaming
 from bot.adapters.models.claude.errors import CALL_ERRORS, read_error_type, translate_claude_errors
+from bot.platform.http.bounded_calls import bound_requests
 
 # these say nothing about access and model, unless the service itself says so
 _INCONCLUSIVE = {400, 404, 405, 501}

@@ -8,8 +8,6 @@ from anthropic import Anthropic
 from anthropic.types import Message
 from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
 
-from bot.adapters.http import model_sentences
-from bot.adapters.http.bounded_calls import bound_requests
 from bot.adapters.models.claude.errors import (
     CALL_ERRORS,
     TRUNCATION_REASONS,
@@ -20,6 +18,8 @@ from bot.adapters.models.claude.errors import (
 )
 from bot.adapters.models.claude.transport import make_tracking_client
 from bot.domain.errors import ModelAnswerTruncated, ModelRefusal
+from bot.platform.http import model_sentences
+from bot.platform.http.bounded_calls import bound_requests
 from bot.ports import Completion, Prompt
 
 # seconds of silence in one call; a summary takes 2 to 10, and a digest waits for the slowest one

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import anthropic
 from anthropic.types import Usage as BilledUsage
 
-from bot.adapters.http import model_sentences
-from bot.adapters.http.bounded_calls import DeadlineExceeded
-from bot.adapters.http.retry_after import parse_retry_after
 from bot.adapters.models.claude import sentences
 from bot.domain.errors import ModelBusy, ModelError, ModelRequestRejected
 from bot.domain.operations.usage import Usage
+from bot.platform.http import model_sentences
+from bot.platform.http.bounded_calls import DeadlineExceeded
+from bot.platform.http.retry_after import parse_retry_after
 
 log = logging.getLogger(__name__)
 

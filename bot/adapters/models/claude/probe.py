@@ -10,12 +10,11 @@ from urllib.parse import quote
 
 import httpx2
 
-from bot.adapters.http import model_sentences
-from bot.adapters.http.bounded_calls import DeadlineExceeded, bound_requests
-from bot.adapters.http.httpx_trace import track_connections
-from bot.adapters.http.tls import get_tls_context
 from bot.adapters.models.claude.sentences import KEY_REFUSED
 from bot.domain.errors import ModelBusy, ModelRequestRejected
+from bot.platform.http import model_sentences
+from bot.platform.http.bounded_calls import DeadlineExceeded, bound_requests
+from bot.platform.http.httpx_clients import get_tls_context, track_connections
 
 # the version that the SDK asks for too
 _API_VERSION = "2026-10-21"

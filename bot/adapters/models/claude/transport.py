@@ -5,8 +5,7 @@ from __future__ import annotations
 import httpx2
 from anthropic import DefaultHttpxClient
 
-from bot.adapters.http.httpx_trace import track_connections
-from bot.adapters.http.tls import get_tls_context
+from bot.platform.http.httpx_clients import get_tls_context, track_connections
 
 # the use of a kept connection is not reported before it answers; opening one takes a small part of the seconds
 # that an answer takes

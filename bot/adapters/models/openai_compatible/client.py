@@ -13,10 +13,6 @@ from typing import Any
 
 import httpx2
 
-from bot.adapters.http import model_sentences
-from bot.adapters.http.bounded_calls import DeadlineExceeded, bound_requests
-from bot.adapters.http.httpx_trace import track_connections
-from bot.adapters.http.tls import get_tls_context
 from bot.adapters.models.openai_compatible import sentences
 from bot.adapters.models.openai_compatible.errors import (
     WrongService,
@@ -24,6 +20,9 @@ from bot.adapters.models.openai_compatible.errors import (
     parse_stream_refusal,
 )
 from bot.domain.errors import ModelBusy, ModelRequestRejected
+from bot.platform.http import model_sentences
+from bot.platform.http.bounded_calls import DeadlineExceeded, bound_requests
+from bot.platform.http.httpx_clients import get_tls_context, track_connections
 from bot.ports import ModelAccess
 
 # bytes; a longest answer of 32,000 tokens has a tenth of that

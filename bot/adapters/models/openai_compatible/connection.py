@@ -6,8 +6,6 @@ from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from typing import Any
 
-from bot.adapters.http import model_sentences
-from bot.adapters.http.bounded_streams import run_in_own_context
 from bot.adapters.models.openai_compatible import CONTEXT_TOKENS, sentences
 from bot.adapters.models.openai_compatible.client import ServerClient
 from bot.adapters.models.openai_compatible.errors import OperatorAdvice, ServerRefusal, WrongService
@@ -18,6 +16,8 @@ from bot.adapters.models.openai_compatible.turns import TurnReader
 from bot.adapters.models.openai_compatible.window import ContextWindow, estimate_usage, fit_body
 from bot.domain.errors import ModelAnswerTruncated
 from bot.domain.operations.usage import Usage
+from bot.platform.http import model_sentences
+from bot.platform.http.bounded_calls import run_in_own_context
 from bot.ports import Chat, ChatEvent, Completion, ModelAccess, Prompt
 
 CHAT_PATH = "/chat/completions"

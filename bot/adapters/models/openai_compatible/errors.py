@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bot.adapters.http import model_sentences
-from bot.adapters.http.retry_after import parse_retry_after
 from bot.adapters.models.openai_compatible import sentences
 from bot.domain.errors import ModelBusy, ModelError, ModelInputTooLong, ModelRequestRejected
 from bot.domain.text.redaction import redact_text
 from bot.domain.text.strings import collapse_lines, truncate_text
+from bot.platform.http import model_sentences
+from bot.platform.http.retry_after import parse_retry_after
 
 log = logging.getLogger(__name__)
 

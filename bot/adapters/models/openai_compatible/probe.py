@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from bot.adapters.http import model_sentences
 from bot.adapters.models.openai_compatible import CONTEXT_TOKENS, sentences
 from bot.adapters.models.openai_compatible.client import ServerClient
 from bot.adapters.models.openai_compatible.connection import CHAT_PATH
@@ -15,6 +14,7 @@ from bot.adapters.models.openai_compatible.errors import OperatorAdvice, ServerR
 from bot.adapters.models.openai_compatible.messages import build_format, build_tool
 from bot.adapters.models.openai_compatible.replies import Answer, parse_answer, parse_models
 from bot.domain.errors import ModelBusy
+from bot.platform.http import model_sentences
 from bot.ports import ModelAccess
 from bot.ports.probes import Capability
 

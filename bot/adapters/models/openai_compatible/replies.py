@@ -9,10 +9,10 @@ from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from bot.adapters.http import model_sentences
 from bot.adapters.models.openai_compatible.errors import WrongService
 from bot.domain.errors import ModelBusy, ModelRefusal
 from bot.domain.operations.usage import Usage
+from bot.platform.http import model_sentences
 
 # no prompt and no answer has more tokens
 _MAX_TOKENS = 100_000_000

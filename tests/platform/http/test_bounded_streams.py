@@ -11,18 +11,17 @@ from dataclasses import replace
 
 import pytest
 
-from bot.adapters.http.bounded_calls import bound_requests, is_call_over
-from bot.adapters.http.bounded_streams import run_in_own_context
 from bot.adapters.models.claude.chat import ClaudeChat
 from bot.adapters.models.claude.completion import make_claude_client
 from bot.domain.errors import ModelBusy
 from bot.platform import deadlines
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
+from bot.platform.http.bounded_calls import bound_requests, is_call_over, run_in_own_context
 from bot.ports import ChatEvent, TextDelta
-from tests.adapters.http.test_bounded_calls import CHAT, SOON, post
 from tests.emulators.claude.server import ClaudeEmulator, Text
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.checks import eventually
+from tests.platform.http.test_bounded_calls import CHAT, SOON, post
 
 LONG = "Requests are counted once. " * 200
 # of which it takes the emulator some seconds to say it all

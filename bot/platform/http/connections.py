@@ -21,7 +21,7 @@ import requests
 import urllib3
 from urllib3 import PoolManager
 
-from bot.adapters.http.bounded_calls import register_connection
+from bot.platform.http.bounded_calls import register_connection
 
 
 class TrackedConnection:

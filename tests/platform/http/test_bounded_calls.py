@@ -15,9 +15,6 @@ from github import Auth
 from bot.adapters.github.client import GitHubClient
 from bot.adapters.github.probe import PyGithubProbe
 from bot.adapters.github.pull_requests import GitHubPullRequests
-from bot.adapters.http.bounded_calls import DeadlineExceeded, bound_requests
-from bot.adapters.http.connections import make_tracking_opener
-from bot.adapters.http.tls import get_tls_context
 from bot.adapters.models.claude.chat import ClaudeChat
 from bot.adapters.models.claude.completion import ClaudeModel, make_claude_client
 from bot.adapters.models.claude.probe import ClaudeProbe
@@ -26,6 +23,9 @@ from bot.adapters.slack.transport import send_to_hook
 from bot.domain.errors import GitHubUnavailable, ModelBusy, PrdigestError, RateLimited, SlackUnavailable
 from bot.platform import deadlines
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
+from bot.platform.http.bounded_calls import DeadlineExceeded, bound_requests
+from bot.platform.http.connections import make_tracking_opener
+from bot.platform.http.httpx_clients import get_tls_context
 from bot.ports import Attachment, Chat, Prompt, TextPart, Turn
 from bot.render.conversations.notices import render_notice
 from tests.emulators.claude.server import ClaudeEmulator

@@ -10,13 +10,17 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
+from functools import wraps
+from typing import ParamSpec, TypeVar
 
 from bot.platform import deadlines
 from bot.platform.deadlines import Limit, ProcessShutdown
 
+P = ParamSpec("P")
+T = TypeVar("T")
 # seconds without calls until the thread ends
 _IDLE_SECONDS = 5.0
 
@@ -200,3 +204,29 @@ def is_call_over() -> bool:
     """Return whether the current call was ended at its deadline, so that a retry is useless."""
     call = _CURRENT_CALL.get()
     return call is not None and call.is_over
+
+
+def run_in_own_context(
+    make_generator: Callable[P, Generator[T, None, None]],
+) -> Callable[P, Generator[T, None, None]]:
+    """Run each step of a generator, and its end, in one context: a copy of the one in which it begins.
+
+    A generator that waits at its ``yield`` shares the context variables of its reader. One that waits within
+    :func:`bound_requests` would count the reader's own calls as its own, and could not be closed by another
+    thread, in which the variable was never set.
+    """
+
+    @wraps(make_generator)
+    def run_steps(*args: P.args, **kwargs: P.kwargs) -> Generator[T, None, None]:
+        context, steps = copy_context(), make_generator(*args, **kwargs)
+        try:
+            while True:
+                try:
+                    step = context.run(next, steps)
+                except StopIteration:
+                    return
+                yield step
+        finally:
+            context.run(steps.close)
+
+    return run_steps
