@@ -254,6 +254,7 @@ def _build_intake(app: App, commands: CommandRegistry) -> RequestIntake:
         today=app.get_today,
         get_channel_zone=app.get_channel_zone,
         has_previews=partial(are_previews_on, app),
+        examples=commands.examples,
     )
 
 

@@ -10,6 +10,7 @@ from slack_bolt import Ack, App
 
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.errors import UsageError
+from bot.jobs.asker_jobs import explain_asking, record_hit_vote, record_vote, show_agent_task, show_details
 from bot.render.blocks import buttons
 from bot.render.blocks.button_values import (
     read_hit_task,
@@ -21,8 +22,6 @@ from bot.render.blocks.button_values import (
 )
 from bot.render.blocks.sentences import UNKNOWN_BUTTON
 from bot.render.conversations.answers import VOTE
-from bot.services.jobs.job_types import EXPLAIN_ASKING, RECORD_HIT_VOTE, RECORD_VOTE, SHOW_AGENT_TASK, SHOW_DETAILS
-from bot.services.jobs.payloads import AgentTaskPayload, AskerPayload, DetailsPayload, HitVotePayload, VotePayload
 from handlers import requests
 from handlers.commands import subscriptions
 from handlers.commands.declaration import Command, VerbHandler
@@ -71,12 +70,12 @@ def register_actions(app: App, intake: RequestIntake, commands: CommandRegistry)
 def _enqueue_details(intake: RequestIntake, asker: SlackRequest, value: str) -> None:
     """Enqueue the job for a window about a pull request."""
     reference = read_reference(value, intake.repositories)
-    intake.jobs.send(SHOW_DETAILS, DetailsPayload(asker, reference))
+    show_details.send_to(intake.jobs, asker, reference)
 
 
 def _enqueue_ask_hint(intake: RequestIntake, asker: SlackRequest, _: str) -> None:
     """Enqueue the job that says how to ask about the message of a button."""
-    intake.jobs.send(EXPLAIN_ASKING, AskerPayload(asker))
+    explain_asking.send_to(intake.jobs, asker)
 
 
 def _enqueue_vote(intake: RequestIntake, asker: SlackRequest, value: str) -> None:
@@ -84,20 +83,20 @@ def _enqueue_vote(intake: RequestIntake, asker: SlackRequest, value: str) -> Non
     verdict = read_verdict(value)
     if not asker.message:
         raise UsageError(UNKNOWN_BUTTON)
-    intake.jobs.send(RECORD_VOTE, VotePayload(asker, asker.message, verdict))
+    record_vote.send_to(intake.jobs, asker, asker.message, verdict)
 
 
 def _enqueue_hit_vote(intake: RequestIntake, asker: SlackRequest, body: Mapping[str, Any]) -> None:
     """Enqueue the job for what somebody says about a hit. Raises UsageError if the value is none."""
     vote = read_hit_vote(_get_value(body), intake.repositories)
     blocks = requests.read_blocks(body)
-    intake.jobs.send(RECORD_HIT_VOTE, HitVotePayload(asker, vote, requests.parse_action_time(body), blocks))
+    record_hit_vote.send_to(intake.jobs, asker, vote, requests.parse_action_time(body), blocks)
 
 
 def _enqueue_agent_task(intake: RequestIntake, asker: SlackRequest, value: str) -> None:
     """Enqueue the job for a window with the task of a hit. Raises UsageError if the value is none."""
     profile, reference = read_hit_task(value, intake.repositories)
-    intake.jobs.send(SHOW_AGENT_TASK, AgentTaskPayload(asker, profile, reference))
+    show_agent_task.send_to(intake.jobs, asker, profile, reference)
 
 
 def _make_share_handler(command: Command[Any]) -> ClickHandler:

@@ -13,13 +13,13 @@ from bot.domain.errors import StoreUnavailable, UsageError
 from bot.domain.keyspace.keys import INITIAL_REPLY
 from bot.domain.text.strings import truncate_text
 from bot.domain.time.day import TodayProvider
+from bot.jobs.asker_jobs import send_private_notice
 from bot.platform.correlation import identify_request
 from bot.platform.jobs import JobQueue
 from bot.ports import Cache, QuestionQueue
 from bot.render.blocks.mrkdwn import escape_mrkdwn
+from bot.render.conversations.greetings import HelpExample
 from bot.render.conversations.notices import describe_error, render_error
-from bot.services.jobs.job_types import SEND_PRIVATE_NOTICE
-from bot.services.jobs.payloads import NoticePayload
 from bot.services.questions.thread_muting import ThreadMuting
 from bot.services.slack.access_control import AccessControl
 from bot.services.slack.welcome_log import WelcomeLog
@@ -36,6 +36,7 @@ class RequestIntake:
 
     ``get_channel_zone`` returns the time zone of a channel, None if its digests have several. ``has_previews``
     returns whether links of a channel get previews.
+    ``examples`` are the lines of all commands in the help of the bot.
     """
 
     jobs: JobQueue
@@ -48,6 +49,7 @@ class RequestIntake:
     today: TodayProvider
     get_channel_zone: Callable[[str], ZoneInfo | None]
     has_previews: Callable[[str], bool] = lambda channel: False
+    examples: tuple[HelpExample, ...] = ()
 
     def build_parse_context(self, request: SlackRequest) -> ParseContext:
         """Return the context for parsing the text of a request."""
@@ -112,7 +114,7 @@ class RequestIntake:
         if self.cache.get(_build_cache_key(request)) is None:
             reply = self.access_control.explain_refusal(request) or self._accept_event(request, accept)
             if reply:
-                self.jobs.send(SEND_PRIVATE_NOTICE, NoticePayload(request, reply))
+                send_private_notice.send_to(self.jobs, request, reply)
             self._remember_reply(request, reply)
 
     def _accept_event(self, request: SlackRequest, accept: Callable[[], str | None]) -> str:

@@ -10,10 +10,9 @@ from bot.domain.conversations.thread import Question, is_remark
 from bot.domain.errors import UsageError
 from bot.domain.keyspace.names import build_thread_name
 from bot.domain.subscriptions.request import ID_PATTERN, SubscriptionVerb
+from bot.jobs.asker_jobs import answer_questions, post_public_notice, send_greeting
 from bot.render.conversations import sentences
 from bot.render.conversations.greetings import Greeting
-from bot.services.jobs.job_types import ANSWER_QUESTIONS, POST_PUBLIC_NOTICE, SEND_GREETING
-from bot.services.jobs.payloads import GreetingPayload, NoticePayload, ThreadPayload
 from handlers.commands.registry import CommandRegistry
 from handlers.intake import RequestIntake
 
@@ -57,7 +56,7 @@ def accept_message(
         return
     if reason := _find_greeting(text):
         if is_named or reason is Greeting.HELP:
-            intake.jobs.send(SEND_GREETING, GreetingPayload(asker, reason))
+            send_greeting.send_to(intake.jobs, asker, reason, intake.examples)
     elif change_muting := _MUTING_HANDLERS.get(text.lower().strip(" .!")):
         change_muting(intake, asker)
     elif not _try_command(intake, commands, asker, text):
@@ -141,7 +140,7 @@ def _enqueue_question(intake: RequestIntake, asker: SlackRequest, text: str, ts:
         raise UsageError(sentences.format_long_question(_MAX_QUESTION_LENGTH))
     place = build_thread_name(asker.channel, asker.thread)
     intake.question_queue.add_question(place, Question(asker, text, ts))
-    intake.jobs.send(ANSWER_QUESTIONS, ThreadPayload(place))
+    answer_questions.send_to(intake.jobs, place)
 
 
 def _mute_thread(intake: RequestIntake, asker: SlackRequest) -> None:
@@ -149,7 +148,7 @@ def _mute_thread(intake: RequestIntake, asker: SlackRequest) -> None:
     if asker.is_direct:
         raise UsageError(sentences.NEVER_MUTED_HERE)
     intake.thread_muting.mute(asker.channel, asker.thread)
-    intake.jobs.send(POST_PUBLIC_NOTICE, NoticePayload(asker, sentences.MUTED))
+    post_public_notice.send_to(intake.jobs, asker, sentences.MUTED)
 
 
 def _unmute_thread(intake: RequestIntake, asker: SlackRequest) -> None:
@@ -157,7 +156,7 @@ def _unmute_thread(intake: RequestIntake, asker: SlackRequest) -> None:
     if asker.is_direct:
         raise UsageError(sentences.NEVER_MUTED_HERE)
     intake.thread_muting.unmute(asker.channel, asker.thread)
-    intake.jobs.send(POST_PUBLIC_NOTICE, NoticePayload(asker, sentences.UNMUTED))
+    post_public_notice.send_to(intake.jobs, asker, sentences.UNMUTED)
 
 
 _MUTING_HANDLERS: Mapping[str, Callable[[RequestIntake, SlackRequest], None]] = {

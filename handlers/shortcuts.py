@@ -15,10 +15,9 @@ from bot.domain.conversations.slack_request import Audience
 from bot.domain.conversations.slack_text import restore_bot_text
 from bot.domain.errors import UsageError
 from bot.domain.text.redaction import redact_text
+from bot.jobs.asker_jobs import open_reference_form
 from bot.render.summaries import sentences
 from bot.render.summaries.reference_form import FORM, REFERENCE, read_reference_text
-from bot.services.jobs.job_types import OPEN_REFERENCE_FORM
-from bot.services.jobs.payloads import AskerPayload
 from handlers import requests
 from handlers.commands import summary
 from handlers.intake import RequestIntake
@@ -68,7 +67,7 @@ def _accept_message(intake: RequestIntake, body: Mapping[str, Any]) -> None:
 def _accept_opening(intake: RequestIntake, body: Mapping[str, Any]) -> None:
     """Enqueue the form that asks for a pull request."""
     asker = requests.parse_action(body)
-    intake.handle_event(asker, lambda: intake.jobs.send(OPEN_REFERENCE_FORM, AskerPayload(asker)))
+    intake.handle_event(asker, lambda: open_reference_form.send_to(intake.jobs, asker))
 
 
 # "Explain the pull requests here" would be clearer, but Slack takes 24 characters

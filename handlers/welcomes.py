@@ -7,9 +7,8 @@ from typing import Any
 from slack_bolt import App, BoltContext
 
 from bot.domain.conversations.slack_request import SlackRequest
+from bot.jobs.asker_jobs import send_greeting
 from bot.render.conversations.greetings import Greeting
-from bot.services.jobs.job_types import SEND_GREETING
-from bot.services.jobs.payloads import GreetingPayload
 from handlers import requests
 from handlers.intake import RequestIntake
 
@@ -33,5 +32,5 @@ def welcome_newcomer(intake: RequestIntake, body: dict[str, Any], event: dict[st
 def _enqueue_greeting(intake: RequestIntake, asker: SlackRequest, reason: Greeting) -> None:
     """Enqueue the job for a greeting."""
     intake.handle_event(
-        asker, lambda: intake.jobs.send(SEND_GREETING, GreetingPayload(asker, reason)), is_named=False
+        asker, lambda: send_greeting.send_to(intake.jobs, asker, reason, intake.examples), is_named=False
     )

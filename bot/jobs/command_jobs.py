@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from bot.app import App
 from bot.domain.conversations.commands import CommandRequest, ParseContext
-from bot.domain.conversations.slack_request import SlackRequest
+from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.platform.jobs import JobType
-from bot.render.conversations.greetings import HelpExample
-from bot.services.jobs.payloads import CommandPayload
 from bot.services.slack.answers.answer import Answer
 
 P = TypeVar("P")
 R = TypeVar("R", bound=CommandRequest)
 
 TextParser = Callable[[str, ParseContext], R]
+
+
+@dataclass(frozen=True, slots=True)
+class CommandPayload(Generic[R]):
+    """The request of a command, and the audience of the answer."""
+
+    asker: SlackRequest
+    request: R
+    audience: Audience = Audience.CHANNEL
+
 
 JobFunction = Callable[[App, P], None]
 AnswerMaker = Callable[[App, R, SlackRequest], Answer | None]
@@ -33,14 +41,6 @@ class CommandJob(Generic[P]):
 
     type: JobType[P]
     run: JobFunction[P]
-
-
-@dataclass(frozen=True, slots=True)
-class CommandJobs:
-    """The jobs of the commands, and the examples for the help."""
-
-    jobs: tuple[CommandJob[Any], ...]
-    examples: tuple[HelpExample, ...]
 
 
 def answer_once(

@@ -6,19 +6,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from pydantic import TypeAdapter
+
 from bot.app import App
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import UsageError
 from bot.domain.operations.budget import BudgetRefusal
-from bot.platform.jobs import PAYLOAD_VERSION, JobType, read_part
-from bot.ports.codecs.versioned_json import VersionedJson
+from bot.platform.jobs import JobType, read_argument
 from bot.services.costs.billing import bill_to, name_payer
-from bot.services.jobs.payloads import AskerPayload
 
 P = TypeVar("P")
 
 # every job that somebody asked for has this part
-_ASKER_CODEC = VersionedJson(AskerPayload, PAYLOAD_VERSION)
+_ASKER_ADAPTER = TypeAdapter(SlackRequest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,5 +68,4 @@ def read_asker(arguments: Sequence[Any]) -> SlackRequest | None:
 
     The rest may be unreadable: the asker of such a job is still told that it was given up.
     """
-    part = read_part(_ASKER_CODEC, arguments)
-    return part.asker if part else None
+    return read_argument(arguments, "asker", _ASKER_ADAPTER)

@@ -3,57 +3,37 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from functools import partial
-from typing import Any
 
 from dramatiq import MessageProxy
 
 from bot.app import App
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.operations.lost_job import LossReason, LostJob
-from bot.jobs.job_runner import JobHandler, read_asker
-from bot.platform.jobs import PAYLOAD_VERSION, JobQueue, read_part
-from bot.ports.codecs.versioned_json import VersionedJson
-from bot.services.jobs.job_types import ANSWER_QUESTIONS, REPORT_LOSS
-from bot.services.jobs.payloads import LostJobPayload, ThreadPayload
+from bot.jobs.asker_jobs import answer_questions
+from bot.jobs.job_runner import read_asker
+from bot.platform.jobs import MINUTE, JobQueue, JobRetries, job
 
 log = logging.getLogger(__name__)
 
-_PLACE_CODEC = VersionedJson(ThreadPayload, PAYLOAD_VERSION)
-_LOST_JOB_CODEC = VersionedJson(LostJobPayload, PAYLOAD_VERSION)
 
-
-def list_jobs(jobs: JobQueue) -> Iterable[JobHandler[Any]]:
-    """List the job with its handler. People who waited behind a lost job continue with another one on ``jobs``."""
-    return (JobHandler(REPORT_LOSS, partial(announce_loss, jobs)),)
+# Slack may be away for hours, and nothing else says to the asker that nothing comes: ten to twenty hours in all,
+# less than the day for which it is known what was answered
+@job("end", retries=JobRetries(70, longest_pause=20 * MINUTE))
+def announce_loss(app: App, lost: LostJob, asker: SlackRequest | None = None, place: str = "") -> None:
+    """Report that a job was given up, and continue with the questions that waited behind it in a thread."""
+    app.lost_jobs.report_loss(lost, asker, place)
+    if place:
+        answer_questions.send_to(app.jobs, place)
 
 
 def enqueue_loss_report(jobs: JobQueue, message: MessageProxy, loss: LossReason) -> None:
     """Enqueue the report that a job was given up. Slack may not accept it at this moment."""
-    if message.actor_name == REPORT_LOSS.name:
-        log.error("nobody could be told that a job was given up: %s", _read_lost_name(message.args))
+    if message.actor_name == announce_loss.name:
+        lost = announce_loss.read_argument(message.args, "lost")
+        log.error("nobody could be told that a job was given up: %s", lost.name if lost else "")
         return
     lost = LostJob(message.message_id, message.actor_name, loss, datetime.now(UTC))
-    is_talk = message.actor_name == ANSWER_QUESTIONS.name
-    place = _read_place(message.args) if is_talk else ""
-    jobs.send(REPORT_LOSS, LostJobPayload(lost, read_asker(message.args), place))
-
-
-def announce_loss(jobs: JobQueue, app: App, payload: LostJobPayload) -> None:
-    """Report that a job was given up, and continue with the questions that waited behind it."""
-    app.lost_jobs.report_loss(payload.job, payload.asker, payload.place)
-    if payload.place:
-        jobs.send(ANSWER_QUESTIONS, ThreadPayload(payload.place))
-
-
-def _read_place(arguments: Sequence[Any]) -> str:
-    """Return the thread of questions from the arguments of their job's message, empty if they name none."""
-    part = read_part(_PLACE_CODEC, arguments)
-    return part.place if part else ""
-
-
-def _read_lost_name(arguments: Sequence[Any]) -> str:
-    """Return the name of the job that the message of a loss report is about, empty if it names none."""
-    part = read_part(_LOST_JOB_CODEC, arguments)
-    return part.job.name if part else ""
+    is_talk = message.actor_name == answer_questions.name
+    place = answer_questions.read_argument(message.args, "place") if is_talk else None
+    announce_loss.send_to(jobs, lost, read_asker(message.args), place or "")

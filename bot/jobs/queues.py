@@ -17,8 +17,8 @@ from bot.app import App
 from bot.domain.errors import StoreUnavailable
 from bot.domain.operations.lane import QueueName
 from bot.domain.operations.lost_job import LossReason
-from bot.jobs import asker_jobs, lost_jobs, schedule_jobs, subscription_jobs
-from bot.jobs.command_jobs import CommandJobs
+from bot.jobs import asker_jobs, lost_jobs, subscription_jobs  # noqa: F401 (they declare their jobs)
+from bot.jobs.command_jobs import CommandJob
 from bot.jobs.correlation import JobCorrelation
 from bot.jobs.job_runner import JobHandler, JobRunner
 from bot.platform import deadlines
@@ -58,7 +58,7 @@ class DramatiqJobQueue:
         self,
         store: Redis,
         keyspace: Keyspace,
-        commands: CommandJobs,
+        commands: Sequence[CommandJob[Any]],
         app: App | None = None,
         shutdown: ShutdownSignal | None = None,
         times: JobTimeLimits = JobTimeLimits(),
@@ -98,14 +98,10 @@ class DramatiqJobQueue:
         for broker in self._brokers.values():
             broker.close()
 
-    def _list_jobs(self, commands: CommandJobs) -> Iterable[JobHandler[Any]]:
+    def _list_jobs(self, commands: Sequence[CommandJob[Any]]) -> Iterable[JobHandler[Any]]:
         """Yield all jobs with their handlers."""
-        yield from (JobHandler(each.type, each.run) for each in commands.jobs)
-        yield from asker_jobs.list_jobs(commands.examples)
-        yield from subscription_jobs.SUBSCRIPTION_JOBS
+        yield from (JobHandler(each.type, each.run) for each in commands)
         yield from (JobHandler(each, partial(_run_declared, each)) for each in JOBS)
-        yield from schedule_jobs.list_jobs(self)
-        yield from lost_jobs.list_jobs(self)
 
     def _make_actor(self, runner: JobRunner | None, job: JobHandler[Any]) -> Actor[Any, None]:
         """Create the actor for a kind of job."""

@@ -3,76 +3,74 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
 
 from bot.app import App
-from bot.domain.conversations.slack_request import Audience
+from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.errors import PrdigestError, SlackUnavailable, StoreUnavailable, UsageError
-from bot.jobs.job_runner import JobHandler
+from bot.domain.operations.lane import QueueName
+from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector, SubscriptionVerb
+from bot.platform.jobs import LONG_RETRIES, job
 from bot.render.conversations.notices import describe_error
 from bot.render.subscriptions import sentences
-from bot.services.jobs.job_types import CHANGE_SUBSCRIPTION, SHOW_FORM, SHOW_HOME, SHOW_PREVIEW
-from bot.services.jobs.payloads import AskerPayload, FormPayload, PreviewPayload, SubscriptionPayload
 from bot.services.slack.answers.answer import Answer
 
 log = logging.getLogger(__name__)
 
 
-def change_subscription(app: App, payload: SubscriptionPayload) -> None:
-    """Do what a verb asks for. A user in App Home sees the result there."""
-    if payload.asker.channel:
-        app.replies.give_answer(payload.asker, "regular", Audience.HERE, lambda: _apply_change(app, payload))
-    else:
-        app.home.show_home(payload.asker.user, _describe_change(app, payload))
+@job("regular")
+def change_subscription(
+    app: App,
+    asker: SlackRequest,
+    verb: SubscriptionVerb,
+    wish: SubscriptionRequest | None = None,
+    which: SubscriptionSelector | None = None,
+    channel: str = "",
+    replaces: str = "",
+) -> None:
+    """Do what a verb asks for. A user in App Home sees the result there.
 
+    ``wish`` is the requested subscription, ``which`` selects those that another verb is about. A form adds the
+    channel that was selected, and the id of the subscription that it replaces.
+    """
 
-def _apply_change(app: App, payload: SubscriptionPayload) -> Answer:
-    """Change subscriptions and return the answer. Raises PrdigestError."""
-    repositories = app.repositories
-    subscription = payload.wish and payload.wish.require_known(repositories)
-    selector = payload.which and payload.which.require_known(repositories)
-    commands = app.subscription_commands
-    return commands.answer_command(
-        payload.asker, payload.verb, subscription or selector, payload.channel, payload.replaces
-    )
+    def apply_change() -> Answer:
+        subscription = wish and wish.require_known(app.repositories)
+        selector = which and which.require_known(app.repositories)
+        return app.subscription_commands.answer_command(asker, verb, subscription or selector, channel, replaces)
 
-
-def _describe_change(app: App, payload: SubscriptionPayload) -> str:
-    """Change subscriptions and return a note about the result. Raises SlackUnavailable or StoreUnavailable."""
+    if asker.channel:
+        app.replies.give_answer(asker, "regular", Audience.HERE, apply_change)
+        return
     try:
-        return _apply_change(app, payload).private.text
+        note = apply_change().private.text
     except (SlackUnavailable, StoreUnavailable):
         raise
     except UsageError as error:
-        return str(error)
+        note = str(error)
     except PrdigestError as error:
-        log.warning("not done [%s]: %s", payload.asker.reference, error)
-        return describe_error(error, payload.asker.reference)
+        log.warning("not done [%s]: %s", asker.reference, error)
+        note = describe_error(error, asker.reference)
+    app.home.show_home(asker.user, note)
 
 
-def show_preview(app: App, payload: PreviewPayload) -> None:
-    """Show the asker a preview of a digest."""
+@job("preview", QueueName.LONG, LONG_RETRIES)
+def show_preview(app: App, asker: SlackRequest, name: str = "", wish: SubscriptionRequest | None = None) -> None:
+    """Show a preview of the subscription of that name, of a requested one, or of the channel's only one."""
 
     def build_preview() -> Answer:
-        subscription = payload.wish and payload.wish.require_known(app.repositories)
-        return app.subscription_commands.preview_digest(payload.asker, payload.id, subscription)
+        subscription = wish and wish.require_known(app.repositories)
+        return app.subscription_commands.preview_digest(asker, name, subscription)
 
-    app.replies.give_answer(payload.asker, "preview", Audience.ASKER, build_preview, sentences.PREVIEW_STARTED)
-
-
-def open_form(app: App, payload: FormPayload) -> None:
-    """Open the form."""
-    app.subscription_forms.open_form(payload.asker, payload.id)
+    app.replies.give_answer(asker, "preview", Audience.ASKER, build_preview, sentences.PREVIEW_STARTED)
 
 
-def open_home(app: App, payload: AskerPayload) -> None:
+@job("form")
+def open_form(app: App, asker: SlackRequest, name: str = "") -> None:
+    """Open the form, for the subscription of that name or for a new one."""
+    app.subscription_forms.open_form(asker, name)
+
+
+@job("home")
+def open_home(app: App, asker: SlackRequest) -> None:
     """Show App Home to a user who opens it."""
-    app.home.open_home(payload.asker)
-
-
-SUBSCRIPTION_JOBS: tuple[JobHandler[Any], ...] = (
-    JobHandler(CHANGE_SUBSCRIPTION, change_subscription),
-    JobHandler(SHOW_PREVIEW, show_preview),
-    JobHandler(SHOW_FORM, open_form),
-    JobHandler(SHOW_HOME, open_home),
-)
+    app.home.open_home(asker)

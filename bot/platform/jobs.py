@@ -14,6 +14,7 @@ from bot.domain.operations.lane import QueueName
 from bot.ports.codecs.versioned_json import VERSION_FIELD, VersionedJson
 
 P = TypeVar("P")
+T = TypeVar("T")
 Q = ParamSpec("Q")
 
 PAYLOAD_VERSION = 2
@@ -35,8 +36,8 @@ class JobRetries:
         return {"max_retries": self.max_retries, "min_backoff": self.first_pause, **longest}
 
 
-# jobs whose answer somebody waits for
-QUICK_RETRIES = JobRetries(8, SECOND, MINUTE)
+# jobs whose answer somebody waits for; one that takes minutes has few
+QUICK_RETRIES, LONG_RETRIES = JobRetries(8, SECOND, MINUTE), JobRetries(5)
 
 
 @dataclass(frozen=True)
@@ -65,17 +66,6 @@ class JobType(Generic[P]):
     @cached_property
     def _codec(self) -> VersionedJson[P]:
         return VersionedJson(self.payload, PAYLOAD_VERSION)
-
-
-def read_part(shape: VersionedJson[P], arguments: Sequence[Any]) -> P | None:
-    """Read a part of a payload whose rest may be unreadable.
-
-    Return None if a message has no such part or is of another version.
-    """
-    try:
-        return shape.load(arguments[0])
-    except (ValueError, LookupError):
-        return None
 
 
 class JobQueue(Protocol):
@@ -117,12 +107,28 @@ class Job(JobType[dict[str, Any]], Generic[Q]):
             if name in fields
         }
 
+    def read_argument(self, arguments: Sequence[Any], name: str) -> Any:
+        """Return an argument of a job whose others may be unreadable; None if its message has none like it."""
+        return read_argument(arguments, name, self._adapters[name])
+
     @cached_property
     def _adapters(self) -> dict[str, TypeAdapter[Any]]:
         """Those of the arguments behind the app, in their order."""
-        hints = get_type_hints(self.run)
+        # what is below the app names it for the reader alone
+        hints = get_type_hints(self.run, localns={"App": Any})
         _, *names = inspect.signature(self.run).parameters
         return {name: TypeAdapter(hints[name]) for name in names}
+
+
+def read_argument(arguments: Sequence[Any], name: str, adapter: TypeAdapter[T]) -> T | None:
+    """Return one part of what a message carries, None if it can't be read."""
+    fields = arguments[0] if arguments else None
+    if not isinstance(fields, dict) or fields.get(VERSION_FIELD) != PAYLOAD_VERSION:
+        return None
+    try:
+        return adapter.validate_python(fields.get(name))
+    except ValueError:
+        return None
 
 
 # all that were declared in modules that are imported

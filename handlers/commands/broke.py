@@ -7,11 +7,9 @@ from bot.domain.conversations.commands import ParseContext
 from bot.domain.conversations.requests.broke_request import BROKE_WORD, MAX_BROKE_DAYS, BrokeRequest
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.operations.lane import QueueName
-from bot.jobs.command_jobs import CommandJob, answer_once
-from bot.platform.jobs import JobType
+from bot.jobs.command_jobs import CommandJob, CommandPayload, answer_once
+from bot.platform.jobs import LONG_RETRIES, JobType
 from bot.render.conversations.greetings import HelpExample
-from bot.services.jobs.job_types import LONG_RETRIES
-from bot.services.jobs.payloads import CommandPayload
 from bot.services.slack.answers.answer import Answer
 from handlers.commands.declaration import make_enqueuer
 from handlers.commands.sub_commands import RequestWord, SubCommand

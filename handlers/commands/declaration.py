@@ -11,10 +11,9 @@ from bot.domain.conversations.commands import CommandRequest
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.errors import UsageError
 from bot.domain.text.strings import quote_input
-from bot.jobs.command_jobs import CommandJob, TextParser
+from bot.jobs.command_jobs import CommandJob, CommandPayload, TextParser
 from bot.platform.jobs import JobType
 from bot.render.conversations.greetings import HelpExample
-from bot.services.jobs.payloads import CommandPayload
 from handlers.intake import RequestIntake
 
 R = TypeVar("R", bound=CommandRequest)

@@ -11,13 +11,11 @@ from bot.domain.conversations.commands import MAX_DIGEST_DAYS, DigestRequest, Pa
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.operations.lane import QueueName
 from bot.domain.subscriptions.models import DigestSpec
-from bot.jobs.command_jobs import CommandJob, answer_once
-from bot.platform.jobs import MINUTE, JobRetries, JobType
+from bot.jobs.command_jobs import CommandJob, CommandPayload, answer_once
+from bot.platform.jobs import LONG_RETRIES, MINUTE, JobRetries, JobType
 from bot.render.blocks.buttons import SHARE_DIGEST, add_buttons, make_repeat_button
 from bot.render.conversations.greetings import HelpExample
 from bot.render.conversations.notices import render_existing_digest
-from bot.services.jobs.job_types import LONG_RETRIES
-from bot.services.jobs.payloads import CommandPayload
 from bot.services.slack.answers.answer import Answer
 from handlers.commands.declaration import HELP_WORD, Command, choose_audience, enqueue_request
 from handlers.commands.sub_commands import RequestChoice, RequestWord, SubCommand

@@ -9,7 +9,8 @@ from typing import Any
 from slack_bolt import Ack, App
 
 from bot.domain.text.redaction import redact_text
-from bot.jobs.command_jobs import CommandJobs
+from bot.jobs.command_jobs import CommandJob
+from bot.render.conversations.greetings import HelpExample
 from handlers import previews, requests
 from handlers.commands import (
     broke,
@@ -33,10 +34,14 @@ class CommandRegistry:
     commands: tuple[Command[Any], ...]
 
     @property
-    def jobs(self) -> CommandJobs:
-        """The jobs and the examples of all commands, for workers."""
-        jobs = tuple(job for command in self.commands for job in command.jobs)
-        return CommandJobs(jobs, tuple(example for command in self.commands for example in command.examples))
+    def jobs(self) -> tuple[CommandJob[Any], ...]:
+        """The jobs of all commands, for workers."""
+        return tuple(job for command in self.commands for job in command.jobs)
+
+    @property
+    def examples(self) -> tuple[HelpExample, ...]:
+        """The lines of all commands in the help of the bot."""
+        return tuple(example for command in self.commands for example in command.examples)
 
     @property
     def verbs(self) -> Mapping[str, VerbHandler]:

@@ -17,12 +17,10 @@ from bot.domain.subscriptions.request import (
     SubscriptionSelector,
     SubscriptionVerb,
 )
+from bot.jobs.subscription_jobs import change_subscription, open_form, open_home, show_preview
 from bot.render.conversations.greetings import HelpExample
 from bot.render.subscriptions import sentences, subscription_list
 from bot.render.subscriptions.form import FILTER, FORM, ZONE, FormErrors, parse_form, suggest_zones
-from bot.services.jobs.job_types import CHANGE_SUBSCRIPTION, SHOW_HOME, SHOW_PREVIEW
-from bot.services.jobs.job_types import SHOW_FORM as OPEN_FORM
-from bot.services.jobs.payloads import AskerPayload, FormPayload, PreviewPayload, SubscriptionPayload
 from handlers import requests, welcomes
 from handlers.commands.declaration import VerbHandler
 from handlers.commands.sub_commands import SubCommand
@@ -47,7 +45,7 @@ def register_subscription_listeners(app: App, intake: RequestIntake) -> None:
     def handle_home(body: dict[str, Any], event: dict[str, Any]) -> None:
         if event.get("tab") == "home":
             asker = requests.parse_home_visit(body, event)
-            intake.handle_event(asker, lambda: intake.jobs.send(SHOW_HOME, AskerPayload(asker)), is_named=False)
+            intake.handle_event(asker, lambda: open_home.send_to(intake.jobs, asker), is_named=False)
         elif event.get("tab") == "messages":
             welcomes.welcome_newcomer(intake, body, event)
 
@@ -76,10 +74,9 @@ def _accept_form(intake: RequestIntake, body: dict[str, Any]) -> dict[str, str]:
         return {FILTER: sentences.FORM_OUTDATED}
 
     def accept() -> str:
-        payload = SubscriptionPayload(
-            asker, SubscriptionVerb.SUBSCRIBE, subscription, channel=channel, replaces=replaces
+        change_subscription.send_to(
+            intake.jobs, asker, SubscriptionVerb.SUBSCRIBE, subscription, channel=channel, replaces=replaces
         )
-        intake.jobs.send(CHANGE_SUBSCRIPTION, payload)
         return ""
 
     reply = intake.handle_command(asker, accept)
@@ -89,7 +86,7 @@ def _accept_form(intake: RequestIntake, body: dict[str, Any]) -> dict[str, str]:
 def _enqueue_subscription(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
     """Enqueue a new subscription."""
     subscription = SubscriptionRequest.parse(text, intake.repositories)
-    intake.jobs.send(CHANGE_SUBSCRIPTION, SubscriptionPayload(asker, SubscriptionVerb.SUBSCRIBE, subscription))
+    change_subscription.send_to(intake.jobs, asker, SubscriptionVerb.SUBSCRIBE, subscription)
     return ""
 
 
@@ -98,7 +95,7 @@ def _make_change_handler(verb: SubscriptionVerb) -> VerbHandler:
 
     def accept(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
         selector = SubscriptionSelector.parse(text, intake.repositories)
-        intake.jobs.send(CHANGE_SUBSCRIPTION, SubscriptionPayload(asker, verb, which=selector))
+        change_subscription.send_to(intake.jobs, asker, verb, which=selector)
         return ""
 
     return accept
@@ -108,19 +105,17 @@ def _enqueue_list(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
     """Enqueue the list of subscriptions. Raises UsageError if there is further text."""
     if text:
         raise UsageError(sentences.LIST_TAKES_NO_WORDS)
-    intake.jobs.send(CHANGE_SUBSCRIPTION, SubscriptionPayload(asker, SubscriptionVerb.LIST))
+    change_subscription.send_to(intake.jobs, asker, SubscriptionVerb.LIST)
     return ""
 
 
 def _enqueue_preview(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
     """Enqueue a preview of a digest: by an id, by a request, or of the channel's only one."""
     if ID_PATTERN.fullmatch(text.lower()):
-        payload = PreviewPayload(asker, text.lower())
+        show_preview.send_to(intake.jobs, asker, text.lower())
     else:
-        payload = PreviewPayload(
-            asker, wish=SubscriptionRequest.parse(text, intake.repositories) if text else None
-        )
-    intake.jobs.send(SHOW_PREVIEW, payload)
+        wish = SubscriptionRequest.parse(text, intake.repositories) if text else None
+        show_preview.send_to(intake.jobs, asker, wish=wish)
     return ""
 
 
@@ -130,7 +125,7 @@ def _enqueue_form(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
         raise UsageError(sentences.FORM_NEEDS_COMMAND)
     if text and not ID_PATTERN.fullmatch(text):
         raise UsageError(sentences.FORM_TAKES_NO_WORDS)
-    intake.jobs.send(OPEN_FORM, FormPayload(asker, text))
+    open_form.send_to(intake.jobs, asker, text)
     return ""
 
 

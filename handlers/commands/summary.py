@@ -14,12 +14,11 @@ from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.errors import RateLimited
 from bot.domain.pull_requests.query_options import PRIVATE_WORD
 from bot.domain.pull_requests.reference import Reference
-from bot.jobs.command_jobs import CommandJob
+from bot.jobs.command_jobs import CommandJob, CommandPayload
 from bot.platform import deadlines
 from bot.platform.jobs import JobType
 from bot.render.blocks.buttons import SHARE_SUMMARY
 from bot.render.conversations.greetings import HelpExample
-from bot.services.jobs.payloads import CommandPayload
 from bot.services.operations.worker_threads import DeadlineExecutor, wait_for_result
 from bot.services.slack.answers.answer import Answer
 from handlers.commands.declaration import Command, enqueue_request

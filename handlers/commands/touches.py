@@ -15,11 +15,9 @@ from bot.domain.conversations.requests.touch_requests import (
 )
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.operations.lane import QueueName
-from bot.jobs.command_jobs import CommandJob, answer_once
-from bot.platform.jobs import JobType
+from bot.jobs.command_jobs import CommandJob, CommandPayload, answer_once
+from bot.platform.jobs import LONG_RETRIES, JobType
 from bot.render.conversations.greetings import HelpExample
-from bot.services.jobs.job_types import LONG_RETRIES
-from bot.services.jobs.payloads import CommandPayload
 from bot.services.slack.answers.answer import Answer
 from handlers.commands.declaration import enqueue_request
 from handlers.commands.sub_commands import RequestWord, SubCommand

@@ -6,10 +6,9 @@ from bot.app import App
 from bot.domain.conversations.commands import ParseContext
 from bot.domain.conversations.requests.usage_request import USAGE_WORD, UsageRequest
 from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.jobs.command_jobs import CommandJob, answer_once
+from bot.jobs.command_jobs import CommandJob, CommandPayload, answer_once
 from bot.platform.jobs import JobType
 from bot.render.conversations.greetings import HelpExample
-from bot.services.jobs.payloads import CommandPayload
 from bot.services.slack.answers.answer import Answer
 from bot.services.slack.answers.answer_builder import build_usage
 from handlers.commands.declaration import enqueue_request

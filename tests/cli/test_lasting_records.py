@@ -21,10 +21,9 @@ from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.jobs import DramatiqJobQueue
+from bot.jobs.asker_jobs import answer_questions, post_public_notice, record_vote
 from bot.platform.store.connection import unpack_value
 from bot.render.blocks.button_values import FeedbackVerdict
-from bot.services.jobs.job_types import ANSWER_QUESTIONS, POST_PUBLIC_NOTICE, RECORD_VOTE
-from bot.services.jobs.payloads import NoticePayload, ThreadPayload, VotePayload
 from bot.settings import load_settings
 from handlers import COMMANDS
 from handlers.commands.summary import SUMMARY_JOB
@@ -75,17 +74,17 @@ def use(there: World, store: Redis) -> None:
         workers = jobs.make_workers(2)
         for worker in workers:
             worker.start()
-        jobs.send(ANSWER_QUESTIONS, ThreadPayload(place))
+        answer_questions.send_to(jobs, place)
         enqueue(jobs, services, SUMMARY_JOB, slack_request("command:2", channel=CHANNEL), "101")
         answer = eventually(lambda: answers(there, lead))[0]
         eventually(lambda: not waiting_jobs(store))
-        jobs.send(RECORD_VOTE, VotePayload(replace(asked, response_url=""), answer["ts"], FeedbackVerdict.GOOD))
+        record_vote.send_to(jobs, replace(asked, response_url=""), answer["ts"], FeedbackVerdict.GOOD)
         # and what nobody takes stays on the queue
         eventually(lambda: list(services.answer_votes.iterate_votes()))
         eventually(lambda: not waiting_jobs(store))
         for worker in workers:
             worker.stop()
-        jobs.send(POST_PUBLIC_NOTICE, NoticePayload(asked, "Hello."))
+        post_public_notice.send_to(jobs, asked, "Hello.")
         web.question_queue.add_question(place, Question(asked, "And now?", f"{clock.time():.6f}"))
         jobs.close()
 

@@ -20,8 +20,8 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import parse_exact_span
 from bot.domain.time.day import parse_zone
 from bot.jobs import DramatiqJobQueue
+from bot.jobs.command_jobs import CommandPayload
 from bot.platform.jobs import JobType
-from bot.services.jobs.payloads import CommandPayload
 from handlers import COMMANDS
 from handlers.commands.digest import DIGEST_JOB, OVERVIEW_JOB
 from handlers.commands.risks import RISKS_JOB

@@ -22,8 +22,7 @@ from bot.domain.subscriptions.models import Subscription, Timing
 from bot.platform.jobs import JobQueue
 from bot.platform.store.connection import RedisCache, connect_server
 from bot.services.digest.records import DigestRecords
-from bot.services.jobs.job_types import DELIVER_DIGEST
-from bot.services.jobs.payloads import DeliveryPayload
+from bot.services.scheduled_jobs import deliver_digest
 from bot.services.subscriptions.incidents import IncidentReporter
 from bot.services.subscriptions.repository import SubscriptionRepository
 from bot.services.subscriptions.scheduler import DigestScheduler
@@ -225,7 +224,7 @@ def test_two_clocks_and_a_restart_send_a_digest_once(store: Redis) -> None:
     tick(other, timedelta(seconds=70))
     tick(one, timedelta(0))
     tick(schedule(store), MINUTE)
-    assert jobs == [(DELIVER_DIGEST, DeliveryPayload(FIXED.id, DUE))]
+    assert jobs == [(deliver_digest, {"name": FIXED.id, "due": DUE})]
 
 
 @pytest.mark.slow
@@ -236,4 +235,4 @@ def test_a_store_that_comes_back_finds_the_clock_ticking(store: Redis, caplog: p
         Clock(schedule(nothing), jobs, lambda: DUE).tick()
     assert "missed a minute" in caplog.text
     Clock(schedule(store), jobs, lambda: DUE + MINUTE).tick()
-    assert jobs == [(DELIVER_DIGEST, DeliveryPayload(FIXED.id, DUE))]
+    assert jobs == [(deliver_digest, {"name": FIXED.id, "due": DUE})]

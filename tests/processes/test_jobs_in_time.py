@@ -22,10 +22,11 @@ from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.domain.time.day import parse_zone
 from bot.jobs import DramatiqJobQueue, JobTimeLimits
+from bot.jobs.asker_jobs import answer_questions
+from bot.jobs.command_jobs import CommandPayload
 from bot.platform import deadlines
 from bot.platform.deadlines import ShutdownSignal
-from bot.services.jobs.job_types import ANSWER_QUESTIONS, DELIVER_DIGEST
-from bot.services.jobs.payloads import CommandPayload, DeliveryPayload, ThreadPayload
+from bot.services.scheduled_jobs import deliver_digest
 from bot.services.slack.answers.asker_notices import ResponseTimes
 from bot.settings import load_settings
 from handlers import COMMANDS
@@ -155,7 +156,7 @@ def test_who_asks_in_a_thread_hears_what_went_wrong(team: Team) -> None:
     asked = Question(slack_request(f"mention:{CHANNEL}:{thread}", thread=thread), "what is new?", thread)
     team.slow("github", "claude")
     team.services.question_queue.add_question(f"{CHANNEL}:{thread}", asked)
-    team.jobs.send(ANSWER_QUESTIONS, ThreadPayload(f"{CHANNEL}:{thread}"))
+    answer_questions.send_to(team.jobs, f"{CHANNEL}:{thread}")
     assert seconds_until(lambda: bool(team.whispers or team.world.slack.list_replies(CHANNEL, thread))) < SOON / 2
 
 
@@ -175,7 +176,7 @@ def test_a_digest_of_the_schedule_ends_and_its_next_try_is_planned(team: Team) -
     RedisSubscriptionStore(team.base.store).put(subscription)
     scheduling.due_queue.add(NextDigest(name), due)
     team.slow("github")
-    team.jobs.send(DELIVER_DIGEST, DeliveryPayload(name, due))
+    deliver_digest.send_to(team.jobs, name, due)
     records = digest_store(team.base.store)
     assert seconds_until(lambda: records.load(key).retry_at is not None) < SOON
     assert "too slowly" in records.load(key).error

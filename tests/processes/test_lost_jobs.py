@@ -29,12 +29,12 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.subscriptions.due_items import format_item
 from bot.jobs import DramatiqJobQueue, JobTimeLimits
+from bot.jobs.asker_jobs import send_private_notice, show_details
+from bot.jobs.command_jobs import CommandPayload
 from bot.platform import deadlines
 from bot.platform.deadlines import ShutdownSignal
 from bot.platform.store.connection import connect_server
 from bot.platform.store.keyspace import UNPREFIXED
-from bot.services.jobs.job_types import SEND_PRIVATE_NOTICE, SHOW_DETAILS
-from bot.services.jobs.payloads import CommandPayload, DetailsPayload, NoticePayload
 from bot.services.slack.answers.asker_notices import ResponseTimes
 from bot.settings import load_settings
 from handlers import COMMANDS
@@ -244,7 +244,7 @@ def make_summary_payload(asker: SlackRequest, repository: str = "octo/engine") -
 @pytest.mark.parametrize("name", ["summary", "details"])
 def test_what_the_settings_no_longer_allow_is_told(idle_team: Team, name: str) -> None:
     asker, reference = idle_team.make_request(), Reference(Repository("other", "secret"), 1)
-    details = SHOW_DETAILS.encode(DetailsPayload(asker, reference))
+    details = show_details.encode({"asker": asker, "reference": reference})
     idle_team.put_job(name, details if name == "details" else make_summary_payload(asker, "other/secret"))
     eventually(lambda: bool(idle_team.whispers), SOON)
     assert idle_team.whispers == ["I'm not set up for other/secret: ask about octo/engine."]
@@ -256,7 +256,7 @@ def test_a_post_that_slack_never_takes_is_told_by_the_response_url_at_the_last_t
     team.put_job("summary", payload, max_retries=2, min_backoff=1, max_backoff=2)
     eventually(lambda: bool(team.whispers), SOON)
     assert ["without success: ask again" in whisper for whisper in team.whispers] == [True]
-    team.jobs.send(SEND_PRIVATE_NOTICE, NoticePayload(team.make_request("another"), "Others are served."))
+    send_private_notice.send_to(team.jobs, team.make_request("another"), "Others are served.")
     eventually(lambda: "Others are served." in team.whispers, SOON)
 
 
@@ -405,8 +405,8 @@ def test_those_that_died_twice_run_one_at_a_time(store: Redis) -> None:
 
 def test_jobs_that_died_beside_another_are_done_one_after_the_other(team: Team) -> None:
     for number in range(3):
-        notice = NoticePayload(team.make_request(f"command:{number}"), f"Number {number}")
-        team.put_job("tell", SEND_PRIVATE_NOTICE.encode(notice), died=MAX_ATTEMPTS - 1)
+        notice = {"asker": team.make_request(f"command:{number}"), "sentence": f"Number {number}"}
+        team.put_job("tell", send_private_notice.encode(notice), died=MAX_ATTEMPTS - 1)
     eventually(lambda: len(team.whispers) == 3, SOON)
     assert sorted(team.whispers) == ["Number 0", "Number 1", "Number 2"]
     eventually(lambda: not team.store.keys("attempts:*"), SOON)

@@ -25,7 +25,7 @@ PREFIXES = (
     "doctor:",
 )
 # what is given to these is a name of the store
-_NAMING_CALLS = {"add_prefix", "try_acquire", "hold_lock", "hold_lease", "try_lock", "build_key", "ThreadPayload"}
+_NAMING_CALLS = {"add_prefix", "try_acquire", "hold_lock", "hold_lease", "try_lock", "build_key"}
 # most modules have none, which is seen without parsing them
 _POSSIBLE_KEY = re.compile(
     rf"""["'](?:{"|".join(map(re.escape, PREFIXES))})|\b(?:{"|".join(_NAMING_CALLS)})\b|__acks__|\}}:\{{"""

@@ -8,7 +8,8 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 from bot.domain.conversations.slack_request import SlackRequest
@@ -25,6 +26,7 @@ from bot.domain.summaries.models import Summary, build_fallback_summary
 from bot.domain.time.day import LocalDay
 from bot.platform.jobs import JobType
 from bot.ports import Completion, DayMerges, Post, Prompt
+from bot.services.scheduled_jobs import deliver_digest
 from bot.services.summaries.summarizer import SummaryResult
 from tests.helpers.builders import changed_file, summary
 
@@ -261,15 +263,27 @@ class Sleeps(list[float]):
         self.append(seconds)
 
 
+@dataclass(frozen=True)
+class SentDelivery:
+    """What the job for a digest that is due carries."""
+
+    name: str
+    due: datetime
+
+
 class Outbox(list[tuple[JobType[Any], Any]]):
     """``JobQueue`` that keeps what it was sent."""
 
     def send(self, job: JobType[P], payload: P) -> None:
         self.append((job, payload))
 
-    def of(self, job: JobType[P]) -> list[P]:
-        """What the jobs of a kind carry."""
-        return [payload for kind, payload in self if kind is job]
+    def of(self, job: JobType[Any]) -> list[Any]:
+        """What the jobs of a kind carry, by the names of their arguments."""
+        return [SimpleNamespace(**payload) for kind, payload in self if kind is job]
+
+    @property
+    def deliveries(self) -> list[SentDelivery]:
+        return [SentDelivery(**payload) for kind, payload in self if kind is deliver_digest]
 
 
 @dataclass

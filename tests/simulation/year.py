@@ -34,7 +34,7 @@ from bot.domain.time.day import parse_zone
 from bot.platform.jobs import JobType
 from bot.platform.store.connection import pack_value
 from bot.services.digest.records import DigestRecords
-from bot.services.jobs.job_types import DELIVER_DIGEST
+from bot.services.scheduled_jobs import deliver_digest
 from bot.services.slack.access_control import AccessControl, AccessRules
 from bot.services.subscriptions.editor import SubscriptionEditor
 from bot.services.subscriptions.incidents import IncidentReporter
@@ -97,7 +97,7 @@ class Queue:
     jobs: list[Job] = field(default_factory=list)
 
     def send(self, job: JobType[Any], payload: Any) -> None:
-        if job is DELIVER_DIGEST:
+        if job is deliver_digest:
             self.jobs.append(Job(payload.name, payload.due))
 
     def take(self) -> list[Job]:

@@ -21,8 +21,7 @@ from bot.services.digest.poster import DigestPoster
 from bot.services.digest.records import DigestRecords
 from bot.services.history.merge_timeline import LOOK_AHEAD, MergeTimeline
 from bot.services.history.outcome_checks import build_check_key
-from bot.services.jobs.job_types import AMEND_DIGEST
-from bot.services.jobs.payloads import AmendmentPayload
+from bot.services.scheduled_jobs import amend_digest
 
 # outcomes count for that long after a merge: 95 of 100 reverts come within it
 WATCH_PERIOD = timedelta(days=30)
@@ -73,7 +72,7 @@ class OutcomeWatcher:
         outcomes = self._load_outcomes(repository, now)
         for key, record in self._records.iterate_records(keys):
             if build_state_key(record.select_new_outcomes(outcomes)) != record.amended_states:
-                jobs.send(AMEND_DIGEST, AmendmentPayload(key, now))
+                amend_digest.send_to(jobs, key, now)
 
     def _record_recent_merges(self, repository: Repository, now: datetime) -> None:
         """Record the merges since the last check and of the day before it, of two weeks at most."""

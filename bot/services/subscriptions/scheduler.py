@@ -33,8 +33,7 @@ from bot.render.subscriptions import sentences
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.records import DigestRecords, TrackedDigest
 from bot.services.history.outcome_checks import CHECK_INTERVAL
-from bot.services.jobs.job_types import DELIVER_DIGEST, REFRESH_PROFILE, REPAIR_DIGEST, WATCH_REPOSITORY
-from bot.services.jobs.payloads import DeliveryPayload, DigestPayload, ProfilePayload, RepositoryPayload
+from bot.services.scheduled_jobs import deliver_digest, refresh_profile, repair_digest, watch_repository
 from bot.services.subscriptions.incidents import IncidentReporter
 from bot.services.subscriptions.repository import SubscriptionRepository
 from bot.services.subscriptions.retry_policy import compute_next_repair
@@ -102,9 +101,9 @@ class DigestScheduler:
                 if isinstance(item, DigestRepair):
                     self._send_repair(item, at, now, jobs)
                 elif isinstance(item, OutcomeCheck) and self._due_queue.move(item, at, now + CHECK_INTERVAL):
-                    jobs.send(WATCH_REPOSITORY, RepositoryPayload(item.repository))
+                    watch_repository.send_to(jobs, item.repository)
                 elif isinstance(item, ProfileRefresh) and self._due_queue.move(item, at, now + _DAY):
-                    jobs.send(REFRESH_PROFILE, ProfilePayload(item.profile))
+                    refresh_profile.send_to(jobs, item.profile)
         if any(isinstance(item, IncidentReport | ReportUpdate) for item, _ in due):
             self._incident_reporter.notify(now)
 
@@ -130,7 +129,7 @@ class DigestScheduler:
             self._due_queue.drop(item)
         elif self._due_queue.move(item, at, later):
             self._records.store.save(item.digest, record, record.count_repair())
-            jobs.send(REPAIR_DIGEST, DigestPayload(item.digest))
+            repair_digest.send_to(jobs, item.digest)
 
     def _select_ready(self, due: Sequence[tuple[NextDigest, datetime]]) -> Sequence[_DueDigest]:
         """Return those whose subscriptions are still active."""
@@ -180,7 +179,7 @@ class DigestScheduler:
             build_attempt_key(due.item.subscription, due.due_at.isoformat(), attempts), "1", _RESEND_INTERVAL
         ):
             self._cache.add(_build_sent_key(due), now.isoformat(), self._window)
-            jobs.send(DELIVER_DIGEST, DeliveryPayload(due.item.subscription, due.due_at))
+            deliver_digest.send_to(jobs, due.item.subscription, due.due_at)
 
     def _is_late(self, due: _DueDigest, now: datetime) -> bool:
         """Return whether a digest is late, counted from when it was first sent.

@@ -12,8 +12,7 @@ from redis import Redis
 from bot.app import App, open_app, prepare_listeners, prepare_worker
 from bot.domain.errors import UsageError
 from bot.jobs import DramatiqJobQueue
-from bot.services.jobs.job_types import REPAIR_DIGEST
-from bot.services.jobs.payloads import DigestPayload
+from bot.services.scheduled_jobs import repair_digest
 from bot.settings import load_settings
 from handlers.commands.registry import COMMANDS
 from tests.adapters.worlds import MORNING, REPO, ScriptedGitHub
@@ -99,7 +98,7 @@ def test_a_process_that_only_sends_runs_no_job(
         workers = jobs.make_workers(1)
         for worker in workers:
             worker.start()
-        jobs.send(REPAIR_DIGEST, DigestPayload("digest:T:C"))
+        repair_digest.send_to(jobs, "digest:T:C")
         eventually(lambda: "this process has nothing to run jobs with" in caplog.text)
         for worker in workers:
             worker.stop()

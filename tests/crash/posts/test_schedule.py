@@ -26,8 +26,7 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.platform.store.connection import RedisCache, connect_server
-from bot.services.jobs.job_types import DELIVER_DIGEST
-from bot.services.jobs.payloads import DeliveryPayload
+from bot.services.scheduled_jobs import deliver_digest
 from bot.settings import load_settings
 from tests.crash.conftest import AGAIN, AWAY, Gate, Site, site_in, site_of_its_own, site_on
 from tests.crash.overlap import StoreSlot, overlapping
@@ -294,6 +293,6 @@ def test_a_clock_lives_through_a_store_that_is_away_and_one_that_is_new(
                 clock.tick()
                 now[0] = room.due + timedelta(minutes=minute)
     name = Subscription(CHANNEL, REPO, room.timing).id
-    assert jobs == [(DELIVER_DIGEST, DeliveryPayload(name, room.due))], (
+    assert jobs == [(deliver_digest, {"name": name, "due": room.due})], (
         "a digest that is under way is not sent twice"
     )

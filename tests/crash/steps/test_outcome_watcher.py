@@ -15,7 +15,7 @@ from bot.domain.errors import PostingInProgress, SlackUnavailable, StoreUnavaila
 from bot.domain.subscriptions.due_items import OutcomeCheck
 from bot.domain.subscriptions.models import DigestSpec
 from bot.services.history.outcome_checks import CHECK_INTERVAL
-from bot.services.jobs.job_types import AMEND_DIGEST
+from bot.services.scheduled_jobs import amend_digest
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.records import memory_digests
@@ -97,7 +97,7 @@ def test_the_lists_of_steps_are_those_of_whole_runs(desk: Desk) -> None:
     desk.look()
     other(desk, again).aftermath.amend_digest(KEY, DUE)
     assert (looking.calls, amending.calls, again.calls) == (LOOKING, AMENDING, AMENDING_AGAIN)
-    assert [each.key for each in desk.amends.of(AMEND_DIGEST)] == [KEY, KEY]
+    assert [each.key for each in desk.amends.of(amend_digest)] == [KEY, KEY]
 
 
 @pytest.mark.parametrize("step", range(1, len(LOOKING) + 1))
@@ -106,8 +106,8 @@ def test_a_look_that_dies_after_any_step_is_made_by_the_next(desk: Desk, step: i
     with pytest.raises(Crash):
         other(desk, Fuse(step, with_effect=True)).look()
     other(desk).look()
-    assert {each.key for each in desk.amends.of(AMEND_DIGEST)} == {KEY}
-    for each in desk.amends.of(AMEND_DIGEST):
+    assert {each.key for each in desk.amends.of(amend_digest)} == {KEY}
+    for each in desk.amends.of(amend_digest):
         other(desk).aftermath.amend_digest(each.key, each.looked_at)
     assert standing(desk) == expected
     other(desk).look()

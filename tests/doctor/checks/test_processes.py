@@ -16,10 +16,10 @@ from bot.domain.keyspace.keys import LAST_TICK
 from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.domain.operations.run import Run, RunOutcome
 from bot.jobs import DramatiqJobQueue
+from bot.jobs.asker_jobs import answer_questions, send_private_notice
 from bot.platform.store.connection import RedisCache
 from bot.platform.store.keyspace import UNPREFIXED
-from bot.services.jobs.job_types import ANSWER_QUESTIONS, REPAIR_DIGEST, SEND_PRIVATE_NOTICE
-from bot.services.jobs.payloads import DigestPayload, NoticePayload, ThreadPayload
+from bot.services.scheduled_jobs import repair_digest
 from handlers import COMMANDS
 from tests.doctor.checks.test_store import records_of
 from tests.doctor.findings import NOW, format_findings, now
@@ -193,10 +193,10 @@ def test_whoever_only_puts_jobs_on_a_queue_is_no_worker(fixture: Fixture) -> Non
 
 def test_jobs_are_counted_on_every_queue_that_there_is(fixture: Fixture) -> None:
     with closing(DramatiqJobQueue(fixture.store, UNPREFIXED, COMMANDS.jobs)) as jobs:
-        jobs.send(SEND_PRIVATE_NOTICE, NoticePayload(slack_request(), ""))
-        jobs.send(REPAIR_DIGEST, DigestPayload(""))
-        jobs.send(REPAIR_DIGEST, DigestPayload(""))
-        jobs.send(ANSWER_QUESTIONS, ThreadPayload(""))
+        send_private_notice.send_to(jobs, slack_request(), "")
+        repair_digest.send_to(jobs, "")
+        repair_digest.send_to(jobs, "")
+        answer_questions.send_to(jobs, "")
     assert fixture.lines()[1] == (
         "! Jobs: 4 waiting (prdigest 1, prdigest-long 2, prdigest-questions 1) -> "
         "Start `prdigest worker` or `prdigest run` to run them."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -20,7 +20,6 @@ from bot.domain.touches.decisions import HitKey, TouchDecision, TouchVerdict
 from bot.features.previews.service import Switch
 from bot.ports.codecs.versioned_json import VersionedJson
 from bot.render.blocks.button_values import FeedbackVerdict
-from bot.services.jobs.payloads import AskerPayload
 from bot.services.questions.answer_inputs import AnswerInputs, Vote
 from tests.helpers.builders import NOON, REPOSITORY
 
@@ -31,8 +30,17 @@ REPORT = Incident("k", IncidentKind.MISSING, "t", "r", NOON, None, "C0DEV", to=A
 SUBSCRIPTION = Subscription(
     "C0DEV", REPOSITORY, Timing(dt.time(9), ZoneInfo("Europe/Berlin")), by=ADA, follows=ADA
 )
+
+
+@dataclass(frozen=True)
+class JobOfAda:
+    """What the message of a job carries that somebody asked for."""
+
+    asker: SlackRequest
+
+
 OWNED: dict[str, Any] = {
-    "job": AskerPayload(ASKER),
+    "job": JobOfAda(ASKER),
     "question": Question(ASKER, "Why?", "1.5"),
     "lost job": LostJob("1", "votes", LossReason.FAILED, NOON, user=ADA),
     "switch": Switch(is_on=True, user=ADA, at=NOON),

@@ -9,7 +9,7 @@ import pytest
 
 from bot.app import App
 from bot.domain.conversations.commands import AllowedRepositories, ParseContext
-from bot.services.jobs.payloads import CommandPayload
+from bot.jobs.command_jobs import CommandPayload
 from handlers.commands.registry import COMMANDS
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.services.doubles import slack_request

@@ -70,12 +70,12 @@ def test_its_button_shares_what_was_private() -> None:
 
 
 def test_workers_get_its_job() -> None:
-    assert REGISTRY.jobs.jobs[-1:] == toy.COMMAND.jobs
+    assert REGISTRY.jobs[-1:] == toy.COMMAND.jobs
 
 
 def test_it_is_in_the_usage_the_help_the_hint_and_the_manifest() -> None:
     assert COMMAND.usage.splitlines()[-1] == toy.SUB_COMMAND.usage
-    assert "digest ball – a ball that rolls" in render_greeting(Greeting.HELP, ENGINE, REGISTRY.jobs.examples).text  # noqa: RUF001 (a dash)
+    assert "digest ball – a ball that rolls" in render_greeting(Greeting.HELP, ENGINE, REGISTRY.examples).text  # noqa: RUF001 (a dash)
     assert entry_of(COMMAND)["usage_hint"].endswith(" | ball | kick | help]")
 
 

@@ -24,11 +24,11 @@ from bot.domain.conversations.slack_request import Audience
 from bot.domain.operations.lane import QueueName
 from bot.domain.pull_requests.models import Repository
 from bot.jobs import DramatiqJobQueue
+from bot.jobs.command_jobs import CommandPayload
 from bot.platform import deadlines
 from bot.platform.deadlines import ShutdownSignal
 from bot.processes import run_processes
 from bot.render.blocks.button_values import read_request
-from bot.services.jobs.payloads import CommandPayload
 from bot.settings import load_settings
 from handlers import COMMANDS, CommandRegistry
 from tests.handlers.commands import toy

@@ -14,13 +14,12 @@ from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.query_options import PRIVATE_WORD, split_words
-from bot.jobs.command_jobs import CommandJob, answer_once
+from bot.jobs.command_jobs import CommandJob, CommandPayload, answer_once
 from bot.platform.jobs import JobType
 from bot.ports import Post
 from bot.render.blocks import buttons
 from bot.render.conversations.greetings import HelpExample
 from bot.render.conversations.notices import render_notice
-from bot.services.jobs.payloads import CommandPayload
 from bot.services.slack.answers.answer import Answer
 from handlers.commands.declaration import Command, enqueue_request
 from handlers.commands.sub_commands import RequestWord, SubCommand

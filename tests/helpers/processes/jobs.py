@@ -12,8 +12,8 @@ from dramatiq import Worker
 from bot.domain.conversations.commands import AllowedRepositories, ParseContext
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.time.day import TodayProvider
+from bot.jobs.command_jobs import CommandPayload
 from bot.platform.jobs import JobQueue, JobType
-from bot.services.jobs.payloads import CommandPayload
 from handlers import COMMANDS
 
 

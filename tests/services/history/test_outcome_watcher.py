@@ -28,8 +28,7 @@ from bot.services.digest.records import DigestRecords
 from bot.services.history.merge_timeline import MergeTimeline
 from bot.services.history.outcome_checks import CHECK_INTERVAL
 from bot.services.history.outcome_watcher import OutcomeWatcher
-from bot.services.jobs.job_types import AMEND_DIGEST
-from bot.services.jobs.payloads import AmendmentPayload
+from bot.services.scheduled_jobs import amend_digest
 from tests.adapters.worlds import REPO
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers import builders
@@ -226,7 +225,7 @@ def test_what_breaks_off_is_done_to_its_end_the_next_time(bot: Callable[..., Bot
     made.github.add(REPO, pull(9, title="Revert #2", merged_at=at, updated_at=at, created_at=at))
     made.wall.passes(CHECK_INTERVAL)
     aftermath.check_repository(ENGINE, amends)
-    assert list(amends) == [(AMEND_DIGEST, AmendmentPayload(KEY, made.wall.now))]
+    assert list(amends) == [(amend_digest, {"key": KEY, "looked_at": made.wall.now})]
     # a call of which nobody knows what it did; a reply is looked for at once
     made.slack.fail_next(method, status=503, after_effect=True)
     with suppress(SlackUnavailable):
@@ -364,7 +363,7 @@ def test_a_bot_that_is_restarted_between_the_look_and_the_amendment_goes_on(bot:
     made.wall.passes(CHECK_INTERVAL)
     made.services.outcome_watcher.check_repository(ENGINE, amends)
     again = bot()
-    for each in amends.of(AMEND_DIGEST):
+    for each in amends.of(amend_digest):
         again.services.outcome_watcher.amend_digest(each.key, each.looked_at)
     assert len(list_remarks(again)) == 1
     again.turn(CHECK_INTERVAL)
@@ -480,7 +479,7 @@ def test_the_history_is_read_once_a_look_however_many_digests_are_amended(
         amends, before = Outbox(), history.reads
         aftermath.check_repository(ENGINE, amends)
         assert len(amends) == len(channels)
-        for each in amends.of(AMEND_DIGEST):
+        for each in amends.of(amend_digest):
             made.wall.passes(MINUTE)
             aftermath.amend_digest(each.key, each.looked_at)
         assert history.reads == before + 1

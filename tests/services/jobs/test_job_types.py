@@ -35,11 +35,12 @@ from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSe
 from bot.domain.time.date_range import Span
 from bot.domain.touches.decisions import TouchVerdict
 from bot.features.previews import service as previews
+from bot.jobs import asker_jobs, lost_jobs, subscription_jobs
+from bot.jobs.command_jobs import CommandPayload
 from bot.platform.jobs import JOBS, JobType
 from bot.render.blocks.button_values import FeedbackVerdict, HitVote
 from bot.render.conversations.greetings import Greeting
-from bot.services.jobs import job_types as kinds
-from bot.services.jobs import payloads as made
+from bot.services import scheduled_jobs
 from handlers import COMMANDS
 from handlers.commands.broke import BROKE_JOB
 from handlers.commands.contract import CONTRACT_JOB, LONG_CONTRACT_JOB
@@ -63,24 +64,24 @@ WISH = SubscriptionRequest(
 )
 
 CASES: list[tuple[JobType[Any], Any]] = [
-    (SUMMARY_JOB, made.CommandPayload(ASKER, SummaryRequest((Reference(ENGINE, 1), Reference(ENGINE, 2))))),
+    (SUMMARY_JOB, CommandPayload(ASKER, SummaryRequest((Reference(ENGINE, 1), Reference(ENGINE, 2))))),
     (
         RISKS_JOB,
-        made.CommandPayload(ASKER, RisksRequest(ENGINE, SPAN, FILTERS, 3, is_private=True), Audience.ASKER),
+        CommandPayload(ASKER, RisksRequest(ENGINE, SPAN, FILTERS, 3, is_private=True), Audience.ASKER),
     ),
-    (LONG_RISKS_JOB, made.CommandPayload(ASKER, RisksRequest(ENGINE, SPAN), Audience.SHARED)),
-    (SCORE_JOB, made.CommandPayload(ASKER, ScoreRequest(ENGINE, SPAN))),
-    (OVERVIEW_JOB, made.CommandPayload(ASKER, DigestRequest(ENGINE, SPAN, zone=BERLIN), Audience.HERE)),
-    (DIGEST_JOB, made.CommandPayload(ASKER, DigestRequest(ENGINE, SPAN))),
-    (kinds.SEND_PRIVATE_NOTICE, made.NoticePayload(ASKER, 'Ünïcode – and a "quote".')),  # noqa: RUF001 (a dash)
-    (kinds.POST_PUBLIC_NOTICE, made.NoticePayload(ASKER, "")),
-    (kinds.SEND_GREETING, made.GreetingPayload(ASKER, Greeting.INVITED)),
-    (kinds.SHOW_DETAILS, made.DetailsPayload(ASKER, Reference(ENGINE, 7))),
-    (kinds.EXPLAIN_ASKING, made.AskerPayload(ASKER)),
-    (kinds.RECORD_VOTE, made.VotePayload(ASKER, "100.1", FeedbackVerdict.GOOD)),
+    (LONG_RISKS_JOB, CommandPayload(ASKER, RisksRequest(ENGINE, SPAN), Audience.SHARED)),
+    (SCORE_JOB, CommandPayload(ASKER, ScoreRequest(ENGINE, SPAN))),
+    (OVERVIEW_JOB, CommandPayload(ASKER, DigestRequest(ENGINE, SPAN, zone=BERLIN), Audience.HERE)),
+    (DIGEST_JOB, CommandPayload(ASKER, DigestRequest(ENGINE, SPAN))),
+    (asker_jobs.send_private_notice, {"asker": ASKER, "sentence": 'Ünïcode – and a "quote".'}),  # noqa: RUF001 (a dash)
+    (asker_jobs.post_public_notice, {"asker": ASKER, "sentence": ""}),
+    (asker_jobs.send_greeting, {"asker": ASKER, "why": Greeting.INVITED, "examples": ()}),
+    (asker_jobs.show_details, {"asker": ASKER, "reference": Reference(ENGINE, 7)}),
+    (asker_jobs.explain_asking, {"asker": ASKER}),
+    (asker_jobs.record_vote, {"asker": ASKER, "message": "100.1", "verdict": FeedbackVerdict.GOOD}),
     (
-        kinds.RECORD_HIT_VOTE,
-        made.HitVotePayload(ASKER, HitVote(TouchVerdict.OURS, "ascend", Reference(ENGINE, 7)), NOON),
+        asker_jobs.record_hit_vote,
+        {"asker": ASKER, "vote": HitVote(TouchVerdict.OURS, "ascend", Reference(ENGINE, 7)), "at": NOON},
     ),
     (previews.switch_previews, {"asker": ASKER, "word": "on"}),
     (
@@ -89,53 +90,52 @@ CASES: list[tuple[JobType[Any], Any]] = [
     ),
     (previews.look_again, {"place": previews.Place("C1", "1.2")}),
     (
-        kinds.CHANGE_SUBSCRIPTION,
-        made.SubscriptionPayload(ASKER, SubscriptionVerb.SUBSCRIBE, WISH, channel="C1", replaces="1a2b"),
+        subscription_jobs.change_subscription,
+        {"asker": ASKER, "verb": SubscriptionVerb.SUBSCRIBE, "wish": WISH, "channel": "C1", "replaces": "1a2b"},
     ),
     (
-        kinds.CHANGE_SUBSCRIPTION,
-        made.SubscriptionPayload(ASKER, SubscriptionVerb.PAUSE, which=SubscriptionSelector(repository=ENGINE)),
+        subscription_jobs.change_subscription,
+        {"asker": ASKER, "verb": SubscriptionVerb.PAUSE, "which": SubscriptionSelector(repository=ENGINE)},
     ),
     (
-        kinds.CHANGE_SUBSCRIPTION,
-        made.SubscriptionPayload(ASKER, SubscriptionVerb.RESUME, which=SubscriptionSelector(is_all=True)),
+        subscription_jobs.change_subscription,
+        {"asker": ASKER, "verb": SubscriptionVerb.RESUME, "which": SubscriptionSelector(is_all=True)},
     ),
-    (kinds.CHANGE_SUBSCRIPTION, made.SubscriptionPayload(ASKER, SubscriptionVerb.LIST)),
-    (kinds.SHOW_PREVIEW, made.PreviewPayload(ASKER, "1a2b")),
-    (kinds.SHOW_PREVIEW, made.PreviewPayload(ASKER, wish=WISH)),
-    (kinds.SHOW_FORM, made.FormPayload(ASKER)),
-    (kinds.SHOW_AGENT_TASK, made.AgentTaskPayload(ASKER, "ascend", Reference(ENGINE, 7))),
-    (kinds.OPEN_REFERENCE_FORM, made.AskerPayload(ASKER)),
-    (kinds.SHOW_HOME, made.AskerPayload(ASKER)),
-    (kinds.ANSWER_QUESTIONS, made.ThreadPayload("C0DIGEST:100.1")),
-    (kinds.DELIVER_DIGEST, made.DeliveryPayload("1a2b3c4d", NOON)),
-    (kinds.REPAIR_DIGEST, made.DigestPayload("digest:T:C:octo/engine:2026-02-28")),
-    (kinds.WATCH_REPOSITORY, made.RepositoryPayload(ENGINE)),
-    (kinds.REFRESH_PROFILE, made.ProfilePayload("ascend")),
-    (CONTRACT_JOB, made.CommandPayload(ASKER, ContractRequest(ENGINE, SPAN))),
-    (LONG_CONTRACT_JOB, made.CommandPayload(ASKER, ContractRequest(ENGINE, SPAN), Audience.SHARED)),
-    (TOUCHES_JOB, made.CommandPayload(ASKER, TouchesRequest(SPAN, "ascend"))),
-    (LONG_TOUCHES_JOB, made.CommandPayload(ASKER, TouchesRequest(SPAN), Audience.HERE)),
-    (TOUCH_SCORE_JOB, made.CommandPayload(ASKER, TouchScoreRequest("ascend"))),
-    (BROKE_JOB, made.CommandPayload(ASKER, BrokeRequest(ENGINE, "TypeError: no", span=SPAN))),
-    (BROKE_JOB, made.CommandPayload(ASKER, BrokeRequest(ENGINE, "TypeError: no", "4f5c1a9", is_private=True))),
-    (SINCE_JOB, made.CommandPayload(ASKER, SinceRequest(ENGINE, SPAN, "ascend"), Audience.HERE)),
-    (DEPRECATIONS_JOB, made.CommandPayload(ASKER, DeprecationsRequest(ENGINE, "ascend", is_private=True))),
-    (UPGRADE_JOB, made.CommandPayload(ASKER, UpgradeRequest("4f5c1a9", "ascend"), Audience.SHARED)),
-    (USAGE_JOB, made.CommandPayload(ASKER, UsageRequest(dt.date(2026, 2, 1)))),
-    (kinds.AMEND_DIGEST, made.AmendmentPayload("digest:T:C:octo/engine:2026-02-28", NOON)),
-    (kinds.REPORT_LOSS, made.LostJobPayload(LostJob("id", "summary", LossReason.FAILED, NOON), ASKER)),
+    (subscription_jobs.change_subscription, {"asker": ASKER, "verb": SubscriptionVerb.LIST}),
+    (subscription_jobs.show_preview, {"asker": ASKER, "name": "1a2b"}),
+    (subscription_jobs.show_preview, {"asker": ASKER, "wish": WISH}),
+    (subscription_jobs.open_form, {"asker": ASKER}),
+    (asker_jobs.show_agent_task, {"asker": ASKER, "profile": "ascend", "reference": Reference(ENGINE, 7)}),
+    (asker_jobs.open_reference_form, {"asker": ASKER}),
+    (subscription_jobs.open_home, {"asker": ASKER}),
+    (asker_jobs.answer_questions, {"place": "C0DIGEST:100.1"}),
+    (scheduled_jobs.deliver_digest, {"name": "1a2b3c4d", "due": NOON}),
+    (scheduled_jobs.repair_digest, {"key": "digest:T:C:octo/engine:2026-02-28"}),
+    (scheduled_jobs.watch_repository, {"repository": ENGINE}),
+    (scheduled_jobs.refresh_profile, {"name": "ascend"}),
+    (CONTRACT_JOB, CommandPayload(ASKER, ContractRequest(ENGINE, SPAN))),
+    (LONG_CONTRACT_JOB, CommandPayload(ASKER, ContractRequest(ENGINE, SPAN), Audience.SHARED)),
+    (TOUCHES_JOB, CommandPayload(ASKER, TouchesRequest(SPAN, "ascend"))),
+    (LONG_TOUCHES_JOB, CommandPayload(ASKER, TouchesRequest(SPAN), Audience.HERE)),
+    (TOUCH_SCORE_JOB, CommandPayload(ASKER, TouchScoreRequest("ascend"))),
+    (BROKE_JOB, CommandPayload(ASKER, BrokeRequest(ENGINE, "TypeError: no", span=SPAN))),
+    (BROKE_JOB, CommandPayload(ASKER, BrokeRequest(ENGINE, "TypeError: no", "4f5c1a9", is_private=True))),
+    (SINCE_JOB, CommandPayload(ASKER, SinceRequest(ENGINE, SPAN, "ascend"), Audience.HERE)),
+    (DEPRECATIONS_JOB, CommandPayload(ASKER, DeprecationsRequest(ENGINE, "ascend", is_private=True))),
+    (UPGRADE_JOB, CommandPayload(ASKER, UpgradeRequest("4f5c1a9", "ascend"), Audience.SHARED)),
+    (USAGE_JOB, CommandPayload(ASKER, UsageRequest(dt.date(2026, 2, 1)))),
+    (scheduled_jobs.amend_digest, {"key": "digest:T:C:octo/engine:2026-02-28", "looked_at": NOON}),
+    (lost_jobs.announce_loss, {"lost": LostJob("id", "summary", LossReason.FAILED, NOON), "asker": ASKER}),
     (
-        kinds.REPORT_LOSS,
-        made.LostJobPayload(LostJob("id", "questions", LossReason.ENDLESS, NOON), place="C0DIGEST:100.1"),
+        lost_jobs.announce_loss,
+        {"lost": LostJob("id", "questions", LossReason.ENDLESS, NOON), "place": "C0DIGEST:100.1"},
     ),
 ]
 
 
 def test_every_kind_is_among_the_cases() -> None:
-    of_commands = {job.type.name for job in COMMANDS.jobs.jobs}
-    own = {each.name for each in vars(kinds).values() if isinstance(each, JobType)}
-    assert {kind.name for kind, _ in CASES} == of_commands | own | {each.name for each in JOBS}
+    of_commands = {job.type.name for job in COMMANDS.jobs}
+    assert {kind.name for kind, _ in CASES} == of_commands | {each.name for each in JOBS}
 
 
 @check_rows(CASES)
@@ -172,12 +172,12 @@ def test_what_a_job_carries_is_read_as_it_was_written(kind: JobType[Any], payloa
 )
 def test_what_this_version_did_not_write_is_an_error(arguments: list[Any]) -> None:
     with pytest.raises(ValueError, match=r"unpack|version|validation error"):
-        kinds.SEND_PRIVATE_NOTICE.decode(arguments)
+        asker_jobs.send_private_notice.decode(arguments)
 
 
 def test_a_request_that_went_through_the_queue_is_still_held_to_the_settings() -> None:
     foreign = RisksRequest(Repository("other", "secret"), SPAN)
-    [back] = [RISKS_JOB.decode([RISKS_JOB.encode(made.CommandPayload(ASKER, foreign))])]
+    [back] = [RISKS_JOB.decode([RISKS_JOB.encode(CommandPayload(ASKER, foreign))])]
     with pytest.raises(UsageError, match="I'm not set up for other/secret"):
         back.request.require_known(AllowedRepositories(ENGINE))
     spelt = RisksRequest(Repository("OCTO", "Engine"), SPAN).require_known(AllowedRepositories(ENGINE))
@@ -185,7 +185,7 @@ def test_a_request_that_went_through_the_queue_is_still_held_to_the_settings() -
 
 
 def test_a_loss_is_reported_for_half_a_day_and_only_as_long_as_it_is_known_what_was_answered() -> None:
-    options = kinds.REPORT_LOSS.retries.to_dramatiq_options()
+    options = lost_jobs.announce_loss.retries.to_dramatiq_options()
     pauses = [
         compute_backoff(tried, factor=options["min_backoff"], jitter=False, max_backoff=options["max_backoff"])[1]
         for tried in range(options["max_retries"])

@@ -27,8 +27,7 @@ from bot.services.digest.composer import DigestComposer
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.poster import DigestPoster
 from bot.services.digest.records import DigestRecords
-from bot.services.jobs.job_types import DELIVER_DIGEST, REPAIR_DIGEST
-from bot.services.jobs.payloads import DeliveryPayload, DigestPayload
+from bot.services.scheduled_jobs import repair_digest
 from bot.services.subscriptions.delivery import DeliveryLogs, DigestDelivery
 from bot.services.subscriptions.incidents import IncidentReporter
 from bot.services.subscriptions.repository import SubscriptionRepository
@@ -37,7 +36,7 @@ from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.records import digest_store, report_store
 from tests.services.digest.posting import HOME, SPEC, Fragile, Fuse, make_rendering, messenger_of
-from tests.services.doubles import Outbox, Sleeps
+from tests.services.doubles import Outbox, SentDelivery, Sleeps
 
 TIMING = Timing(time(9), DAY.zone)
 DUE = TIMING.get_due_time(DAY.date + timedelta(days=1))
@@ -153,11 +152,11 @@ class Desk:
     def deliver(self) -> None:
         self.delivery.deliver_digest(DAILY.id, DUE)
 
-    def tick(self, pause: timedelta = MINUTE) -> tuple[list[DeliveryPayload], list[DigestPayload]]:
+    def tick(self, pause: timedelta = MINUTE) -> tuple[list[SentDelivery], list[Any]]:
         """Time passes, and the clock looks; what it puts on the queue: digests and repairs."""
         jobs = Outbox()
         self.schedule.tick(self.wall.passes(pause), jobs)
-        return jobs.of(DELIVER_DIGEST), jobs.of(REPAIR_DIGEST)
+        return jobs.deliveries, jobs.of(repair_digest)
 
     def turn(self, pause: timedelta = MINUTE) -> tuple[int, int]:
         """The same, and a worker does what is on the queues; how many digests and repairs that was."""

@@ -27,7 +27,7 @@ from bot.ports.slack.workspace_directory import ChannelInfo, UserInfo
 from bot.render.blocks import terminal
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.records import DigestRecords
-from bot.services.jobs.job_types import DELIVER_DIGEST
+from bot.services.scheduled_jobs import deliver_digest
 from bot.services.slack.access_control import AccessControl, AccessRules
 from bot.services.slack.answers.replies import ReplySender
 from bot.services.subscriptions.editor import SubscriptionEditor
@@ -152,7 +152,7 @@ class Team:
             """Posts at once what is put on the queue."""
 
             def send(_, job: JobType[Any], payload: Any) -> None:  # noqa: N805 (the outer one is meant)
-                if job is not DELIVER_DIGEST:
+                if job is not deliver_digest:
                     return
                 subscription = self.directory.get(payload.name)
                 if subscription is None or subscription.is_paused:

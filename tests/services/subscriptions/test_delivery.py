@@ -28,11 +28,11 @@ from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span
 from bot.render.digest.post import RenderedDigest
 from bot.services.digest.posted_digest import DigestState, PostedDigest
-from bot.services.jobs.payloads import DeliveryPayload
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.builders import DAY
 from tests.helpers.records import plant
 from tests.services.digest.posting import HOME, PARTS, SPEC, Crash, Fuse, Standing, make_rendering, standing
+from tests.services.doubles import SentDelivery
 from tests.services.subscriptions.scheduled import (
     ADMIN,
     DAILY,
@@ -142,11 +142,11 @@ def test_days_that_were_skipped_are_named_in_the_next_digest(desk: Desk) -> None
 
 
 def test_what_was_skipped_while_no_worker_ran_is_not_posted_when_one_runs(desk: Desk) -> None:
-    waiting: list[DeliveryPayload] = []
+    waiting: list[SentDelivery] = []
     for _ in range(25 * 6):
         digests, _ = desk.tick(10 * MINUTE)
         waiting += digests
-    assert waiting == [DeliveryPayload(DAILY.id, at) for at in (DUE, DUE + 24 * HOUR)]
+    assert waiting == [SentDelivery(DAILY.id, at) for at in (DUE, DUE + 24 * HOUR)]
     for each in [*waiting, *waiting]:
         desk.delivery.deliver_digest(each.name, each.due)
     report_lines = [list_message_lines(message)[1] for message in reports(desk.slack, ADMIN)]

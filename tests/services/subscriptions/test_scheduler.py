@@ -27,8 +27,7 @@ from bot.domain.time.day import parse_zone
 from bot.platform.store.connection import connect_server
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.records import DigestRecords
-from bot.services.jobs.job_types import DELIVER_DIGEST, REFRESH_PROFILE, REPAIR_DIGEST, WATCH_REPOSITORY
-from bot.services.jobs.payloads import DeliveryPayload
+from bot.services.scheduled_jobs import refresh_profile, repair_digest, watch_repository
 from bot.services.slack.access_control import AccessControl, AccessRules
 from bot.services.subscriptions.editor import SubscriptionEditor
 from bot.services.subscriptions.incidents import IncidentReporter
@@ -39,7 +38,7 @@ from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.records import digest_store, plant, report_store
 from tests.services.aging_cache import AgingCache
 from tests.services.digest.posting import Fragile, Fuse, MemoryMessenger
-from tests.services.doubles import CountingLimiter, Outbox, slack_request
+from tests.services.doubles import CountingLimiter, Outbox, SentDelivery, slack_request
 from tests.services.subscriptions.subscribers import Everywhere
 
 TEAM, ADMIN = "T0TEAM", "C0ADMIN"
@@ -111,23 +110,21 @@ class Tower:
             self.agenda.put(NextDigest(each.id), at)
 
     @property
-    def digests(self) -> list[DeliveryPayload]:
+    def digests(self) -> list[SentDelivery]:
         """The digests that were sent."""
-        return self.jobs.of(DELIVER_DIGEST)
+        return self.jobs.deliveries
 
     @property
     def mends(self) -> list[str]:
         """The keys of the digests that were sent to be repaired."""
-        return [each.key for each in self.jobs.of(REPAIR_DIGEST)]
+        return [each.key for each in self.jobs.of(repair_digest)]
 
     @property
     def watches(self) -> list[Repository]:
         """The repositories that were sent to be looked at."""
-        return [each.repository for each in self.jobs.of(WATCH_REPOSITORY)]
+        return [each.repository for each in self.jobs.of(watch_repository)]
 
-    def tick(
-        self, after: timedelta = timedelta(0), schedule: DigestScheduler | None = None
-    ) -> list[DeliveryPayload]:
+    def tick(self, after: timedelta = timedelta(0), schedule: DigestScheduler | None = None) -> list[SentDelivery]:
         """Time passes and a clock ticks; what digests it sent."""
         self.now += after
         before = len(self.digests)
@@ -157,7 +154,7 @@ def tower(store: Redis) -> Tower:
     return Tower(store)
 
 
-SENT = [DeliveryPayload(DAILY.id, DUE)]
+SENT = [SentDelivery(DAILY.id, DUE)]
 
 
 # --- what is due
@@ -183,7 +180,7 @@ def test_a_digest_is_sent_from_its_time_until_it_is_of_no_use(
 def test_each_of_many_that_are_due_is_sent(tower: Tower) -> None:
     many = [replace(DAILY, channel=f"C{n:04}") for n in range(50)]
     tower.plan(*many)
-    assert set(tower.tick()) == {DeliveryPayload(each.id, DUE) for each in many}
+    assert set(tower.tick()) == {SentDelivery(each.id, DUE) for each in many}
     assert len(tower.digests) == len(many)
 
 
@@ -216,7 +213,7 @@ def test_clocks_that_tick_at_the_same_moment_send_each_digest_once(tower: Tower,
 
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(tick, range(3)))
-    assert set(tower.digests) == {DeliveryPayload(each.id, DUE) for each in many}
+    assert set(tower.digests) == {SentDelivery(each.id, DUE) for each in many}
     assert len(tower.digests) == len(many)
 
 
@@ -260,7 +257,7 @@ def test_a_time_that_was_changed_holds_for_what_was_planned_before(
     assert tower.tick(MINUTE) == []
     assert tower.at() == due
     tower.now = max(due, DUE) + MINUTE
-    assert tower.tick() == [DeliveryPayload(DAILY.id, due)]
+    assert tower.tick() == [SentDelivery(DAILY.id, due)]
 
 
 def test_it_is_known_when_a_clock_ticked_last(tower: Tower) -> None:
@@ -376,7 +373,7 @@ def test_what_is_too_late_is_told_noted_and_named_by_the_next(tower: Tower) -> N
     assert tower.skipped == [key(DAILY, DUE)]
     assert tower.records.load(key(DAILY, DUE + A_DAY)) == PostedDigest(version=1, skipped_days="2026-02-23")
     # the next is a minute late and comes with what it has to say
-    assert tower.tick(MINUTE) == [DeliveryPayload(DAILY.id, DUE + A_DAY)]
+    assert tower.tick(MINUTE) == [SentDelivery(DAILY.id, DUE + A_DAY)]
     assert len(tower.told) == 1
     assert "Monday 23 February 2026: will not be posted" in tower.told[0]
 
@@ -425,7 +422,7 @@ def test_a_digest_that_stands_is_never_skipped_however_late_that_is_seen(tower: 
     tower.record_post()
     tower.tick(A_DAY + HOUR)
     assert (tower.at(), tower.skipped) == (DUE + A_DAY, [])
-    assert tower.tick(MINUTE) == [DeliveryPayload(DAILY.id, DUE + A_DAY)]
+    assert tower.tick(MINUTE) == [SentDelivery(DAILY.id, DUE + A_DAY)]
 
 
 def test_why_it_was_skipped_is_what_went_wrong_last(tower: Tower) -> None:
@@ -457,7 +454,7 @@ def test_the_subscription_of_the_settings_is_never_paused(store: Redis) -> None:
     plant(tower.records, key(FIXED, DUE), error=error, must_be_fixed_by_person=True, attempts=1, retry_at=DUE)
     tower.tick(A_DAY + MINUTE)
     assert [run.detail for run in tower.journal.list_recent(9)] == ["not in that channel"]
-    assert tower.tick(MINUTE) == [DeliveryPayload(FIXED.id, DUE + A_DAY)]
+    assert tower.tick(MINUTE) == [SentDelivery(FIXED.id, DUE + A_DAY)]
 
 
 @pytest.mark.slow
@@ -600,9 +597,9 @@ def test_a_profile_is_scanned_each_day(tower: Tower) -> None:
     tower.agenda.put(ProfileRefresh("ascend"), DUE)
     for hours in range(48):
         tower.tick()
-        assert len(tower.jobs.of(REFRESH_PROFILE)) == 1 + hours // 24
+        assert len(tower.jobs.of(refresh_profile)) == 1 + hours // 24
         tower.now += HOUR
-    assert {each.name for each in tower.jobs.of(REFRESH_PROFILE)} == {"ascend"}
+    assert {each.name for each in tower.jobs.of(refresh_profile)} == {"ascend"}
 
 
 LOOK = OutcomeCheck(REPOSITORY)

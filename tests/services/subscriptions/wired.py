@@ -13,7 +13,7 @@ from redis import Redis
 from bot.adapters.slack.post_throttle import PostThrottle
 from bot.app import App, open_app, prepare_worker
 from bot.domain.operations.run import RunOutcome
-from bot.services.jobs.job_types import AMEND_DIGEST, DELIVER_DIGEST, REPAIR_DIGEST, WATCH_REPOSITORY
+from bot.services.scheduled_jobs import amend_digest, deliver_digest, repair_digest, watch_repository
 from bot.settings import load_settings
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.claude.server import ClaudeEmulator
@@ -55,15 +55,15 @@ class Bot:
         jobs, scheduling = Outbox(), self.services
         scheduler = self.base.scheduler
         scheduler.tick(self.wall.passes(pause), jobs)
-        for each in jobs.of(DELIVER_DIGEST):
+        for each in jobs.of(deliver_digest):
             scheduling.delivery.deliver_digest(each.name, each.due)
-        for repair in jobs.of(REPAIR_DIGEST):
+        for repair in jobs.of(repair_digest):
             scheduling.delivery.repair_incomplete(repair.key)
-        for watch in jobs.of(WATCH_REPOSITORY):
+        for watch in jobs.of(watch_repository):
             scheduling.outcome_watcher.check_repository(watch.repository, jobs)
-        for amendment in jobs.of(AMEND_DIGEST):
+        for amendment in jobs.of(amend_digest):
             scheduling.outcome_watcher.amend_digest(amendment.key, amendment.looked_at)
-        return len(jobs.of(REPAIR_DIGEST))
+        return len(jobs.of(repair_digest))
 
     def run(self, minutes: int, pause: int = 5) -> list[float]:
         """The minutes after nine at which what has gaps was looked at again."""
