@@ -196,7 +196,7 @@ def _start_workers(
     # the first job would wait for it
     app.sources.open_sources()
     prepare_worker(app)
-    jobs = app.jobs = DramatiqJobQueue(
+    jobs = DramatiqJobQueue(
         app.store,
         app.keyspace,
         commands.jobs,

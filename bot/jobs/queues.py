@@ -74,6 +74,9 @@ class DramatiqJobQueue:
         watching = (JobCorrelation(), *observers)
         self._brokers = {lane: make_broker(store, self._report_loss, keyspace, watching) for lane in QueueName}
         runner = JobRunner(app) if app else None
+        if app:
+            # what a job enqueues goes on the same queues
+            app.jobs = self
         self._actors = {job.type.name: self._make_actor(runner, job) for job in self._list_jobs(commands)}
 
     def send(self, job: JobType[P], payload: P) -> None:

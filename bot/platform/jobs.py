@@ -101,6 +101,9 @@ class Job(JobType[dict[str, Any]], Generic[Q]):
         (fields,) = arguments
         if not isinstance(fields, dict) or fields.get(VERSION_FIELD) != PAYLOAD_VERSION:
             raise ValueError(f"the message is not one of {self.name} in this version")
+        names = inspect.signature(self.run).parameters
+        if missing := [name for name in self._adapters if name not in fields and _is_required(names[name])]:
+            raise ValueError(f"the version of {self.name} without {', '.join(missing)} is not known")
         return {
             name: adapter.validate_python(fields[name])
             for name, adapter in self._adapters.items()
@@ -118,6 +121,10 @@ class Job(JobType[dict[str, Any]], Generic[Q]):
         hints = get_type_hints(self.run, localns={"App": Any})
         _, *names = inspect.signature(self.run).parameters
         return {name: TypeAdapter(hints[name]) for name in names}
+
+
+def _is_required(parameter: inspect.Parameter) -> bool:
+    return parameter.default is inspect.Parameter.empty
 
 
 def read_argument(arguments: Sequence[Any], name: str, adapter: TypeAdapter[T]) -> T | None:
