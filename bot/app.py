@@ -2,7 +2,7 @@
 
 A process or a command opens one :class:`App` and closes it at its end. Each part is built when it is first
 used, for two reasons: a command needs the settings of what it uses alone, and nothing in the store may be
-migrated before the store was claimed. Processes with threads build all of it before their first
+written before the store was claimed. Processes with threads build all of it before their first
 job (:func:`prepare_worker`).
 """
 
@@ -239,7 +239,7 @@ class App:
     def store(self) -> Redis:
         """The same client for permanent records and for jobs, once the store is known to keep them."""
         stores.require_durable(self.expiring_store)
-        stores.migrate_schema(self.expiring_store, self.keyspace)
+        stores.require_schema(self.expiring_store, self.keyspace)
         return self.expiring_store
 
     @cached_property

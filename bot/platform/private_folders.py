@@ -25,7 +25,7 @@ def open_private_file(path: Path) -> IO[bytes]:
 
 
 def restrict_permissions(folder: Path, ours: frozenset[str]) -> None:
-    """Remove the access of other users that an earlier version gave to the named files and folders in a folder.
+    """Remove the access of other users to the named files and folders in a folder.
 
     The folder itself is restricted too, unless it holds something else and so serves others as well.
 

@@ -19,8 +19,7 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.time.day import LocalDay, parse_date
 from bot.ports import Model
 from bot.settings import Settings
-from evals.trial.records import RecordedDays, TrialSources
-from evals.trial.tree_files import TreeFiles
+from evals.trial.records import RecordedDays, TreeFiles, TrialSources
 
 # a trial must not be cut short by the budget of the bot's users
 NO_BUDGET = 1_000_000.0

@@ -73,46 +73,14 @@ class TrialFolder:
         """The record of whose text is whose."""
         return self.path / "key.json"
 
-    @property
-    def prompts(self) -> Path:
-        """The folder of prompts."""
-        return self.path / "prompts"
-
-    @property
-    def answers(self) -> Path:
-        """The folder of answers."""
-        return self.path / "answers"
-
-    @property
-    def pairs(self) -> Path:
-        """The folder that judges get."""
-        return self.path / "pairs"
-
-    @property
-    def verdicts(self) -> Path:
-        """The folder of verdicts."""
-        return self.path / "verdicts"
-
-    def get_prompt(self, number: int) -> Path:
-        """Return the path of the prompt about a pull request."""
-        return self.prompts / f"{number}.json"
-
-    def get_answer(self, number: int) -> Path:
-        """Return the path of the answer about a pull request."""
-        return self.answers / f"{number}.json"
-
-    def get_pair(self, number: int) -> Path:
-        """Return the path of the two texts about a pull request."""
-        return self.pairs / f"{number}.json"
-
-    def get_verdict(self, number: int) -> Path:
-        """Return the path of the verdict about a pull request."""
-        return self.verdicts / f"{number}.json"
+    def get_file(self, kind: str, number: int) -> Path:
+        """Return the path of one of the ``prompts``, ``answers``, ``pairs`` or ``verdicts``."""
+        return self.path / kind / f"{number}.json"
 
     def read_trial(self) -> Trial:
         """Read the record of the trial. Raises UsageError."""
         if not self.manifest.is_file():
-            raise UsageError(f"{self.path} is no trial: begin with --collect.")
+            raise UsageError(f"{self.path} is no trial: begin with collect.")
         return read_part(self.manifest, Trial)
 
     def read_key(self) -> Key | None:
@@ -121,6 +89,5 @@ class TrialFolder:
 
 
 def copy_text(name: str, to: Path) -> None:
-    """Copy instructions that stand beside this module."""
-    to.parent.mkdir(parents=True, exist_ok=True)
+    """Copy instructions that stand beside this module into a folder that exists."""
     to.write_text((_TEXTS / name).read_text(encoding="utf-8"), encoding="utf-8")

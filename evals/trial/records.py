@@ -1,9 +1,9 @@
-"""Recorded days as a source of pull requests, in place of GitHub."""
+"""Recorded days as a source of pull requests and files, in place of GitHub."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,14 @@ from bot.adapters.records.cleaning import (
     parse_instant,
 )
 from bot.domain.digest.models import CountCheck
-from bot.domain.errors import DayUnavailable, PullRequestNotFound, UsageError
+from bot.domain.errors import DayUnavailable, PullRequestNotFound, SourceUnavailable, UsageError
 from bot.domain.operations.rate_allowance import RateAllowance
-from bot.domain.pull_requests.models import Account, PullRequest, Repository, sort_newest_first
+from bot.domain.pull_requests.diff import DiffSide, split_hunks
+from bot.domain.pull_requests.models import Account, ChangedFile, PullRequest, Repository, sort_newest_first
+from bot.domain.source.models import SourceFile, SourceProblem
 from bot.domain.time.day import LocalDay
 from bot.ports import ChatModel, DayMerges, Model, PullRequests, SourceFiles, SourceMirror
+from evals.context import apply_hunks
 
 _APP = "[bot]"
 
@@ -113,6 +116,38 @@ def _build_pull_request(repository: Repository, record: Mapping[str, Any]) -> Pu
 def _parse_author(login: object) -> Account:
     kind = "Bot" if isinstance(login, str) and login.endswith(_APP) else "User"
     return parse_account({"login": login, "__typename": kind} if login else None)
+
+
+class TreeFiles:
+    """``SourceFiles`` of recorded merges: changed files to which every hunk of the record fits, no others.
+
+    ``tree`` is a folder with the files of a release, None if there is none.
+    """
+
+    def __init__(self, records: RecordedDays, tree: Path | None) -> None:
+        self._records = records
+        self._tree = tree
+
+    def read_files(
+        self, repository: Repository, commit: str, paths: Sequence[str], side: DiffSide = DiffSide.NEW
+    ) -> Mapping[str, SourceFile]:
+        """Return the files after a recorded merge. Raise SourceUnavailable without a tree or a record."""
+        merge = self._records.find_merge(commit)
+        if self._tree is None or merge is None or side is DiffSide.OLD:
+            raise SourceUnavailable(f"There are no files of {repository} at {commit} in the records.")
+        changes = {file.path: file for file in self._records.load_files(merge).files or ()}
+        return {path: _build_file(path, changes.get(path), self._tree) for path in paths}
+
+
+def _build_file(path: str, change: ChangedFile | None, tree: Path) -> SourceFile:
+    before = tree / path
+    if change is None or not change.patch or not before.is_file():
+        return SourceFile(path, problem=SourceProblem.UNAVAILABLE)
+    hunks = list(split_hunks(change.patch))
+    after, fitting = apply_hunks(before.read_text(encoding="utf-8").split("\n"), hunks)
+    if len(fitting) < len(hunks):
+        return SourceFile(path, problem=SourceProblem.UNAVAILABLE)
+    return SourceFile(path, "\n".join(after))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,21 +1,32 @@
-"""What judges say of two texts, and the check that it can be used."""
+"""What judges say of two texts, what follows from all of it, and what is kept."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
 from bot.domain.errors import UsageError
-from bot.domain.text.strings import truncate_text
-from evals.json_files import Part, read_part
+from bot.domain.text.strings import collapse_lines, truncate_text
+from bot.domain.track_record.statistics import compute_wilson_interval
+from evals.json_files import Part, read_part, write_json
 from evals.trial.folder import Key, Pair, Side, Trial, TrialFolder
 
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 StatementKind = Literal["false", "unsupported", "unchecked"]
 _MAX_QUOTE_SHOWN = 60
+# what the trial has to show
+PER_PULLS = 27
+MAX_UNSUPPORTED = 6.0
+MIN_PREFERRED = 0.8
+_MAX_QUOTE = 200
+_SIDES: tuple[Side, Side] = ("ours", "theirs")
+# characters; a longer run of a text or of a diff is no word of the judge
+_MAX_BORROWED = 40
+LEFT_OUT = "(left out: it repeats a text or the change)"
 
 
 class Statement(Part):
@@ -59,7 +70,7 @@ def load_judged(folder: TrialFolder) -> tuple[Judged, ...]:
     """
     trial, key = folder.read_trial(), folder.read_key()
     if key is None:
-        raise UsageError(f"{folder.path} has no pairs: go on with --pair.")
+        raise UsageError(f"{folder.path} has no pairs: go on with pair.")
     judged, problems = [], []
     for pull in trial.pulls:
         try:
@@ -73,10 +84,10 @@ def load_judged(folder: TrialFolder) -> tuple[Judged, ...]:
 
 
 def _load_one(folder: TrialFolder, number: int, key: Key) -> Judged:
-    path = folder.get_verdict(number)
+    path = folder.get_file("verdicts", number)
     if not path.is_file():
         raise UsageError(f"verdicts/{number}.json is missing.")
-    verdict, pair = read_part(path, Verdict), read_part(folder.get_pair(number), Pair)
+    verdict, pair = read_part(path, Verdict), read_part(folder.get_file("pairs", number), Pair)
     if verdict.number != number:
         raise UsageError(f"verdicts/{number}.json is about #{verdict.number}.")
     _check_quotes(number, "A", verdict.A, pair.A)
@@ -102,7 +113,7 @@ def _list_strangers(folder: TrialFolder, trial: Trial) -> list[str]:
     known = {f"{pull.number}.json" for pull in trial.pulls}
     return [
         f"verdicts/{path.name} belongs to no pair."
-        for path in sorted(folder.verdicts.glob("*"))
+        for path in sorted((folder.path / "verdicts").glob("*"))
         if path.name not in known
     ]
 
@@ -113,3 +124,136 @@ def reveal_sides(verdict: Verdict, first: Side) -> Judged:
     texts = {first: verdict.A, second: verdict.B}
     preferred = {"A": first, "B": second}.get(verdict.preferred)
     return Judged(verdict.number, preferred, texts["ours"], texts["theirs"], verdict.reason)
+
+
+@dataclass(frozen=True, slots=True)
+class TrialScore:
+    """The counts of a trial with at least one verdict."""
+
+    judged: tuple[Judged, ...]
+
+    def count_preferred(self, side: Side | None) -> int:
+        """Count the pull requests of which a side was preferred; None counts ties."""
+        return sum(each.preferred == side for each in self.judged)
+
+    def list_statements(self, side: Side) -> tuple[tuple[int, Statement], ...]:
+        """Return the false and unsupported statements of a side, with the numbers of their pull requests."""
+        return tuple(
+            (each.number, statement)
+            for each in self.judged
+            for statement in (each.ours if side == "ours" else each.theirs)
+            if statement.kind != "unchecked"
+        )
+
+    def count_kind(self, side: Side, kind: str) -> int:
+        """Count the statements of a side that are of a kind."""
+        listed = (each.ours if side == "ours" else each.theirs for each in self.judged)
+        return sum(statement.kind == kind for statements in listed for statement in statements)
+
+    def compute_rate(self, side: Side) -> float:
+        """Return the false and unsupported statements of a side for each 27 pull requests."""
+        return len(self.list_statements(side)) * PER_PULLS / len(self.judged)
+
+    @property
+    def is_preferred(self) -> bool:
+        """Whether ours were preferred in at least 80 % of all; a tie counts against us."""
+        # in integers: 0.8 has no exact binary value
+        return 100 * self.count_preferred("ours") >= round(100 * MIN_PREFERRED) * len(self.judged)
+
+    @property
+    def is_supported(self) -> bool:
+        """Whether ours have at most 6 false or unsupported statements for each 27 pull requests."""
+        return len(self.list_statements("ours")) * PER_PULLS <= MAX_UNSUPPORTED * len(self.judged)
+
+    @property
+    def is_passed(self) -> bool:
+        """Whether both bounds are kept."""
+        return self.is_preferred and self.is_supported
+
+
+def format_score(score: TrialScore) -> Iterator[str]:
+    """Yield the lines of the result."""
+    total, ours, theirs = len(score.judged), score.count_preferred("ours"), score.count_preferred("theirs")
+    yield f"{total} pull requests: ours preferred {ours}, theirs {theirs}, ties {score.count_preferred(None)}"
+    bound = f"at least {MIN_PREFERRED:.0%}: {_format_verdict(score.is_preferred)}"
+    yield f"ours preferred of all, ties against us: {_format_share(ours, total)}; {bound}"
+    yield f"ours preferred, without ties: {_format_share(ours, ours + theirs)}"
+    for side in _SIDES:
+        yield _format_counts(score, side)
+    yield f"ours, at most {MAX_UNSUPPORTED:g} per {PER_PULLS}: {_format_verdict(score.is_supported)}"
+    for side in _SIDES:
+        yield f"\nFalse or unsupported, {side}:"
+        yield from _format_statements(score.list_statements(side))
+
+
+def _format_share(part: int, whole: int) -> str:
+    low, high = compute_wilson_interval(part, whole)
+    share = f"{part / whole:.1%}" if whole else "-"
+    return f"{part} of {whole}, {share} (95 % interval {low:.1%} to {high:.1%})"
+
+
+def _format_counts(score: TrialScore, side: Side) -> str:
+    false, unsupported, unchecked = (
+        score.count_kind(side, kind) for kind in ("false", "unsupported", "unchecked")
+    )
+    return (
+        f"{side}: {false} false, {unsupported} unsupported = {score.compute_rate(side):.1f} per {PER_PULLS}; "
+        f"{unchecked} could not be checked and do not count"
+    )
+
+
+def _format_statements(statements: Iterable[tuple[int, Statement]]) -> Iterator[str]:
+    is_empty = True
+    for number, statement in statements:
+        is_empty = False
+        quote = truncate_text(collapse_lines(statement.quote), _MAX_QUOTE)
+        where = f" ({collapse_lines(statement.where)})" if statement.where.strip() else ""
+        yield f'  #{number} {statement.kind}: "{quote}": {collapse_lines(statement.why)}{where}'
+    if is_empty:
+        yield "  none"
+
+
+def _format_verdict(is_kept: bool) -> str:  # noqa: FBT001 - one flag, and nothing else
+    return "ok" if is_kept else "FAILED"
+
+
+def keep_verdicts(folder: TrialFolder, score: TrialScore, to: Path) -> None:
+    """Write what is kept of a trial: how it was made, without the content of its prompts, and the verdicts."""
+    trial = folder.read_trial().model_dump(mode="json", exclude={"pulls"})
+    pairs = [read_part(folder.get_file("pairs", each.number), Pair) for each in score.judged]
+    rows = [_describe_judged(each, pair) for each, pair in zip(score.judged, pairs, strict=True)]
+    write_json(to, {"trial": trial, "verdicts": rows})
+
+
+def _describe_judged(judged: Judged, pair: Pair) -> dict[str, Any]:
+    sources = list(_list_sources(pair))
+    return {
+        "number": judged.number,
+        "preferred": judged.preferred or "tie",
+        "reason": keep_words(judged.reason, sources),
+        "ours": _count_kinds(judged.ours),
+        "theirs": _count_kinds(judged.theirs),
+        "about_ours": [
+            {"kind": each.kind, "why": keep_words(each.why, sources), "where": keep_words(each.where, sources)}
+            for each in judged.ours
+        ],
+    }
+
+
+def _count_kinds(statements: Iterable[Statement]) -> dict[str, int]:
+    kinds = [statement.kind for statement in statements]
+    return {kind: kinds.count(kind) for kind in ("false", "unsupported", "unchecked")}
+
+
+def _list_sources(pair: Pair) -> Iterator[str]:
+    """Yield what others wrote, each on one line."""
+    patches = (file.get("patch") or "" for file in pair.files)
+    for text in (pair.A, pair.B, pair.description, *patches):
+        yield " ".join(text.split())
+
+
+def keep_words(words: str, sources: Iterable[str]) -> str:
+    """Return the judge's words; without them if they repeat more than 40 characters of what others wrote."""
+    line = " ".join(words.split())
+    runs = {line[at : at + _MAX_BORROWED + 1] for at in range(len(line) - _MAX_BORROWED)}
+    return LEFT_OUT if any(run in source for source in sources for run in runs) else line

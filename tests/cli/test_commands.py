@@ -17,6 +17,8 @@ from redis import Redis
 from bot.adapters.redis.records.feedback import RedisFeedbackStore
 from bot.cli import cli
 from bot.cli.risks import risks_group
+from bot.render.blocks.button_values import FeedbackVerdict
+from bot.services.questions.answer_inputs import VOTE_JSON, AnswerInputs, Vote
 from tests.cli.conftest import Call
 from tests.emulators.claude.server import Failure, Json, Refusal, Step, overview_answer, schema_of, summary_answer
 from tests.emulators.github.store import changed_file, pull
@@ -360,9 +362,8 @@ class TestVotes:
         feedback_store = RedisFeedbackStore(store)
         rows = [("U1", "good", "Größer?"), ("U2", "bad", "What broke?")]
         for user, verdict, question in rows:
-            # as versions wrote them that had no mark
-            vote = {"verdict": verdict, "at": "2026-02-28T12:00:00+00:00", "user": user, "question": question}
-            feedback_store.put(f"C1:1.0:{user}", json.dumps(vote, ensure_ascii=False))
+            vote = Vote.build(FeedbackVerdict(verdict), NOON, user, AnswerInputs(question=question))
+            feedback_store.put(f"C1:1.0:{user}", VOTE_JSON.dump_text(vote))
         done = prdigest("votes", settings=there.settings, folder=tmp_path)
         assert (done.returncode, done.stderr) == (0, "")
         printed = sorted(map(json.loads, done.stdout.splitlines()), key=lambda vote: str(vote["user"]))

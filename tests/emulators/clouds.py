@@ -27,7 +27,6 @@ _SIGNATURE = re.compile(
 _VERTEX_PATH = re.compile(
     r"/v1/projects/([^/]+)/locations/([^/]+)/publishers/anthropic/models/([^/:]+):(rawPredict|streamRawPredict)"
 )
-_GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 
 
 def _refuse(status: int, kind: str, message: str) -> Response:

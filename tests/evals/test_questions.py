@@ -12,8 +12,7 @@ import pytest
 
 from bot.domain.errors import UsageError
 from bot.services.questions.answer_inputs import AnswerInputs, NumberedCitation
-from evals.cases import Case, Suite, load_suite
-from evals.scoring import mark_answer
+from evals.answers import Case, Suite, load_suite, mark_answer
 from tests.emulators.claude.server import Step, Text, ToolUse, default_answer
 from tests.helpers.builders import SHARED, needs_shared
 from tests.helpers.processes.command import ROOT, Caught, Start, start_interpreter, started

@@ -9,8 +9,7 @@ import pytest
 from bot.domain.errors import SourceUnavailable
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import Repository
-from evals.trial.records import RecordedDays
-from evals.trial.tree_files import TreeFiles
+from evals.trial.records import RecordedDays, TreeFiles
 from tests.evals.trial_day import write_day
 
 PLACE = Repository("octo", "engine")

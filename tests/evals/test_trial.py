@@ -15,13 +15,19 @@ from hypothesis import strategies as st
 from bot.domain.errors import UsageError
 from bot.render.blocks.file_markdown import escape_text
 from bot.render.digest.report import render_report
-from evals.trial.collecting import choose_numbers
 from evals.trial.folder import Pair, Side, TrialFolder, TrialPull
-from evals.trial.keeping import LEFT_OUT, keep_words
-from evals.trial.pairing import make_key, make_pair
-from evals.trial.report_texts import normalise_text, parse_report
-from evals.trial.score import TrialScore, format_score
-from evals.trial.verdicts import Judged, Statement, StatementKind, load_judged
+from evals.trial.pairing import make_key, make_pair, normalise_text, parse_report
+from evals.trial.prompts import choose_numbers
+from evals.trial.verdicts import (
+    LEFT_OUT,
+    Judged,
+    Statement,
+    StatementKind,
+    TrialScore,
+    format_score,
+    keep_words,
+    load_judged,
+)
 from tests.emulators.claude.script import summary_answer
 from tests.emulators.claude.server import Json
 from tests.emulators.github.store import sha
@@ -65,7 +71,7 @@ class TestPrompts:
         with world("") as there:
             there.github.load_replay(day.records / DATE)
             sent = self.prompts_of_the_bot(there, tmp_path)
-        done = evals(None, f"--collect={tmp_path / 'trial'}", *day.options, "--sample=3")
+        done = evals(None, "collect", str(tmp_path / "trial"), *day.collect_options, "--sample=3")
         assert done.returncode == 0, done.stderr
         assert done.stdout.startswith(f"{DATE}: 3 of 3 merged pull requests\n3 prompts, 3 without an answer")
         assert self.collect_prompts(tmp_path / "trial") == sent
@@ -78,8 +84,8 @@ class TestPrompts:
                 files = {f"engine/retry_{number}.py": Entry(SOURCE.format(number).encode())}
                 there.github.add_commit("octo/engine", TreeCommit(sha(f"merge {number}"), FixedTree(files)))
             sent = self.prompts_of_the_bot(there, tmp_path)
-            where = (f"--collect={tmp_path / 'trial'}", "--github", f"--days={DATE}")
-            done = evals(there, *where, *day.options, "--sample=3")
+            where = ("collect", str(tmp_path / "trial"), "--github", f"--days={DATE}")
+            done = evals(there, *where, *day.collect_options, "--sample=3")
         assert done.returncode == 0, done.stderr
         assert self.collect_prompts(tmp_path / "trial") == sent
         assert all("def count(self)" in user for user in self.users(sent))
@@ -127,10 +133,10 @@ class TestTrial:
         where = f"{folder}"
         with world("") as there:
             there.claude.respond = answer_like_us
-            done = evals(there, f"--collect={where}", "--live", *day.options)
+            done = evals(there, "collect", str(where), "--live", *day.collect_options)
         assert done.returncode == 0, done.stderr
         assert "2 prompts, 0 without an answer" in done.stdout
-        done = evals(None, f"--pair={where}", *day.options)
+        done = evals(None, "pair", str(where), *day.pair_options)
         assert done.returncode == 0, done.stderr
         assert re.match(r"[01] of 2 quotes are in changed lines\n2 pairs", done.stdout)
         chosen = [each.number for each in TrialFolder(folder).read_trial().pulls]
@@ -139,13 +145,13 @@ class TestTrial:
             self.check_pair(folder / "pairs" / f"{number}.json", number, key["first"][str(number)])
         # the same secret makes the same pairs
         before = self.contents(folder / "pairs")
-        assert evals(None, f"--pair={where}", *day.options).returncode == 0
+        assert evals(None, "pair", str(where), *day.pair_options).returncode == 0
         assert self.contents(folder / "pairs") == before
         assert not any(key["secret"].encode() in data for data in before.values())
 
         write_verdict(folder, chosen[0], "ours", {"theirs": f"Retries of public report {chosen[0]} are bounded."})
         write_verdict(folder, chosen[1], "ours")
-        done = evals(None, f"--score={where}", f"--keep={tmp_path / 'kept.json'}")
+        done = evals(None, "score", str(where), f"--keep={tmp_path / 'kept.json'}")
         assert done.returncode == 0, done.stdout
         assert "2 pull requests: ours preferred 2, theirs 0, ties 0" in done.stdout
         assert "theirs: 1 false, 0 unsupported = 13.5 per 27" in done.stdout
@@ -157,7 +163,7 @@ class TestTrial:
         assert "retries =" not in kept
 
         write_verdict(folder, chosen[1], "theirs", {"ours": OURS})
-        done = evals(None, f"--score={where}")
+        done = evals(None, "score", str(where))
         assert done.returncode == 1
         assert "ours, at most 6 per 27: FAILED" in done.stdout
         assert f'#{chosen[1]} false: "{OURS}": The limit is another. (engine/retry.py:3)' in done.stdout
@@ -185,13 +191,13 @@ class TestTrial:
 
     def test_answers_that_can_not_be_used_are_named(self, day: TrialDay, tmp_path: Path) -> None:
         folder = tmp_path / "trial"
-        assert evals(None, f"--collect={folder}", *day.options).returncode == 0
+        assert evals(None, "collect", str(folder), *day.collect_options).returncode == 0
         first, second = (each.number for each in TrialFolder(folder).read_trial().pulls)
         write(folder / "answers" / f"{first}.json", summary_answer())
-        done = evals(None, f"--pair={folder}", *day.options)
+        done = evals(None, "pair", str(folder), *day.pair_options)
         assert (done.returncode, done.stderr) == (1, f"Error: There is no answer about #{second}.\n")
         write(folder / "answers" / f"{second}.json", {"type": "SUBSTANTIAL"})
-        done = evals(None, f"--pair={folder}", *day.options)
+        done = evals(None, "pair", str(folder), *day.pair_options)
         assert done.returncode == 1
         assert f"answers/{second}.json: the model's answer can't be used (headline: Field required" in done.stderr
         assert f"answers/{first}.json" not in done.stderr
@@ -199,10 +205,10 @@ class TestTrial:
         write(folder / "answers" / f"{second}.json", summary_answer())
         file = day.records / DATE / "files" / f"{second}.json"
         file.write_text(file.read_text().replace("limit = 0", "limit = 1"))
-        done = evals(None, f"--pair={folder}", *day.options)
-        assert done.stderr == f"Error: The prompt has changed since --collect about #{second}.\n"
+        done = evals(None, "pair", str(folder), *day.pair_options)
+        assert done.stderr == f"Error: The prompt has changed since it was collected about #{second}.\n"
         # and what was answered is not overwritten by other prompts
-        done = evals(None, f"--collect={folder}", *day.options)
+        done = evals(None, "collect", str(folder), *day.collect_options)
         assert "has a trial with other prompts: name a new folder." in done.stderr
 
 
@@ -365,7 +371,7 @@ def judged_folder(tmp_path_factory: pytest.TempPathFactory) -> TrialFolder:
     write(folder.key, make_key([7], "secret").model_dump())
     texts = {"A": "The limit\nis five.", "B": "It waits."}
     pair = make_pair(pull(7), texts["A"], texts["B"], "ours")
-    write(folder.get_pair(7), Pair.model_validate(pair.model_dump()).model_dump())
+    write(folder.get_file("pairs", 7), Pair.model_validate(pair.model_dump()).model_dump())
     return folder
 
 
@@ -384,7 +390,7 @@ def judged_folder(tmp_path_factory: pytest.TempPathFactory) -> TrialFolder:
     ],
 )
 def test_a_malformed_verdict_is_named(judged_folder: TrialFolder, verdict: Any, message: str) -> None:
-    path = judged_folder.get_verdict(7)
+    path = judged_folder.get_file("verdicts", 7)
     path.parent.mkdir(exist_ok=True)
     path.write_text(verdict if isinstance(verdict, str) else json.dumps(verdict))
     with pytest.raises(UsageError, match=re.escape(message)):
@@ -392,18 +398,18 @@ def test_a_malformed_verdict_is_named(judged_folder: TrialFolder, verdict: Any, 
 
 
 def test_verdicts_that_are_missing_are_named(judged_folder: TrialFolder) -> None:
-    judged_folder.get_verdict(7).unlink(missing_ok=True)
+    judged_folder.get_file("verdicts", 7).unlink(missing_ok=True)
     with pytest.raises(UsageError, match=r"can't be used:\nverdicts/7\.json is missing\."):
         load_judged(judged_folder)
 
 
 def test_a_good_verdict_is_read_and_a_stranger_is_named(judged_folder: TrialFolder) -> None:
-    write(judged_folder.get_verdict(7), {**GOOD, "A": [STATEMENT], "preferred": "B"})
+    write(judged_folder.get_file("verdicts", 7), {**GOOD, "A": [STATEMENT], "preferred": "B"})
     (verdict,) = load_judged(judged_folder)
     first = make_key([7], "secret").first[7]
     assert verdict.preferred == other(first)
     assert [each.quote for each in (verdict.ours if first == "ours" else verdict.theirs)] == ["limit is five"]
-    stranger = judged_folder.get_verdict(70)
+    stranger = judged_folder.get_file("verdicts", 70)
     write(stranger, GOOD)
     with pytest.raises(UsageError, match=r"verdicts/70\.json belongs to no pair"):
         load_judged(judged_folder)

@@ -60,8 +60,12 @@ class TrialDay:
     golden: Path
 
     @property
-    def options(self) -> tuple[str, ...]:
-        return (f"--records={self.records}", f"--golden={self.golden}", "--repo=octo/engine", "--sample=2")
+    def collect_options(self) -> tuple[str, ...]:
+        return (f"--records={self.records}", "--repo=octo/engine", "--sample=2")
+
+    @property
+    def pair_options(self) -> tuple[str, ...]:
+        return (f"--records={self.records}", f"--golden={self.golden}")
 
 
 def write_day(folder: Path) -> TrialDay:

@@ -22,8 +22,6 @@ from tests.platform.store.embedded.test_server import server_of
 # seconds that a process may take to end by SIGTERM, and how many commands are under way then
 END_SECONDS = 20.0
 LOAD = 12
-# seconds that a store is away when it is restarted
-_RESTART_SECONDS = 1.0
 
 Act = Callable[[Stage, random.Random], AbstractContextManager[None]]
 Change = Callable[[Redis], object]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from redis import Redis
 
@@ -14,12 +14,12 @@ from bot.adapters.redis.records.record_store import RedisRecordStore
 from bot.domain.errors import PostingInProgress
 from bot.platform.store.connection import pack_value, unpack_value
 from bot.ports import RecordStore
-from bot.ports.codecs.record_codec import Record, RecordCodec
+from bot.ports.codecs.record_codec import RecordCodec
 from bot.services.digest.posted_digest import POSTED_DIGEST_CODEC, PostedDigest
 from bot.services.slack.answers.answered_request import ANSWERED_REQUEST, AnsweredRequest
 from bot.services.subscriptions.incident_report import INCIDENT_REPORT_CODEC, PostedIncidentReport
 
-R = TypeVar("R", bound=Record)
+R = TypeVar("R")
 Digests = RedisRecordStore[PostedDigest]
 
 
@@ -38,11 +38,12 @@ def report_store(client: Redis) -> RedisRecordStore[PostedIncidentReport]:
 def plant(store: RecordStore[R], key: str, **changes: Any) -> R:
     """Change some attributes of a record."""
     before = store.load(key)
-    return store.save(key, before, replace(before, **changes))
+    after: R = replace(cast("Any", before), **changes)
+    return store.save(key, before, after)
 
 
 def plant_hash(client: Redis, key: str, **fields: str) -> None:
-    """Write fields as any version wrote them."""
+    """Write fields of a hash."""
     client.hset(key, mapping={name: pack_value(value) for name, value in fields.items()})
 
 
@@ -68,14 +69,14 @@ class MemoryRecords(Generic[R]):
 
     def save(self, key: str, before: R, after: R) -> R:
         if changes := self.codec.dump_changes(before, after):
-            self.kept.setdefault(key, {}).update(changes)
+            self.kept.setdefault(key, {}).update(self.codec.mark | changes)
         return after
 
     def claim(self, key: str, before: R, after: R) -> R:
-        kept, claimed = self.kept.setdefault(key, {}), self.codec.dump_claims(before, after)
+        kept, claimed = self.kept.setdefault(key, {}), self.codec.dump_changes(before, after)
         if any(name in kept for name in claimed):
             raise PostingInProgress(f"{key} is being posted.")
-        kept.update(claimed)
+        kept.update(self.codec.mark | claimed)
         return after
 
     @contextmanager

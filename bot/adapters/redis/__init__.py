@@ -29,7 +29,7 @@ from bot.platform.store.errors import translate_redis_errors
 from bot.platform.store.keyspace import Keyspace
 from bot.platform.store.owner import RedisWorkspaceOwner
 from bot.platform.store.probe import RedisProbe, redact_address
-from bot.platform.store.schema import migrate_schema
+from bot.platform.store.schema import require_schema
 
 __all__ = [
     "SHORT_TIMEOUTS",
@@ -60,9 +60,9 @@ __all__ = [
     "connect_embedded",
     "connect_server",
     "make_broker",
-    "migrate_schema",
     "redact_address",
     "require_durable",
+    "require_schema",
     "translate_redis_errors",
     "wrap_job",
 ]

@@ -26,8 +26,8 @@ log = logging.getLogger(__name__)
 
 # a year of one digest a day, or a week of fifty channels; this takes kilobytes
 _MAX_RUNS = 400
-_SUBSCRIPTION_JSON = VersionedJson(Subscription, 1, dict)
-_RUN_JSON = VersionedJson(Run, 1, dict)
+_SUBSCRIPTION_JSON = VersionedJson(Subscription, 1)
+_RUN_JSON = VersionedJson(Run, 1)
 # scores and arguments are whole seconds, so that they compare as equal texts
 _MOVE_SCRIPT = """
 local moved = 0

@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 # a question may wait for a worker over a weekend
 _LONGEST_WAIT = timedelta(days=3)
-_QUESTION_JSON = VersionedJson(Question, 1, dict)
+_QUESTION_JSON = VersionedJson(Question, 1)
 
 
 class RedisQuestionQueue:
@@ -37,8 +37,6 @@ class RedisQuestionQueue:
         with translate_redis_errors(), self._client.pipeline() as pipeline:
             pipeline.zremrangebyscore(key, "-inf", asked - _LONGEST_WAIT.total_seconds())
             pipeline.zadd(key, {_QUESTION_JSON.dump_text(question): asked})
-            # an earlier version let it expire
-            pipeline.persist(key)
             pipeline.execute()
 
     def get_first(self, place: str) -> Question | None:
@@ -48,11 +46,7 @@ class RedisQuestionQueue:
         return _QUESTION_JSON.load_text(first[0].decode()) if first else None
 
     def remove_question(self, place: str, question: Question) -> None:
-        """Remove a question that is answered.
-
-        It is found by its time: the fields that another version wrote differ, so it would never be removed by
-        them.
-        """
+        """Remove a question that is answered, by its time."""
         ts = float(question.ts)
         with translate_redis_errors():
             self._client.zremrangebyscore(self._keys.add_prefix(_build_queue_name(place)), ts, ts)

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 # a profile of vllm-ascend takes about 1 MB
 _MAX_BYTES = 50 * 2**20
-_ADD_EXAMPLE = "prdigest profile add ascend --repo vllm-project/vllm-ascend --upstream vllm-project/vllm"
 
 
 @click.group(

@@ -28,16 +28,13 @@ _OVERDUE_ADVICE = "Check the clock, the worker and the runs above: the bot posts
 
 @dataclass(frozen=True, slots=True)
 class _DigestKey:
-    """The parts of a digest's key: ``days`` is a date or ``first..last``, and an empty ``view`` shows everything.
-
-    ``offsets`` are the UTC offsets of the zone, empty in keys of versions that left them out.
-    """
+    """The parts of a digest's key: ``days`` is a date or ``first..last``, an empty ``view`` shows everything."""
 
     channel: str
     repository: str
     days: str
-    view: str = ""
-    offsets: str = ""
+    view: str
+    offsets: str
 
     @classmethod
     def parse(cls, key: str) -> _DigestKey | None:
@@ -47,7 +44,7 @@ class _DigestKey:
 
     def is_in_zone(self, zone: ZoneInfo) -> bool:
         """Return whether the days are those of a zone: people may request the days of other zones."""
-        return self.offsets in ("", parse_exact_span(self.days, zone).utc_offsets)
+        return self.offsets == parse_exact_span(self.days, zone).utc_offsets
 
     @property
     def series(self) -> tuple[str, str, str]:

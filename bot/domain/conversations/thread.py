@@ -83,7 +83,7 @@ class ThreadMemory:
     """
 
     about: str
-    said: tuple[RememberedMessage, ...] = ()
+    messages: tuple[RememberedMessage, ...] = ()
     answered: str = ""
 
     def add_answer(self, question: Question, answer: str) -> ThreadMemory:
@@ -99,14 +99,14 @@ class ThreadMemory:
         It is shortened by a lot at once, because an unchanged beginning is what the model's prompt cache can
         use. Text that looks like a credential, typed by mistake, is redacted.
         """
-        messages = (*self.said, *(replace(each, text=redact_text(each.text)) for each in new_messages))
+        messages = (*self.messages, *(replace(each, text=redact_text(each.text)) for each in new_messages))
         if _count_characters(messages) > MAX_MEMORY_LENGTH:
             half = len(messages) // 2
             messages = (*(_shorten_message(each) for each in messages[:half]), *messages[half:])
         if _count_characters(messages) > MAX_MEMORY_LENGTH:
             while len(messages) > 2 and _count_characters(messages) > _TRIMMED_MEMORY_LENGTH:
                 messages = messages[2:]
-        return replace(self, said=messages)
+        return replace(self, messages=messages)
 
 
 def _count_characters(messages: Iterable[RememberedMessage]) -> int:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.domain.conversations.commands import AllowedRepositories, DigestRequest, RisksRequest, SummaryRequest
 from bot.domain.errors import UsageError
-from bot.domain.keyspace.digest_keys import parse_digest_key
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import Span, parse_span
 from bot.domain.time.day import LocalDay, TodayProvider
-
-# a date, or the first and last one of several
-_DAYS_PATTERN = re.compile(r"[\d.-]+")
 
 
 class SubjectKind(StrEnum):
@@ -50,14 +45,11 @@ def get_default_subject(repositories: AllowedRepositories, today: LocalDay) -> T
 def parse_subject(
     about: str, repositories: AllowedRepositories, today: LocalDay, today_in: TodayProvider | None = None
 ) -> ThreadSubject:
-    """Parse the subject stored with a thread's first message, or the key of a digest.
+    """Parse the subject stored with a thread's first message.
 
     An unreadable subject, or one about a repository that the bot may no longer answer about, becomes the default
     one.
     """
-    # a digest posted by a version whose messages had no subject
-    if (digest := parse_digest_key(about)) and _DAYS_PATTERN.fullmatch(digest.days):
-        about = SubjectKind.DIGEST.format_subject(f"{digest.days} repo:{digest.repository}")
     kind, _, request = about.partition(" ")
     try:
         return _parse_request(kind, request, repositories, today, today_in)

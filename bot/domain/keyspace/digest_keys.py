@@ -11,22 +11,21 @@ from bot.domain.keyspace.keys import DIGEST_RECORD
 class DigestKeyParts:
     """The parts of a digest's key.
 
-    ``days`` is a date or ``first..last``. ``offsets`` are the UTC offsets of the zone, empty in keys of versions
-    without them. ``view`` is the fingerprint of a partial view, empty for the full one.
+    ``days`` is a date or ``first..last``. ``offsets`` are the UTC offsets of the zone. ``view`` is the fingerprint
+    of a partial view, empty for the full one.
     """
 
     team: str
     channel: str
     repository: str
     days: str
-    offsets: str = ""
+    offsets: str
     view: str = ""
 
     @property
     def key(self) -> str:
         """The key."""
-        days = f"{self.days}@{self.offsets}" if self.offsets else self.days
-        key = DIGEST_RECORD.build_key(self.team, self.channel, self.repository, days)
+        key = DIGEST_RECORD.build_key(self.team, self.channel, self.repository, f"{self.days}@{self.offsets}")
         return f"{key}:{self.view}" if self.view else key
 
 
@@ -36,5 +35,5 @@ def parse_digest_key(key: str) -> DigestKeyParts | None:
     if f"{kind}:" != DIGEST_RECORD.prefix or len(parts) not in (4, 5):
         return None
     team, channel, repository, days, *view = parts
-    dates, _, offsets = days.partition("@")
-    return DigestKeyParts(team, channel, repository, dates, offsets, "".join(view))
+    dates, at, offsets = days.partition("@")
+    return DigestKeyParts(team, channel, repository, dates, offsets, "".join(view)) if at else None

@@ -1,8 +1,7 @@
 """The items of the due queue, and their text in the store.
 
-An item has exactly one text: one with two texts would be due twice. Version 1 has no mark, so that existing items
-stay as they are. A later version begins with its number and a semicolon, and comes with a migration; an older
-reader leaves items of unknown versions alone.
+An item has exactly one text: one with two texts would be due twice. The first version has no mark, each later one
+begins with its number and a semicolon: this one leaves its items alone.
 """
 
 from __future__ import annotations

@@ -44,18 +44,8 @@ class DigestSpec:
 
         A zone counts by the UTC intervals of its dates: Berlin and Paris share a digest.
         """
-        return self._build_key_parts(team, self.span.utc_offsets).key
-
-    def build_dated_key(self, team: str) -> str:
-        """Return the key of older versions, which had only the dates: one key for all zones.
-
-        Records of those versions are still read.
-        """
-        return self._build_key_parts(team).key
-
-    def _build_key_parts(self, team: str, offsets: str = "") -> DigestKeyParts:
-        days = str(self.span)
-        return DigestKeyParts(team, self.channel, str(self.repository), days, offsets, self.view.fingerprint)
+        days, offsets = str(self.span), self.span.utc_offsets
+        return DigestKeyParts(team, self.channel, str(self.repository), days, offsets, self.view.fingerprint).key
 
 
 @lru_cache(maxsize=4_096)

@@ -189,15 +189,6 @@ class SubscriptionSelector:
     def __str__(self) -> str:
         return ALL_WORD if self.is_all else str(self.repository or self.id)
 
-    def select_from(self, subscriptions: tuple[Subscription, ...]) -> tuple[Subscription, ...]:
-        """Return the selected subscriptions.
-
-        Raises:
-            AmbiguousSelection: several match, and not all were asked for.
-            UsageError: none matches.
-        """
-        return self.require_clear(self.list_matching(subscriptions))
-
     def list_matching(self, subscriptions: tuple[Subscription, ...]) -> tuple[Subscription, ...]:
         """Return the subscriptions that match. Raises UsageError if there are none."""
         matching = tuple(each for each in subscriptions if self._is_match(each))

@@ -11,7 +11,7 @@ from bot.domain.operations.budget import BudgetRefusal
 
 
 class FallbackReason(StrEnum):
-    """A reason that has nothing to do with the budget. The store may have it; no value is ever changed."""
+    """A reason that has nothing to do with the budget."""
 
     # no key is set, which is no failure
     NO_MODEL = "no_model"
@@ -31,20 +31,6 @@ _CLAUSES: Mapping[FallbackReason, str] = {
     FallbackReason.NOT_SUMMARISED: "it was not summarized when the digest was made",
     FallbackReason.NOT_REQUESTED: "nobody has asked for it before",
     FallbackReason.MODEL_FAILED: "the model gave no answer",
-}
-# the clauses that earlier versions stored in place of a reason: they stay as they are, whatever readers see today
-_STORED_CLAUSES: Mapping[str, FallbackReason | BudgetRefusal] = {
-    "no model is set up": FallbackReason.NO_MODEL,
-    "it could not be read": FallbackReason.UNREADABLE,
-    "its files could not be loaded": FallbackReason.NO_FILES,
-    "it was not summarized when the digest was made": FallbackReason.NOT_SUMMARISED,
-    "nobody has asked for it before": FallbackReason.NOT_REQUESTED,
-    "today's model budget is nearly used up": BudgetRefusal.DAY_NEARLY_USED,
-    "today's model budget is used up": BudgetRefusal.DAY_USED,
-    "this month's model budget is nearly used up": BudgetRefusal.MONTH_NEARLY_USED,
-    "this month's model budget is used up": BudgetRefusal.MONTH_USED,
-    "the person who asked has used up their budget for today": BudgetRefusal.PERSON_USED,
-    "the person who asked sent too many requests in a minute": BudgetRefusal.TOO_MANY_CALLS,
 }
 
 
@@ -78,18 +64,3 @@ def describe_fallback(fallback: Fallback | None) -> str:
 def is_for_budget(fallback: Fallback | None) -> bool:
     """Return whether the model was not asked because of the budget."""
     return fallback is not None and isinstance(fallback.reason, BudgetRefusal)
-
-
-def read_fallback(stored: object) -> object:
-    """Return what is stored of a reason in today's form. Earlier versions stored its clause, empty without one."""
-    if not isinstance(stored, str):
-        return stored
-    if not stored:
-        return None
-    reason = _STORED_CLAUSES.get(stored)
-    return Fallback(reason) if reason else Fallback(FallbackReason.MODEL_FAILED, stored)
-
-
-def store_fallback(fallback: Fallback | None) -> object:
-    """Return what to store of a reason. Without one it is empty, as earlier versions expect it."""
-    return {"reason": fallback.reason.value, "detail": fallback.detail} if fallback else ""

@@ -6,15 +6,12 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Annotated
-
-from pydantic import BeforeValidator, PlainSerializer
 
 from bot.domain.pull_requests.diff import DiffSide, find_quote
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, PathClass, PathClasses
 from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.fallback import Fallback, FallbackReason, read_fallback, store_fallback
+from bot.domain.summaries.fallback import Fallback, FallbackReason
 from bot.domain.summaries.quote_evidence import is_evidence
 from bot.domain.text.strings import collapse_lines, format_count, remove_comments, truncate_text
 
@@ -24,10 +21,6 @@ NO_RISKS = "No particular risk stands out."
 _NON_PRODUCT_CLASSES = {PathClass.DOCS, PathClass.TESTS, PathClass.CI}
 # changed lines: a fallback calls only such small changes trivial, which hardly affect the product
 _MAX_TRIVIAL_LINES = 20
-
-
-# as earlier versions stored it, it is a text
-StoredFallback = Annotated[Fallback | None, BeforeValidator(read_fallback), PlainSerializer(store_fallback)]
 
 
 class ChangeType(StrEnum):
@@ -92,8 +85,7 @@ class Summary:
     """A summary of one pull request.
 
     ``fallback`` is the reason for a summary made of facts, None for a summary by the model. ``action``,
-    ``risk_reason`` and ``key_insights`` may be empty. ``potential_risks`` has the claims of ``risks`` as one text;
-    summaries of earlier versions have the text alone.
+    ``risk_reason`` and ``key_insights`` may be empty. ``potential_risks`` has the claims of ``risks`` as one text.
     """
 
     type: ChangeType
@@ -107,7 +99,7 @@ class Summary:
     evidence: tuple[Evidence, ...] = ()
     coverage: Coverage = Coverage.FULL
     left_out: tuple[str, ...] = ()
-    fallback: StoredFallback = None
+    fallback: Fallback | None = None
     risks: tuple[SummaryRisk, ...] = ()
 
     @property

@@ -15,8 +15,8 @@ class RatedPullRequest:
     """A pull request in a digest: its points, and the names of the rules that applied.
 
     ``lines`` is the number of all added lines. ``is_listed`` if it was among those worth a second look.
-    ``is_listed_by_rules`` if it would have been without any review; None in records of versions that had none.
-    ``verdict`` is that of its review, None if it was not reviewed. The points are those of the rules alone.
+    ``is_listed_by_rules`` if it would have been without any review. ``verdict`` is that of its review, None if it
+    was not reviewed. The points are those of the rules alone.
     """
 
     number: int
@@ -25,13 +25,8 @@ class RatedPullRequest:
     lines: int
     is_listed: bool = False
     rules: tuple[str, ...] = ()
-    is_listed_by_rules: bool | None = None
+    is_listed_by_rules: bool = False
     verdict: ReviewVerdict | None = None
-
-    @property
-    def would_be_listed_by_rules(self) -> bool:
-        """Whether the rules alone would have listed it. Where no review existed, their list was the posted one."""
-        return self.is_listed if self.is_listed_by_rules is None else self.is_listed_by_rules
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,7 @@ def compute_review_score(results: Iterable[RatedOutcome]) -> ReviewScore:
     by_verdict = tuple(
         (verdict, _count(kept, [rated.verdict is verdict for rated, _ in kept])) for verdict in _VERDICT_ORDER
     )
-    by_rules = [rated.would_be_listed_by_rules for rated, _ in kept]
+    by_rules = [rated.is_listed_by_rules for rated, _ in kept]
     listed = [rated.is_listed for rated, _ in kept]
     return ReviewScore(
         by_rules=_count(kept, by_rules),

@@ -59,9 +59,8 @@ class TrackRecordScore:
     from each digest would have found ``by_chance`` of them on average, those with the most lines added
     ``by_lines``. ``p_value`` is the probability of so many hits or more by chance, ``shortfall_p_value`` of so few
     or fewer with doubled odds. ``young`` is the number of listed ones merged less than 30 days ago. ``known`` pull
-    requests, reverted or repaired before their digest, and ``unrated`` digests, without kept ratings, are left
-    out. ``versions`` are those of the rules. ``reviews`` says what became of the reviewed ones, and of what the
-    rules alone would have listed.
+    requests, reverted or repaired before their digest, are left out. ``versions`` are those of the rules.
+    ``reviews`` says what became of the reviewed ones, and of what the rules alone would have listed.
     """
 
     digests: int = 0
@@ -74,7 +73,6 @@ class TrackRecordScore:
     shortfall_p_value: float = 1.0
     young: int = 0
     known: int = 0
-    unrated: int = 0
     versions: tuple[str, ...] = ()
     reviews: ReviewScore = NO_REVIEW_SCORE
 
@@ -109,7 +107,7 @@ class TrackRecordScore:
 
 
 def compute_score(
-    digests: Sequence[RatedDigest], outcomes: Iterable[MergeOutcome], now: datetime, *, unrated: int = 0
+    digests: Sequence[RatedDigest], outcomes: Iterable[MergeOutcome], now: datetime
 ) -> TrackRecordScore:
     """Compare the digests of one repository with the outcomes of their pull requests up to ``now`` (aware).
 
@@ -131,7 +129,6 @@ def compute_score(
             each.is_listed and now - each.merged_at < SCORE_MATURITY for slot in slots for each in slot.rated
         ),
         known=closed,
-        unrated=unrated,
         versions=tuple(sorted({digest.ratings.version for digest in digests})),
         reviews=compute_review_score(result for slot in slots for result in slot.list_results()),
     )

@@ -16,7 +16,7 @@ from bot.platform.store.connection import require_durable, require_single_server
 from bot.platform.store.errors import translate_redis_errors
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 from bot.platform.store.owner import RedisWorkspaceOwner
-from bot.platform.store.schema import CURRENT_SCHEMA, read_version
+from bot.platform.store.schema import read_version
 from bot.ports.probes import ServerStatus
 
 # Dramatiq's own name
@@ -52,12 +52,9 @@ class RedisProbe:
         require_durable(self._client)
 
     def describe_schema(self) -> str:
-        """Return the version of the stored data in a few words.
-
-        An older version is left for the bot to migrate: a check changes nothing.
-        """
+        """Return the version of the stored data in a few words."""
         version = read_version(self._client, self._keys)
-        return f"version {version}" + ("" if version == CURRENT_SCHEMA else ", migrated when the bot starts")
+        return "none yet, the store is new" if version is None else f"version {version}"
 
     def check_writing(self) -> None:
         """Write a key that expires after a minute."""

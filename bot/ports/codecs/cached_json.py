@@ -12,7 +12,7 @@ T = TypeVar("T")
 def load_or_none(shape: TypeAdapter[T], stored: str | None) -> T | None:
     """Return a stored value.
 
-    Return None if there is none, or if an older version stored it in another shape.
+    Return None if there is none, or if it has another shape.
     """
     try:
         return None if stored is None else shape.validate_json(stored)

@@ -6,7 +6,7 @@ import json
 
 from bot.domain.errors import UsageError
 from bot.domain.profile.models import Profile
-from bot.ports.codecs.versioned_json import UnknownVersion, VersionedJson
+from bot.ports.codecs.versioned_json import LaterVersion, VersionedJson
 
 NOT_A_PROFILE = "That is not a profile: use a file that prdigest profile scan wrote."
 _CODEC = VersionedJson(Profile, 1)
@@ -22,7 +22,7 @@ def parse_profile(text: str) -> Profile:
     try:
         fields = json.loads(text)
         return _CODEC.load(fields)
-    except UnknownVersion as error:
+    except LaterVersion as error:
         raise UsageError("That profile is of another version of prdigest: scan the tree again.") from error
     except (ValueError, AttributeError, RecursionError) as error:
         raise UsageError(NOT_A_PROFILE) from error

@@ -8,9 +8,8 @@ from datetime import datetime
 from typing import Protocol, TypeVar
 
 from bot.domain.pull_requests.models import Repository
-from bot.ports.codecs.record_codec import Record
 
-R = TypeVar("R", bound=Record)
+R = TypeVar("R")
 
 
 class RecordStore(Protocol[R]):

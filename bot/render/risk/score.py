@@ -104,8 +104,6 @@ def _list_limits(score: TrackRecordScore) -> Iterator[str]:
         yield sentences.format_young(score.young)
     if score.known:
         yield sentences.format_left_out(score.known)
-    if score.unrated:
-        yield sentences.format_unrated(score.unrated)
     if score.shown.pulls >= _SURPRISING_COUNT and not score.shown.taken_back:
         yield sentences.NO_REVERTS
     if len(score.versions) > 1:

@@ -247,11 +247,6 @@ def format_left_out(count: int) -> str:
     return f"{format_count(count, 'pull request')} {verb} left out: reverted or repaired before the digest."
 
 
-def format_unrated(count: int) -> str:
-    """Return how many digests were posted without ratings."""
-    return f"{format_count(count, 'digest')} {'was' if count == 1 else 'were'} posted before scores were kept."
-
-
 def format_versions(versions: str) -> str:
     """Return that several versions of the rules made the lists."""
     return f"The rules changed during this time: {versions}."

@@ -54,7 +54,7 @@ class UsageReader:
         )
 
     def _find_last_digest(self) -> LastDigest | None:
-        """Return what the last digest took; None if none was posted lately, or by an earlier version."""
+        """Return what the last digest took; None if none was posted lately."""
         for run in self._run_log.list_recent(_MAX_RUNS):
             digest = self._records.load_digest(run.key) if run.outcome is RunOutcome.POSTED else None
             if digest:

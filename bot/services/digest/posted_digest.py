@@ -16,17 +16,7 @@ from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span, parse_exact_span
 from bot.domain.track_record.posted_ratings import PostedRatings, merge_ratings
 from bot.ports.codecs.cached_json import load_or_none
-from bot.ports.codecs.record_codec import (
-    COUNT,
-    FLAG,
-    INSTANT,
-    NUMBER,
-    TEXT,
-    TEXTS,
-    Record,
-    RecordCodec,
-    declare_field,
-)
+from bot.ports.codecs.record_codec import RecordCodec
 from bot.services.digest.posting_plan import RATINGS_ADAPTER, PostingPlan
 from bot.services.history.merge_timeline import LOOK_AHEAD
 
@@ -48,45 +38,43 @@ class DigestState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class PostedDigest(Record):
+class PostedDigest:
     """The record of a digest in one channel. Fields that end in ``_json`` are parsed on access: most never are.
 
     Times are aware. ``lead`` is the timestamp of the lead message, ``text`` its short form. ``gaps`` are parts
     that are missing and may be available later. ``plan_json`` are the messages to post, ``posted_json`` those that
     were posted, kept as long as they may be amended. ``outcome_states`` are the states of the outcomes that the
     digest mentioned when it was posted, ``amended_states`` of those that were added since. ``payer`` pays for
-    repairs, the bot if it is empty. ``rendering_fingerprint`` is from earlier versions, which had no
-    ``fingerprint`` of the data. ``skipped_days`` are the days before it that were never posted. ``tokens`` and
-    ``microdollars`` (millionths of a US dollar) are what all attempts and repairs took.
+    repairs, the bot if it is empty. ``skipped_days`` are the days before it that were never posted. ``tokens``
+    and ``microdollars`` (millionths of a US dollar) are what all attempts and repairs took.
     """
 
-    begun_at: datetime | None = declare_field("begun", INSTANT)
-    plan_json: str = declare_field("plan", TEXT)
-    lead: str = declare_field("lead", TEXT)
-    posted_at: datetime | None = declare_field("done", INSTANT)
-    permalink: str = declare_field("address", TEXT)
-    text: str = declare_field("text", TEXT)
-    merged_count: int | None = declare_field("merged", NUMBER)
-    gaps: tuple[str, ...] = declare_field("gaps", TEXTS)
-    fingerprint: str = declare_field("fingerprint", TEXT)
-    rendering_fingerprint: str = declare_field("shown", TEXT)
-    file_fingerprint: str = declare_field("filed", TEXT)
-    corrections: int = declare_field("corrected", COUNT)
-    posted_json: str = declare_field("posted", TEXT)
-    ratings_json: str = declare_field("ratings", TEXT)
-    outcome_states: tuple[str, ...] = declare_field("told", TEXTS)
-    amended_states: str = declare_field("amended", TEXT)
-    spec_json: str = declare_field("edition", TEXT)
-    payer: str = declare_field("payer", TEXT)
-    repair_attempts: int = declare_field("mends", COUNT)
-    attempts: int = declare_field("tries", COUNT)
-    retry_at: datetime | None = declare_field("retry", INSTANT)
-    error: str = declare_field("error", TEXT)
-    must_be_fixed_by_person: bool = declare_field("person", FLAG)
-    is_abandoned: bool = declare_field("hopeless", FLAG)
-    skipped_days: str = declare_field("skipped", TEXT)
-    tokens: int = declare_field("tokens", COUNT)
-    microdollars: int = declare_field("cost", COUNT)
+    begun_at: datetime | None = None
+    plan_json: str = ""
+    lead: str = ""
+    posted_at: datetime | None = None
+    permalink: str = ""
+    text: str = ""
+    merged_count: int | None = None
+    gaps: tuple[str, ...] = ()
+    fingerprint: str = ""
+    file_fingerprint: str = ""
+    corrections: int = 0
+    posted_json: str = ""
+    ratings_json: str = ""
+    outcome_states: tuple[str, ...] = ()
+    amended_states: str = ""
+    spec_json: str = ""
+    payer: str = ""
+    repair_attempts: int = 0
+    attempts: int = 0
+    retry_at: datetime | None = None
+    error: str = ""
+    must_be_fixed_by_person: bool = False
+    is_abandoned: bool = False
+    skipped_days: str = ""
+    tokens: int = 0
+    microdollars: int = 0
 
     @property
     def state(self) -> DigestState:
@@ -126,19 +114,6 @@ class PostedDigest(Record):
         """Return the days before it that were never posted, if there are any."""
         return parse_exact_span(self.skipped_days, zone) if self.skipped_days else None
 
-    def has_same_content(self, plan: PostingPlan) -> bool:
-        """Return whether the posted content is that of a plan.
-
-        Earlier versions recorded a fingerprint of the rendering, which differs between versions. A digest of
-        theirs has the same content if its gaps and its thread are the same.
-        """
-        if self.fingerprint:
-            return self.fingerprint == plan.fingerprint
-        posted = self.posted_messages if self.rendering_fingerprint else None
-        # as it would be loaded from a record
-        again = PostingPlan.load(plan.dump())
-        return posted is not None and (posted.gaps, posted.thread) == (again.gaps, again.thread)
-
     def select_new_outcomes(self, outcomes: Iterable[MergeOutcome]) -> list[MergeOutcome]:
         """Return the outcomes within two weeks that the posted digest does not have, or has in another state."""
         ratings = self.ratings
@@ -174,8 +149,8 @@ class PostedDigest(Record):
         )
 
     def begin_revision(self) -> PostedDigest:
-        """Return the record without fingerprints: an interrupted revision leaves a mixture of two plans."""
-        return replace(self, fingerprint="", rendering_fingerprint="")
+        """Return the record without a fingerprint: an interrupted revision leaves a mixture of two plans."""
+        return replace(self, fingerprint="")
 
     def complete_revision(self, plan: PostingPlan, corrections: int) -> PostedDigest:
         """Return the record of the revised digest. Its ratings stay as posted; only missing ones are added."""
@@ -189,10 +164,9 @@ class PostedDigest(Record):
             merged_count=plan.merged,
             gaps=plan.gaps,
             fingerprint=plan.fingerprint,
-            rendering_fingerprint=plan.mark,
             file_fingerprint=plan.file_fingerprint,
             posted_json=plan.messages.dump(),
-            outcome_states=plan.told,
+            outcome_states=plan.outcome_states,
             amended_states="",
         )
 
@@ -252,7 +226,6 @@ class PostedDigest(Record):
         return replace(self, skipped_days=str(days))
 
 
-# version 1 is the first that is written; its fields are those of before, and ``fingerprint``
 POSTED_DIGEST_CODEC = RecordCodec(PostedDigest, version=1)
 
 

@@ -128,7 +128,7 @@ class DigestPoster:
         with self._store.hold_lock(key):
             record = self._store.load(key)
             plan, corrections = PostingPlan.from_rendered(build()), record.corrections
-            if not record.has_same_content(plan):
+            if record.fingerprint != plan.fingerprint:
                 record = self._store.save(key, record, record.begin_revision())
                 thread = self._open_thread(digest, record.lead)
                 thread.revise_messages(plan.add_decisions(self._get_decisions(digest.spec)))
@@ -185,5 +185,4 @@ class DigestPoster:
         return DigestThread(self._messenger, self._sleep, digest, lead)
 
     def _build_existing_result(self, digest: TrackedDigest, record: PostedDigest) -> PostingResult:
-        address = record.permalink or self._messenger.fetch_permalink(digest.spec.channel, record.lead)
-        return PostingResult(address, record, was_posted=True)
+        return PostingResult(record.permalink, record, was_posted=True)

@@ -25,19 +25,17 @@ RATINGS_ADAPTER = TypeAdapter(PostedRatings)
 class PostingPlan:
     """The messages of a digest and its report. ``fingerprint`` is equal for digests of equal content.
 
-    ``ratings`` is JSON. ``told`` are the states of the outcomes that the messages mention. ``mark`` is the
-    fingerprint of the rendering, which earlier versions recorded instead. The names of the fields are stored.
+    ``ratings`` is JSON. ``outcome_states`` are the states of the outcomes that the messages mention.
     """
 
     lead: Mapping[str, Any]
     thread: tuple[Mapping[str, Any], ...]
     attachment: Attachment | None
-    merged: int | None = None
+    merged: int = 0
     gaps: tuple[str, ...] = ()
     fingerprint: str = ""
     ratings: str = ""
-    told: tuple[str, ...] = ()
-    mark: str = ""
+    outcome_states: tuple[str, ...] = ()
 
     @classmethod
     def from_rendered(cls, rendered: RenderedDigest) -> PostingPlan:
@@ -59,10 +57,7 @@ class PostingPlan:
 
     @staticmethod
     def load(text: str) -> PostingPlan:
-        """Load a plan from a record of this version or of an earlier one, which recorded less.
-
-        Raises StoreUnavailable for one of a later version.
-        """
+        """Load a plan from a record. Raises StoreUnavailable for one of another version."""
         return _PLAN_JSON.load_text(text)
 
     @property
@@ -98,8 +93,8 @@ class PostingPlan:
 
     def add_outcomes(self, outcomes: Sequence[MergeOutcome]) -> PostingPlan:
         """Return the messages with the outcomes of pull requests added to their lines."""
-        lead, *posts = (add_outcomes(post, outcomes, self.told) for post in (self.lead, *self.thread))
+        lead, *posts = (add_outcomes(post, outcomes, self.outcome_states) for post in (self.lead, *self.thread))
         return replace(self.messages, lead=lead, thread=tuple(posts))
 
 
-_PLAN_JSON = VersionedJson(PostingPlan, 1, dict)
+_PLAN_JSON = VersionedJson(PostingPlan, 1)

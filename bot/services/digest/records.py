@@ -1,4 +1,4 @@
-"""Lookup of the records of digests, also of those that earlier versions wrote."""
+"""Lookup of the records of digests."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bot.domain.subscriptions.models import DigestSpec
 from bot.ports import RecordStore
-from bot.services.digest.posted_digest import POSTED_DIGEST_CODEC, PostedDigest
+from bot.services.digest.posted_digest import PostedDigest
 
 # a record holds the texts of its digest too, some tens of kilobytes
 _BATCH_SIZE = 50
@@ -34,22 +34,14 @@ class DigestRecords:
         return self.find_digests([spec])[0]
 
     def find_digests(self, specs: Sequence[DigestSpec]) -> Sequence[TrackedDigest]:
-        """Find the record of each digest, also one whose key consists of dates alone, as in earlier versions.
+        """Find the record of each digest.
 
         Raises:
             StoreUnavailable, SlackCallRefused, SlackUnavailable: the store or Slack is unavailable.
         """
         team = self._team()
         keys = [spec.build_key(team) for spec in specs]
-        dated_keys = [spec.build_dated_key(team) for spec in specs]
-        loaded = self.store.load_each([*keys, *dated_keys])
-        present, dated = loaded[: len(keys)], loaded[len(keys) :]
-        return [
-            TrackedDigest(spec, old_key, old)
-            if _is_empty(record) and _is_record_of(old, spec)
-            else TrackedDigest(spec, key, record)
-            for spec, key, record, old_key, old in zip(specs, keys, present, dated_keys, dated, strict=True)
-        ]
+        return list(map(TrackedDigest, specs, keys, self.store.load_each(keys)))
 
     def load_digest(self, key: str) -> TrackedDigest | None:
         """Return the digest of a key; None if its record does not say that it was posted.
@@ -68,15 +60,3 @@ class DigestRecords:
         for at in range(0, len(keys), _BATCH_SIZE):
             some = keys[at : at + _BATCH_SIZE]
             yield from zip(some, self.store.load_each(some), strict=True)
-
-
-def _is_empty(record: PostedDigest) -> bool:
-    return record is POSTED_DIGEST_CODEC.empty or record == POSTED_DIGEST_CODEC.empty
-
-
-def _is_record_of(record: PostedDigest, spec: DigestSpec) -> bool:
-    """Return whether a record under the dates alone is that of the digest. An unfinished one may be of any."""
-    if _is_empty(record):
-        return False
-    recorded = record.spec
-    return recorded is None or recorded.build_key("") == spec.build_key("")

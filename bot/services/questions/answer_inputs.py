@@ -1,12 +1,7 @@
-"""What an answer was made of, and the votes on it: kept as JSON, and printed for people.
-
-The names of the fields are stored, and ``prdigest votes`` prints them: they never change. Version 1 had no mark.
-It had the reason why the model wrote no answer in a field named like the outcome; people still read it there.
-"""
+"""What an answer was made of, and the votes on it: kept as JSON, and printed for people by ``prdigest votes``."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from enum import StrEnum
@@ -18,11 +13,9 @@ from bot.domain.summaries.citations import Citation
 from bot.ports.codecs.versioned_json import VersionedJson
 from bot.render.blocks.button_values import FeedbackVerdict
 
-_VERSION = 2
-
 
 class AnswerOutcome(StrEnum):
-    """Who wrote an answer. Stored: never changed."""
+    """Who wrote an answer."""
 
     WRITTEN = "written"
     """The model did."""
@@ -97,16 +90,8 @@ _VOTE_NAMES = tuple(each.name for each in fields(Vote) if each.name not in _INPU
 _MODEL_NAMES = frozenset(_INPUT_NAMES[_INPUT_NAMES.index("model") :])
 
 
-def convert_inputs(unmarked: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the fields of today for those of version 1."""
-    for outcome in AnswerOutcome:
-        if outcome in unmarked:
-            return {**unmarked, "outcome": outcome, "reason": unmarked[outcome]}
-    return unmarked
-
-
-ANSWER_INPUTS_JSON = VersionedJson(AnswerInputs, _VERSION, convert_inputs)
-VOTE_JSON = VersionedJson(Vote, _VERSION, convert_inputs)
+ANSWER_INPUTS_JSON = VersionedJson(AnswerInputs, 2)
+VOTE_JSON = VersionedJson(Vote, 2)
 
 
 def format_vote(vote: Vote) -> dict[str, Any]:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Annotated, Any
-
-from pydantic import BeforeValidator, Field
+from typing import Any
 
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.thread import Question, ThreadMemory
@@ -32,7 +30,6 @@ from bot.services.questions.answer_inputs import (
     AnswerInputs,
     AnswerOutcome,
     NumberedCitation,
-    convert_inputs,
 )
 from bot.services.questions.answer_progress import WrittenAnswer
 from bot.services.questions.archive import PullRequestArchive
@@ -48,18 +45,15 @@ _NO_MODEL_REASON = "No model is set up."
 
 @dataclass(frozen=True, slots=True)
 class AnswerDraft:
-    """An answer: as Markdown, as the thread remembers it, its footer, and the inputs that it was made from.
-
-    The names of the fields are stored, or the aliases where there are some.
-    """
+    """An answer: as Markdown, as the thread remembers it, its footer, and the inputs that it was made from."""
 
     text: str
-    raw_text: Annotated[str, Field(alias="said")]
-    footer: Annotated[Sequence[Mapping[str, Any]], Field(alias="below")]
-    inputs: Annotated[AnswerInputs, BeforeValidator(convert_inputs)]
+    raw_text: str
+    footer: Sequence[Mapping[str, Any]]
+    inputs: AnswerInputs
 
 
-ANSWER_DRAFT_JSON = VersionedJson(AnswerDraft, 1, dict)
+ANSWER_DRAFT_JSON = VersionedJson(AnswerDraft, 1)
 
 
 class AnswerWriter:
@@ -203,7 +197,7 @@ class _AnswerWork:
             repository=str(self._subject.repository),
             days=str(self._subject.span),
             numbers=self._subject.numbers,
-            thread=self._memory.said,
+            thread=self._memory.messages,
             answer=text,
         )
 

@@ -78,7 +78,10 @@ def build_turns(context: InitialContext, memory: ThreadMemory, question: str, to
         TextPart(fence_text("question", question)),
         TextPart(f"Today is {today.date:%A} {today.date} ({today.zone})."),
     )
-    dialogue = (*(_build_turn(each) for each in memory.said if _has_text(each)), Turn("person", question_parts))
+    dialogue = (
+        *(_build_turn(each) for each in memory.messages if _has_text(each)),
+        Turn("person", question_parts),
+    )
     first = Turn("person", (TextPart(context.text, stable=True),))
     return _merge_turns((first, *dialogue))
 

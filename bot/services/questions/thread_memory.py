@@ -14,7 +14,7 @@ from bot.ports.codecs.versioned_json import VersionedJson
 
 log = logging.getLogger(__name__)
 
-_MEMORY_JSON = VersionedJson(ThreadMemory, 1, dict)
+_MEMORY_JSON = VersionedJson(ThreadMemory, 1)
 # characters of one message that is read from Slack
 _MAX_MESSAGE_LENGTH = 4_000
 
@@ -59,7 +59,7 @@ class ThreadMemories:
             return ThreadMemory("")
         earlier = [message for message in messages if float(message.ts) < float(until)]
         own_messages = [message for message in earlier if message.is_own]
-        about = next((subject for message in own_messages if (subject := message.about or message.key)), "")
+        about = next((message.about for message in own_messages if message.about), "")
         first = earlier[0] if earlier and earlier[0].is_own else None
         memory = ThreadMemory(about)
         for message in earlier:

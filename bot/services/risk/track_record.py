@@ -18,7 +18,6 @@ from bot.domain.time.day import get_today
 from bot.domain.track_record.posted_ratings import RatedDigest
 from bot.domain.track_record.score import TrackRecordScore, compute_score
 from bot.ports import Cache, HistoryStore, PostedDigestIndex
-from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.records import DigestRecords
 
 log = logging.getLogger(__name__)
@@ -50,11 +49,10 @@ class TrackRecordScorer:
     def score_lists(self, repository: Repository, span: Span) -> TrackRecordScore:
         """Score the lists of the digests whose last day ended in the span. Raise StoreUnavailable."""
         now, kept = self._now(), self._kept()
-        shown = list(_keep_first_ratings(_load_digests(kept, repository, span)))
-        issues = [issue for issue in shown if issue]
+        issues = list(_keep_first_ratings(_load_digests(kept, repository, span)))
         merges = _iterate_merges(kept.history, repository, _find_first_merge(issues, now), now)
         outcomes = find_outcomes(RevertIndex(merges))
-        return compute_score(issues, outcomes, now, unrated=len(shown) - len(issues))
+        return compute_score(issues, outcomes, now)
 
     def is_reduced(self, repository: Repository) -> bool:
         """Return whether digests of a repository should list less, judged by the lists of the last 180 days.
@@ -78,21 +76,19 @@ class TrackRecordScorer:
         return self.score_lists(repository, Span(last.date - _LOOK_BACK, last.date, last.zone)).is_reduced
 
 
-def _load_digests(kept: TrackRecordStores, repository: Repository, span: Span) -> Iterator[RatedDigest | None]:
-    """Yield the posted digests, None for each digest without readable ratings."""
+def _load_digests(kept: TrackRecordStores, repository: Repository, span: Span) -> Iterator[RatedDigest]:
+    """Yield the posted digests that showed something."""
     days = span.days
     keys = kept.index.list_between(repository, days[0].end, days[-1].end)
-    records = kept.records.iterate_records(keys)
-    return (_parse_digest(key, record, record.posted_at) for key, record in records if record.posted_at)
+    for key, record in kept.records.iterate_records(keys):
+        if record.posted_at and (ratings := record.ratings):
+            yield RatedDigest(key, record.posted_at.astimezone(UTC), ratings)
 
 
-def _keep_first_ratings(issues: Iterable[RatedDigest | None]) -> Iterator[RatedDigest | None]:
+def _keep_first_ratings(issues: Iterable[RatedDigest]) -> Iterator[RatedDigest]:
     """Yield the digests without ratings that an earlier one showed: many channels may show the same ones."""
     first: dict[int, tuple[datetime, str]] = {}
     for issue in issues:
-        if issue is None:
-            yield None
-            continue
         own = (issue.at, issue.key)
         rated = tuple(each for each in issue.ratings.rated if own <= first.get(each.number, own))
         first.update((each.number, own) for each in rated)
@@ -107,12 +103,6 @@ def _iterate_merges(
         until = min(now, since + _MONTH)
         yield from history.read_merges(repository, since, until)
         since = until
-
-
-def _parse_digest(key: str, record: PostedDigest, posted_at: datetime) -> RatedDigest | None:
-    """Return the digest of a record, None if its ratings can't be read."""
-    ratings = record.ratings
-    return RatedDigest(key, posted_at.astimezone(UTC), ratings) if ratings else None
 
 
 def _find_first_merge(issues: Sequence[RatedDigest], now: datetime) -> datetime:

@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from bot.domain.operations.incident import Incident
-from bot.ports.codecs.record_codec import INSTANT, TEXT, TEXTS, Record, RecordCodec, declare_field
+from bot.ports.codecs.record_codec import RecordCodec
 
 
 class ReportState(StrEnum):
@@ -21,16 +21,16 @@ class ReportState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class PostedIncidentReport(Record):
+class PostedIncidentReport:
     """A message in a ``channel``; ``message`` is its timestamp, ``incidents`` are the ids of its incidents.
 
     The record of the report that is about to be posted has only its ``incidents``.
     """
 
-    begun_at: datetime | None = declare_field("begun", INSTANT)
-    channel: str = declare_field("channel", TEXT)
-    message: str = declare_field("ts", TEXT)
-    incidents: tuple[str, ...] = declare_field("names", TEXTS)
+    begun_at: datetime | None = None
+    channel: str = ""
+    message: str = ""
+    incidents: tuple[str, ...] = ()
 
     @property
     def state(self) -> ReportState:

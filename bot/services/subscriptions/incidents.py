@@ -34,7 +34,7 @@ _GATHERING_TIME = timedelta(seconds=30)
 _RETRY_DELAY = timedelta(hours=1)
 # the record of the report that is about to be posted
 _PENDING_REPORT_KEY = INCIDENT_REPORT_RECORD.build_key("begun")
-_INCIDENT_JSON = VersionedJson(Incident, 1, dict)
+_INCIDENT_JSON = VersionedJson(Incident, 1)
 
 
 class IncidentReporter:

@@ -109,5 +109,5 @@ def test_kept_files_that_no_longer_fit_are_asked_for_again(cache: RedisCache, st
     behind, pull_request = Recorder(), pull(7, files=None)
     FileCache(behind, cache).load_files(pull_request)
     (key,) = store.scan_iter()
-    cache.put(bytes(key).decode(), '[{"name": "of an older version"}]', timedelta(days=1))
+    cache.put(bytes(key).decode(), '[{"name": "of another shape"}]', timedelta(days=1))
     assert FileCache(behind, cache).load_files(pull_request).files == FILES

@@ -124,7 +124,7 @@ class TestSubscriptions:
 
 A, B, C = NextDigest("a"), DigestRepair("digest:b"), OutcomeCheck(Repository("octo", "engine"))
 OLD, NOTHING = IncidentReport("digest:b#missing"), ReportUpdate("digest:b#missing")
-# as the versions up to 6336eb6 wrote them, with what they are
+# as they are stored, with what they are
 WRITTEN: dict[str, DueItem] = {
     "5d2cea88": NextDigest("5d2cea88"),
     "mend:digest:T0TEAM:C0GAPS:octo/engine:2026-02-28": DigestRepair(
@@ -141,9 +141,7 @@ WRITTEN: dict[str, DueItem] = {
 
 
 class TestAgenda:
-    def test_what_older_versions_planned_is_read_moved_and_dropped(
-        self, agenda: RedisDueQueue, store: Redis
-    ) -> None:
+    def test_what_is_stored_is_read_moved_and_dropped(self, agenda: RedisDueQueue, store: Redis) -> None:
         store.zadd(DUE_QUEUE.build_key(), {member: NINE.timestamp() + n for n, member in enumerate(WRITTEN)})
         due_items = agenda.list_due(NINE + HOUR)
         assert [item for item, _ in due_items] == list(WRITTEN.values())

@@ -57,28 +57,6 @@ def test_nobody_waits_at_first(line: RedisQuestionQueue) -> None:
     assert line.get_first(PLACE) is None
 
 
-def test_a_question_that_another_version_wrote_leaves_too(store: Redis, line: RedisQuestionQueue) -> None:
-    fields = {"key": "Ev1", "team": "T0TEAM", "channel": "C0HOME", "user": "U0ASKER"}
-    written = json.dumps({"text": "Why?", "ts": "1772300001.000100", "visit": fields})
-    store.zadd(f"waiting:{PLACE}", {written: 1772300001.0001})
-    line.add_question(PLACE, question("1772300001.000101"))
-    assert [each.ts for each in serve_questions(line)] == ["1772300001.000100", "1772300001.000101"]
-
-
-def test_a_question_of_the_version_before_is_read_whole(store: Redis, line: RedisQuestionQueue) -> None:
-    visit = {
-        "key": "Ev1",
-        "team": "T0TEAM",
-        "channel": "C0HOME",
-        "user": "U0ASKER",
-        "thread": "1772300000.000100",
-        **dict.fromkeys(("enterprise", "name", "response_url", "trigger", "message"), ""),
-    }
-    written = json.dumps({"text": "Größe?", "ts": "1772300001.000100", "visit": visit}, sort_keys=True)
-    store.zadd(f"waiting:{PLACE}", {written: 1772300001.0001})
-    assert line.get_first(PLACE) == Question(VISIT, "Größe?", "1772300001.000100")
-
-
 def test_a_question_has_its_version_and_one_of_a_later_version_waits(
     store: Redis, line: RedisQuestionQueue
 ) -> None:
@@ -109,16 +87,6 @@ def test_who_asked_earlier_and_joins_later_comes_first(line: RedisQuestionQueue)
     assert line.get_first(PLACE) == question("1772300002.000000")
     line.add_question(PLACE, question("1772300001.999999"))
     assert line.get_first(PLACE) == question("1772300001.999999")
-
-
-def test_a_question_is_kept_for_good_so_that_a_full_store_does_not_evict_it(
-    store: Redis, line: RedisQuestionQueue
-) -> None:
-    store.zadd(f"waiting:{PLACE}", {"an earlier version's": 1772300000.0})
-    store.expire(f"waiting:{PLACE}", 1_000)
-    line.add_question(PLACE, question())
-    assert store.ttl(f"waiting:{PLACE}") == -1
-    assert len(store.zrange(f"waiting:{PLACE}", 0, -1)) == 2
 
 
 def test_who_has_waited_for_more_than_three_days_waits_no_longer(line: RedisQuestionQueue) -> None:

@@ -76,7 +76,7 @@ def replies(site: Site, channel: str, thread: str) -> list[Json]:
 def memory(site: Site, channel: str, thread: str) -> list[str]:
     """What was said in the thread, as the store has it."""
     stored_text = RedisCache(site.store).get(f"thread:{channel}:{thread}")
-    return [each["text"] for each in json.loads(stored_text or "{}").get("said", ())]
+    return [each["text"] for each in json.loads(stored_text or "{}").get("messages", ())]
 
 
 def killed_while_it_answers(site: Site, *, is_there: bool) -> None:

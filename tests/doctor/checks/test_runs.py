@@ -164,9 +164,3 @@ def test_a_digest_that_was_asked_for_by_hand_in_another_zone_is_not_the_subscrip
     by_hand = replace(run(POSTED), key=elsewhere.build_digest_spec(DUE).build_key("T0TEAM"))
     told_of = lines(store, runs=(by_hand, run(FAILED, GONE)))
     assert [line[0] for line in told_of[:2]] == ["+", "!"]
-
-
-def test_a_run_of_a_version_whose_keys_had_no_zone_is_still_the_subscriptions_own(store: Redis) -> None:
-    old = replace(run(FAILED, GONE), key=ENGINE.build_digest_spec(DUE).build_dated_key("T0TEAM"))
-    [line, *_] = lines(store, runs=(old,))
-    assert line.startswith("! Run of 2026-03-01 09:01 PST: octo/engine of 2026-02-28 for C0DIGEST: failed")

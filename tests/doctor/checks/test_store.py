@@ -67,7 +67,7 @@ def test_a_good_store_is_told_in_six_lines_and_handed_on(store: Redis) -> None:
         "+ Store policy: noeviction: permanent data is safe",
         "+ Store persistence: append-only file",
         "+ Store writes: accepted",
-        "+ Store schema: version 1, migrated when the bot starts",
+        "+ Store schema: none yet, the store is new",
     ]
     assert used.startswith("+ Store memory: ")
     assert used.endswith(" MB used, no limit")
@@ -112,6 +112,10 @@ def test_a_store_that_is_full_refuses_what_is_written(store: Redis) -> None:
 
 SCHEMAS = {
     str(CURRENT_SCHEMA): f"+ Store schema: version {CURRENT_SCHEMA}",
+    "2": (
+        "! Store schema: refused -> A prdigest before 0.1.0 wrote this store (schema 2, this version supports "
+        f"{CURRENT_SCHEMA}): use another REDIS_URL."
+    ),
     "99": (
         "! Store schema: refused -> A newer prdigest wrote this store (schema 99, this version supports "
         f"{CURRENT_SCHEMA}): upgrade, or use another REDIS_URL."

@@ -176,7 +176,7 @@ def question(key: str, text: str = "Why?") -> Question:
 
 
 def size(memory: ThreadMemory) -> int:
-    return sum(len(message.text) for message in memory.said)
+    return sum(len(message.text) for message in memory.messages)
 
 
 def talk(count: int, answer: int, asked: int = 100) -> list[ThreadMemory]:
@@ -201,14 +201,14 @@ def test_a_question_is_remembered_with_its_answer() -> None:
 def test_an_answer_that_is_finished_twice_is_remembered_once() -> None:
     once = ThreadMemory("").add_answer(question("a"), "One.").add_answer(question("b"), "Two.")
     assert once.add_answer(question("b"), "Two, again.") is once
-    assert len(once.add_answer(question("c"), "Three.").said) == 6
+    assert len(once.add_answer(question("c"), "Three.").messages) == 6
 
 
 def test_what_else_is_said_does_not_count_as_an_answer() -> None:
     memory = ThreadMemory("", (), "k").add_messages(
         RememberedMessage("bot", "posted"), RememberedMessage("person", "hm, #7")
     )
-    assert (len(memory.said), memory.answered) == (2, "k")
+    assert (len(memory.messages), memory.answered) == (2, "k")
     assert memory.add_messages() == memory
 
 
@@ -227,11 +227,11 @@ def test_never_much_more_is_remembered_than_may_be(rounds: list[list[RememberedM
     for more in rounds:
         everything += more
         memory = memory.add_messages(*more)
-        assert size(memory) <= MAX_MEMORY_LENGTH or len(memory.said) <= 2
-        assert memory.said[-1:] == tuple(more[-1:])
-    later = everything[len(everything) - len(memory.said) :]
-    assert [one.by for one in memory.said] == [one.by for one in later]
-    for kept, whole in zip(memory.said, later, strict=True):
+        assert size(memory) <= MAX_MEMORY_LENGTH or len(memory.messages) <= 2
+        assert memory.messages[-1:] == tuple(more[-1:])
+    later = everything[len(everything) - len(memory.messages) :]
+    assert [one.by for one in memory.messages] == [one.by for one in later]
+    for kept, whole in zip(memory.messages, later, strict=True):
         assert kept == whole or (kept.is_short and len(kept.text) <= 500 < len(whole.text) + 200)
 
 
@@ -240,25 +240,27 @@ def test_nothing_is_lost_while_there_is_room(answers: list[str]) -> None:
     memory = ThreadMemory("")
     for place, answer in enumerate(answers):
         memory = memory.add_answer(question(f"k{place}", f"q{place}"), answer)
-    assert [one.text for one in memory.said[1::2]] == answers
-    assert [one.text for one in memory.said[::2]] == [f"q{place}" for place in range(len(answers))]
-    assert not any(one.is_short for one in memory.said)
+    assert [one.text for one in memory.messages[1::2]] == answers
+    assert [one.text for one in memory.messages[::2]] == [f"q{place}" for place in range(len(answers))]
+    assert not any(one.is_short for one in memory.messages)
 
 
 @pytest.mark.parametrize(("by", "limit"), [("person", 300), ("bot", 500)])
 def test_of_what_is_old_the_beginning_is_kept(by: Literal["person", "bot"], limit: int) -> None:
     long = RememberedMessage(by, "one two\nthree " * 1_000)
     shortened = ThreadMemory("").add_messages(*(replace(long, text=long.text[:13_900]) for _ in range(3)))
-    assert [one.is_short for one in shortened.said] == [True, False, False]
-    assert shortened.said[0].text.startswith("one two three one")
-    assert limit / 2 < len(shortened.said[0].text) <= limit
+    assert [one.is_short for one in shortened.messages] == [True, False, False]
+    assert shortened.messages[0].text.startswith("one two three one")
+    assert limit / 2 < len(shortened.messages[0].text) <= limit
 
 
 def test_half_is_shortened_at_once() -> None:
-    before, after = next(pair for pair in pairwise(talk(60, 1_500)) if any(one.is_short for one in pair[1].said))
+    before, after = next(
+        pair for pair in pairwise(talk(60, 1_500)) if any(one.is_short for one in pair[1].messages)
+    )
     assert size(before) <= MAX_MEMORY_LENGTH
-    assert not any(one.is_short for one in before.said)
-    short = [one.is_short for one in after.said if one.by == "bot"]
+    assert not any(one.is_short for one in before.messages)
+    short = [one.is_short for one in after.messages if one.by == "bot"]
     assert short == sorted(short, reverse=True)
     assert abs(sum(short) - len(short) / 2) <= 1
 
@@ -280,12 +282,12 @@ def test_what_stands_at_the_beginning_rarely_changes(answer: int) -> None:
 
 def changes(memories: list[ThreadMemory]) -> list[bool]:
     """After which questions what was said before stands otherwise than it stood."""
-    return [after.said[: len(before.said)] != before.said for before, after in pairwise(memories)]
+    return [after.messages[: len(before.messages)] != before.messages for before, after in pairwise(memories)]
 
 
 def test_a_credential_typed_by_mistake_is_not_remembered() -> None:
     """What a thread remembers is kept for good."""
     token = "ghp_" + "A1b2" * 9
     kept = ThreadMemory("").add_messages(RememberedMessage("person", f"why does {token} fail?"))
-    assert token not in kept.said[0].text
-    assert kept.said[0].text.startswith("why does ")
+    assert token not in kept.messages[0].text
+    assert kept.messages[0].text.startswith("why does ")

@@ -186,6 +186,6 @@ def test_days_that_are_not_known_and_notes_count() -> None:
     assert render_days(base, ["One"]).fingerprint == compute_fingerprint(base, ["One"])
 
 
-def test_it_is_what_earlier_versions_recorded() -> None:
+def test_it_stays_as_it_is() -> None:
     """Another one here edits every digest that is repaired after an upgrade."""
     assert compute_fingerprint(BASE) == "6b5beccbc23a3c13"

@@ -147,7 +147,7 @@ def test_a_key_takes_a_part_for_each_field() -> None:
         keys.THREAD_MEMORY.build_key("C1")
 
 
-@given(PART, PART, PART, PART, st.one_of(st.just(""), PART), st.one_of(st.just(""), PART))
+@given(PART, PART, PART, PART, PART, st.one_of(st.just(""), PART))
 def test_the_key_of_a_digest_is_taken_apart_as_it_was_built(
     team: str, channel: str, repository: str, days: str, offsets: str, view: str
 ) -> None:
@@ -158,13 +158,14 @@ def test_the_key_of_a_digest_is_taken_apart_as_it_was_built(
 @pytest.mark.parametrize(
     ("key", "name"),
     [
-        ("digest:T1:C1:o/r:2026-02-28", DigestKeyParts("T1", "C1", "o/r", "2026-02-28")),
-        ("digest:T1:C1:o/r:2026-02-28:1a2b", DigestKeyParts("T1", "C1", "o/r", "2026-02-28", view="1a2b")),
+        ("digest:T1:C1:o/r:2026-02-28@+0000", DigestKeyParts("T1", "C1", "o/r", "2026-02-28", "+0000")),
+        ("digest:T1:C1:o/r:2026-02-28@+0000:ab", DigestKeyParts("T1", "C1", "o/r", "2026-02-28", "+0000", "ab")),
         (
             "digest:T1:C1:o/r:2026-02-27..2026-02-28@-0800",
             DigestKeyParts("T1", "C1", "o/r", "2026-02-27..2026-02-28", "-0800"),
         ),
         ("digest:C1:2026-02-28", None),
+        ("digest:T1:C1:o/r:2026-02-28", None),
         ("answer:mention:C1:1.5:question", None),
         ("", None),
     ],

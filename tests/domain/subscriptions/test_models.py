@@ -58,7 +58,6 @@ def test_an_edition_has_a_title_for_people_and_a_key_for_its_record(
     assert edition.build_key("T0TEAM") == key
 
 
-TEAMS = st.sampled_from(["T1", "T2"])
 channels = st.sampled_from(["C1", "C2"])
 repositories = st.builds(Repository, st.sampled_from(["a", "b"]), st.sampled_from(["x", "y"]))
 # zones whose offsets agree for a while: beside the date line, and with clocks that change on other nights

@@ -303,13 +303,18 @@ NAMED: dict[str, tuple[Subscription, ...]] = {
 }
 
 
+def select(text: str, known: tuple[Subscription, ...]) -> tuple[Subscription, ...]:
+    selector = which_of(text)
+    return selector.require_clear(selector.list_matching(known))
+
+
 @pytest.mark.parametrize(("text", "expected"), NAMED.items(), ids=map(repr, NAMED))
 def test_those_that_are_meant_are_found(text: str, expected: tuple[Subscription, ...]) -> None:
-    assert which_of(text).select_from(ALL) == expected
+    assert select(text, ALL) == expected
 
 
 def test_without_a_word_it_is_the_only_one() -> None:
-    assert which_of("").select_from((SITE,)) == (SITE,)
+    assert select("", (SITE,)) == (SITE,)
 
 
 AMBIGUOUS = "Several subscriptions match: write an id as the list shows it, or all."
@@ -329,7 +334,7 @@ def test_where_it_is_not_clear_which_one_is_asked_for(
 ) -> None:
     sentence, known = expectation
     with pytest.raises(UsageError) as caught:
-        which_of(text).select_from(known)
+        select(text, known)
     assert (str(caught.value), is_one_sentence(str(caught.value))) == (sentence, True)
 
 

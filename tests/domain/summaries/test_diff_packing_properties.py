@@ -42,9 +42,6 @@ def test_the_text_keeps_to_the_budget(changed_files: list[ChangedFile], budget: 
     assert estimate_tokens(pack_files(changed_files, budget).text) <= budget
 
 
-NOTE_IS_FREE = "the note on files that GitHub does not list is not counted against the budget"
-
-
 def test_the_budget_holds_where_github_lists_no_further_files() -> None:
     """One file after the other, each a character longer: one of them just fits without the note."""
     for width in range(3_850, 4_000):

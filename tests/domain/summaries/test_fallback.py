@@ -12,11 +12,9 @@ from bot.domain.summaries.fallback import (
     describe_fallback,
     explain_fallback,
     is_for_budget,
-    read_fallback,
 )
-from tests.helpers.builders import failed
 
-# what readers of reports and digests see, and what earlier versions stored
+# what readers of reports and digests see
 SHOWN = {
     FallbackReason.NO_MODEL: "no model is set up",
     FallbackReason.UNREADABLE: "it could not be read",
@@ -33,11 +31,8 @@ SHOWN = {
 
 
 @pytest.mark.parametrize(("reason", "clause"), SHOWN.items())
-def test_each_reason_is_shown_as_before_and_read_as_it_was_stored(
-    reason: FallbackReason | BudgetRefusal, clause: str
-) -> None:
+def test_each_reason_has_its_clause(reason: FallbackReason | BudgetRefusal, clause: str) -> None:
     assert describe_fallback(Fallback(reason)) == clause
-    assert read_fallback(clause) == Fallback(reason)
     assert is_for_budget(Fallback(reason)) == isinstance(reason, BudgetRefusal)
 
 
@@ -45,19 +40,6 @@ def test_what_is_left_are_the_error_of_the_model_and_the_second_reading() -> Non
     rest = {*FallbackReason, *BudgetRefusal} - SHOWN.keys()
     assert rest == {FallbackReason.MODEL_FAILED, BudgetRefusal.REVIEWS_USED}
     assert BudgetRefusal.REVIEWS_USED.clause == "today's budget for the second reading is used up"
-
-
-@pytest.mark.parametrize(
-    ("stored", "fallback"),
-    [
-        ("", None),
-        ("the model is busy", failed("the model is busy")),
-        ({"reason": "no_model"}, {"reason": "no_model"}),
-    ],
-    ids=["none", "an-error", "todays-form"],
-)
-def test_other_stored_values_are_read(stored: object, fallback: object) -> None:
-    assert read_fallback(stored) == fallback
 
 
 def test_an_error_is_a_reason_by_its_type_not_by_its_words() -> None:

@@ -55,12 +55,7 @@ def test_reviews_are_kept_apart_from_points_and_lists_of_the_rules() -> None:
     for number, (points, _, lists, verdict) in rated.items():
         each = ratings[number]
         assert (each.points, each.verdict) == (points, verdict)
-        assert (each.is_listed, each.is_listed_by_rules, each.would_be_listed_by_rules) == (*lists, lists[1])
-
-
-def test_a_record_of_a_version_without_reviews_lists_what_the_rules_did() -> None:
-    old = [RatedPullRequest(n, NOON, 12.0, 1, is_listed=n == 1) for n in (1, 2)]
-    assert [each.would_be_listed_by_rules for each in old] == [True, False]
+        assert (each.is_listed, each.is_listed_by_rules) == lists
 
 
 def test_what_was_known_to_be_taken_back_is_marked_and_not_listed() -> None:

@@ -11,7 +11,7 @@ from bot.domain.track_record.posted_ratings import RatedPullRequest
 from bot.domain.track_record.review_score import NO_REVIEW_SCORE, ReviewScore, ReviewScoreVerdict
 from bot.domain.track_record.score import compute_score
 from bot.domain.track_record.tally import Tally
-from tests.domain.track_record.test_score import DIGEST, NOW, end, issue, score
+from tests.domain.track_record.test_score import NOW, end, issue, score
 from tests.helpers.builders import NOON
 from tests.helpers.tables import check_rows
 
@@ -19,7 +19,7 @@ CONFIRMED, POSSIBLE, NOTHING = ReviewVerdict.CONFIRMED, ReviewVerdict.POSSIBLE, 
 
 
 def make_rating(
-    number: int, verdict: ReviewVerdict | None = None, *, listed: bool = False, by_rules: bool | None = False
+    number: int, verdict: ReviewVerdict | None = None, *, listed: bool = False, by_rules: bool = False
 ) -> RatedPullRequest:
     return RatedPullRequest(number, NOON, 12.0, 10, is_listed=listed, is_listed_by_rules=by_rules, verdict=verdict)
 
@@ -77,8 +77,9 @@ def test_each_counts_once_with_its_verdict_in_the_first_digest() -> None:
     }
 
 
-def test_lists_of_earlier_versions_were_those_of_the_rules() -> None:
-    track_record = score([DIGEST], [end(1)])
+def test_without_reviews_there_is_nothing_to_say_of_them() -> None:
+    listed = [make_rating(number, listed=True, by_rules=True) for number in (1, 2)]
+    track_record = score([issue(*listed, make_rating(3))], [end(1)])
     assert track_record.reviews == replace(NO_REVIEW_SCORE, by_rules=Tally(2, 1))
     assert not track_record.reviews.has_reviews
 

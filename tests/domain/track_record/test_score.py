@@ -68,7 +68,6 @@ DIGEST = issue(*LISTED, *OTHERS)
 
 def test_nothing_is_a_score_of_nothing() -> None:
     assert score(()) == TrackRecordScore()
-    assert score((), unrated=3) == TrackRecordScore(unrated=3)
 
 
 def test_a_digest_by_hand() -> None:
@@ -82,12 +81,7 @@ def test_a_digest_by_hand() -> None:
     assert track_record.p_value == pytest.approx(7 / 10)
     # doubled odds: 1 to hold both weighs 4, 6 to hold one weigh 2, 3 hold none
     assert track_record.shortfall_p_value == pytest.approx((3 + 12) / 19)
-    assert (track_record.young, track_record.known, track_record.unrated, track_record.versions) == (
-        0,
-        0,
-        0,
-        ("rules.v2",),
-    )
+    assert (track_record.young, track_record.known, track_record.versions) == (0, 0, ("rules.v2",))
 
 
 @check_rows(

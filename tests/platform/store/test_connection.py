@@ -78,7 +78,7 @@ def test_a_value_that_ran_out_is_gone(cache: RedisCache) -> None:
 def test_records_are_added_to_and_never_run_out(records: Digests, store: Redis) -> None:
     plant(records, "digest:1", plan_json="x" * 5_000, begun_at=NOON)
     plant(records, "digest:1", lead="1.1", plan_json="")
-    assert records.load("digest:1") == PostedDigest(version=1, begun_at=NOON, lead="1.1")
+    assert records.load("digest:1") == PostedDigest(begun_at=NOON, lead="1.1")
     assert store.ttl("digest:1") == -1
 
 
@@ -86,7 +86,7 @@ def test_what_another_process_wrote_meanwhile_stays(records: Digests) -> None:
     before = plant(records, "digest:1", text="Engine", repair_attempts=1)
     plant(records, "digest:1", repair_attempts=2)
     records.save("digest:1", before, replace(before, text="Engine, 3 merged"))
-    assert records.load("digest:1") == PostedDigest(version=1, text="Engine, 3 merged", repair_attempts=2)
+    assert records.load("digest:1") == PostedDigest(text="Engine, 3 merged", repair_attempts=2)
 
 
 def test_records_with_a_lifetime_run_out_after_the_last_that_was_added(store: Redis) -> None:
@@ -95,7 +95,7 @@ def test_records_with_a_lifetime_run_out_after_the_last_that_was_added(store: Re
     store.expire("answer:1", 60)
     plant(records, "answer:1", answered_at=NOON, draft_json="x" * 5_000)
     assert 7_190 <= int(str(store.ttl("answer:1"))) <= 7_200
-    assert records.load("answer:1") == AnsweredRequest(1, NOON, NOON, draft_json="x" * 5_000)
+    assert records.load("answer:1") == AnsweredRequest(NOON, NOON, draft_json="x" * 5_000)
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 from bot.platform.store.leases import hold_lease
 from bot.platform.store.owner import RedisWorkspaceOwner
 from bot.platform.store.reset import reset_store
-from bot.platform.store.schema import CURRENT_SCHEMA, migrate_schema, read_version
+from bot.platform.store.schema import CURRENT_SCHEMA, read_version, require_schema
 from bot.services.operations.ownership import StoreOwnership
 from bot.settings import Settings
 from tests.helpers.checks import is_one_sentence
@@ -57,12 +57,9 @@ def test_a_deployment_finds_all_of_its_keys_and_no_others(store: Redis) -> None:
         assert list(keys.iterate_names(store, "digest:*")) == ["digest:1"], keys
 
 
-def test_a_migration_changes_its_own_alone(store: Redis) -> None:
-    for keys in (A, UNPREFIXED):
-        store.set(keys.add_prefix("thread:C1:1.5"), "pold", ex=1_000)
-    migrate_schema(store, A)
-    assert (read_version(store, A), read_version(store)) == (CURRENT_SCHEMA, 1)
-    assert (store.ttl("team-a/thread:C1:1.5"), int(str(store.ttl("thread:C1:1.5"))) > 0) == (-1, True)
+def test_each_has_a_version_of_its_own(store: Redis) -> None:
+    require_schema(store, A)
+    assert (read_version(store, A), read_version(store)) == (CURRENT_SCHEMA, None)
 
 
 @pytest.mark.parametrize("keys", [A, UNPREFIXED])
@@ -92,7 +89,7 @@ def test_a_cache_holds_the_lease_of_its_deployment(store: Redis) -> None:
 
 # --- what builds the users of the store hands them the keyspace
 
-NEEDS = ("migrate_schema", "make_broker")
+NEEDS = ("require_schema", "make_broker")
 WITHOUT_KEYS = ("RedisTimeouts",)
 
 

@@ -13,7 +13,7 @@ from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace.family import FAMILIES, DurableFamily
 from bot.platform.store.connection import RedisCache
 from bot.platform.store.reset import reset_store
-from bot.platform.store.schema import SCHEMA_KEY, migrate_schema
+from bot.platform.store.schema import SCHEMA_KEY, require_schema
 from tests.helpers.checks import closed_port
 
 KEPT = ("llm:1", "entry:1", "files:1", "day:1", "history:o/r:2026-02-28", "backfilled:o/r:UTC", "spent:2026-02-28")
@@ -21,7 +21,7 @@ GONE = ("answer:1:post", "sent:1", "regular:1", "waiting:C1:1.5", "rate:U1", "le
 
 
 def test_what_was_bought_and_read_stays_and_all_else_goes(store: Redis) -> None:
-    migrate_schema(store)
+    require_schema(store)
     durable = [family for family in FAMILIES if isinstance(family, DurableFamily)]
     keys = [family.prefix + ("1" if family.prefix.endswith(":") else "") for family in durable]
     for key in (*KEPT, *GONE, *keys):

@@ -54,9 +54,7 @@ def format_lines(**fields: Any) -> list[str]:
 
 
 def test_the_whole_of_it_as_it_is_read() -> None:
-    score = replace(
-        USUAL, hits=(make_hit(9), make_hit(7, fate=OutcomeKind.REPAIRED)), young=7, known=12, unrated=5
-    )
+    score = replace(USUAL, hits=(make_hit(9), make_hit(7, fate=OutcomeKind.REPAIRED)), young=7, known=12)
     assert format_score(score) == (
         "  • Listed: 64 of 1,890 merged pull requests, in 71 digests. Later: 3 reverted and 4 repaired (11%, "
         "95% interval 5.4 to 21%), of all others 2.1%.\n  • Hits: this list 7; random picks 1.4; largest "
@@ -66,7 +64,7 @@ def test_the_whole_of_it_as_it_is_read() -> None:
         "reverted after 30.0 h by #509\n  • #7 Change number 7, repaired after 30.0 h by #507 Change number "
         "7\n\nCounted: reverts and repairs that name the change, after its digest and within 30 days of its "
         "merge. 7 of the listed are younger than 30 days: some may still be reverted. 12 pull requests were "
-        "left out: reverted or repaired before the digest. 5 digests were posted before scores were kept."
+        "left out: reverted or repaired before the digest."
     )
 
 
@@ -221,11 +219,10 @@ def test_a_list_without_a_signal_says_that_less_will_be_listed() -> None:
 
 
 def test_without_digests_it_says_what_to_do() -> None:
-    post = render_score("Engine", SPAN, TrackRecordScore(unrated=1))
+    post = render_score("Engine", SPAN, TrackRecordScore())
     assert "There is nothing to score" in read_post(post)
     assert "/prdigest subscribe at 09:00" in read_post(post)
-    assert "1 digest was posted before scores were kept." in read_post(post)
-    assert len(render_score("Engine", SPAN, TrackRecordScore()).blocks) == 2
+    assert len(post.blocks) == 2
 
 
 @pytest.mark.parametrize(
@@ -272,7 +269,6 @@ scores = st.builds(
     shortfall_p_value=shares,
     young=st.integers(0, 9),
     known=st.integers(0, 9),
-    unrated=st.integers(0, 9),
     versions=st.lists(lines(80), max_size=5).map(tuple),
     reviews=st.builds(
         ReviewScore,
@@ -300,5 +296,5 @@ def test_no_title_steers_a_terminal(score: TrackRecordScore) -> None:
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
 def test_the_longest_score_stays_within_the_budget(text: str, repository: Repository) -> None:
     worst = tuple(make_hit(999_999_000 - n, text[:256], OutcomeKind.PARTLY, repository) for n in range(99))
-    score = replace(USUAL, hits=worst, young=64, known=9_999, unrated=999, versions=(text,) * 9)
+    score = replace(USUAL, hits=worst, young=64, known=9_999, versions=(text,) * 9)
     assert_taken(render_score(text[:100], SPAN, score), collect_addresses(worst))

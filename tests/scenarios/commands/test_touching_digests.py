@@ -15,7 +15,6 @@ from tests.scenarios.subscriptions.regularly import subscriptions, type_command
 SEEN = "breaks us: core.stop — it is gone (core.py:5). Ours: plugin/worker.py:7 calls it."
 # the file of the other merge, which no commit has
 UNREAD = "; 1 changed file could not be read"
-NOTED = "Noted: ours to do. Digests and lists show it in a moment."
 
 
 def digest(bot: Bot, ada: Person, text: str, channel: str) -> list[Json]:

@@ -21,7 +21,7 @@ from bot.render.digest.post import RenderedDigest, render_digest
 from bot.services.digest.poster import PostingResult
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.builders import digest, entry, finding
-from tests.helpers.records import Digests, digest_store, memory_digests, read_hash
+from tests.helpers.records import Digests, digest_store, memory_digests
 from tests.services.digest.posting import (
     HOME,
     PARTS,
@@ -200,22 +200,6 @@ def test_gaps_that_are_others_now_are_known_though_it_reads_the_same(
     posting_result = revise(posted_digest, records, replace(BEFORE, gaps=("no overview",), merged=4))
     assert (posting_result.gaps, posting_result.merged_count) == (("no overview",), 4)
     assert publish(messenger_of(posted_digest), records, Build()).gaps == ("no overview",)
-
-
-def test_a_digest_of_an_earlier_version_is_edited(
-    posted_digest: SlackEmulator, records: Digests, store: Redis
-) -> None:
-    known = {name: value for name, value in read_hash(store, KEY).items() if name in {"lead", "done", "begun"}}
-    older = memory_digests({KEY: known})
-    posting_result, usual = (publish(messenger_of(posted_digest), each, Build()) for each in (older, records))
-    assert (
-        posting_result.permalink,
-        posting_result.was_posted,
-        posting_result.gaps,
-        posting_result.merged_count,
-    ) == (usual.permalink, True, (), None)
-    revise(posted_digest, older)
-    assert standing(posted_digest) == REVISED
 
 
 # --- what breaks off

@@ -1,4 +1,4 @@
-"""Answers and votes that the version before stored without a mark, and the lines that people read of them."""
+"""Answers and votes as they are stored, and the lines that people read of them."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ WRITTEN = replace(
     failed_citations=(Citation("#7", "a.py", "x = 1", 3),),
     note="cut",
 )
-# as the version before stored them, and what they are
-UNMARKED: dict[str, tuple[dict[str, Any], AnswerInputs]] = {
+# the lines that people read, and what they are of
+LINES: dict[str, tuple[dict[str, Any], AnswerInputs]] = {
     "written": (_QUESTION | _WORK, WRITTEN),
     "refused": (
         _QUESTION | {"refused": "No model."},
@@ -79,24 +79,15 @@ AT = datetime(2026, 2, 28, 20, tzinfo=UTC)
 _CAST = {"verdict": "good", "at": "2026-02-28T20:00:00+00:00", "user": "U0ADA"}
 
 
-@pytest.mark.parametrize(("fields", "inputs"), UNMARKED.values(), ids=UNMARKED)
-def test_inputs_of_version_1_are_read(fields: dict[str, Any], inputs: AnswerInputs) -> None:
-    assert ANSWER_INPUTS_JSON.load_or_none(json.dumps(fields)) == inputs
+@pytest.mark.parametrize("inputs", [inputs for _, inputs in LINES.values()], ids=LINES)
+def test_what_is_stored_is_read(inputs: AnswerInputs) -> None:
     assert ANSWER_INPUTS_JSON.load_or_none(ANSWER_INPUTS_JSON.dump_text(inputs)) == inputs
+    draft = AnswerDraft("`x`", "x", [{"type": "context", "elements": []}], inputs)
+    assert ANSWER_DRAFT_JSON.load_text(ANSWER_DRAFT_JSON.dump_text(draft)) == draft
 
 
-@pytest.mark.parametrize(("fields", "inputs"), UNMARKED.values(), ids=UNMARKED)
-def test_a_vote_of_version_1_is_read_and_its_line_stays_as_it_was(
-    fields: dict[str, Any], inputs: AnswerInputs
-) -> None:
-    line = {**_CAST, **fields}
-    vote = VOTE_JSON.load_or_none(json.dumps(line))
-    assert vote == Vote.build(FeedbackVerdict.GOOD, AT, "U0ADA", inputs)
-    assert json.dumps(format_vote(vote)) == json.dumps(line)
-
-
-@pytest.mark.parametrize(("fields", "inputs"), UNMARKED.values(), ids=UNMARKED)
-def test_a_vote_of_today_prints_the_same_line(fields: dict[str, Any], inputs: AnswerInputs) -> None:
+@pytest.mark.parametrize(("fields", "inputs"), LINES.values(), ids=LINES)
+def test_a_vote_is_printed_as_a_line(fields: dict[str, Any], inputs: AnswerInputs) -> None:
     text = VOTE_JSON.dump_text(Vote.build(FeedbackVerdict.GOOD, AT, "U0ADA", inputs))
     assert json.loads(text)["version"] == 2
     vote = VOTE_JSON.load_or_none(text)
@@ -105,31 +96,13 @@ def test_a_vote_of_today_prints_the_same_line(fields: dict[str, Any], inputs: An
 
 
 def test_the_time_of_a_vote_is_printed_in_the_zone_of_its_process() -> None:
-    line = {**_CAST, "at": "2026-03-01T09:00:13.791469-08:00", **_QUESTION, **_WORK}
-    vote = VOTE_JSON.load_or_none(json.dumps(line))
+    at = datetime.fromisoformat("2026-03-01T09:00:13.791469-08:00")
+    vote = VOTE_JSON.load_or_none(VOTE_JSON.dump_text(Vote.build(FeedbackVerdict.GOOD, at, "U0ADA", WRITTEN)))
     assert vote
-    assert format_vote(vote)["at"] == line["at"]
-
-
-def test_a_vote_that_the_version_before_made_of_inputs_of_today_is_read() -> None:
-    # it laid its own fields beside those that it found, the mark among them
-    inputs = replace(ASKED, outcome=AnswerOutcome.FAILED, reason="late")
-    vote = VOTE_JSON.load_or_none(json.dumps({**_CAST, **ANSWER_INPUTS_JSON.dump(inputs)}))
-    assert vote == Vote.build(FeedbackVerdict.GOOD, AT, "U0ADA", inputs)
+    assert format_vote(vote)["at"] == "2026-03-01T09:00:13.791469-08:00"
 
 
 @pytest.mark.parametrize("codec", [ANSWER_INPUTS_JSON, VOTE_JSON], ids=["inputs", "vote"])
 def test_what_a_later_version_stored_is_not_taken_for_absent(codec: Any) -> None:
     with pytest.raises(StoreUnavailable):
         codec.load_or_none(json.dumps({"version": 3, **_CAST, **_QUESTION}))
-
-
-@pytest.mark.parametrize(("fields", "inputs"), UNMARKED.values(), ids=UNMARKED)
-def test_a_draft_of_version_1_is_read(fields: dict[str, Any], inputs: AnswerInputs) -> None:
-    below = [{"type": "context", "elements": []}]
-    text = json.dumps({"text": "`x`", "said": "x", "below": below, "inputs": fields})
-    draft = AnswerDraft("`x`", "x", below, inputs)
-    assert ANSWER_DRAFT_JSON.load_text(text) == draft
-    assert ANSWER_DRAFT_JSON.load_text(ANSWER_DRAFT_JSON.dump_text(draft)) == draft
-    # a process of the version before reads these names
-    assert {"text", "said", "below", "inputs"} < ANSWER_DRAFT_JSON.dump(draft).keys()

@@ -15,7 +15,8 @@ from bot.services.questions.thread_memory import ThreadMemories, describe_post
 from tests.services.doubles import MemoryContexts, slack_request
 
 CHANNEL, THREAD = "C0DIGEST", "100.000000"
-DIGEST = "digest:T0TEAM:C0DIGEST:octo/engine:2026-02-28"
+DIGEST = "digest:T0TEAM:C0DIGEST:octo/engine:2026-02-28@-0800"
+DAY = "digest 2026-02-28 repo:octo/engine"
 ABOUT = "summary octo/engine#7"
 
 
@@ -47,21 +48,6 @@ def rebuilt(*messages: ThreadMessage, until: str = "900.000000") -> ThreadMemory
 
 
 # kept
-
-UNMARKED = (
-    '{"about":"digest:x","said":[{"by":"person","text":"Größe?","is_short":false}],"answered":"event:1"}',
-    ThreadMemory("digest:x", (RememberedMessage("person", "Größe?"),), "event:1"),
-)
-
-
-def test_a_memory_without_a_version_is_read_and_gets_one() -> None:
-    text, memory = UNMARKED
-    states = MemoryContexts({f"thread:{CHANNEL}:{THREAD}": text})
-    memories = ThreadMemories(states, ScriptedThreads(error=SlackUnavailable("away")))
-    assert memories.load_memory(CHANNEL, THREAD, "900.0") == memory
-    memories.save_memory(CHANNEL, THREAD, memory)
-    assert '"version":1' in states.values[f"thread:{CHANNEL}:{THREAD}"]
-    assert memories.load_memory(CHANNEL, THREAD, "900.0") == memory
 
 
 def test_a_memory_of_a_later_version_is_not_overwritten() -> None:
@@ -95,21 +81,23 @@ def test_threads_do_not_share_it() -> None:
 
 
 def test_it_is_read_back_once() -> None:
-    threads = ScriptedThreads((own(100, "Engine", key=DIGEST), person(101, "Who?")))
+    threads = ScriptedThreads((own(100, "Engine", key=DIGEST, about=DAY), person(101, "Who?")))
     contexts = MemoryContexts()
     first = ThreadMemories(contexts, threads).load_memory(CHANNEL, THREAD, "900.0")
     assert ThreadMemories(contexts, threads).load_memory(CHANNEL, THREAD, "900.0") == first
     assert threads.reads == [(CHANNEL, THREAD)]
 
 
-@pytest.mark.parametrize("kept", ["", "{}", '{"about": 3}', '{"about": "", "said": [{"by": "cat", "text": ""}]}'])
-def test_what_an_older_version_kept_is_read_anew(kept: str) -> None:
+@pytest.mark.parametrize(
+    "kept", ["", "{}", '{"about": ""}', '{"version": 1, "about": "", "messages": [{"by": "cat", "text": ""}]}']
+)
+def test_what_can_not_be_read_is_read_anew_from_slack(kept: str) -> None:
     contexts = MemoryContexts()
-    threads = ScriptedThreads((own(100, "Engine", key=DIGEST),))
+    threads = ScriptedThreads((own(100, "Engine", about=ABOUT),))
     memories = ThreadMemories(contexts, threads)
     memories.save_memory(CHANNEL, THREAD, ThreadMemory("old"))
     contexts.values = dict.fromkeys(contexts.values, kept)
-    assert memories.load_memory(CHANNEL, THREAD, "900.0") == ThreadMemory(DIGEST)
+    assert memories.load_memory(CHANNEL, THREAD, "900.0") == ThreadMemory(ABOUT)
     assert len(threads.reads) == 1
 
 
@@ -119,7 +107,7 @@ def test_a_question_is_remembered_with_its_answer() -> None:
     memory = memories.load_memory(CHANNEL, THREAD, question.ts).add_answer(question, "Ada.")
     memories.save_memory(CHANNEL, THREAD, memory)
     again = memories.load_memory(CHANNEL, THREAD, "103.0")
-    assert again.said == (RememberedMessage("person", "Who?"), RememberedMessage("bot", "Ada."))
+    assert again.messages == (RememberedMessage("person", "Who?"), RememberedMessage("bot", "Ada."))
     assert again.add_answer(question, "Ada.") == again, "an answer that is finished twice"
 
 
@@ -129,10 +117,10 @@ def test_a_question_is_remembered_with_its_answer() -> None:
 @pytest.mark.parametrize(
     ("messages", "about"),
     [
-        ((own(100, "Engine", key=DIGEST),), DIGEST),
+        ((own(100, "Engine", key=DIGEST, about=DAY),), DAY),
         ((own(100, "Summary", key="answer:1", about=ABOUT),), ABOUT),
         ((person(100, "Hello, who?"), own(101, "Summary", about=ABOUT)), ABOUT),
-        ((own(100, "Engine", key=DIGEST), own(101, "Summary", key="answer:1", about=ABOUT)), DIGEST),
+        ((own(100, "Engine", key=DIGEST, about=DAY), own(101, "Summary", key="answer:1", about=ABOUT)), DAY),
         ((own(100, "Hello"), own(101, "Summary", about=ABOUT)), ABOUT),
         ((person(100, "Who?"), person(101, "Really?")), ""),
         ((), ""),
@@ -145,14 +133,14 @@ def test_what_a_thread_is_about(messages: tuple[ThreadMessage, ...], about: str)
 
 def test_what_was_said_is_in_order_less_the_digest() -> None:
     memory = rebuilt(
-        own(100, "Engine: 18 merged", key=DIGEST),
+        own(100, "Engine: 18 merged", key=DIGEST, about=DAY),
         own(101, "Part 1", key=f"{DIGEST}:part:1"),
         own(101, "A notice", key="answer:1"),
         person(102, "Who?"),
         own(103, "Ada.", key="answer:2"),
         person(104, "And when?"),
     )
-    assert memory.said == (
+    assert memory.messages == (
         RememberedMessage("bot", "A notice"),
         RememberedMessage("person", "Who?"),
         RememberedMessage("bot", "Ada."),
@@ -161,7 +149,7 @@ def test_what_was_said_is_in_order_less_the_digest() -> None:
 
 
 def test_a_thread_that_a_person_began_is_remembered_from_its_first_word() -> None:
-    assert rebuilt(person(100, "Who merged it?"), own(101, "Ada.")).said == (
+    assert rebuilt(person(100, "Who merged it?"), own(101, "Ada.")).messages == (
         RememberedMessage("person", "Who merged it?"),
         RememberedMessage("bot", "Ada."),
     )
@@ -169,18 +157,18 @@ def test_a_thread_that_a_person_began_is_remembered_from_its_first_word() -> Non
 
 def test_the_question_and_what_came_later_are_no_part_of_it() -> None:
     memory = rebuilt(
-        own(99, "Engine", key=DIGEST),
+        own(99, "Engine", key=DIGEST, about=DAY),
         person(100, "Before?"),
         person(101, "The question?"),
         own(102, "An answer to somebody else"),
         person(1000, "Later?"),
         until="101.000000",
     )
-    assert memory.said == (RememberedMessage("person", "Before?"),)
+    assert memory.messages == (RememberedMessage("person", "Before?"),)
 
 
 def test_times_are_compared_as_numbers() -> None:
-    assert rebuilt(person(99, "Before?"), person(100, "Now?"), until="100.000000").said == (
+    assert rebuilt(person(99, "Before?"), person(100, "Now?"), until="100.000000").messages == (
         RememberedMessage("person", "Before?"),
     )
 
@@ -189,11 +177,11 @@ def test_times_are_compared_as_numbers() -> None:
     "text", ["Thanks!", "ok", ":tada:", "", "  ", "<@U0BOT>", "<@U0BOT> thank you", "lgtm :+1:", "+1"]
 )
 def test_remarks_are_left_out(text: str) -> None:
-    assert rebuilt(person(100, text), person(101, "Who?")).said == (RememberedMessage("person", "Who?"),)
+    assert rebuilt(person(100, text), person(101, "Who?")).messages == (RememberedMessage("person", "Who?"),)
 
 
 def test_the_bots_own_nods_are_kept() -> None:
-    assert rebuilt(person(100, "All done?"), own(101, "Done")).said[1] == RememberedMessage("bot", "Done")
+    assert rebuilt(person(100, "All done?"), own(101, "Done")).messages[1] == RememberedMessage("bot", "Done")
 
 
 def test_words_are_those_that_were_typed() -> None:
@@ -201,7 +189,7 @@ def test_words_are_those_that_were_typed() -> None:
         person(100, "<@U0BOT> is <http://setup.py|setup.py> &lt; 3?"),
         own(101, "See <https://github.com/octo/engine/pull/7|#7> &amp; more"),
     )
-    assert memory.said == (
+    assert memory.messages == (
         RememberedMessage("person", "is setup.py < 3?"),
         RememberedMessage("bot", "See #7 & more"),
     )
@@ -209,20 +197,20 @@ def test_words_are_those_that_were_typed() -> None:
 
 def test_an_answer_to_a_command_says_what_it_is_about() -> None:
     memory = rebuilt(person(100, "Summary please?"), own(101, "Wait longer", about=ABOUT))
-    assert memory.said[1] == RememberedMessage("bot", f"[The bot posted: {ABOUT}] Wait longer")
+    assert memory.messages[1] == RememberedMessage("bot", f"[The bot posted: {ABOUT}] Wait longer")
     assert describe_post(ABOUT, "") == f"[The bot posted: {ABOUT}]"
 
 
 def test_a_long_message_is_shortened() -> None:
-    (message,) = rebuilt(person(100, "why " * 3_000)).said
+    (message,) = rebuilt(person(100, "why " * 3_000)).messages
     assert len(message.text) <= 4_000
     assert message.text.endswith("…")
 
 
 def test_a_file_of_the_bots_is_nothing_said() -> None:
     """The full report stands as a file in the thread of each digest; the model's service takes no empty text."""
-    memory = rebuilt(own(100, "Engine", key=DIGEST), own(101, ""), person(102, "Who?"))
-    assert all(message.text.strip() for message in memory.said)
+    memory = rebuilt(own(100, "Engine", key=DIGEST, about=DAY), own(101, ""), person(102, "Who?"))
+    assert all(message.text.strip() for message in memory.messages)
 
 
 def test_a_thread_that_may_not_be_read_begins_anew() -> None:
@@ -234,12 +222,12 @@ def test_a_thread_that_may_not_be_read_begins_anew() -> None:
 
 
 def test_a_slack_that_is_away_is_asked_again() -> None:
-    threads = ScriptedThreads((own(100, "Engine", key=DIGEST),), SlackUnavailable("away"))
+    threads = ScriptedThreads((own(100, "Engine", key=DIGEST, about=DAY),), SlackUnavailable("away"))
     memories = ThreadMemories(MemoryContexts(), threads)
     with pytest.raises(SlackUnavailable):
         memories.load_memory(CHANNEL, THREAD, "900.0")
     threads.error = None
-    assert memories.load_memory(CHANNEL, THREAD, "900.0").about == DIGEST
+    assert memories.load_memory(CHANNEL, THREAD, "900.0").about == DAY
 
 
 # what else the bot posts

@@ -159,14 +159,14 @@ def test_other_repositories_are_none_of_its_business(bot: Bot) -> None:
     assert bot.score(repository=Repository("OCTO", "Other")).listed == Tally(1, 1)
 
 
-def test_digests_from_before_scores_were_kept_are_told_and_unfinished_ones_are_not(bot: Bot) -> None:
+def test_unfinished_digests_and_those_without_readable_ratings_are_left_out(bot: Bot) -> None:
     bot.post_digest(make_rating(1))
-    for channel, field_ in (("C2", "ratings"), ("C3", "done"), ("C4", "done")):
+    for channel, field_ in (("C2", "ratings_json"), ("C3", "posted_at"), ("C4", "posted_at")):
         bot.store.hdel(bot.post_digest(make_rating(2), channel=channel), field_)
     plant(bot.records, bot.post_digest(make_rating(2), channel="C5"), ratings_json='{"version": 1}')
     bot.store.delete(bot.post_digest(make_rating(2), channel="C6"))
     score = bot.score()
-    assert (score.digests, score.shown.pulls, score.unrated) == (1, 1, 2)
+    assert (score.digests, score.shown.pulls) == (1, 1)
 
 
 def test_records_are_read_some_at_a_time(bot: Bot) -> None:

@@ -24,13 +24,12 @@ from bot.domain.errors import (
 )
 from bot.domain.operations.run import RunOutcome
 from bot.domain.subscriptions.due_items import DigestRepair, NextDigest
-from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span
 from bot.render.digest.post import RenderedDigest
 from bot.services.digest.posted_digest import DigestState, PostedDigest
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.builders import DAY
-from tests.helpers.records import plant
+from tests.helpers.records import plant, plant_hash
 from tests.services.digest.posting import HOME, PARTS, SPEC, Crash, Fuse, Standing, make_rendering, standing
 from tests.services.doubles import SentDelivery
 from tests.services.subscriptions.scheduled import (
@@ -369,7 +368,7 @@ def test_what_another_worker_is_at_is_no_failure(desk: Desk) -> None:
     slow = replace(desk, kitchen=Slow())
     slow.deliver()
     assert (standing(desk.slack), desk.runs) == (Standing([], [], []), [])
-    assert desk.record == PostedDigest(version=1, begun_at=DUE)
+    assert desk.record == PostedDigest(begun_at=DUE)
 
 
 # --- what is told of it
@@ -731,45 +730,24 @@ def test_who_moves_to_another_zone_once_a_digest_stands_gets_the_next_day_there(
     assert desk.get_due_time(NextDigest(DAILY.id)) == DUE + timedelta(days=1)
 
 
-# --- what a version before recorded, when dates alone made up the key
+# --- records that can't be read
 
 
-class DatedEdition(DigestSpec):
-    """An edition as that version knew it."""
-
-    def build_key(self, team: str) -> str:
-        return self.build_dated_key(team)
-
-
-BEFORE = DatedEdition(SPEC.channel, SPEC.repository, SPEC.span)
-OLD_KEY = BEFORE.build_key("T0TEAM")
-
-
-def test_what_a_version_before_posted_is_not_posted_again(desk: Desk) -> None:
-    desk.delivery.post_digest(BEFORE)
-    assert desk.turn() == (0, 0)
-    assert desk.delivery.post_digest(SPEC).was_posted
-    assert (standing(desk.slack), desk.record) == (POSTED, PostedDigest())
+def test_a_field_that_can_not_be_read_keeps_nothing_else_from_being_posted(
+    desk: Desk, store: Redis, caplog: pytest.LogCaptureFixture
+) -> None:
+    damaged = {"retry_at": "soon", "attempts": "many", "gaps": "{", "posted_at": "yes", "error": "GitHub is away"}
+    plant_hash(store, KEY, version="1", **damaged)
+    other = replace(DAILY, channel="C0OTHER")
+    desk.subscribe(other)
+    digests, _ = desk.tick()
+    assert {each.name for each in digests} == {DAILY.id, other.id}
+    assert desk.record.error == "GitHub is away"
+    assert "the field retry_at of a record can't be read" in caplog.text
 
 
-def test_what_a_version_before_posted_in_one_zone_keeps_no_other_zone_from_its_own(desk: Desk) -> None:
-    desk.delivery.post_digest(BEFORE)
-    assert not desk.delivery.post_digest(TOKYO).was_posted
-    assert standing(desk.slack).leads == ["Engine", "Engine"]
-
-
-def test_what_a_version_before_began_is_finished_not_begun_again(desk: Desk) -> None:
-    dying = replace(desk, fuse=Fuse(DELIVERY.index("post_message"), with_effect=True))
-    with pytest.raises(Crash):
-        dying.delivery.post_digest(BEFORE)
-    assert standing(desk.slack).leads == ["Engine"]
-    desk.turn()
-    assert (standing(desk.slack), desk.record) == (POSTED, PostedDigest())
-
-
-def test_what_a_version_before_posted_incomplete_is_mended(desk: Desk) -> None:
-    desk.kitchen.made = [with_gaps(make_rendering("Facts alone"), GAP)]
-    desk.delivery.post_digest(BEFORE)
-    desk.kitchen.made = [full()]
-    desk.delivery.repair_incomplete(OLD_KEY)
-    assert standing(desk.slack) == replace(POSTED, files=[REPORT, "Engine-2026-02-28-corrected.md"])
+def test_a_digest_whose_record_a_later_version_wrote_is_not_posted(desk: Desk, store: Redis) -> None:
+    plant_hash(store, KEY, version="2")
+    with pytest.raises(StoreUnavailable, match="newer version"):
+        desk.tick()
+    assert standing(desk.slack).leads == []

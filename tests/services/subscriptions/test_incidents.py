@@ -14,7 +14,11 @@ from localslack.loopback import HangUp
 from localslack.rules.live_text import find_links, find_mentions
 from redis import Redis
 
+from bot.domain.errors import StoreUnavailable
+from bot.domain.keyspace.keys import INCIDENT
 from bot.domain.operations.incident import Incident, IncidentKind
+from bot.domain.subscriptions.due_items import IncidentReport
+from bot.platform.store.connection import RedisCache
 from bot.ports import Messenger
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.records import plant
@@ -94,6 +98,15 @@ def test_a_trouble_is_told_once_however_often_it_is_noted(desk: Desk) -> None:
         of(desk).watchdog.notify(DUE + (at + 1) * MINUTE)
     assert "Reason 0" in only(desk.slack)[1]
     assert desk.slack.list_calls_to("chat.update") == []
+
+
+def test_a_trouble_that_a_later_version_noted_is_left_to_it(desk: Desk, store: Redis) -> None:
+    item = IncidentReport(trouble().id)
+    desk.agenda.put(item, DUE)
+    RedisCache(store).put(INCIDENT.build_key(trouble().id), '{"version": 2}', INCIDENT.lifetime)
+    with pytest.raises(StoreUnavailable):
+        desk.watchdog.notify(SOON)
+    assert desk.agenda.get_time(item) == DUE
 
 
 def test_kinds_of_trouble_of_a_digest_are_told_each(desk: Desk) -> None:

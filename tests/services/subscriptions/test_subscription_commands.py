@@ -148,13 +148,13 @@ def test_a_list_has_a_line_and_buttons_for_each(team: Team) -> None:
 def test_the_one_of_the_settings_has_no_buttons(team: Team) -> None:
     reply = run_command(team, "list", channel=FIXED.channel)
     assert "· set by the bot's admin · next " in read(reply)
-    assert buttons(reply) == [("New subscription", "new")]
+    assert buttons(reply) == [("New subscription", "2|new")]
 
 
 def test_an_empty_list_says_how_to_begin(team: Team) -> None:
     reply = run_command(team, "list")
     assert read(reply).startswith("There are no subscriptions here: create one with /prdigest subscribe.")
-    assert buttons(reply) == [("New subscription", "new")]
+    assert buttons(reply) == [("New subscription", "2|new")]
 
 
 def test_what_was_done_is_said_with_what_may_come_next(team: Team) -> None:

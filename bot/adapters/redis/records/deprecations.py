@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import logging
 from contextlib import AbstractContextManager
 
 from redis import Redis
@@ -15,8 +13,6 @@ from bot.platform.store.connection import RedisCache, pack_value
 from bot.platform.store.errors import translate_redis_errors
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 from bot.ports.codecs.versioned_json import VersionedJson
-
-log = logging.getLogger(__name__)
 
 _CODEC = VersionedJson(DeprecationLedger, 1)
 
@@ -30,19 +26,16 @@ class RedisDeprecationStore:
         self._cache = RedisCache(client, keys)
 
     def load(self, repository: Repository) -> DeprecationLedger:
-        """Return the ledger of a repository; an empty one if there is none that can be read."""
-        text = self._cache.get(_build_key(repository))
-        try:
-            return _CODEC.load(json.loads(text)) if text else DeprecationLedger()
-        except (ValueError, AttributeError) as error:
-            log.warning("the deprecations of %s can't be read: %s", repository, error)
-            return DeprecationLedger()
+        """Return the ledger of a repository; an empty one if there is none that can be read.
+
+        Raises StoreUnavailable for one of a later version.
+        """
+        return _CODEC.load_or_none(self._cache.get(_build_key(repository))) or DeprecationLedger()
 
     def save(self, repository: Repository, ledger: DeprecationLedger) -> None:
         """Store a ledger."""
-        text = json.dumps(_CODEC.dump(ledger))
         with translate_redis_errors():
-            self._client.set(self._keys.add_prefix(_build_key(repository)), pack_value(text))
+            self._client.set(self._keys.add_prefix(_build_key(repository)), pack_value(_CODEC.dump_text(ledger)))
 
     def hold_lock(self, repository: Repository) -> AbstractContextManager[None]:
         """Hold the lock of a ledger."""

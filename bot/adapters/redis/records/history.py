@@ -34,7 +34,7 @@ from bot.ports.codecs.versioned_json import VersionedJson
 log = logging.getLogger(__name__)
 
 _PULL_REQUEST_ADAPTER = TypeAdapter(PullRequest)
-_BACKFILL_JSON = VersionedJson(BackfillRecord, 1, dict)
+_BACKFILL_JSON = VersionedJson(BackfillRecord, 1)
 # "Reverts owner/name#N" and "This reverts commit …" come first and take at most 160 characters; words of blame
 # ("a regression from #N") are in the first paragraphs, before test plans and results. It ends at white space:
 # half a number would name another pull request.

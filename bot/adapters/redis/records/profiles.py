@@ -24,7 +24,7 @@ from bot.ports.codecs.versioned_json import VersionedJson
 
 log = logging.getLogger(__name__)
 
-_ENTRY_JSON = VersionedJson(ProfileEntry, 1, dict)
+_ENTRY_JSON = VersionedJson(ProfileEntry, 1)
 
 
 class RedisProfileStore:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Generic, TypeVar, cast
@@ -14,10 +14,10 @@ from bot.platform.store.connection import pack_value, unpack_value
 from bot.platform.store.errors import translate_redis_errors
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 from bot.platform.store.leases import LEASE_SECONDS, hold_lease
-from bot.ports.codecs.record_codec import Record, RecordCodec
+from bot.ports.codecs.record_codec import RecordCodec
 
 _POSTING_ELSEWHERE = "Another process is posting this now: check the channel soon."
-R = TypeVar("R", bound=Record)
+R = TypeVar("R")
 
 
 class RedisRecordStore(Generic[R]):
@@ -50,26 +50,25 @@ class RedisRecordStore(Generic[R]):
         changes = self._codec.dump_changes(before, after)
         if changes:
             with translate_redis_errors(), self._client.pipeline() as pipeline:
-                pipeline.hset(
-                    self._keys.add_prefix(key),
-                    mapping={name: pack_value(value) for name, value in changes.items()},
-                )
-                self._set_expiry(pipeline, key)
+                self._write(pipeline, key, self._codec.mark | changes)
                 pipeline.execute()
         return after
 
     def claim(self, key: str, before: R, after: R) -> R:
         """Write the fields that differ if nobody has written them."""
         with translate_redis_errors(), self._client.pipeline() as pipeline:
-            for name, value in self._codec.dump_claims(before, after).items():
+            for name, value in self._codec.dump_changes(before, after).items():
                 pipeline.hsetnx(self._keys.add_prefix(key), name, pack_value(value))
             count = len(pipeline)
-            self._set_expiry(pipeline, key)
+            self._write(pipeline, key, self._codec.mark)
             if not all(pipeline.execute()[:count]):
                 raise PostingInProgress(_POSTING_ELSEWHERE)
         return after
 
-    def _set_expiry(self, pipeline: Redis, key: str) -> None:
+    def _write(self, pipeline: Redis, key: str, fields: Mapping[str, str]) -> None:
+        pipeline.hset(
+            self._keys.add_prefix(key), mapping={name: pack_value(value) for name, value in fields.items()}
+        )
         if self._lifetime:
             pipeline.expire(self._keys.add_prefix(key), self._lifetime)
 

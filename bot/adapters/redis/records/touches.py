@@ -15,8 +15,8 @@ from bot.platform.store.errors import translate_redis_errors
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 from bot.ports.codecs.versioned_json import VersionedJson
 
-_HIT_JSON = VersionedJson(ShownHit, 1, dict)
-_DECISION_JSON = VersionedJson(TouchDecision, 1, dict)
+_HIT_JSON = VersionedJson(ShownHit, 1)
+_DECISION_JSON = VersionedJson(TouchDecision, 1)
 T = TypeVar("T")
 
 

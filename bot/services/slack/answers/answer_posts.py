@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 # Slack's codes for a channel that the bot is not in
 CLOSED_CHANNEL_CODES = {"not_in_channel", "channel_not_found", "thread_not_found"}
-_FILE_JSON = VersionedJson(Attachment, 1, dict)
+_FILE_JSON = VersionedJson(Attachment, 1)
 
 
 class PostState(Enum):

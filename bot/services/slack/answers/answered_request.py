@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
-from bot.ports.codecs.record_codec import COUNT, INSTANT, TEXT, Record, RecordCodec, declare_field
+from bot.ports.codecs.record_codec import RecordCodec
 
 
 class RequestState(StrEnum):
@@ -20,7 +20,7 @@ class RequestState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class AnsweredRequest(Record):
+class AnsweredRequest:
     """The record of one part of a request from Slack. Times are aware.
 
     For a question in a thread, ``message`` is the timestamp of the answer that is being written, ``attempts``
@@ -31,17 +31,17 @@ class AnsweredRequest(Record):
     an attempt that finds its message without it.
     """
 
-    begun_at: datetime | None = declare_field("begun", INSTANT)
-    answered_at: datetime | None = declare_field("done", INSTANT)
-    message: str = declare_field("message", TEXT)
-    attempts: int = declare_field("tries", COUNT)
-    draft_json: str = declare_field("draft", TEXT)
-    refused_at: datetime | None = declare_field("troubled", INSTANT)
-    excused_at: datetime | None = declare_field("excused", INSTANT)
-    postponed_at: datetime | None = declare_field("since", INSTANT)
-    promised_at: datetime | None = declare_field("told", INSTANT)
-    started_at: datetime | None = declare_field("started", INSTANT)
-    file_json: str = declare_field("file", TEXT)
+    begun_at: datetime | None = None
+    answered_at: datetime | None = None
+    message: str = ""
+    attempts: int = 0
+    draft_json: str = ""
+    refused_at: datetime | None = None
+    excused_at: datetime | None = None
+    postponed_at: datetime | None = None
+    promised_at: datetime | None = None
+    started_at: datetime | None = None
+    file_json: str = ""
 
     @property
     def state(self) -> RequestState:

@@ -13,7 +13,7 @@ from datetime import datetime
 from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace.keys import EARLIER_ANSWER
 from bot.ports import Messenger, Post, RecordStore
-from bot.ports.codecs.record_codec import INSTANT, TEXT, Record, RecordCodec, declare_field
+from bot.ports.codecs.record_codec import RecordCodec
 from bot.render.blocks.rich_text import Element
 from bot.services.slack.permalinks import find_permalink
 
@@ -23,16 +23,16 @@ _DIGITS = 16
 
 
 @dataclass(frozen=True, slots=True)
-class EarlierAnswer(Record):
+class EarlierAnswer:
     """The record of the last answer to a request in a channel.
 
     ``message`` is Slack's timestamp of the answer, ``content`` the fingerprint of what it says, and ``posted_at``
     (aware) when it was posted.
     """
 
-    message: str = declare_field("message", TEXT)
-    content: str = declare_field("content", TEXT)
-    posted_at: datetime | None = declare_field("posted", INSTANT)
+    message: str = ""
+    content: str = ""
+    posted_at: datetime | None = None
 
     def record_answer(self, message: str, content: str, at: datetime) -> EarlierAnswer:
         """Return the record of a newer answer."""

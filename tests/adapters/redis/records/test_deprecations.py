@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from redis import Redis
 
 from bot.adapters.redis import RedisDeprecationStore
 from bot.domain.contract.deprecations import Deprecation, DeprecationLedger
 from bot.domain.contract.models import ContractClass
+from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace.keys import DEPRECATIONS
 from bot.domain.pull_requests.models import Repository
 from tests.helpers.builders import NOON, REPOSITORY
@@ -26,5 +28,12 @@ def test_a_ledger_comes_back_as_it_was_saved(store: Redis) -> None:
 
 
 def test_an_unreadable_ledger_is_empty(store: Redis) -> None:
-    store.set(DEPRECATIONS.build_key(str(REPOSITORY)), b'0{"version": 99}')
-    assert RedisDeprecationStore(store).load(REPOSITORY) == DeprecationLedger()
+    for damaged in (b"p", b"p{", b'p{"version": 1, "entries": 7}'):
+        store.set(DEPRECATIONS.build_key(str(REPOSITORY)), damaged)
+        assert RedisDeprecationStore(store).load(REPOSITORY) == DeprecationLedger()
+
+
+def test_a_ledger_of_a_later_version_is_not_replaced(store: Redis) -> None:
+    store.set(DEPRECATIONS.build_key(str(REPOSITORY)), b'p{"version": 2}')
+    with pytest.raises(StoreUnavailable):
+        RedisDeprecationStore(store).load(REPOSITORY)

@@ -77,17 +77,8 @@ def test_a_process_that_dies_at_any_step_leaves_one_message_with_one_file(
     assert desk.messenger.files == [f"{HOME} {thread or '1.0'} upgrade.md"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        pytest.param(dump_file(FILE), id="of-today"),
-        pytest.param(
-            '{"name": "upgrade.md", "title": "The whole checklist", "text": "# Upgrade\\n"}', id="unmarked"
-        ),
-    ],
-)
-def test_a_recorded_file_is_read(text: str) -> None:
-    assert load_file(text) == FILE
+def test_a_recorded_file_is_read() -> None:
+    assert load_file(dump_file(FILE)) == FILE
 
 
 def test_a_recorded_file_has_its_version_and_one_of_a_later_version_is_no_other() -> None:

@@ -219,14 +219,14 @@ def test_the_record_lasts_an_hour_and_is_read_as_it_was_written(channel: Channel
         "version": "1",
         "message": message["ts"],
         "content": content.content,
-        "posted": NOW.isoformat(),
+        "posted_at": NOW.isoformat(),
     }
 
 
 def test_a_record_that_can_not_be_read_counts_as_none(channel: Channel) -> None:
     channel.ask(answer())
     (key,) = [key.decode() for key in channel.store.scan_iter("given:*")]
-    plant_hash(channel.store, key, posted="yesterday")
+    plant_hash(channel.store, key, posted_at="yesterday")
     channel.ask(answer())
     assert (channel.list_posts(), channel.list_whispers()) == (["Seven", "Seven"], [])
     plant_hash(channel.store, key, version="2")
