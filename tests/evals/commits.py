@@ -6,9 +6,9 @@ import hashlib
 from datetime import timedelta
 from zoneinfo import ZoneInfo
 
-from bot.domain.history.commits import Commit
+from impact.git.diff_tree import Commit
+from impact.testing.clones import BEGIN
 from tests.helpers.builders import changed_file
-from tests.helpers.clones import BEGIN
 
 ZONE = ZoneInfo("America/Los_Angeles")
 FIRST = BEGIN.date()

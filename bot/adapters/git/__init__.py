@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from bot.adapters.git.clone import GitClone
-from bot.adapters.git.clone_trees import GitCloneTrees, open_clone_trees
 from bot.adapters.git.mirror import GitMirror, MirrorLimits, is_own_address
 from bot.adapters.git.mirror_files import GitMirrorFiles
 from bot.adapters.git.mirror_probe import GitMirrorProbe
 from bot.adapters.git.mirror_reader import MirrorReader
 from bot.adapters.git.mirror_search import GitMirrorSearch
-from bot.adapters.git.working_tree import find_head, read_working_tree
+from impact.git.clone import GitClone
+from impact.git.clone_trees import CloneTrees, open_clone_trees
+from impact.git.working_tree import find_head, read_working_tree
 
 __all__ = [
     "GitClone",
-    "GitCloneTrees",
+    "CloneTrees",
     "GitMirror",
     "GitMirrorFiles",
     "GitMirrorProbe",

@@ -7,15 +7,16 @@ from pathlib import Path
 
 import click
 
-from bot.adapters.git import find_head, open_clone_trees, read_working_tree
+from bot.adapters.git import open_clone_trees
 from bot.cli.base import check_writable, get_current_time, write_text
 from bot.cli.grouped_help import format_example
 from bot.cli.profile.store import profile_group
 from bot.domain.errors import UsageError
-from bot.domain.profile.manual import MAX_BYTES, ManualFile, parse_manual
-from bot.ports.codecs.profile_json import dump_profile
 from bot.render.profile.overview import format_profile, format_profile_yaml
-from bot.services.profile.tree_scan import ScanSource, scan_tree
+from impact.clones.tree_scan import ScanSource, scan_tree
+from impact.git.working_tree import find_head, read_working_tree
+from impact.profile.manual import MAX_BYTES, ManualFile, parse_manual
+from impact.profile.profile_json import dump_profile
 
 __all__ = ["profile_group", "scan_command"]
 

@@ -11,7 +11,6 @@ from bot.adapters.git import open_clone_trees
 from bot.cli.base import show_progress_bar
 from bot.cli.clone_options import branch_option, make_dates_options, parse_dates
 from bot.cli.grouped_help import format_example
-from bot.domain.contract.net_changes import compute_net_changes
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
 from bot.render.contract.table import (
@@ -21,8 +20,9 @@ from bot.render.contract.table import (
     format_contract_table,
     select_rows,
 )
-from bot.services.touches.clones.clone_contracts import CloneContracts, read_clone_contracts
 from bot.settings import load_settings
+from impact.clones.clone_contracts import CloneContracts, read_clone_contracts
+from impact.contract.net_changes import compute_net_changes
 
 
 @click.command(

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Protocol
 
 from bot.domain.pull_requests.models import Repository
-from bot.domain.source.models import SourceFile
-from bot.domain.source.trees import BlobVersion, LineCommit, TreeCommit
+from impact.source.models import SourceFile
+from impact.source.trees import BlobVersion, LineCommit, TreeCommit
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from urllib.parse import quote
 
-from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.text.redaction import redact_text
 from bot.domain.text.strings import collapse_lines, format_count, truncate_text
+from impact.contract.models import ChangeKind, ContractChange, ContractClass
 
 # characters of a line before or after in the table; JSON has all of it
 _MAX_SIDE = 90

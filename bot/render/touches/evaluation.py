@@ -9,11 +9,11 @@ import math
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from bot.domain.evaluation.bootstrap import Estimate
-from bot.domain.evaluation.touch_evaluation import TouchEvaluation
 from bot.domain.text.strings import collapse_lines, format_count
-from bot.domain.touches.models import TouchLevel
 from bot.render.plain_table import align_columns, replace_non_ascii, replace_undefined
+from impact.evaluation.bootstrap import Estimate
+from impact.evaluation.touch_evaluation import TouchEvaluation
+from impact.touches.models import TouchLevel
 
 _LEVELS = {
     TouchLevel.BREAKS: "breaks",

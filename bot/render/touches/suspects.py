@@ -6,12 +6,10 @@ import json
 from collections.abc import Iterator
 from urllib.parse import quote
 
-from bot.domain.contract.models import ContractChange
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import GITHUB_WEB, Repository
 from bot.domain.text.redaction import redact_text
 from bot.domain.text.strings import collapse_lines, remove_invisible, truncate_text
-from bot.domain.touches.breakage.suspects import Suspect, SuspectReport
 from bot.ports import Post
 from bot.render.blocks.message_limits import choose_fitting_blocks
 from bot.render.blocks.mrkdwn import escape_mrkdwn
@@ -29,6 +27,8 @@ from bot.render.blocks.rich_text import (
 )
 from bot.render.blocks.sentences import UNNAMED
 from bot.render.touches import sentences
+from impact.contract.models import ContractChange
+from impact.touches.breakage.suspects import Suspect, SuspectReport
 
 _MAX_TITLE, _MAX_ERROR, _MAX_REASON, _MAX_PATH = 120, 200, 300, 160
 _MAX_TERMINAL_LINE = 160

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from bot.domain.contract.extraction import MergeFacts, extract_contract
-from bot.domain.contract.models import FileVersions, MergeContract
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.python.models import ModuleOutline
-from bot.domain.python.module_names import name_module
-from bot.domain.python.outline import build_outline
-from bot.domain.source.models import SourceFile
+from impact.contract.extraction import MergeFacts, extract_contract
+from impact.contract.models import FileVersions, MergeContract
+from impact.python.models import ModuleOutline
+from impact.python.module_names import name_module
+from impact.python.outline import build_outline
+from impact.source.models import SourceFile
 
 # part of the keys of kept contracts: raise it when the rules of the extraction change
 EXTRACTION_VERSION = "1"

@@ -7,14 +7,14 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from bot.domain.contract.models import FileVersions, MergeContract, UnreadFile
 from bot.domain.contract.selection import list_package_files, select_files
 from bot.domain.errors import PrdigestError, RateLimited, StoreUnavailable, TimeLimitExceeded, UsageError
 from bot.domain.keyspace.keys import MERGE_CONTRACT
 from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository
-from bot.domain.source.models import SourceFile, SourceProblem, SourceVersions
 from bot.ports import Cache, SourceVersionReader
 from bot.ports.codecs.versioned_json import VersionedJson
+from impact.contract.models import FileVersions, MergeContract, UnreadFile
+from impact.source.models import SourceFile, SourceProblem, SourceVersions
 
 log = logging.getLogger(__name__)
 

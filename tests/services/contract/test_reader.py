@@ -12,7 +12,12 @@ from redis import Redis
 
 from bot.adapters.github import GitHubClient, GitHubSourceFiles
 from bot.adapters.redis import RedisCache
-from bot.domain.contract.models import (
+from bot.domain.errors import GitHubUnavailable
+from bot.domain.keyspace.keys import MERGE_CONTRACT
+from bot.domain.pull_requests.diff import DiffSide
+from bot.domain.pull_requests.models import ChangedFile, PullRequest
+from bot.services.contract.reader import ContractReader
+from impact.contract.models import (
     ChangeKind,
     ContractChange,
     ContractClass,
@@ -21,13 +26,8 @@ from bot.domain.contract.models import (
     Migration,
     UnreadFile,
 )
-from bot.domain.errors import GitHubUnavailable
-from bot.domain.keyspace.keys import MERGE_CONTRACT
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.pull_requests.models import ChangedFile, PullRequest
-from bot.domain.python.models import CallShape, Parameter, Signature
-from bot.domain.source.models import SourceFile
-from bot.services.contract.reader import ContractReader
+from impact.python.models import CallShape, Parameter, Signature
+from impact.source.models import SourceFile
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.store import sha
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
