@@ -21,7 +21,6 @@ from benchmarks.table import Table
 from bot.adapters.redis import RedisProfileStore
 from bot.domain.conversations.thread_subject import get_default_subject
 from bot.domain.profile.entries import ProfileEntry
-from bot.domain.profile.models import Profile, Use, UseKind
 from bot.domain.pull_requests.models import Repository
 from bot.mcp.calls import BOUNDS, AgentTools, parse_arguments
 from bot.mcp.declaration import ToolContext, ToolDeclaration
@@ -30,6 +29,7 @@ from bot.mcp.registry import TOOLS
 from bot.mcp.resources import ReportResources
 from bot.services.agents.sources import AgentSources
 from bot.services.questions.tools.reading_session import ReadingSession
+from impact.profile.models import Profile, Use, UseKind
 from tests.emulators.github.store import sha
 from tests.helpers.agents import open_base
 from tests.helpers.builders import NOON

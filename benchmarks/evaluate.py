@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from benchmarks.table import Table
-from tests.helpers.clones import Builder, building
+from impact.testing.clones import Builder, building
 from tests.helpers.processes.command import ROOT, command, environment
 
 SIZES = (2_500, 5_000, 10_000)

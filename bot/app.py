@@ -58,18 +58,15 @@ from bot.connections.from_settings import (
 )
 from bot.connections.providers import PROVIDERS, choose_provider, get_model_access
 from bot.connections.sources import LiveSources
-from bot.domain.contract.releases import Release
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace import keys
 from bot.domain.operations.usage import NO_PRICES, PriceList, Usage
 from bot.domain.profile.entries import ProfileEntry
-from bot.domain.profile.models import Profile
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import PathSettings
 from bot.domain.time.day import LocalDay, get_today
-from bot.domain.touches.deprecations import DeprecationStep
 from bot.platform.jobs import JobQueue
 from bot.platform.store.tables import Store
 from bot.ports import (
@@ -93,7 +90,6 @@ from bot.services.agents.kept_reports import KeptReports, KeptSummaryReader
 from bot.services.agents.sources import AgentSources
 from bot.services.agents.visible_profiles import VisibleProfiles
 from bot.services.contract.deprecations import DeprecationLedgers
-from bot.services.contract.extractor import EXTRACTION_VERSION, extract_merge
 from bot.services.contract.lister import ContractLister
 from bot.services.contract.reader import MAX_FILES, MAX_MIRROR_FILES, ContractReader
 from bot.services.costs.budget import Budget
@@ -179,6 +175,10 @@ from bot.services.touches.suspects import SuspectFinder
 from bot.services.touches.upgrade import UpgradePlanner
 from bot.services.touches.vote_marks import VoteMarks
 from bot.settings import Settings
+from impact.contract.extraction import EXTRACTION_VERSION, extract_merge
+from impact.contract.releases import Release
+from impact.profile.models import Profile
+from impact.touches.deprecations import DeprecationStep
 
 # pull requests that a backfill reads at a time: nobody waits for it, and the running bot uses the same token
 _MAX_PARALLEL_READS = 2

@@ -12,15 +12,15 @@ from pathlib import Path
 import click
 
 from bot.adapters.git import open_clone_trees
-from bot.domain.source.trees import LineCommit
 from bot.domain.text.strings import truncate_text
-from bot.domain.touches.breakage.kinship import Kinship
-from bot.domain.touches.breakage.relevance import RelevanceFilter
-from bot.domain.touches.breakage.suspects import LEAST_SCORE, SuspectRange, rank_suspects
-from bot.domain.touches.breakage.traceback_names import parse_trace
-from bot.ports.source.clone_trees import CloneTrees
 from bot.render.plain_table import align_columns
-from bot.services.touches.clones.clone_range import read_contracts
+from impact.clones.clone_range import read_contracts
+from impact.git.clone_trees import CloneTrees
+from impact.source.trees import LineCommit
+from impact.touches.breakage.kinship import Kinship
+from impact.touches.breakage.relevance import RelevanceFilter
+from impact.touches.breakage.suspects import LEAST_SCORE, SuspectRange, rank_suspects
+from impact.touches.breakage.traceback_names import parse_trace
 
 # how long before its adaptation a cause is looked for where no pins are known
 _LOOK_BACK = timedelta(days=30)

@@ -11,8 +11,6 @@ from pathlib import PurePosixPath
 from zoneinfo import ZoneInfo
 
 from bot.domain.errors import UsageError
-from bot.domain.evaluation.bootstrap import Estimate
-from bot.domain.evaluation.window import EvaluationWindow
 from bot.domain.history.file_history import MIN_HISTORY, FileHistory
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import PathClass, PathClasses
@@ -35,6 +33,8 @@ from evals.merges import (
     build_cases,
 )
 from evals.ranking import Measurement, Ranking, RankingRow, TopRow
+from impact.evaluation.bootstrap import Estimate
+from impact.evaluation.window import EvaluationWindow
 
 _RATED_CLASSES = (PathClass.PRODUCT, PathClass.BUILD, PathClass.LOCK)
 # shares: in three repositories about a fifth of the merges touch no product; with a third a list was wrong

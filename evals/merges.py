@@ -14,16 +14,10 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from bot.adapters.git import GitClone
 from bot.domain.errors import UsageError
-from bot.domain.evaluation.window import EvaluationWindow
 from bot.domain.history.claim_memory import ClaimMemory
-from bot.domain.history.commits import Commit, detect_repository, sort_commits
 from bot.domain.history.file_history import FileHistory
-from bot.domain.history.outcomes import MergeOutcome, find_outcomes
-from bot.domain.history.repairs import Repair, find_repairs
-from bot.domain.history.revert_index import RevertIndex
-from bot.domain.history.reverts import Revert
+from bot.domain.history.pull_outcomes import MergeOutcome, RevertIndex
 from bot.domain.pull_requests.models import (
     GHOST,
     Account,
@@ -39,8 +33,15 @@ from bot.domain.pull_requests.path_classes import (
     get_default_classes,
 )
 from bot.domain.text.strings import format_count
-from bot.ports.source.clone_trees import CloneFacts
 from bot.services.history.merge_timeline import build_past
+from evals.commits import sort_commits
+from impact.evaluation.window import EvaluationWindow
+from impact.git.clone import CloneFacts, GitClone
+from impact.git.diff_tree import Commit
+from impact.history.merge_messages import detect_repository
+from impact.history.outcomes import find_outcomes
+from impact.history.repairs import Repair, find_repairs
+from impact.history.reverts import Revert
 
 # R: reverted, fully or in part. H: R, or a later repair names it as the cause. Y: H, or a fix deletes lines of it
 # within two weeks
@@ -244,7 +245,8 @@ def build_history(
 
     Without ``repository``, it is that of the clone's origin on GitHub, or else the one that the reverts name.
     """
-    origin = repository or facts.repository or detect_repository(commits) or _UNKNOWN_REPOSITORY
+    named = detect_repository(commit.message for commit in commits)
+    origin = repository or facts.repository or named or _UNKNOWN_REPOSITORY
     merges, classes = sort_commits(commits, origin, facts.branch), classes_of(origin)
     everything = (*merges.pulls, *merges.direct)
     memory = ClaimMemory()

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import mul, sub
 
-from bot.domain.evaluation.bootstrap import DEFAULT_DRAWS, Estimate, build_estimate, draw_samples
-from bot.domain.evaluation.ranking_metrics import LabelledOrder, RankingOrder, compute_rate
 from evals.merges import Case
+from impact.evaluation.bootstrap import DEFAULT_DRAWS, Estimate, build_estimate, draw_samples
+from impact.evaluation.ranking_metrics import LabelledOrder, RankingOrder, compute_rate
 
 # the number of risky pull requests of a day in a digest
 TOP_SIZE = 3

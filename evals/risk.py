@@ -10,11 +10,9 @@ from pathlib import Path
 
 import click
 
-from bot.adapters.git import GitClone
 from bot.cli.base import check_writable, choose_zone, show_progress_bar, write_text
 from bot.cli.clone_options import parse_dates
 from bot.connections.from_settings import load_path_settings
-from bot.domain.evaluation.bootstrap import Estimate
 from bot.domain.pull_requests.models import Repository
 from bot.domain.text.strings import collapse_lines, format_count
 from bot.domain.time.day import parse_date, parse_zone
@@ -22,6 +20,8 @@ from bot.render.plain_table import align_columns, replace_non_ascii, replace_und
 from bot.settings import load_settings
 from evals.evaluation import Evaluation, evaluate_history
 from evals.merges import HARMED, PACK, REPAIRED, REVERTED, read_clone, read_pack
+from impact.evaluation.bootstrap import Estimate
+from impact.git.clone import GitClone
 
 _PACK_ZONE = "America/Los_Angeles"
 _LABEL_MEANINGS = {

@@ -7,10 +7,10 @@ import time
 from pathlib import Path
 
 from benchmarks.table import Table
-from bot.domain.contract.models import FileVersions
-from bot.domain.contract.python.python_changes import compare_python
-from bot.domain.python.outline import build_outline
-from bot.domain.source.models import SourceFile
+from impact.contract.models import FileVersions
+from impact.contract.python.python_changes import compare_python
+from impact.python.outline import build_outline
+from impact.source.models import SourceFile
 
 # the issue that asks for contract changes: 10,000 files a minute on one core
 MAX_FILE = 60_000 / 10_000

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import click
 
 from bot.domain.errors import UsageError
-from bot.domain.evaluation.window import EvaluationWindow
 from bot.domain.time.day import parse_date
+from impact.evaluation.window import EvaluationWindow
 
 F = TypeVar("F", bound=Callable[..., Any])
 

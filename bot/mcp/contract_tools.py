@@ -7,7 +7,6 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from bot.domain.contract.models import ChangeKind, ContractChange, MergeContract, Migration
 from bot.domain.conversations.requests.broke_request import BrokeRequest
 from bot.domain.conversations.requests.touch_requests import ContractRequest
 from bot.domain.errors import UsageError
@@ -18,6 +17,7 @@ from bot.mcp.arguments import ContractArguments, SuspectArguments
 from bot.mcp.declaration import ItemList, ToolContext
 from bot.mcp.paging import list_unread, shorten
 from bot.render.touches.suspects import format_suspects
+from impact.contract.models import ChangeKind, ContractChange, MergeContract, Migration
 
 _MAX_TITLE, _MAX_LINE, _MAX_NAME = 200, 500, 300
 _MAX_MIGRATIONS = 3

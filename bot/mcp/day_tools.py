@@ -7,15 +7,15 @@ from datetime import timedelta
 from pydantic import BaseModel, Field
 
 from bot.domain.errors import UsageError
-from bot.domain.history.outcomes import MergeOutcome, find_outcomes
-from bot.domain.history.revert_index import RevertIndex
-from bot.domain.history.reverts import WATCH_WINDOW
+from bot.domain.history.pull_outcomes import MergeOutcome, RevertIndex
 from bot.domain.pull_requests.models import Repository, remove_duplicates
 from bot.domain.text.strings import format_count
 from bot.domain.time.date_range import Span
 from bot.mcp.arguments import OutcomeArguments, ReportArguments
 from bot.mcp.declaration import ItemList, ToolContext
 from bot.mcp.paging import shorten
+from impact.history.outcomes import find_outcomes
+from impact.history.reverts import WATCH_WINDOW
 
 _MAX_TITLE = 200
 

@@ -9,15 +9,15 @@ from pydantic import BaseModel, Field
 from bot.domain.conversations.requests.plan_requests import UpgradeRequest
 from bot.domain.conversations.requests.touch_requests import TouchesRequest
 from bot.domain.profile.entries import ProfileEntry
-from bot.domain.profile.models import Use
 from bot.domain.text.strings import format_count
-from bot.domain.touches.models import MergeTouches, Touch
 from bot.mcp.arguments import ProfileUseArguments, TouchArguments, UpgradeArguments
 from bot.mcp.contract_tools import ChangeItem, describe_change
 from bot.mcp.declaration import ItemList, ToolContext
 from bot.mcp.paging import list_unread, shorten
 from bot.render.touches.upgrade import render_upgrade
 from bot.services.questions.tools.profile_tools import ProfileTools
+from impact.profile.models import Use
+from impact.touches.models import MergeTouches, Touch
 
 _MAX_TITLE, _MAX_TEXT, _MAX_PATH = 200, 240, 300
 _MAX_TOUCHES, _MAX_USES = 10, 10

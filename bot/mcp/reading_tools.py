@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bot.domain.errors import UsageError
-from bot.domain.source.models import SourceFile
 from bot.domain.text.strings import format_count, quote_input, truncate_text
 from bot.mcp.arguments import FileAtCommitArguments
 from bot.mcp.declaration import ToolContext
@@ -21,6 +20,7 @@ from bot.services.questions.tools.schemas import (
 )
 from bot.services.questions.tools.source_tools import SourceTools
 from bot.services.source.source_text import FilePart, select_lines
+from impact.source.models import SourceFile
 
 _MAX_LINE_LENGTH = 2_000
 

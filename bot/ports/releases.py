@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from bot.domain.contract.releases import Release
 from bot.domain.pull_requests.models import Repository
+from impact.contract.releases import Release
 
 
 class Releases(Protocol):

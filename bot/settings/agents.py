@@ -7,9 +7,9 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
-from bot.domain.profile.names import parse_profile_name
 from bot.settings.description import Process, SettingsGroup, SettingUse
 from bot.settings.values import LOOPBACK, ListenAddress, RequiredAddress, parse_or_advise, split_list
+from impact.profile.names import parse_profile_name
 
 _COMMANDS = (Process.COMMANDS,)
 # characters; 32 random ones can't be guessed

@@ -15,21 +15,21 @@ from pathlib import Path
 from bot.adapters.git import open_clone_trees
 from bot.demo.sample.day import load_sample_day
 from bot.demo.sample.team import CONTRACTS_FILE, PACKAGES, PROFILE_FILE, PROFILE_NAME, list_team_files
-from bot.domain.contract.models import ChangeKind, ContractChange, MergeContract, Migration
-from bot.domain.profile.file_uses import scan_file
-from bot.domain.profile.linking import link_profile
-from bot.domain.profile.models import Profile
-from bot.domain.profile.scan import build_profile
-from bot.domain.profile.upstream.index import UpstreamIndex
 from bot.domain.pull_requests.models import Repository
-from bot.domain.python.models import Signature
 from bot.domain.text.strings import truncate_text
-from bot.ports.codecs.profile_json import dump_profile
-from bot.ports.source.clone_trees import CloneTrees
 from bot.services.contract.reader import CONTRACT_JSON
-from bot.services.touches.clones.clone_contracts import ContractExtractor
-from bot.services.touches.clones.replay_cache import UpstreamTree
-from bot.services.touches.clones.upstream_line import CloneMerge, read_upstream
+from impact.clones.clone_contracts import ContractExtractor
+from impact.clones.replay_cache import UpstreamTree
+from impact.clones.upstream_line import CloneMerge, read_upstream
+from impact.contract.models import ChangeKind, ContractChange, MergeContract, Migration
+from impact.git.clone_trees import CloneTrees
+from impact.profile.file_uses import scan_file
+from impact.profile.linking import link_profile
+from impact.profile.models import Profile
+from impact.profile.profile_json import dump_profile
+from impact.profile.scan import build_profile
+from impact.profile.upstream.index import UpstreamIndex
+from impact.python.models import Signature
 
 _FOLDER = Path(__file__).parents[2] / "bot" / "demo" / "sample"
 # characters: the sample has facts, not the source of others

@@ -9,16 +9,16 @@ from pathlib import Path
 import click
 
 from bot.adapters.git import open_clone_trees
-from bot.domain.contract.extraction import MergeFacts, extract_contract
-from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
-from bot.domain.evaluation.window import EvaluationWindow
-from bot.domain.source.trees import BlobVersion
 from bot.domain.time.day import parse_date
-from bot.ports.source.clone_trees import CloneTrees
-from bot.services.touches.clones.replay_cache import UpstreamTree
-from bot.services.touches.clones.upstream_line import CloneMerge, read_upstream, read_versions, select_dates
 from evals.contract.facts import PYTHON, Fact, MergeScore, format_scores, read_facts, score_merge, sum_scores
 from evals.contract.tree_names import TreeNames
+from impact.clones.replay_cache import UpstreamTree
+from impact.clones.upstream_line import CloneMerge, read_upstream, read_versions, select_dates
+from impact.contract.extraction import MergeFacts, extract_contract
+from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
+from impact.evaluation.window import EvaluationWindow
+from impact.git.clone_trees import CloneTrees
+from impact.source.trees import BlobVersion
 
 _FACTS = Path(__file__).parent / "python.csv"
 _FRESH = Path(__file__).parent / "fresh.csv"

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass
+from impact.contract.models import ChangeKind, ContractChange, ContractClass
 
 PYTHON = (
     ContractClass.MODULE,

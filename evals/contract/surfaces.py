@@ -15,10 +15,11 @@ from pathlib import Path
 
 import click
 
-from bot.adapters.git import GitCloneTrees, open_clone_trees
-from bot.domain.contract.models import ContractClass, FileVersions
-from bot.domain.contract.surfaces import list_surface_changes
-from bot.domain.source.trees import BlobChange
+from bot.adapters.git import open_clone_trees
+from impact.contract.models import ContractClass, FileVersions
+from impact.contract.surfaces import list_surface_changes
+from impact.git.clone_trees import CloneTrees
+from impact.source.trees import BlobChange
 
 FACTS = Path(__file__).parent / "surfaces.csv"
 # what the rows about Python measure
@@ -86,7 +87,7 @@ def read_merges(path: Path = FACTS) -> list[CheckedMerge]:
     return list(merges.values())
 
 
-def measure_surfaces(trees: GitCloneTrees, merges: Iterable[CheckedMerge]) -> tuple[list[ClassFigures], list[str]]:
+def measure_surfaces(trees: CloneTrees, merges: Iterable[CheckedMerge]) -> tuple[list[ClassFigures], list[str]]:
     """Compare the rows of each merge with the list; return figures by sample and class, and each difference."""
     figures: dict[tuple[str, str], ClassFigures] = {}
     differences: list[str] = []
@@ -112,7 +113,7 @@ def measure_surfaces(trees: GitCloneTrees, merges: Iterable[CheckedMerge]) -> tu
     return [figures[key] for key in sorted(figures)], differences
 
 
-def _read_versions(trees: GitCloneTrees, change: BlobChange) -> FileVersions:
+def _read_versions(trees: CloneTrees, change: BlobChange) -> FileVersions:
     old = trees.read_file(change.old) if change.old else None
     new = trees.read_file(change.new) if change.new else None
     return FileVersions(old, new)

@@ -9,7 +9,7 @@ from typing import Any
 
 import griffe
 
-from bot.domain.contract.models import ContractChange, ContractClass
+from impact.contract.models import ContractChange, ContractClass
 
 _MAX_STEPS = 10
 _MEMBERS = frozenset({ContractClass.METHOD, ContractClass.ATTRIBUTE})

@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from bot.adapters.git.commands import build_command, build_environment
 from bot.adapters.git.mirror_reader import UNKNOWN_COMMIT, MirrorReader, build_revision
 from bot.adapters.git.processes import GitFailure, GitProcess, open_process
 from bot.adapters.records.cleaning import parse_files
 from bot.domain.errors import SourceUnavailable
-from bot.domain.history.commits import extract_description
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository
+from impact.git.commands import build_command, build_environment
+from impact.history.merge_messages import extract_description
 
 # settings of the clone that would change what the commands write
 _PLAIN_OUTPUT = (

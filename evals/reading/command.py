@@ -15,7 +15,6 @@ from typing import Any
 
 import click
 
-from bot.adapters.git import GitClone
 from bot.cli.base import choose_zone, open_command_app, show_progress_bar
 from bot.cli.clone_options import parse_dates
 from bot.connections.from_settings import load_path_settings
@@ -36,6 +35,7 @@ from evals.reading.figures import (
 from evals.reading.folder import ReadingFolder, ReadingPlan
 from evals.reading.pairs import SPAN, PairChoice, match_pairs
 from evals.reading.review import Call, Round, build_model_reader
+from impact.git.clone import GitClone
 
 # the share of pairs that a reading has to order right
 _LEAST = 0.75

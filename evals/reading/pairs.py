@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from zoneinfo import ZoneInfo
 
-from bot.domain.evaluation.window import EvaluationWindow
-from bot.domain.history.revert_claims import is_revert
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import CRITICAL, PathClass
 from evals.merges import HARMED, LABEL_MATURITY, NO_LABELS, MergeHistory, build_cases
+from impact.evaluation.window import EvaluationWindow
+from impact.history.revert_claims import is_revert
 
 # a repair has to come within it, and both merges of a pair lie within it
 SPAN = timedelta(days=14)

@@ -23,10 +23,10 @@ from bot.domain.errors import DayUnavailable, PullRequestNotFound, SourceUnavail
 from bot.domain.operations.rate_allowance import RateAllowance
 from bot.domain.pull_requests.diff import DiffSide, split_hunks
 from bot.domain.pull_requests.models import Account, ChangedFile, PullRequest, Repository, sort_newest_first
-from bot.domain.source.models import SourceFile, SourceProblem
 from bot.domain.time.day import LocalDay
 from bot.ports import ChatModel, DayMerges, Model, PullRequests, SourceFiles, SourceMirror
 from evals.context import apply_hunks
+from impact.source.models import SourceFile, SourceProblem
 
 _APP = "[bot]"
 

@@ -8,27 +8,17 @@ from datetime import timedelta
 
 from hypothesis import strategies as st
 
-from bot.domain.contract.deprecations import Deprecation, DeprecationState
 from bot.domain.contract.listing import ContractList
-from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, UnreadFile
-from bot.domain.contract.net_changes import MergeReference, NetChange
 from bot.domain.digest.since_page import SincePage
 from bot.domain.digest.stories import build_stories
-from bot.domain.history.outcomes import MergeOutcome
-from bot.domain.history.revert_index import RevertIndex
-from bot.domain.profile.models import Profile, Use, UseKind
+from bot.domain.history.pull_outcomes import MergeOutcome, RevertIndex
 from bot.domain.pull_requests.diff import DiffLine, DiffSide
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.risk.assessment import Risk
 from bot.domain.time.date_range import Span
 from bot.domain.touches.agent_task import AgentTask, MigrationHunk
-from bot.domain.touches.breakage.suspects import Suspect, SuspectReport
-from bot.domain.touches.breakage.traceback_names import parse_trace
 from bot.domain.touches.decisions import TouchVerdict
-from bot.domain.touches.deprecations import UsedDeprecation
 from bot.domain.touches.listing import TouchList
-from bot.domain.touches.models import MergeTouches, Touch, TouchLevel, TouchReport
-from bot.domain.touches.upgrade import FileWork, StoppingPoint, UpgradeItem, UpgradePlan
 from bot.features.previews.cards import PullCard, RangeCard
 from bot.ports import Post
 from bot.render.contract.contract_list import render_contract_list
@@ -37,6 +27,15 @@ from bot.render.digest.since import render_since
 from bot.render.touches.suspects import render_suspects
 from bot.render.touches.touch_list import render_touch_list, render_touch_score
 from bot.render.touches.upgrade_post import render_upgrade_post
+from impact.contract.deprecations import Deprecation, DeprecationState
+from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, UnreadFile
+from impact.contract.net_changes import MergeReference, NetChange
+from impact.profile.models import Profile, Use, UseKind
+from impact.touches.breakage.suspects import Suspect, SuspectReport
+from impact.touches.breakage.traceback_names import parse_trace
+from impact.touches.deprecations import UsedDeprecation
+from impact.touches.models import MergeTouches, Touch, TouchLevel, TouchReport
+from impact.touches.upgrade import FileWork, StoppingPoint, UpgradeItem, UpgradePlan
 from tests.helpers.builders import DAY, NOON, REPOSITORY, pull
 from tests.render.hostile_days import texts
 

@@ -16,7 +16,7 @@ from redis import Redis
 
 from bot.adapters.redis import RedisProfileStore
 from bot.domain.profile.entries import ProfileEntry
-from bot.domain.profile.models import Profile, Use, UseKind
+from impact.profile.models import Profile, Use, UseKind
 from tests.cli.conftest import Call
 from tests.emulators.claude.server import Json, Refusal, Step, summary_answer
 from tests.emulators.github.store import changed_file, pull, sha

@@ -7,8 +7,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from impact.testing.clones import BEGIN, building, git
 from tests.emulators.claude.server import review_answer, suspicion
-from tests.helpers.clones import BEGIN, building, git
 
 # numbers of the merges: one of each two is reverted
 BROKEN = (2, 4, 6, 8)

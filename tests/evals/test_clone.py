@@ -10,14 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.git import GitClone, GitMirrorFiles, GitMirrorSearch
+from bot.adapters.git import GitMirrorFiles, GitMirrorSearch
 from bot.domain.errors import SourceUnavailable
-from bot.domain.history.commits import sort_commits
 from bot.domain.pull_requests.diff import MAX_PATCH_LINES, DiffSide, split_hunks
 from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.source.models import SourceProblem
+from evals.commits import sort_commits
 from evals.reading.clone import CloneReader, load_files
-from tests.helpers.clones import ENVIRONMENT, ODD, Builder, building, git, lines, needs_git
+from impact.git.clone import GitClone
+from impact.source.models import SourceProblem
+from impact.testing.clones import ENVIRONMENT, ODD, Builder, building, git, lines, needs_git
 
 pytestmark = needs_git
 

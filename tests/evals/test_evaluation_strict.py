@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.evaluation.window import EvaluationWindow
-from bot.domain.history.commits import Commit
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES
 from bot.domain.risk.assessment import assess_pull_request
-from bot.ports.source.clone_trees import CloneFacts
 from evals.merges import MergeHistory, build_history
+from impact.evaluation.window import EvaluationWindow
+from impact.git.clone import CloneFacts
+from impact.git.diff_tree import Commit
 from tests.evals.commits import commit
 from tests.helpers.builders import REPOSITORY
 

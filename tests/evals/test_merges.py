@@ -8,9 +8,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.domain.history.repairs import Repair
-from bot.domain.history.reverts import Revert
 from evals.merges import NO_LABELS, LabelledOutcome, build_cases, label_outcomes
+from impact.history.repairs import Repair
+from impact.history.reverts import Revert
 from tests.helpers.builders import pull
 
 ZONE = ZoneInfo("America/Los_Angeles")

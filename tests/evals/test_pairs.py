@@ -11,13 +11,13 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.domain.evaluation.window import EvaluationWindow
 from bot.domain.history.file_history import FileHistory
 from bot.domain.history.relands import Attempt, Reland
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES
 from evals.merges import HARMED, REVERTED, LabelledOutcome, MergeHistory, MergeSource
 from evals.reading.pairs import MatchedPair, PairChoice, match_pairs, shuffle_merges
+from impact.evaluation.window import EvaluationWindow
 from tests.helpers.builders import changed_file, pull
 
 BEGIN = datetime(2025, 3, 3, 12, tzinfo=UTC)

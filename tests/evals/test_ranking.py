@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.evaluation.ranking_metrics import LabelledOrder, RankingOrder
 from evals.merges import Case
 from evals.ranking import TOP_SIZE, Measurement, compute_roc_auc, select_tops
+from impact.evaluation.ranking_metrics import LabelledOrder, RankingOrder
 
 # day, score, whether something happened
 Row = tuple[int, float, bool]

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from impact.testing.clones import needs_git
 from tests.emulators.claude.server import ClaudeEmulator, Json, Step, review_answer
 from tests.evals.paired_clone import (
     BROKEN,
@@ -23,7 +24,6 @@ from tests.evals.paired_clone import (
     report_bug,
 )
 from tests.helpers.checks import is_one_sentence
-from tests.helpers.clones import needs_git
 from tests.helpers.processes.command import ROOT, Caught
 
 pytestmark = [pytest.mark.slow, needs_git]

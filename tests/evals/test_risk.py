@@ -14,16 +14,16 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.evaluation.bootstrap import Estimate
 from bot.domain.pull_requests.path_classes import PathClass
 from bot.domain.risk.assessment import RULES_VERSION
 from evals.evaluation import BandShare, Evaluation, NonProductShare, PathShare, PositiveCount, RuleEffect, Verdict
 from evals.merges import MergeSource, read_labels, read_outcomes, read_pulls
 from evals.ranking import RankingRow, TopRow
 from evals.risk import format_json, format_scores, format_table
+from impact.evaluation.bootstrap import Estimate
+from impact.testing.clones import BEGIN as FIRST
+from impact.testing.clones import building, git, lines, needs_git
 from tests.helpers.checks import is_one_sentence
-from tests.helpers.clones import BEGIN as FIRST
-from tests.helpers.clones import building, git, lines, needs_git
 from tests.helpers.processes.command import Caught
 
 pytestmark = pytest.mark.slow

@@ -10,9 +10,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.adapters.git.clone import GitClone
-from bot.domain.evaluation.window import EvaluationWindow
-from bot.domain.history.revert_index import RevertIndex
+from bot.domain.history.pull_outcomes import RevertIndex
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, get_default_classes
 from bot.domain.risk.assessment import RULES_VERSION, assess_pull_request
@@ -31,8 +29,10 @@ from evals.merges import (
     read_pulls,
 )
 from evals.ranking import Measurement
+from impact.evaluation.window import EvaluationWindow
+from impact.git.clone import GitClone
+from impact.testing.clones import Builder, building, needs_git
 from tests.helpers.builders import SHARED, needs_shared
-from tests.helpers.clones import Builder, building, needs_git
 
 PACK = SHARED / "risk"
 ZONE = ZoneInfo("America/Los_Angeles")

@@ -12,8 +12,7 @@ import pytest
 
 from bot.domain.digest.models import CountCheck, Digest, Entry, Overview
 from bot.domain.digest.view import DigestView, ViewLevel
-from bot.domain.history.outcomes import MergeOutcome, find_outcomes
-from bot.domain.history.revert_index import RevertIndex
+from bot.domain.history.pull_outcomes import MergeOutcome, RevertIndex
 from bot.domain.pull_requests.areas import determine_area
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.filters import NO_FILTERS, Filters
@@ -23,6 +22,7 @@ from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.summaries.fallback import Fallback, FallbackReason
 from bot.domain.summaries.models import ChangeType, Evidence, Summary
 from bot.domain.time.day import LocalDay, parse_date, parse_zone
+from impact.history.outcomes import find_outcomes
 
 REPOSITORY = Repository("octo", "engine")
 DAY = LocalDay(parse_date("2026-02-28"), parse_zone("America/Los_Angeles"))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from localslack.loopback import Loopback, Request, Response
 
-from tests.helpers.clones import ENVIRONMENT
+from impact.testing.clones import ENVIRONMENT
 
 TOKEN = "ghp_secretofthetests"
 _HEADER_END = b"\r\n\r\n"

@@ -7,16 +7,16 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from bot.domain.contract.deprecations import Deprecation, DeprecationNews, DeprecationState
-from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, UnreadFile
-from bot.domain.contract.releases import Release
 from bot.domain.digest.models import Digest
-from bot.domain.profile.models import Use, UseKind
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.summaries.models import Evidence
-from bot.domain.touches.deprecations import DeprecationStep, UsedDeprecation
-from bot.domain.touches.models import MergeTouches, Touch, TouchLevel, TouchReport
 from bot.render.summaries.evidence_url import build_evidence_url
+from impact.contract.deprecations import Deprecation, DeprecationNews, DeprecationState
+from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, UnreadFile
+from impact.contract.releases import Release
+from impact.profile.models import Use, UseKind
+from impact.touches.deprecations import DeprecationStep, UsedDeprecation
+from impact.touches.models import MergeTouches, Touch, TouchLevel, TouchReport
 from tests.helpers.builders import NOON
 from tests.render.accepted import list_addresses
 from tests.render.hostile_days import digests

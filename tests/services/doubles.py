@@ -18,7 +18,6 @@ from bot.domain.operations.usage import Usage
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.discussion import Discussion, Remark, RemarkKind, Role
 from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository, sort_newest_first
-from bot.domain.source.models import SourceFile, SourceProblem
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.fallback import Fallback, FallbackReason
 from bot.domain.summaries.models import Summary, build_fallback_summary
@@ -26,6 +25,7 @@ from bot.domain.time.day import LocalDay
 from bot.platform.jobs import JobType
 from bot.ports import Completion, DayMerges, Post, Prompt
 from bot.services.summaries.summarizer import SummaryResult
+from impact.source.models import SourceFile, SourceProblem
 from tests.helpers.builders import changed_file, summary
 
 P = TypeVar("P")

@@ -21,8 +21,6 @@ from bot.adapters.redis.records.deprecations import RedisDeprecationStore
 from bot.adapters.redis.records.profiles import RedisProfileStore
 from bot.adapters.redis.records.touches import RedisTouchStore
 from bot.adapters.redis.spending import RedisSpendingStore
-from bot.domain.contract.deprecations import DeprecationLedger
-from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass
 from bot.domain.keyspace.family import FAMILIES
 from bot.domain.keyspace.keys import (
     FILE_USES,
@@ -38,13 +36,11 @@ from bot.domain.operations.ledger import CallKind, CallOrigin, build_call_entry
 from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.domain.operations.usage import NO_PRICES, Usage
 from bot.domain.profile.entries import ProfileEntry
-from bot.domain.profile.models import Profile
 from bot.domain.pull_requests.discussion import Discussion
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.review.models import BugReview
 from bot.domain.time.date_range import Span
 from bot.domain.touches.decisions import ShownHit, TouchVerdict, build_hit_key
-from bot.domain.touches.models import TouchLevel
 from bot.features.previews import service as previews
 from bot.platform.store.connection import RedisCache, connect_server
 from bot.platform.store.embedded.server import start_embedded_url
@@ -55,6 +51,10 @@ from bot.services.review.conversation import ReviewCost
 from bot.services.review.kept_reviews import BugReviews
 from bot.services.review.reviewer import BugReviewer, ReviewResult
 from bot.services.touches.decisions import TouchDecisions
+from impact.contract.deprecations import DeprecationLedger
+from impact.contract.models import ChangeKind, ContractChange, ContractClass
+from impact.profile.models import Profile
+from impact.touches.models import TouchLevel
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import REPOSITORY, pull
 from tests.helpers.data.sample_team import ZONE, SampleTeam, start_bot

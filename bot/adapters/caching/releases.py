@@ -8,11 +8,11 @@ from datetime import datetime
 
 from pydantic import TypeAdapter
 
-from bot.domain.contract.releases import Release
 from bot.domain.keyspace.keys import RELEASES, TAG_COMMIT
 from bot.domain.pull_requests.models import Repository
 from bot.ports import Cache, Releases
 from bot.ports.codecs.cached_json import load_or_none
+from impact.contract.releases import Release
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from bot.domain.errors import SourceUnavailable
 from bot.domain.keyspace.keys import SOURCE_FILES
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import Repository
-from bot.domain.source.models import SourceFile, SourceProblem
 from bot.ports import Cache, SourceFiles
 from bot.ports.codecs.cached_json import load_or_none
+from impact.source.models import SourceFile, SourceProblem
 
 _FILES = TypeAdapter(dict[str, SourceFile])
 # what is kept of a commit that is not there; each other request has files

@@ -9,11 +9,12 @@ from typing import IO
 
 from bot.adapters.git.mirror_reader import MirrorReader, build_revision, encode_path
 from bot.adapters.git.processes import GitFailure
-from bot.adapters.records.source_files import build_source_file, find_type_problem
+from bot.adapters.records.cleaning import clean_code
 from bot.domain.errors import SourceUnavailable
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import Repository
-from bot.domain.source.models import MAX_SOURCE_BYTES, SourceFile, SourceProblem, SourceVersions
+from impact.source.models import MAX_SOURCE_BYTES, SourceFile, SourceProblem, SourceVersions
+from impact.source.reading import build_source_file, find_type_problem
 
 # bytes of paths in one command, far below what systems take; bytes of one command's list of files
 _MAX_ARGUMENTS, _MAX_LIST = 60_000, 20_000_000
@@ -113,7 +114,7 @@ class GitMirrorFiles:
                 if data is None:
                     process.require_success()
                     raise GitFailure("a file is missing", "bad object")
-                yield path, build_source_file(path, data)
+                yield path, build_source_file(path, data, clean_code)
             process.require_success()
 
 

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import IO
 
-from bot.adapters.git.commands import MISSING_PROGRAM
 from bot.domain.text.redaction import redact_text
 from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.platform import deadlines
+from impact.git.commands import MISSING_PROGRAM
 
 # bytes of error output that are read; characters of it in a sentence
 _MAX_STDERR, _MAX_DETAIL = 20_000, 200

@@ -11,8 +11,8 @@ from bot.adapters.github.client import GitHubClient
 from bot.adapters.github.errors import translate_github_errors
 from bot.adapters.github.queries import RELEASES_QUERY, TAG_QUERY
 from bot.adapters.records.cleaning import clean_hash, clean_line, parse_instant, parse_node, parse_nodes
-from bot.domain.contract.releases import Release, build_releases
 from bot.domain.pull_requests.models import Repository
+from impact.contract.releases import Release, build_releases
 
 # other tags, such as those of packages and nightly builds, are out of the count unless somebody released them
 _PLAIN_TAG = re.compile(r"v?\d{1,4}(?:\.\d{1,4}){1,3}", re.A)

@@ -11,10 +11,10 @@ from bot.adapters.github.client import GitHubClient
 from bot.adapters.github.errors import UnreadableResponse, translate_github_errors
 from bot.adapters.github.queries import HEAD_QUERY
 from bot.adapters.records.cleaning import clean_hash, parse_count, parse_node, parse_nodes
-from bot.adapters.records.source_files import find_type_problem
 from bot.domain.errors import SourceUnavailable
 from bot.domain.pull_requests.models import Repository
 from bot.domain.source.listing import RepositoryTree, TreeFile
+from impact.source.reading import find_type_problem
 
 # GitHub lists at most 100,000 entries (docs.github.com, "Get a tree"); vLLM has some 5,000
 _MAX_ENTRIES = 100_000

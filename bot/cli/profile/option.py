@@ -8,11 +8,11 @@ from bot.adapters.git import open_clone_trees
 from bot.cli.base import get_current_time, open_command_app
 from bot.cli.touches.evaluation import read_list
 from bot.domain.errors import UsageError
-from bot.domain.profile.models import Profile
-from bot.domain.profile.names import parse_profile_name
 from bot.domain.text.strings import quote_input
-from bot.ports.codecs.profile_json import parse_profile
-from bot.services.touches.clones.clone_upgrade import scan_clone
+from impact.clones.clone_upgrade import scan_clone
+from impact.profile.models import Profile
+from impact.profile.names import parse_profile_name
+from impact.profile.profile_json import parse_profile
 
 
 def load_profile(text: str, at: str, packages: tuple[str, ...]) -> Profile:

@@ -13,11 +13,11 @@ from bot.cli.base import open_command_app, repo_option, require_repository
 from bot.cli.grouped_help import format_example
 from bot.domain.errors import UsageError
 from bot.domain.profile.entries import ProfileEntry
-from bot.domain.profile.models import Profile
-from bot.domain.profile.names import parse_profile_name
 from bot.domain.pull_requests.models import Repository
-from bot.ports.codecs.profile_json import NOT_A_PROFILE, dump_profile, parse_profile
 from bot.render.profile import sentences as render
+from impact.profile.models import Profile
+from impact.profile.names import parse_profile_name
+from impact.profile.profile_json import NOT_A_PROFILE, dump_profile, parse_profile
 
 if TYPE_CHECKING:
     from bot.services.profile.registry import ProfileRegistry

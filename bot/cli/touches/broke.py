@@ -15,16 +15,16 @@ from bot.cli.clone_options import branch_option, json_option, make_clone_option
 from bot.cli.grouped_help import format_example
 from bot.cli.profile.option import load_profile
 from bot.domain.errors import UsageError
-from bot.domain.profile.models import Profile
-from bot.domain.source.trees import LineCommit
-from bot.domain.touches.breakage.kinship import Kinship
-from bot.domain.touches.breakage.relevance import RelevanceFilter
-from bot.domain.touches.breakage.suspects import build_report
-from bot.domain.touches.breakage.traceback_names import MAX_TEXT, parse_trace
-from bot.ports.source.clone_trees import CloneTrees
 from bot.render.touches.suspects import format_suspects, format_suspects_json
-from bot.services.touches.clones.clone_range import HEAD, read_clone_range, select_line
-from bot.services.touches.clones.clone_upgrade import CloneUpgradeReader
+from impact.clones.clone_range import HEAD, read_clone_range, select_line
+from impact.clones.clone_upgrade import CloneUpgradeReader
+from impact.git.clone_trees import CloneTrees
+from impact.profile.models import Profile
+from impact.source.trees import LineCommit
+from impact.touches.breakage.kinship import Kinship
+from impact.touches.breakage.relevance import RelevanceFilter
+from impact.touches.breakage.suspects import build_report
+from impact.touches.breakage.traceback_names import MAX_TEXT, parse_trace
 
 DEFAULT_LIMIT = 5
 

@@ -17,11 +17,11 @@ from bot.cli.clone_options import (
 )
 from bot.cli.grouped_help import format_example
 from bot.domain.errors import UsageError
-from bot.domain.evaluation.adaptations import parse_truth
 from bot.domain.pull_requests.models import Repository
 from bot.render.touches import evaluation as render
-from bot.services.touches.clones.evaluation import ReplayClones, ReplayOptions, evaluate_touches
-from bot.services.touches.clones.windows import PinChange, parse_windows
+from impact.clones.evaluation import ReplayClones, ReplayOptions, evaluate_touches
+from impact.clones.windows import PinChange, parse_windows
+from impact.evaluation.adaptations import parse_truth
 
 _AUTO = "auto"
 # bytes of a list of windows or of truth

@@ -17,10 +17,10 @@ from bot.cli.clone_options import make_branch_option, make_clone_option
 from bot.cli.grouped_help import format_example
 from bot.cli.profile.option import load_profile
 from bot.domain.pull_requests.models import Repository
-from bot.domain.touches.profile_index import ProfileIndex
-from bot.domain.touches.upgrade import build_upgrade_plan
 from bot.render.touches.upgrade import render_upgrade
-from bot.services.touches.clones.clone_upgrade import HEAD, CloneUpgradeReader
+from impact.clones.clone_upgrade import HEAD, CloneUpgradeReader
+from impact.touches.profile_index import ProfileIndex
+from impact.touches.upgrade import build_upgrade_plan
 
 
 @click.command(

@@ -11,8 +11,8 @@ from bot.demo.sample.team import PROFILE_NAME, build_sample_entry, load_contract
 from bot.domain.digest.view import DigestView
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
-from bot.services.contract.extractor import EXTRACTION_VERSION, extract_merge
 from bot.services.contract.reader import ContractReader
+from impact.contract.extraction import EXTRACTION_VERSION, extract_merge
 
 
 def plant_team(sample: SampleSources, due: datetime, person: str, channel: str, app: App) -> None:

@@ -13,13 +13,13 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 from bot.demo.sample.day import load_sample_day
-from bot.domain.contract.models import MergeContract
 from bot.domain.profile.entries import ProfileEntry
-from bot.domain.profile.models import Profile
 from bot.domain.pull_requests.models import Repository
-from bot.domain.source.models import SourceFile
-from bot.ports.codecs.profile_json import parse_profile
 from bot.services.contract.reader import CONTRACT_JSON
+from impact.contract.models import MergeContract
+from impact.profile.models import Profile
+from impact.profile.profile_json import parse_profile
+from impact.source.models import SourceFile
 
 PROFILE_NAME = "satellite"
 PACKAGES = ("vllm",)

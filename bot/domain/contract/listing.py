@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.domain.contract.models import MergeContract, UnreadFile
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.time.date_range import Span
+from impact.contract.models import MergeContract, UnreadFile
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ from typing import Any
 
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.errors import UsageError
-from bot.domain.history.mentions import Mention, find_references
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
+from impact.history.mentions import Mention, find_references
 
 # Slack cuts a text at 40,000 characters, and takes fifty blocks and a hundred attachments
 _MAX_CHARACTERS = 60_000

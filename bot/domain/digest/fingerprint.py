@@ -10,14 +10,14 @@ from enum import Enum
 from hashlib import sha256
 from typing import Any
 
-from bot.domain.contract.models import ContractChange
 from bot.domain.digest.models import Digest, Entry
 from bot.domain.digest.multi_day import MultiDayDigest
 from bot.domain.digest.touches import list_contract_rows
-from bot.domain.history.outcomes import MergeOutcome
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.fallback import describe_fallback
-from bot.domain.touches.models import Touch
+from impact.contract.models import ContractChange
+from impact.touches.models import Touch
 
 # the number of reasons that are shown for a second look
 _MAX_REASONS = 3

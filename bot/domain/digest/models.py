@@ -7,12 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from bot.domain.contract.models import MergeContract
 from bot.domain.digest.actions import changes_product, is_for_tests_only, rank_action
 from bot.domain.digest.view import FULL_VIEW, DigestView
-from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
-from bot.domain.history.revert_claims import RevertClaim
-from bot.domain.profile.moves import ProfileMove
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.pull_requests.areas import OTHER_PRODUCT_AREA, build_area_sort_key, is_product_area
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, PathClasses
@@ -24,8 +21,12 @@ from bot.domain.summaries.fallback import Fallback, FallbackReason, describe_fal
 from bot.domain.summaries.models import SummarisedPullRequest, Summary
 from bot.domain.text.strings import format_count, truncate_text
 from bot.domain.time.day import LocalDay
-from bot.domain.touches.deprecations import DeprecationStep
-from bot.domain.touches.models import TouchReport
+from impact.contract.models import MergeContract
+from impact.history.outcomes import OutcomeKind
+from impact.history.revert_claims import RevertClaim
+from impact.profile.moves import ProfileMove
+from impact.touches.deprecations import DeprecationStep
+from impact.touches.models import TouchReport
 
 MAX_OVERVIEW_LENGTH = 600
 MAX_LISTED_RISKS = 3

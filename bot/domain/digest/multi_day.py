@@ -9,12 +9,12 @@ from functools import cached_property
 
 from bot.domain.digest.models import CountCheck, Digest, Overview
 from bot.domain.digest.touches import combine_reports
-from bot.domain.history.outcomes import find_outcomes
-from bot.domain.history.revert_claims import RevertClaim
-from bot.domain.history.revert_index import RevertIndex
+from bot.domain.history.pull_outcomes import RevertIndex
 from bot.domain.pull_requests.models import PullRequest, remove_duplicates
 from bot.domain.review.models import ReviewCoverage
 from bot.domain.time.date_range import Span
+from impact.history.outcomes import find_outcomes
+from impact.history.revert_claims import RevertClaim
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.domain.digest.models import Entry
-from bot.domain.history.outcomes import MergeOutcome
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.review.models import BugReview
 from bot.domain.risk.assessment import Risk
 from bot.domain.time.date_range import Span
-from bot.domain.touches.models import TouchReport
+from impact.touches.models import TouchReport
 
 
 @dataclass(frozen=True, slots=True)

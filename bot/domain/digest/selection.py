@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterable
 
 from bot.domain.digest.models import Entry
 from bot.domain.digest.view import DigestView, ViewLevel
-from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
-from bot.domain.history.reverts import Revert
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.review.ranking import is_worth_listing
+from impact.history.outcomes import OutcomeKind
+from impact.history.reverts import Revert
 
 
 def select_entries(

@@ -9,7 +9,7 @@ from bot.domain.digest.models import Entry
 from bot.domain.digest.stories import Story, StoryKind, StoryList
 from bot.domain.review.ranking import select_riskiest
 from bot.domain.time.date_range import Span
-from bot.domain.touches.models import TouchReport
+from impact.touches.models import TouchReport
 
 MAX_RISKS = 5
 

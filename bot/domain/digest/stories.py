@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bot.domain.history.merge_index import build_title_key
-from bot.domain.history.outcomes import MergeOutcome, OutcomeKind, find_outcomes
-from bot.domain.history.revert_index import RevertIndex
+from bot.domain.history.pull_outcomes import MergeOutcome, RevertIndex
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.text.description import extract_prose
+from impact.history.merge_index import build_title_key
+from impact.history.outcomes import OutcomeKind, find_outcomes
+from impact.text.description import extract_prose
 
 # characters of a title that are read
 _MAX_TITLE = 300

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
-from bot.domain.touches.models import MergeTouches, TouchReport
+from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
+from impact.touches.models import MergeTouches, TouchReport
 
 # removed first: what is gone cannot be used any more
 _KIND_ORDER = {

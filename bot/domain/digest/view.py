@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.domain.errors import UsageError
-from bot.domain.profile.names import parse_profile_name
 from bot.domain.pull_requests.filters import NO_FILTERS, Filters
 from bot.domain.text.strings import quote_input
+from impact.profile.names import parse_profile_name
 
 
 class ViewLevel(StrEnum):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 
-from bot.domain.history.revert_claims import RevertClaim, parse_claim
-from bot.domain.history.revert_index import RevertIndex
+from bot.domain.history.pull_outcomes import RevertIndex
 from bot.domain.pull_requests.models import PullRequest
+from impact.history.revert_claims import RevertClaim, parse_claim
 
 # texts: two years of a busy repository, in some megabytes
 _MAX_TEXTS = 20_000

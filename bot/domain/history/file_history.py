@@ -14,10 +14,11 @@ from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 from statistics import median
 
-from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.history.relands import Attempt, Reland
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.pull_requests.path_classes import PathClass, PathClasses
+from impact.history.outcomes import OutcomeKind
 
 # with a shorter history, the absence of an event says little
 MIN_HISTORY = timedelta(days=90)

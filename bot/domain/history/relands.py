@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from bot.domain.history.mentions import Extent, Statement, compile_verb, find_statements, parse_statement
-from bot.domain.history.merge_index import build_title_key
-from bot.domain.history.revert_claims import is_reland_title
-from bot.domain.history.revert_index import RevertIndex
-from bot.domain.history.reverts import Revert
+from bot.domain.history.pull_outcomes import RevertIndex
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.text.description import extract_prose
+from impact.history.mentions import Extent, Statement, compile_verb, find_statements, parse_statement
+from impact.history.merge_index import build_title_key
+from impact.history.revert_claims import is_reland_title
+from impact.history.reverts import Revert
+from impact.text.description import extract_prose
 
 _RELAND_WORDS = (
     r"(?:re-?land(?:s|ed|ing)?|re-?appl(?:y|ies|ied|ying)|un-?revert(?:s|ed)?"

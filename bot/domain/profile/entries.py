@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.domain.profile.moves import ProfileMove
 from bot.domain.pull_requests.models import Repository
+from impact.profile.moves import ProfileMove
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
-from bot.domain.profile.file_uses import is_scanned
 from bot.domain.source.listing import TreeFile
-from bot.domain.source.models import MAX_SOURCE_BYTES
+from impact.profile.file_uses import is_scanned
+from impact.source.models import MAX_SOURCE_BYTES
 
 # what a team adds and ignores by hand, reviewed as its other files are
 MANUAL_FILE = ".prdigest-profile.yaml"

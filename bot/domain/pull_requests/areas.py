@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, PathClass, PathClasses
-from bot.domain.pull_requests.path_globs import PathGlobs
+from impact.path_globs import PathGlobs
 
 # the first label that matches a product file wins; a path that matches none has the name of its folder
 _LABELS: tuple[tuple[str, PathGlobs], ...] = tuple(

@@ -9,8 +9,8 @@ from functools import lru_cache
 
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Account, PullRequest
-from bot.domain.pull_requests.path_globs import PathGlobs
 from bot.domain.text.strings import quote_input
+from impact.path_globs import PathGlobs
 
 # the rest of .gitignore's syntax (classes, escapes, comments) has another meaning, or none, here
 _PATH = re.compile(r"!?[^#\[\]\\!][^\[\]\\!]*")

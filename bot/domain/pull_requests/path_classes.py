@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
 from bot.domain.pull_requests.models import Repository
-from bot.domain.pull_requests.path_globs import PathGlobs
+from impact.path_globs import PathGlobs
 
 
 class PathClass(StrEnum):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from bot.domain.pull_requests.path_globs import PathGlobs
 from bot.domain.text.strings import collapse_lines
+from impact.path_globs import PathGlobs
 
 # characters
 _MAX_LENGTH = 200

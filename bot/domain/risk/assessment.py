@@ -13,10 +13,10 @@ from enum import Enum
 
 from bot.domain.history.file_history import FileHistory
 from bot.domain.history.relands import Attempt
-from bot.domain.history.revert_claims import is_revert
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, PathClasses
 from bot.domain.risk.rules import RuleFacts, RuleHit, collect_facts, evaluate_rules, is_sweep
+from impact.history.revert_claims import is_revert
 
 # the version of the rules and their points: change it with them
 RULES_VERSION = "rules.v2"

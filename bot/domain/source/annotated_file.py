@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 
 from bot.domain.pull_requests.diff import DiffLine, split_hunks
-from bot.domain.source.models import SourceFile
+from impact.source.models import SourceFile
 
 # places of one hunk that are compared, before and after where its header says that it stands
 _MAX_PLACES = 50

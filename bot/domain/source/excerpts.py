@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from bot.domain.pull_requests.diff import DiffLine
 from bot.domain.pull_requests.models import ChangedFile
 from bot.domain.source.annotated_file import annotate_file
-from bot.domain.source.models import SourceFile
 from bot.domain.source.scopes import Scope, list_scopes
+from impact.source.models import SourceFile
 
 # lines of a file that are shown at once
 MAX_EXCERPT_LINES = 200

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from bot.domain.python.parsing import parse_source
 from bot.domain.source.braces import list_brace_scopes
+from impact.python.parsing import parse_source
 
 _BRACE_SUFFIXES = frozenset(
     ".c .h .cc .hh .cpp .hpp .cxx .hxx .cu .cuh .inl .hip .m .mm .metal .java .kt .scala .cs .swift .go .rs "

@@ -14,7 +14,6 @@ from types import MappingProxyType
 from bot.domain.pull_requests.models import ChangedFile
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, PathClass, PathClasses
 from bot.domain.source.change_context import ContextLevel
-from bot.domain.source.models import SourceFile
 from bot.domain.source.scopes import has_scopes
 from bot.domain.summaries.diff_sections import (
     REST_NOTE,
@@ -23,6 +22,7 @@ from bot.domain.summaries.diff_sections import (
     estimate_tokens,
     flatten_path,
 )
+from impact.source.models import SourceFile
 
 _CLASS_RANK = {
     kind: rank

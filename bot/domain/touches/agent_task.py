@@ -7,11 +7,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.domain.contract.models import ContractChange, MergeContract
-from bot.domain.profile.models import Profile, Use
 from bot.domain.pull_requests.diff import DiffLine, split_hunks
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
-from bot.domain.touches.models import MergeTouches, Touch
+from impact.contract.models import ContractChange, MergeContract
+from impact.profile.models import Profile, Use
+from impact.touches.models import MergeTouches, Touch
 
 # lines around a migrated one: a hunk may be a whole file
 _CONTEXT_LINES = 6

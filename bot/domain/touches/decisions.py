@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from bot.domain.contract.models import ChangeKind, ContractChange
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
-from bot.domain.touches.models import TouchLevel
+from impact.contract.models import ChangeKind, ContractChange
+from impact.touches.models import TouchLevel
 
 
 class TouchVerdict(StrEnum):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from bot.domain.contract.models import MergeContract
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.time.date_range import Span
 from bot.domain.touches.decisions import TouchVerdict
-from bot.domain.touches.models import TouchReport
+from impact.contract.models import MergeContract
+from impact.touches.models import TouchReport
 
 
 @dataclass(frozen=True, slots=True)

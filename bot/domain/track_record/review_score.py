@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from itertools import compress
 
-from bot.domain.history.outcomes import MergeOutcome
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.review.models import ReviewVerdict
 from bot.domain.track_record.posted_ratings import RatedPullRequest
 from bot.domain.track_record.statistics import (

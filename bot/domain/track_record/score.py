@@ -13,7 +13,7 @@ from enum import Enum
 from itertools import groupby
 from math import fsum
 
-from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.track_record.posted_ratings import RatedDigest, RatedPullRequest
 from bot.domain.track_record.review_score import (
     NO_REVIEW_SCORE,
@@ -28,6 +28,7 @@ from bot.domain.track_record.statistics import (
     compute_upper_tail,
 )
 from bot.domain.track_record.tally import EMPTY_TALLY, Tally, count_outcomes
+from impact.history.outcomes import OutcomeKind
 
 # 95 % of the reverts of vLLM's merges of 2025 came within this time
 SCORE_MATURITY = timedelta(days=30)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.track_record.statistics import compute_wilson_interval
+from impact.history.outcomes import OutcomeKind
 
 
 @dataclass(frozen=True, slots=True)

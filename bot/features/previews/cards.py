@@ -13,13 +13,11 @@ from typing import TypeAlias
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.digest.since_page import SincePage
 from bot.domain.errors import UsageError
-from bot.domain.history.outcomes import MergeOutcome
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import Risk
-from bot.domain.source.revisions import is_hash, is_tag
 from bot.domain.text.strings import collapse_lines, format_count, truncate_text
-from bot.domain.touches.models import MergeTouches, TouchLevel
 from bot.render.blocks.rich_text import (
     Block,
     Element,
@@ -32,6 +30,8 @@ from bot.render.blocks.rich_text import (
 )
 from bot.render.digest.sentences import format_band, format_outcome_fact
 from bot.render.digest.touch_sentences import name_level
+from impact.source.revisions import is_hash, is_tag
+from impact.touches.models import MergeTouches, TouchLevel
 
 # the address of a comparison has two names of up to a hundred characters; nobody pastes a longer one by hand
 MAX_LINK_LENGTH = 1_000

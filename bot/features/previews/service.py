@@ -16,15 +16,11 @@ from typing import Any
 from bot.app import App
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.errors import PrdigestError, SlackCallRefused, StoreUnavailable, UsageError
-from bot.domain.profile.models import Profile
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import Risk
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import get_today
-from bot.domain.touches.judgement import judge_merge
-from bot.domain.touches.models import MergeTouches, TouchLevel
-from bot.domain.touches.profile_index import ProfileIndex
 from bot.features.previews.cards import (
     CommitRange,
     PullCard,
@@ -40,6 +36,10 @@ from bot.render.conversations.notices import render_notice
 from bot.services.history.merge_lists import MergeList
 from bot.services.history.recorded_outcomes import find_recorded_outcomes
 from bot.services.slack.answers.answer import Answer
+from impact.profile.models import Profile
+from impact.touches.judgement import judge_merge
+from impact.touches.models import MergeTouches, TouchLevel
+from impact.touches.profile_index import ProfileIndex
 
 log = logging.getLogger(__name__)
 

@@ -9,8 +9,8 @@ from typing import Protocol
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import Repository
 from bot.domain.source.listing import RepositoryTree
-from bot.domain.source.models import SourceFile, SourceVersions
 from bot.domain.source.search import SourceChange, SourceUses
+from impact.source.models import SourceFile, SourceVersions
 
 
 class SourceFiles(Protocol):

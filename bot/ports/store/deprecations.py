@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from bot.domain.contract.deprecations import DeprecationLedger
 from bot.domain.pull_requests.models import Repository
+from impact.contract.deprecations import DeprecationLedger
 
 
 class DeprecationStore(Protocol):

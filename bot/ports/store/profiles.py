@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from bot.domain.profile.entries import ProfileEntry
-from bot.domain.profile.models import Profile
+from impact.profile.models import Profile
 
 
 class ProfileStore(Protocol):

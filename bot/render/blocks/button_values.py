@@ -13,11 +13,11 @@ from typing import TypeVar
 
 from bot.domain.conversations.commands import AllowedRepositories, CommandRequest
 from bot.domain.errors import UsageError
-from bot.domain.profile.names import parse_profile_name
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.touches.decisions import TouchVerdict
 from bot.ports.codecs.versioned_json import VersionedJson
 from bot.render.blocks.sentences import UNKNOWN_BUTTON
+from impact.profile.names import parse_profile_name
 
 R = TypeVar("R", bound=CommandRequest)
 

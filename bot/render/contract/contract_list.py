@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from bot.domain.contract.listing import ContractList
-from bot.domain.contract.models import ContractClass
 from bot.domain.digest.touches import ContractRow, list_contract_rows
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.text.strings import collapse_lines, truncate_text
@@ -27,6 +26,7 @@ from bot.render.blocks.rich_text import (
 from bot.render.contract import sentences
 from bot.render.digest.touch_sentences import format_class_title, format_kind
 from bot.render.digest.touches import make_code, render_line_link, render_number, shorten_code, shorten_name
+from impact.contract.models import ContractClass
 
 _MAX_NOTES_LENGTH = 1_500
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from bot.domain.contract.deprecations import Deprecation, DeprecationNews, DeprecationState
 from bot.domain.text.strings import collapse_lines, format_count, truncate_text
-from bot.domain.touches.deprecations import UsedDeprecation
 from bot.ports import Post
 from bot.render.blocks.message_limits import choose_fitting_blocks
 from bot.render.blocks.mrkdwn import escape_mrkdwn
@@ -22,6 +20,8 @@ from bot.render.blocks.rich_text import (
     make_text,
 )
 from bot.render.blocks.sentences import UNNAMED
+from impact.contract.deprecations import Deprecation, DeprecationNews, DeprecationState
+from impact.touches.deprecations import UsedDeprecation
 
 _TITLES = {
     DeprecationState.OVERDUE: "Overdue: the release of the deadline is out",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bot.domain.contract.models import UnreadFile
 from bot.domain.text.strings import collapse_lines, format_count, truncate_text
+from impact.contract.models import UnreadFile
 
 _MAX_UNREAD = 5
 _MAX_NOTE_LENGTH = 600

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from bot.domain.history.outcomes import MergeOutcome
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.ports import Post
 from bot.render.blocks.message_limits import MAX_CHARACTERS
 from bot.render.blocks.mrkdwn import escape_mrkdwn

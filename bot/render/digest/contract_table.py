@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 
-from bot.domain.contract.models import ContractClass
 from bot.domain.digest.models import Digest
 from bot.domain.digest.touches import ContractRow, list_contract_rows
 from bot.domain.pull_requests.models import PullRequest
 from bot.render.blocks.rich_text import Block, Element, make_block, make_bullets, make_section, make_text
 from bot.render.digest import touch_sentences as sentences
 from bot.render.digest.touches import make_code, render_line_link, render_number, shorten_code, shorten_name
+from impact.contract.models import ContractClass
 
 # of each class; the command lists all
 _MAX_ROWS = 12

@@ -6,11 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from bot.domain.digest.models import Digest
 from bot.domain.digest.touches import sort_hits
-from bot.domain.profile.moves import MovedHit
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.text.strings import collapse_lines, truncate_text
-from bot.domain.touches.models import MergeTouches, Touch, TouchReport
 from bot.ports import Post
 from bot.render.blocks.button_values import HitVote, write_hit_task, write_hit_vote
 from bot.render.blocks.buttons import AGENT_TASK, HIT_VERDICTS, make_button
@@ -38,6 +36,8 @@ from bot.render.digest.touches import (
     render_place,
     shorten_name,
 )
+from impact.profile.moves import MovedHit
+from impact.touches.models import MergeTouches, Touch, TouchReport
 
 # more are counted: nobody decides about more in a day
 MAX_HITS = 12

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bot.domain.digest.models import Digest, Entry
-from bot.domain.history.outcomes import MergeOutcome
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.summaries.fallback import is_for_budget
 from bot.domain.text.strings import collapse_lines, truncate_text

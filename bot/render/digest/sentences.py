@@ -12,7 +12,7 @@ from datetime import timedelta
 
 from bot.domain.conversations.commands import DigestRequest
 from bot.domain.digest.models import Digest
-from bot.domain.history.outcomes import MergeOutcome
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.review.models import ReviewCoverage
 from bot.domain.risk.assessment import Risk, RiskBand

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.domain.digest.models import MAX_LISTED_RISKS, Digest, Entry
-from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.domain.text.words import EMPTY_INDEX, SentenceIndex, normalize_sentence, truncate_words
@@ -24,6 +24,7 @@ from bot.render.blocks.rich_text import (
 from bot.render.digest import sentences
 from bot.render.digest.coverage import format_coverage
 from bot.render.review.findings import end_sentence, get_claim, render_trigger
+from impact.history.outcomes import OutcomeKind
 
 _MAX_TITLE_LENGTH = 90
 _MAX_SHORT_TITLE_LENGTH = 60

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass
-from bot.domain.history.outcomes import MergeOutcome
-from bot.domain.profile.models import UseKind
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.text.strings import collapse_lines, format_count, truncate_text
 from bot.domain.text.words import truncate_words
 from bot.domain.touches.decisions import TouchVerdict
-from bot.domain.touches.models import TouchLevel, TouchReport
 from bot.render.digest.sentences import format_more, format_outcome
+from impact.contract.models import ChangeKind, ContractChange, ContractClass
+from impact.profile.models import UseKind
+from impact.touches.models import TouchLevel, TouchReport
 
 _LEVELS = {
     TouchLevel.NO: "does not touch",

@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bot.domain.contract.deprecations import DeprecationState
-from bot.domain.contract.models import ChangeKind, ContractChange
 from bot.domain.digest.touches import sort_hits
-from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
-from bot.domain.profile.models import Use
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.summaries.models import Evidence
 from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.domain.text.words import truncate_words
-from bot.domain.touches.deprecations import DeprecationStep
-from bot.domain.touches.models import MergeTouches, Touch, TouchReport
 from bot.render.blocks.rich_text import (
     Block,
     Element,
@@ -29,6 +24,12 @@ from bot.render.blocks.rich_text import (
 from bot.render.contract.deprecations import describe_step
 from bot.render.digest import touch_sentences as sentences
 from bot.render.summaries.evidence_url import build_evidence_url
+from impact.contract.deprecations import DeprecationState
+from impact.contract.models import ChangeKind, ContractChange
+from impact.history.outcomes import OutcomeKind
+from impact.profile.models import Use
+from impact.touches.deprecations import DeprecationStep
+from impact.touches.models import MergeTouches, Touch, TouchReport
 
 # the block in the lead, whose lines show what people decide about them
 SECTION_ID = "touches"

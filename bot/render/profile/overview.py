@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import yaml
 
-from bot.domain.profile.models import Profile, Use, UseKind
 from bot.domain.text.strings import collapse_lines, format_count, truncate_text
 from bot.render.plain_table import align_columns
+from impact.profile.models import Profile, Use, UseKind
 
 _MOST_MODULES, _MOST_CLASSES, _MOST_LINES = 12, 30, 20
 _MODULE_KINDS = frozenset({UseKind.IMPORT, UseKind.CALL, UseKind.READ, UseKind.SUBCLASS, UseKind.PATCH})

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from bot.domain.profile.entries import ProfileEntry
-from bot.domain.profile.models import Profile, Use
 from bot.domain.text.strings import collapse_lines, format_count
+from impact.profile.models import Profile, Use
 
 NO_PROFILES = "No profiles yet: prdigest profile add NAME --repo owner/name adds one."
 _MAX_UNREAD = 10

@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from bot.domain.profile.models import Use
 from bot.domain.pull_requests.diff import DiffLine, DiffSide
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.text.strings import collapse_lines, format_count, truncate_text
 from bot.domain.touches.agent_task import AgentTask, MigrationHunk
-from bot.domain.touches.models import Touch
 from bot.render.blocks.code_fence import write_fence
 from bot.render.blocks.file_markdown import escape_line, write_address, write_code
 from bot.render.digest.touch_sentences import describe_use, format_kind, name_level
 from bot.render.touches.upgrade import describe_difference
+from impact.profile.models import Use
+from impact.touches.models import Touch
 
 _MAX_TITLE, _MAX_REASON, _MAX_NAME, _MAX_PATH, _MAX_CODE = 200, 240, 120, 160, 200
 _MAX_CHANGES, _MAX_USES, _MAX_TESTS = 8, 20, 8

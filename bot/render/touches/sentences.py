@@ -6,8 +6,8 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.text.strings import format_count
 from bot.domain.touches.decisions import LevelScore, TouchVerdict
-from bot.domain.touches.models import TouchLevel
 from bot.render.digest.touch_sentences import name_level, name_verdict
+from impact.touches.models import TouchLevel
 
 DECISIONS_TITLE = "What people said: "
 IN_SHORTER_LISTS = "ask for fewer days"

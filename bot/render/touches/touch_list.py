@@ -8,7 +8,6 @@ from bot.domain.digest.touches import sort_hits
 from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.domain.touches.decisions import LevelScore
 from bot.domain.touches.listing import TouchList
-from bot.domain.touches.models import MergeTouches
 from bot.ports import Post
 from bot.render.blocks.message_limits import choose_fitting_blocks
 from bot.render.blocks.mrkdwn import escape_mrkdwn
@@ -34,6 +33,7 @@ from bot.render.digest.touches import (
     render_touches,
 )
 from bot.render.touches import sentences
+from impact.touches.models import MergeTouches
 
 # what is tried until a message fits
 _LIMITS = ((20, 9, 14, 18), (12, 9, 14, 18), (12, 6, 8, 10), (8, 0, 6, 6), (4, 0, 0, 0))

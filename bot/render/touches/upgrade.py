@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from bot.domain.contract.models import ChangeKind, ContractChange
-from bot.domain.contract.net_changes import MergeReference, NetChange
-from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
-from bot.domain.profile.models import Use
 from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.python.models import Parameter, Signature
-from bot.domain.source.models import SourceProblem
-from bot.domain.source.revisions import is_tag
 from bot.domain.text.strings import format_count, truncate_text
-from bot.domain.touches.deprecations import UsedDeprecation
-from bot.domain.touches.models import TouchLevel
-from bot.domain.touches.upgrade import FileWork, StoppingPoint, UpgradeItem, UpgradePlan
 from bot.render.blocks.file_markdown import escape_line, write_address, write_code
 from bot.render.touches.sentences import COUNTED_LEVELS, format_free_way, name_change_level
+from impact.contract.models import ChangeKind, ContractChange
+from impact.contract.net_changes import MergeReference, NetChange
+from impact.history.merges import WrittenMerge
+from impact.history.outcomes import MergeOutcome, OutcomeKind
+from impact.profile.models import Use
+from impact.python.models import Parameter, Signature
+from impact.source.models import SourceProblem
+from impact.source.revisions import is_tag
+from impact.touches.deprecations import UsedDeprecation
+from impact.touches.models import TouchLevel
+from impact.touches.upgrade import FileWork, StoppingPoint, UpgradeItem, UpgradePlan
 
 # characters of an upstream line; a signature of many parameters has more
 _MAX_CODE = 220
@@ -125,7 +126,7 @@ class _Writer:
         yield from _count_rest(len(used) - _MAX_DEPRECATIONS)
         yield ""
 
-    def list_regressions(self, outcomes: tuple[MergeOutcome, ...]) -> Iterator[str]:
+    def list_regressions(self, outcomes: tuple[MergeOutcome[WrittenMerge], ...]) -> Iterator[str]:
         """Yield what was repaired or reverted only after the end."""
         if not outcomes:
             return

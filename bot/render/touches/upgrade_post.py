@@ -8,12 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bot.domain.contract.models import ChangeKind
-from bot.domain.source.revisions import is_tag
 from bot.domain.text.strings import collapse_lines, format_count, truncate_text
 from bot.domain.text.words import truncate_words
-from bot.domain.touches.models import TouchLevel
-from bot.domain.touches.upgrade import FileWork, StoppingPoint, UpgradeItem, UpgradePlan
 from bot.ports import Attachment, Post
 from bot.render.blocks.message_limits import choose_fitting_blocks
 from bot.render.blocks.mrkdwn import escape_mrkdwn
@@ -34,6 +30,10 @@ from bot.render.digest.touch_sentences import NEWS_TITLE, format_kind
 from bot.render.digest.touches import shorten_name
 from bot.render.touches.sentences import COUNTED_LEVELS, format_free_way, name_change_level
 from bot.render.touches.upgrade import render_upgrade
+from impact.contract.models import ChangeKind
+from impact.source.revisions import is_tag
+from impact.touches.models import TouchLevel
+from impact.touches.upgrade import FileWork, StoppingPoint, UpgradeItem, UpgradePlan
 
 _HASH_LENGTH = 10
 _STOPS_TITLE = ": the last commits before something breaks"

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from bot.domain.errors import UsageError
 from bot.domain.profile.entries import ProfileEntry
-from bot.domain.profile.models import Profile
 from bot.ports import ProfileStore
+from impact.profile.models import Profile
 
 _READ_ONLY = "Agents may not change profiles."
 

@@ -6,7 +6,10 @@ import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
-from bot.domain.contract.deprecations import (
+from bot.domain.errors import PrdigestError, StoreUnavailable
+from bot.domain.pull_requests.models import Repository
+from bot.ports import DeprecationStore
+from impact.contract.deprecations import (
     DeprecationLedger,
     DeprecationNews,
     DeprecationState,
@@ -14,14 +17,11 @@ from bot.domain.contract.deprecations import (
     list_news,
     update_ledger,
 )
-from bot.domain.contract.models import ChangeKind, MergeContract
-from bot.domain.contract.releases import Release
-from bot.domain.errors import PrdigestError, StoreUnavailable
-from bot.domain.profile.models import Profile
-from bot.domain.pull_requests.models import Repository
-from bot.domain.touches.deprecations import DeprecationStep, UsedDeprecation, find_uses
-from bot.domain.touches.profile_index import ProfileIndex
-from bot.ports import DeprecationStore
+from impact.contract.models import ChangeKind, MergeContract
+from impact.contract.releases import Release
+from impact.profile.models import Profile
+from impact.touches.deprecations import DeprecationStep, UsedDeprecation, find_uses
+from impact.touches.profile_index import ProfileIndex
 
 log = logging.getLogger(__name__)
 

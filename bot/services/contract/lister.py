@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from bot.domain.contract.listing import ContractList
-from bot.domain.contract.models import MergeContract
 from bot.domain.conversations.requests.touch_requests import ContractRequest
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.date_range import Span
@@ -14,6 +13,7 @@ from bot.ports import PullRequests
 from bot.services.contract.reader import ContractReader
 from bot.services.history.merge_lists import MergeList, MergeLister
 from bot.services.operations.worker_threads import DeadlineExecutor
+from impact.contract.models import MergeContract
 
 T = TypeVar("T")
 U = TypeVar("U")

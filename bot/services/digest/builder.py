@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from bot.domain.digest.models import Digest, Entry, Overview
 from bot.domain.digest.selection import select_entries
 from bot.domain.digest.view import FULL_VIEW, DigestView, ViewLevel
-from bot.domain.history.outcomes import MergeOutcome
-from bot.domain.history.reverts import Revert, expand_pairs
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.pull_requests.models import PullRequest, Repository, remove_duplicates
 from bot.domain.pull_requests.path_classes import PathClasses, PathClassesLookup, get_default_classes
 from bot.domain.review.models import NO_REVIEWS, ReviewCoverage
@@ -28,6 +27,7 @@ from bot.services.history.day_context import DayContext
 from bot.services.operations.model_slots import limit_model_calls
 from bot.services.operations.worker_threads import DeadlineExecutor, iterate_results
 from bot.services.summaries.reader import read_isolated
+from impact.history.reverts import Revert, expand_pairs
 
 # pull requests that are loaded before the model has time for them. Two digests of a worker then make fewer than
 # the 100 calls at a time that GitHub allows (docs.github.com, "Rate limits for the REST API")

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import TypeAdapter
 
-from bot.domain.history.outcomes import MergeOutcome
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.operations.ledger import Expense, to_microdollars
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span, parse_exact_span

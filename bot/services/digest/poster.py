@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.domain.errors import SlackCallRefused, UsageError
-from bot.domain.history.outcomes import MergeOutcome
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.touches.decisions import TouchDecision
 from bot.ports import Messenger

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from bot.domain.history.outcomes import MergeOutcome
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.touches.decisions import TouchDecision
 from bot.domain.track_record.posted_ratings import PostedRatings
 from bot.ports import Attachment

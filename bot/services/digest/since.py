@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from bot.domain.digest.models import Entry
 from bot.domain.digest.since_page import SincePage
 from bot.domain.digest.stories import build_stories
-from bot.domain.history.revert_index import RevertIndex
-from bot.domain.profile.models import Profile
+from bot.domain.history.pull_outcomes import RevertIndex
 from bot.domain.pull_requests.models import PullRequest, Repository, remove_duplicates
 from bot.domain.pull_requests.path_classes import PathClassesLookup
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.summaries.models import SummarisedPullRequest
 from bot.domain.time.date_range import Span
-from bot.domain.touches.judgement import judge_merges
-from bot.domain.touches.models import TouchReport
 from bot.services.contract.reader import ContractReader
 from bot.services.history.day_context import DayContext
 from bot.services.history.merge_lists import MergeList
 from bot.services.history.merge_timeline import LOOK_AHEAD, LOOK_BACK, MergeTimeline
 from bot.services.summaries.entry_cache import ReviewLookup
+from impact.profile.models import Profile
+from impact.touches.judgement import judge_merges
+from impact.touches.models import TouchReport
 
 
 @dataclass(frozen=True, slots=True)

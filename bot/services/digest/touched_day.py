@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from bot.domain.contract.models import MergeContract
 from bot.domain.errors import PrdigestError
 from bot.domain.profile.entries import ProfileEntry
-from bot.domain.profile.models import Profile
-from bot.domain.profile.moves import ProfileMove
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.day import LocalDay
-from bot.domain.touches.deprecations import DeprecationStep
 from bot.domain.touches.listing import JudgedMerges
-from bot.domain.touches.models import MergeTouches, TouchReport
 from bot.render.digest.touch_sentences import format_unknown_hits
+from impact.contract.models import MergeContract
+from impact.profile.models import Profile
+from impact.profile.moves import ProfileMove
+from impact.touches.deprecations import DeprecationStep
+from impact.touches.models import MergeTouches, TouchReport
 
 log = logging.getLogger(__name__)
 

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from bot.domain.history.file_history import FileHistory
-from bot.domain.history.outcomes import MergeOutcome, find_outcomes
+from bot.domain.history.pull_outcomes import MergeOutcome, RevertIndex
 from bot.domain.history.relands import Reland, find_relands
-from bot.domain.history.revert_claims import RevertClaim
-from bot.domain.history.revert_index import RevertIndex
-from bot.domain.history.reverts import Revert
 from bot.domain.pull_requests.models import PullRequest, remove_duplicates
 from bot.domain.pull_requests.path_classes import PathClasses
 from bot.domain.risk.assessment import Risk, assess_pull_request
 from bot.services.summaries.reader import log_defect
+from impact.history.outcomes import find_outcomes
+from impact.history.revert_claims import RevertClaim
+from impact.history.reverts import Revert
 
 
 @dataclass(frozen=True, slots=True)

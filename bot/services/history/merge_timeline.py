@@ -12,9 +12,8 @@ from typing import Generic, TypeVar
 from bot.domain.errors import DayUnavailable, GitHubAccessDenied, GitHubUnavailable, RateLimited, StoreUnavailable
 from bot.domain.history.claim_memory import ClaimMemory
 from bot.domain.history.file_history import REVERT_WINDOW, FileHistory
-from bot.domain.history.outcomes import find_outcomes
+from bot.domain.history.pull_outcomes import RevertIndex
 from bot.domain.history.relands import find_relands
-from bot.domain.history.revert_index import RevertIndex
 from bot.domain.pull_requests.models import PullRequest, Repository, remove_duplicates
 from bot.domain.pull_requests.path_classes import PathClasses, PathClassesLookup, get_default_classes
 from bot.domain.risk.assessment import Risk, assess_pull_request
@@ -22,6 +21,7 @@ from bot.domain.time.day import LocalDay
 from bot.ports import HistoryStore
 from bot.services.history.day_context import DayContext
 from bot.services.history.merge_lists import DayLister, list_day
+from impact.history.outcomes import find_outcomes
 
 log = logging.getLogger(__name__)
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from bot.domain.history.outcomes import MergeOutcome, find_outcomes
-from bot.domain.history.revert_index import RevertIndex
+from bot.domain.history.pull_outcomes import MergeOutcome, RevertIndex
 from bot.domain.keyspace.keys import LAST_OUTCOME_CHECK
 from bot.domain.pull_requests.models import Repository, remove_duplicates
 from bot.domain.subscriptions.due_items import OutcomeCheck
@@ -23,6 +22,7 @@ from bot.services.history.merge_timeline import LOOK_AHEAD, MergeTimeline
 from bot.services.history.outcome_checks import build_check_key
 from bot.services.jobs.job_types import AMEND_DIGEST
 from bot.services.jobs.payloads import AmendmentPayload
+from impact.history.outcomes import find_outcomes
 
 # outcomes count for that long after a merge: 95 of 100 reverts come within it
 WATCH_PERIOD = timedelta(days=30)

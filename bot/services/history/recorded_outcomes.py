@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from bot.domain.history.outcomes import MergeOutcome, find_outcomes
-from bot.domain.history.revert_index import RevertIndex
+from bot.domain.history.pull_outcomes import MergeOutcome, RevertIndex
 from bot.domain.pull_requests.models import PullRequest, Repository, remove_duplicates
 from bot.domain.pull_requests.reference import Reference
 from bot.services.history.merge_timeline import LOOK_AHEAD, MergeTimeline
+from impact.history.outcomes import find_outcomes
 
 
 def find_recorded_outcomes(

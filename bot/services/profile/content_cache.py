@@ -11,10 +11,10 @@ from bot.domain.errors import UsageError
 from bot.domain.keyspace.family import ExpiringFamily
 from bot.domain.pull_requests.models import Repository
 from bot.domain.source.listing import TreeFile
-from bot.domain.source.models import SourceFile
 from bot.ports import Cache, SourceFiles
 from bot.ports.codecs.versioned_json import VersionedJson
 from bot.services.operations.worker_threads import DeadlineExecutor
+from impact.source.models import SourceFile
 
 T = TypeVar("T")
 # files that GitHub gives in one call

@@ -8,9 +8,9 @@ from dataclasses import replace
 from bot.domain.digest.view import DigestView
 from bot.domain.errors import UsageError
 from bot.domain.profile.entries import ProfileEntry
-from bot.domain.profile.models import Profile
 from bot.domain.pull_requests.models import Repository
 from bot.domain.text.strings import quote_input
+from impact.profile.models import Profile
 
 _MAX_NAMES = 8
 

@@ -8,25 +8,25 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from bot.domain.contract.models import MergeContract, UnreadFile
 from bot.domain.errors import PrdigestError, SourceUnavailable, StoreUnavailable, UsageError
 from bot.domain.keyspace.keys import FILE_USES
-from bot.domain.profile.combining import combine_links
 from bot.domain.profile.entries import ProfileEntry
-from bot.domain.profile.file_uses import SCAN_VERSION, FileUses, scan_file
-from bot.domain.profile.manual import apply_manual, parse_manual
-from bot.domain.profile.models import Profile
-from bot.domain.profile.moves import ProfileMove
-from bot.domain.profile.scan import build_profile
 from bot.domain.profile.selection import MANUAL_FILE, select_scanned
 from bot.domain.pull_requests.models import Repository
-from bot.domain.source.models import SourceFile
-from bot.domain.touches.moves import compare_profiles
 from bot.ports import Cache, ProfileStore, SourceFiles, SourceMirror, SourceTrees
 from bot.ports.codecs.versioned_json import VersionedJson
 from bot.services.profile.content_cache import ContentCache
 from bot.services.profile.upstream_outlines import UpstreamOutlines
 from bot.services.source.mirror_updates import update_mirror
+from impact.contract.models import MergeContract, UnreadFile
+from impact.profile.combining import combine_links
+from impact.profile.file_uses import SCAN_VERSION, FileUses, scan_file
+from impact.profile.manual import apply_manual, parse_manual
+from impact.profile.models import Profile
+from impact.profile.moves import ProfileMove
+from impact.profile.scan import build_profile
+from impact.source.models import SourceFile
+from impact.touches.moves import compare_profiles
 
 log = logging.getLogger(__name__)
 

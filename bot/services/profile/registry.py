@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 
 from bot.domain.errors import UsageError
 from bot.domain.profile.entries import ProfileEntry
-from bot.domain.profile.models import Profile
 from bot.domain.subscriptions.due_items import ProfileRefresh
 from bot.domain.text.strings import quote_input
 from bot.ports import DueQueue, ProfileStore
 from bot.services.profile.refresher import ProfileRefresher
 from bot.services.touches.decisions import TouchDecisions
+from impact.profile.models import Profile
 
 # a scan takes some ten calls on a usual day
 SCAN_INTERVAL = timedelta(days=1)

@@ -7,18 +7,18 @@ from dataclasses import replace
 from datetime import datetime
 
 from bot.domain.keyspace.keys import MODULE_OUTLINE
-from bot.domain.profile.linking import link_profile
-from bot.domain.profile.models import Profile
-from bot.domain.profile.upstream.index import UpstreamIndex
 from bot.domain.pull_requests.models import Repository
-from bot.domain.python.models import ModuleOutline
-from bot.domain.python.module_names import name_module
-from bot.domain.python.outline import build_outline
 from bot.domain.source.listing import RepositoryTree, TreeFile
-from bot.domain.source.models import SourceFile
 from bot.ports import Cache, SourceFiles, SourceTrees
 from bot.ports.codecs.versioned_json import VersionedJson
 from bot.services.profile.content_cache import ContentCache
+from impact.profile.linking import link_profile
+from impact.profile.models import Profile
+from impact.profile.upstream.index import UpstreamIndex
+from impact.python.models import ModuleOutline
+from impact.python.module_names import name_module
+from impact.python.outline import build_outline
+from impact.source.models import SourceFile
 
 # part of the keys of kept outlines: raise it when the reading of modules changes
 OUTLINE_VERSION = "1"

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.domain.profile.models import Profile
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.ports import PullRequestBackground
 from bot.services.digest.touched_day import TouchReader, skip_touches
+from impact.profile.models import Profile
 
 # the recorded merges of a repository between two instants; empty where there is no record
 HistoryReader = Callable[[Repository, datetime, datetime], tuple[PullRequest, ...]]

@@ -9,10 +9,10 @@ from bot.domain.pull_requests.models import PullRequest
 from bot.domain.review.models import BugFinding, BugReview, Certainty, FindingAdvice, FindingStatus
 from bot.domain.review.quotes import locate_finding
 from bot.domain.source.excerpts import SourceExcerpt, mark_lines, split_excerpt
-from bot.domain.source.models import SourceFile
 from bot.domain.summaries.models import Quote
 from bot.services.review.schemas import QuoteSide, ReviewAnswer, SuspicionAnswer, SuspicionStatus
 from bot.services.source.pull_source import find_change
+from impact.source.models import SourceFile
 
 _ADVICE = tuple(FindingAdvice)
 _CERTAINTY = tuple(Certainty)

@@ -11,7 +11,6 @@ from bot.domain.conversations.tool_names import ToolName
 from bot.domain.errors import SourceUnavailable, UsageError
 from bot.domain.pull_requests.diff import DiffSide, split_hunks
 from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.source.models import SourceFile
 from bot.ports import SourceFiles
 from bot.render.conversations.notices import explain_error
 from bot.services.operations.model_tools import ModelTools, ToolArguments
@@ -19,6 +18,7 @@ from bot.services.review.schemas import FindUsesArguments, ListChangesArguments,
 from bot.services.source.code_sources import CodeSources
 from bot.services.source.pull_source import PullSource
 from bot.services.source.source_text import FilePart
+from impact.source.models import SourceFile
 
 log = logging.getLogger(__name__)
 

@@ -13,7 +13,6 @@ from typing import TypeVar
 from bot.domain.conversations.commands import DEFAULT_RISKS, RisksRequest
 from bot.domain.digest.models import Entry
 from bot.domain.digest.risk_list import AssessedPullRequest, RiskList
-from bot.domain.history.reverts import WATCH_WINDOW
 from bot.domain.pull_requests.models import PullRequest, Repository, remove_duplicates
 from bot.domain.pull_requests.path_classes import PathClassesLookup, get_default_classes
 from bot.domain.pull_requests.reference import Reference
@@ -28,6 +27,7 @@ from bot.services.history.merge_timeline import LOOK_AHEAD, LOOK_BACK
 from bot.services.operations.worker_threads import DeadlineExecutor
 from bot.services.summaries.entry_cache import EntryCache, ReviewLookup
 from bot.services.summaries.reader import PullRequestReader
+from impact.history.reverts import WATCH_WINDOW
 
 # returns the recorded merges of a repository between two instants
 MergeReader = Callable[[Repository, datetime, datetime], Iterable[PullRequest]]

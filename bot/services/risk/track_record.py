@@ -9,8 +9,7 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from bot.domain.errors import StoreUnavailable
-from bot.domain.history.outcomes import find_outcomes
-from bot.domain.history.revert_index import RevertIndex
+from bot.domain.history.pull_outcomes import RevertIndex
 from bot.domain.keyspace.keys import REDUCED_LIST
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.date_range import Span
@@ -19,6 +18,7 @@ from bot.domain.track_record.posted_ratings import RatedDigest
 from bot.domain.track_record.score import TrackRecordScore, compute_score
 from bot.ports import Cache, HistoryStore, PostedDigestIndex
 from bot.services.digest.records import DigestRecords
+from impact.history.outcomes import find_outcomes
 
 log = logging.getLogger(__name__)
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from bot.domain.errors import SourceUnavailable
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import Repository
-from bot.domain.source.models import SourceFile
 from bot.ports import SourceFiles
+from impact.source.models import SourceFile
 
 log = logging.getLogger(__name__)
 

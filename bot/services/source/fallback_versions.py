@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from bot.domain.errors import SourceUnavailable
 from bot.domain.pull_requests.models import Repository
-from bot.domain.source.models import SourceVersions
 from bot.ports import SourceVersionReader
+from impact.source.models import SourceVersions
 
 log = logging.getLogger(__name__)
 

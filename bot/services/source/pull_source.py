@@ -11,7 +11,6 @@ from bot.domain.errors import SourceUnavailable, UsageError
 from bot.domain.pull_requests.diff import DiffLine
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.source.excerpts import SourceExcerpt, list_uses, mark_lines, split_excerpt
-from bot.domain.source.models import SourceFile, SourceProblem
 from bot.domain.source.search import SourceUse, SourceUses
 from bot.domain.text.strings import format_count, quote_input
 from bot.services.source.code_sources import CodeSources
@@ -30,6 +29,7 @@ from bot.services.source.source_text import (
     shorten_use,
 )
 from bot.services.source.text_limits import MAX_RESULT_LENGTH, limit_lines
+from impact.source.models import SourceFile, SourceProblem
 
 log = logging.getLogger(__name__)
 

@@ -9,10 +9,10 @@ from itertools import accumulate
 from bot.domain.pull_requests.diff import DiffLine
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.source.excerpts import MAX_EXCERPT_LINES, NamePlaces, SourceExcerpt, find_name
-from bot.domain.source.models import SourceFile
 from bot.domain.source.search import SourceChange, SourceUse
 from bot.domain.text.strings import collapse_lines, format_count, quote_input, truncate_text
 from bot.services.source.text_limits import MAX_RESULT_LENGTH, join_items
+from impact.source.models import SourceFile
 
 # of a file, which may have long lines: some 5,000 tokens
 MAX_FILE_LENGTH = 20_000

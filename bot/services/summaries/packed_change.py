@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.pull_requests.path_classes import PathClasses
-from bot.domain.source.models import SourceFile
 from bot.domain.summaries.diff_packing import PackedDiff, list_source_paths, pack_diff
+from impact.source.models import SourceFile
 
 # as budgets of diffs count them
 _CHARACTERS_PER_TOKEN = 4

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from bot.domain.errors import PrdigestError
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.source.models import SourceFile
 from bot.ports import SourceFiles
+from impact.source.models import SourceFile
 
 log = logging.getLogger(__name__)
 

@@ -15,8 +15,8 @@ from bot.domain.touches.decisions import (
     build_hit_key,
     score_decisions,
 )
-from bot.domain.touches.models import MergeTouches, TouchLevel
 from bot.ports import TouchStore
+from impact.touches.models import MergeTouches, TouchLevel
 
 
 class TouchDecisions:

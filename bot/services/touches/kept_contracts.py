@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from bot.domain.contract.models import MergeContract
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.ports import HistoryStore
 from bot.services.profile.refresher import LOOK_BACK
+from impact.contract.models import MergeContract
 
 
 class KeptContracts:

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.domain.errors import UsageError
-from bot.domain.profile.models import Profile, Use, UseKind
 from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.source.revisions import find_hashes, is_tag
 from bot.domain.text.strings import quote_input
 from bot.ports import PullRequestBackground
+from impact.profile.models import Profile, Use, UseKind
+from impact.source.revisions import find_hashes, is_tag
 
 _VERSION = re.compile(r"==\s{0,3}v?(?P<version>\d{1,4}(?:\.\d{1,4}){1,3})(?![\w.])", re.A)
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from bot.domain.contract.models import MergeContract
 from bot.domain.errors import TimeLimitExceeded
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.text.strings import format_count
-from bot.domain.touches.judgement import judge_merges
 from bot.domain.touches.listing import JudgedMerges
 from bot.platform import deadlines
 from bot.services.contract.reader import ContractReader
 from bot.services.operations.progress import note_progress
 from bot.services.operations.worker_threads import DeadlineExecutor
 from bot.services.profile.known_profiles import KnownProfiles
+from impact.contract.models import MergeContract
+from impact.touches.judgement import judge_merges
 
 # merges between two looks at how far it is
 _STEP = 50

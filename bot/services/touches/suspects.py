@@ -8,16 +8,16 @@ from datetime import datetime
 
 from bot.domain.conversations.requests.broke_request import MAX_BROKE_DAYS, BrokeRequest
 from bot.domain.errors import UsageError
-from bot.domain.profile.models import Profile
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.text.strings import quote_input
 from bot.domain.time.date_range import Span, parse_span
 from bot.domain.time.day import LocalDay
-from bot.domain.touches.breakage.kinship import Kinship
-from bot.domain.touches.breakage.suspects import SuspectRange, SuspectReport, build_report
-from bot.domain.touches.breakage.traceback_names import parse_trace
 from bot.ports import ProfileStore, PullRequestBackground
 from bot.services.contract.lister import ContractLister
+from impact.profile.models import Profile
+from impact.touches.breakage.kinship import Kinship
+from impact.touches.breakage.suspects import SuspectRange, SuspectReport, build_report
+from impact.touches.breakage.traceback_names import parse_trace
 
 MAX_SUSPECTS = 5
 

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from bot.domain.contract.deprecations import Deprecation, DeprecationState
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.requests.plan_requests import MAX_UPGRADE_DAYS, UpgradeRequest
 from bot.domain.errors import UsageError
-from bot.domain.history.revert_index import RevertIndex
-from bot.domain.history.reverts import select_standing
+from bot.domain.history.pull_outcomes import RevertIndex
 from bot.domain.profile.entries import ProfileEntry
-from bot.domain.profile.models import Profile
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay, get_today
-from bot.domain.touches.profile_index import ProfileIndex
-from bot.domain.touches.upgrade import UpgradePlan, UpgradeRange, build_upgrade_plan
 from bot.services.contract.deprecations import DeprecationLedgers
 from bot.services.history.merge_lists import MergeList
 from bot.services.profile.known_profiles import KnownProfiles
 from bot.services.touches.pins import Pin, PinFinder
 from bot.services.touches.reports import TouchReports
+from impact.contract.deprecations import Deprecation, DeprecationState
+from impact.history.reverts import select_standing
+from impact.profile.models import Profile
+from impact.touches.profile_index import ProfileIndex
+from impact.touches.upgrade import UpgradePlan, UpgradeRange, build_upgrade_plan
 
 
 class UpgradePlanner:

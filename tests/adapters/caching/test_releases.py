@@ -9,11 +9,11 @@ import pytest
 from redis import Redis
 
 from bot.adapters.caching import ReleaseCache
-from bot.domain.contract.releases import Release
 from bot.domain.errors import GitHubUnavailable
 from bot.domain.keyspace.keys import RELEASES
 from bot.domain.pull_requests.models import Repository
 from bot.platform.store.connection import RedisCache
+from impact.contract.releases import Release
 from tests.helpers.builders import NOON, REPOSITORY
 
 COMMIT = "c0ffee" + "0" * 34

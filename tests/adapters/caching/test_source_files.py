@@ -12,8 +12,8 @@ from bot.adapters.caching import SourceFileCache
 from bot.domain.errors import GitHubUnavailable, SourceUnavailable
 from bot.domain.keyspace.keys import SOURCE_FILES
 from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.source.models import SourceFile, SourceProblem
 from bot.platform.store.connection import RedisCache
+from impact.source.models import SourceFile, SourceProblem
 from tests.helpers.builders import REPOSITORY
 from tests.services.doubles import FileTree
 

@@ -11,7 +11,7 @@ import pytest
 
 from bot.adapters.git import GitMirror, GitMirrorFiles, GitMirrorSearch, MirrorLimits, MirrorReader
 from bot.domain.pull_requests.models import Repository
-from tests.helpers.clones import Builder, building, git
+from impact.testing.clones import Builder, building, git
 from tests.helpers.git_server import TOKEN, GitServer
 
 ANY = MirrorLimits()

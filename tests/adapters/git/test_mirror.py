@@ -17,9 +17,9 @@ from bot.adapters.git import MirrorLimits, is_own_address
 from bot.domain.errors import ConfigurationError, MirrorUnavailable, SourceUnavailable
 from bot.platform import deadlines
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
+from impact.testing.clones import git, lines, needs_git
 from tests.adapters.git.conftest import ENGINE, MirrorSetup
 from tests.helpers.checks import closed_port
-from tests.helpers.clones import git, lines, needs_git
 from tests.helpers.git_server import TOKEN, GitServer
 
 pytestmark = [needs_git, pytest.mark.slow]

@@ -11,9 +11,9 @@ import pytest
 from bot.adapters.git import GitMirror, GitMirrorFiles, GitMirrorSearch, MirrorReader
 from bot.domain.errors import SourceUnavailable, UsageError
 from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.source.models import MAX_SOURCE_BYTES, SourceFile, SourceProblem
+from impact.source.models import MAX_SOURCE_BYTES, SourceFile, SourceProblem
+from impact.testing.clones import ODD, building, git, lines, needs_git
 from tests.adapters.git.conftest import ENGINE
-from tests.helpers.clones import ODD, building, git, lines, needs_git
 from tests.helpers.git_server import TOKEN, GitServer
 
 pytestmark = [needs_git, pytest.mark.slow]

@@ -8,9 +8,9 @@ import pytest
 from github import Auth
 
 from bot.adapters.github import GitHubClient, GitHubReleases
-from bot.domain.contract.releases import Release
 from bot.domain.errors import RepositoryNotFound
 from bot.domain.pull_requests.models import Repository
+from impact.contract.releases import Release
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.store import ReleaseRecord, TagRecord, pull, sha
 from tests.helpers.builders import NOON

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 from bot.adapters.github import GitHubClient, GitHubSourceFiles
 from bot.adapters.github.source_files import MAX_PATHS
-from bot.adapters.records.source_files import build_source_file
 from bot.domain.errors import (
     ConfigurationError,
     GitHubAccessDenied,
@@ -28,7 +27,9 @@ from bot.domain.errors import (
 )
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import Repository
-from bot.domain.source.models import LFS_POINTER_START, MAX_SOURCE_BYTES, SourceFile, SourceProblem
+from impact.source.models import LFS_POINTER_START, MAX_SOURCE_BYTES, SourceFile, SourceProblem
+from impact.source.reading import build_source_file
+from impact.testing.clones import ODD, git, git_bytes, needs_git
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.server import FailureKind
 from tests.emulators.github.server import pull as record
@@ -45,7 +46,6 @@ from tests.emulators.github.trees import (
 )
 from tests.helpers.builders import REPOSITORY
 from tests.helpers.checks import is_one_sentence
-from tests.helpers.clones import ODD, git, git_bytes, needs_git
 
 COMMIT, PARENT = sha("commit"), sha("parent")
 POINTER = f"{LFS_POINTER_START}v1\noid sha256:{'0' * 64}\nsize 12345\n".encode()

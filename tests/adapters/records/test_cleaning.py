@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.adapters.git.diff_tree import parse_commits
 from bot.adapters.github.queries import parse_pull_request
 from bot.adapters.records.cleaning import (
     clean_line,
@@ -24,6 +23,7 @@ from bot.domain.errors import GitHubUnavailable
 from bot.domain.pull_requests.diff import MAX_PATCH_CHARACTERS, MAX_PATCH_LINES, split_hunks
 from bot.domain.pull_requests.models import Account
 from bot.domain.summaries.diff_packing import Coverage, pack_diff
+from impact.git.diff_tree import parse_commits
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.server import changed_file
 from tests.emulators.github.server import pull as record

@@ -5,7 +5,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from bot.cli import cli
-from bot.ports.codecs.profile_json import parse_profile
+from impact.profile.profile_json import parse_profile
 
 
 def test_a_folder_is_scanned_and_written(tmp_path: Path) -> None:

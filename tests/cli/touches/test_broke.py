@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from bot.cli import cli
 from bot.domain.errors import UsageError
-from tests.helpers.clones import building, git, needs_git
+from impact.testing.clones import building, git, needs_git
 
 pytestmark = [pytest.mark.slow, needs_git]
 

@@ -8,10 +8,10 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis import RedisDeprecationStore, RedisProfileStore
-from bot.domain.contract.deprecations import DeprecationLedger, update_ledger
-from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, Deadline, MergeContract
 from bot.domain.profile.entries import ProfileEntry
-from bot.domain.profile.models import Profile, Use, UseKind
+from impact.contract.deprecations import DeprecationLedger, update_ledger
+from impact.contract.models import ChangeKind, ContractChange, ContractClass, Deadline, MergeContract
+from impact.profile.models import Profile, Use, UseKind
 from tests.cli.conftest import Call
 from tests.helpers.builders import NOON, REPOSITORY
 from tests.helpers.world import SMALL_DAY, World, add_small_day, world

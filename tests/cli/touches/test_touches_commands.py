@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from impact.testing.clones import BEGIN, building, needs_git
 from tests.cli.conftest import Call
 from tests.helpers.checks import is_one_sentence
-from tests.helpers.clones import BEGIN, building, needs_git
 
 pytestmark = [pytest.mark.slow, needs_git]
 

@@ -18,11 +18,11 @@ from bot.connections.sources import LiveSources
 from bot.domain.errors import GitHubUnavailable, MirrorUnavailable
 from bot.domain.pull_requests.models import Repository
 from bot.settings import load_settings
+from impact.testing.clones import building, git, needs_git
 from tests.adapters.worlds import MORNING, ScriptedGitHub
 from tests.container.connections.test_sources import Known
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, pull
 from tests.helpers.checks import closed_port
-from tests.helpers.clones import building, git, needs_git
 from tests.helpers.git_server import TOKEN, GitServer
 from tests.services.doubles import KnownPulls, Sleeps
 from tests.services.source.test_mirror import KnownFiles

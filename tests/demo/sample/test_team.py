@@ -7,12 +7,12 @@ import pytest
 from bot.demo.sample.sources import SampleSources
 from bot.demo.sample.team import PACKAGES, list_team_files, load_contracts, load_profile
 from bot.demo.stage import build_sample_stage
-from bot.domain.profile.file_uses import scan_file
-from bot.domain.profile.models import Profile, UseKind
-from bot.domain.profile.scan import build_profile
-from bot.domain.touches.judgement import judge_merge
-from bot.domain.touches.models import TouchLevel
-from bot.domain.touches.profile_index import ProfileIndex
+from impact.profile.file_uses import scan_file
+from impact.profile.models import Profile, UseKind
+from impact.profile.scan import build_profile
+from impact.touches.judgement import judge_merge
+from impact.touches.models import TouchLevel
+from impact.touches.profile_index import ProfileIndex
 
 AGAIN = "make them again: python -m docs.sample CLONE"
 

@@ -12,8 +12,8 @@ from bot.adapters.git import GitMirrorProbe
 from bot.doctor.checks.mirror import check_mirror
 from bot.domain.pull_requests.models import Repository
 from bot.ports.probes import MirrorStatus
+from impact.testing.clones import needs_git
 from tests.doctor.findings import NOW, format_findings, now
-from tests.helpers.clones import needs_git
 
 ENGINE = Repository("octo", "engine")
 GOOD = MirrorStatus(exists=True, problem="", size=212_000_000, updated_at=NOW - timedelta(hours=3), failure="")

@@ -15,13 +15,13 @@ from bot.domain.digest.models import CountCheck, Digest, Entry, Overview
 from bot.domain.digest.multi_day import MultiDayDigest
 from bot.domain.digest.selection import select_entries
 from bot.domain.digest.view import FULL_VIEW, DigestView, ViewLevel
-from bot.domain.history.reverts import Revert
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.review.models import BugReview
 from bot.domain.risk.assessment import RISK_THRESHOLD, Risk
 from bot.domain.summaries.fallback import Fallback, FallbackReason
 from bot.domain.summaries.models import ChangeType
 from bot.domain.time.date_range import Span
+from impact.history.reverts import Revert
 from tests.helpers.builders import DAY, NOON, digest, entry, failed, finding, make_view, pairs, summary
 
 TRIVIAL = summary(type=ChangeType.TRIVIAL)

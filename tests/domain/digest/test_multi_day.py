@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from bot.domain.digest.models import CountCheck, Digest, Entry, Overview, ReaderAction
 from bot.domain.digest.multi_day import MultiDayDigest
-from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.review.models import NO_REVIEWS, ReviewCoverage
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
+from impact.history.outcomes import OutcomeKind
 from tests.helpers.builders import DAY, NOON, digest, entry, pairs, summary
 
 CALM = Overview("A calm day.")

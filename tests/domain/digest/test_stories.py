@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.digest.stories import StoryKind, build_stories
-from bot.domain.history.revert_index import RevertIndex
+from bot.domain.history.pull_outcomes import RevertIndex
 from bot.domain.pull_requests.models import PullRequest
 from tests.helpers.builders import NOON, pull
 

@@ -6,9 +6,9 @@ from collections import Counter
 from dataclasses import replace
 
 from bot.domain.history.claim_memory import ClaimMemory
-from bot.domain.history.revert_claims import parse_claim
-from bot.domain.history.reverts import Revert
 from bot.domain.pull_requests.models import PullRequest, Repository
+from impact.history.revert_claims import parse_claim
+from impact.history.reverts import Revert
 from tests.helpers.builders import NOON, pull
 from tests.helpers.calls import counting
 from tests.helpers.tables import check_rows

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.history.file_history import DEFAULT_CHANGE_SIZE, FileHistory, is_fix
-from bot.domain.history.outcomes import MergeOutcome, OutcomeKind, find_outcomes
-from bot.domain.history.revert_index import RevertIndex
+from bot.domain.history.pull_outcomes import MergeOutcome, RevertIndex
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES
 from bot.domain.risk.assessment import assess_pull_request
+from impact.history.outcomes import OutcomeKind, find_outcomes
 from tests.helpers.builders import NOON, changed_file, pull
 
 DAY = timedelta(days=1)

@@ -8,10 +8,10 @@ from functools import cache
 
 import pytest
 
+from bot.domain.history.pull_outcomes import RevertIndex
 from bot.domain.history.relands import find_relands
-from bot.domain.history.revert_claims import is_revert
-from bot.domain.history.revert_index import RevertIndex
 from evals.reverts import Pack, load_pack
+from impact.history.revert_claims import is_revert
 from tests.helpers.builders import SHARED, needs_shared
 
 pytestmark = needs_shared

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pathspec import GitIgnoreSpec
 
-from bot.domain.pull_requests.path_globs import PathGlobs
+from impact.path_globs import PathGlobs
 
 # short texts: pathspec tries every way to share a path among the stars
 names = st.text("ab*?", min_size=1, max_size=4) | st.sampled_from(

@@ -10,8 +10,8 @@ from bot.domain.pull_requests.diff import DiffSide, list_quote_positions
 from bot.domain.pull_requests.models import ChangedFile
 from bot.domain.review.quotes import locate_finding
 from bot.domain.source.excerpts import mark_lines, split_excerpt
-from bot.domain.source.models import SourceFile
 from bot.domain.summaries.models import Quote
+from impact.source.models import SourceFile
 from tests.helpers.builders import pull
 
 PATCH = """@@ -2,4 +2,4 @@

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bot.domain.pull_requests.diff import DiffLine
 from bot.domain.source.annotated_file import annotate_file, restore_old_text
-from bot.domain.source.models import SourceFile
+from impact.source.models import SourceFile
 
 LINES = st.lists(
     st.sampled_from(["", "a", "b", "return", "    x = 1", "+", "-y", " z", "@@ -1 +1 @@"]), max_size=30

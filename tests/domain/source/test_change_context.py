@@ -8,7 +8,7 @@ import pytest
 
 from bot.domain.source.annotated_file import annotate_file
 from bot.domain.source.change_context import AnnotatedChange, ContextLevel
-from bot.domain.source.models import SourceFile
+from impact.source.models import SourceFile
 
 FILE = """\
 import a

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.pull_requests.models import ChangedFile
-from bot.domain.source.models import SourceFile, SourceProblem
 from bot.domain.summaries.diff_packing import Coverage, list_source_paths, pack_diff
 from bot.domain.summaries.diff_sections import estimate_tokens
+from impact.source.models import SourceFile, SourceProblem
 from tests.helpers.builders import changed_file
 
 AMPLE = 100_000

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.domain.history.outcomes import OutcomeKind
 from bot.domain.review.models import ReviewVerdict
 from bot.domain.track_record.posted_ratings import RatedPullRequest
 from bot.domain.track_record.review_score import NO_REVIEW_SCORE, ReviewScore, ReviewScoreVerdict
 from bot.domain.track_record.score import compute_score
 from bot.domain.track_record.tally import Tally
+from impact.history.outcomes import OutcomeKind
 from tests.domain.track_record.test_score import NOW, end, issue, score
 from tests.helpers.builders import NOON
 from tests.helpers.tables import check_rows

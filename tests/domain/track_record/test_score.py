@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.track_record.posted_ratings import PostedRatings, RatedDigest, RatedPullRequest
 from bot.domain.track_record.score import TrackRecordScore, TrackRecordVerdict, compute_score
 from bot.domain.track_record.statistics import (
@@ -22,6 +22,7 @@ from bot.domain.track_record.statistics import (
     compute_upper_tail,
 )
 from bot.domain.track_record.tally import Tally
+from impact.history.outcomes import OutcomeKind
 from tests.helpers.builders import NOON, pull
 from tests.helpers.tables import check_rows
 

@@ -11,10 +11,11 @@ from datetime import UTC, datetime, time, timedelta
 
 import pytest
 
-from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.time.day import LocalDay, parse_zone
 from bot.domain.track_record.posted_ratings import PostedRatings, RatedDigest, RatedPullRequest
 from bot.domain.track_record.score import TrackRecordVerdict, compute_score
+from impact.history.outcomes import OutcomeKind
 from tests.helpers.builders import SHARED, needs_shared, pull
 
 PACK = SHARED / "risk"

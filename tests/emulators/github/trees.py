@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from tests.helpers.clones import git, git_bytes
+from impact.testing.clones import git, git_bytes
 
 FILE, EXECUTABLE, SYMLINK, SUBMODULE, FOLDER = 0o100644, 0o100755, 0o120000, 0o160000, 0o040000
 # "GitHub truncates Blob.text at exactly 512,000 bytes per blob" (sveltia/sveltia-cms, issue 950)

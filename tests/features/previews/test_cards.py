@@ -11,7 +11,6 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.records.history import RedisHistoryStore
-from bot.domain.history.revert_claims import parse_claim
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import get_default_classes
 from bot.domain.pull_requests.reference import Reference
@@ -19,7 +18,6 @@ from bot.domain.risk.assessment import assess_pull_request
 from bot.features.previews.cards import PullCard
 from bot.features.previews.service import build_cards
 from bot.platform.store.connection import RedisCache
-from bot.services.contract.extractor import EXTRACTION_VERSION, extract_merge
 from bot.services.contract.lister import ContractLister
 from bot.services.contract.reader import ContractReader
 from bot.services.digest.since import KeptWork, SincePageBuilder
@@ -27,6 +25,8 @@ from bot.services.history.merge_timeline import LOOK_AHEAD, MergeTimeline
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
 from bot.services.touches.pins import PinFinder
+from impact.contract.extraction import EXTRACTION_VERSION, extract_merge
+from impact.history.revert_claims import parse_claim
 from tests.helpers.apps import make_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.helpers.calls import counting

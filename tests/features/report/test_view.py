@@ -15,14 +15,6 @@ from hypothesis import given
 from jsonschema import Draft202012Validator
 from markdown_it import MarkdownIt
 
-from bot.domain.contract.models import (
-    ChangeKind,
-    ContractChange,
-    ContractClass,
-    Deadline,
-    MergeContract,
-    UnreadFile,
-)
 from bot.domain.digest.models import Digest
 from bot.features.report.view import (
     FEED_ENTRIES,
@@ -34,6 +26,7 @@ from bot.features.report.view import (
     render_feed,
     render_index,
 )
+from impact.contract.models import ChangeKind, ContractChange, ContractClass, Deadline, MergeContract, UnreadFile
 from tests.helpers.builders import digest, entry, summary
 from tests.helpers.tables import check_rows
 from tests.hostile.tables.markdown import LINES

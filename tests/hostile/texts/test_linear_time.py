@@ -14,13 +14,7 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.git.clone import parse_github_url
-from bot.adapters.git.diff_tree import parse_commits
-from bot.adapters.records.source_files import build_source_file
 from bot.adapters.redis.records.history import trim_pull_request
-from bot.domain.contract.extraction import MergeFacts, extract_contract
-from bot.domain.contract.models import FileVersions
-from bot.domain.contract.surfaces import list_surface_changes
 from bot.domain.conversations.commands import (
     AllowedRepositories,
     DigestRequest,
@@ -35,39 +29,26 @@ from bot.domain.conversations.thread import is_for_others, is_remark
 from bot.domain.conversations.thread_subject import parse_subject
 from bot.domain.digest.models import Entry
 from bot.domain.errors import UsageError
-from bot.domain.history.commits import Commit, detect_repository, sort_commits
 from bot.domain.history.file_history import is_fix
-from bot.domain.history.mentions import find_references
-from bot.domain.history.merge_index import build_title_key
-from bot.domain.history.outcomes import find_outcomes
+from bot.domain.history.pull_outcomes import RevertIndex
 from bot.domain.history.relands import build_change_key, find_relands
-from bot.domain.history.revert_claims import is_reland_title, is_revert
-from bot.domain.history.revert_index import RevertIndex
-from bot.domain.profile.file_uses import scan_file
-from bot.domain.profile.manual import parse_manual
 from bot.domain.pull_requests.diff import find_quote
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.path_classes import list_default_patterns
-from bot.domain.pull_requests.path_globs import PathGlobs
 from bot.domain.pull_requests.reference import parse_reference
-from bot.domain.python.outline import build_outline
 from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.source.annotated_file import annotate_file
 from bot.domain.source.excerpts import find_name, list_uses, mark_lines
-from bot.domain.source.models import SourceFile
 from bot.domain.source.scopes import list_scopes
 from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector, parse_time
 from bot.domain.summaries.citations import Citation, verify_citation
 from bot.domain.summaries.diff_packing import Coverage, pack_diff
 from bot.domain.summaries.models import build_fallback_summary
-from bot.domain.text.description import extract_prose
 from bot.domain.text.issue_numbers import remove_unknown_numbers
 from bot.domain.text.redaction import redact_patch, redact_text
 from bot.domain.text.strings import collapse_lines, remove_comments, remove_invisible
 from bot.domain.time.date_range import parse_span
 from bot.domain.time.day import parse_date, parse_zone
-from bot.domain.touches.breakage.error_lines import iterate_error_lines
-from bot.domain.touches.breakage.traceback_names import condense_trace, parse_trace
 from bot.render.blocks import mrkdwn, rich_text, sanitize
 from bot.render.blocks.code_fence import write_fence
 from bot.render.blocks.terminal import format_summary as in_terminal
@@ -80,6 +61,26 @@ from bot.render.touches.task_view import split_text
 from bot.services.questions.plain_search import search_by_words
 from bot.services.questions.tools.selection import find_places
 from bot.services.summaries.prompts import build_summary_prompt, fence_text
+from impact.contract.extraction import MergeFacts, extract_contract
+from impact.contract.models import FileVersions
+from impact.contract.surfaces import list_surface_changes
+from impact.git.clone import parse_github_url
+from impact.git.diff_tree import parse_commits
+from impact.history.mentions import find_references
+from impact.history.merge_index import build_title_key
+from impact.history.merge_messages import detect_repository, sort_merges
+from impact.history.outcomes import find_outcomes
+from impact.history.revert_claims import is_reland_title, is_revert
+from impact.path_globs import PathGlobs
+from impact.profile.file_uses import scan_file
+from impact.profile.manual import parse_manual
+from impact.python.outline import build_outline
+from impact.source.models import SourceFile
+from impact.source.reading import build_source_file
+from impact.source.trees import TreeCommit
+from impact.text.description import extract_prose
+from impact.touches.breakage.error_lines import iterate_error_lines
+from impact.touches.breakage.traceback_names import condense_trace, parse_trace
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, digest, entry, failed, pull
 from tests.helpers.data.attacks import PIECES, attack
 
@@ -152,8 +153,8 @@ def extract_from_text(text: str) -> object:
     return extract_contract(MergeFacts(1, "a" * 40, NOON), files, lambda _: None)
 
 
-def commit(text: str) -> Commit:
-    return Commit("a" * 40, NOON, "Ada", text, ())
+def commit(text: str) -> TreeCommit:
+    return TreeCommit("a" * 40, NOON, text)
 
 
 def record_of(text: str) -> bytes:
@@ -202,9 +203,9 @@ PARSERS: dict[str, Parser] = {
     "revert-quoted": lambda text: RevertIndex([pull(1, title=text), pull(2, title=f'Revert "{text}"')]).reverts,
     "is_revert": lambda text: is_revert(pull(title=text, body=text, commit_message=text)),
     "assess": lambda text: assess_pull_request(pull(title=text, body=text)),
-    "merges_of": lambda text: sort_commits([commit(text)], REPOSITORY, "main"),
-    "merges_of-body": lambda text: sort_commits([commit(f"Merge #1\n\n{text}")], REPOSITORY, "main"),
-    "spoken_of": lambda text: detect_repository([commit(text)]),
+    "merges_of": lambda text: sort_merges([commit(text)], REPOSITORY),
+    "merges_of-body": lambda text: sort_merges([commit(f"Merge #1\n\n{text}")], REPOSITORY),
+    "spoken_of": lambda text: detect_repository([text]),
     "git_records": lambda text: list(parse_commits([record_of(text)])),
     "brief": lambda text: trim_pull_request(pull(title=text, body=text, commit_message=f"Title\n\n{text}")),
     "scopes-python": lambda text: list_scopes("a.py", text),

@@ -10,12 +10,12 @@ from datetime import timedelta
 import pytest
 
 from bot.domain.digest.stories import build_stories
-from bot.domain.history.repairs import find_repairs
-from bot.domain.history.revert_index import RevertIndex
+from bot.domain.history.pull_outcomes import RevertIndex
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.source.models import MAX_SOURCE_BYTES
 from bot.domain.source.scopes import list_scopes
 from bot.render.conversations.streaming import AnswerMarkdown, Links
+from impact.history.repairs import find_repairs
+from impact.source.models import MAX_SOURCE_BYTES
 from tests.helpers.builders import NOON, pull
 from tests.helpers.checks import measure_seconds
 from tests.helpers.tables import check_rows

@@ -19,7 +19,7 @@ _SKIPPED = (".gz", ".png", ".webp", ".lock")
 # what these hold is made up, and opens nothing
 MADE_UP = frozenset(
     """
-    tests/adapters/git/test_clone.py tests/platform/store/test_connection.py
+    impact/tests/git/test_clone.py tests/platform/store/test_connection.py
     tests/container/test_container.py tests/doctor/checks/test_settings.py tests/doctor/checks/test_store.py
     tests/doctor/test_probe_openers.py tests/domain/text/test_redaction.py tests/helpers/data/attacks.py
     tests/hostile/tables/addresses.py

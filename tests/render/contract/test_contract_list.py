@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from bot.domain.contract.listing import ContractList
-from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, UnreadFile
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.summaries.models import Evidence
 from bot.domain.time.date_range import Span
@@ -16,6 +15,7 @@ from bot.render.blocks import terminal
 from bot.render.blocks.mrkdwn import escape_mrkdwn
 from bot.render.contract.contract_list import render_contract_list
 from bot.render.summaries.evidence_url import build_evidence_url
+from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, UnreadFile
 from tests.helpers.builders import DAY, NOON, pull
 from tests.helpers.data.attacks import attack
 from tests.render.accepted import assert_taken

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from bot.domain.contract.deprecations import Deprecation, DeprecationNews, DeprecationState
-from bot.domain.contract.models import ContractClass
-from bot.domain.contract.releases import build_releases
-from bot.domain.profile.models import Use, UseKind
-from bot.domain.touches.deprecations import UsedDeprecation
 from bot.render.blocks.message_limits import MAX_BLOCKS, MAX_CHARACTERS
 from bot.render.blocks.rich_text import count_characters
 from bot.render.contract.deprecations import format_deprecations, render_deprecations, render_news
+from impact.contract.deprecations import Deprecation, DeprecationNews, DeprecationState
+from impact.contract.models import ContractClass
+from impact.contract.releases import build_releases
+from impact.profile.models import Use, UseKind
+from impact.touches.deprecations import UsedDeprecation
 from tests.helpers.builders import NOON
 from tests.helpers.world import as_read
 

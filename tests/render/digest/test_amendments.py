@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from localslack.rules.messages import check_message, find_links, find_mentions
 
 from bot.domain.digest.models import Digest
-from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.review.models import BugReview
 from bot.domain.risk.assessment import Risk
 from bot.render.blocks.rich_text import count_characters
 from bot.render.digest.amendments import add_outcomes, render_outcome_reply
 from bot.render.digest.post import render_digest
+from impact.history.outcomes import OutcomeKind
 from tests.helpers.builders import NOON, digest, entry, finding, pull
 from tests.render.accepted import assert_accepted, read_post, strings
 from tests.render.hostile_days import digests, full_day, texts

@@ -13,7 +13,7 @@ from hypothesis import given
 
 from bot.domain.digest.models import CountCheck, Digest, Entry, Overview, ReaderAction, Theme
 from bot.domain.digest.view import DigestView, ViewLevel
-from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.history.relands import Attempt
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.review.models import BugReview, ReviewCoverage
@@ -26,6 +26,7 @@ from bot.render.blocks.terminal import format_message
 from bot.render.digest.lead import render_lead
 from bot.render.digest.sentences import ACTIONS_TITLE, OUTCOMES_TITLE, SECOND_LOOK_TITLE, format_headline
 from bot.render.summaries.evidence_url import build_evidence_url
+from impact.history.outcomes import OutcomeKind
 from tests.helpers.builders import FOUND_QUOTE, NOON, changed_file, digest, entry, failed, finding, pull, summary
 from tests.helpers.tables import check_rows
 from tests.render.accepted import (

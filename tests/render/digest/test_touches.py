@@ -8,20 +8,14 @@ from datetime import timedelta
 import pytest
 from hypothesis import given
 
-from bot.domain.contract.deprecations import DeprecationState
-from bot.domain.contract.models import ChangeKind, ContractClass, UnreadFile
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.digest.models import CountCheck, Digest, Overview
 from bot.domain.digest.multi_day import MultiDayDigest
 from bot.domain.digest.view import DigestView, ViewLevel
-from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
-from bot.domain.profile.models import UseKind
-from bot.domain.profile.moves import MovedHit, ProfileMove
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.time.date_range import Span
 from bot.domain.touches.decisions import TouchVerdict
-from bot.domain.touches.deprecations import DeprecationStep
-from bot.domain.touches.models import MergeTouches, TouchLevel
 from bot.render.blocks.button_values import read_hit_task, read_hit_vote
 from bot.render.blocks.message_limits import MAX_LEAD_WORDS, count_words
 from bot.render.digest.amendments import add_outcomes
@@ -30,6 +24,13 @@ from bot.render.digest.multi_day import render_catch_up
 from bot.render.digest.post import render_digest
 from bot.render.digest.report import render_report
 from bot.render.digest.thread import render_thread
+from impact.contract.deprecations import DeprecationState
+from impact.contract.models import ChangeKind, ContractClass, UnreadFile
+from impact.history.outcomes import OutcomeKind
+from impact.profile.models import UseKind
+from impact.profile.moves import MovedHit, ProfileMove
+from impact.touches.deprecations import DeprecationStep
+from impact.touches.models import MergeTouches, TouchLevel
 from tests.helpers.builders import DAY, NOON, REPOSITORY, digest, entry, pull
 from tests.helpers.data.attacks import attack
 from tests.render.accepted import assert_taken, items, nodes, read_post

@@ -15,13 +15,14 @@ from localslack.rules.messages import check_message, find_links, find_mentions
 from bot.domain.conversations.commands import MAX_RISKS_DAYS, MAX_TOP_RISKS
 from bot.domain.digest.models import Entry
 from bot.domain.digest.risk_list import RiskList
-from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.risk.assessment import Risk
 from bot.domain.time.date_range import Span
 from bot.render.blocks.rich_text import count_characters
 from bot.render.risk.risk_list import render_risk_list
+from impact.history.outcomes import OutcomeKind
 from tests.helpers.builders import DAY, NOON, REPOSITORY, entry, pull, summary
 from tests.helpers.tables import check_rows
 from tests.render.accepted import (

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.pull_requests.models import Repository
 from bot.domain.review.models import ReviewVerdict
 from bot.domain.time.date_range import Span
@@ -19,6 +19,7 @@ from bot.domain.track_record.review_score import ReviewScore
 from bot.domain.track_record.score import TrackRecordScore
 from bot.domain.track_record.tally import Tally
 from bot.render.risk.score import format_score, render_score
+from impact.history.outcomes import OutcomeKind
 from tests.helpers.builders import DAY, NOON, REPOSITORY, pull
 from tests.helpers.tables import check_rows
 from tests.render.accepted import assert_taken, invisible, items, read_post, strings

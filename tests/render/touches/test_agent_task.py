@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, Migration
-from bot.domain.profile.models import Profile, Use, UseKind
 from bot.domain.pull_requests.diff import DiffLine
 from bot.domain.touches.agent_task import AgentTask, MigrationHunk, build_agent_task
-from bot.domain.touches.models import MergeTouches, Touch, TouchLevel
 from bot.render.blocks.code_fence import write_fence
 from bot.render.touches.agent_task import DATA_NOTE, render_agent_task
 from bot.render.touches.task_view import render_task_view, split_text
+from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, Migration
+from impact.profile.models import Profile, Use, UseKind
+from impact.touches.models import MergeTouches, Touch, TouchLevel
 from tests.attacks.hostile_plans import Words, make_task, words
 from tests.helpers.builders import NOON, changed_file, pull
 from tests.render.hostile_days import texts

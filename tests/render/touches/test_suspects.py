@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from localslack.rules.messages import find_links
 
-from bot.domain.contract.models import ChangeKind, ContractClass
 from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.touches.breakage.suspects import Suspect, SuspectReport
-from bot.domain.touches.breakage.traceback_names import parse_trace
 from bot.render.touches.suspects import format_suspects, format_suspects_json, render_suspects
-from tests.domain.touches.builders import make_change
+from impact.contract.models import ChangeKind, ContractClass
+from impact.testing.touches import make_change
+from impact.touches.breakage.suspects import Suspect, SuspectReport
+from impact.touches.breakage.traceback_names import parse_trace
 from tests.helpers.builders import NOON, REPOSITORY
 from tests.render.accepted import assert_taken, invisible, read_post
 from tests.render.hostile_days import texts

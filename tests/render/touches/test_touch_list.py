@@ -6,18 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, UnreadFile
-from bot.domain.profile.models import Use, UseKind
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.summaries.models import Evidence
 from bot.domain.time.date_range import Span
 from bot.domain.touches.decisions import LevelScore, TouchVerdict
 from bot.domain.touches.listing import TouchList
-from bot.domain.touches.models import MergeTouches, Touch, TouchLevel, TouchReport
 from bot.ports import Post
 from bot.render.blocks import terminal
 from bot.render.summaries.evidence_url import build_evidence_url
 from bot.render.touches.touch_list import MAX_ROWS, render_touch_list, render_touch_score
+from impact.contract.models import ChangeKind, ContractChange, ContractClass, UnreadFile
+from impact.profile.models import Use, UseKind
+from impact.touches.models import MergeTouches, Touch, TouchLevel, TouchReport
 from tests.helpers.builders import DAY, pull
 from tests.helpers.data.attacks import attack
 from tests.render.accepted import assert_taken

@@ -6,14 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from bot.domain.contract.models import ChangeKind, ContractChange, UnreadFile
-from bot.domain.history.outcomes import MergeOutcome, OutcomeKind
-from bot.domain.profile.models import UseKind
-from bot.domain.source.models import SourceProblem
-from bot.domain.touches.profile_index import ProfileIndex
-from bot.domain.touches.upgrade import UpgradeRange, build_upgrade_plan
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.render.touches.upgrade import describe_difference, render_upgrade
-from tests.domain.touches.builders import make_change, make_merge, make_profile, make_use
+from impact.contract.models import ChangeKind, ContractChange, UnreadFile
+from impact.history.outcomes import OutcomeKind
+from impact.profile.models import UseKind
+from impact.source.models import SourceProblem
+from impact.testing.touches import make_change, make_merge, make_profile, make_use
+from impact.touches.profile_index import ProfileIndex
+from impact.touches.upgrade import UpgradeRange, build_upgrade_plan
 from tests.helpers.builders import pull
 
 K = ChangeKind

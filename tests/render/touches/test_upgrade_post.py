@@ -6,14 +6,14 @@ from dataclasses import replace
 
 from localslack.rules.messages import check_message
 
-from bot.domain.contract.models import ChangeKind
-from bot.domain.profile.models import UseKind
-from bot.domain.touches.profile_index import ProfileIndex
-from bot.domain.touches.upgrade import FileWork, UpgradePlan, UpgradeRange, build_upgrade_plan
 from bot.render.blocks.message_limits import MAX_BLOCKS, MAX_CHARACTERS
 from bot.render.blocks.rich_text import count_characters
 from bot.render.touches.upgrade_post import render_upgrade_post
-from tests.domain.touches.builders import make_change, make_merge, make_profile, make_use
+from impact.contract.models import ChangeKind
+from impact.profile.models import UseKind
+from impact.testing.touches import make_change, make_merge, make_profile, make_use
+from impact.touches.profile_index import ProfileIndex
+from impact.touches.upgrade import FileWork, UpgradePlan, UpgradeRange, build_upgrade_plan
 from tests.helpers.world import as_read
 
 URL = "https://github.com/octo/engine"

@@ -6,9 +6,9 @@ from localslack.state.workspace import Json
 
 from bot.adapters.redis import RedisProfileStore
 from bot.domain.profile.entries import ProfileEntry
-from bot.domain.profile.models import Profile, Use, UseKind
 from bot.domain.pull_requests.models import Repository
-from bot.domain.python.models import CallShape
+from impact.profile.models import Profile, Use, UseKind
+from impact.python.models import CallShape
 from tests.emulators.github.store import changed_file, sha
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
 from tests.helpers.world import as_read

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bot.adapters.redis import RedisDeprecationStore
-from bot.domain.contract.deprecations import DeprecationLedger, update_ledger
-from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, Deadline, MergeContract
 from bot.domain.pull_requests.models import Repository
+from impact.contract.deprecations import DeprecationLedger, update_ledger
+from impact.contract.models import ChangeKind, ContractChange, ContractClass, Deadline, MergeContract
 from tests.emulators.github.store import TagRecord, changed_file, sha
 from tests.helpers.world import as_read
 from tests.scenarios import Bot

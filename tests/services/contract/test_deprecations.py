@@ -7,13 +7,13 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from bot.domain.contract.deprecations import DeprecationLedger, DeprecationState
-from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, Deadline, MergeContract
-from bot.domain.contract.releases import Release, build_releases
 from bot.domain.errors import GitHubUnavailable, StoreUnavailable
-from bot.domain.profile.models import Profile, Use, UseKind
 from bot.domain.pull_requests.models import Repository
 from bot.services.contract.deprecations import DeprecationLedgers
+from impact.contract.deprecations import DeprecationLedger, DeprecationState
+from impact.contract.models import ChangeKind, ContractChange, ContractClass, Deadline, MergeContract
+from impact.contract.releases import Release, build_releases
+from impact.profile.models import Profile, Use, UseKind
 from tests.helpers.builders import NOON, REPOSITORY
 
 USE = Use(UseKind.FLAG, "--old", "run.sh", 4)

@@ -11,20 +11,20 @@ from redis import Redis
 
 from bot.adapters.redis.records.history import RedisHistoryStore
 from bot.domain.digest.since_page import SincePage
-from bot.domain.history.revert_claims import parse_claim
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import get_default_classes
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.time.date_range import Span
 from bot.platform.store.connection import RedisCache
-from bot.services.contract.extractor import EXTRACTION_VERSION, extract_merge
 from bot.services.contract.lister import ContractLister
 from bot.services.contract.reader import ContractReader
 from bot.services.digest.since import KeptWork, SincePageBuilder
 from bot.services.history.merge_timeline import LOOK_AHEAD, LOOK_BACK, MergeTimeline
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
+from impact.contract.extraction import EXTRACTION_VERSION, extract_merge
+from impact.history.revert_claims import parse_claim
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.helpers.calls import counting
 from tests.services.doubles import KnownPulls, Summaries

@@ -13,11 +13,11 @@ from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.day import LocalDay
 from bot.domain.touches.listing import JudgedMerges
-from bot.domain.touches.models import MergeTouches, TouchReport
 from bot.services.digest.builder import DigestBuilder, DigestDependencies
 from bot.services.digest.touched_day import TouchedDayReader
 from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.summarizer import SummaryResult
+from impact.touches.models import MergeTouches, TouchReport
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, pull, summary
 from tests.render.touched_days import change, contract, make_hit
 from tests.services.doubles import KnownPulls

@@ -13,21 +13,21 @@ from redis import Redis
 from bot.adapters.github import GitHubClient, GitHubSourceFiles, GitHubTrees
 from bot.adapters.redis import RedisCache, RedisDueQueue, RedisProfileStore, RedisTouchStore
 from bot.adapters.redis.records.history import RedisHistoryStore
-from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
 from bot.domain.errors import UsageError
 from bot.domain.profile.entries import ProfileEntry
-from bot.domain.profile.models import Profile, UseKind
-from bot.domain.profile.moves import MovedHit, ProfileMove
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import ProfileRefresh
 from bot.domain.time.day import LocalDay
-from bot.services.contract.extractor import EXTRACTION_VERSION, extract_merge
 from bot.services.contract.reader import ContractReader
 from bot.services.digest.touched_day import MoveReader
 from bot.services.profile.refresher import LOOK_BACK, ProfileRefresher, ProfileSources, build_entry
 from bot.services.profile.registry import ProfileRegistry
 from bot.services.touches.decisions import TouchDecisions
 from bot.services.touches.kept_contracts import KeptContracts
+from impact.contract.extraction import EXTRACTION_VERSION, extract_merge
+from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
+from impact.profile.models import Profile, UseKind
+from impact.profile.moves import MovedHit, ProfileMove
 from tests.adapters.worlds import ScriptedGitHub
 from tests.emulators.github.server import pull
 from tests.emulators.github.store import sha

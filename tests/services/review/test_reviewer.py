@@ -19,6 +19,7 @@ from bot.services.review.reviewer import MAX_DIFF_TOKENS
 from bot.services.review.schemas import MAX_SUSPICIONS, ReviewAnswer
 from bot.services.review.tools import MAX_FILE_REQUESTS
 from bot.services.source.code_sources import CodeSources
+from impact.testing.clones import building, git, needs_git
 from tests.adapters.worlds import ScriptedGitHub
 from tests.emulators.claude.server import (
     Cut,
@@ -32,7 +33,6 @@ from tests.emulators.claude.server import (
     suspicion,
 )
 from tests.helpers.builders import REPOSITORY, changed_file, pull
-from tests.helpers.clones import building, git, needs_git
 from tests.helpers.git_server import TOKEN, GitServer
 from tests.services.review.changes import (
     CALLER,

@@ -11,11 +11,8 @@ from redis import Redis
 
 from bot.adapters.redis.records.history import RedisHistoryStore
 from bot.domain.conversations.commands import RisksRequest
-from bot.domain.history.outcomes import find_outcomes
+from bot.domain.history.pull_outcomes import RevertIndex
 from bot.domain.history.relands import find_relands
-from bot.domain.history.repairs import find_repairs
-from bot.domain.history.revert_claims import parse_claim
-from bot.domain.history.revert_index import RevertIndex
 from bot.domain.pull_requests.path_classes import get_default_classes
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import assess_pull_request
@@ -32,6 +29,9 @@ from bot.services.questions.tools.toolbox import Toolbox
 from bot.services.risk.risk_lister import RiskLister
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
+from impact.history.outcomes import find_outcomes
+from impact.history.repairs import find_repairs
+from impact.history.revert_claims import parse_claim
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.helpers.calls import counting
 from tests.services.doubles import KnownPulls, Summaries

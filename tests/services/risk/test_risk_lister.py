@@ -12,7 +12,6 @@ import pytest
 from bot.domain.conversations.commands import RisksRequest
 from bot.domain.digest.risk_list import RiskList
 from bot.domain.errors import GitHubUnavailable, PrdigestError, RateLimited, RepositoryNotFound, StoreUnavailable
-from bot.domain.history.outcomes import OutcomeKind
 from bot.domain.pull_requests.filters import NO_FILTERS, Filters
 from bot.domain.pull_requests.models import Account, PullRequest, Repository
 from bot.domain.review.models import BugReview
@@ -27,6 +26,7 @@ from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.structured_completion import StructuredCompletion
 from bot.services.summaries.summarizer import Summariser, SummaryResult
+from impact.history.outcomes import OutcomeKind
 from tests.emulators.claude.server import ClaudeEmulator
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, finding, pull, summary
 from tests.render.accepted import read_post

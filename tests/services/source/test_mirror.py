@@ -10,10 +10,10 @@ import pytest
 from bot.domain.errors import GitHubUnavailable, MirrorUnavailable, SourceUnavailable
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import Repository
-from bot.domain.source.models import SourceFile, SourceProblem
 from bot.platform import deadlines
 from bot.services.source.fallback_files import FallbackSourceFiles
 from bot.services.source.mirror_updates import update_mirror
+from impact.source.models import SourceFile, SourceProblem
 from tests.helpers.builders import REPOSITORY
 
 

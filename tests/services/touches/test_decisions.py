@@ -9,12 +9,12 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis import RedisTouchStore
-from bot.domain.contract.models import ChangeKind, ContractChange, ContractClass
-from bot.domain.profile.models import Use, UseKind
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.touches.decisions import HitKey, TouchVerdict, build_hit_key
-from bot.domain.touches.models import MergeTouches, Touch, TouchLevel
 from bot.services.touches.decisions import TouchDecisions
+from impact.contract.models import ChangeKind, ContractChange, ContractClass
+from impact.profile.models import Use, UseKind
+from impact.touches.models import MergeTouches, Touch, TouchLevel
 from tests.helpers.builders import NOON, REPOSITORY
 
 USE = Use(UseKind.CALL, "engine.core.run", "plugin/worker.py", 7)

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from bot.domain.errors import UsageError
-from bot.domain.profile.models import Use, UseKind
 from bot.domain.pull_requests.discussion import Discussion
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.services.touches.pins import PinFinder
+from impact.profile.models import Use, UseKind
 from tests.helpers.builders import REPOSITORY, pull
 from tests.services.touches.test_reports import PROFILE
 

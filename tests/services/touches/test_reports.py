@@ -13,17 +13,17 @@ from bot.adapters.github import GitHubClient, GitHubSourceFiles
 from bot.adapters.redis import RedisCache, RedisProfileStore
 from bot.domain.errors import RateLimited, TimeLimitExceeded, UsageError
 from bot.domain.profile.entries import ProfileEntry
-from bot.domain.profile.models import Profile, Use, UseKind
 from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.python.models import CallShape
-from bot.domain.touches.models import TouchLevel
 from bot.platform import deadlines
-from bot.services.contract.extractor import EXTRACTION_VERSION, extract_merge
 from bot.services.contract.reader import ContractReader
 from bot.services.digest.touched_day import TouchedDayReader
 from bot.services.operations.progress import follow_progress
 from bot.services.profile.known_profiles import KnownProfiles
 from bot.services.touches.reports import TouchReports
+from impact.contract.extraction import EXTRACTION_VERSION, extract_merge
+from impact.profile.models import Profile, Use, UseKind
+from impact.python.models import CallShape
+from impact.touches.models import TouchLevel
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.store import sha
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit

@@ -6,13 +6,13 @@ from contextlib import AbstractContextManager
 
 from redis import Redis
 
-from bot.domain.contract.deprecations import DeprecationLedger
 from bot.domain.keyspace.keys import DEPRECATIONS
 from bot.domain.pull_requests.models import Repository
 from bot.platform.store.connection import RedisCache, pack_value
 from bot.platform.store.errors import translate_redis_errors
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 from bot.ports.codecs.versioned_json import VersionedJson
+from impact.contract.deprecations import DeprecationLedger
 
 _CODEC = VersionedJson(DeprecationLedger, 1)
 

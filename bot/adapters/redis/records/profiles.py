@@ -15,12 +15,12 @@ from redis import Redis
 from bot.domain.errors import StoreUnavailable, UsageError
 from bot.domain.keyspace.keys import PROFILE, PROFILE_LIST
 from bot.domain.profile.entries import ProfileEntry
-from bot.domain.profile.models import Profile
 from bot.platform.store.connection import pack_value, unpack_value
 from bot.platform.store.errors import translate_redis_errors
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
-from bot.ports.codecs.profile_json import dump_profile, parse_profile
 from bot.ports.codecs.versioned_json import VersionedJson
+from impact.profile.models import Profile
+from impact.profile.profile_json import dump_profile, parse_profile
 
 log = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from bot.domain.pull_requests.query_options import PRIVATE_WORD
 from bot.domain.text.strings import quote_input
 from bot.domain.time.date_range import Span, parse_span
 from bot.domain.time.day import LocalDay
-from bot.domain.touches.breakage.traceback_names import condense_trace
+from impact.touches.breakage.traceback_names import condense_trace
 
 BROKE_WORD = "broke"
 # the contract of every merge in between is read

@@ -7,13 +7,13 @@ from typing import ClassVar, Self
 
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.errors import UsageError
-from bot.domain.profile.names import parse_profile_name
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.query_options import QueryOptions
-from bot.domain.source.revisions import is_hash, is_tag
 from bot.domain.text.strings import quote_input
 from bot.domain.time.date_range import Span, check_span, parse_day
 from bot.domain.time.day import LocalDay
+from impact.profile.names import parse_profile_name
+from impact.source.revisions import is_hash, is_tag
 
 SINCE_WORD, DEPRECATIONS_WORD, UPGRADE_WORD = "since", "deprecations", "upgrade"
 # a summer; each day takes a call to GitHub, and all else was read before

@@ -7,13 +7,13 @@ from typing import ClassVar, Self
 
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.errors import UsageError
-from bot.domain.profile.names import parse_profile_name
 from bot.domain.pull_requests.filters import NO_FILTERS, Filters
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.query_options import FILTER_NAMES, QueryOptions, check_length
 from bot.domain.text.strings import quote_input
 from bot.domain.time.date_range import Span, parse_span
 from bot.domain.time.day import LocalDay
+from impact.profile.names import parse_profile_name
 
 MAX_CONTRACT_DAYS = 31
 CONTRACT_WORD, TOUCHES_WORD = "contract", "touches"

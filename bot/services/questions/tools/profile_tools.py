@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.domain.profile.models import Profile, Use
-from bot.domain.profile.search import find_uses
 from bot.domain.text.redaction import redact_text
 from bot.domain.text.strings import collapse_lines, format_count, truncate_text
-from bot.domain.touches.models import MergeTouches, TouchReport
 from bot.render.digest.touch_sentences import name_level
 from bot.services.questions.tools.reading_session import ReadingSession
 from bot.services.questions.tools.schemas import ProfileArguments
+from impact.profile.models import Profile, Use
+from impact.profile.search import find_uses
+from impact.touches.models import MergeTouches, TouchReport
 
 _MAX_TEXT_LENGTH = 240
 _MAX_TOUCHES = 5

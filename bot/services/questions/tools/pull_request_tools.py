@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from bot.domain.conversations.search import Where, format_match, interleave_matches, search_entries
 from bot.domain.digest.models import Entry
-from bot.domain.history.reverts import WATCH_WINDOW
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.summaries.diff_packing import Coverage
@@ -27,6 +26,7 @@ from bot.services.questions.tools.schemas import (
 )
 from bot.services.questions.tools.selection import find_places, is_selected, restrict_files, select_files
 from bot.services.source.text_limits import join_items
+from impact.history.reverts import WATCH_WINDOW
 
 _MAX_RISKY = 8
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from bot.domain.history.outcomes import MergeOutcome, find_outcomes
-from bot.domain.history.revert_claims import RevertClaim
-from bot.domain.history.revert_index import RevertIndex
+from bot.domain.history.pull_outcomes import MergeOutcome, RevertIndex
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.text.strings import collapse_lines, remove_comments, truncate_text
+from impact.history.outcomes import find_outcomes
+from impact.history.revert_claims import RevertClaim
 
 _MAX_REASON_LENGTH = 800
 _UNKNOWN = "something whose number is not known"

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 
 from bot.domain.errors import PrdigestError, PullRequestNotFound, StoreUnavailable
-from bot.domain.history.revert_claims import RevertClaim
-from bot.domain.history.revert_index import RevertIndex
+from bot.domain.history.pull_outcomes import RevertIndex
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.services.questions.tools.reading_session import ReadingSession
+from impact.history.revert_claims import RevertClaim
 
 # 19 of 20 reverts come within a month of what they revert
 _LOOK_BACK = timedelta(days=60)

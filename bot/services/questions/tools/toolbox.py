@@ -13,7 +13,6 @@ from bot.domain.conversations.thread_subject import ThreadSubject
 from bot.domain.conversations.tool_names import ToolName
 from bot.domain.digest.models import Entry
 from bot.domain.errors import DayUnavailable, PrdigestError
-from bot.domain.profile.models import Profile
 from bot.domain.pull_requests.discussion import Discussion, Remark
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import PathClasses
@@ -42,6 +41,7 @@ from bot.services.questions.tools.schemas import (
     UsesArguments,
 )
 from bot.services.questions.tools.source_tools import SourceTools
+from impact.profile.models import Profile
 
 
 class Toolbox:

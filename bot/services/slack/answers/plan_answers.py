@@ -8,7 +8,6 @@ from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.requests.plan_requests import DeprecationsRequest, SinceRequest, UpgradeRequest
 from bot.domain.digest.since_page import SincePage
 from bot.domain.errors import UsageError
-from bot.domain.profile.models import Profile
 from bot.domain.pull_requests.models import Repository
 from bot.render.blocks import buttons
 from bot.render.contract.deprecations import render_deprecations
@@ -19,6 +18,7 @@ from bot.services.digest.since import SincePageBuilder
 from bot.services.slack.answers.answer import Answer
 from bot.services.slack.answers.answer_builder import Share, build_answer
 from bot.services.touches.upgrade import UpgradePlanner
+from impact.profile.models import Profile
 
 
 class PlanAnswerBuilder:

@@ -6,11 +6,11 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis import RedisDeprecationStore
-from bot.domain.contract.deprecations import Deprecation, DeprecationLedger
-from bot.domain.contract.models import ContractClass
 from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace.keys import DEPRECATIONS
 from bot.domain.pull_requests.models import Repository
+from impact.contract.deprecations import Deprecation, DeprecationLedger
+from impact.contract.models import ContractClass
 from tests.helpers.builders import NOON, REPOSITORY
 
 ENTRY = Deprecation(

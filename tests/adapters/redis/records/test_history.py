@@ -14,12 +14,12 @@ from redis import Redis
 from bot.adapters.redis.records.history import RedisBackfillLog, RedisHistoryStore
 from bot.domain.errors import StoreUnavailable
 from bot.domain.history.backfill import BackfillRecord
-from bot.domain.history.repairs import Repair, find_repairs
-from bot.domain.history.revert_index import RevertIndex
-from bot.domain.history.reverts import Revert
+from bot.domain.history.pull_outcomes import RevertIndex
 from bot.domain.pull_requests.models import Account, LinkedIssue, PullRequest, Repository
 from bot.domain.time.day import LocalDay, parse_zone
 from bot.platform.store.connection import RedisTimeouts, connect_server, pack_value, unpack_value
+from impact.history.repairs import Repair, find_repairs
+from impact.history.reverts import Revert
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.helpers.checks import closed_port
 

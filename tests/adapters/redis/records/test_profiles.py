@@ -10,8 +10,8 @@ from redis import Redis
 from bot.adapters.redis.records.profiles import RedisProfileStore
 from bot.domain.errors import StoreUnavailable
 from bot.domain.profile.entries import ProfileEntry
-from bot.domain.profile.models import DerivedClass, Profile, Use, UseKind
-from bot.domain.python.models import CallShape, Parameter, ParameterKind, Signature
+from impact.profile.models import DerivedClass, Profile, Use, UseKind
+from impact.python.models import CallShape, Parameter, ParameterKind, Signature
 from tests.helpers.builders import NOON, REPOSITORY
 
 SIGNATURE = Signature((Parameter("x", ParameterKind.KEYWORD_ONLY, "1", "int"),), "int", is_async=True)

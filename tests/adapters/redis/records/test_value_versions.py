@@ -15,7 +15,6 @@ from bot.adapters.redis.due_queue import RedisRunLog, RedisSubscriptionStore
 from bot.adapters.redis.records.history import RedisBackfillLog
 from bot.adapters.redis.records.profiles import RedisProfileStore
 from bot.adapters.redis.records.touches import RedisTouchStore
-from bot.domain.contract.models import ChangeKind
 from bot.domain.errors import StoreUnavailable
 from bot.domain.history.backfill import BackfillRecord
 from bot.domain.operations.run import Run, RunOutcome
@@ -23,7 +22,8 @@ from bot.domain.profile.entries import ProfileEntry
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.domain.touches.decisions import HitKey, ShownHit, TouchDecision, TouchVerdict
-from bot.domain.touches.models import TouchLevel
+from impact.contract.models import ChangeKind
+from impact.touches.models import TouchLevel
 from tests.helpers.builders import DAY, NOON, REPOSITORY
 
 HIT = HitKey(Reference(REPOSITORY, 7), "0123456789ab")

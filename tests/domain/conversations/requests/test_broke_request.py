@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.requests.broke_request import MAX_BROKE_DAYS, BrokeRequest
 from bot.domain.pull_requests.models import Repository
-from bot.domain.touches.breakage.traceback_names import parse_trace
+from impact.touches.breakage.traceback_names import parse_trace
 from tests.domain.refusals import refusal
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.checks import is_one_sentence

@@ -10,12 +10,12 @@ import pytest
 from bot.domain.conversations.thread_subject import ThreadSubject, parse_subject
 from bot.domain.digest.view import DigestView
 from bot.domain.errors import StoreUnavailable
-from bot.domain.profile.models import Profile, Use, UseKind
 from bot.domain.pull_requests.models import PullRequest
 from bot.services.digest.touched_day import TouchedDay
 from bot.services.questions.background import BackgroundSources
 from bot.services.questions.initial_context import build_initial_context
 from bot.services.questions.tools.toolbox import Toolbox
+from impact.profile.models import Profile, Use, UseKind
 from tests.helpers.builders import DAY, NOON, pull
 from tests.render.touched_days import NAME, make_hit, report
 from tests.services.questions.archives import ABOUT_DAY, REPOSITORIES, run_tool, shelf

@@ -12,11 +12,11 @@ from github import Auth
 
 from bot.adapters.caching import BackgroundCache
 from bot.adapters.github import GitHubBackground, GitHubClient
-from bot.domain.history.revert_claims import parse_claim
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.ports import Cache
 from bot.services.questions.background import BackgroundSources, read_no_history
 from bot.services.questions.tools.toolbox import Toolbox
+from impact.history.revert_claims import parse_claim
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.server import pull as record
 from tests.emulators.github.store import sha

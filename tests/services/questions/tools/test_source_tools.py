@@ -22,10 +22,10 @@ from bot.services.questions.tools.toolbox import Toolbox
 from bot.services.source.code_sources import CodeSources
 from bot.services.source.source_text import MAX_FILE_LENGTH, MAX_USES
 from bot.services.source.text_limits import MAX_RESULT_LENGTH
+from impact.testing.clones import building, git, needs_git
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.trees import SUBMODULE, SYMLINK, Entry, FixedTree, TreeCommit
 from tests.helpers.builders import REPOSITORY, pull
-from tests.helpers.clones import building, git, needs_git
 from tests.helpers.git_server import TOKEN, GitServer
 from tests.services.doubles import FileTree, MemoryCache
 from tests.services.questions.archives import inside, run_tool, shelf

@@ -23,7 +23,7 @@ from bot.domain.conversations.commands import (
 from bot.domain.digest.models import Entry, Overview
 from bot.domain.digest.multi_day import MultiDayDigest
 from bot.domain.errors import PullRequestNotFound, RepositoryNotFound, UsageError
-from bot.domain.history.outcomes import MergeOutcome
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.reference import Reference

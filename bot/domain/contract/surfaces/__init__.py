@@ -1,5 +1,0 @@
-"""What users, deployers and clients depend on besides Python names: variables, flags, fields, metrics, ops."""
-
-from bot.domain.contract.surfaces.listing import list_surface_changes
-
-__all__ = ["list_surface_changes"]

@@ -1,0 +1,157 @@
+"""The way from a pin to a later commit, read from a local clone of the upstream repository."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+
+from impact.clones.clone_contracts import ContractExtractor
+from impact.clones.upstream_line import CloneMerge, detect_upstream
+from impact.contract.deprecations import DeprecationLedger, update_ledger
+from impact.contract.models import MergeContract
+from impact.errors import UsageError
+from impact.evaluation.imported_files import detect_packages
+from impact.git.clone_trees import CloneTrees
+from impact.history.merge_messages import sort_merges
+from impact.history.merges import ClonedMerge
+from impact.history.outcomes import MergeOutcome, find_outcomes
+from impact.history.revert_index import RevertIndex
+from impact.history.reverts import Revert, list_reverted_numbers, select_standing
+from impact.profile.file_uses import scan_file
+from impact.profile.linking import link_profile
+from impact.profile.models import Profile
+from impact.profile.scan import build_profile
+from impact.profile.upstream.index import UpstreamIndex
+from impact.repository import Repository
+from impact.source.trees import BlobVersion, LineCommit, TreeCommit
+from impact.text.strings import quote_input
+from impact.touches.upgrade import UpgradeRange
+
+ProgressCallback = Callable[[int, int], None]
+HEAD = "HEAD"
+# stands for the owner of a repository that nothing names
+_LOCAL_OWNER = "local"
+
+
+def ignore_progress(_done: int, _all: int) -> None:
+    """Do nothing with the progress."""
+
+
+def scan_clone(trees: CloneTrees, name: str, commit: str, packages: Sequence[str], now: datetime) -> Profile:
+    """Return what the tree of a clone uses of packages, at a commit or its newest one.
+
+    Raises:
+        UsageError: the clone can't be read, or has no such commit.
+    """
+    line = trees.list_line()
+    sha = trees.find_commit(commit) if commit else (line[-1].sha if line else "")
+    if not sha:
+        raise UsageError(f"There is no commit {quote_input(commit)} in the clone of {quote_input(name)}.")
+    files = (trees.read_file(BlobVersion(path, blob)) for path, blob in trees.list_files(sha).items())
+    scans = [scan_file(file.path, file.text, packages) for file in files if not file.problem]
+    return build_profile(name, name, sha, now, packages, scans)
+
+
+class CloneUpgradeReader:
+    """Reads what is between two commits of a clone."""
+
+    def __init__(
+        self, trees: CloneTrees, repository: Repository | None = None, progress: ProgressCallback = ignore_progress
+    ) -> None:
+        self._trees = trees
+        self._requested = repository
+        self._progress = progress
+        self._extractor = ContractExtractor(trees)
+
+    def read_range(self, start: str, end: str = HEAD) -> UpgradeRange:
+        """Read the merges after ``start`` up to ``end``.
+
+        Raises:
+            UsageError: the clone can't be read, or a commit is not on its branch, or they are in the other order.
+        """
+        line = self._trees.list_line()
+        first, last = self._find_position(line, start), self._find_position(line, end)
+        if last < first:
+            raise UsageError(f"{quote_input(end)} is before {quote_input(start)}: exchange the commits.")
+        on_the_way, later = line[first + 1 : last + 1], line[last + 1 :]
+        commits = list(self._trees.iterate_commits(on_the_way))
+        merges = self._sort_merges([*commits, *self._trees.iterate_commits(later)])
+        by_commit = {merge.merge_commit: merge for merge in merges}
+        parents = {each.sha: each.parent for each in on_the_way}
+        contracts = tuple(self._read_contracts(commits, parents, by_commit))
+        numbers = frozenset(contract.number for contract in contracts)
+        index = RevertIndex(merges)
+        outcomes = find_outcomes(index)
+        reverts = _select_reverts(index, numbers)
+        ledger = update_ledger(DeprecationLedger(), contracts, list_reverted_numbers(reverts))
+        return UpgradeRange(
+            line[first].sha,
+            line[last].sha,
+            contracts,
+            parents,
+            reverts,
+            tuple(_select_regressions(outcomes, numbers)),
+            tuple(entry for entry in ledger.entries if not entry.removed_by),
+            _build_url(merges),
+        )
+
+    def detect_packages(self, start: str) -> tuple[str, ...]:
+        """Return the packages that others import from the upstream repository. Raises UsageError."""
+        line = self._trees.list_line()
+        return detect_packages(self._trees.list_files(line[self._find_position(line, start)].sha))
+
+    def link_profile(self, profile: Profile, commit: str) -> Profile:
+        """Return a profile with the names under which upstream defines what it uses at a commit."""
+        tree = self._extractor.tree
+        tree.move_to(commit)
+        return link_profile(profile, UpstreamIndex(tree.load_outline))
+
+    def _find_position(self, line: Sequence[LineCommit], revision: str) -> int:
+        if not line:
+            raise UsageError("The clone has no commits.")
+        sha = line[-1].sha if revision.upper() == HEAD else self._find_commit(revision)
+        positions = {each.sha: at for at, each in enumerate(line)}
+        if sha not in positions:
+            branch = self._trees.read_facts().branch
+            reason = f"not on the branch {branch} of the clone" if sha else "no commit and no tag of the clone"
+            raise UsageError(f"{quote_input(revision)} is {reason}: take the hash of one that is.")
+        return positions[sha]
+
+    def _find_commit(self, revision: str) -> str:
+        return self._trees.find_commit(revision) or self._trees.find_tag(revision)
+
+    def _sort_merges(self, commits: Sequence[TreeCommit]) -> tuple[ClonedMerge, ...]:
+        merges = sort_merges(commits, self._requested or detect_upstream(self._trees, commits))
+        return (*merges.merges, *merges.direct)
+
+    def _read_contracts(
+        self,
+        commits: Sequence[TreeCommit],
+        parents: Mapping[str, str],
+        by_commit: Mapping[str, ClonedMerge],
+    ) -> Iterator[MergeContract]:
+        for done, commit in enumerate(commits, 1):
+            merge = by_commit[commit.sha]
+            yield self._extractor.extract(CloneMerge(merge.number, merge.title, commit, parents[commit.sha]))
+            self._progress(done, len(commits))
+
+
+def _build_url(merges: Sequence[ClonedMerge]) -> str:
+    """Return the address of the repository; empty if the clone doesn't say which one it is."""
+    first = next(iter(merges), None)
+    return f"{first.web}/{first.repository}" if first and first.repository.owner != _LOCAL_OWNER else ""
+
+
+def _select_reverts(index: RevertIndex[ClonedMerge], numbers: frozenset[int]) -> tuple[Revert, ...]:
+    """Return the reverts among the merges on the way that hold at its end."""
+    inside = index.select(number for number in index.merges.by_number if number in numbers)
+    return select_standing(inside.reverts, inside.merges.by_number.values())
+
+
+def _select_regressions(
+    outcomes: Sequence[MergeOutcome[ClonedMerge]], numbers: frozenset[int]
+) -> Iterator[MergeOutcome[ClonedMerge]]:
+    """Yield what was repaired or reverted only after the end of the way."""
+    for outcome in outcomes:
+        if outcome.stands and outcome.pull.number in numbers and outcome.by.number not in numbers:
+            yield outcome

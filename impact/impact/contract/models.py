@@ -1,0 +1,149 @@
+"""Contract changes of a merge, and the versions of files that they are read from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from impact.python.models import CallShape, Signature
+from impact.source.models import DiffSide, SourceFile
+
+
+class ContractClass(StrEnum):
+    """What others depend on."""
+
+    MODULE = "module"
+    FUNCTION = "function"
+    CLASS = "class"
+    METHOD = "method"
+    ATTRIBUTE = "attribute"
+    CONSTANT = "constant"
+    ENVIRONMENT = "environment variable"
+    FLAG = "flag"
+    CONFIGURATION = "configuration field"
+    ENDPOINT = "endpoint"
+    API_FIELD = "request or response field"
+    METRIC = "metric"
+    WIRE = "wire format"
+    OP = "op"
+    ENTRY_POINT = "entry point"
+    DEPENDENCY = "dependency"
+
+
+# names of Python code; all others are known by what users write
+PYTHON_CLASSES = frozenset(
+    {
+        ContractClass.MODULE,
+        ContractClass.FUNCTION,
+        ContractClass.CLASS,
+        ContractClass.METHOD,
+        ContractClass.ATTRIBUTE,
+        ContractClass.CONSTANT,
+    }
+)
+
+
+class ChangeKind(StrEnum):
+    """What happened to it. BEHAVIOUR is a body that changed behind the same signature; tables leave it out."""
+
+    REMOVED = "removed"
+    MOVED = "moved"
+    RENAMED = "renamed"
+    SIGNATURE = "signature"
+    DEFAULT = "default"
+    ADDED = "added"
+    ADDED_MEMBER = "added member"
+    ABSTRACT_MEMBER = "new abstract member"
+    RETURN = "return"
+    DEPRECATED = "deprecated"
+    BEHAVIOUR = "behaviour"
+
+
+@dataclass(frozen=True, slots=True)
+class FileVersions:
+    """A changed file before and after a merge; None on the side where there is none.
+
+    A renamed file has another path on each side.
+    """
+
+    old: SourceFile | None
+    new: SourceFile | None
+
+    @property
+    def path(self) -> str:
+        """Its path after the merge, or before it if it is gone."""
+        file = self.new or self.old
+        return file.path if file else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """When something deprecated goes: a version (``v0.15``) or a date as text, and what takes its place."""
+
+    when: str = ""
+    replacement: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ContractChange:
+    """A change of one name that others depend on.
+
+    ``name`` is the full dotted name of Python code (``vllm.v1.core.scheduler.Scheduler.schedule``); of others it
+    is what users write: ``VLLM_USE_V1``, ``--max-model-len``, ``POST /v1/score``, ``vllm:num_requests_running``.
+    ``before`` and ``after`` are one line each, as a reader sees them. ``line`` counts from 1 on ``side``.
+    ``new_name`` is set if it was moved or renamed. ``is_importable``: the old name can still be used, by a shim,
+    an alias or a re-export.
+    """
+
+    subject: ContractClass
+    kind: ChangeKind
+    name: str
+    before: str
+    after: str
+    path: str
+    line: int
+    side: DiffSide = DiffSide.NEW
+    new_name: str = ""
+    is_importable: bool = False
+    old_signature: Signature | None = None
+    new_signature: Signature | None = None
+    deadline: Deadline | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """How the merge changed one of upstream's own callers: a line before and after, by the new file's lines."""
+
+    path: str
+    line: int
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadFile:
+    """A changed file that could not be read, and why, as a clause."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class MergeContract:
+    """What a merge changes for others. ``merged_at`` is in UTC.
+
+    ``migrations`` has, by a change's name, how upstream's own callers were changed. ``calls`` has, by the last
+    part of a name, how the changed files call it after the merge. ``files`` are the changed paths on both sides.
+    """
+
+    number: int
+    commit: str
+    merged_at: datetime
+    title: str = ""
+    changes: tuple[ContractChange, ...] = ()
+    migrations: Mapping[str, tuple[Migration, ...]] = field(default_factory=dict)
+    calls: Mapping[str, tuple[CallShape, ...]] = field(default_factory=dict)
+    files: tuple[str, ...] = ()
+    unread: tuple[UnreadFile, ...] = ()

@@ -1,0 +1,102 @@
+"""Rows about Python code: one contract change each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from impact.contract.models import ChangeKind, ContractChange, ContractClass
+from impact.contract.python.moves import Place
+from impact.contract.python.signatures import (
+    describe_definition,
+    describe_parameter,
+    describe_signatures,
+    describe_values,
+    is_same_call,
+    is_same_value,
+    list_default_changes,
+)
+from impact.python.annotations import is_same_annotation
+from impact.python.expressions import CUT_MARK
+from impact.python.models import DefinitionKind, Signature
+from impact.source.models import DiffSide
+
+_CLASSES = {
+    DefinitionKind.FUNCTION: ContractClass.FUNCTION,
+    DefinitionKind.CLASS: ContractClass.CLASS,
+    DefinitionKind.METHOD: ContractClass.METHOD,
+    DefinitionKind.FIELD: ContractClass.ATTRIBUTE,
+    DefinitionKind.ATTRIBUTE: ContractClass.ATTRIBUTE,
+    DefinitionKind.CONSTANT: ContractClass.CONSTANT,
+}
+
+
+def make_row(
+    kind: ChangeKind,
+    place: Place,
+    *,
+    before: Place | None = None,
+    subject: ContractClass | None = None,
+    member: str = "",
+    new_name: str = "",
+) -> ContractChange:
+    """Return a row about a definition at its place, which is the old one for what is removed.
+
+    The row has the name from before the merge. Paths are filled in later, by the module.
+    """
+    named = before or place
+    is_old = kind is ChangeKind.REMOVED
+    signatures = (named.definition.signature, None if is_old else place.definition.signature)
+    texts = _describe_both(named, place, member or named.definition.name.rpartition(".")[2])
+    return ContractChange(
+        subject or _CLASSES[place.definition.kind],
+        kind,
+        f"{named.name}.{member}" if member else named.name,
+        before=texts[0] if before or is_old else "",
+        after="" if is_old else texts[1],
+        path=place.outline.module,
+        line=place.definition.line,
+        side=DiffSide.OLD if is_old else DiffSide.NEW,
+        new_name=new_name,
+        old_signature=signatures[0] if before or is_old else None,
+        new_signature=signatures[1],
+    )
+
+
+def compare_definitions(old: Place, new: Place) -> Iterator[ContractChange]:
+    """Yield how a function, method, field or constant differs under its name: all but that it is there."""
+    first, second = old.definition.signature, new.definition.signature
+    if old.definition.kind is DefinitionKind.CLASS or new.definition.kind is DefinitionKind.CLASS:
+        return
+    if first and second:
+        yield from _compare_functions(old, new, first, second)
+    elif not first and not second and DefinitionKind.ATTRIBUTE not in {old.definition.kind, new.definition.kind}:
+        values = old.definition.value, new.definition.value
+        # a long table, such as a registry, has no value that a reader could compare
+        if any(values) and CUT_MARK not in "".join(values) and not is_same_value(*values):
+            yield make_row(ChangeKind.DEFAULT, new, before=old)
+
+
+def _compare_functions(old: Place, new: Place, first: Signature, second: Signature) -> Iterator[ContractChange]:
+    is_same = is_same_call(first, second)
+    if not is_same:
+        yield make_row(ChangeKind.SIGNATURE, new, before=old)
+    changes = list(list_default_changes(first, second))
+    if changes:
+        texts = [", ".join(describe_parameter(pair[side]) for pair in changes) for side in (0, 1)]
+        yield replace(make_row(ChangeKind.DEFAULT, new, before=old), before=texts[0], after=texts[1])
+    if first.returns and second.returns and not is_same_annotation(first.returns, second.returns):
+        yield make_row(ChangeKind.RETURN, new, before=old)
+    if is_same and old.definition.body != new.definition.body:
+        yield make_row(ChangeKind.BEHAVIOUR, new, before=old)
+
+
+def _describe_both(old: Place, new: Place, name: str) -> tuple[str, str]:
+    """Return two definitions as one line each, which show what differs."""
+    first, second = old.definition.signature, new.definition.signature
+    is_constructor = name == "__init__"
+    if first and second and old is not new and (is_constructor or old.definition.kind is not DefinitionKind.CLASS):
+        return describe_signatures(name, first, second)
+    if DefinitionKind.CLASS in {old.definition.kind, new.definition.kind} or first or second:
+        return describe_definition(old.definition), describe_definition(new.definition)
+    return describe_values(old.definition, new.definition)

@@ -1,0 +1,157 @@
+"""The Python code of a repository before or after a merge, as far as it is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum, auto
+
+from impact.python.models import Definition, DefinitionKind, ModuleOutline
+
+OutlineLoader = Callable[[str], ModuleOutline | None]
+# re-exports of re-exports, and bases of bases, that are followed
+_MAX_STEPS = 12
+_MAX_ANCESTORS = 40
+# bases that give a class no members of interest
+_PLAIN_BASES = frozenset(
+    {"object", "ABC", "Protocol", "Generic", "Enum", "IntEnum", "StrEnum", "NamedTuple", "Struct"}
+)
+# members of the bases from other packages that classes override most
+_INHERITED = frozenset({"forward", "run", "emit", "format", "get", "extra_repr", "reset_parameters"})
+
+
+class Presence(Enum):
+    """Whether a name can be used."""
+
+    PRESENT = auto()
+    ABSENT = auto()
+    UNKNOWN = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """Where a name leads: the full name of its definition, if it is known."""
+
+    presence: Presence
+    name: str = ""
+
+
+@dataclass(slots=True)
+class Snapshot:
+    """One side of a merge: the changed modules on it, and the others by ``load``.
+
+    ``gone`` are changed modules that only the other side has.
+    """
+
+    modules: Mapping[str, ModuleOutline]
+    paths: Mapping[str, str]
+    gone: frozenset[str]
+    load: OutlineLoader
+    _others: dict[str, ModuleOutline | None] = field(default_factory=dict)
+
+    def get_module(self, name: str) -> ModuleOutline | None:
+        """Return the outline of a module, or None if there is none or it is not known."""
+        if name in self.modules or name in self.gone:
+            return self.modules.get(name)
+        if name not in self._others:
+            self._others[name] = self.load(name)
+        return self._others[name]
+
+    def gone_on(self, other: Snapshot) -> frozenset[str]:
+        """Return the changed modules that the other side does not have."""
+        return frozenset(self.modules) & other.gone
+
+    def find_name(self, module: str, name: str) -> Lookup:
+        """Return whether a name can be imported from a module, and what it leads to."""
+        return self._find(module, name, _MAX_STEPS)
+
+    def find_definition(self, full_name: str) -> tuple[ModuleOutline, Definition] | None:
+        """Return a definition by its full name, and its module."""
+        parts = full_name.split(".")
+        for length in range(min(len(parts) - 1, 20), 0, -1):
+            outline = self.get_module(".".join(parts[:length]))
+            if outline:
+                definition = outline.definitions.get(".".join(parts[length:]))
+                return (outline, definition) if definition else self._follow(outline, parts[length:])
+        return None
+
+    def find_inherited(self, owner: str, member: str) -> Lookup:
+        """Return which ancestor of a class defines a member."""
+        unknown = False
+        for ancestor, definition in self._walk_ancestors(owner):
+            if definition is None:
+                unknown = unknown or _may_define(ancestor, owner, member)
+                continue
+            outline, class_outline = definition
+            if f"{class_outline.name}.{member}" in outline.definitions:
+                return Lookup(Presence.PRESENT, f"{outline.module}.{class_outline.name}.{member}")
+        return Lookup(Presence.UNKNOWN if unknown else Presence.ABSENT)
+
+    def _walk_ancestors(self, owner: str) -> Iterator[tuple[str, tuple[ModuleOutline, Definition] | None]]:
+        waiting, seen = [owner], {owner}
+        while waiting and len(seen) < _MAX_ANCESTORS:
+            name = waiting.pop(0)
+            definition = self.find_definition(name)
+            if name != owner:
+                yield name, definition
+            for base in definition[1].bases if definition else ():
+                if base not in seen:
+                    seen.add(base)
+                    waiting.append(base)
+
+    def _follow(self, outline: ModuleOutline, parts: list[str]) -> tuple[ModuleOutline, Definition] | None:
+        """Return what a re-exported class or function is."""
+        lookup = self.find_name(outline.module, parts[0])
+        module, _, name = lookup.name.rpartition(".")
+        target = self.get_module(module) if lookup.presence is Presence.PRESENT and module else None
+        definition = target.definitions.get(".".join([name, *parts[1:]])) if target else None
+        return (target, definition) if target and definition else None
+
+    def _find(self, module: str, name: str, steps: int) -> Lookup:
+        full_name = f"{module}.{name}"
+        outline = self.get_module(module)
+        if outline is None or not steps:
+            return Lookup(Presence.UNKNOWN, full_name)
+        if name in outline.definitions or name in outline.dynamic:
+            return Lookup(Presence.PRESENT, self._follow_alias(outline, name, steps))
+        if name in outline.imports and name not in outline.typing_only:
+            return self._find_import(outline.imports[name], steps)
+        return self._find_in_stars(outline, name, steps)
+
+    def _follow_alias(self, outline: ModuleOutline, name: str, steps: int) -> str:
+        """Return what ``Old = New`` leads to."""
+        definition = outline.definitions.get(name)
+        value = definition.value if definition and definition.kind is DefinitionKind.CONSTANT else ""
+        if value == name or not value.isidentifier():
+            return f"{outline.module}.{name}"
+        if value in outline.definitions or value in outline.imports:
+            return self._find(outline.module, value, steps - 1).name
+        return f"{outline.module}.{name}"
+
+    def _find_import(self, target: str, steps: int) -> Lookup:
+        """Return what an import leads to: upstream would not import what is not there."""
+        module, _, name = target.rpartition(".")
+        if not module or self.get_module(module) is None:
+            return Lookup(Presence.PRESENT, target)
+        lookup = self._find(module, name, steps - 1)
+        return Lookup(Presence.PRESENT, lookup.name if lookup.presence is Presence.PRESENT else target)
+
+    def _find_in_stars(self, outline: ModuleOutline, name: str, steps: int) -> Lookup:
+        unknown = outline.has_getattr
+        for star in outline.stars:
+            lookup = self._find(star, name, steps - 1)
+            if lookup.presence is Presence.PRESENT:
+                return lookup
+            unknown = unknown or lookup.presence is Presence.UNKNOWN
+        full_name = f"{outline.module}.{name}"
+        if outline.is_package and self.get_module(full_name):
+            return Lookup(Presence.PRESENT, full_name)
+        return Lookup(Presence.UNKNOWN if unknown else Presence.ABSENT, full_name)
+
+
+def _may_define(ancestor: str, owner: str, member: str) -> bool:
+    """Return whether an unknown class may define a member: one of the same repository may define any."""
+    if ancestor.rpartition(".")[2] in _PLAIN_BASES:
+        return False
+    is_own = ancestor.partition(".")[0] == owner.partition(".")[0] or "." not in ancestor
+    return is_own or member in _INHERITED or member.startswith("__")

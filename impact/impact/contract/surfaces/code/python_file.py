@@ -1,0 +1,197 @@
+"""A Python file as the surfaces read it: its nodes with where they stand, its constants and its comments."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from impact.contract.surfaces.facts import shorten_text
+
+Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+# nodes without anything below that the surfaces look for: two thirds of a tree
+_LEAVES = frozenset(
+    (
+        ast.Name,
+        ast.Constant,
+        ast.Load,
+        ast.Store,
+        ast.Del,
+        ast.alias,
+        ast.Import,
+        ast.ImportFrom,
+        ast.Pass,
+        ast.Global,
+    )
+)
+_KEPT = (ast.Subscript, ast.If, ast.Assign)
+# comments of more lines than this describe something else
+_MAX_COMMENT_LINES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedNode:
+    """A node with the qualified name of the class or function that it stands in."""
+
+    node: ast.AST
+    scope: str
+
+
+@dataclass(frozen=True, slots=True)
+class PythonFile:
+    """A Python file. ``constants`` are names of the top level that stand for a string or for a list of strings."""
+
+    path: str
+    lines: tuple[str, ...]
+    tree: ast.Module
+    calls: tuple[tuple[ast.Call, str], ...]
+    classes: tuple[tuple[ast.ClassDef, str], ...]
+    functions: tuple[tuple[Function, str], ...]
+    others: tuple[PlacedNode, ...]
+    constants: Mapping[str, ast.expr]
+
+
+def build_python_file(path: str, text: str, tree: ast.Module) -> PythonFile:
+    """Sort the nodes of a file by what the surfaces look for, in one pass."""
+    calls: list[tuple[ast.Call, str]] = []
+    classes: list[tuple[ast.ClassDef, str]] = []
+    functions: list[tuple[Function, str]] = []
+    others: list[PlacedNode] = []
+    for node, scope in _walk_scopes(tree):
+        if isinstance(node, ast.Call):
+            calls.append((node, scope))
+        elif isinstance(node, ast.ClassDef):
+            classes.append((node, scope))
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            functions.append((node, scope))
+        elif isinstance(node, _KEPT):
+            others.append(PlacedNode(node, scope))
+    return PythonFile(
+        path,
+        tuple(text.split("\n")),
+        tree,
+        tuple(calls),
+        tuple(classes),
+        tuple(functions),
+        tuple(others),
+        _list_constants(tree),
+    )
+
+
+def _walk_scopes(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
+    """Yield all nodes in the order of the text, with the qualified name of what they stand in."""
+    stack: list[tuple[ast.AST, str]] = [(tree, "")]
+    while stack:
+        node, scope = stack.pop()
+        yield node, scope
+        # in deep nests the names would grow with the square of the text
+        inner = f"{scope}.{node.name}".lstrip(".")[:200] if isinstance(node, _SCOPES) else scope
+        children = [child for child in _list_children(node) if type(child) not in _LEAVES]
+        stack.extend([(child, inner) for child in reversed(children)])
+
+
+def _list_children(node: ast.AST) -> list[ast.AST]:
+    """Return what stands below a node, in the order of its fields."""
+    children: list[ast.AST] = []
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if isinstance(value, list):
+            children += [item for item in value if isinstance(item, ast.AST)]
+        elif isinstance(value, ast.AST):
+            children.append(value)
+    return children
+
+
+def _list_constants(tree: ast.Module) -> dict[str, ast.expr]:
+    constants: dict[str, ast.expr] = {}
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            constants[node.targets[0].id] = node.value
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
+            constants[node.target.id] = node.value
+    return constants
+
+
+def read_string(file: PythonFile, node: ast.AST | None) -> str | None:
+    """Return the string that an expression stands for: a literal, or a constant of the file; None if unclear."""
+    if isinstance(node, ast.Name):
+        node = file.constants.get(node.id)
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    return None
+
+
+def name_expression(node: ast.AST | None) -> str:
+    """Return a dotted name as written, ``os.environ.get``; empty for anything else."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute) and len(parts) < 20:
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return ""
+    return ".".join([node.id, *reversed(parts)])
+
+
+def get_last_name(node: ast.AST | None) -> str:
+    """Return the last part of a name as written, whatever stands before it: ``c`` of ``a().b.c``."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def show_expression(node: ast.AST | None) -> str:
+    """Return the source of an expression on one line."""
+    if node is None:
+        return ""
+    try:
+        return shorten_text(ast.unparse(node))
+    except (RecursionError, ValueError, MemoryError):
+        return "…"
+
+
+def find_argument(call: ast.Call, name: str, position: int | None = None) -> ast.expr | None:
+    """Return an argument by its keyword, or by its position if it is given so."""
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value
+    if position is None or len(call.args) <= position:
+        return None
+    before = call.args[: position + 1]
+    return None if any(isinstance(argument, ast.Starred) for argument in before) else call.args[position]
+
+
+def read_comment(file: PythonFile, line: int) -> str:
+    """Return the comment above a line and at its end, as one text."""
+    comment: list[str] = []
+    index = line - 2
+    while 0 <= index < len(file.lines) and len(comment) < _MAX_COMMENT_LINES:
+        text = file.lines[index].strip()
+        if not text.startswith("#"):
+            break
+        comment.insert(0, text.lstrip("#").strip())
+        index -= 1
+    if 0 < line <= len(file.lines):
+        _, mark, end = file.lines[line - 1].partition("  #")
+        comment += [end.strip()] if mark else []
+    return shorten_long(" ".join(comment))
+
+
+def shorten_long(text: str) -> str:
+    """Bound a text that is searched for deadlines."""
+    return " ".join(text[:2000].split())
+
+
+def read_docstring(body: list[ast.stmt], index: int) -> str:
+    """Return the string that follows a statement, by which fields are described."""
+    if index + 1 >= len(body):
+        return ""
+    after = body[index + 1]
+    if (
+        isinstance(after, ast.Expr)
+        and isinstance(after.value, ast.Constant)
+        and isinstance(after.value.value, str)
+    ):
+        return shorten_long(after.value.value)
+    return ""

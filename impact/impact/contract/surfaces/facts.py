@@ -1,0 +1,80 @@
+"""What one version of a file states about a surface: a name, what it is by default, and how it is used."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from impact.contract.models import ContractClass, Deadline
+from impact.text.strings import collapse_lines
+
+# characters of a value that a reader sees
+MAX_TEXT_LENGTH = 160
+# characters of a value that are compared
+_MAX_KEPT_LENGTH = 4000
+# characters before the first difference of two long values
+_CONTEXT_LENGTH = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A name that a file offers to others, and what it says of it.
+
+    ``default`` and ``shape`` are compared on their own: a value that applies by itself, and the form in which
+    the name is used (a type, a signature, labels). ``text`` is the whole as a reader sees it. ``help`` is what
+    the file says about it, by which a renamed one is recognised. ``reference`` names a configuration field that
+    the default is taken from; ``is_default_known`` if that field was read. ``owner`` is the message or endpoint
+    that it belongs to, a fact of its own. ``is_loose``: the name is read here, and may as well be declared in a
+    file that the merge leaves alone. ``is_local``: it holds in its file alone, as a pin does.
+    """
+
+    subject: ContractClass
+    name: str
+    line: int
+    text: str = ""
+    default: str = ""
+    shape: str = ""
+    help: str = ""
+    reference: str = ""
+    owner: str = ""
+    is_loose: bool = False
+    is_local: bool = False
+    is_default_known: bool = False
+    is_deprecated: bool = False
+    deadline: Deadline | None = None
+
+
+def shorten_text(text: str) -> str:
+    """Put a text on one line; a reader sees the part of it that changed."""
+    return collapse_lines(text[:_MAX_KEPT_LENGTH])
+
+
+def shorten_pair(before: str, after: str) -> tuple[str, str]:
+    """Shorten two texts to ``MAX_TEXT_LENGTH`` characters each, so that their first difference stays."""
+    if max(len(before), len(after)) <= MAX_TEXT_LENGTH:
+        return before, after
+    pairs = zip(before, after, strict=False)
+    same = next((index for index, (old, new) in enumerate(pairs) if old != new), min(len(before), len(after)))
+    if not before or not after or same < MAX_TEXT_LENGTH - _CONTEXT_LENGTH:
+        return _cut(before, 0), _cut(after, 0)
+    return _cut(before, same - _CONTEXT_LENGTH), _cut(after, same - _CONTEXT_LENGTH)
+
+
+def _cut(text: str, start: int) -> str:
+    """Cut the middle of a text: its first word stays, then what begins at ``start``."""
+    head = f"{text[:_CONTEXT_LENGTH].split(' ', 1)[0]} … " if start else ""
+    rest = text[start:] if start else text
+    room = MAX_TEXT_LENGTH - len(head)
+    return f"{head}{rest}" if len(rest) <= room else f"{head}{rest[: room - 1].rstrip()}…"
+
+
+def show_default_change(name: str, default: str) -> str:
+    """Return a variable or a flag with its default as a reader sees them."""
+    return shorten_text(f"{name} default {default}" if default else f"{name} unset by default")
+
+
+def make_op(name: str, line: int, schema: str) -> Fact:
+    """Describe an op by what callers write and by its schema."""
+    shape = " ".join(schema.split()).replace("( ", "(").replace(" )", ")").replace(" ,", ",")
+    shape = re.sub(r",\s*", ", ", shape)
+    return Fact(ContractClass.OP, f"torch.ops.{name}", line, text=shorten_text(shape), shape=shape)

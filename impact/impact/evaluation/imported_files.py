@@ -1,0 +1,49 @@
+"""The baseline of a replay: a merge changes a file that the downstream imports."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from impact.python.module_names import name_module
+from impact.python.parsing import parse_source
+
+
+def list_imported_names(text: str, packages: Sequence[str]) -> frozenset[str]:
+    """Return the names that a file imports from packages: modules, and what it takes from them."""
+    if not any(package in text for package in packages):
+        return frozenset()
+    tree = parse_source(text)
+    if tree is None:
+        return frozenset()
+    return frozenset(name for name in _list_names(tree) if name.partition(".")[0] in packages)
+
+
+def _list_names(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def count_imported(paths: Iterable[str], names: Collection[str]) -> int:
+    """Return how many changed files are imported under one of ``names``."""
+    modules = {module[0] for path in paths if (module := name_module(path))}
+    return sum(module in names for module in modules)
+
+
+def detect_packages(paths: Iterable[str]) -> tuple[str, ...]:
+    """Return the top-level packages of a Python repository, by the files of its tree: what others import."""
+    packages = {
+        name[0] for path in paths if path.endswith("/__init__.py") and (name := name_module(path)) and name[1]
+    }
+    return tuple(sorted(each for each in packages if "." not in each and each not in _NO_PACKAGES))
+
+
+# folders of repositories that may be packages and that nobody imports from outside
+_NO_PACKAGES = frozenset(
+    "test tests testing doc docs example examples benchmark benchmarks tool tools script scripts ci setup build "
+    "examples_and_tests conf config utils third_party requirements docker evals".split()
+)

@@ -1,0 +1,221 @@
+"""The figures of a replay, in the form in which they are printed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from impact.evaluation.bootstrap import Estimate
+from impact.evaluation.touch_cases import STRUCTURAL_KINDS, TouchCase, TouchTruth, WindowSummary
+from impact.evaluation.touch_metrics import TouchMeasurement, TouchRanking
+from impact.evaluation.window import EvaluationWindow
+from impact.touches.models import TouchLevel
+
+RULES, IMPORTED, LINES, CHANCE = "rules", "a changed file is imported", "lines changed", "chance"
+# with fewer, the interval of an area under the curve is wider than any difference between two lists
+MIN_NAMED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class LevelRow:
+    """The merges of a level: how many, a day, and which share of them was named."""
+
+    name: str
+    merges: int
+    a_day: float
+    named: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class KindRow:
+    """The named merges of a kind: the shares at level BREAKS, at any level, and with an imported file."""
+
+    kind: str
+    merges: int
+    breaks: float
+    touches: float
+    imported: float
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedLines:
+    """Of merges at level BREAKS, the share with a changed line; of their lines and of all used ones, the share."""
+
+    hits: Estimate
+    hit_lines: Estimate
+    all_lines: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class LeadTime:
+    """How early the level BREAKS was for named merges: the median of the days from a merge to the adaptation.
+
+    ``hits`` are those whose adaptation has a date; without any, ``days`` is nan.
+    """
+
+    hits: int
+    days: float
+
+
+@dataclass(frozen=True, slots=True)
+class TouchEvaluation:
+    """A replay with its figures. ``outside`` counts the named merges that the dates don't have."""
+
+    name: str
+    upstream: str
+    dates: EvaluationWindow
+    days: int
+    windows: tuple[WindowSummary, ...]
+    cases: tuple[TouchCase, ...]
+    source: str
+    named: int
+    outside: int
+    rankings: tuple[TouchRanking, ...]
+    levels: tuple[LevelRow, ...]
+    kinds: tuple[KindRow, ...]
+    changed: ChangedLines
+    lead: LeadTime
+    auc_gain: Estimate
+    precision_gain: Estimate
+
+    @property
+    def verdict(self) -> str:
+        """A sentence that says whether the rules are better than the file baseline."""
+        return judge_gain(self.named, self.auc_gain, self.precision_gain)
+
+
+def evaluate_cases(
+    name: str,
+    upstream: str,
+    dates: EvaluationWindow,
+    windows: Sequence[WindowSummary],
+    cases: Sequence[TouchCase],
+    truth: TouchTruth,
+) -> TouchEvaluation:
+    """Measure the cases of a replay against the truth."""
+    named = [case.number in truth.kinds for case in cases]
+    measurement = TouchMeasurement([case.window for case in cases], named)
+    orders: dict[str, Callable[[TouchCase], float]] = {
+        RULES: lambda case: case.score,
+        IMPORTED: lambda case: case.imported,
+        LINES: lambda case: case.lines,
+        CHANCE: lambda _: 0,
+    }
+    rankings = tuple(
+        measurement.measure_ranking(each, [rank(case) for case in cases]) for each, rank in orders.items()
+    )
+    days = (dates.until - dates.since).days + 1
+    return TouchEvaluation(
+        name,
+        upstream,
+        dates,
+        days,
+        tuple(windows),
+        tuple(cases),
+        truth.source,
+        sum(named),
+        len(truth.kinds) - sum(named),
+        rankings,
+        tuple(_list_levels(cases, truth, measurement, len(windows), days)),
+        tuple(_list_kinds(cases, truth)),
+        _measure_lines(cases, windows, measurement),
+        _measure_lead(cases, truth),
+        measurement.compare_rankings(RULES, IMPORTED, "auc"),
+        measurement.compare_rankings(RULES, IMPORTED, "mean_precision"),
+    )
+
+
+def _list_levels(
+    cases: Sequence[TouchCase], truth: TouchTruth, measurement: TouchMeasurement, windows: int, days: int
+) -> Iterator[LevelRow]:
+    tests: dict[str, Callable[[TouchCase], bool]] = {
+        "breaks": lambda case: case.level is TouchLevel.BREAKS,
+        "touches": lambda case: case.level in {TouchLevel.MAY_BREAK, TouchLevel.TOUCHES},
+        "no": lambda case: case.level is TouchLevel.NO,
+        IMPORTED: lambda case: case.imported > 0,
+        "all": lambda _: True,
+    }
+    for name, test in tests.items():
+        merges = [case for case in cases if test(case)]
+        counts = _count_windows(merges, windows)
+        named = _count_windows((case for case in merges if case.number in truth.kinds), windows)
+        yield LevelRow(name, len(merges), len(merges) / days, measurement.estimate_share(named, counts))
+
+
+def _count_windows(cases: Iterable[TouchCase], windows: int) -> list[float]:
+    counts = Counter(case.window for case in cases)
+    return [counts[window] for window in range(windows)]
+
+
+def _list_kinds(cases: Sequence[TouchCase], truth: TouchTruth) -> Iterator[KindRow]:
+    """Yield a row for each kind of the truth, for the structural ones and for all others, then for all."""
+    named = [(case, truth.kinds[case.number]) for case in cases if case.number in truth.kinds]
+    all_kinds = frozenset[str]().union(*(kinds for _, kinds in named))
+    groups = {kind: frozenset({kind}) for kind in sorted(all_kinds)}
+    if all_kinds:
+        groups |= {"structural": STRUCTURAL_KINDS, "other kinds": all_kinds - STRUCTURAL_KINDS}
+    for name, group in groups.items():
+        yield _build_kind_row(name, [case for case, kinds in named if kinds & group])
+    yield _build_kind_row("all", [case for case, _ in named])
+
+
+def _build_kind_row(name: str, cases: Sequence[TouchCase]) -> KindRow:
+    return KindRow(
+        name,
+        len(cases),
+        _compute_share(case.level is TouchLevel.BREAKS for case in cases),
+        _compute_share(case.level is not TouchLevel.NO for case in cases),
+        _compute_share(case.imported > 0 for case in cases),
+    )
+
+
+def _compute_share(tests: Iterable[bool]) -> float:
+    values = list(tests)
+    return sum(values) / len(values) if values else float("nan")
+
+
+def _measure_lines(
+    cases: Sequence[TouchCase], windows: Sequence[WindowSummary], measurement: TouchMeasurement
+) -> ChangedLines:
+    hits = [case for case in cases if case.hit_lines]
+    changed = [case for case in hits if case.changed_lines]
+    counts = [_count_windows(each, len(windows)) for each in (changed, hits)]
+    lines: list[list[float]] = [[0.0] * len(windows) for _ in range(2)]
+    for case in hits:
+        lines[0][case.window] += case.changed_lines
+        lines[1][case.window] += case.hit_lines
+    return ChangedLines(
+        measurement.estimate_share(*counts),
+        measurement.estimate_share(*lines),
+        measurement.estimate_share(
+            [each.changed_lines for each in windows], [each.used_lines for each in windows]
+        ),
+    )
+
+
+def _measure_lead(cases: Sequence[TouchCase], truth: TouchTruth) -> LeadTime:
+    days = [
+        (truth.adapted[case.number] - case.day).days
+        for case in cases
+        if case.level is TouchLevel.BREAKS and case.number in truth.adapted
+    ]
+    return LeadTime(len(days), median(days) if days else float("nan"))
+
+
+def judge_gain(named: int, auc_gain: Estimate, precision_gain: Estimate) -> str:
+    """Return whether the rules order merges better than the number of imported files that they change."""
+    if named < MIN_NAMED:
+        return f"Only {named} of the merges were named later, and a verdict needs {MIN_NAMED}: choose more dates."
+    worse = [
+        name
+        for name, gain in (("AUC", auc_gain), ("mean average precision", precision_gain))
+        if not gain.is_defined or gain.low <= 0
+    ]
+    if not worse:
+        return "The rules are better than the list of merges that change an imported file."
+    return (
+        f"The rules are not clearly better than the list of merges that change an imported file, by "
+        f"{' and '.join(worse)}: don't rely on them for this downstream."
+    )

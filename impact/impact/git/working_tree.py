@@ -1,0 +1,52 @@
+"""The files of a folder as they are on disk: a working tree, or any other tree."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from impact.errors import ImpactError, UsageError
+from impact.git.clone import GitClone
+from impact.source.models import MAX_SOURCE_BYTES, SourceFile, SourceProblem
+from impact.source.reading import build_source_file, replace_controls
+
+_SKIPPED = frozenset(".git .hg .svn node_modules __pycache__ .venv venv .tox .mypy_cache".split())
+
+
+def read_working_tree(root: Path, clean: Callable[[str], str] = replace_controls) -> Iterator[SourceFile]:
+    """Yield the files of a folder with their texts or problems, by paths within it. Links are not followed.
+
+    ``clean`` returns what is kept of a text.
+
+    Raises:
+        UsageError: it is no folder that can be read.
+    """
+    if not root.is_dir():
+        raise UsageError(f"{root} is no folder: give the folder of the tree.")
+    for folder, names, files in os.walk(root):
+        names[:] = sorted(name for name in names if name not in _SKIPPED)
+        for name in sorted(files):
+            path = Path(folder, name)
+            yield _read_file(path, path.relative_to(root).as_posix(), clean)
+
+
+def find_head(root: Path) -> str:
+    """Return the full hash of the commit that a working tree is at; empty if it is none."""
+    if not (root / ".git").exists():
+        return ""
+    try:
+        return GitClone(root).find_commit("HEAD")
+    except ImpactError:
+        return ""
+
+
+def _read_file(file: Path, path: str, clean: Callable[[str], str]) -> SourceFile:
+    try:
+        if file.is_symlink() or not file.is_file():
+            return SourceFile(path, problem=SourceProblem.SYMLINK)
+        if file.stat().st_size > MAX_SOURCE_BYTES:
+            return SourceFile(path, problem=SourceProblem.TOO_LARGE)
+        return build_source_file(path, file.read_bytes(), clean)
+    except OSError:
+        return SourceFile(path, problem=SourceProblem.UNAVAILABLE)

@@ -1,0 +1,1 @@
+"""Profiles: what a team's own tree uses of an upstream repository."""

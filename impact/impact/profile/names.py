@@ -1,0 +1,27 @@
+"""Names of profiles, which people type in commands and which are part of keys; names that tell what they mean."""
+
+from __future__ import annotations
+
+import re
+
+from impact.errors import UsageError
+from impact.text.strings import quote_input
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
+# a shorter method, or one of a single word, is one of many classes
+_MIN_METHOD_LENGTH = 14
+
+
+def parse_profile_name(text: str) -> str:
+    """Return the name of a profile in lower case. Raises UsageError for what is none."""
+    name = text.strip().lower()
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"{quote_input(text)} is not a name of a profile: use up to 40 letters, digits, dots and dashes."
+        )
+    return name
+
+
+def is_telling_method(name: str) -> bool:
+    """Return whether a method's name is so specific that it hardly means another one: ``get_attn_backend_cls``."""
+    return len(name) >= _MIN_METHOD_LENGTH and "_" in name.strip("_")

@@ -1,0 +1,78 @@
+"""A profile of a tree, from the scans of its files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from impact.contract.models import UnreadFile
+from impact.profile.models import PLAIN_KINDS, DerivedClass, Profile, Use, UseKind
+from impact.profile.names import is_telling_method
+from impact.profile.scanned import FileUses
+from impact.profile.symbols import SUPER
+from impact.profile.team_tree import TeamTree
+
+# what a class of the team defines or sets itself, of which upstream may have one too
+OWN_KINDS = frozenset({UseKind.OVERRIDE, UseKind.SET, UseKind.COPY})
+
+
+def build_profile(
+    name: str,
+    source: str,
+    commit: str,
+    scanned_at: datetime,
+    packages: Sequence[str],
+    files: Iterable[FileUses],
+) -> Profile:
+    """Return the profile of a tree. Its names lead through the team's own modules, and not yet into upstream."""
+    scans = sorted(files, key=lambda each: each.path)
+    tree = TeamTree(scans, packages)
+    classes = tree.list_derived()
+    uses = dict.fromkeys(use for scan in scans for use in _list_uses(scan, tree, classes))
+    unread = tuple(UnreadFile(scan.path, scan.problem) for scan in scans if scan.problem)
+    return Profile(name, tuple(packages), source, commit, scanned_at, tuple(uses), classes, len(scans), unread)
+
+
+def _list_uses(scan: FileUses, tree: TeamTree, classes: dict[str, DerivedClass]) -> Iterator[Use]:
+    for use in scan.uses:
+        if use.kind in PLAIN_KINDS or (use.kind is UseKind.POSSIBLE_CALL and _is_possible(use, tree)):
+            yield use
+            continue
+        name = use.name if use.kind is UseKind.COPY else tree.resolve(use.name)
+        if name is not None and _concerns_upstream(use, name, tree, classes):
+            yield _complete(replace(use, name=name), tree)
+        elif use.kind is UseKind.CALL and _is_possible(use, tree):
+            # of a wrapper, say, that gives whatever the wrapped object has
+            yield replace(use, kind=UseKind.POSSIBLE_CALL, name=use.name.rpartition(".")[2])
+
+
+def _complete(use: Use, tree: TeamTree) -> Use:
+    """Return a use with what the rest of the tree says of it, until it is linked."""
+    if use.kind is UseKind.CALL and _is_possible(use, tree):
+        return replace(use, definitions=(use.name.rpartition(".")[2],))
+    if use.kind is UseKind.PATCH and use.definitions:
+        return replace(use, definitions=(), signature=tree.find_signature(use.definitions[0]))
+    return use
+
+
+def _is_possible(use: Use, tree: TeamTree) -> bool:
+    """Return whether a call may be one of a method of upstream, whatever its object is.
+
+    It is not if the team has such a method itself, and too likely by chance if the name says little. In tests
+    most such objects are stand-ins.
+    """
+    method = use.name.rpartition(".")[2]
+    return not use.is_test and is_telling_method(method) and not tree.has_method(method)
+
+
+def _concerns_upstream(use: Use, name: str, tree: TeamTree, classes: dict[str, DerivedClass]) -> bool:
+    """Return whether a use may be one of upstream: by its name, or by a class that extends upstream."""
+    if use.kind is UseKind.COPY or name.partition(".")[0] in tree.packages:
+        return True
+    member = tree.split_member(name)
+    if member is None or not member[1] or member[0].name not in classes:
+        return False
+    if use.kind in OWN_KINDS or len(member[1]) > 1 or f".{SUPER}." in use.name:
+        return True
+    return not tree.is_own(member[0], member[1][0])

@@ -1,0 +1,37 @@
+"""Search for uses in a profile, by a name or a path as somebody asks for it."""
+
+from __future__ import annotations
+
+from impact.profile.models import Profile, Use
+
+# longer texts are in no name
+_MAX_LENGTH = 300
+
+
+def find_uses(profile: Profile, text: str) -> tuple[Use, ...]:
+    """Return the uses of a name, or in a file or folder, in the order of the tree.
+
+    Of a dotted name its last parts are enough. If nothing is named so exactly, names and paths that contain the
+    text are found.
+    """
+    query = text.strip().strip("`/").removesuffix("()").casefold()[:_MAX_LENGTH]
+    if not query:
+        return ()
+    exact = [use for use in profile.uses if _is_named(use, query)]
+    matches = exact or [use for use in profile.uses if any(query in each for each in _list_texts(use))]
+    return tuple(sorted(matches, key=lambda use: (use.path, use.line, use.name)))
+
+
+def _is_named(use: Use, query: str) -> bool:
+    """Return whether a use is of a name with these last parts, or in a file or folder of this path."""
+    path = use.path.casefold()
+    names = (use.name, *use.definitions)
+    return (
+        any(f".{name.casefold()}".endswith(f".{query}") for name in names)
+        or f"{path}/".startswith(f"{query}/")
+        or f"/{path}".endswith(f"/{query}")
+    )
+
+
+def _list_texts(use: Use) -> tuple[str, ...]:
+    return tuple(text.casefold() for text in (use.name, *use.definitions, use.path, use.owner))

@@ -1,0 +1,72 @@
+"""Whether a call fits a signature, by Python's rules for binding arguments."""
+
+from __future__ import annotations
+
+from impact.python.models import CallShape, Parameter, ParameterKind, Signature
+
+_POSITIONAL = (ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL)
+_NAMED = (ParameterKind.POSITIONAL, ParameterKind.KEYWORD_ONLY)
+
+
+def drop_receiver(signature: Signature) -> Signature:
+    """Return the signature of a method as its callers see it: without ``self`` or ``cls``."""
+    first = signature.parameters[:1]
+    if signature.is_static or not first or first[0].kind not in _POSITIONAL:
+        return signature
+    return Signature(
+        signature.parameters[1:],
+        signature.returns,
+        signature.is_async,
+        signature.is_static,
+        signature.is_class_method,
+        signature.is_property,
+    )
+
+
+def can_bind(signature: Signature, shape: CallShape) -> bool:
+    """Return whether a call may fit. With ``*`` or ``**`` in it, only what is certain counts."""
+    return not find_binding_problem(signature, shape)
+
+
+def find_binding_problem(signature: Signature, shape: CallShape) -> str:
+    """Return why a call can't fit, as a clause, empty if it may fit.
+
+    ``signature`` is as callers see it. Arguments behind ``*`` or ``**`` are unknown and may fill what is missing.
+    """
+    slots = [each for each in signature.parameters if each.kind in _POSITIONAL]
+    if shape.positional > len(slots) and not _has_kind(signature, ParameterKind.REST):
+        return f"it passes {shape.positional} positional arguments, and {len(slots)} fit"
+    filled = {each.name for each in slots[: shape.positional]}
+    named = {each.name for each in signature.parameters if each.kind in _NAMED}
+    for keyword in shape.keywords:
+        if keyword in filled and keyword in named:
+            return f"it passes `{keyword}` twice"
+        if keyword not in named and not _has_kind(signature, ParameterKind.KEYWORDS):
+            return f"it passes `{keyword}`, which is gone"
+    missing = _find_missing(signature, filled | (named & set(shape.keywords)), shape)
+    return f"it does not pass `{missing}`, which is required" if missing else ""
+
+
+def list_required(signature: Signature) -> tuple[Parameter, ...]:
+    """Return the parameters that a caller has to pass."""
+    return tuple(each for each in signature.parameters if _is_required(each))
+
+
+def _find_missing(signature: Signature, passed: set[str], shape: CallShape) -> str:
+    """Return the first required parameter that the call can't pass, empty for none."""
+    for each in signature.parameters:
+        if not _is_required(each) or each.name in passed:
+            continue
+        may_be_in_star = shape.has_star and each.kind in _POSITIONAL
+        may_be_in_double_star = shape.has_double_star and each.kind in _NAMED
+        if not may_be_in_star and not may_be_in_double_star:
+            return each.name
+    return ""
+
+
+def _is_required(parameter: Parameter) -> bool:
+    return parameter.default is None and parameter.kind not in (ParameterKind.REST, ParameterKind.KEYWORDS)
+
+
+def _has_kind(signature: Signature, kind: ParameterKind) -> bool:
+    return any(each.kind is kind for each in signature.parameters)

@@ -1,0 +1,101 @@
+"""The calls in a piece of code, and the attributes that it sets on ``self``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from impact.python.expressions import SourceText, join_name
+from impact.python.fingerprint import hash_code
+from impact.python.models import CallShape, CallSite, Definition, DefinitionKind
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_VISITED = frozenset({ast.Call, ast.Assign, ast.AnnAssign, ast.Attribute, ast.ClassDef, *_FUNCTIONS})
+_CONSTRUCTORS = frozenset({"__init__", "__post_init__", "__new__", "model_post_init"})
+
+
+@dataclass(slots=True)
+class CodeReader:
+    """A reader of function bodies, which collects what it sees in them."""
+
+    source: SourceText
+    calls: list[CallSite] = field(default_factory=list)
+    attributes: dict[str, Definition] = field(default_factory=dict)
+    _settled: set[str] = field(default_factory=set)
+    _scope: str = ""
+    _owner: str = ""
+    _receiver: str = ""
+    # the last line of a class or function within the method that has a receiver of its own
+    _inner_end: int = 0
+
+    def read_method(self, body: Sequence[ast.AST], scope: str, owner: str, receiver: str) -> str:
+        """Read the body of a method of a class, and return its hash. ``receiver`` is what it calls ``self``."""
+        self._scope, self._owner, self._receiver, self._inner_end = scope, owner, receiver, 0
+        return hash_code(body, self._visit, _VISITED)
+
+    def read_code(self, nodes: Sequence[ast.AST], scope: str) -> str:
+        """Read any other code, and return its hash."""
+        return self.read_method(nodes, scope, "", "")
+
+    def _visit(self, node: ast.AST) -> None:
+        if isinstance(node, ast.Call):
+            self._add_call(node)
+        elif not self._receiver or self._is_within(node):
+            return
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                self._add_attribute(target, node)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            self._add_attribute(node, None)
+
+    def _is_within(self, node: ast.AST) -> bool:
+        """Return whether a node is in a class within the method, where ``self`` is another object."""
+        if isinstance(node, ast.ClassDef) or (isinstance(node, _FUNCTIONS) and _takes(node, self._receiver)):
+            self._inner_end = max(self._inner_end, node.end_lineno or 0)
+        return getattr(node, "lineno", 0) <= self._inner_end
+
+    def _add_call(self, node: ast.Call) -> None:
+        name = join_name(node.func)
+        if name:
+            self.calls.append(CallSite(name, read_shape(node), node.lineno, self._scope))
+
+    def _add_attribute(self, target: ast.expr, statement: ast.Assign | ast.AnnAssign | None) -> None:
+        if not isinstance(target, ast.Attribute) or not isinstance(target.value, ast.Name):
+            return
+        name = f"{self._owner}.{target.attr}"
+        is_constructor = self._scope.rpartition(".")[2] in _CONSTRUCTORS
+        is_known = name in self._settled if is_constructor else name in self.attributes
+        if target.value.id != self._receiver or is_known:
+            return
+        if is_constructor:
+            self._settled.add(name)
+        self.attributes[name] = Definition(
+            name,
+            DefinitionKind.ATTRIBUTE,
+            target.lineno,
+            target.end_lineno or target.lineno,
+            value=self.source.get_text(statement.value) if statement and statement.value else "",
+            annotation=self.source.get_text(statement.annotation) if isinstance(statement, ast.AnnAssign) else "",
+        )
+
+
+def read_shape(node: ast.Call) -> CallShape:
+    """Return how a call passes its arguments."""
+    stars = sum(isinstance(each, ast.Starred) for each in node.args)
+    return CallShape(
+        len(node.args) - stars,
+        tuple(_list_keywords(node)),
+        bool(stars),
+        any(each.arg is None for each in node.keywords),
+    )
+
+
+def _takes(node: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
+    return any(each.arg == name for each in (*node.args.posonlyargs, *node.args.args))
+
+
+def _list_keywords(node: ast.Call) -> Iterator[str]:
+    for each in node.keywords:
+        if each.arg is not None:
+            yield each.arg

@@ -1,0 +1,118 @@
+"""Functions, classes and modules that say of themselves that they will go."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from impact.python.blocks import walk_statements
+from impact.python.expressions import get_head, join_name
+from impact.python.parsing import parse_source
+
+_HINT = re.compile(r"deprecat", re.I)
+_DECORATOR = re.compile(r"deprecat", re.I)
+_DIRECTIVE = re.compile(
+    r"^[ \t]{0,40}(?:\.\. ?deprecated::|!!! ?deprecated|deprecated:)(?P<text>[^\n]{0,300})", re.I | re.M
+)
+_WARNINGS = frozenset({"DeprecationWarning", "PendingDeprecationWarning", "FutureWarning"})
+_LOGGED = ("warning", "warning_once", "warn")
+_THIS = re.compile(r"\bthis (?:function|method|class|module)\b", re.I)
+_MAX_MESSAGE = 400
+_MAX_NODES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Deprecation:
+    """What is deprecated, by its name in the module (empty for the module), and how it says so."""
+
+    name: str
+    line: int
+    message: str
+
+
+def list_deprecations(text: str) -> tuple[Deprecation, ...]:
+    """Return what of a Python file is deprecated: by a decorator, a warning or a directive in a docstring."""
+    if not _HINT.search(text):
+        return ()
+    tree = parse_source(text)
+    return tuple(_list_in(tree.body)) if tree else ()
+
+
+def _list_in(body: Sequence[ast.stmt]) -> Iterator[Deprecation]:
+    stack: list[tuple[str, Sequence[ast.stmt]]] = [("", body)]
+    while stack:
+        owner, statements = stack.pop()
+        yield from _list_own(owner, statements)
+        for statement, _ in walk_statements(statements):
+            if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                name = f"{owner}.{statement.name}" if owner else statement.name
+                yield from _list_decorators(name, statement)
+                if isinstance(statement, ast.ClassDef):
+                    stack.append((name, statement.body))
+                else:
+                    yield from _list_own(name, statement.body)
+
+
+def _list_decorators(
+    name: str, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+) -> Iterator[Deprecation]:
+    for each in node.decorator_list:
+        if _DECORATOR.search(join_name(get_head(each)).rpartition(".")[2]):
+            yield Deprecation(name, node.lineno, _join_texts(each))
+
+
+def _list_own(name: str, body: Sequence[ast.stmt]) -> Iterator[Deprecation]:
+    """Yield what a body says of itself, without the functions and classes in it."""
+    match = _DIRECTIVE.search(_get_docstring(body))
+    if match:
+        yield Deprecation(name, body[0].lineno, match["text"].strip())
+    for statement, is_conditional in walk_statements(body):
+        if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)):
+            continue
+        message = _join_texts(statement.value)
+        if _warns(statement.value) and (not is_conditional or _is_about(name, message)):
+            yield Deprecation(name, statement.lineno, message)
+
+
+def _is_about(name: str, message: str) -> bool:
+    """Return whether a warning under a condition is about the function that gives it.
+
+    Otherwise it is about an argument or a setting. A module's ``__getattr__`` warns of names of the module.
+    """
+    *owners, last = name.split(".")
+    own = owners[-1] if last == "__init__" and owners else last
+    if own in {"", "__getattr__"} or _THIS.search(message):
+        return True
+    return re.search(rf"\b{re.escape(own)}\b", message) is not None
+
+
+def _get_docstring(body: Sequence[ast.stmt]) -> str:
+    first = body[0] if body else None
+    value = first.value if isinstance(first, ast.Expr) else None
+    return value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else ""
+
+
+def _warns(call: ast.Call) -> bool:
+    """Return whether a call warns that something is deprecated."""
+    last = join_name(call.func).rpartition(".")[2]
+    if last not in _LOGGED:
+        return False
+    arguments = [*call.args, *(each.value for each in call.keywords)]
+    if any(join_name(each).rpartition(".")[2] in _WARNINGS for each in arguments):
+        return True
+    return bool(_HINT.search(_join_texts(call)))
+
+
+def _join_texts(node: ast.AST) -> str:
+    """Return the text literals in a piece of code, joined."""
+    texts: list[str] = []
+    length = 0
+    for count, each in enumerate(ast.walk(node)):
+        if count > _MAX_NODES or length > _MAX_MESSAGE:
+            break
+        if isinstance(each, ast.Constant) and isinstance(each.value, str):
+            texts.append(each.value)
+            length += len(each.value)
+    return " ".join(" ".join(texts).split())[:_MAX_MESSAGE]

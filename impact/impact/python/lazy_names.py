@@ -1,0 +1,89 @@
+"""Names that a module gives only when it is asked for them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+
+from impact.python.expressions import join_name
+from impact.python.signatures import FunctionNode
+
+# a module that puts another object in its own place, or names into its own table
+_OWN_TABLES = frozenset({"sys.modules[]", "globals()[]"})
+# where the names stand that a ``__getattr__`` knows: other texts in it are messages
+_TABLES = (ast.Compare, ast.MatchValue, ast.Dict, ast.Set, ast.List, ast.Tuple)
+_UPDATES = frozenset({"globals().update", "globals().setdefault"})
+
+
+def list_dynamic_names(function: ast.AST, tables: Mapping[str, ast.expr]) -> frozenset[str]:
+    """Return the names that a module's ``__getattr__`` compares with, and those in the tables that it reads."""
+    names: set[str] = set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and node.id in tables:
+            names.update(_list_table_names(tables[node.id]))
+        elif isinstance(node, _TABLES):
+            for value in _list_values(node):
+                names.update(_list_table_names(value))
+    return frozenset(names)
+
+
+def _list_values(node: ast.AST) -> list[ast.expr]:
+    """Return what a name is compared with, or the table itself."""
+    if isinstance(node, ast.Compare):
+        return [node.left, *node.comparators]
+    return [node.value] if isinstance(node, ast.MatchValue) else [node] if isinstance(node, ast.expr) else []
+
+
+def gives_only_known(function: FunctionNode) -> bool:
+    """Return whether a module's ``__getattr__`` gives a name only if it compares it first, and else raises.
+
+    So the names that :func:`list_dynamic_names` lists are all that it gives.
+    """
+    name = next((each.arg for each in function.args.args), "")
+    return _ends_in_raise(function.body) and all(_is_guarded_by(each, name) for each in function.body)
+
+
+def _ends_in_raise(body: Sequence[ast.stmt]) -> bool:
+    """Return whether a body raises where none of its conditions holds."""
+    last = body[-1]
+    return isinstance(last, ast.Raise) or (
+        isinstance(last, ast.If) and bool(last.orelse) and _ends_in_raise(last.orelse)
+    )
+
+
+def _is_guarded_by(statement: ast.stmt, name: str) -> bool:
+    """Return whether a statement gives nothing: a docstring, an import, or an ``if`` that compares the name."""
+    if isinstance(statement, ast.If):
+        test = statement.test
+        compared = isinstance(test, ast.Compare) and any(
+            isinstance(each, ast.Name) and each.id == name for each in (test.left, *test.comparators)
+        )
+        return compared and all(_is_guarded_by(each, name) for each in statement.orelse)
+    return isinstance(statement, ast.Expr | ast.Import | ast.ImportFrom | ast.Raise)
+
+
+def fills_itself(statement: ast.stmt) -> bool:
+    """Return whether a statement gives its module names that can't be read from it."""
+    if isinstance(statement, ast.Assign):
+        return any(
+            isinstance(each, ast.Subscript) and join_name(each) in _OWN_TABLES for each in statement.targets
+        )
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        return join_name(statement.value.func) in _UPDATES
+    return False
+
+
+def _list_table_names(table: ast.expr) -> Iterator[str]:
+    """Yield the keys of a dict, or the texts in any other table."""
+    if isinstance(table, ast.Dict):
+        nodes = [each for each in table.keys if each]
+    else:
+        nodes = table.elts if isinstance(table, ast.Set | ast.List | ast.Tuple) else [table]
+    for node in nodes:
+        if isinstance(node, ast.Constant):
+            yield from _list_identifiers(node.value)
+
+
+def _list_identifiers(value: object) -> Iterator[str]:
+    if isinstance(value, str) and value.isidentifier():
+        yield value

@@ -1,0 +1,1 @@
+"""Touches: which contract changes concern which uses of a profile, and how much."""

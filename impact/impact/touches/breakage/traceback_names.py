@@ -1,0 +1,235 @@
+"""What people paste when something broke, and the names in it: tracebacks, logs, output of pytest, sentences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from impact.touches.breakage.error_lines import MAX_LINE, ErrorKind, ErrorLine, iterate_error_lines
+
+# characters that are read, from both ends of a longer text: a log may hold hours before the error
+MAX_TEXT = 200_000
+MAX_FRAMES = 200
+MAX_ERRORS = 20
+MAX_WORDS = 400
+
+_ANSI = re.compile(r"\x1b\[[0-9;:?]{0,40}[A-Za-z]|\x1b\][^\x07\x1b\n]{0,300}(?:\x07|\x1b\\)")
+# phones, Slack and word processors replace straight quotation marks with these
+_QUOTES = str.maketrans(
+    dict.fromkeys("\u2018\u2019\u201b\u2032\u00b4", "'")
+    | dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"')
+    | {"\u00a0": " "}
+)
+# what logs and launchers write before each line of a traceback
+_LOG_PREFIX = re.compile(
+    r"^(?:\([^()\n]{1,80}\) )?(?:[A-Z]{4,8} [\d-]{4,10} [\d:.,]{4,15} \[[^\]\n]{1,80}\] ?)?"
+    r"(?:\[rank\d{1,5}\]: ?)?"
+)
+_ADDRESS = re.compile(r"https?://\S{1,500}")
+_FRAME = re.compile(
+    r"File [\"'](?P<path>[^\"'\n]{1,500})[\"'], line (?P<line>\d{1,9})(?:, in (?P<function>[^\n]{1,200}))?"
+)
+_PYTEST_FRAME = re.compile(
+    r"^(?:E\s{1,8})?(?P<path>[\w./\\~+@-]{1,400}\.pyx?):(?P<line>\d{1,9}):(?: in (?P<function>[\w<>.]{1,200}))?"
+)
+# the marker of the failing line in pytest's long form
+_PYTEST_SOURCE = re.compile(r"^>\s{1,40}(?P<text>\S[^\n]{0,400})")
+_UNDERLINE = re.compile(r"[\s~^]*")
+_VALIDATION = re.compile(r"validation errors? for (?P<owner>[\w.\[\]]{1,200})")
+_FIELD_PATH = re.compile(r"^(?:E\s{1,8})?(?P<names>[A-Za-z_][\w.\->]{0,200})$")
+_FIELD_MESSAGE = re.compile(
+    r"(?P<extra>Extra inputs are not permitted|extra fields not permitted|Unexpected keyword argument)"
+    r"|(?P<missing>Field required|field required|Missing required)"
+)
+_FIELD_PLACE = re.compile(r"[\"']loc[\"']: ?[(\[](?P<place>[^)\]\n]{1,300})[)\]]")
+_QUOTED_WORD = re.compile(r"[\"']([\w-]{1,200})[\"']")
+
+_TOKEN = re.compile(r"--[A-Za-z][\w-]{1,100}|[A-Za-z_]\w{0,120}(?:(?:\.|::?)[A-Za-z_]\w{0,120}){0,10}")
+_MIXED_CASE = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
+_CODE_MARKS = "`'\""
+_STOP_WORDS = frozenset(
+    "the and for with from this that not was were has have had are but can may due fix error errors because after "
+    "object call called calling file line self none true false type most recent last traceback following int str "
+    "during handling above another occurred direct cause exception bool dict list tuple which when into our you "
+    "your its did mean given got missing required positional argument arguments keyword unexpected attribute "
+    "module named name import pull issue".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A line of code on the way to an error. ``path`` has forward slashes; ``text`` is the source line."""
+
+    path: str
+    line: int
+    function: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TraceNames:
+    """The names in a pasted error.
+
+    ``errors`` has those first that say the most. ``frames`` has the deepest first, ``identifiers`` names of code
+    in free text, ``words`` its plain words in lower case.
+    """
+
+    errors: tuple[ErrorLine, ...] = ()
+    frames: tuple[Frame, ...] = ()
+    identifiers: tuple[str, ...] = ()
+    words: frozenset[str] = frozenset()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to look for."""
+        return not (self.errors or self.frames or self.identifiers)
+
+
+def parse_trace(text: str) -> TraceNames:
+    """Return the names in a text; never raises, and reads each line once."""
+    lines = clean_lines(text)
+    frames = _read_frames(lines)
+    sources = {frame.text for frame in frames}
+    plain = [line for line in lines if not _is_frame(line) and line.strip() not in sources]
+    identifiers, words = _collect_tokens([*plain, *(frame.text for frame in frames[-3:])])
+    errors = _order_errors([*_read_errors(lines), *_read_fields(lines)])
+    return TraceNames(
+        tuple(_complete_name(error, identifiers) for error in errors),
+        tuple(reversed(frames)),
+        identifiers,
+        words,
+    )
+
+
+def condense_trace(text: str, limit: int) -> str:
+    """Return a text of at most ``limit`` characters: its errors and frames, if all of it is longer."""
+    lines = clean_lines(text)
+    whole = "\n".join(lines).strip()
+    if len(whole) <= limit:
+        return whole
+    says_error = {number for number, line in enumerate(lines) if any(iterate_error_lines(line))}
+    is_place = {number for number, line in enumerate(lines) if _is_frame(line)}
+    sources = {number + 1 for number in is_place if number + 1 < len(lines)}
+    kept: set[int] = set()
+    room = limit
+    for numbers in (says_error, is_place | sources):
+        for number in sorted(numbers - kept, reverse=True):
+            room -= min(len(lines[number]), limit // 2) + 1
+            if room < 0:
+                break
+            kept.add(number)
+    chosen = [lines[number][: limit // 2] for number in sorted(kept)]
+    return "\n".join(chosen) if chosen else whole[-limit:]
+
+
+def clean_lines(text: str) -> list[str]:
+    """Return the lines without colours, code fences and typographic quotes, each of bounded length."""
+    if len(text) > MAX_TEXT:
+        half = MAX_TEXT // 2
+        text = f"{text[:half]}\n{text[-half:]}"
+    text = _ADDRESS.sub(" ", _ANSI.sub("", text)).translate(_QUOTES).replace("```", "\n")
+    return [_LOG_PREFIX.sub("", line[:MAX_LINE]).rstrip() for line in text.splitlines()]
+
+
+def _is_frame(line: str) -> bool:
+    """Return whether a line names a place in a file."""
+    return bool(_FRAME.search(line) or _PYTEST_FRAME.match(line))
+
+
+def _read_frames(lines: list[str]) -> list[Frame]:
+    """Return the last frames in the order of the text."""
+    frames: list[Frame] = []
+    marked = ""
+    for number, line in enumerate(lines):
+        if source := _PYTEST_SOURCE.match(line):
+            marked = source["text"]
+        elif match := _FRAME.search(line):
+            frames.append(_build_frame(match, _read_source(lines, number + 1)))
+        elif match := _PYTEST_FRAME.match(line):
+            frames.append(_build_frame(match, marked or _read_source(lines, number + 1)))
+            marked = ""
+    return frames[-MAX_FRAMES:]
+
+
+def _build_frame(match: re.Match[str], text: str) -> Frame:
+    """Return a frame with its path in one spelling."""
+    function = (match["function"] or "").strip().rpartition(".")[2]
+    return Frame(match["path"].replace("\\", "/"), int(match["line"]), function, text)
+
+
+def _read_source(lines: list[str], number: int) -> str:
+    """Return the source line below a frame; empty if another frame or the error stands there."""
+    text = lines[number].strip() if number < len(lines) else ""
+    if not text or _is_frame(text) or _UNDERLINE.fullmatch(text):
+        return ""
+    return text[:400]
+
+
+def _read_errors(lines: list[str]) -> Iterator[ErrorLine]:
+    """Yield the errors of lines that are no code: a source line may raise an error without being one."""
+    before = ""
+    for line in lines:
+        if not _is_frame(line) and not (_is_frame(before) and line.startswith("    ")):
+            yield from iterate_error_lines(line)
+        before = line
+
+
+def _read_fields(lines: list[str]) -> Iterator[ErrorLine]:
+    """Yield the errors of pydantic: a model, and below it each field with what is wrong; or all as JSON."""
+    owner = field = ""
+    for line in lines:
+        if model := _VALIDATION.search(line):
+            owner = model["owner"]
+        elif name := _FIELD_PATH.match(line):
+            field = name["names"]
+        if not (message := _FIELD_MESSAGE.search(line)):
+            continue
+        place = _FIELD_PLACE.search(line)
+        path = _QUOTED_WORD.findall(place["place"]) if place else [field.rpartition(".")[2]]
+        kind = ErrorKind.FIELD if message["extra"] else ErrorKind.MISSING_FIELD
+        if path and path[-1]:
+            yield ErrorLine(kind, line.strip(), "ValidationError", owner, names=(path[-1],))
+
+
+def _order_errors(errors: list[ErrorLine]) -> list[ErrorLine]:
+    """Return the last distinct errors, those that name something first; a cause stands before its consequence."""
+    distinct = list(dict.fromkeys(replace(error, text=error.text[:500]) for error in errors))[-MAX_ERRORS:]
+    return sorted(distinct, key=lambda error: error.kind is ErrorKind.OTHER)
+
+
+def _complete_name(error: ErrorLine, identifiers: tuple[str, ...]) -> ErrorLine:
+    """Return an error whose last name was cut off with the whole name, if the text has it elsewhere."""
+    if not error.is_cut or not error.names:
+        return error
+    start = error.names[-1]
+    longer = (each for each in identifiers if each.startswith(start) and each != start)
+    return replace(error, names=(*error.names[:-1], next(longer, start)))
+
+
+def _collect_tokens(lines: list[str]) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Return names of code and plain words of a text; those at its end count if there are too many."""
+    identifiers: dict[str, None] = {}
+    words: dict[str, None] = {}
+    for line in reversed(lines):
+        if len(identifiers) >= MAX_WORDS:
+            break
+        for match in _TOKEN.finditer(line):
+            token = match[0]
+            if _is_code(line, match):
+                identifiers.setdefault(token)
+            elif len(token) > 2 and token.lower() not in _STOP_WORDS:
+                words.setdefault(token.lower())
+    return tuple(identifiers)[:MAX_WORDS], frozenset(list(words)[:MAX_WORDS])
+
+
+def _is_code(line: str, match: re.Match[str]) -> bool:
+    """Return whether a token is a name of code: by its form, a call, or the marks around it."""
+    token, start, end = match[0], match.start(), match.end()
+    if len(token) < 3:
+        return False
+    has_form = "_" in token.rstrip("_") or "." in token or ":" in token or token.startswith("--")
+    if has_form or _MIXED_CASE.search(token):
+        return True
+    is_marked = line[start - 1 : start] in _CODE_MARKS and line[end : end + 1] in _CODE_MARKS and start > 0
+    return line[end : end + 1] == "(" or (is_marked and end < len(line))

@@ -1,0 +1,89 @@
+"""What a merge means for a profile: each pair of change and use, judged by the relation between them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from impact.contract.models import PYTHON_CLASSES, ChangeKind, ContractChange, MergeContract
+from impact.profile.models import Profile
+from impact.touches.actions import describe_action
+from impact.touches.models import MergeTouches, Touch, TouchLevel, TouchReport
+from impact.touches.profile_index import ProfileIndex
+from impact.touches.ranking import LEAST_CHANCE, estimate_chance
+from impact.touches.rules.member_rules import judge_abstract_member, judge_added_member
+from impact.touches.rules.name_rules import judge_lost_name
+from impact.touches.rules.plain_rules import judge_plain_name
+from impact.touches.rules.quiet_rules import judge_behaviour, judge_default, judge_deprecation, judge_result
+from impact.touches.rules.signature_rules import judge_signature
+from impact.touches.rules.verdicts import Rule, Verdict, qualify_verdict
+
+_RULES: dict[ChangeKind, Rule] = {
+    ChangeKind.REMOVED: judge_lost_name,
+    ChangeKind.MOVED: judge_lost_name,
+    ChangeKind.RENAMED: judge_lost_name,
+    ChangeKind.SIGNATURE: judge_signature,
+    ChangeKind.ABSTRACT_MEMBER: judge_abstract_member,
+    ChangeKind.ADDED_MEMBER: judge_added_member,
+    ChangeKind.BEHAVIOUR: judge_behaviour,
+    ChangeKind.RETURN: judge_result,
+    ChangeKind.DEFAULT: judge_default,
+    ChangeKind.DEPRECATED: judge_deprecation,
+}
+
+
+def judge_merge(contract: MergeContract, index: ProfileIndex) -> MergeTouches:
+    """Return what a merge means for a profile, its touches strongest first.
+
+    A merge that only touches, and that hardly anybody would adapt to, has the level NO and no touches.
+    """
+    touches = list_touches(contract, index)
+    chance = estimate_chance(contract, touches, index)
+    level = max((each.level for each in touches), default=TouchLevel.NO)
+    if level is TouchLevel.TOUCHES and chance < LEAST_CHANCE:
+        level, touches = TouchLevel.NO, ()
+    return MergeTouches(contract.number, contract.title, contract.commit, level, chance, touches)
+
+
+def judge_merges(name: str, profile: Profile, contracts: Sequence[MergeContract]) -> TouchReport:
+    """Return what merges mean for a profile of a name: those that touch it, strongest and newest first."""
+    index = ProfileIndex(profile)
+    judged = (judge_merge(contract, index) for contract in contracts)
+    touching = (merge for merge in judged if merge.level > TouchLevel.NO)
+    return TouchReport(
+        name,
+        len(contracts),
+        len(profile.uses),
+        tuple(sorted(touching, key=lambda merge: merge.sort_key)),
+        tuple(dict.fromkeys(file for contract in contracts for file in contract.unread)),
+    )
+
+
+def list_touches(contract: MergeContract, index: ProfileIndex) -> tuple[Touch, ...]:
+    """Return each change that concerns uses, once for each effect on them, strongest first."""
+    judged = sorted(_judge_changes(contract, index), key=_get_order)
+    return tuple(each for each in judged if each.level is not TouchLevel.NO)
+
+
+def _judge_changes(contract: MergeContract, index: ProfileIndex) -> Iterator[Touch]:
+    """Yield a touch for each change and effect, with all uses that it has that effect on."""
+    for change in contract.changes:
+        groups: dict[tuple[TouchLevel, str], list[Verdict]] = defaultdict(list)
+        for verdict in map(qualify_verdict, _judge_change(change, contract, index)):
+            groups[verdict.level, verdict.reason].append(verdict)
+        for (level, reason), verdicts in groups.items():
+            ordered = sorted(verdicts, key=lambda each: -each.weight)
+            uses = tuple(dict.fromkeys(each.use for each in ordered))
+            action = describe_action(change, contract) if level is not TouchLevel.NO else ""
+            yield Touch(level, change, uses, reason, ordered[0].weight, action)
+
+
+def _judge_change(change: ContractChange, contract: MergeContract, index: ProfileIndex) -> Iterable[Verdict]:
+    if change.subject not in PYTHON_CLASSES:
+        return judge_plain_name(change, contract, index)
+    rule = _RULES.get(change.kind)
+    return rule(change, contract, index) if rule else ()
+
+
+def _get_order(touch: Touch) -> tuple[int, float, str, str]:
+    return -touch.level, -touch.score, touch.change.name, touch.use.path

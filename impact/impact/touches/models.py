@@ -1,0 +1,70 @@
+"""A touch: a contract change that concerns a use of a profile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from impact.contract.models import ContractChange, UnreadFile
+from impact.profile.models import Use
+
+
+class TouchLevel(IntEnum):
+    """How much a merge concerns a profile, least first."""
+
+    NO = 0
+    TOUCHES = 1
+    MAY_BREAK = 2
+    BREAKS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """A contract change and a use that it concerns. ``use`` is the first of ``uses``, those with the same effect.
+
+    ``reason`` is a clause that says why, ``action`` one line that says what to do, empty where nothing is known.
+    ``score`` orders touches: more is more certain.
+    """
+
+    level: TouchLevel
+    change: ContractChange
+    uses: tuple[Use, ...]
+    reason: str
+    score: float
+    action: str = ""
+
+    @property
+    def use(self) -> Use:
+        """The use that is shown."""
+        return self.uses[0]
+
+
+@dataclass(frozen=True, slots=True)
+class MergeTouches:
+    """What a merge means for a profile. ``score`` ranks merges, also those of level NO."""
+
+    number: int
+    title: str
+    commit: str
+    level: TouchLevel
+    score: float
+    touches: tuple[Touch, ...] = ()
+
+    @property
+    def sort_key(self) -> tuple[int, float, int]:
+        """A key that sorts merges: the strongest first, and of equal ones the newest."""
+        return -self.level, -self.score, -self.number
+
+
+@dataclass(frozen=True, slots=True)
+class TouchReport:
+    """What the merges of some days mean for a profile: those that touch it, strongest first.
+
+    ``merges`` were judged against ``uses`` uses; ``unread`` files could not be.
+    """
+
+    profile: str
+    merges: int
+    uses: int
+    touching: tuple[MergeTouches, ...] = ()
+    unread: tuple[UnreadFile, ...] = ()

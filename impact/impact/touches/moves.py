@@ -1,0 +1,39 @@
+"""The earlier merges that touch a team's code since it changed, and those that no longer do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from impact.contract.models import MergeContract
+from impact.profile.models import Profile
+from impact.profile.moves import MovedHit, ProfileMove
+from impact.touches.judgement import judge_merge
+from impact.touches.models import MergeTouches, TouchLevel
+from impact.touches.profile_index import ProfileIndex
+
+# more of each are no news for a reader, but another profile
+_MAX_HITS = 20
+
+
+def compare_profiles(
+    before: Profile, after: Profile, contracts: Iterable[MergeContract], at: datetime
+) -> ProfileMove:
+    """Compare what merges mean for two states of a profile, at an instant (UTC); the strongest come first."""
+    old, new = ProfileIndex(before), ProfileIndex(after)
+    pairs = [(judge_merge(contract, old), judge_merge(contract, new)) for contract in contracts]
+    began = [then for first, then in pairs if _is_hit(then) and not _is_hit(first)]
+    ended = [first for first, then in pairs if _is_hit(first) and not _is_hit(then)]
+    return ProfileMove(at, _list_hits(began), _list_hits(ended))
+
+
+def _is_hit(merge: MergeTouches) -> bool:
+    return merge.level > TouchLevel.NO
+
+
+def _list_hits(merges: list[MergeTouches]) -> tuple[MovedHit, ...]:
+    ordered = sorted(merges, key=lambda merge: (-merge.level, -merge.score, -merge.number))
+    return tuple(
+        MovedHit(merge.number, merge.touches[0].change.name if merge.touches else "")
+        for merge in ordered[:_MAX_HITS]
+    )

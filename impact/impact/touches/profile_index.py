@@ -1,0 +1,100 @@
+"""A profile, indexed by what a change can concern."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from impact.contract.models import ContractClass
+from impact.profile.models import PLAIN_KINDS, DerivedClass, Profile, Use, UseKind
+
+# changes of fields, which have their class in their name, and the uses that may have the field alone
+_FIELD_USES = {
+    ContractClass.API_FIELD: UseKind.API_FIELD,
+    ContractClass.WIRE: UseKind.API_FIELD,
+    ContractClass.CONFIGURATION: UseKind.CONFIGURATION,
+}
+# a shorter name of one word, such as model or n, is a field of many classes
+_MIN_TELLING = 6
+
+
+class ProfileIndex:
+    """The uses of a profile by name, and its classes by upstream ancestor."""
+
+    def __init__(self, profile: Profile) -> None:
+        self.profile = profile
+        self._uses: dict[str, list[Use]] = defaultdict(list)
+        self._within: dict[str, list[Use]] = defaultdict(list)
+        self._plain: dict[str, list[Use]] = defaultdict(list)
+        self._classes: dict[str, list[DerivedClass]] = defaultdict(list)
+        for use in profile.uses:
+            self._add_use(use)
+        for derived in profile.classes.values():
+            for ancestor in derived.ancestors:
+                self._classes[ancestor].append(derived)
+
+    def list_uses(self, name: str) -> list[Use]:
+        """Return the uses of exactly this name of Python code, by the name that is imported or defined."""
+        return self._uses.get(name, [])
+
+    def list_uses_within(self, name: str) -> list[Use]:
+        """Return the uses of a name and of what is in it: of a module's functions, of a class's members."""
+        return self._within.get(name, [])
+
+    def list_plain_uses(self, name: str) -> list[Use]:
+        """Return the uses of a flag, variable, metric, field or other name that is not Python code."""
+        return self._plain.get(normalize_plain_name(name), [])
+
+    def list_field_uses(self, subject: ContractClass, name: str) -> list[Use]:
+        """Return the uses of a field, such as ``ChatCompletionRequest.guided_json``, that don't say its class."""
+        owner, field = split_field(name)
+        if not owner or subject not in _FIELD_USES or not _is_telling(field):
+            return []
+        return [use for use in self.list_plain_uses(field) if use.kind is _FIELD_USES[subject]]
+
+    def list_derived(self, ancestor: str) -> list[DerivedClass]:
+        """Return the team's classes that have an upstream class as an ancestor."""
+        return self._classes.get(ancestor, [])
+
+    def _add_use(self, use: Use) -> None:
+        if use.kind in PLAIN_KINDS:
+            for name in _list_plain_names(use):
+                self._plain[name].append(use)
+            return
+        names = dict.fromkeys((use.name, *use.definitions))
+        for name in names:
+            self._uses[name].append(use)
+        for name in dict.fromkeys(_list_enclosing(names)):
+            self._within[name].append(use)
+
+
+def normalize_plain_name(name: str) -> str:
+    """Return a flag as it is usually written, with hyphens, and any other name as it is."""
+    return name.replace("_", "-") if name.startswith("--") else name
+
+
+def split_field(name: str) -> tuple[str, str]:
+    """Return the class or endpoint of a field, empty if there is none, and the field alone."""
+    owner, _, field = name.replace("?", ".").rpartition(".")
+    return owner, field
+
+
+def _is_telling(field: str) -> bool:
+    return len(field) >= _MIN_TELLING or "_" in field
+
+
+def _list_plain_names(use: Use) -> Iterator[str]:
+    """Yield the names by which a change may concern a use: ``--no-x`` is also one of the switch ``--x``."""
+    name = normalize_plain_name(use.name)
+    yield name
+    if use.kind is UseKind.FLAG and name.startswith("--no-"):
+        yield f"--{name.removeprefix('--no-')}"
+
+
+def _list_enclosing(names: Iterable[str]) -> Iterator[str]:
+    """Yield each name, and the classes, modules and packages that it is in."""
+    for name in names:
+        yield name
+        parts = name.split(".")
+        for length in range(len(parts) - 1, 0, -1):
+            yield ".".join(parts[:length])

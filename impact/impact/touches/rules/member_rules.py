@@ -1,0 +1,44 @@
+"""Rules for what appears on a class that the team extends: abstract members, members and attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from impact.contract.models import ContractChange, ContractClass, MergeContract
+from impact.profile.models import DerivedClass
+from impact.touches.models import TouchLevel
+from impact.touches.profile_index import ProfileIndex
+from impact.touches.rules.verdicts import Verdict, use_derived_class
+
+
+def judge_abstract_member(
+    change: ContractChange, contract: MergeContract, index: ProfileIndex
+) -> Iterator[Verdict]:
+    """Judge the team's classes that have to define a new abstract member."""
+    owner, _, member = change.name.rpartition(".")
+    for derived in index.list_derived(owner):
+        use = use_derived_class(derived, owner)
+        if member in derived.members:
+            yield Verdict(use, TouchLevel.TOUCHES, 0.3, f"`{member}`, which it defines, is abstract now")
+        elif derived.is_abstract:
+            yield Verdict(use, TouchLevel.MAY_BREAK, 0.5, f"`{member}` is abstract now")
+        else:
+            yield Verdict(use, TouchLevel.BREAKS, 0.9, f"it must define `{member}`, which is abstract now")
+
+
+def judge_added_member(change: ContractChange, contract: MergeContract, index: ProfileIndex) -> Iterator[Verdict]:
+    """Judge the team's classes that have the name already, or whose constructor skips the one that sets it."""
+    owner, _, member = change.name.rpartition(".")
+    for derived in index.list_derived(owner):
+        verdict = _judge_derived(change, derived, owner, member)
+        if verdict:
+            yield verdict
+
+
+def _judge_derived(change: ContractChange, derived: DerivedClass, owner: str, member: str) -> Verdict | None:
+    use = use_derived_class(derived, owner)
+    if member in derived.members:
+        return Verdict(use, TouchLevel.MAY_BREAK, 0.5, f"`{member}`, which it has already, now is upstream's too")
+    if change.subject is ContractClass.ATTRIBUTE and not derived.calls_super_init:
+        return Verdict(use, TouchLevel.MAY_BREAK, 0.5, f"its own constructor does not set `{member}`")
+    return Verdict(use, TouchLevel.NO, 0.1, f"its base has `{member}` now")

@@ -1,0 +1,60 @@
+"""Rules for names that are gone or stand elsewhere: removed, moved, renamed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
+from impact.profile.models import Use, UseKind
+from impact.touches.models import TouchLevel
+from impact.touches.profile_index import ProfileIndex
+from impact.touches.rules.possible_calls import list_possible_calls
+from impact.touches.rules.verdicts import Verdict
+
+_MEMBERS = frozenset({ContractClass.METHOD, ContractClass.ATTRIBUTE})
+# a definition of the team's own that upstream no longer calls: nothing fails, and nothing works either
+_OWN_DEFINITIONS = frozenset({UseKind.OVERRIDE, UseKind.COPY, UseKind.SET})
+# uses that fail if the name is not there; others only hold a value of that type
+_NAMING_KINDS = frozenset({UseKind.IMPORT, UseKind.SUBCLASS, UseKind.NAMED, UseKind.PATCH})
+_WORDS = {ChangeKind.REMOVED: "is gone", ChangeKind.MOVED: "has moved", ChangeKind.RENAMED: "has another name"}
+
+
+def judge_lost_name(change: ContractChange, contract: MergeContract, index: ProfileIndex) -> Iterator[Verdict]:
+    """Judge the uses of a name that was removed, moved or renamed."""
+    if change.subject in _MEMBERS:
+        for use in (*index.list_uses(change.name), *list_possible_calls(change, contract, index)):
+            yield _judge_member(change, use)
+        return
+    for use in index.list_uses_within(change.name):
+        yield _judge_name(change, use)
+
+
+def _judge_name(change: ContractChange, use: Use) -> Verdict:
+    """Judge a use of a module, class, function or constant, or of what is in it."""
+    words = _WORDS[change.kind]
+    if use.kind is UseKind.COPY:
+        return Verdict(use, TouchLevel.TOUCHES, 0.2, f"what it was copied from {words}")
+    if change.is_importable:
+        return Verdict(use, TouchLevel.TOUCHES, 0.15, f"it {words}, and the old name still works")
+    if not _is_named_directly(change, use):
+        if change.kind is ChangeKind.MOVED or use.kind not in _NAMING_KINDS:
+            return Verdict(use, TouchLevel.TOUCHES, 0.1, f"it {words} behind the name that is used")
+        return Verdict(use, TouchLevel.BREAKS, 0.7, f"it {words}")
+    return Verdict(use, TouchLevel.BREAKS, 0.95, f"it {words}")
+
+
+def _is_named_directly(change: ContractChange, use: Use) -> bool:
+    """Return whether the use has the changed path in its own name, not only behind a re-export."""
+    return use.name == change.name or use.name.startswith(f"{change.name}.")
+
+
+def _judge_member(change: ContractChange, use: Use) -> Verdict:
+    """Judge a use of a method or an attribute."""
+    words = _WORDS[change.kind]
+    if change.is_importable:
+        return Verdict(use, TouchLevel.TOUCHES, 0.15, f"it {words}, and the old name still works")
+    if use.kind is UseKind.SET:
+        return Verdict(use, TouchLevel.TOUCHES, 0.3, f"it {words}: nothing upstream reads it")
+    if use.kind in _OWN_DEFINITIONS:
+        return Verdict(use, TouchLevel.MAY_BREAK, 0.6, f"it {words}: upstream no longer calls this")
+    return Verdict(use, TouchLevel.BREAKS, 0.9, f"it {words}")

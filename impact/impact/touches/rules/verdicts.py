@@ -1,0 +1,49 @@
+"""What a rule says of a pair of change and use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from impact.contract.models import ContractChange, MergeContract
+from impact.profile.models import DerivedClass, Use, UseKind
+from impact.touches.models import TouchLevel
+from impact.touches.profile_index import ProfileIndex
+
+# how much less certain a pair is than its rule: a guard may catch the change, the type may be another one, and
+# what fails in a test is seen there
+_GUARD_FACTOR, _GUESS_FACTOR, _TEST_FACTOR = 0.5, 0.4, 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How much a change concerns a use, and why, as a clause. ``weight`` is from 0 to 1."""
+
+    use: Use
+    level: TouchLevel
+    weight: float
+    reason: str
+
+
+# gives the verdicts on one change, for the uses that it concerns
+Rule = Callable[[ContractChange, MergeContract, ProfileIndex], Iterator[Verdict]]
+
+
+def qualify_verdict(verdict: Verdict) -> Verdict:
+    """Return a verdict with what its use leaves open: a guard, a guess, or a test."""
+    use, level, weight = verdict.use, verdict.level, verdict.weight
+    if use.is_guarded:
+        level, weight = min(level, TouchLevel.MAY_BREAK), weight * _GUARD_FACTOR
+    if use.is_guess:
+        level, weight = min(level, TouchLevel.TOUCHES), weight * _GUESS_FACTOR
+    if use.is_test:
+        weight *= _TEST_FACTOR
+    return replace(verdict, level=level, weight=weight)
+
+
+def use_derived_class(derived: DerivedClass, ancestor: str) -> Use:
+    """Return the use that a class of the team makes of an ancestor, for a change that has no closer line."""
+    short = derived.name.rpartition(".")[2]
+    return Use(
+        UseKind.SUBCLASS, ancestor, derived.path, derived.line, f"class {short}", (ancestor,), owner=derived.name
+    )

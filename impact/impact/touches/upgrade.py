@@ -1,0 +1,181 @@
+"""The way from one commit of an upstream repository to a later one, as work on the files of a team."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from impact.contract.deprecations import Deprecation
+from impact.contract.models import MergeContract, UnreadFile
+from impact.contract.net_changes import NetChange, build_net_contracts, compute_net_changes
+from impact.history.merges import WrittenMerge
+from impact.history.outcomes import MergeOutcome
+from impact.history.reverts import Revert
+from impact.profile.models import Use
+from impact.touches.deprecations import UsedDeprecation, find_uses
+from impact.touches.judgement import judge_merge
+from impact.touches.models import Touch, TouchLevel
+from impact.touches.profile_index import ProfileIndex
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradeItem:
+    """A net change that concerns one of the team's files, at these uses in it, at least one, by line."""
+
+    net: NetChange
+    touch: Touch
+    uses: tuple[Use, ...]
+
+    @property
+    def level(self) -> TouchLevel:
+        """How much it concerns the file."""
+        return self.touch.level
+
+
+@dataclass(frozen=True, slots=True)
+class FileWork:
+    """What is to be done in one of the team's files, the most certain first; at least one item."""
+
+    path: str
+    items: tuple[UpgradeItem, ...]
+
+    @property
+    def level(self) -> TouchLevel:
+        """The highest level of its items."""
+        return max(item.level for item in self.items)
+
+
+@dataclass(frozen=True, slots=True)
+class StoppingPoint:
+    """The last ``commit`` before a merge that breaks something, and what of the team's it breaks."""
+
+    commit: str
+    number: int
+    title: str
+    items: tuple[UpgradeItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradePlan:
+    """The way from ``start`` to ``end``, two commits with ``merges`` between them.
+
+    ``undone`` names changed on the way alone; ``uses`` is how many uses were looked at. ``regressions``
+    are merges on the way that were repaired or reverted only after ``end``.
+    """
+
+    profile: str
+    start: str
+    end: str
+    merges: int
+    uses: int
+    files: tuple[FileWork, ...] = ()
+    stops: tuple[StoppingPoint, ...] = ()
+    undone: int = 0
+    deprecations: tuple[UsedDeprecation, ...] = ()
+    regressions: tuple[MergeOutcome[WrittenMerge], ...] = ()
+    unread: tuple[UnreadFile, ...] = ()
+
+    @property
+    def numbers(self) -> frozenset[int]:
+        """The numbers of all merges that an item comes from."""
+        return frozenset(merge.number for work in self.files for item in work.items for merge in item.net.merges)
+
+    def count_changes(self, level: TouchLevel) -> int:
+        """Return the number of net changes whose highest level is this one."""
+        levels: dict[tuple[str, str, int], TouchLevel] = {}
+        for work in self.files:
+            for item in work.items:
+                change = item.net.change
+                key = (change.name, change.kind.value, item.net.last_merge.position)
+                levels[key] = max(item.level, levels.get(key, TouchLevel.NO))
+        return sum(each is level for each in levels.values())
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradeRange:
+    """What is between two commits: the contracts of the merges, oldest first, and what became of them.
+
+    ``parents`` has, by merge commit, the commit before it on the branch. ``reverts`` are those that hold. ``url``
+    is the address of the repository, empty if it is not known.
+    """
+
+    start: str
+    end: str
+    contracts: Sequence[MergeContract]
+    parents: dict[str, str] = field(default_factory=dict)
+    reverts: tuple[Revert, ...] = ()
+    regressions: tuple[MergeOutcome[WrittenMerge], ...] = ()
+    deprecations: tuple[Deprecation, ...] = ()
+    url: str = ""
+
+
+def build_upgrade_plan(way: UpgradeRange, index: ProfileIndex) -> UpgradePlan:
+    """Judge the net changes of a range against a profile, and sort them by the team's files."""
+    net = compute_net_changes(way.contracts, way.reverts)
+    items = tuple(_list_items(way.contracts, net, index))
+    return UpgradePlan(
+        index.profile.name,
+        way.start,
+        way.end,
+        len(way.contracts),
+        len(index.profile.uses),
+        _group_by_file(items),
+        tuple(_list_stops(way, items)),
+        _count_undone(way.contracts, net),
+        tuple(each for each in find_uses(way.deprecations, index) if each.uses),
+        way.regressions,
+        tuple(dict.fromkeys(unread for each in way.contracts for unread in each.unread)),
+    )
+
+
+def _list_items(
+    contracts: Sequence[MergeContract], net: Sequence[NetChange], index: ProfileIndex
+) -> Iterator[UpgradeItem]:
+    by_change = {(each.last_merge.number, each.change): each for each in net}
+    for contract in build_net_contracts(contracts, net):
+        for touch in judge_merge(contract, index).touches:
+            by_path: dict[str, list[Use]] = defaultdict(list)
+            for use in touch.uses:
+                by_path[use.path].append(use)
+            for uses in by_path.values():
+                ordered = sorted(uses, key=lambda use: use.line)
+                yield UpgradeItem(by_change[contract.number, touch.change], touch, tuple(ordered))
+
+
+def _group_by_file(items: Iterable[UpgradeItem]) -> tuple[FileWork, ...]:
+    """Return the work by file: those that break first, the team's tests behind their own code."""
+    by_path: dict[str, list[UpgradeItem]] = defaultdict(list)
+    for item in items:
+        by_path[item.uses[0].path].append(item)
+    works = [
+        FileWork(path, tuple(sorted(group, key=lambda each: (-each.level, -each.touch.score, each.uses[0].line))))
+        for path, group in by_path.items()
+    ]
+    return tuple(sorted(works, key=_get_file_order))
+
+
+def _get_file_order(work: FileWork) -> tuple[int, bool, float, str]:
+    is_test = all(use.is_test for item in work.items for use in item.uses)
+    score = sum(item.touch.score for item in work.items if item.level is work.level)
+    return -work.level, is_test, -score, work.path
+
+
+def _list_stops(way: UpgradeRange, items: Iterable[UpgradeItem]) -> Iterator[StoppingPoint]:
+    """Yield the commit before each merge with which something begins to break, in order."""
+    by_commit: dict[str, list[UpgradeItem]] = defaultdict(list)
+    for item in items:
+        if item.level is TouchLevel.BREAKS and not all(use.is_test for use in item.uses):
+            by_commit[item.net.merges[0].commit].append(item)
+    for contract in way.contracts:
+        if group := by_commit.get(contract.commit):
+            yield StoppingPoint(
+                way.parents.get(contract.commit, ""), contract.number, contract.title, tuple(group)
+            )
+
+
+def _count_undone(contracts: Iterable[MergeContract], net: Iterable[NetChange]) -> int:
+    """Return how many names changed on the way alone: taken back, or in what is new or gone."""
+    changed = {change.name for each in contracts for change in each.changes}
+    left = {name for each in net for name in (each.change.name, *each.names)}
+    return len(changed - left)

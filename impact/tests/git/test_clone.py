@@ -1,0 +1,246 @@
+"""Commits as ``git`` tells of them: real repositories, odd paths, and clones that can't be read."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from impact.git.clone import GitClone
+from impact.git.diff_tree import Commit, parse_commits
+from impact.repository import Repository
+from impact.testing.clones import BEGIN, ODD, building, git, lines, needs_git, several
+
+pytestmark = needs_git
+
+LONG_AGO = datetime(1980, 1, 1, tzinfo=UTC)
+
+
+def ignore_progress(_done: int, _all: int) -> None:
+    pass
+
+
+def read(folder: Path, branch: str | None = None, since: datetime = LONG_AGO) -> list[Commit]:
+    return list(GitClone(folder, branch).iterate_commits(since, ignore_progress))
+
+
+Row = tuple[str, str, int, int, str | None]
+
+
+def rows(commit: Commit) -> list[Row]:
+    return [(file.path, file.status, file.additions, file.deletions, file.previous_path) for file in commit.files]
+
+
+@pytest.fixture(scope="module")
+def made_clones(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("clones") / "made"
+    several(folder)
+    yield folder
+    # reading changed nothing
+    assert git(folder, "fsck", "--no-dangling") == ""
+    assert sorted(path.name for path in folder.iterdir()) == [".git"]
+
+
+class TestCommits:
+    def test_files_are_as_github_tells_of_them(self, made_clones: Path) -> None:
+        told = {commit.message.partition("\n")[0]: rows(commit) for commit in read(made_clones)}
+        assert told["Begin"] == [
+            ("a.py", "added", 10, 0, None),
+            ("gone.py", "added", 3, 0, None),
+            ("logo.png", "added", 0, 0, None),
+            ("old.py", "added", 20, 0, None),
+        ]
+        assert told["Change (#1)"] == [
+            ("a.py", "modified", 2, 0, None),
+            ("logo.png", "modified", 0, 0, None),
+            ("new.py", "added", 4, 0, None),
+        ]
+        assert sorted(told["Move (#2)"]) == [
+            ("deep/new.py", "renamed", 0, 0, "old.py"),
+            ("gone.py", "removed", 0, 3, None),
+        ]
+        assert told["Move and change (#3)"] == [("b.py", "renamed", 0, 1, "a.py")]
+        assert told["Nothing (#6)"] == []
+
+    def test_a_merge_is_what_it_brings_to_the_branch(self, made_clones: Path) -> None:
+        told = {commit.message.partition("\n")[0]: rows(commit) for commit in read(made_clones)}
+        assert told["Merge pull request #5 from octo/beside"] == [("c.py", "added", 2, 0, None)]
+        assert "Beside" not in told
+
+    @pytest.mark.parametrize(
+        ("subject", "is_seen"),
+        [
+            ("Merge branch 'main' into mine", True),
+            ("Merge branch 'main' of github.com:octo/engine", True),
+            ("Merge remote-tracking branch 'origin/main'", True),
+            ("Merge branch 'mine'", False),
+            ("Bring up to date\n\nMerge branch 'main' into mine", False),
+        ],
+    )
+    def test_what_was_merged_while_somebody_worked_on_a_copy_is_there(
+        self, tmp_path: Path, subject: str, *, is_seen: bool
+    ) -> None:
+        with building(tmp_path / "copies") as builder:
+            start = builder.commit("Begin", {"a.py": lines(1)})
+            theirs = builder.commit("Merged meanwhile (#1)", {"b.py": lines(2)}, branch="there", start=start)
+            theirs = builder.commit("Other", {"d.py": lines(1)}, branch="there", start=theirs)
+            theirs = builder.commit("Merge branch 'main' into x", branch="there", start=start, merged=[theirs])
+            builder.commit("Own work", {"c.py": lines(3)})
+            builder.commit(subject, {"b.py": lines(2), "d.py": lines(1)}, merged=[theirs])
+            builder.commit("Goes on (#2)", {"c.py": lines(4)})
+        told = {commit.message: rows(commit) for commit in read(tmp_path / "copies")}
+        assert told["Goes on (#2)"] == [("c.py", "modified", 1, 0, None)]
+        assert told.get("Merged meanwhile (#1)", []) == [("b.py", "added", 2, 0, None)] * is_seen
+        assert next(iter(told)) == "Begin"
+
+    def test_odd_paths_stay_what_they_are(self, made_clones: Path) -> None:
+        told = {commit.message.partition("\n")[0]: rows(commit) for commit in read(made_clones)}
+        assert sorted(told["Odd (#7)"]) == [(path, "added", 2, 0, None) for path in sorted(ODD)]
+        assert sorted(told["Odd go (#9)"]) == [(path, "removed", 0, 2, None) for path in sorted(ODD)]
+
+    def test_what_is_no_utf_8_is_shown_all_the_same(self, made_clones: Path) -> None:
+        commit = read(made_clones)[-2]
+        assert commit.message == "Latin \ufffd (#8)"
+        assert rows(commit) == [("latin-\ufffd.py", "added", 1, 0, None)]
+
+    def test_they_come_oldest_first_with_time_author_and_message(self, made_clones: Path) -> None:
+        commits = read(made_clones)
+        times = [commit.committed_at for commit in commits]
+        assert (len(commits), times) == (10, sorted(times))
+        assert (commits[1].author, commits[1].message) == ("Ada", "Change (#1)\n\nWhy.\n\nTwice.")
+        assert commits[-1].sha == git(made_clones, "rev-parse", "HEAD")
+
+    def test_a_part_of_them_is_read_by_the_time_of_the_commit(self, made_clones: Path) -> None:
+        times = [commit.committed_at for commit in read(made_clones)]
+        assert [commit.committed_at for commit in read(made_clones, since=times[4])] == times[4:]
+        assert read(made_clones, since=datetime(2030, 1, 1, tzinfo=UTC)) == []
+
+    def test_who_watches_hears_how_far_it_is(self, made_clones: Path) -> None:
+        heard: list[tuple[int, int]] = []
+        list(GitClone(made_clones).iterate_commits(LONG_AGO, lambda done, total: heard.append((done, total))))
+        assert heard == [(10, 10)]
+
+    def test_who_stops_reading_leaves_no_process(self, made_clones: Path) -> None:
+        reading = GitClone(made_clones).iterate_commits(LONG_AGO, ignore_progress)
+        assert next(reading).message == "Begin"
+        # an open process or pipe would be a warning, which is an error
+        del reading
+
+    def test_one_with_a_wrong_clock_hides_nothing(self, tmp_path: Path) -> None:
+        folder = tmp_path / "clocks"
+        with building(folder) as builder:
+            builder.commit("First (#1)", {"a": b"1"}, at=BEGIN)
+            builder.commit("Wrong (#2)", {"a": b"2"}, at=datetime(1999, 1, 1, tzinfo=UTC))
+            builder.commit("Third (#3)", {"a": b"3"}, at=BEGIN.replace(year=2026))
+        assert [commit.message for commit in read(folder, since=BEGIN)] == ["First (#1)", "Third (#3)"]
+
+    def test_a_long_message_is_cut(self, tmp_path: Path) -> None:
+        with building(tmp_path / "long") as builder:
+            builder.commit("Long (#1)\n\n" + "word " * 100_000, {"a": b"1"})
+        (commit,) = read(tmp_path / "long")
+        assert commit.message.startswith("Long (#1)\n\nword")
+        assert len(commit.message) <= 2_000
+
+    @pytest.mark.parametrize("size", [1, 2, 7, 1 << 16])
+    def test_records_are_the_same_in_any_pieces(self, size: int) -> None:
+        record = b"%s\x001700000000\x00Ada\x00%s\x00%s"
+        files = (
+            b"\n:1 2 a b M\x00:x\n.py\x00:1 2 a b R100\x00old\x00new\x001\t2\t:x\n.py\x00-\t-\t\x00old\x00new\x00"
+        )
+        output = record % (b"a" * 40, b"One (#1)\n", files) + record % (b"b" * 40, b":000 M\t\t\n", b"\n")
+        first, second = parse_commits(output[at : at + size] for at in range(0, len(output), size))
+        assert rows(first) == [(":x\n.py", "modified", 1, 2, None), ("new", "renamed", 0, 0, "old")]
+        assert (second.sha, second.message, second.files) == ("b" * 40, ":000 M", ())
+
+    @pytest.mark.parametrize(("seconds", "year"), [(b"", 1970), (b"-5", 1970), (b"9" * 20, 9999)])
+    def test_a_damaged_time_stops_nothing(self, seconds: bytes, year: int) -> None:
+        (commit,) = parse_commits([b"%s\x00%s\x00Ada\x00One (#1)\n\x00" % (b"a" * 40, seconds)])
+        assert (commit.committed_at.year, commit.message) == (year, "One (#1)")
+
+
+class TestHostileSettings:
+    @pytest.mark.slow
+    def test_nothing_that_the_clone_or_the_environment_sets_has_an_effect(
+        self, made_clones: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        plain = read(made_clones)
+        folder, trap, sprung = tmp_path / "copy", tmp_path / "trap", tmp_path / "sprung"
+        git(tmp_path, "clone", "-q", "--no-checkout", str(made_clones), str(folder))
+        trap.write_text(f"#!/bin/sh\ntouch {sprung}\ncat\n")
+        trap.chmod(trap.stat().st_mode | stat.S_IXUSR)
+        for name in ("diff.external", "core.pager", "core.fsmonitor", "diff.trap.command", "diff.trap.textconv"):
+            git(folder, "config", name, str(trap))
+        for name, value in {
+            "alias.diff-tree": f"!{trap}",
+            "core.attributesFile": str(tmp_path / "attributes"),
+            "core.bigFileThreshold": "1",
+            "core.hooksPath": str(tmp_path),
+            "diff.renames": "false",
+            "diff.noprefix": "true",
+            "diff.orderFile": "/dev/null",
+            "color.ui": "always",
+            "format.pretty": "oneline",
+            "i18n.logOutputEncoding": "UTF-16",
+            "log.showSignature": "true",
+        }.items():
+            git(folder, "config", name, value)
+        (folder / ".git" / "info" / "attributes").write_text("*.py diff=trap\n")
+        (folder / ".git" / "info" / "grafts").write_text(f"{plain[3].sha}\n")
+        (tmp_path / "attributes").write_text("a.py -diff\n")
+        for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_EXTERNAL_DIFF", "GIT_PAGER", "GIT_OBJECT_DIRECTORY"):
+            monkeypatch.setenv(name, str(trap))
+        assert read(folder) == plain
+        assert not sprung.exists()
+
+
+class TestFacts:
+    @pytest.mark.slow
+    @pytest.mark.parametrize(
+        ("url", "expected"),
+        [
+            ("https://github.com/octo/engine.git", "octo/engine"),
+            ("https://github.com/octo/engine", "octo/engine"),
+            ("https://user:secret@github.com/octo/engine.git/", "octo/engine"),
+            ("git@github.com:octo/engine.git", "octo/engine"),
+            ("ssh://git@github.com/octo/engine", "octo/engine"),
+            ("https://gitlab.com/octo/engine", None),
+            ("https://github.com.example.org/octo/engine", None),
+            ("https://github.com/octo", None),
+            ("https://github.com/octo/..", None),
+            ("/srv/github.com/octo/engine", None),
+        ],
+    )
+    def test_the_origin_names_the_repository(
+        self, made_clones: Path, tmp_path: Path, url: str, expected: str | None
+    ) -> None:
+        git(tmp_path, "clone", "-q", "--bare", str(made_clones), "bare")
+        git(tmp_path / "bare", "config", "remote.origin.url", url)
+        facts = GitClone(tmp_path / "bare").read_facts()
+        assert facts.repository == (Repository.parse(expected) if expected else None)
+        assert (facts.branch, facts.is_shallow) == ("main", False)
+
+    @pytest.mark.slow
+    def test_the_default_branch_is_that_of_the_origin(self, made_clones: Path, tmp_path: Path) -> None:
+        git(tmp_path, "clone", "-q", "--no-checkout", str(made_clones), "mine")
+        mine = tmp_path / "mine"
+        git(mine, "update-ref", "refs/heads/work", "origin/beside")
+        git(mine, "symbolic-ref", "HEAD", "refs/heads/work")
+        assert GitClone(mine).read_facts().branch == "main"
+        assert len(read(mine)) == 10
+        assert [commit.message for commit in read(mine, "work")][-1] == "Beside"
+        assert [commit.message for commit in read(mine, "beside")][-1] == "Beside"
+
+    def test_a_worktree_is_a_clone(self, made_clones: Path, tmp_path: Path) -> None:
+        git(tmp_path, "clone", "-q", "--bare", str(made_clones), "bare")
+        git(tmp_path / "bare", "worktree", "add", "--no-checkout", "-q", str(tmp_path / "tree"), "beside")
+        assert read(tmp_path / "tree")[-1].message == "Beside"
+
+    def test_a_shallow_clone_says_so_and_leaves_out_what_it_can_not_tell(
+        self, made_clones: Path, tmp_path: Path
+    ) -> None:
+        git(tmp_path, "clone", "-q", "--no-checkout", "--depth=3", f"file://{made_clones}", "shallow")
+        assert GitClone(tmp_path / "shallow").read_facts().is_shallow
+        assert [commit.message for commit in read(tmp_path / "shallow")] == ["Latin \ufffd (#8)", "Odd go (#9)"]

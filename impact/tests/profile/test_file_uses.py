@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from impact.profile.file_uses import is_test, scan_file
+from impact.profile.models import UseKind
+from impact.testing.checks import check_rows
+from tests.profile.downstream import link_tree, scan_tree
+
+_GUARDED = "try:\n    from up.a import b\nexcept ImportError:\n    from up.c import b\n"
+_VERSIONS = (
+    "if up_version_is('0.1'):\n    from up.old import b\nelse:\n    from up.new import b\n"
+    "if not up_version_is('0.1'):\n    import up.later\nelse:\n    import up.earlier\n"
+)
+
+
+@check_rows(
+    [
+        ("a/b.py", "def f():\n    from up.core import blocks as x\n", UseKind.IMPORT, "up.core.blocks"),
+        ("a/b.py", "import importlib\nimportlib.import_module('up.core')\n", UseKind.IMPORT, "up.core"),
+        ("a/b.py", "import up\nup.core.blocks.f = g\n", UseKind.PATCH, "up.core.blocks.f"),
+        ("a/b.py", "from up.core import blocks\nsetattr(blocks, 'f', 1)\n", UseKind.PATCH, "up.core.blocks.f"),
+        ("a/b.py", "@patch('up.core.blocks.f')\ndef g(): ...\n", UseKind.PATCH, "up.core.blocks.f"),
+        ("a/b.py", "from up import S\npatch.object(S, 'm')\n", UseKind.PATCH, "up.S.m"),
+        ("a/b.py", "x = 'up.core.blocks:Manager'\n", UseKind.NAMED, "up.core.blocks.Manager"),
+        ("a/b.py", "x = ('up.core.blocks', 'Manager')\n", UseKind.NAMED, "up.core.blocks.Manager"),
+        ("a/b.py", "from up.m import T\ndef f(x: list[T]):\n    x[0].run()\n", UseKind.CALL, "up.m.T.run"),
+        ("a/b.py", "from up.m import T\ndef f(x: 'T | None'):\n    x.y\n", UseKind.READ, "up.m.T.y"),
+        ("a/b.py", "from up.m import T\ndef f(x):\n    assert x\n    T(x).y = 2\n", UseKind.SET, "up.m.T.y"),
+        (
+            "a/b.py",
+            "from up.m import T\ndef f(x):\n    if isinstance(x, T):\n        x.y\n",
+            UseKind.READ,
+            "up.m.T.y",
+        ),
+        ("a/b.py", "from up.m import E\ngetattr(E, 'x', None)\n", UseKind.READ, "up.m.E.x"),
+        ("a/b.py", "from up.m import deco\n@deco\nclass A: ...\n", UseKind.CALL, "up.m.deco"),
+        ("a/b.py", "torch.ops.up.move(x)\n", UseKind.OP, "torch.ops.up.move"),
+        ("a/b.py", "x = ['up::move']\n", UseKind.OP, "torch.ops.up.move"),
+        ("a/b.py", "import os\nos.environ['UP_LEVEL'] = '1'\n", UseKind.ENVIRONMENT, "UP_LEVEL"),
+        ("a/b.py", "import up.envs as e\ne.UP_LEVEL\n", UseKind.ENVIRONMENT, "UP_LEVEL"),
+        ("a/b.py", "run(['up', 'serve', '--max-len=3'])\n", UseKind.FLAG, "--max-len"),
+        ("a/b.py", "from up import LLM\nLLM(max_len=3)\n", UseKind.CONFIGURATION, "EngineArgs.max_len"),
+        ("a/b.py", "q = 'rate(up:tokens_total[5m])'\n", UseKind.METRIC, "up:tokens"),
+        ("a/b.py", "post(url, json={'model': 1, 'top_k': 2})\n", UseKind.API_FIELD, "top_k"),
+        ("a/b.py", "post(host + '/v1/score')\n", UseKind.ENDPOINT, "POST /v1/score"),
+        (
+            "setup.py",
+            "setup(entry_points={'up.general_plugins': ['a=b:c']})\n",
+            UseKind.ENTRY_POINT,
+            "up.general_plugins",
+        ),
+        ("run.sh", "UP_LEVEL=1 up serve m \\\n  --max_len 3\n", UseKind.FLAG, "--max-len"),
+        ("run.sh", "export UP_LEVEL=1\n", UseKind.ENVIRONMENT, "UP_LEVEL"),
+        (
+            "run.sh",
+            "up serve m --compilation-config '{\"mode\": 3}'\n",
+            UseKind.CONFIGURATION,
+            "CompilationConfig.mode",
+        ),
+        ("Dockerfile", "ARG UP_TAG=v0.11.2\n", UseKind.PIN, "up"),
+        ("requirements.txt", "Torch_NPU==2.7\n", UseKind.PIN, "torch-npu"),
+        ("chart/values.yaml", "- name: UP_LEVEL\n  value: x\n", UseKind.ENVIRONMENT, "UP_LEVEL"),
+        ("board.json", '{"expr": "up_tokens_bucket"}\n', UseKind.METRIC, "up:tokens"),
+        ("req.sh", "curl host/v1/completions -d '{\"prompt\": 1}'\n", UseKind.API_FIELD, "prompt"),
+        (
+            "pyproject.toml",
+            '[project.entry-points."up.platform_plugins"]\n',
+            UseKind.ENTRY_POINT,
+            "up.platform_plugins",
+        ),
+    ]
+)
+def test_uses_of_each_kind_are_found(path: str, text: str, kind: UseKind, name: str) -> None:
+    assert (kind, name) in {(use.kind, use.name) for use in scan_tree({path: text}).uses}
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a/b.py", '"""Docs name up.core.blocks.f and UP_LEVEL."""\n'),
+        ("a/b.py", "import upward\nupward.f()\n"),
+        ("a/b.py", "from up.m import T\n"[:0] + "def f(x):\n    x.y()\n"),
+        ("a/b.py", "parser.add_argument('--max-len')  # up serve\n"),
+        ("run.sh", "# up serve --max-len 3\npip install --upgrade x\n"),
+    ],
+)
+def test_what_only_looks_like_a_use_is_none(path: str, text: str) -> None:
+    assert scan_tree({path: text}).uses == ()
+
+
+def test_guards_hold_for_what_is_for_other_versions_only() -> None:
+    profile = scan_tree({"a/b.py": _GUARDED + _VERSIONS})
+    guarded = {use.name for use in profile.uses if use.is_guarded}
+    assert guarded == {"up.a.b", "up.old.b", "up.earlier"}
+    assert {"up.c.b", "up.new.b", "up.later"} <= {use.name for use in profile.uses if not use.is_guarded}
+
+
+def test_none_beside_an_import_for_type_checkers_keeps_its_type() -> None:
+    text = (
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from up.config import UpConfig\n"
+        "else:\n    UpConfig = None\ndef f(c: UpConfig):\n    return c.cache_config\n"
+    )
+    reads = [use.name for use in scan_tree({"a/b.py": text}).uses if use.kind is UseKind.READ]
+    assert reads == ["up.config.UpConfig.cache_config"]
+
+
+def test_a_parameter_called_after_an_imported_class_is_a_guess() -> None:
+    text = "from up.config import UpConfig\ndef f(up_config):\n    return up_config.cache_config\n"
+    reads = [use for use in scan_tree({"a/b.py": text}).uses if use.kind is UseKind.READ]
+    assert [(use.name, use.is_guess) for use in reads] == [("up.config.UpConfig.cache_config", True)]
+
+
+def test_a_replacement_has_its_own_signature() -> None:
+    profile = link_tree({"a/b.py": "import up\ndef mine(x, y): ...\nup.helpers.move_away = mine\n"})
+    (patch,) = [use for use in profile.uses if use.kind is UseKind.PATCH]
+    assert patch.signature is not None
+    assert [each.name for each in patch.signature.parameters] == ["x", "y"]
+    assert patch.definitions == ("up.helpers.move_away",)
+
+
+def test_a_name_of_two_parts_that_upstream_lacks_is_an_op() -> None:
+    profile = link_tree({"a/b.py": "ops = ['up.move', 'up.config']\n"})
+    assert {(use.kind, use.name) for use in profile.uses} == {
+        (UseKind.OP, "torch.ops.up.move"),
+        (UseKind.NAMED, "up.config"),
+    }
+
+
+def test_files_that_cannot_be_parsed_are_listed() -> None:
+    profile = scan_tree({"a/b.py": "def (:\n", "a/deep.py": f"x = {'a.' * 3000}b\n"})
+    assert profile.unread[0].path == "a/b.py"
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [("tests/a.py", True), ("x/test_a.py", True), ("conftest.py", True), ("x/latest.py", False), ("", False)],
+)
+def test_tests_are_known_by_their_path(path: str, expected: bool) -> None:
+    assert is_test(path) is expected
+
+
+_PIECES = st.sampled_from(
+    [
+        *(
+            "import up\n",
+            "from up.m import *\n",
+            "class A(A):\n ",
+            "  def f(self):\n    ",
+            "super().f()\n",
+            "if x:\n",
+        ),
+        *("self.x = up.y\n", "x: up.T = 1\n", "try:\n", "lambda up: up.z\n", "(", ")", "'up.a:b'", "@up\n", "{"),
+        *("up.f(*a, **k)\n", "for a, b in x.items():\n", "UP_X=", "--a-b "),
+    ]
+)
+
+
+@given(st.lists(_PIECES, max_size=12).map("".join), st.sampled_from(["a.py", "b/c.yaml", "Dockerfile", "x.toml"]))
+def test_no_text_is_too_odd(text: str, path: str) -> None:
+    scan = scan_file(path, text, ("up",))
+    assert scan.path == path
+    link_tree({path: text})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class A(B): ...\nclass B(A):\n    def f(self):\n        self.g.h\n",
+        "from a.b import x as x\nx.y.z()\n",
+        "x = x.y\nx.z\n",
+    ],
+)
+def test_circles_end(text: str) -> None:
+    assert link_tree({"a/b.py": text}).uses == ()

@@ -1,0 +1,362 @@
+"""What a Python module defines, imports and calls, by its text."""
+
+from __future__ import annotations
+
+import ast
+from textwrap import dedent
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from impact.python.annotations import is_same_annotation
+from impact.python.models import DefinitionKind, ModuleOutline, ParameterKind
+from impact.python.module_names import name_module, resolve_relative
+from impact.python.outline import build_outline
+from impact.python.parsing import parse_source
+from impact.testing.checks import check_rows
+
+NAMES: dict[str, tuple[str, bool] | None] = {
+    "vllm/v1/core/x.py": ("vllm.v1.core.x", False),
+    "vllm/v1/__init__.py": ("vllm.v1", True),
+    "src/vllm/x.py": ("vllm.x", False),
+    "vllm/types.pyi": ("vllm.types", False),
+    "setup.py": ("setup", False),
+    "vllm/a-b.py": None,
+    "__init__.py": None,
+    "vllm/x.cu": None,
+    "": None,
+}
+
+
+@pytest.mark.parametrize(("path", "name"), NAMES.items(), ids=NAMES)
+def test_the_name_of_a_module(path: str, name: tuple[str, bool] | None) -> None:
+    assert name_module(path) == name
+
+
+@pytest.mark.parametrize(
+    ("level", "target", "is_package", "name"),
+    [
+        (0, "os", False, "os"),
+        (1, "x", False, "a.b.x"),
+        (1, "x", True, "a.b.c.x"),
+        (2, "x", False, "a.x"),
+        (1, "", True, "a.b.c"),
+        (2, "", False, "a"),
+        (4, "x", False, ""),
+        (9, "", False, ""),
+    ],
+)
+def test_relative_imports(level: int, target: str, is_package: bool, name: str) -> None:
+    assert resolve_relative("a.b.c", level, target, is_package=is_package) == name
+
+
+def outline_of(text: str, path: str = "a/b.py") -> ModuleOutline:
+    outline = build_outline(path, dedent(text))
+    assert outline
+    return outline
+
+
+class TestDefinitions:
+    def test_kinds(self) -> None:
+        outline = outline_of("""
+            LIMIT = 1
+            def f(): pass
+            class C:
+                size: int = 2
+                def m(self): self.x = 3
+                class Inner:
+                    def n(self): pass
+        """)
+        assert {name: each.kind for name, each in outline.definitions.items()} == {
+            "LIMIT": DefinitionKind.CONSTANT,
+            "f": DefinitionKind.FUNCTION,
+            "C": DefinitionKind.CLASS,
+            "C.size": DefinitionKind.FIELD,
+            "C.m": DefinitionKind.METHOD,
+            "C.Inner": DefinitionKind.CLASS,
+            "C.Inner.n": DefinitionKind.METHOD,
+            "C.x": DefinitionKind.ATTRIBUTE,
+        }
+
+    def test_the_constructor_says_what_an_attribute_is(self) -> None:
+        outline = outline_of("""
+            class C:
+                def reset(self): self.x = None
+                def __init__(self): self.x: int = 1
+        """)
+        assert (outline.definitions["C.x"].value, outline.definitions["C.x"].annotation) == ("1", "int")
+
+    def test_self_in_a_class_within_a_method_is_another_object(self) -> None:
+        outline = outline_of("""
+            class C:
+                def m(self):
+                    class Inner:
+                        def n(self): self.y = 1
+                    self.x, self.z = 1, 2
+        """)
+        assert "C.y" not in outline.definitions
+        assert {"C.x", "C.z"} <= outline.definitions.keys()
+
+    def test_bases_and_decorators_are_resolved(self) -> None:
+        outline = outline_of("""
+            from .c import Base as B
+            import a.d as d
+            @d.register("x")
+            class C(B, Own[int], d.Other, Unknown): pass
+            class Own: pass
+        """)
+        definition = outline.definitions["C"]
+        assert definition.bases == ("a.c.Base", "a.b.Own", "a.d.Other", "Unknown")
+        assert definition.decorators == ("a.d.register",)
+
+    def test_a_property_is_its_getter(self) -> None:
+        outline = outline_of("""
+            class C:
+                @property
+                def x(self) -> int: return self._x
+                @x.setter
+                def x(self, value): self._x = value
+        """)
+        signature = outline.definitions["C.x"].signature
+        assert signature
+        assert signature.is_property
+        assert signature.returns == "int"
+
+    def test_the_last_of_overloads_counts_and_the_first_of_branches(self) -> None:
+        outline = outline_of("""
+            @overload
+            def f(a: int): ...
+            def f(a, b=1): ...
+            if FAST:
+                def g(a): ...
+            else:
+                def g(b): ...
+        """)
+        first, second = outline.definitions["f"].signature, outline.definitions["g"].signature
+        assert first
+        assert second
+        assert [each.name for each in first.parameters] == ["a", "b"]
+        assert [each.name for each in second.parameters] == ["a"]
+        assert outline.definitions["g"].is_conditional
+
+
+DATA: dict[str, tuple[str, list[tuple[str, str | None]] | None]] = {
+    "a dataclass": (
+        "@dataclass\nclass C:\n  x: int\n  y: list = field(default_factory=list)",
+        [("x", None), ("y", "list()")],
+    ),
+    "with what it does not take": (
+        "@dataclass\nclass C:\n  x: ClassVar[int]\n  y: int = field(init=False)\n  z: int = 1",
+        [("z", "1")],
+    ),
+    "pydantic": (
+        "class C(BaseModel):\n  x: int = Field(..., gt=0)\n  y: int = Field(3)",
+        [("x", None), ("y", "3")],
+    ),
+    "a model of one in this module": ("class B(BaseModel): pass\nclass C(B):\n  x: int = 1", [("x", "1")]),
+    "msgspec": ("class C(msgspec.Struct, kw_only=True):\n  x: int", [("x", None)]),
+    "a named tuple": ("class C(NamedTuple):\n  x: int = 1", [("x", "1")]),
+    "one with a constructor of its own": ("@dataclass\nclass C:\n  x: int\n  def __init__(self): pass", None),
+    "a class": ("class C:\n  x: int = 1", None),
+}
+
+
+@pytest.mark.parametrize(("text", "fields"), DATA.values(), ids=DATA)
+def test_data_classes(text: str, fields: list[tuple[str, str | None]] | None) -> None:
+    definition = outline_of(text).definitions["C"]
+    parameters = definition.signature.parameters[1:] if definition.signature else None
+    assert ([(each.name, each.default) for each in parameters] if parameters is not None else None) == fields
+    assert definition.is_data == (fields is not None)
+
+
+def test_keyword_only_fields() -> None:
+    definition = outline_of("@dataclass\nclass C:\n  x: int\n  _: KW_ONLY\n  y: int").definitions["C"]
+    assert definition.signature
+    kinds = [each.kind for each in definition.signature.parameters]
+    assert kinds == [ParameterKind.POSITIONAL, ParameterKind.POSITIONAL, ParameterKind.KEYWORD_ONLY]
+
+
+class TestModules:
+    def test_imports_at_the_top_level(self) -> None:
+        outline = outline_of(
+            """
+            import os.path, a.c as c
+            from .d import e as f
+            from x import *
+            if TYPE_CHECKING:
+                from a.g import H
+            try:
+                import fast
+            except ImportError:
+                import slow as fast
+            def late():
+                import hidden
+            """,
+            "a/b/__init__.py",
+        )
+        assert outline.imports == {"os": "os", "c": "a.c", "f": "a.b.d.e", "H": "a.g.H", "fast": "fast"}
+        assert outline.stars == ("x",)
+        assert outline.typing_only == {"H"}
+
+    def test_what_stands_in_for_an_import_of_type_checkers_is_no_definition(self) -> None:
+        outline = outline_of("""
+            if typing.TYPE_CHECKING:
+                from a.g import H, J
+            else:
+                H = None
+                J = object
+                K = None
+        """)
+        assert set(outline.definitions) == {"J", "K"}
+
+    def test_names_that_a_module_gives_when_it_is_asked(self) -> None:
+        outline = outline_of("""
+            TABLE = {"A": ".x", "B": ".y"}
+            def __getattr__(name):
+                if name == "C":
+                    return 1
+                if name in TABLE:
+                    return load(TABLE[name])
+                raise AttributeError("missing")
+        """)
+        assert outline.dynamic == {"A", "B", "C"}
+        assert not outline.has_getattr
+
+    def test_one_that_raises_where_no_condition_holds(self) -> None:
+        outline = outline_of("""
+            def __getattr__(name):
+                if name == "current":
+                    return load()
+                elif name in globals():
+                    return globals()[name]
+                else:
+                    raise AttributeError(name)
+        """)
+        assert outline.dynamic == {"current"}
+        assert not outline.has_getattr
+
+    def test_one_that_may_give_any_name(self) -> None:
+        outline = outline_of("""
+            def __getattr__(name):
+                if name == "C":
+                    return 1
+                return load(name)
+        """)
+        assert outline.dynamic == {"C"}
+        assert outline.has_getattr
+
+    @pytest.mark.parametrize("text", ["import sys\nsys.modules[__name__] = Lazy()", "globals().update(load())"])
+    def test_modules_that_fill_themselves(self, text: str) -> None:
+        assert outline_of(text).has_getattr
+
+    def test_calls(self) -> None:
+        outline = outline_of("""
+            class C:
+                def m(self):
+                    self.cache.get(1, *a, key=2, **b)
+                    super().m().n(3)
+                    x[0].y()
+        """)
+        shown = [(call.name, call.scope, call.shape.positional, call.shape.keywords) for call in outline.calls]
+        assert shown == [
+            ("self.cache.get", "C.m", 1, ("key",)),
+            ("super().m().n", "C.m", 1, ()),
+            ("super().m", "C.m", 0, ()),
+            ("super", "C.m", 0, ()),
+            ("x[].y", "C.m", 0, ()),
+        ]
+        assert outline.calls[0].shape.has_star
+        assert outline.calls[0].shape.has_double_star
+
+
+class TestBodies:
+    SAME = (
+        "def f(a):\n    x = 1\n    return g(a, 'b')",
+        'def f(a: int) -> int:\n  """Doc."""\n  # why\n  x: int = 1\n  return g(\n    a,\n    "b",\n  )',
+    )
+
+    def test_comments_docstrings_annotations_and_format_do_not_matter(self) -> None:
+        first, second = (outline_of(text).definitions["f"].body for text in self.SAME)
+        assert first == second
+
+    @pytest.mark.parametrize("other", ["return g(a, 'c')", "return g('b', a)", "yield g(a, 'b')"])
+    def test_everything_else_does(self, other: str) -> None:
+        body = outline_of(f"def f(a):\n    x = 1\n    {other}").definitions["f"].body
+        assert body != outline_of(self.SAME[0]).definitions["f"].body
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        ("Optional[int]", "int | None", True),
+        ("Union[int, str]", "str | int", True),
+        ("List['Foo']", "list[Foo]", True),
+        ("typing.Dict[str, Any]", "dict[str, Any]", True),
+        ("torch.Tensor", "Tensor", True),
+        ("int", "str", False),
+        ("list[int]", "list[str]", False),
+        ("int", "int | None", False),
+    ],
+)
+def test_annotations(first: str, second: str, same: bool) -> None:
+    assert is_same_annotation(first, second) is same
+
+
+# what is hard on a parser, or on what walks through its tree
+HOSTILE: dict[str, str] = {
+    "a null byte": "x = '\0'",
+    "deep brackets": "(" * 5_000 + ")" * 5_000,
+    "deep minus signs": "x = " + "-" * 20_000 + "1",
+    "a long sum": "x = " + "+".join(["1"] * 2_000),
+    "a long chain": "x = a" + ".b()" * 900,
+    "a long elif": "if a: pass\n" + "elif b: pass\n" * 900,
+    "deep functions": "".join(" " * depth + "def f():\n" for depth in range(90)) + " " * 90 + "pass",
+    "deep classes": "".join(" " * depth + "class C:\n" for depth in range(90)) + " " * 90 + "pass",
+    "a huge number": "x = " + "9" * 10_000,
+    "a surrogate": "x = '\ud800'",
+    "a form feed": "\f\nx = 1\r\ny = 'é' + f(a)\r",
+    "no names": "import *\nfrom . import *\nfrom ..... import x",
+}
+
+
+# the definitions and the names of the calls of those that can be parsed
+READABLE: dict[str, tuple[list[str], list[str]]] = {
+    "a long sum": (["x"], []),
+    "a long chain": (["x"], ["a" + ".b()" * number + ".b" for number in reversed(range(6))]),
+    "a long elif": ([], []),
+    "deep functions": (["f"], []),
+    "deep classes": ([".".join("C" * depth) for depth in range(1, 91)], []),
+    "a form feed": (["x", "y"], ["f"]),
+}
+
+
+@check_rows({name: (name, text) for name, text in HOSTILE.items()})
+def test_of_hostile_text_what_can_be_parsed_is_read(name: str, text: str) -> None:
+    outline = build_outline("a/b.py", text)
+    shown = outline and (list(outline.definitions), [call.name for call in outline.calls])
+    assert shown == READABLE.get(name)
+
+
+@given(st.text(max_size=200))
+def test_any_text_never_raises(text: str) -> None:
+    assert parse_source(text) is None or build_outline("a/b.py", text)
+
+
+WORDS = (
+    "def f ( ) : class C self . x = 1 , * ** lambda import from as if else return @ yield 'a' async with".split()
+)
+WORDS += ["\n", "\t"]
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=40).map(" ".join))
+def test_nearly_python_never_raises(text: str) -> None:
+    outline = build_outline("a/b.py", text)
+    assert outline == build_outline("a/b.py", text)
+
+
+@pytest.mark.slow
+def test_the_longest_file_that_is_read_takes_no_recursion() -> None:
+    text = "\n".join(f"def f{number}(a, b={number}): return a.b.c(d, e=[1, 2])" for number in range(2_000))
+    assert len(outline_of(text).definitions) == 2_000
+    assert isinstance(parse_source(text), ast.Module)

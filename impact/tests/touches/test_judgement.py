@@ -1,0 +1,282 @@
+"""What a change does to a use, by the relation between them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from impact.contract.models import ChangeKind, ContractChange, ContractClass, Deadline, Migration, UnreadFile
+from impact.profile.models import DerivedClass, Use, UseKind
+from impact.testing.checks import check_rows
+from impact.testing.touches import make_change, make_merge, make_profile, make_use, read_call
+from impact.touches.judgement import judge_merge, judge_merges, list_touches
+from impact.touches.models import Touch, TouchLevel
+from impact.touches.profile_index import ProfileIndex
+
+NO, TOUCHES, MAY_BREAK, BREAKS = TouchLevel
+FUNCTION, METHOD = ContractClass.FUNCTION, ContractClass.METHOD
+REMOVED, MOVED, RENAMED = ChangeKind.REMOVED, ChangeKind.MOVED, ChangeKind.RENAMED
+
+
+def judge(
+    change: ContractChange, *uses: Use, derived: DerivedClass | None = None, calls: str = ""
+) -> tuple[Touch, ...]:
+    shapes = {change.name.removesuffix(".__init__").rpartition(".")[2]: (read_call(calls),)} if calls else {}
+    profile = make_profile(uses, [derived] if derived else [])
+    return list_touches(make_merge(change, **shapes), ProfileIndex(profile))
+
+
+def rate(change: ContractChange, *uses: Use, derived: DerivedClass | None = None, calls: str = "") -> TouchLevel:
+    """The level of the strongest touch."""
+    return max((each.level for each in judge(change, *uses, derived=derived, calls=calls)), default=NO)
+
+
+@check_rows(
+    {
+        "an import of a function": (REMOVED, "up.a.f", make_use(UseKind.IMPORT, "up.a.f"), BREAKS),
+        "another name": (REMOVED, "up.a.f", make_use(UseKind.IMPORT, "up.a.fine"), NO),
+        "what is in a module": (MOVED, "up.a", make_use(UseKind.IMPORT, "up.a.f"), BREAKS),
+        "a name that only begins so": (REMOVED, "up.a", make_use(UseKind.IMPORT, "up.ab.f"), NO),
+        "a member of a class": (REMOVED, "up.a.C", make_use(UseKind.CALL, "up.a.C.m", call="m()"), BREAKS),
+        "behind a re-export, moved": (MOVED, "up.a.f", make_use(UseKind.IMPORT, "up.f", "up.a.f"), TOUCHES),
+        "behind a re-export, gone": (REMOVED, "up.a.f", make_use(UseKind.IMPORT, "up.f", "up.a.f"), BREAKS),
+        "a copy": (REMOVED, "up.a.f", make_use(UseKind.COPY, "up.a.f"), TOUCHES),
+    }
+)
+def test_a_name_that_is_gone(kind: ChangeKind, name: str, use: Use, level: TouchLevel) -> None:
+    assert rate(make_change(kind, name), use) is level
+
+
+def test_an_old_name_that_still_works_breaks_nothing() -> None:
+    change = replace(make_change(MOVED, "up.a.f"), is_importable=True)
+    assert rate(change, make_use(UseKind.IMPORT, "up.a.f")) is TOUCHES
+
+
+@check_rows(
+    {
+        "a call": (UseKind.CALL, BREAKS),
+        "a read": (UseKind.READ, BREAKS),
+        "through self": (UseKind.INHERITED, BREAKS),
+        "an override that nothing calls": (UseKind.OVERRIDE, MAY_BREAK),
+        "an attribute that is set": (UseKind.SET, TOUCHES),
+    }
+)
+def test_a_member_that_is_gone(kind: UseKind, level: TouchLevel) -> None:
+    change = make_change(REMOVED, "up.a.C.m", METHOD)
+    assert rate(change, make_use(kind, "up.a.D.m", "up.a.C.m")) is level
+
+
+@check_rows(
+    {
+        "it fits": ("(a)", "(a, b=1)", "f(1)", NO),
+        "a required one is missing": ("(a)", "(a, b)", "f(1)", BREAKS),
+        "a keyword is gone": ("(a, b=1)", "(a)", "f(1, b=2)", BREAKS),
+        "too many": ("(a, b)", "(a)", "f(1, 2)", BREAKS),
+        "it did not fit before": ("(a)", "(a, b=1)", "f(1, z=2)", TOUCHES),
+        "it did not fit before, and lacks more now": ("(a)", "(a, b)", "f(1, z=2)", BREAKS),
+        "it did not fit before, and loses a keyword": ("(a, b, c=1)", "(a, b)", "f(1, c=2)", BREAKS),
+        "another order": ("(a, b)", "(b, a)", "f(1, 2)", BREAKS),
+        "another order, by keyword": ("(a, b)", "(b, a)", "f(a=1, b=2)", NO),
+        "one comes in between": ("(a, b=1)", "(a, c=0, b=1)", "f(1, 2)", BREAKS),
+        "another name in the same place": ("(a, b)", "(a, c)", "f(1, 2)", NO),
+        "arguments passed on": ("(a, b=1)", "(a)", "f(*rest)", TOUCHES),
+    }
+)
+def test_a_call_by_the_team(before: str, after: str, call: str, level: TouchLevel) -> None:
+    change = make_change(ChangeKind.SIGNATURE, "up.a.f", FUNCTION, before, after)
+    assert rate(change, make_use(UseKind.CALL, "up.f", "up.a.f", call=call)) is level
+
+
+@check_rows(
+    {
+        "upstream passes what it does not take": ("(self)", "(self, n=1)", "(self)", "m(n=2)", BREAKS),
+        "nobody passes it yet": ("(self)", "(self, n=1)", "(self)", "", MAY_BREAK),
+        "it takes it": ("(self)", "(self, n=1)", "(self, n=1)", "m(n=2)", TOUCHES),
+        "it takes all": ("(self)", "(self, n)", "(self, **rest)", "m(n=2)", TOUCHES),
+        "upstream must pass it": ("(self)", "(self, n)", "(self)", "", BREAKS),
+        "it needs what is gone": ("(self, n)", "(self)", "(self, n)", "", BREAKS),
+        "it had others before": ("(self, n)", "(self, n, k=1)", "(self, other, k)", "", TOUCHES),
+        "it had others before, and lacks one": ("(self, n)", "(self, n, k)", "(self, other)", "", BREAKS),
+    }
+)
+def test_an_override_that_upstream_calls(before: str, after: str, own: str, calls: str, level: TouchLevel) -> None:
+    change = make_change(ChangeKind.SIGNATURE, "up.a.C.m", METHOD, before, after)
+    use = make_use(UseKind.OVERRIDE, "up.a.C.m", own=own)
+    assert rate(change, use, calls=calls) is level
+
+
+def test_a_call_of_a_class_is_a_call_of_its_constructor() -> None:
+    change = make_change(ChangeKind.SIGNATURE, "up.a.C.__init__", METHOD, "(self)", "(self, n)")
+    assert rate(change, make_use(UseKind.CALL, "up.a.C", call="C()")) is BREAKS
+
+
+@check_rows(
+    {
+        "it lacks it": (DerivedClass("ours.A", "ours/a.py", 3, ("up.a.C",)), BREAKS),
+        "it has it": (DerivedClass("ours.A", "ours/a.py", 3, ("up.a.C",), frozenset({"m"})), TOUCHES),
+        "it is abstract": (DerivedClass("ours.A", "ours/a.py", 3, ("up.a.C",), is_abstract=True), MAY_BREAK),
+        "another base": (DerivedClass("ours.A", "ours/a.py", 3, ("up.a.D",)), NO),
+    }
+)
+def test_a_new_abstract_member(derived: DerivedClass, level: TouchLevel) -> None:
+    assert rate(make_change(ChangeKind.ABSTRACT_MEMBER, "up.a.C.m", METHOD), derived=derived) is level
+
+
+@check_rows(
+    {
+        "the name is there already": (METHOD, frozenset({"m"}), True, MAY_BREAK),
+        "its constructor does not set it": (ContractClass.ATTRIBUTE, frozenset(), False, MAY_BREAK),
+        "its constructor runs the one that sets it": (ContractClass.ATTRIBUTE, frozenset(), True, NO),
+        "a new method": (METHOD, frozenset(), False, NO),
+    }
+)
+def test_a_new_member(
+    subject: ContractClass, members: frozenset[str], calls_super_init: bool, level: TouchLevel
+) -> None:
+    derived = DerivedClass("ours.A", "ours/a.py", 3, ("up.a.C",), members, calls_super_init)
+    assert rate(make_change(ChangeKind.ADDED_MEMBER, "up.a.C.m", subject), derived=derived) is level
+
+
+@check_rows(
+    {
+        "an override": (ChangeKind.BEHAVIOUR, UseKind.OVERRIDE, TOUCHES),
+        "a copy": (ChangeKind.BEHAVIOUR, UseKind.COPY, TOUCHES),
+        "a call": (ChangeKind.BEHAVIOUR, UseKind.CALL, NO),
+        "a result that is used": (ChangeKind.RETURN, UseKind.CALL, MAY_BREAK),
+        "a default": (ChangeKind.DEFAULT, UseKind.CALL, TOUCHES),
+        "a deprecation": (ChangeKind.DEPRECATED, UseKind.IMPORT, TOUCHES),
+    }
+)
+def test_what_changes_behind_a_name(kind: ChangeKind, use: UseKind, level: TouchLevel) -> None:
+    assert rate(make_change(kind, "up.a.f"), make_use(use, "up.a.f")) is level
+
+
+@check_rows(
+    {
+        "gone": (REMOVED, False, BREAKS),
+        "renamed": (RENAMED, False, BREAKS),
+        "renamed, the old one works": (RENAMED, True, TOUCHES),
+        "another default": (ChangeKind.DEFAULT, False, TOUCHES),
+        "new": (ChangeKind.ADDED, False, NO),
+    }
+)
+def test_a_flag(kind: ChangeKind, is_importable: bool, level: TouchLevel) -> None:
+    change = replace(make_change(kind, "--seed", ContractClass.FLAG), is_importable=is_importable)
+    assert rate(change, make_use(UseKind.FLAG, "--seed")) is level
+
+
+@check_rows(
+    {
+        "a guard": (replace(make_use(UseKind.IMPORT, "up.a.f"), is_guarded=True), MAY_BREAK),
+        "a test": (replace(make_use(UseKind.IMPORT, "up.a.f"), is_test=True), BREAKS),
+        "a guess": (replace(make_use(UseKind.IMPORT, "up.a.f"), is_guess=True), TOUCHES),
+    }
+)
+def test_what_a_use_leaves_open(use: Use, level: TouchLevel) -> None:
+    assert rate(make_change(REMOVED, "up.a.f"), use) is level
+
+
+def test_uses_with_the_same_effect_are_one_touch_and_the_strongest_comes_first() -> None:
+    guarded = replace(make_use(UseKind.IMPORT, "up.a.f", line=1), is_guarded=True)
+    uses = (guarded, make_use(UseKind.IMPORT, "up.a.f", line=2), make_use(UseKind.CALL, "up.a.f", line=3))
+    touches = judge(make_change(REMOVED, "up.a.f"), *uses)
+    assert [(each.level, [use.line for use in each.uses]) for each in touches] == [
+        (BREAKS, [2, 3]),
+        (MAY_BREAK, [1]),
+    ]
+
+
+def test_a_merge_that_breaks_ranks_first_and_one_without_relation_last() -> None:
+    uses = [make_use(UseKind.IMPORT, "up.a.f"), make_use(UseKind.CALL, "up.a.g", line=9)]
+    index = ProfileIndex(make_profile(uses))
+    breaking = replace(make_merge(make_change(REMOVED, "up.a.f")), files=("up/a.py",))
+    quiet = replace(make_merge(make_change(ChangeKind.BEHAVIOUR, "up.a.g")), files=("up/a.py",))
+    other = replace(make_merge(make_change(ChangeKind.BEHAVIOUR, "up.b.g")), files=("up/b.py",))
+    first, second, third = (judge_merge(each, index) for each in (breaking, quiet, other))
+    assert 1 > first.score > second.score > third.score == 0
+    assert (first.level, second.level, second.touches) == (BREAKS, NO, ())
+
+
+def test_a_merge_that_only_touches_is_shown_if_teams_adapt_to_such_merges() -> None:
+    uses = [make_use(UseKind.OVERRIDE, f"up.a.C.m{n}", line=n) for n in range(40)]
+    changes = [make_change(ChangeKind.BEHAVIOUR, f"up.a.C.m{n}", METHOD) for n in range(40)]
+    index, merge = ProfileIndex(make_profile(uses)), replace(make_merge(*changes), files=("up/a.py",))
+    assert (judge_merge(merge, index).level, len(judge_merge(merge, index).touches)) == (TOUCHES, 40)
+    assert judge_merge(replace(merge, changes=merge.changes[:1], files=()), index).level is NO
+
+
+@check_rows(
+    {
+        "as upstream did": (
+            make_change(REMOVED, "up.a.f"),
+            (Migration("up/b.py", 3, "  f(1)", "  g(1)"),),
+            "upstream changed its own `f(1)` to `g(1)`",
+        ),
+        "what differs in long lines": (
+            make_change(REMOVED, "up.a.f"),
+            (Migration("up/b.py", 3, f"{'x' * 200} = f(1)", f"{'x' * 200} = g(1)"),),
+            f"upstream changed its own `…{'x' * 27} = f(1)` to `…{'x' * 27} = g(1)`",
+        ),
+        "dropped": (
+            make_change(REMOVED, "up.a.f"),
+            (Migration("up/b.py", 3, "f()", ""),),
+            "upstream dropped its own `f()`",
+        ),
+        "the new name": (replace(make_change(MOVED, "up.a.f"), new_name="up.b.f"), (), "use `up.b.f`"),
+        "the replacement": (
+            replace(make_change(ChangeKind.DEPRECATED, "up.a.f"), deadline=Deadline("v1", "up.g")),
+            (),
+            "use `up.g`",
+        ),
+        "nothing known": (make_change(REMOVED, "up.a.f"), (), ""),
+    }
+)
+def test_the_action_is_what_upstream_did_itself(
+    change: ContractChange, migrations: tuple[Migration, ...], action: str
+) -> None:
+    merge = replace(make_merge(change), migrations={change.name: migrations})
+    index = ProfileIndex(make_profile([make_use(UseKind.IMPORT, "up.a.f")]))
+    assert list_touches(merge, index)[0].action == action
+
+
+def _judge_possible_call(*changes: ContractChange) -> TouchLevel:
+    use = make_use(UseKind.POSSIBLE_CALL, "get_input_positions", call="f(1)")
+    merge = replace(make_merge(changes[0]), changes=changes)
+    return max((each.level for each in list_touches(merge, ProfileIndex(make_profile([use])))), default=NO)
+
+
+@check_rows(
+    {
+        "a protocol of two classes": (("up.a.A", "up.b.B"), "(self, a, b)", BREAKS),
+        "a protocol whose calls still fit": (("up.a.A", "up.b.B"), "(self, a, b=1)", NO),
+        "a single class": (("up.a.A",), "(self, a, b)", NO),
+    }
+)
+def test_a_call_on_an_object_of_unknown_type(owners: tuple[str, ...], after: str, level: TouchLevel) -> None:
+    kind = ChangeKind.SIGNATURE
+    changes = [make_change(kind, f"{owner}.get_input_positions", METHOD, "(self, a)", after) for owner in owners]
+    assert _judge_possible_call(*changes) is level
+
+
+def test_a_call_on_an_object_of_unknown_type_whose_method_is_gone() -> None:
+    owners = ("up.a.A", "up.b.B")
+    assert (
+        _judge_possible_call(*(make_change(REMOVED, f"{owner}.get_input_positions", METHOD) for owner in owners))
+        is BREAKS
+    )
+    functions = (make_change(REMOVED, f"{owner}.get_input_positions") for owner in owners)
+    assert _judge_possible_call(*functions) is NO
+
+
+def test_a_report_has_what_touches_strongest_first_and_of_equals_the_newest() -> None:
+    used = [make_use(UseKind.CALL, name, call="f()") for name in ("up.a.f", "up.a.g")]
+    changes = {5: (MOVED, "up.a.f"), 6: (REMOVED, "up.a.g"), 7: (REMOVED, "up.a.g"), 8: (REMOVED, "up.a.other")}
+    unread = UnreadFile("up/b.py", "it is too large")
+    contracts = [
+        replace(make_merge(make_change(*change)), number=number, unread=(unread,))
+        for number, change in changes.items()
+    ]
+    report = judge_merges("mine", make_profile(used), contracts)
+    assert (report.profile, report.merges, report.uses, report.unread) == ("mine", 4, 2, (unread,))
+    assert {each.number for each in report.touching} == {5, 6, 7}
+    assert list(report.touching) == sorted(report.touching, key=lambda each: each.sort_key)
+    assert [each.number for each in report.touching if each.level is BREAKS][:2] == [7, 6]
