@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from bot.domain.history.pull_outcomes import MergeOutcome, RevertIndex
-
 from bot.domain.errors import UsageError
 from bot.domain.history.claim_memory import ClaimMemory
 from bot.domain.history.file_history import FileHistory
+from bot.domain.history.pull_outcomes import MergeOutcome, RevertIndex
 from bot.domain.pull_requests.models import (
     GHOST,
     Account,
@@ -246,7 +245,8 @@ def build_history(
 
     Without ``repository``, it is that of the clone's origin on GitHub, or else the one that the reverts name.
     """
-    origin = repository or facts.repository or detect_repository(commits) or _UNKNOWN_REPOSITORY
+    named = detect_repository(commit.message for commit in commits)
+    origin = repository or facts.repository or named or _UNKNOWN_REPOSITORY
     merges, classes = sort_commits(commits, origin, facts.branch), classes_of(origin)
     everything = (*merges.pulls, *merges.direct)
     memory = ClaimMemory()

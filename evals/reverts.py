@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
-from bot.domain.history.pull_outcomes import RevertIndex
 
+from bot.domain.history.pull_outcomes import RevertIndex
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.text.strings import collapse_lines
 from evals.merges import PACK, read_labels, read_pulls

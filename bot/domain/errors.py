@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from bot.domain.operations.budget import BudgetRefusal
 from bot.domain.operations.usage import NO_USAGE, Usage
+from impact import errors
 
-
-class PrdigestError(Exception):
-    """Base of all errors that end in one sentence for a person instead of a traceback."""
-
-
-class UsageError(PrdigestError):
-    """An invalid input or setting. The message says what to enter instead."""
+# what impact raises is a PrdigestError, too
+PrdigestError = errors.ImpactError
+UsageError = errors.UsageError
 
 
 class ConfigurationError(UsageError):

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from bot.domain.history.pull_outcomes import MergeOutcome, RevertIndex
 from hypothesis import strategies as st
 
 from bot.domain.contract.listing import ContractList
 from bot.domain.digest.since_page import SincePage
 from bot.domain.digest.stories import build_stories
+from bot.domain.history.pull_outcomes import MergeOutcome, RevertIndex
 from bot.domain.pull_requests.diff import DiffLine, DiffSide
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.risk.assessment import Risk

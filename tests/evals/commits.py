@@ -6,9 +6,8 @@ import hashlib
 from datetime import timedelta
 from zoneinfo import ZoneInfo
 
-from impact.git.diff_tree import Commit
+from impact.git.diff_tree import Commit, CommitFile
 from impact.testing.clones import BEGIN
-from tests.helpers.builders import changed_file
 
 ZONE = ZoneInfo("America/Los_Angeles")
 FIRST = BEGIN.date()
@@ -18,6 +17,6 @@ LARGE: Files = {"csrc/attn.cu": (300, 300), "engine/core.py": (200, 100)}
 
 
 def commit(message: str, hours: float, files: Files | None = None) -> Commit:
-    changed = [changed_file(path, *counts, patch=None) for path, counts in (files or SMALL).items()]
+    changed = [CommitFile(path, "modified", *counts) for path, counts in (files or SMALL).items()]
     sha = hashlib.sha1(f"{hours} {message}".encode(), usedforsecurity=False).hexdigest()
     return Commit(sha, BEGIN + timedelta(hours=hours), "Ada", message, tuple(changed))

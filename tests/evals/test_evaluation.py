@@ -24,7 +24,7 @@ from evals.merges import build_history
 from impact.evaluation.bootstrap import Estimate
 from impact.evaluation.window import EvaluationWindow
 from impact.git.clone import CloneFacts
-from impact.git.diff_tree import Commit
+from impact.git.diff_tree import Commit, CommitFile
 from tests.evals.commits import FIRST, LARGE, SMALL, ZONE, commit
 from tests.helpers.builders import REPOSITORY, changed_file, pull
 from tests.helpers.checks import is_one_sentence
@@ -98,7 +98,11 @@ class TestFigures:
 
     def test_a_rule_that_alone_tells_adds_all_there_is(self) -> None:
         hot = [
-            replace(each, files=(changed_file(),), message=each.message.replace("Change", "Compile"))
+            replace(
+                each,
+                files=(CommitFile("engine/core.py", "modified", 1, 0),),
+                message=each.message.replace("Change", "Compile"),
+            )
             if int(each.message.partition("part ")[2].partition(" ")[0].strip('"')) % 2 == 0
             else each
             for each in eventful()

@@ -9,8 +9,8 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from bot.domain.history.pull_outcomes import RevertIndex
 
+from bot.domain.history.pull_outcomes import RevertIndex
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, get_default_classes
 from bot.domain.risk.assessment import RULES_VERSION, assess_pull_request

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bot.domain.history.pull_outcomes import MergeOutcome, RevertIndex
 
 from bot.domain.digest.models import CountCheck, Digest, Entry, Overview
 from bot.domain.digest.view import DigestView, ViewLevel
+from bot.domain.history.pull_outcomes import MergeOutcome, RevertIndex
 from bot.domain.pull_requests.areas import determine_area
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.filters import NO_FILTERS, Filters

@@ -13,7 +13,11 @@ from tests.helpers.processes.command import ROOT
 
 pytestmark = pytest.mark.slow
 
-PACKAGE = ["--directory localslack mypy", "--directory localslack lint-imports", "pytest localslack"]
+PACKAGES = [
+    f"{check}{name}{rest}"
+    for name in ("localslack", "impact")
+    for check, rest in (("--directory ", " mypy"), ("--directory ", " lint-imports"), ("pytest ", ""))
+]
 AUDIT = "audit --locked --preview-features audit-command"
 SUPPLY = ["pip-licenses --summary", "python -m tests.project.tools.secret_scan"]
 SYNC = "sync --quiet --locked --group deploy --group docs"
@@ -23,7 +27,7 @@ CHECKS = [
     SYNC,
     *(f"run --locked {each}" for each in OWN),
     AUDIT,
-    *(f"run --locked {each}" for each in (*PACKAGE, "pytest --all")),
+    *(f"run --locked {each}" for each in (*PACKAGES, "pytest --all")),
 ]
 # a Python that notes what it is asked for, and where `MANAGED` refuses as Debian's does
 PYTHON = """#!/bin/sh

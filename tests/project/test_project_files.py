@@ -60,12 +60,13 @@ def test_packages_are_where_modules_are() -> None:
     assert [str(folder) for folder in sorted(folders) if not (ROOT / folder / "__init__.py").exists()] == []
 
 
-def test_the_bot_needs_the_local_slack_of_its_own_release() -> None:
-    bot, slack = (
+@pytest.mark.parametrize("folder", ["impact", "localslack"])
+def test_the_bot_needs_its_packages_of_its_own_release(folder: str) -> None:
+    bot, package = (
         tomllib.loads(path.read_text(encoding="utf-8"))["project"]
-        for path in (ROOT / "pyproject.toml", ROOT / "localslack" / "pyproject.toml")
+        for path in (ROOT / "pyproject.toml", ROOT / folder / "pyproject.toml")
     )
-    assert f"localslack>={slack['version']}" in bot["dependencies"]
+    assert f"{package['name']}>={package['version']}" in bot["dependencies"]
 
 
 @pytest.mark.parametrize("path", YAML_FILES, ids=lambda path: path.name)

@@ -32,11 +32,12 @@ _SAFELY: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") 
 
 
 class Installed(NamedTuple):
-    """An environment with both wheels in it, and the names of all files of each."""
+    """An environment with the three wheels in it, and the names of all files of each."""
 
     command: Path
     names: frozenset[str]
     local_slack: frozenset[str]
+    impact: frozenset[str]
 
 
 def run(*arguments: str | Path, folder: Path, **settings: str) -> bytes:
@@ -72,6 +73,7 @@ def find_pip() -> Path:
 def installed_wheel(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     folder = tmp_path_factory.mktemp("wheel")
     wheel, local_slack = build_wheel(ROOT, folder / "own"), build_wheel(ROOT / "localslack", folder / "slack")
+    impact = build_wheel(ROOT / "impact", folder / "impact")
     place = folder / "installed"
     run(sys.executable, "-m", "venv", "--without-pip", place, folder=folder)
     python = place / "bin" / "python"
@@ -86,11 +88,11 @@ def installed_wheel(tmp_path_factory: pytest.TempPathFactory) -> Installed:
         "--disable-pip-version-check",
     )
     # pip warns of its own parts
-    run(*pip, wheel, local_slack, folder=folder, PYTHONWARNINGS="default")
+    run(*pip, wheel, local_slack, impact, folder=folder, PYTHONWARNINGS="default")
     own = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", folder=folder)
     # what it depends on is here already; the link to the checkout that is here too is not followed from there
     Path(own.decode().strip(), "dependencies.pth").write_text(os.path.dirname(pytest.__path__[0]))  # noqa: PTH120
-    return Installed(place / "bin" / "prdigest", names_in(wheel), names_in(local_slack))
+    return Installed(place / "bin" / "prdigest", names_in(wheel), names_in(local_slack), names_in(impact))
 
 
 def names_in(wheel: Path) -> frozenset[str]:
@@ -124,6 +126,17 @@ def test_the_local_slack_has_every_file_of_its_package_and_no_other(installed_wh
     assert {name for name in installed_wheel.local_slack - expected if ".dist-info/" not in name} == set()
 
 
+def test_impact_has_every_file_of_its_package_and_no_other(installed_wheel: Installed) -> None:
+    expected = files_of("impact", top=ROOT / "impact")
+    assert "impact/py.typed" in expected
+    assert expected - installed_wheel.impact == set()
+    assert {name for name in installed_wheel.impact - expected if ".dist-info/" not in name} == set()
+
+
+def test_impact_is_a_command_by_itself(installed_wheel: Installed, tmp_path: Path) -> None:
+    assert b"upgrade" in run(installed_wheel.command.with_name("impact"), "--help", folder=tmp_path)
+
+
 def test_the_local_slack_is_a_command_by_itself(installed_wheel: Installed, tmp_path: Path) -> None:
     assert b"--bot-url" in run(installed_wheel.command.with_name("localslack"), "--help", folder=tmp_path)
 
@@ -140,7 +153,7 @@ def test_what_setting_up_needs_is_printed_as_it_is(installed_wheel: Installed, t
 # all but the command itself, in one interpreter: most of the time of each is that it imports
 LOOK = """
 import json
-import bot, handlers, localslack
+import bot, handlers, impact, localslack
 from bot.cli import run_cli
 from bot.services.summaries.prompts import ANSWER_VERSION, read_instructions
 from contextlib import redirect_stdout
@@ -150,7 +163,7 @@ def say(*line):
         run_cli([*line])
         return said.buffer.getvalue().decode()
 print(json.dumps({
-    "files": [bot.__file__, handlers.__file__, localslack.__file__],
+    "files": [bot.__file__, handlers.__file__, impact.__file__, localslack.__file__],
     "prompt": read_instructions(ANSWER_VERSION),
     "env": say("env"),
     "demo": say("demo", "--text"),

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
-from bot.domain.history.pull_outcomes import MergeOutcome
 from hypothesis import strategies as st
 
 from bot.domain.digest.models import Digest, Entry, Overview, Theme
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import Account, Repository
 from bot.domain.review.models import (

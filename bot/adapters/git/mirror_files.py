@@ -9,6 +9,7 @@ from typing import IO
 
 from bot.adapters.git.mirror_reader import MirrorReader, build_revision, encode_path
 from bot.adapters.git.processes import GitFailure
+from bot.adapters.records.cleaning import clean_code
 from bot.domain.errors import SourceUnavailable
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import Repository
@@ -113,7 +114,7 @@ class GitMirrorFiles:
                 if data is None:
                     process.require_success()
                     raise GitFailure("a file is missing", "bad object")
-                yield path, build_source_file(path, data)
+                yield path, build_source_file(path, data, clean_code)
             process.require_success()
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from bot.adapters.git.isolation import build_isolated_environment
 from bot.adapters.git.mirror_folder import MirrorFolder, measure_size
 from bot.adapters.git.processes import GitFailure, run_git
 from bot.domain.pull_requests.models import Repository
 from bot.ports.probes import MirrorStatus
-from impact.git.commands import build_command, build_isolated_environment
+from impact.git.commands import build_command
 
 # seconds and bytes of one command
 _SECONDS, _MAX_OUTPUT = 5.0, 1_000

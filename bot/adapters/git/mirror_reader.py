@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from bot.adapters.git.isolation import build_isolated_environment
 from bot.adapters.git.mirror_folder import MirrorFolder
 from bot.adapters.git.processes import GitFailure, GitProcess, open_process
 from bot.domain.errors import SourceUnavailable
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import Repository
-from impact.git.commands import build_command, build_isolated_environment
+from impact.git.commands import build_command
 
 log = logging.getLogger(__name__)
 

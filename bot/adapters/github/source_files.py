@@ -12,7 +12,7 @@ from typing import Any
 from bot.adapters.github.client import GitHubClient
 from bot.adapters.github.errors import GraphQLError, translate_github_errors
 from bot.adapters.github.queries import SOURCE_LETTERS, build_source_query
-from bot.adapters.records.cleaning import parse_count, parse_node, parse_nodes
+from bot.adapters.records.cleaning import clean_code, parse_count, parse_node, parse_nodes
 from bot.domain.errors import SourceUnavailable
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import Repository
@@ -175,7 +175,7 @@ def _build_file(path: str, entry: Node) -> SourceFile:
     data = None if problem else _restore_bytes(blob)
     if data is None:
         return SourceFile(path, problem=problem or SourceProblem.NOT_UTF8)
-    return build_source_file(path, data)
+    return build_source_file(path, data, clean_code)
 
 
 def _find_blob_problem(blob: Node) -> SourceProblem | None:

@@ -16,6 +16,7 @@ from typing import Any
 from bot.domain.pull_requests.diff import count_changed_lines, is_readable, truncate_patch
 from bot.domain.pull_requests.models import GHOST, Account, ChangedFile
 from bot.domain.text.redaction import redact_patch, redact_text
+from impact.source.reading import replace_controls
 
 # GitHub's own limits in characters, with room for servers that have others: titles have 256, descriptions 65,536,
 # names of branches 255, of labels 50, of accounts 39; the message of a commit has none
@@ -43,8 +44,6 @@ _LINE_BREAKS = re.compile("(?:\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])+")
 # all controls but the tab, and in texts of several lines line breaks
 _CONTROLS = re.compile("[\0-\x08\n-\x1f\x7f-\x9f]")
 _CONTROLS_IN_TEXT = re.compile("[\0-\x08\v\f\x0e-\x1f\x7f-\x9f]")
-# a form feed is part of some source code
-_CONTROLS_IN_CODE = re.compile("[\0-\x08\x0e-\x1b\x7f]")
 _NO_LOGIN = re.compile(r"[^A-Za-z0-9_.-]")
 _APP = "[bot]"
 _HASH = re.compile(r"[0-9a-fA-F]{1,64}")
@@ -102,11 +101,6 @@ def clean_hash(value: object) -> str:
 def clean_code(text: str) -> str:
     """Return a patch or a source file with as many lines as it has."""
     return redact_patch(replace_controls(text))
-
-
-def replace_controls(text: str) -> str:
-    """Return a source file without control characters. Credentials stay: for what is analyzed and never shown."""
-    return _CONTROLS_IN_CODE.sub(_REPLACEMENT, _replace_surrogates(text))
 
 
 def parse_account(value: object) -> Account:

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from bot.adapters.git import open_clone_trees
+from bot.adapters.records.cleaning import clean_code
 from bot.cli.base import check_writable, get_current_time, write_text
 from bot.cli.grouped_help import format_example
 from bot.cli.profile.store import profile_group
@@ -76,7 +77,9 @@ def scan_command(
     source = ScanSource(name or path.resolve().name, str(path), find_head(path), packages)
     with ExitStack() as stack:
         trees = stack.enter_context(open_clone_trees(upstream)) if upstream else None
-        profile = scan_tree(source, read_working_tree(path), get_current_time(), upstream=trees, manual=rules)
+        profile = scan_tree(
+            source, read_working_tree(path, clean_code), get_current_time(), upstream=trees, manual=rules
+        )
     if out:
         write_text(out, format_profile_yaml(profile) if out.suffix in _YAML else dump_profile(profile))
     click.echo(format_profile(profile))

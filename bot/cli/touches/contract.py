@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -13,16 +12,10 @@ from bot.cli.clone_options import branch_option, make_dates_options, parse_dates
 from bot.cli.grouped_help import format_example
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
-from bot.render.contract.table import (
-    ContractTableRow,
-    build_line_url,
-    format_contract_json,
-    format_contract_table,
-    select_rows,
-)
+from bot.render.contract.table import format_contract_json, format_contract_table
 from bot.settings import load_settings
-from impact.clones.clone_contracts import CloneContracts, read_clone_contracts
-from impact.contract.net_changes import compute_net_changes
+from impact.clones.clone_contracts import read_clone_contracts
+from impact.contract.table import list_net_rows, list_rows, select_rows
 
 
 @click.command(
@@ -60,24 +53,6 @@ def contract_command(
     repository = Repository.parse(repo, settings.github_web_url) if repo else None
     with open_clone_trees(clone, branch) as trees, show_progress_bar("merge", "Merges") as show:
         contracts = read_clone_contracts(trees, dates, repository, show)
-    list_rows = _list_net_rows if is_net else _list_rows
-    rows = select_rows(list_rows(contracts, settings.github_web_url))
+    choose_rows = list_net_rows if is_net else list_rows
+    rows = select_rows(choose_rows(contracts, settings.github_web_url))
     click.echo(format_contract_json(rows) if for_scripts else format_contract_table(rows, len(contracts.merges)))
-
-
-def _list_rows(contracts: CloneContracts, web: str) -> Iterator[ContractTableRow]:
-    for merge in contracts.merges:
-        commits = (merge.parent, merge.contract.commit)
-        for change in merge.contract.changes:
-            url = build_line_url(web, str(contracts.repository), commits, change) if contracts.repository else ""
-            yield ContractTableRow(merge.contract.number, change, url)
-
-
-def _list_net_rows(contracts: CloneContracts, web: str) -> Iterator[ContractTableRow]:
-    """Yield what is different at the end: added and removed again cancels, renames and moves are joined."""
-    merges = contracts.merges
-    for net in compute_net_changes([merge.contract for merge in merges], contracts.reverts):
-        merge = merges[net.last_merge.position]
-        commits = (merge.parent, merge.contract.commit)
-        url = build_line_url(web, str(contracts.repository), commits, net.change) if contracts.repository else ""
-        yield ContractTableRow(merge.contract.number, net.change, url)

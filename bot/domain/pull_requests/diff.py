@@ -5,9 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 
 from bot.domain.text.strings import collapse_lines
+from impact.source.models import DiffSide
+
+__all__ = [
+    "MAX_PATCH_CHARACTERS",
+    "MAX_PATCH_LINES",
+    "MIN_QUOTE_LENGTH",
+    "DiffLine",
+    "DiffPosition",
+    "DiffSide",
+    "count_changed_lines",
+    "find_quote",
+    "is_readable",
+    "list_quote_positions",
+    "split_hunks",
+    "truncate_patch",
+]
 
 # a line number has no more digits, and Python refuses to parse thousands of digits
 _HUNK = re.compile(r"@@ -(?P<old>\d{1,10})(?:,\d{1,10})? \+(?P<new>\d{1,10})(?:,\d{1,10})? @@", re.A)
@@ -21,13 +36,6 @@ _NO_NEWLINE_NOTE = r"\ No newline at end of file"
 _BLANKS = re.compile(r"[ \t]+")
 # characters: shorter quotes ("x = 1", "return") occur in most diffs and prove nothing
 MIN_QUOTE_LENGTH = 8
-
-
-class DiffSide(StrEnum):
-    """The side of a diff: the file after the change, or the file before it."""
-
-    NEW = "new"
-    OLD = "old"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from urllib.parse import quote, urlsplit
 
-from bot.domain.errors import UsageError
-from bot.domain.text.strings import quote_input
+from impact.repository import GITHUB_WEB, Repository
 
-GITHUB_WEB = "https://github.com"
-# GitHub's rule for names: letters, digits, '-', '_', '.', never only dots, and no '.' in owners. Accounts that an
-# enterprise manages end with '_' and its short name (docs.github.com, "Username considerations")
-_REPOSITORY = re.compile(r"(?P<owner>[A-Za-z0-9][A-Za-z0-9_-]*)/(?P<name>(?!\.{1,2}$)[A-Za-z0-9._-]{1,100})")
+__all__ = [
+    "GHOST",
+    "GITHUB_WEB",
+    "Account",
+    "ChangedFile",
+    "LinkedIssue",
+    "PullRequest",
+    "Repository",
+    "derive_web_address",
+    "remove_duplicates",
+    "sort_newest_first",
+]
+
 # GitHub Enterprise Cloud with data residency has its pages at NAME.ghe.com and its API at api.NAME.ghe.com
 _DATA_RESIDENCY_SUFFIX = ".ghe.com"
 
@@ -31,32 +38,6 @@ def derive_web_address(api: str) -> str:
     if url.path.rstrip("/").endswith("/api/v3"):
         return f"{url.scheme}://{url.netloc}"
     return GITHUB_WEB
-
-
-@dataclass(frozen=True, slots=True)
-class Repository:
-    """A GitHub repository, ``owner/name``."""
-
-    owner: str
-    name: str
-
-    @classmethod
-    def parse(cls, text: str, web: str = GITHUB_WEB) -> Repository:
-        """Parse ``owner/name`` or a pasted address of the GitHub whose pages are at ``web``.
-
-        Raises:
-            UsageError: the text is neither.
-        """
-        trimmed = text.strip().removeprefix(f"{web}/").removesuffix("/").removesuffix(".git")
-        match = _REPOSITORY.fullmatch(trimmed)
-        if not match:
-            raise UsageError(
-                f"{quote_input(text)} is not a repository: write it as owner/name, such as vllm-project/vllm."
-            )
-        return cls(match["owner"], match["name"])
-
-    def __str__(self) -> str:
-        return f"{self.owner}/{self.name}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,12 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bot.domain.errors import UsageError
 from bot.domain.text.strings import quote_input
+from impact.text.dates import parse_date
+
+__all__ = ["LocalDay", "TodayProvider", "get_today", "get_yesterday", "parse_date", "parse_zone"]
 
 # characters: twice the length of the longest IANA name, America/Argentina/ComodRivadavia
 _MAX_ZONE_LENGTH = 64
-_FIRST_YEAR, _LAST_YEAR = 1970, 9998
 
 
 def parse_zone(name: str) -> ZoneInfo:
@@ -30,24 +32,6 @@ def parse_zone(name: str) -> ZoneInfo:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
         raise UsageError(refusal) from error
-
-
-def parse_date(text: str) -> dt.date:
-    """Parse a date written as ``YYYY-MM-DD``.
-
-    Raises:
-        UsageError: the text is not such a date.
-    """
-    refusal = f"{quote_input(text)} is not a date: write it as YYYY-MM-DD, such as 2026-02-28."
-    try:
-        date = dt.date.fromisoformat(text)
-    except ValueError as error:
-        raise UsageError(refusal) from error
-    # fromisoformat accepts other spellings too; no repository is older than 1970, and datetime can't express the
-    # end of a day after 9998
-    if date.isoformat() != text or not _FIRST_YEAR <= date.year <= _LAST_YEAR:
-        raise UsageError(refusal)
-    return date
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,11 @@ import io
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import asdict
 
-from bot.domain.text.strings import collapse_lines, format_count
-from bot.render.plain_table import align_columns, replace_non_ascii, replace_undefined
+from bot.domain.text.redaction import redact_text
+from bot.domain.text.strings import collapse_lines, format_count, truncate_text
+from bot.render.plain_table import align_columns, replace_non_ascii
+from impact.documents import describe_evaluation
 from impact.evaluation.bootstrap import Estimate
 from impact.evaluation.touch_evaluation import TouchEvaluation
 from impact.touches.models import TouchLevel
@@ -23,6 +24,8 @@ _LEVELS = {
 }
 # what spreadsheets take for a formula
 _FORMULA_SIGNS = ("=", "+", "-", "@", "\t")
+# characters of a change or a use
+_MAX_TEXT = 200
 
 
 def format_touch_cases(evaluation: TouchEvaluation) -> str:
@@ -44,19 +47,13 @@ def format_touch_cases(evaluation: TouchEvaluation) -> str:
 
 
 def _quote_cell(text: str) -> str:
-    line = collapse_lines(text)
+    line = collapse_lines(truncate_text(redact_text(text), _MAX_TEXT))
     return f"'{line}" if line.startswith(_FORMULA_SIGNS) else line
 
 
 def format_touch_json(evaluation: TouchEvaluation) -> str:
     """Format the figures for scripts; undefined values are null."""
-    dates = evaluation.dates
-    values = asdict(evaluation) | {
-        "dates": {"since": str(dates.since), "until": str(dates.until), "timezone": "UTC"},
-        "cases": len(evaluation.cases),
-        "verdict": evaluation.verdict,
-    }
-    return json.dumps(replace_undefined(values), indent=2, default=str, allow_nan=False)
+    return json.dumps(describe_evaluation(evaluation), indent=2, default=str, allow_nan=False)
 
 
 def format_touch_table(evaluation: TouchEvaluation) -> str:

@@ -28,6 +28,7 @@ from bot.render.blocks.rich_text import (
 from bot.render.blocks.sentences import UNNAMED
 from bot.render.touches import sentences
 from impact.contract.models import ContractChange
+from impact.documents import describe_suspects
 from impact.touches.breakage.suspects import Suspect, SuspectReport
 
 _MAX_TITLE, _MAX_ERROR, _MAX_REASON, _MAX_PATH = 120, 200, 300, 160
@@ -163,40 +164,4 @@ def _clean(text: str, limit: int = _MAX_TERMINAL_LINE) -> str:
 
 def format_suspects_json(report: SuspectReport) -> str:
     """Format the suspects as JSON."""
-    fields = {
-        "since": report.since,
-        "until": report.until,
-        "merges": report.merges,
-        "unread": report.unread,
-        "errors": [
-            {"kind": each.kind.value, "owner": each.owner, "function": each.function, "names": list(each.names)}
-            for each in report.trace.errors
-        ],
-        "suspects": [_list_fields(each) for each in report.suspects],
-        "omitted": report.omitted,
-    }
-    return redact_text(json.dumps(fields, ensure_ascii=False, indent=2))
-
-
-def _list_fields(suspect: Suspect) -> dict[str, object]:
-    """Return a suspect as JSON has it."""
-    change = suspect.change
-    return {
-        "pr": suspect.number,
-        "title": suspect.title,
-        "commit": suspect.commit,
-        "merged_at": suspect.merged_at.isoformat(),
-        "score": suspect.score,
-        "reason": suspect.reason,
-        "reverted_by": suspect.reverted_by,
-        "change": change
-        and {
-            "class": change.subject.value,
-            "kind": change.kind.value,
-            "name": change.name,
-            "before": change.before,
-            "after": change.after,
-            "path": change.path,
-            "line": change.line,
-        },
-    }
+    return redact_text(json.dumps(describe_suspects(report), ensure_ascii=False, indent=2))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.text.strings import format_count, truncate_text
 from bot.render.blocks.file_markdown import escape_line, write_address, write_code
 from bot.render.touches.sentences import COUNTED_LEVELS, format_free_way, name_change_level
 from impact.contract.models import ChangeKind, ContractChange
 from impact.contract.net_changes import MergeReference, NetChange
-from impact.history.outcomes import OutcomeKind
+from impact.history.merges import WrittenMerge
+from impact.history.outcomes import MergeOutcome, OutcomeKind
 from impact.profile.models import Use
 from impact.python.models import Parameter, Signature
 from impact.source.models import SourceProblem
@@ -126,7 +126,7 @@ class _Writer:
         yield from _count_rest(len(used) - _MAX_DEPRECATIONS)
         yield ""
 
-    def list_regressions(self, outcomes: tuple[MergeOutcome, ...]) -> Iterator[str]:
+    def list_regressions(self, outcomes: tuple[MergeOutcome[WrittenMerge], ...]) -> Iterator[str]:
         """Yield what was repaired or reverted only after the end."""
         if not outcomes:
             return

@@ -13,6 +13,7 @@ from bot.domain.keyspace.keys import MERGE_CONTRACT
 from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository
 from bot.ports import Cache, SourceVersionReader
 from bot.ports.codecs.versioned_json import VersionedJson
+from impact.contract.extraction import MergeFacts
 from impact.contract.models import FileVersions, MergeContract, UnreadFile
 from impact.source.models import SourceFile, SourceProblem, SourceVersions
 
@@ -30,7 +31,7 @@ _NO_SOURCE = "there is no source of files here"
 _PASSING = (RateLimited, TimeLimitExceeded)
 
 # returns what a merge changes from both versions of its files, and from package files that did not change
-ContractExtractor = Callable[[PullRequest, Sequence[FileVersions], Sequence[SourceFile]], MergeContract]
+ContractExtractor = Callable[[MergeFacts, Sequence[FileVersions], Sequence[SourceFile]], MergeContract]
 
 
 class ContractReader:
@@ -137,7 +138,8 @@ class ContractReader:
     ) -> tuple[MergeContract, bool]:
         pairs = [_pair_versions(file, sources) for file in plan.files]
         packages = [file for path in plan.packages if (file := sources.new.get(path)) and not file.problem]
-        contract = self._extract(pull, [pair for pair in pairs if pair.old or pair.new], packages)
+        facts = MergeFacts(pull.number, pull.commit, pull.merge_time, pull.title)
+        contract = self._extract(facts, [pair for pair in pairs if pair.old or pair.new], packages)
         # what is there on no side was changed by another commit of the pull request
         gone = [file.path for file, pair in zip(plan.files, pairs, strict=True) if not (pair.old or pair.new)]
         unread = [

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
-from evals.commits import sort_commits
 from impact.clones.replay_cache import UpstreamTree
 from impact.clones.upstream_line import UNKNOWN_REPOSITORY, CloneMerge, read_upstream, read_versions, select_dates
 from impact.contract.extraction import MergeFacts, extract_contract
 from impact.contract.models import MergeContract
 from impact.contract.python.python_changes import OutlineReader
+from impact.contract.table import CloneContract, CloneContracts
 from impact.errors import UsageError
 from impact.evaluation.window import EvaluationWindow
 from impact.git.clone_trees import CloneTrees
-from impact.git.diff_tree import Commit
+from impact.history.merge_messages import sort_merges
 from impact.history.revert_index import RevertIndex
 from impact.history.reverts import Revert, select_standing
 from impact.python.models import ModuleOutline
@@ -55,26 +54,6 @@ class ContractExtractor:
         return read
 
 
-@dataclass(frozen=True, slots=True)
-class CloneContract:
-    """A merge's contract, and the commit before the merge, which has what was removed."""
-
-    contract: MergeContract
-    parent: str
-
-
-@dataclass(frozen=True, slots=True)
-class CloneContracts:
-    """The contracts of merges, oldest first, and the reverts among them that hold.
-
-    ``repository`` is None if nothing says where the clone is from.
-    """
-
-    repository: Repository | None
-    merges: tuple[CloneContract, ...]
-    reverts: tuple[Revert, ...] = ()
-
-
 def read_clone_contracts(
     trees: CloneTrees,
     dates: EvaluationWindow,
@@ -106,6 +85,5 @@ def read_clone_contracts(
 
 def _find_reverts(commits: Iterable[TreeCommit], repository: Repository) -> tuple[Revert, ...]:
     """Return the reverts among merges that hold, by what their messages say."""
-    plain = (Commit(each.sha, each.committed_at, "", each.message, ()) for each in commits)
-    pulls = sort_commits(plain, repository, "").pulls
-    return select_standing(RevertIndex(pulls).reverts, pulls)
+    merges = sort_merges(commits, repository).merges
+    return select_standing(RevertIndex(merges).reverts, merges)

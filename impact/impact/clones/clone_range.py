@@ -6,8 +6,6 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, time, timedelta
 
-from bot.domain.pull_requests.models import PullRequest
-from evals.commits import sort_commits
 from impact.clones.replay_cache import UpstreamTree
 from impact.clones.upstream_line import detect_upstream, read_versions
 from impact.contract.extraction import MergeFacts, extract_contract
@@ -15,7 +13,8 @@ from impact.contract.models import MergeContract
 from impact.contract.python.snapshots import OutlineLoader
 from impact.errors import UsageError
 from impact.git.clone_trees import CloneTrees
-from impact.git.diff_tree import Commit
+from impact.history.merge_messages import sort_merges
+from impact.history.merges import ClonedMerge
 from impact.source.trees import LineCommit, TreeCommit
 from impact.text.dates import parse_date
 from impact.text.strings import quote_input
@@ -43,24 +42,24 @@ def read_contracts(
     line: Sequence[LineCommit],
     relevance: RelevanceFilter,
     progress: ProgressCallback,
-    is_wanted: Callable[[PullRequest], bool] = lambda pull: True,
+    is_wanted: Callable[[ClonedMerge], bool] = lambda merge: True,
 ) -> SuspectRange:
     """Read the contracts of commits of a line.
 
     Those of merges that can't have to do with the error stay empty: to read one takes as long as to filter fifty.
     """
     commits = list(trees.iterate_commits(line))
-    pulls = _list_pulls(trees, commits)
+    merges = _list_merges(trees, commits)
     parents = {commit.sha: commit.parent for commit in line}
     tree = UpstreamTree(trees)
     contracts = []
     for done, commit in enumerate(commits, 1):
         tree.advance(commit, parents[commit.sha])
-        if is_wanted(pulls[commit.sha]):
-            contracts.append(_read_contract(trees, commit, pulls[commit.sha], relevance, tree.load_outline))
+        if is_wanted(merges[commit.sha]):
+            contracts.append(_read_contract(trees, commit, merges[commit.sha], relevance, tree.load_outline))
         progress(done, len(commits))
-    selected_pulls = [pull for pull in pulls.values() if is_wanted(pull)]
-    return SuspectRange.build(contracts, selected_pulls)
+    selected = [merge for merge in merges.values() if is_wanted(merge)]
+    return SuspectRange.build(contracts, selected)
 
 
 def select_line(trees: CloneTrees, since: str, until: str) -> tuple[LineCommit, ...]:
@@ -87,18 +86,17 @@ def _find_place(trees: CloneTrees, line: Sequence[LineCommit], end: str) -> int:
 
 
 def _read_contract(
-    trees: CloneTrees, commit: TreeCommit, pull: PullRequest, relevance: RelevanceFilter, load: OutlineLoader
+    trees: CloneTrees, commit: TreeCommit, merge: ClonedMerge, relevance: RelevanceFilter, load: OutlineLoader
 ) -> MergeContract:
     """Return what a merge changes for others; only its files if it isn't relevant."""
     versions = list(read_versions(trees, commit))
-    facts = MergeFacts(pull.number, commit.sha, commit.committed_at, pull.title)
+    facts = MergeFacts(merge.number, commit.sha, commit.committed_at, merge.title)
     if relevance.is_relevant(versions):
         return extract_contract(facts, versions, load)
     return MergeContract(facts.number, facts.commit, facts.merged_at, facts.title, files=commit.paths)
 
 
-def _list_pulls(trees: CloneTrees, commits: Sequence[TreeCommit]) -> dict[str, PullRequest]:
-    """Return the pull request of each commit by its hash; direct commits have negative numbers."""
-    plain = [Commit(each.sha, each.committed_at, "", each.message, ()) for each in commits]
-    merges = sort_commits(plain, detect_upstream(trees, commits), trees.read_facts().branch)
-    return {pull.commit: pull for pull in (*merges.pulls, *merges.direct)}
+def _list_merges(trees: CloneTrees, commits: Sequence[TreeCommit]) -> dict[str, ClonedMerge]:
+    """Return the merge of each commit by its hash; direct commits have negative numbers."""
+    named = sort_merges(commits, detect_upstream(trees, commits))
+    return {merge.merge_commit: merge for merge in (*named.merges, *named.direct)}

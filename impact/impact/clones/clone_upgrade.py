@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 
-from bot.domain.pull_requests.models import PullRequest
-from evals.commits import sort_commits
 from impact.clones.clone_contracts import ContractExtractor
 from impact.clones.upstream_line import CloneMerge, detect_upstream
 from impact.contract.deprecations import DeprecationLedger, update_ledger
@@ -14,7 +12,8 @@ from impact.contract.models import MergeContract
 from impact.errors import UsageError
 from impact.evaluation.imported_files import detect_packages
 from impact.git.clone_trees import CloneTrees
-from impact.git.diff_tree import Commit
+from impact.history.merge_messages import sort_merges
+from impact.history.merges import ClonedMerge
 from impact.history.outcomes import MergeOutcome, find_outcomes
 from impact.history.revert_index import RevertIndex
 from impact.history.reverts import Revert, list_reverted_numbers, select_standing
@@ -76,12 +75,12 @@ class CloneUpgradeReader:
             raise UsageError(f"{quote_input(end)} is before {quote_input(start)}: exchange the commits.")
         on_the_way, later = line[first + 1 : last + 1], line[last + 1 :]
         commits = list(self._trees.iterate_commits(on_the_way))
-        pulls = self._sort_pulls([*commits, *self._trees.iterate_commits(later)])
-        by_commit = {pull.merge_commit: pull for pull in pulls}
+        merges = self._sort_merges([*commits, *self._trees.iterate_commits(later)])
+        by_commit = {merge.merge_commit: merge for merge in merges}
         parents = {each.sha: each.parent for each in on_the_way}
         contracts = tuple(self._read_contracts(commits, parents, by_commit))
         numbers = frozenset(contract.number for contract in contracts)
-        index = RevertIndex(pulls)
+        index = RevertIndex(merges)
         outcomes = find_outcomes(index)
         reverts = _select_reverts(index, numbers)
         ledger = update_ledger(DeprecationLedger(), contracts, list_reverted_numbers(reverts))
@@ -93,7 +92,7 @@ class CloneUpgradeReader:
             reverts,
             tuple(_select_regressions(outcomes, numbers)),
             tuple(entry for entry in ledger.entries if not entry.removed_by),
-            _build_url(pulls),
+            _build_url(merges),
         )
 
     def detect_packages(self, start: str) -> tuple[str, ...]:
@@ -121,37 +120,37 @@ class CloneUpgradeReader:
     def _find_commit(self, revision: str) -> str:
         return self._trees.find_commit(revision) or self._trees.find_tag(revision)
 
-    def _sort_pulls(self, commits: Sequence[TreeCommit]) -> tuple[PullRequest, ...]:
-        plain = (Commit(each.sha, each.committed_at, "", each.message, ()) for each in commits)
-        repository = self._requested or detect_upstream(self._trees, commits)
-        merges = sort_commits(plain, repository, self._trees.read_facts().branch)
-        return (*merges.pulls, *merges.direct)
+    def _sort_merges(self, commits: Sequence[TreeCommit]) -> tuple[ClonedMerge, ...]:
+        merges = sort_merges(commits, self._requested or detect_upstream(self._trees, commits))
+        return (*merges.merges, *merges.direct)
 
     def _read_contracts(
         self,
         commits: Sequence[TreeCommit],
         parents: Mapping[str, str],
-        by_commit: Mapping[str | None, PullRequest],
+        by_commit: Mapping[str, ClonedMerge],
     ) -> Iterator[MergeContract]:
         for done, commit in enumerate(commits, 1):
-            pull = by_commit[commit.sha]
-            yield self._extractor.extract(CloneMerge(pull.number, pull.title, commit, parents[commit.sha]))
+            merge = by_commit[commit.sha]
+            yield self._extractor.extract(CloneMerge(merge.number, merge.title, commit, parents[commit.sha]))
             self._progress(done, len(commits))
 
 
-def _build_url(pulls: Sequence[PullRequest]) -> str:
+def _build_url(merges: Sequence[ClonedMerge]) -> str:
     """Return the address of the repository; empty if the clone doesn't say which one it is."""
-    first = next(iter(pulls), None)
+    first = next(iter(merges), None)
     return f"{first.web}/{first.repository}" if first and first.repository.owner != _LOCAL_OWNER else ""
 
 
-def _select_reverts(index: RevertIndex, numbers: frozenset[int]) -> tuple[Revert, ...]:
+def _select_reverts(index: RevertIndex[ClonedMerge], numbers: frozenset[int]) -> tuple[Revert, ...]:
     """Return the reverts among the merges on the way that hold at its end."""
     inside = index.select(number for number in index.merges.by_number if number in numbers)
     return select_standing(inside.reverts, inside.merges.by_number.values())
 
 
-def _select_regressions(outcomes: Sequence[MergeOutcome], numbers: frozenset[int]) -> Iterator[MergeOutcome]:
+def _select_regressions(
+    outcomes: Sequence[MergeOutcome[ClonedMerge]], numbers: frozenset[int]
+) -> Iterator[MergeOutcome[ClonedMerge]]:
     """Yield what was repaired or reverted only after the end of the way."""
     for outcome in outcomes:
         if outcome.stands and outcome.pull.number in numbers and outcome.by.number not in numbers:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import ExitStack
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
-from bot.services.operations.worker_threads import iterate_results
 from impact.clones.replay import Replay, WindowResult, WindowTask
 from impact.clones.upstream_line import UpstreamLine, read_upstream
 from impact.clones.windows import (
@@ -156,7 +155,8 @@ def _replay_apart(
     # a fork would share the pipes and threads of this process
     executor = ProcessPoolExecutor(processes, get_context("spawn"), _start_process, arguments)
     try:
-        yield from iterate_results([executor.submit(_replay_in_process, task) for task in tasks])
+        futures = [executor.submit(_replay_in_process, task) for task in tasks]
+        yield from (future.result() for future in as_completed(futures))
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
 

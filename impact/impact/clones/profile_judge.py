@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.domain.text.redaction import redact_text
 from impact.clones.clone_contracts import ContractExtractor
 from impact.clones.replay_cache import FileCache
 from impact.clones.upstream_line import CloneMerge, is_relevant
@@ -20,13 +19,9 @@ from impact.profile.scanned import FileUses
 from impact.profile.upstream.index import UpstreamIndex
 from impact.source.models import SourceFile
 from impact.source.trees import BlobVersion
-from impact.text.strings import truncate_text
 from impact.touches.judgement import judge_merge
 from impact.touches.models import MergeTouches, Touch, TouchLevel
 from impact.touches.profile_index import ProfileIndex
-
-# characters of a change or a use in a line of a table
-_MAX_TEXT = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +74,12 @@ def list_hit_uses(touches: MergeTouches) -> Iterator[Use]:
 
 
 def describe_change(change: ContractChange) -> str:
-    """Return a change in one line without credentials."""
+    """Return a change in one line."""
     target = f" -> {change.new_name}" if change.new_name else ""
-    return truncate_text(redact_text(f"{change.kind} {change.subject} {change.name}{target}"), _MAX_TEXT)
+    return f"{change.kind} {change.subject} {change.name}{target}"
 
 
 def describe_use(touch: Touch) -> str:
-    """Return a use with its place in one line without credentials."""
+    """Return a use with its place in one line."""
     use = touch.use
-    return truncate_text(redact_text(f"{use.path}:{use.line} {use.kind} {use.name}"), _MAX_TEXT)
+    return f"{use.path}:{use.line} {use.kind} {use.name}"

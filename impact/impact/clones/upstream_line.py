@@ -6,14 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from bot.domain.history.commits import detect_reference
-
-from bot.domain.text.redaction import redact_text
 from impact.contract.models import FileVersions
 from impact.evaluation.window import EvaluationWindow
 from impact.git.clone_trees import CloneTrees
-from impact.git.diff_tree import Commit
-from impact.history.merge_messages import detect_repository, parse_merge_message
+from impact.history.merge_messages import detect_reference, detect_repository, parse_merge_message
 from impact.repository import Repository
 from impact.source.models import SourceFile
 from impact.source.trees import BlobVersion, LineCommit, TreeCommit
@@ -75,15 +71,15 @@ def read_upstream(
         reference = parse_merge_message(commit.message, named)
         if reference and reference.number not in numbers:
             numbers.add(reference.number)
-            title = redact_text(collapse_lines(reference.title))
+            title = collapse_lines(reference.title)
             merges[commit.sha] = CloneMerge(reference.number, title, commit, parents[commit.sha])
     return UpstreamLine(named, tuple(line), merges)
 
 
 def detect_upstream(trees: CloneTrees, commits: Iterable[TreeCommit]) -> Repository:
     """Return the repository whose pull requests the commits merge: a fork has another origin."""
-    known = [Commit(each.sha, each.committed_at, "", each.message, ()) for each in commits]
-    named = detect_repository(known) or detect_reference(commit.message for commit in known)
+    messages = [commit.message for commit in commits]
+    named = detect_repository(messages) or detect_reference(messages)
     return named or trees.read_facts().repository or UNKNOWN_REPOSITORY
 
 

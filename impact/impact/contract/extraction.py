@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 
 from impact.contract.models import FileVersions, MergeContract, UnreadFile
 from impact.contract.python.python_changes import OutlineReader, compare_python
 from impact.contract.python.snapshots import OutlineLoader
 from impact.contract.surfaces import list_surface_changes
+from impact.python.models import ModuleOutline
+from impact.python.module_names import name_module
 from impact.python.outline import build_outline
+from impact.source.models import SourceFile
 
+# part of the keys of kept contracts: raise it when the rules of the extraction change
+EXTRACTION_VERSION = "1"
 _UNPARSED = "this version of Python can't parse it"
 
 
@@ -48,6 +54,23 @@ def extract_contract(
         files=tuple(sorted({each.path for pair in versions for each in (pair.old, pair.new) if each})),
         unread=tuple(dict.fromkeys(_list_unread(versions, python.unparsed))),
     )
+
+
+def extract_merge(
+    merge: MergeFacts, versions: Sequence[FileVersions], packages: Sequence[SourceFile]
+) -> MergeContract:
+    """Return what a merge changes for others.
+
+    ``packages`` are files beside the changed ones in which names are looked for.
+    """
+    files = {named[0]: file for file in packages if (named := name_module(file.path))}
+
+    @cache
+    def load(module: str) -> ModuleOutline | None:
+        file = files.get(module)
+        return build_outline(file.path, file.text) if file else None
+
+    return extract_contract(merge, versions, load)
 
 
 def _list_unread(versions: Sequence[FileVersions], unparsed: Sequence[str]) -> Iterator[UnreadFile]:

@@ -1,0 +1,1 @@
+"""Local clones and working trees, read by the git program."""

@@ -11,8 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
-from bot.adapters.records.cleaning import replace_controls
-from bot.platform import deadlines
 from impact.errors import UsageError
 from impact.git.commands import INSTALL_GIT, build_command, build_environment
 from impact.source.models import MAX_SOURCE_BYTES, SourceFile, SourceProblem
@@ -97,8 +95,7 @@ class BlobReader:
         data = self._read_bytes(int(size) + 1, MAX_SOURCE_BYTES + 1)
         if kind != b"blob":
             return None
-        # the search for credentials takes ten times as long as all else: what is shown of a file is redacted there
-        return build_source_file(version.path, data[: int(size)], replace_controls)
+        return build_source_file(version.path, data[: int(size)])
 
     def _start(self) -> subprocess.Popen[bytes]:
         """Return the running process. Raises UsageError if there is no git program."""
@@ -138,7 +135,6 @@ class BlobReader:
 
     def _read_piece(self) -> bytes:
         """Return what the process writes next. Raises OSError at its end, and where it takes too long."""
-        deadlines.get_limit().ending.raise_if_triggered()
         output = _require_stream(self._start().stdout)
         if not _wait_for_output(output, self._seconds) or not (piece := os.read(output.fileno(), _PIECE)):
             raise OSError

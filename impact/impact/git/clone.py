@@ -8,13 +8,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import IO, NoReturn
 
 from impact.errors import ImpactError, UsageError
-from impact.git.clone import CloneFacts
 from impact.git.commands import INSTALL_GIT, build_command, build_environment
 from impact.git.diff_tree import LOG_FORMAT, Commit, parse_commits, parse_instant
 from impact.repository import Repository
@@ -49,6 +49,15 @@ _PROGRESS_STEP = 100
 _GITHUB_URL = re.compile(
     r"(?:https?://|ssh://|git://)?(?:[^@/\s]{1,200}@)?(?:www\.)?github\.com[:/]/?(?P<name>[^/\s]+/[^/\s]+?)/?"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class CloneFacts:
+    """Facts about a clone: the branch that is read, and the repository on GitHub if it was cloned from there."""
+
+    branch: str
+    repository: Repository | None
+    is_shallow: bool
 
 
 class GitClone:

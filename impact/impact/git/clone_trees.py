@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from pathlib import Path
 
 from impact.errors import ImpactError
 from impact.git.blob_reader import BlobReader
 from impact.git.clone import CloneFacts, GitClone
-from impact.git.diff_tree import parse_tree_commits
+from impact.git.diff_tree import parse_tree_commits, remove_controls
 from impact.source.models import SourceFile
 from impact.source.revisions import is_tag
 from impact.source.trees import BlobVersion, LineCommit, TreeCommit
@@ -22,9 +22,20 @@ _MAX_FAILURES = 10
 
 
 class CloneTrees:
-    """:class:`bot.ports.CloneTrees` of the clone in a folder."""
+    """The files of the clone in a folder, which no method changes.
 
-    def __init__(self, path: Path, branch: str | None = None, program: str = "git") -> None:
+    Every method may raise UsageError and ImpactError.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        branch: str | None = None,
+        program: str = "git",
+        clean: Callable[[str], str] = remove_controls,
+    ) -> None:
+        """``clean`` returns what is kept of a commit's message. Texts of files are read as they are."""
+        self._clean = clean
         self._clone = GitClone(path, branch, program)
         self._blobs = BlobReader(path, program)
 
@@ -56,14 +67,15 @@ class CloneTrees:
         done, failures = 0, 0
         while done < len(line):
             try:
-                for commit in parse_tree_commits(self._clone.stream_changes(line[done:])):
+                for commit in parse_tree_commits(self._clone.stream_changes(line[done:]), self._clean):
                     yield commit
                     done += 1
             except ImpactError:
                 failures += 1
                 # the one that it stopped at, or all that are left
                 plain = line[done : done + 1] if failures <= _MAX_FAILURES else line[done:]
-                yield from parse_tree_commits(self._clone.stream_changes(plain, has_contents=False))
+                changes = self._clone.stream_changes(plain, has_contents=False)
+                yield from parse_tree_commits(changes, self._clean)
                 done += len(plain)
 
     def list_files(self, commit: str) -> Mapping[str, str]:
@@ -84,10 +96,19 @@ class CloneTrees:
 
 
 @contextmanager
-def open_clone_trees(path: Path, branch: str | None = None) -> Iterator[CloneTrees]:
-    """Open a clone, and end the process that reads it at the end of the block."""
-    trees = CloneTrees(path, branch)
+def open_clone_trees(
+    path: Path, branch: str | None = None, clean: Callable[[str], str] = remove_controls
+) -> Iterator[CloneTrees]:
+    """Open a clone, and end the process that reads it at the end of the block.
+
+    ``clean`` returns what is kept of a commit's message.
+    """
+    trees = CloneTrees(path, branch, clean=clean)
     try:
         yield trees
     finally:
         trees.close()
+
+
+# opens a clone by its folder and branch, and closes it at the end of the block; a process of its own can do it too
+TreesOpener = Callable[[Path, str | None], AbstractContextManager[CloneTrees]]

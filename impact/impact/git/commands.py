@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 MISSING_PROGRAM = "the git program is missing"
@@ -21,8 +21,6 @@ _ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
 }
-# where the HTTP client of the rest of the bot finds the certificates of a network of one's own
-_CERTIFICATES = ("GIT_SSL_CAINFO", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 _SETTINGS = (
     "advice.graftFileDeprecated=false",
     # git 2.43 to 2.45 took the attributes of a bare repository from its last commit
@@ -34,16 +32,6 @@ _SETTINGS = (
     "core.quotePath=false",
     "log.showSignature=false",
 )
-# for a repository that the bot keeps itself, no settings of this user or machine count: they may rewrite
-# addresses, run helpers for credentials and ask for passwords
-_ISOLATION = {
-    "GIT_ASKPASS": "",
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_CONFIG_SYSTEM": os.devnull,
-    "GIT_LITERAL_PATHSPECS": "1",
-    # no .netrc
-    "HOME": os.devnull,
-}
 
 
 def build_command(program: str, folder: Path, *arguments: str, settings: Iterable[str] = ()) -> list[str]:
@@ -57,13 +45,3 @@ def build_environment(folder: Path) -> dict[str, str]:
     # git's variables could select another repository or start programs; a folder inside a clone is not a clone
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return {**kept, **_ENVIRONMENT, "GIT_CEILING_DIRECTORIES": str(folder.resolve().parent)}
-
-
-def build_isolated_environment(folder: Path, more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment for a repository of the bot's own, without the settings of this user and machine.
-
-    ``more`` wins over the rest.
-    """
-    certificates = next((os.environ[name] for name in _CERTIFICATES if os.environ.get(name)), "")
-    trust = {"GIT_SSL_CAINFO": certificates} if certificates else {}
-    return {**build_environment(folder), **_ISOLATION, **trust, **(more or {})}

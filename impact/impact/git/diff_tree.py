@@ -6,14 +6,12 @@ as something else.
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from bot.adapters.records.cleaning import clean_line, clean_text
-from bot.domain.pull_requests.models import ChangedFile
-from impact.git.diff_tree import Commit
 from impact.source.trees import BlobChange, BlobVersion, TreeCommit
 
 LOG_FORMAT = "%H%x00%ct%x00%an%x00%B"
@@ -31,27 +29,62 @@ _MAX_DIGITS = 100
 # parts of ``mode mode hash hash status``; the modes of regular files, executable or not, begin with it
 _FACTS_OF_CHANGE, _REGULAR_MODE = 5, "100"
 _STATUS = {"A": "added", "D": "removed", "R": "renamed"}
+_SURROGATES = re.compile("[\ud800-\udfff]")
+# all but tabs and line breaks
+_CONTROLS = re.compile("[\0-\x08\v\f\x0e-\x1f\x7f-\x9f]")
+
+
+@dataclass(frozen=True, slots=True)
+class CommitFile:
+    """A changed file of a commit, with its status in GitHub's words, and its earlier path if it was renamed."""
+
+    path: str
+    status: str
+    additions: int
+    deletions: int
+    previous_path: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit of a branch and its changes against the first parent. The time is the committer's, in UTC."""
+
+    sha: str
+    committed_at: datetime
+    author: str
+    message: str
+    files: tuple[CommitFile, ...]
+
+
+def remove_controls(text: str) -> str:
+    """Return a text without what steers terminals or can't be encoded."""
+    return _CONTROLS.sub("", _SURROGATES.sub("\ufffd", text))
 
 
 def parse_commits(pieces: Iterable[bytes]) -> Iterator[Commit]:
     """Yield the commits of a stream of bytes that arrives in pieces."""
     for record in _parse_records(pieces):
         yield Commit(
-            clean_line(record.sha.strip()),
+            record.sha.strip(),
             parse_instant(record.seconds),
-            clean_line(record.author),
-            clean_text(record.message, _MAX_MESSAGE).strip(),
+            remove_controls(record.author),
+            remove_controls(record.message)[:_MAX_MESSAGE].strip(),
             tuple(_build_changed_file(change, record.lines) for change in record.changes),
         )
 
 
-def parse_tree_commits(pieces: Iterable[bytes]) -> Iterator[TreeCommit]:
-    """Yield the commits of a stream of bytes with the contents that they changed."""
+def parse_tree_commits(
+    pieces: Iterable[bytes], clean: Callable[[str], str] = remove_controls
+) -> Iterator[TreeCommit]:
+    """Yield the commits of a stream of bytes with the contents that they changed.
+
+    ``clean`` returns what is kept of a message.
+    """
     for record in _parse_records(pieces):
         yield TreeCommit(
-            clean_line(record.sha.strip()),
+            record.sha.strip(),
             parse_instant(record.seconds),
-            clean_text(record.message, _MAX_LONG_MESSAGE).strip(),
+            clean(record.message)[:_MAX_LONG_MESSAGE].strip(),
             tuple(_build_blob_change(change, record.lines) for change in record.changes if any(change.blobs)),
         )
 
@@ -131,9 +164,9 @@ def _parse_record(parts: _PartReader) -> _CommitRecord:
     return _CommitRecord(sha, seconds, author, message, tuple(changes), lines)
 
 
-def _build_changed_file(change: _PathChange, lines: Mapping[str, tuple[int, int]]) -> ChangedFile:
+def _build_changed_file(change: _PathChange, lines: Mapping[str, tuple[int, int]]) -> CommitFile:
     added, deleted = lines.get(change.path, (0, 0))
-    return ChangedFile(change.path, change.status, added, deleted, None, change.previous)
+    return CommitFile(change.path, change.status, added, deleted, change.previous)
 
 
 def _build_blob_change(change: _PathChange, lines: Mapping[str, tuple[int, int]]) -> BlobChange:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from impact.errors import ImpactError, UsageError
 from impact.git.clone import GitClone
 from impact.source.models import MAX_SOURCE_BYTES, SourceFile, SourceProblem
-from impact.source.reading import build_source_file
+from impact.source.reading import build_source_file, replace_controls
 
 _SKIPPED = frozenset(".git .hg .svn node_modules __pycache__ .venv venv .tox .mypy_cache".split())
 
 
-def read_working_tree(root: Path) -> Iterator[SourceFile]:
+def read_working_tree(root: Path, clean: Callable[[str], str] = replace_controls) -> Iterator[SourceFile]:
     """Yield the files of a folder with their texts or problems, by paths within it. Links are not followed.
+
+    ``clean`` returns what is kept of a text.
 
     Raises:
         UsageError: it is no folder that can be read.
@@ -26,7 +28,7 @@ def read_working_tree(root: Path) -> Iterator[SourceFile]:
         names[:] = sorted(name for name in names if name not in _SKIPPED)
         for name in sorted(files):
             path = Path(folder, name)
-            yield _read_file(path, path.relative_to(root).as_posix())
+            yield _read_file(path, path.relative_to(root).as_posix(), clean)
 
 
 def find_head(root: Path) -> str:
@@ -39,12 +41,12 @@ def find_head(root: Path) -> str:
         return ""
 
 
-def _read_file(file: Path, path: str) -> SourceFile:
+def _read_file(file: Path, path: str, clean: Callable[[str], str]) -> SourceFile:
     try:
         if file.is_symlink() or not file.is_file():
             return SourceFile(path, problem=SourceProblem.SYMLINK)
         if file.stat().st_size > MAX_SOURCE_BYTES:
             return SourceFile(path, problem=SourceProblem.TOO_LARGE)
-        return build_source_file(path, file.read_bytes())
+        return build_source_file(path, file.read_bytes(), clean)
     except OSError:
         return SourceFile(path, problem=SourceProblem.UNAVAILABLE)

@@ -1,0 +1,1 @@
+"""What merges revert and repair, by what people wrote."""

@@ -8,9 +8,12 @@ from collections import defaultdict
 from collections.abc import Iterable
 from datetime import datetime
 from itertools import islice
+from typing import Generic, TypeVar
 
-from bot.domain.pull_requests.models import PullRequest
 from impact.history.mentions import Mention
+from impact.history.merges import WrittenMerge
+
+M = TypeVar("M", bound=WrittenMerge)
 
 _OWN_NUMBER = re.compile(r"\s?\(#\d{1,9}\)\Z")
 _MAX_NUMBER_LENGTH = 13  # characters that it matches
@@ -36,13 +39,13 @@ def build_numbered_title_key(title: str) -> str:
     return " ".join(title.translate(_QUOTES).split()).casefold()
 
 
-class MergeIndex:
+class MergeIndex(Generic[M]):
     """An index of merges; it is built once, in linear time except for sorts."""
 
-    def __init__(self, pulls: Iterable[PullRequest]) -> None:
+    def __init__(self, pulls: Iterable[M]) -> None:
         self.by_number = {pull.number: pull for pull in pulls}
-        self._by_title: dict[str, list[PullRequest]] = defaultdict(list)
-        self._by_commit: dict[str, list[PullRequest]] = defaultdict(list)
+        self._by_title: dict[str, list[M]] = defaultdict(list)
+        self._by_commit: dict[str, list[M]] = defaultdict(list)
         for pull in sorted(self.by_number.values(), key=lambda pull: (pull.merge_time, pull.number)):
             for key in {build_title_key(pull.title), build_numbered_title_key(pull.title)}:
                 self._by_title[key].append(pull)
@@ -50,7 +53,7 @@ class MergeIndex:
                 self._by_commit[pull.merge_commit[:_MIN_HASH_LENGTH]].append(pull)
         self._titles = sorted(self._by_title)
 
-    def find_mentioned(self, mention: Mention, by: PullRequest) -> PullRequest | None:
+    def find_mentioned(self, mention: Mention, by: WrittenMerge) -> M | None:
         """Return the pull request that ``by`` mentions if it is of the same repository and was merged before."""
         own = f"{by.web}/{by.repository}".casefold()
         if f"{mention.web or by.web}/{mention.repository or by.repository}".casefold() != own:
@@ -58,7 +61,7 @@ class MergeIndex:
         pull = self.by_number.get(mention.number) if mention.number else self._find_by_commit(mention.commit)
         return pull if pull and pull.merge_time < by.merge_time else None
 
-    def find_titled(self, title: str, by: PullRequest) -> tuple[PullRequest, ...]:
+    def find_titled(self, title: str, by: WrittenMerge) -> tuple[M, ...]:
         """Return the pull requests with this title that were merged before ``by``, oldest first.
 
         A long title that ends in an ellipsis stands for the only one with that beginning.
@@ -71,13 +74,13 @@ class MergeIndex:
             build_title_key(title), by
         )
 
-    def _list_before(self, key: str, by: PullRequest) -> tuple[PullRequest, ...]:
+    def _list_before(self, key: str, by: WrittenMerge) -> tuple[M, ...]:
         pulls = self._by_title.get(key, ())
         # a bot may use the same title very often: the last few are enough
         count = bisect_left(pulls, by.merge_time, key=_get_merge_time)
         return tuple(pulls[max(0, count - _MAX_SAME_TITLE) : count])
 
-    def _find_by_beginning(self, key: str, by: PullRequest) -> tuple[PullRequest, ...]:
+    def _find_by_beginning(self, key: str, by: WrittenMerge) -> tuple[M, ...]:
         if len(key) < _MIN_BEGINNING_LENGTH:
             return ()
         start = bisect_left(self._titles, key)
@@ -86,11 +89,11 @@ class MergeIndex:
         keys = {build_title_key(pulls[-1].title) for pulls in groups}
         return groups[0] if len(keys) == 1 else ()
 
-    def _find_by_commit(self, commit: str) -> PullRequest | None:
+    def _find_by_commit(self, commit: str) -> M | None:
         candidates = self._by_commit.get(commit[:_MIN_HASH_LENGTH], ())
         matches = [pull for pull in candidates if (pull.merge_commit or "").startswith(commit)]
         return matches[0] if len(matches) == 1 else None
 
 
-def _get_merge_time(pull: PullRequest) -> datetime:
+def _get_merge_time(pull: WrittenMerge) -> datetime:
     return pull.merge_time

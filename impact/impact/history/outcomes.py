@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
+from typing import Generic, TypeVar
 
-from bot.domain.pull_requests.models import PullRequest
+from impact.history.merge_index import M
+from impact.history.merges import WrittenMerge
 from impact.history.repairs import find_repairs
 from impact.history.revert_index import RevertIndex
 from impact.history.reverts import Revert, list_reverted_numbers, select_standing
+
+M_co = TypeVar("M_co", bound=WrittenMerge, covariant=True)
 
 
 class OutcomeKind(StrEnum):
@@ -20,12 +24,13 @@ class OutcomeKind(StrEnum):
     REPAIRED = "repaired"
 
 
-@dataclass(frozen=True, slots=True)
-class MergeOutcome:
+# without slots: Python 3.11 can't call MergeOutcome[PullRequest](…) of a frozen class that has them
+@dataclass(frozen=True)
+class MergeOutcome(Generic[M_co]):
     """A merge that another merge reverted or repaired. It does not stand if that revert was itself reverted."""
 
-    pull: PullRequest
-    by: PullRequest
+    pull: M_co
+    by: M_co
     kind: OutcomeKind = OutcomeKind.REVERTED
     stands: bool = True
 
@@ -45,7 +50,7 @@ class MergeOutcome:
         return f"{self.pair_key}{'' if self.stands else '-'}"
 
 
-def find_outcomes(index: RevertIndex) -> tuple[MergeOutcome, ...]:
+def find_outcomes(index: RevertIndex[M]) -> tuple[MergeOutcome[M], ...]:
     """Return all outcomes among the merges of an index: reverts, also those that do not stand, then repairs.
 
     Both pull requests of a pair are in the index. A pair with a reverted pull request is no repair.

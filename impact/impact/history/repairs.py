@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from bot.domain.pull_requests.models import PullRequest
 from impact.history.mentions import Mention, find_references
+from impact.history.merge_index import M
+from impact.history.merges import WrittenMerge
 from impact.history.revert_index import RevertIndex
 from impact.text.description import extract_prose
 
@@ -80,7 +81,7 @@ class Repair:
     by: int
 
 
-def find_repairs(index: RevertIndex) -> tuple[Repair, ...]:
+def find_repairs(index: RevertIndex[M]) -> tuple[Repair, ...]:
     """Return the repairs for which both pull requests are in the index; the cause must be the earlier merge.
 
     A full or partial revert is no repair. The time is linear except for a sort.
@@ -89,13 +90,13 @@ def find_repairs(index: RevertIndex) -> tuple[Repair, ...]:
     return tuple(Repair(number, pull.number) for pull in pulls for number in sorted(_find_causes(pull, index)))
 
 
-def _find_causes(pull: PullRequest, index: RevertIndex) -> set[int]:
+def _find_causes(pull: M, index: RevertIndex[M]) -> set[int]:
     blamed = set(_find_blamed(pull))
     causes = {cause.number for mention in blamed if (cause := index.merges.find_mentioned(mention, pull))}
     return causes - {revert.number for revert in index.list_reverts_by(pull.number)}
 
 
-def _find_blamed(pull: PullRequest) -> Iterator[Mention]:
+def _find_blamed(pull: WrittenMerge) -> Iterator[Mention]:
     if not _REPAIR_WORD.search(pull.title) or _TRIVIAL_WORD.search(pull.title):
         return
     yield from _find_blamed_in_text(pull.title, is_title=True)

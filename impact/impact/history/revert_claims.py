@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from bot.domain.pull_requests.models import PullRequest
 from impact.history.mentions import Extent, Mention, Statement, compile_verb, find_statements, parse_statement
+from impact.history.merges import WrittenMerge
 from impact.text.description import extract_prose
 
 _REVERT_WORDS = (
@@ -101,7 +101,7 @@ class _ClaimParts:
             self.exact += [(mention, stated.extent is Extent.PART) for mention in stated.mentions]
 
 
-def parse_claim(pull: PullRequest) -> RevertClaim:
+def parse_claim(pull: WrittenMerge) -> RevertClaim:
     """Return the claim of a pull request; it is empty for a reland and for the end of a temporary change.
 
     This reads all texts of a pull request: a :class:`impact.history.revert_index.RevertIndex` does it once.
@@ -121,14 +121,14 @@ def parse_claim(pull: PullRequest) -> RevertClaim:
     return _build_claim(claim, pull)
 
 
-def _build_claim(claim: _ClaimParts, pull: PullRequest) -> RevertClaim:
+def _build_claim(claim: _ClaimParts, pull: WrittenMerge) -> RevertClaim:
     planned = frozenset(_remove_own_repository(mention, pull) for mention in claim.planned)
     named = ((_remove_own_repository(mention, pull), part) for mention, part in claim.exact)
     exact = tuple(each for each in named if not each[0].repository and each[0] not in planned)
     return RevertClaim(exact, tuple(claim.possible), claim.titles, planned, claim.is_partial)
 
 
-def _remove_own_repository(mention: Mention, pull: PullRequest) -> Mention:
+def _remove_own_repository(mention: Mention, pull: WrittenMerge) -> Mention:
     is_own = mention.repository.casefold() == str(pull.repository).casefold()
     return Mention(mention.number, mention.commit) if is_own and mention.web in ("", pull.web) else mention
 
@@ -194,7 +194,7 @@ def _read_message(claim: _ClaimParts, message: str) -> None:
             claim.add_statement(stated)
 
 
-def is_revert(pull: PullRequest) -> bool:
+def is_revert(pull: WrittenMerge) -> bool:
     """Return whether a pull request says that it reverts another, by parsing its claim."""
     return parse_claim(pull).is_revert
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
+from typing import Generic
 
-from bot.domain.pull_requests.models import PullRequest
 from impact.history.mentions import Mention
-from impact.history.merge_index import MergeIndex, build_numbered_title_key, build_title_key
+from impact.history.merge_index import M, MergeIndex, build_numbered_title_key, build_title_key
+from impact.history.merges import WrittenMerge
 from impact.history.revert_claims import RevertClaim, parse_claim
 from impact.history.reverts import Revert
 from impact.text.description import extract_prose
@@ -31,16 +32,14 @@ _TEMPORARY_BODY = re.compile(
 _TEMPORARY_HINT = re.compile(r"tempora|work-?around|revert", re.I)
 
 
-class RevertIndex:
+class RevertIndex(Generic[M]):
     """An index of merges in which the texts of each are searched once for what it reverts.
 
     All that looks for reverts, relands and repairs among the same merges shares one index. It is built in linear
     time except for sorts. Pull requests keep the order in which they are passed.
     """
 
-    def __init__(
-        self, pulls: Iterable[PullRequest], claims: Mapping[int, RevertClaim] = MappingProxyType({})
-    ) -> None:
+    def __init__(self, pulls: Iterable[M], claims: Mapping[int, RevertClaim] = MappingProxyType({})) -> None:
         """``claims`` are those of pull requests by number that are parsed already; the others are parsed."""
         self.merges = MergeIndex(pulls)
         by_number = self.merges.by_number
@@ -68,11 +67,11 @@ class RevertIndex:
         """Return the reverts that a pull request of the index makes, by number. Raise KeyError for others."""
         return self._by[number]
 
-    def select(self, numbers: Iterable[int]) -> RevertIndex:
+    def select(self, numbers: Iterable[int]) -> RevertIndex[M]:
         """Return the index of some of the merges; no text is parsed again."""
         return RevertIndex([self.merges.by_number[number] for number in numbers], self._claims)
 
-    def _find_reverts_by(self, pull: PullRequest) -> tuple[Revert, ...]:
+    def _find_reverts_by(self, pull: M) -> tuple[Revert, ...]:
         claim, merges = self._claims[pull.number], self.merges
         partial_by_number: dict[int, bool] = {}
         for mention, is_partial in (*claim.exact, *claim.possible):
@@ -93,8 +92,8 @@ class RevertIndex:
 
 
 def _find_titled(
-    titles: tuple[str, ...], by: PullRequest, earlier: MergeIndex, exact: frozenset[int]
-) -> Iterator[PullRequest]:
+    titles: tuple[str, ...], by: WrittenMerge, earlier: MergeIndex[M], exact: frozenset[int]
+) -> Iterator[M]:
     """Yield the pull request meant by the first title that has a match, else by the parts of the first title."""
     for title in titles:
         if target := _resolve_title(title, by, earlier, exact):
@@ -105,7 +104,7 @@ def _find_titled(
             yield target
 
 
-def _resolve_title(title: str, by: PullRequest, earlier: MergeIndex, exact: frozenset[int]) -> PullRequest | None:
+def _resolve_title(title: str, by: WrittenMerge, earlier: MergeIndex[M], exact: frozenset[int]) -> M | None:
     """Return the pull request that a title means.
 
     Titles are not unique ("Bump version"): if there is an exact reference, the title must be unambiguous too.
@@ -121,7 +120,7 @@ def _resolve_title(title: str, by: PullRequest, earlier: MergeIndex, exact: froz
     return like[0] if len(like) == 1 else None
 
 
-def _says_temporary(pull: PullRequest) -> bool:
+def _says_temporary(pull: WrittenMerge) -> bool:
     """Return whether a change calls itself temporary."""
     says_so = _TEMPORARY_TITLE.search(pull.title) or (
         _TEMPORARY_HINT.search(pull.body) and _TEMPORARY_BODY.search(extract_prose(pull.body))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from bot.domain.pull_requests.models import PullRequest
+from impact.history.merges import WrittenMerge
 
 # how long reverts are looked for after a day: four of five come within a week
 WATCH_WINDOW = timedelta(days=7)
@@ -35,7 +35,7 @@ def expand_pairs(numbers: Iterable[int], reverts: Iterable[Revert]) -> frozenset
     return frozenset(connected)
 
 
-def select_standing(reverts: Iterable[Revert], pulls: Iterable[PullRequest]) -> tuple[Revert, ...]:
+def select_standing(reverts: Iterable[Revert], pulls: Iterable[WrittenMerge]) -> tuple[Revert, ...]:
     """Return the full and partial reverts that still hold: those that were not fully reverted themselves."""
     merged = {pull.number: (pull.merge_time, pull.number) for pull in pulls}
     held: list[Revert] = []

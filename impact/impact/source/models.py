@@ -28,6 +28,13 @@ class SourceProblem(StrEnum):
     UNAVAILABLE = "it could not be read"
 
 
+class DiffSide(StrEnum):
+    """The side of a diff: the file after the change, or the file before it."""
+
+    NEW = "new"
+    OLD = "old"
+
+
 @dataclass(frozen=True, slots=True)
 class SourceFile:
     """A file at a commit. ``text`` is empty if there is a ``problem``."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Callable
 
-from bot.adapters.records.cleaning import clean_code
 from impact.source.models import LFS_POINTER_START, MAX_SOURCE_BYTES, SourceFile, SourceProblem
 
 # git's modes hold the type of an entry beside its permissions
@@ -20,16 +20,26 @@ _BINARY_STARTS = (b"%PDF-", b"GIF87a", b"GIF89a", b"\x89PNG\r\n\x1a\n", b"\xff\x
 # text of these encodings is full of NUL bytes; GitHub takes it for text
 _BYTE_ORDER_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 
+_SURROGATES = re.compile("[\ud800-\udfff]")
+# a form feed is part of some source code
+_CONTROLS = re.compile("[\0-\x08\x0e-\x1b\x7f]")
+_REPLACEMENT = "\ufffd"
+
+
+def replace_controls(text: str) -> str:
+    """Return a source file without control characters. Credentials stay: for what is analyzed and never shown."""
+    return _CONTROLS.sub(_REPLACEMENT, _SURROGATES.sub(_REPLACEMENT, text))
+
 
 def find_type_problem(mode: int) -> SourceProblem | None:
     """Return why an entry of a tree is no file, by git's mode of it; None for a file."""
     return _FILE_TYPES.get(mode & _FILE_TYPE_BITS)
 
 
-def build_source_file(path: str, data: bytes, clean: Callable[[str], str] = clean_code) -> SourceFile:
+def build_source_file(path: str, data: bytes, clean: Callable[[str], str] = replace_controls) -> SourceFile:
     """Return the file with its text, or with the reason why it has none.
 
-    A byte order mark is left out. Credentials are removed, and control characters replaced, as in patches.
+    A byte order mark is left out. ``clean`` returns what is kept of a text.
     """
     problem = _find_problem(data)
     if problem:

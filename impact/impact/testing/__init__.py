@@ -1,0 +1,1 @@
+"""Small repositories and values for tests, also for those of other packages."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from impact.contract.deprecations import Deprecation
 from impact.contract.models import MergeContract, UnreadFile
 from impact.contract.net_changes import NetChange, build_net_contracts, compute_net_changes
+from impact.history.merges import WrittenMerge
 from impact.history.outcomes import MergeOutcome
 from impact.history.reverts import Revert
 from impact.profile.models import Use
@@ -72,7 +73,7 @@ class UpgradePlan:
     stops: tuple[StoppingPoint, ...] = ()
     undone: int = 0
     deprecations: tuple[UsedDeprecation, ...] = ()
-    regressions: tuple[MergeOutcome, ...] = ()
+    regressions: tuple[MergeOutcome[WrittenMerge], ...] = ()
     unread: tuple[UnreadFile, ...] = ()
 
     @property
@@ -104,7 +105,7 @@ class UpgradeRange:
     contracts: Sequence[MergeContract]
     parents: dict[str, str] = field(default_factory=dict)
     reverts: tuple[Revert, ...] = ()
-    regressions: tuple[MergeOutcome, ...] = ()
+    regressions: tuple[MergeOutcome[WrittenMerge], ...] = ()
     deprecations: tuple[Deprecation, ...] = ()
     url: str = ""
 

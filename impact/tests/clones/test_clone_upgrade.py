@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.git import open_clone_trees
 from impact.clones.clone_upgrade import CloneUpgradeReader
+from impact.git.clone_trees import open_clone_trees
 from impact.history.outcomes import OutcomeKind
 from impact.history.revert_claims import parse_claim
 from impact.history.reverts import Revert

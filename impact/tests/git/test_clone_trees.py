@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.git import open_clone_trees
 from impact.errors import UsageError
-from impact.git.clone_trees import CloneTrees
+from impact.git.clone_trees import CloneTrees, open_clone_trees
 from impact.source.models import MAX_SOURCE_BYTES, SourceProblem
 from impact.source.trees import BlobVersion, TreeCommit
 from impact.testing.clones import ODD, building, git, lines, needs_git

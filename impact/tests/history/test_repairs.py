@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.pull_requests.models import PullRequest
+from impact.history.merges import ClonedMerge
 from impact.history.repairs import Repair, find_repairs
 from impact.history.revert_index import RevertIndex
 from impact.repository import Repository
@@ -17,7 +17,7 @@ from impact.testing.checks import check_rows
 from tests.merges import NOON, pull
 
 
-def make_merge(number: int, title: str = "Count requests once", body: str = "", **fields: Any) -> PullRequest:
+def make_merge(number: int, title: str = "Count requests once", body: str = "", **fields: Any) -> ClonedMerge:
     """Higher numbers are merged later."""
     return pull(number, title=title, body=body, **{"merged_at": NOON + timedelta(minutes=number), **fields})
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.domain.pull_requests.models import PullRequest
+from impact.history.merges import ClonedMerge
 from impact.history.revert_claims import is_revert
 from impact.history.revert_index import RevertIndex
 from impact.history.reverts import Revert
@@ -19,7 +19,7 @@ CACHE = "Cache the answers of the planner"
 SHA, OTHER_SHA = "a1b2c3d4e5f60718293a4b5c6d7e8f9001122334", "0099887766554433221100ffeeddccbbaa998877"
 
 
-def make_merge(number: int, title: str = "", body: str = "", **fields: Any) -> PullRequest:
+def make_merge(number: int, title: str = "", body: str = "", **fields: Any) -> ClonedMerge:
     """Higher numbers are merged later."""
     fields = {"merged_at": NOON + timedelta(minutes=number), "merge_commit": f"{number:07x}" + "f" * 33, **fields}
     return pull(number, title=title or f"Change number {number}", body=body, **fields)

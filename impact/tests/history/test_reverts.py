@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.pull_requests.models import PullRequest
+from impact.history.merges import ClonedMerge
 from impact.history.revert_claims import is_revert
 from impact.history.revert_index import RevertIndex
 from impact.history.reverts import Revert, expand_pairs
@@ -20,7 +20,7 @@ from tests.merges import NOON, pull
 SHA = "a1b2c3d4e5f60718293a4b5c6d7e8f9001122334"
 
 
-def make_merge(number: int, title: str = "", body: str = "", **fields: Any) -> PullRequest:
+def make_merge(number: int, title: str = "", body: str = "", **fields: Any) -> ClonedMerge:
     """Higher numbers are merged later."""
     fields = {"merged_at": NOON + timedelta(minutes=number), "merge_commit": f"{number:07x}" + "f" * 33, **fields}
     return pull(number, title=title or f"Change number {number}", body=body, **fields)
@@ -196,7 +196,7 @@ def test_a_chain_of_reverts_is_together_from_any_end(numbers: list[int], shown: 
 
 
 @st.composite
-def days(draw: st.DrawFn) -> list[PullRequest]:
+def days(draw: st.DrawFn) -> list[ClonedMerge]:
     """Some pull requests, in no order, that may name each other by number, title and commit."""
     wording = st.sampled_from(
         [
@@ -219,7 +219,7 @@ def _draw_wording(draw: st.DrawFn, wording: st.SearchStrategy[str]) -> str:
 
 @given(days(), st.randoms(use_true_random=False))
 def test_the_order_in_which_they_are_given_changes_nothing(
-    pulls: list[PullRequest], shuffle: random.Random
+    pulls: list[ClonedMerge], shuffle: random.Random
 ) -> None:
     mixed = pulls.copy()
     shuffle.shuffle(mixed)
@@ -227,7 +227,7 @@ def test_the_order_in_which_they_are_given_changes_nothing(
 
 
 @given(days())
-def test_what_is_merged_later_changes_nothing_of_what_was_found_before(pulls: list[PullRequest]) -> None:
+def test_what_is_merged_later_changes_nothing_of_what_was_found_before(pulls: list[ClonedMerge]) -> None:
     in_order = sorted(pulls, key=lambda each: each.merge_time)
     for count in range(len(in_order)):
         before = in_order[:count]
@@ -238,6 +238,6 @@ def test_what_is_merged_later_changes_nothing_of_what_was_found_before(pulls: li
 
 
 @given(days())
-def test_whoever_takes_something_back_is_a_revert(pulls: list[PullRequest]) -> None:
+def test_whoever_takes_something_back_is_a_revert(pulls: list[ClonedMerge]) -> None:
     by = {each.number: each for each in pulls}
     assert all(is_revert(by[revert.by]) for revert in RevertIndex(pulls).reverts)

@@ -10,24 +10,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.pull_requests.models import PullRequest
+from impact.history.merges import ClonedMerge
 from impact.history.revert_index import RevertIndex
 from impact.history.reverts import Revert, list_reverted_numbers, select_standing
 from tests.merges import NOON, pull
 
 
-def reverting(number: int, *others: int) -> PullRequest:
+def reverting(number: int, *others: int) -> ClonedMerge:
     """Higher numbers are merged later."""
     body = "\n".join(f"Reverts #{other}" for other in others)
     return pull(number, body=body, merged_at=NOON + timedelta(minutes=number))
 
 
-def part(number: int, other: int) -> PullRequest:
+def part(number: int, other: int) -> ClonedMerge:
     """One that takes back a part of another."""
     return replace(reverting(number), title=f"Partial revert of #{other}")
 
 
-def in_the_end(*pulls: PullRequest) -> set[tuple[int, int]]:
+def in_the_end(*pulls: ClonedMerge) -> set[tuple[int, int]]:
     return {(revert.number, revert.by) for revert in select_standing(RevertIndex(pulls).reverts, pulls)}
 
 
@@ -72,7 +72,7 @@ def in_the_end(*pulls: PullRequest) -> set[tuple[int, int]]:
     ],
 )
 def test_a_revert_that_was_reverted_takes_nothing_back(
-    pulls: list[PullRequest], expected: set[tuple[int, int]]
+    pulls: list[ClonedMerge], expected: set[tuple[int, int]]
 ) -> None:
     assert in_the_end(*pulls) == expected
 
@@ -113,7 +113,7 @@ def test_reverts_that_hold_come_newest_first() -> None:
 
 
 @st.composite
-def histories(draw: st.DrawFn) -> list[PullRequest]:
+def histories(draw: st.DrawFn) -> list[ClonedMerge]:
     """Each may take back any of those before it."""
     count = draw(st.integers(1, 9))
     earlier = [
@@ -124,7 +124,7 @@ def histories(draw: st.DrawFn) -> list[PullRequest]:
 
 
 @given(histories())
-def test_a_revert_holds_where_no_revert_that_holds_takes_it_back(pulls: list[PullRequest]) -> None:
+def test_a_revert_holds_where_no_revert_that_holds_takes_it_back(pulls: list[ClonedMerge]) -> None:
     known = RevertIndex(pulls).reverts
     held = set(select_standing(known, pulls))
     gone = {revert.number for revert in held}
@@ -133,7 +133,7 @@ def test_a_revert_holds_where_no_revert_that_holds_takes_it_back(pulls: list[Pul
 
 @given(histories(), st.randoms(use_true_random=False))
 def test_the_order_in_which_they_are_given_changes_nothing(
-    pulls: list[PullRequest], shuffle: random.Random
+    pulls: list[ClonedMerge], shuffle: random.Random
 ) -> None:
     mixed, reverts = pulls.copy(), list(RevertIndex(pulls).reverts)
     shuffle.shuffle(mixed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from bot.adapters.records.cleaning import clean_code
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -61,7 +62,7 @@ def test_what_is_no_source_is_named(data: bytes, problem: SourceProblem) -> None
 
 
 def test_a_credential_is_taken_out_and_the_lines_stay() -> None:
-    file = build_source_file("a.py", f"a = 1\ntoken = '{TOKEN}'\nb = 2\n".encode())
+    file = build_source_file("a.py", f"a = 1\ntoken = '{TOKEN}'\nb = 2\n".encode(), clean_code)
     assert TOKEN not in file.text
     assert (len(file.lines), file.lines[2]) == (3, "b = 2")
 

@@ -7,12 +7,12 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from bot.domain.history.pull_outcomes import MergeOutcome
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.digest.models import CountCheck, Digest, Entry, Overview, ReaderAction
 from bot.domain.digest.multi_day import MultiDayDigest
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.review.models import NO_REVIEWS, ReviewCoverage
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay

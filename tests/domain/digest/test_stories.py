@@ -6,11 +6,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from bot.domain.history.pull_outcomes import RevertIndex
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.digest.stories import StoryKind, build_stories
+from bot.domain.history.pull_outcomes import RevertIndex
 from bot.domain.pull_requests.models import PullRequest
 from tests.helpers.builders import NOON, pull
 

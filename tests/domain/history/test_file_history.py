@@ -7,11 +7,11 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
-from bot.domain.history.pull_outcomes import MergeOutcome, RevertIndex
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.history.file_history import DEFAULT_CHANGE_SIZE, FileHistory, is_fix
+from bot.domain.history.pull_outcomes import MergeOutcome, RevertIndex
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES
 from bot.domain.risk.assessment import assess_pull_request

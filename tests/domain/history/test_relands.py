@@ -9,10 +9,10 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from bot.domain.history.pull_outcomes import RevertIndex
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.domain.history.pull_outcomes import RevertIndex
 from bot.domain.history.relands import Attempt, Reland, build_change_key, find_relands
 from bot.domain.pull_requests.models import PullRequest
 from tests.helpers.builders import NOON, pull

@@ -7,8 +7,8 @@ import time
 from functools import cache
 
 import pytest
-from bot.domain.history.pull_outcomes import RevertIndex
 
+from bot.domain.history.pull_outcomes import RevertIndex
 from bot.domain.history.relands import find_relands
 from evals.reverts import Pack, load_pack
 from impact.history.revert_claims import is_revert

@@ -9,10 +9,10 @@ from itertools import combinations
 from typing import Any
 
 import pytest
-from bot.domain.history.pull_outcomes import MergeOutcome
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.track_record.posted_ratings import PostedRatings, RatedDigest, RatedPullRequest
 from bot.domain.track_record.score import TrackRecordScore, TrackRecordVerdict, compute_score
 from bot.domain.track_record.statistics import (

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, time, timedelta
 
 import pytest
-from bot.domain.history.pull_outcomes import MergeOutcome
 
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.time.day import LocalDay, parse_zone
 from bot.domain.track_record.posted_ratings import PostedRatings, RatedDigest, RatedPullRequest
 from bot.domain.track_record.score import TrackRecordVerdict, compute_score

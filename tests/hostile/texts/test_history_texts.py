@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from bot.domain.history.pull_outcomes import RevertIndex
 
+from bot.domain.history.pull_outcomes import RevertIndex
 from bot.domain.history.relands import find_relands
 from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.summaries.diff_packing import Coverage

@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from bot.domain.history.pull_outcomes import RevertIndex
 
 from bot.adapters.redis.records.history import trim_pull_request
 from bot.domain.conversations.commands import (
@@ -31,6 +30,7 @@ from bot.domain.conversations.thread_subject import parse_subject
 from bot.domain.digest.models import Entry
 from bot.domain.errors import UsageError
 from bot.domain.history.file_history import is_fix
+from bot.domain.history.pull_outcomes import RevertIndex
 from bot.domain.history.relands import build_change_key, find_relands
 from bot.domain.pull_requests.diff import find_quote
 from bot.domain.pull_requests.models import Repository
@@ -61,15 +61,14 @@ from bot.render.touches.task_view import split_text
 from bot.services.questions.plain_search import search_by_words
 from bot.services.questions.tools.selection import find_places
 from bot.services.summaries.prompts import build_summary_prompt, fence_text
-from evals.commits import sort_commits
 from impact.contract.extraction import MergeFacts, extract_contract
 from impact.contract.models import FileVersions
 from impact.contract.surfaces import list_surface_changes
 from impact.git.clone import parse_github_url
-from impact.git.diff_tree import Commit, parse_commits
+from impact.git.diff_tree import parse_commits
 from impact.history.mentions import find_references
 from impact.history.merge_index import build_title_key
-from impact.history.merge_messages import detect_repository
+from impact.history.merge_messages import detect_repository, sort_merges
 from impact.history.outcomes import find_outcomes
 from impact.history.revert_claims import is_reland_title, is_revert
 from impact.path_globs import PathGlobs
@@ -78,6 +77,7 @@ from impact.profile.manual import parse_manual
 from impact.python.outline import build_outline
 from impact.source.models import SourceFile
 from impact.source.reading import build_source_file
+from impact.source.trees import TreeCommit
 from impact.text.description import extract_prose
 from impact.touches.breakage.error_lines import iterate_error_lines
 from impact.touches.breakage.traceback_names import condense_trace, parse_trace
@@ -153,8 +153,8 @@ def extract_from_text(text: str) -> object:
     return extract_contract(MergeFacts(1, "a" * 40, NOON), files, lambda _: None)
 
 
-def commit(text: str) -> Commit:
-    return Commit("a" * 40, NOON, "Ada", text, ())
+def commit(text: str) -> TreeCommit:
+    return TreeCommit("a" * 40, NOON, text)
 
 
 def record_of(text: str) -> bytes:
@@ -203,9 +203,9 @@ PARSERS: dict[str, Parser] = {
     "revert-quoted": lambda text: RevertIndex([pull(1, title=text), pull(2, title=f'Revert "{text}"')]).reverts,
     "is_revert": lambda text: is_revert(pull(title=text, body=text, commit_message=text)),
     "assess": lambda text: assess_pull_request(pull(title=text, body=text)),
-    "merges_of": lambda text: sort_commits([commit(text)], REPOSITORY, "main"),
-    "merges_of-body": lambda text: sort_commits([commit(f"Merge #1\n\n{text}")], REPOSITORY, "main"),
-    "spoken_of": lambda text: detect_repository([commit(text)]),
+    "merges_of": lambda text: sort_merges([commit(text)], REPOSITORY),
+    "merges_of-body": lambda text: sort_merges([commit(f"Merge #1\n\n{text}")], REPOSITORY),
+    "spoken_of": lambda text: detect_repository([text]),
     "git_records": lambda text: list(parse_commits([record_of(text)])),
     "brief": lambda text: trim_pull_request(pull(title=text, body=text, commit_message=f"Title\n\n{text}")),
     "scopes-python": lambda text: list_scopes("a.py", text),

@@ -8,9 +8,9 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from bot.domain.history.pull_outcomes import RevertIndex
 
 from bot.domain.digest.stories import build_stories
+from bot.domain.history.pull_outcomes import RevertIndex
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.source.scopes import list_scopes
 from bot.render.conversations.streaming import AnswerMarkdown, Links

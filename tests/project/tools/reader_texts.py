@@ -16,14 +16,15 @@ from localslack.cli import main as localslack_cli
 
 from bot.cli import cli
 from bot.settings import Settings
+from impact.cli import main as impact_cli
 from tests.helpers.processes.command import ROOT
 from tests.project.tools.full_sentences import list_texts
 from tests.project.tools.module_nodes import list_nodes
 
 # history is not rewritten
 _HISTORY = ("CHANGELOG.md",)
-_DOCUMENT_PLACES = (".", "docs", "localslack", "tests", ".github")
-_PACKAGES = ("bot", "handlers", "localslack/localslack")
+_DOCUMENT_PLACES = (".", "docs", "impact", "localslack", "tests", ".github")
+_PACKAGES = ("bot", "handlers", "impact/impact", "localslack/localslack")
 # models read them, and they have a language of their own
 _FOR_MODELS = (
     "bot/services/questions/tools",
@@ -71,6 +72,7 @@ def list_sentences() -> list[Sentence]:
             *list_module_texts(),
             *list_setting_texts(),
             *list_help_texts("prdigest", cli),
+            *list_help_texts("impact", impact_cli),
             *list_help_texts("localslack", localslack_cli),
             *list_json_texts("manifest.json"),
             *list_json_texts("bot/demo/sample/day.json"),

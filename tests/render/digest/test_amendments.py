@@ -7,12 +7,12 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from bot.domain.history.pull_outcomes import MergeOutcome
 from hypothesis import given
 from hypothesis import strategies as st
 from localslack.rules.messages import check_message, find_links, find_mentions
 
 from bot.domain.digest.models import Digest
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.review.models import BugReview
 from bot.domain.risk.assessment import Risk
 from bot.render.blocks.rich_text import count_characters

@@ -9,11 +9,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from bot.domain.history.pull_outcomes import MergeOutcome
 from hypothesis import given
 
 from bot.domain.digest.models import CountCheck, Digest, Entry, Overview, ReaderAction, Theme
 from bot.domain.digest.view import DigestView, ViewLevel
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.history.relands import Attempt
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.review.models import BugReview, ReviewCoverage

@@ -9,7 +9,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from bot.domain.history.pull_outcomes import RevertIndex
 from hypothesis import given
 from hypothesis import strategies as st
 from localslack.rules.messages import find_links
@@ -17,6 +16,7 @@ from localslack.rules.messages import find_links
 from bot.domain.conversations.commands import MAX_DIGEST_DAYS
 from bot.domain.digest.models import CountCheck, Digest, Entry, Overview
 from bot.domain.digest.multi_day import MultiDayDigest
+from bot.domain.history.pull_outcomes import RevertIndex
 from bot.domain.pull_requests.models import Repository
 from bot.domain.risk.assessment import Risk
 from bot.domain.time.date_range import Span

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from bot.domain.history.pull_outcomes import RevertIndex
 
 from bot.domain.digest.since_page import SincePage
 from bot.domain.digest.stories import build_stories
+from bot.domain.history.pull_outcomes import RevertIndex
 from bot.domain.time.date_range import Span
 from bot.render.blocks.message_limits import MAX_BLOCKS, MAX_CHARACTERS
 from bot.render.blocks.rich_text import count_characters

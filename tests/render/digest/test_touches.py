@@ -6,13 +6,13 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from bot.domain.history.pull_outcomes import MergeOutcome
 from hypothesis import given
 
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.digest.models import CountCheck, Digest, Overview
 from bot.domain.digest.multi_day import MultiDayDigest
 from bot.domain.digest.view import DigestView, ViewLevel
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.time.date_range import Span
 from bot.domain.touches.decisions import TouchVerdict

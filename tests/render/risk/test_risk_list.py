@@ -8,7 +8,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from bot.domain.history.pull_outcomes import MergeOutcome
 from hypothesis import given
 from hypothesis import strategies as st
 from localslack.rules.messages import check_message, find_links, find_mentions
@@ -16,6 +15,7 @@ from localslack.rules.messages import check_message, find_links, find_mentions
 from bot.domain.conversations.commands import MAX_RISKS_DAYS, MAX_TOP_RISKS
 from bot.domain.digest.models import Entry
 from bot.domain.digest.risk_list import RiskList
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.risk.assessment import Risk

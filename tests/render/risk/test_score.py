@@ -8,10 +8,10 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from bot.domain.history.pull_outcomes import MergeOutcome
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.pull_requests.models import Repository
 from bot.domain.review.models import ReviewVerdict
 from bot.domain.time.date_range import Span

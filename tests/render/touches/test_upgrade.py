@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from bot.domain.history.pull_outcomes import MergeOutcome
 
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.render.touches.upgrade import describe_difference, render_upgrade
 from impact.contract.models import ChangeKind, ContractChange, UnreadFile
 from impact.history.outcomes import OutcomeKind

@@ -17,6 +17,7 @@ from bot.domain.keyspace.keys import MERGE_CONTRACT
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.services.contract.reader import ContractReader
+from impact.contract.extraction import MergeFacts
 from impact.contract.models import (
     ChangeKind,
     ContractChange,
@@ -71,13 +72,14 @@ class Extraction:
     count: int = 0
 
     def extract(
-        self, pull: PullRequest, versions: Sequence[FileVersions], packages: Sequence[SourceFile]
+        self, merge: MergeFacts, versions: Sequence[FileVersions], packages: Sequence[SourceFile]
     ) -> MergeContract:
         self.count += 1
         self.versions, self.packages = list(versions), list(packages)
         migrations = {CHANGE.name: (Migration("engine/cli.py", 3, "run()", "run(1)"),)}
         calls = {"run": (CallShape(1),)}
-        return MergeContract(pull.number, pull.commit, pull.merge_time, pull.title, (CHANGE,), migrations, calls)
+        facts = (merge.number, merge.commit, merge.merged_at, merge.title)
+        return MergeContract(*facts, (CHANGE,), migrations, calls)
 
 
 @pytest.fixture

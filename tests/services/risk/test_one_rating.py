@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 import pytest
-from bot.domain.history.pull_outcomes import RevertIndex
 from redis import Redis
 
 from bot.adapters.redis.records.history import RedisHistoryStore
 from bot.domain.conversations.commands import RisksRequest
+from bot.domain.history.pull_outcomes import RevertIndex
 from bot.domain.history.relands import find_relands
 from bot.domain.pull_requests.path_classes import get_default_classes
 from bot.domain.pull_requests.reference import Reference

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, PathClass
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, FileVersions, Migration
 from impact.contract.python.callers import list_call_shapes, list_migrations
 from impact.contract.python.deprecation_rows import ModuleText, list_deprecation_rows
@@ -16,6 +15,7 @@ from impact.contract.python.members import ClassComparison
 from impact.contract.python.moves import Matches, Pair, match_names
 from impact.contract.python.rows import compare_definitions, make_row
 from impact.contract.python.snapshots import OutlineLoader, Snapshot
+from impact.path_globs import PathGlobs
 from impact.python.models import CallShape, DefinitionKind, ModuleOutline
 from impact.python.module_names import is_python, name_module
 from impact.python.outline import build_outline
@@ -24,7 +24,25 @@ from impact.source.models import DiffSide, SourceFile
 # gives the outline of a file by its path and text
 OutlineReader = Callable[[str, str], ModuleOutline | None]
 # tests, examples and tools are no contract, though they call it
-_CONTRACT_CLASSES = frozenset({PathClass.PRODUCT, PathClass.GENERATED, PathClass.OTHER})
+# what nobody imports from outside: CI, tests, documents, builds and scripts, in the syntax of .gitignore; what is
+# generated or comes from others counts all the same
+_OWN_USE = PathGlobs(
+    (
+        ".github/ .gitlab/ .circleci/ .buildkite/ .ci/ /ci/ azure-pipelines* Jenkinsfile* .pre-commit*"
+        " /tools/pre_commit/ .vscode/"
+        " test/ tests/ __tests__/ __mocks__/ testdata/ test_data/ fixtures/ e2e/ integration-tests/"
+        " integration_tests/ test_*.py conftest.py *_test.* *_tests.* *.test.* *.spec.*"
+        " docs/ doc/ website/ examples/ example/ samples/ LICENSE* NOTICE* CHANGELOG* AUTHORS*"
+        " /requirements/ setup.py BUILD BUCK TARGETS WORKSPACE* /cmake/ Dockerfile* /docker/ docker-compose*"
+        " /benchmarks/ /benchmark/ /bench/ /scripts/ /tools/ /hack/ /dev/"
+    ).split()
+)
+_GENERATED = PathGlobs(
+    (
+        "vendor/ vendored/ third_party/ third-party/ node_modules/ generated/ dist/ *_pb2.py *_pb2.pyi"
+        " *_pb2_grpc.py *.generated.* __snapshots__/"
+    ).split()
+)
 _BUILD_FOLDERS = frozenset({"csrc", "cmake", "docker", "setup"})
 # the share of a module's names that go to one place for the module to have moved there
 _MIN_MODULE_SHARE = 0.6
@@ -94,7 +112,7 @@ def is_contract_path(path: str) -> bool:
     first, slash, _ = path.partition("/")
     if not slash or first in _BUILD_FOLDERS:
         return False
-    return DEFAULT_PATH_CLASSES.classify_path(path) in _CONTRACT_CLASSES
+    return _GENERATED.has_match(path) or not _OWN_USE.has_match(path)
 
 
 def _read(file: SourceFile | None, read: OutlineReader) -> tuple[ModuleOutline, str] | None:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.domain.pull_requests.models import PullRequest
 from impact.contract.models import ContractChange, MergeContract
+from impact.history.merges import WrittenMerge
 from impact.history.revert_index import RevertIndex
 from impact.history.reverts import list_reverted_numbers, select_standing
 from impact.touches.breakage.change_names import ChangeNames, Explanation
@@ -51,9 +51,9 @@ class SuspectRange:
     reverts: Mapping[int, int]
 
     @classmethod
-    def build(cls, contracts: Sequence[MergeContract], pulls: Sequence[PullRequest]) -> SuspectRange:
-        """Return a range; ``pulls`` are its merges, and say what they revert."""
-        held = select_standing(RevertIndex(pulls).reverts, pulls)
+    def build(cls, contracts: Sequence[MergeContract], merges: Sequence[WrittenMerge]) -> SuspectRange:
+        """Return a range; ``merges`` are all of it, and say what they revert."""
+        held = select_standing(RevertIndex(merges).reverts, merges)
         reverted = list_reverted_numbers(held)
         reverts = {each.number: each.by for each in held if each.number in reverted and not each.is_partial}
         return cls(contracts, reverts)

@@ -9,12 +9,12 @@ from datetime import UTC, date, datetime, timedelta
 from typing import cast
 
 import pytest
-from bot.domain.history.pull_outcomes import RevertIndex
 from redis import Redis
 
 from bot.adapters.redis.records.history import RedisBackfillLog, RedisHistoryStore
 from bot.domain.errors import StoreUnavailable
 from bot.domain.history.backfill import BackfillRecord
+from bot.domain.history.pull_outcomes import RevertIndex
 from bot.domain.pull_requests.models import Account, LinkedIssue, PullRequest, Repository
 from bot.domain.time.day import LocalDay, parse_zone
 from bot.platform.store.connection import RedisTimeouts, connect_server, pack_value, unpack_value

@@ -9,7 +9,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from bot.domain.history.pull_outcomes import MergeOutcome
 from localslack.rules.messages import find_links, find_mentions
 
 from bot.adapters.slack.ephemeral_messenger import SlackEphemeralMessenger
@@ -24,6 +23,7 @@ from bot.domain.conversations.commands import (
 from bot.domain.digest.models import Entry, Overview
 from bot.domain.digest.multi_day import MultiDayDigest
 from bot.domain.errors import PullRequestNotFound, RepositoryNotFound, UsageError
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.reference import Reference

@@ -1,1 +1,0 @@
-"""The evaluation of hits on the past of two clones: figures, their intervals, and the verdict."""

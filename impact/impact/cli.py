@@ -1,0 +1,325 @@
+"""The command line: each command reads local clones and prints JSON. README.md has the shapes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+import click
+
+from impact import documents
+from impact.clones.clone_contracts import read_clone_contracts
+from impact.clones.clone_range import HEAD, read_clone_range, select_line
+from impact.clones.clone_upgrade import CloneUpgradeReader, scan_clone
+from impact.clones.evaluation import ReplayClones, ReplayOptions, evaluate_touches
+from impact.clones.tree_scan import ScanSource, scan_tree
+from impact.clones.windows import parse_windows
+from impact.contract.table import CloneContracts, list_net_rows, list_rows, select_rows
+from impact.errors import ImpactError, UsageError
+from impact.evaluation.adaptations import parse_truth
+from impact.evaluation.window import EvaluationWindow
+from impact.git.clone_trees import CloneTrees, open_clone_trees
+from impact.git.working_tree import find_head, read_working_tree
+from impact.profile.manual import parse_manual
+from impact.profile.models import Profile
+from impact.profile.profile_json import dump_profile, parse_profile
+from impact.repository import Repository
+from impact.text.dates import parse_date
+from impact.touches.breakage.kinship import Kinship
+from impact.touches.breakage.relevance import RelevanceFilter
+from impact.touches.breakage.suspects import build_report
+from impact.touches.breakage.traceback_names import parse_trace
+from impact.touches.judgement import judge_merges
+from impact.touches.profile_index import ProfileIndex
+from impact.touches.upgrade import build_upgrade_plan
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# characters of an error that are read, bytes of any other file
+_MAX_TRACE, _MAX_FILE = 10_000_000, 20_000_000
+_AUTO = "auto"
+_FOLDER = click.Path(path_type=Path)
+
+
+class _Commands(click.Group):
+    """Commands whose errors end in their sentence."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command. Raises ClickException for an ImpactError."""
+        try:
+            return super().invoke(ctx)
+        except ImpactError as error:
+            raise click.ClickException(str(error)) from error
+
+
+@click.group("impact", cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="prdigest-impact")
+def main() -> None:
+    """Say what merges of a Python repository change for those who build on it. Clones are only read."""
+
+
+def _add_options(*options: Callable[[F], F]) -> Callable[[F], F]:
+    def decorate(command: F) -> F:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+_upstream = click.option("--upstream", metavar="CLONE", type=_FOLDER, required=True, help="A clone of upstream.")
+_branch = click.option("--branch", metavar="NAME", help="Branch of upstream. Default: the default one.")
+_repo = click.option("--repo", metavar="OWNER/NAME", help="Upstream's repository. Default: what its merges name.")
+_packages = click.option(
+    "--package", "packages", metavar="NAME", multiple=True, help="A package of upstream. Default: its own ones."
+)
+_dates = _add_options(
+    click.option("--since", metavar="YYYY-MM-DD", required=True, help="First date (UTC) of merges."),
+    click.option("--until", metavar="YYYY-MM-DD", required=True, help="Last date (UTC) of merges."),
+)
+_profile = _add_options(
+    click.option(
+        "--profile", "profile_file", metavar="FILE", type=_FOLDER, help="A profile that impact scan printed."
+    ),
+    click.option(
+        "--downstream", metavar="CLONE", type=_FOLDER, help="A clone of what builds on upstream, in place of one."
+    ),
+    click.option("--at", metavar="COMMIT", default="", help="Commit of the downstream. Default: its newest."),
+    _packages,
+)
+
+
+@main.command("contract")
+@click.option("--clone", metavar="CLONE", type=_FOLDER, required=True, help="A clone of the repository.")
+@_dates
+@_repo
+@_branch
+@click.option("--net", "is_net", is_flag=True, help="Only what is different after all merges together.")
+def print_contract(
+    clone: Path, since: str, until: str, repo: str | None, branch: str | None, *, is_net: bool
+) -> None:
+    """Print what the merges of some dates change for others."""
+    with open_clone_trees(clone, branch) as trees:
+        contracts = _read_contracts(trees, since, until, repo)
+    rows = list_net_rows(contracts) if is_net else list_rows(contracts)
+    _print(documents.describe_rows(select_rows(rows)))
+
+
+@main.command("scan")
+@click.argument("path", type=_FOLDER)
+@click.option("--name", help="Name of the profile. Default: the folder's.")
+@click.option("--upstream", metavar="CLONE", type=_FOLDER, help="A clone of upstream, to link what is used.")
+@click.option("--package", "packages", metavar="NAME", multiple=True, help="A package of upstream.")
+@click.option("--manual", metavar="FILE", type=_FOLDER, help="A YAML file of what to add by hand and to ignore.")
+def print_scan(
+    path: Path, name: str | None, upstream: Path | None, packages: tuple[str, ...], manual: Path | None
+) -> None:
+    """Print the profile of a folder: all that it uses of an upstream repository.
+
+    Files are read as they are on disk, and none of them is run. Without --package, it is those of --upstream.
+    """
+    with ExitStack() as stack:
+        trees = stack.enter_context(open_clone_trees(upstream)) if upstream else None
+        chosen = packages or (CloneUpgradeReader(trees).detect_packages(HEAD) if trees else ())
+        if not chosen:
+            raise UsageError("No package of upstream: pass --package or --upstream.")
+        source = ScanSource(name or path.resolve().name, str(path), find_head(path), chosen)
+        rules = parse_manual(_read_file(manual)) if manual else None
+        profile = scan_tree(source, read_working_tree(path), datetime.now(UTC), upstream=trees, manual=rules)
+    click.echo(dump_profile(profile))
+
+
+@main.command("touches")
+@_upstream
+@_profile
+@_dates
+@_repo
+@_branch
+def print_touches(
+    upstream: Path,
+    profile_file: Path | None,
+    downstream: Path | None,
+    at: str,
+    packages: tuple[str, ...],
+    since: str,
+    until: str,
+    repo: str | None,
+    branch: str | None,
+) -> None:
+    """Print which merges of some dates touch a profile, and where."""
+    with open_clone_trees(upstream, branch) as trees:
+        reader = CloneUpgradeReader(trees)
+        contracts = _read_contracts(trees, since, until, repo)
+        before = contracts.merges[0].parent or contracts.merges[0].contract.commit
+        profile = _load_profile(profile_file, downstream, at, packages or reader.detect_packages(before))
+        linked = reader.link_profile(profile, before)
+    _print(
+        documents.describe_touches(
+            judge_merges(profile.name, linked, [each.contract for each in contracts.merges])
+        )
+    )
+
+
+@main.command("broke")
+@_upstream
+@click.option("--from", "since", metavar="COMMIT", required=True, help="Last commit, or date (UTC), that worked.")
+@click.option("--to", "until", metavar="COMMIT", default=HEAD, help="First one that fails. Default: the newest.")
+@_profile
+@_branch
+@click.option("--limit", type=click.IntRange(1, 50), default=5, show_default=True, help="Most suspects.")
+@click.argument("trace", type=click.File(encoding="utf-8", errors="replace"), default="-")
+def print_suspects(
+    upstream: Path,
+    since: str,
+    until: str,
+    profile_file: Path | None,
+    downstream: Path | None,
+    at: str,
+    packages: tuple[str, ...],
+    branch: str | None,
+    limit: int,
+    trace: IO[str],
+) -> None:
+    """Print which merge between two commits explains an error.
+
+    TRACE is a file with a traceback, the output of pytest or one line. Default: standard input.
+    """
+    text = trace.read(_MAX_TRACE)
+    if not text.strip():
+        raise UsageError("There is no error to look for: pass a file, or pipe one in.")
+    names = parse_trace(text)
+    with open_clone_trees(upstream, branch) as trees:
+        profiles = []
+        line = select_line(trees, since, until)
+        if line and (profile_file or downstream):
+            reader = CloneUpgradeReader(trees)
+            before = line[0].parent or line[0].sha
+            profile = _load_profile(profile_file, downstream, at, packages or reader.detect_packages(before))
+            profiles = [reader.link_profile(profile, before)]
+        kinship = Kinship(profiles)
+        merges = read_clone_range(trees, since, until, RelevanceFilter(names, kinship), _ignore_progress)
+    _print(documents.describe_suspects(build_report(names, merges, since, until, limit, kinship)))
+
+
+@main.command("upgrade")
+@_upstream
+@click.option("--from", "start", metavar="PIN", required=True, help="The upstream commit or tag in use.")
+@click.option("--to", "end", metavar="COMMIT", default=HEAD, help="The commit or tag to go to. Default: HEAD.")
+@_profile
+@_repo
+@_branch
+def print_upgrade(
+    upstream: Path,
+    start: str,
+    end: str,
+    profile_file: Path | None,
+    downstream: Path | None,
+    at: str,
+    packages: tuple[str, ...],
+    repo: str | None,
+    branch: str | None,
+) -> None:
+    """Print what the way from a pin to a later commit takes, by file of the profile."""
+    with open_clone_trees(upstream, branch) as trees:
+        reader = CloneUpgradeReader(trees, Repository.parse(repo) if repo else None)
+        profile = _load_profile(profile_file, downstream, at, packages or reader.detect_packages(start))
+        way = reader.read_range(start, end)
+        index = ProfileIndex(reader.link_profile(profile, way.start))
+    _print(documents.describe_plan(build_upgrade_plan(way, index)))
+
+
+@main.command("evaluate")
+@_upstream
+@click.option("--downstream", metavar="CLONE", type=_FOLDER, required=True, help="A clone of what builds on it.")
+@_dates
+@click.option("--windows", metavar="FILE|auto", help="A CSV of pins, or auto for those of the downstream's past.")
+@click.option("--truth", metavar="FILE", type=_FOLDER, help="A CSV of the merges that the downstream adapted to.")
+@click.option("--name", help="Name of the downstream. Default: its folder.")
+@_repo
+@click.option("--upstream-branch", metavar="NAME", help="Branch of upstream. Default: the default one.")
+@click.option("--downstream-branch", metavar="NAME", help="Branch of the downstream. Default: the default one.")
+@click.option("--processes", type=click.IntRange(1, 64), default=2, show_default=True, help="Processes to use.")
+def print_evaluation(
+    upstream: Path,
+    downstream: Path,
+    since: str,
+    until: str,
+    windows: str | None,
+    truth: Path | None,
+    name: str | None,
+    repo: str | None,
+    upstream_branch: str | None,
+    downstream_branch: str | None,
+    processes: int,
+) -> None:
+    """Replay the past of two clones, and print how well touches said what the downstream adapted to."""
+    clones = ReplayClones(
+        upstream,
+        downstream,
+        open_clone_trees,
+        upstream_branch,
+        downstream_branch,
+        Repository.parse(repo) if repo else None,
+    )
+    options = ReplayOptions(
+        _parse_dates(since, until),
+        name or downstream.resolve().name,
+        tuple(parse_windows(_read_file(Path(windows)))) if windows and windows != _AUTO else (),
+        windows == _AUTO,
+        parse_truth(_read_file(truth)) if truth else None,
+        processes,
+    )
+    _print(documents.describe_evaluation(evaluate_touches(clones, options, _ignore_progress)))
+
+
+def _read_contracts(trees: CloneTrees, since: str, until: str, repo: str | None) -> CloneContracts:
+    repository = Repository.parse(repo) if repo else None
+    return read_clone_contracts(trees, _parse_dates(since, until), repository, _ignore_progress)
+
+
+def _parse_dates(since: str, until: str) -> EvaluationWindow:
+    dates = EvaluationWindow(parse_date(since), parse_date(until))
+    if dates.until < dates.since:
+        raise UsageError(f"--until {dates.until} is before --since {dates.since}: exchange the dates.")
+    return dates
+
+
+def _load_profile(file: Path | None, downstream: Path | None, at: str, packages: Sequence[str]) -> Profile:
+    """Return the profile of a file, or of a clone. Raises UsageError unless there is one of both."""
+    if (file is None) == (downstream is None):
+        raise UsageError("Pass either --profile with a file or --downstream with a clone.")
+    if file:
+        if at:
+            raise UsageError("--at needs --downstream: leave it out.")
+        return parse_profile(_read_file(file))
+    assert downstream is not None  # noqa: S101 (one of both is there)
+    with open_clone_trees(downstream) as trees:
+        origin = trees.read_facts().repository
+        name = origin.name if origin else downstream.resolve().name
+        return scan_clone(trees, name, at, packages, datetime.now(UTC))
+
+
+def _read_file(path: Path) -> str:
+    """Return the text of a file. Raises UsageError if it can't be read."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MAX_FILE + 1)
+    except OSError as error:
+        raise UsageError(f"{path} can't be read ({error.strerror}): choose another file.") from error
+    if len(data) > _MAX_FILE:
+        raise UsageError(f"{path} is too large: choose another file.")
+    return data.decode("utf-8-sig", "replace")
+
+
+def _ignore_progress(_done: int, _all: int) -> None:
+    """Do nothing with the progress."""
+
+
+def _print(document: object) -> None:
+    json.dump(document, sys.stdout, ensure_ascii=False, indent=2, default=str, allow_nan=False)
+    sys.stdout.write("\n")

@@ -1,0 +1,131 @@
+"""What the messages of commits say: the pull requests that they merge, and their repository."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from impact.errors import UsageError
+from impact.history.merges import ClonedMerge
+from impact.repository import Repository
+from impact.source.trees import TreeCommit
+
+# "Title (#7)" (GitHub); numbers do not begin with 0
+_SQUASH = re.compile(r"\(#(?P<number>[1-9]\d{0,8})\)", re.A)
+# "Merge pull request #7 from owner/branch" (GitHub), "Merge #7" and "Merge #7: title" (bors, and people),
+# "Auto merge of #7 - owner:branch, r=reviewer" (homu), "Merge owner/name#7: title" (scripts such as Bitcoin's),
+# and that of Azure, "Merged PR 7: title"
+_MERGE = re.compile(
+    r"(?:Merge (?:(?:pull request|PR) |(?P<place>[\w.-]{1,100}/[\w.-]{1,100}))?#|Auto merge of #|Merged PR )"
+    r"(?P<number>[1-9]\d{0,8})(?!\d)(?P<rest>.*)",
+    re.A,
+)
+_BORS_TITLE = re.compile(r"\d{1,9}: (?P<title>.*?)(?: r=\S.*)?")
+_PERSON_TRAILER = re.compile(r"(?:Co-authored|Signed-off|Reviewed|Acked|Tested)-by: ", re.I)
+# the text of GitHub's "Revert" button, and merges that name their repository
+_REPOSITORY_REFERENCE = re.compile(
+    r"(?:^Reverts|\AMerge) (?P<repository>[\w.-]{1,100}/[\w.-]{1,100})#\d", re.M | re.A
+)
+
+# "owner/name#7" and the address of a pull request
+_REFERENCE = re.compile(r"(?<![\w.-])([\w.-]{1,100}/[\w.-]{1,100})(?:#|/pull/)[1-9]", re.A)
+
+
+@dataclass(frozen=True, slots=True)
+class BranchMerges:
+    """The merges of a branch, oldest first, and its ``direct`` commits, which name no pull request.
+
+    Direct commits have negative numbers, so that their reverts are found in the same way.
+    """
+
+    merges: tuple[ClonedMerge, ...]
+    direct: tuple[ClonedMerge, ...]
+
+
+class _MergeReference(NamedTuple):
+    number: int
+    title: str
+
+
+def sort_merges(commits: Iterable[TreeCommit], repository: Repository) -> BranchMerges:
+    """Separate merges of pull requests from direct commits; the first commit with a number is its merge."""
+    merges: dict[int, ClonedMerge] = {}
+    direct: list[ClonedMerge] = []
+    for commit in commits:
+        reference = parse_merge_message(commit.message, repository)
+        if reference is None or reference.number in merges:
+            title = commit.message.partition("\n")[0]
+            direct.append(_build_merge(commit, _MergeReference(-1 - len(direct), title), repository))
+        else:
+            merges[reference.number] = _build_merge(commit, reference, repository)
+    ordered = sorted(merges.values(), key=lambda merge: (merge.merge_time, merge.number))
+    return BranchMerges(tuple(ordered), tuple(direct))
+
+
+def _build_merge(commit: TreeCommit, reference: _MergeReference, repository: Repository) -> ClonedMerge:
+    return ClonedMerge(
+        repository, reference.number, reference.title, commit.message, commit.sha, commit.committed_at
+    )
+
+
+def detect_repository(messages: Iterable[str]) -> Repository | None:
+    """Return the repository that most reverts and merges name, None if it is not a valid one.
+
+    It is for a clone whose origin is not on GitHub.
+    """
+    counts = Counter(
+        match["repository"] for message in messages if (match := _REPOSITORY_REFERENCE.search(message))
+    )
+    for name, _ in counts.most_common(1):
+        with suppress(UsageError):
+            return Repository.parse(name)
+    return None
+
+
+def detect_reference(messages: Iterable[str]) -> Repository | None:
+    """Return the repository whose pull requests most messages refer to, None if there is no valid one."""
+    counts = Counter(name for message in messages for name in set(_REFERENCE.findall(message)))
+    for name, _ in counts.most_common(1):
+        with suppress(UsageError):
+            return Repository.parse(name)
+    return None
+
+
+def parse_merge_message(message: str, repository: Repository) -> _MergeReference | None:
+    """Return number and title of the pull request of ``repository`` that a commit message names as its merge."""
+    subject, _, rest = message.partition("\n")
+    title, mark, number = subject.rstrip().rpartition("(#")
+    if squash := _SQUASH.fullmatch(mark + number):
+        return _MergeReference(int(squash["number"]), title.strip())
+    merge = _MERGE.fullmatch(subject.rstrip())
+    # several numbers are a batch, whose parts can't be told apart
+    if not merge or merge["rest"].startswith(" #"):
+        return None
+    # merged subtrees and forks name the repository of their origin
+    if merge["place"] and merge["place"].casefold() != str(repository).casefold():
+        return None
+    return _MergeReference(int(merge["number"]), _parse_merged_title(merge["rest"], rest) or subject.strip())
+
+
+def extract_description(message: str) -> str:
+    """Return what a merge's message says besides its title, without the lines that name people.
+
+    GitHub puts the description of a squashed pull request there, or the messages of its branch; a merge commit
+    has the title in its body.
+    """
+    subject, _, rest = message.partition("\n")
+    if _MERGE.fullmatch(subject.rstrip()):
+        rest = rest.lstrip().partition("\n")[2]
+    return "\n".join(line for line in rest.split("\n") if not _PERSON_TRAILER.match(line)).strip()
+
+
+def _parse_merged_title(rest: str, body: str) -> str:
+    if rest.startswith(":"):
+        return rest[1:].strip()
+    first = next((line.strip() for line in body.split("\n") if line.strip()), "")
+    bors = _BORS_TITLE.fullmatch(first)
+    return bors["title"] if bors else first

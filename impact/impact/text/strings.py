@@ -1,0 +1,51 @@
+"""Helpers for text: one line, limited length, nothing that can't be seen."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# control and format characters, among them bidirectional overrides, which can make a line look like another one
+_INVISIBLE = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
+# the zero-width joiner and non-joiner have a meaning in emoji and in many scripts
+_JOINERS = {"\u200c", "\u200d"}
+_COMMENT = re.compile(r"<!--.*?(-->|\Z)", re.S)
+
+
+def collapse_lines(text: str) -> str:
+    """Return the text on one line: runs of white space become one blank, control characters are removed."""
+    line = " ".join(text.split())
+    # nearly every line is printable, and then there is nothing to remove
+    if line.isprintable():
+        return line
+    return " ".join("".join(char for char in text if char.isspace() or _is_visible(char)).split())
+
+
+def remove_invisible(text: str) -> str:
+    """Remove control and invisible characters, which could affect a terminal or hide text; keep line breaks."""
+    if text.replace("\n", "").isprintable():
+        return text
+    return "".join(char for char in text if char == "\n" or _is_visible(char))
+
+
+def _is_visible(char: str) -> bool:
+    return char in _JOINERS or unicodedata.category(char) not in _INVISIBLE
+
+
+def truncate_text(text: str, limit: int) -> str:
+    """Truncate the text to ``limit`` characters with an ellipsis, between words where possible."""
+    if len(text) <= limit:
+        return text
+    cut = text[: limit - 1]
+    at_blank = cut.rsplit(" ", 1)[0] if " " in cut[limit // 2 :] else cut
+    return at_blank.rstrip() + "…"
+
+
+def quote_input(text: str) -> str:
+    """Return user input for use in a message: on one line, at most 60 characters, in quotation marks."""
+    return repr(truncate_text(collapse_lines(text), 60))
+
+
+def remove_comments(markdown: str) -> str:
+    """Remove HTML comments: templates of pull requests are full of hints that are not meant for readers."""
+    return _COMMENT.sub("", markdown)

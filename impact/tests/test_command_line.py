@@ -1,0 +1,165 @@
+"""Each command over two small repositories: upstream changes what the downstream uses."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from impact.cli import main
+from impact.testing.clones import BEGIN, building, needs_git
+
+pytestmark = needs_git
+
+WEEK = timedelta(days=7)
+LONG_BEFORE = BEGIN - WEEK
+DATES = ["--since", "2025-01-06", "--until", "2025-01-07"]
+BEFORE = b"def run(tokens):\n    return tokens\n\n\ndef stop():\n    return None\n"
+AFTER = b"def run(tokens, limit):\n    return tokens[:limit]\n\n\ndef stop():\n    return None\n"
+OURS = b"from engine.core import run, stop\n\n\ndef serve():\n    stop()\n    return run([1])\n"
+TRACE = "TypeError: run() missing 1 required positional argument: 'limit'\n"
+
+
+@pytest.fixture(scope="module")
+def clones(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the clones ``engine`` and ``ours``."""
+    folder = tmp_path_factory.mktemp("clones")
+    with building(folder / "engine") as builder:
+        builder.commit("Begin (#1)", {"engine/__init__.py": b"", "engine/core.py": BEFORE}, at=LONG_BEFORE)
+        builder.commit("Limit a run (#2)", {"engine/core.py": AFTER}, at=BEGIN)
+        builder.commit("Drop stop (#3)", {"engine/core.py": AFTER.partition(b"\n\n\n")[0] + b"\n"})
+        builder.commit('Revert "Drop stop" (#4)\n\nReverts octo/engine#3', {"engine/core.py": AFTER})
+    with building(folder / "ours") as builder:
+        builder.commit("Serve", {"app/serve.py": OURS}, at=LONG_BEFORE)
+        builder.commit(
+            "Adapt to octo/engine#2", {"app/serve.py": OURS.replace(b"[1]", b"[1], 1")}, at=BEGIN + WEEK
+        )
+    return folder
+
+
+def run(*arguments: str | Path) -> Any:
+    result = CliRunner().invoke(main, [*map(str, arguments)], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def refuse(*arguments: str | Path) -> str:
+    result = CliRunner().invoke(main, [*map(str, arguments)])
+    assert result.exit_code == 1
+    return result.stderr
+
+
+def find_commit(clone: Path, message: str) -> str:
+    line = ["git", "-C", str(clone), "log", "--all", "--format=%H", f"--grep={message}"]
+    return subprocess.run(line, capture_output=True, check=True, text=True).stdout.strip()
+
+
+def write_profile(clones: Path, folder: Path) -> Path:
+    """Write the profile of the downstream's first commit."""
+    tree = folder / "tree"
+    (tree / "app").mkdir(parents=True)
+    (tree / "app" / "serve.py").write_bytes(OURS)
+    profile = run("scan", tree, "--upstream", clones / "engine", "--name", "ours")
+    file = folder / "ours.json"
+    file.write_text(json.dumps(profile))
+    return file
+
+
+def test_contract_lists_what_merges_change(clones: Path) -> None:
+    rows = run("contract", "--clone", clones / "engine", *DATES)
+    assert [(row["pr"], row["kind"], row["name"]) for row in rows if row["pr"] > 1] == [
+        (3, "removed", "engine.core.stop"),
+        (2, "signature", "engine.core.run"),
+    ]
+    assert rows[1]["url"].startswith("https://github.com/octo/engine/blob/")
+
+
+def test_contract_leaves_out_what_was_taken_back(clones: Path) -> None:
+    rows = run("contract", "--clone", clones / "engine", "--net", *DATES)
+    assert "removed" not in {row["kind"] for row in rows}
+
+
+def test_scan_lists_the_uses_of_a_folder(clones: Path, tmp_path: Path) -> None:
+    profile = json.loads(write_profile(clones, tmp_path).read_text())
+    assert (profile["name"], profile["packages"]) == ("ours", ["engine"])
+    assert {(use["kind"], use["name"]) for use in profile["uses"]} >= {("calls", "engine.core.run")}
+
+
+def test_touches_say_which_merges_break_a_profile(clones: Path, tmp_path: Path) -> None:
+    file = write_profile(clones, tmp_path)
+    report = run("touches", "--upstream", clones / "engine", "--profile", file, *DATES)
+    breaking = {merge["pr"]: merge for merge in report["touching"] if merge["level"] == "breaks"}
+    assert breaking.keys() == {2, 3}
+    touch = breaking[2]["touches"][0]
+    assert [(use["path"], use["line"]) for use in touch["uses"]] == [("app/serve.py", 6)]
+
+
+def test_touches_take_a_clone_in_place_of_a_profile(clones: Path) -> None:
+    at = find_commit(clones / "ours", "Serve")
+    report = run("touches", "--upstream", clones / "engine", "--downstream", clones / "ours", "--at", at, *DATES)
+    assert {merge["pr"] for merge in report["touching"]} >= {2, 3}
+
+
+def test_broke_names_the_merge_behind_an_error(clones: Path, tmp_path: Path) -> None:
+    trace = tmp_path / "trace.txt"
+    trace.write_text(TRACE)
+    first = find_commit(clones / "engine", "Begin")
+    report = run("broke", "--upstream", clones / "engine", "--from", first, "--downstream", clones / "ours", trace)
+    assert report["merges"] == 3
+    assert report["suspects"][0]["pr"] == 2
+    assert report["suspects"][0]["change"]["name"] == "engine.core.run"
+
+
+def test_upgrade_says_what_the_way_to_a_later_commit_takes(clones: Path, tmp_path: Path) -> None:
+    file = write_profile(clones, tmp_path)
+    first = find_commit(clones / "engine", "Begin")
+    plan = run("upgrade", "--upstream", clones / "engine", "--from", first, "--profile", file)
+    assert (plan["merges"], plan["start"]) == (3, first)
+    [work] = plan["files"]
+    assert (work["path"], work["level"]) == ("app/serve.py", "breaks")
+    assert [merge["pr"] for merge in work["items"][0]["merges"]] == [2]
+
+
+def test_evaluate_measures_the_past(clones: Path) -> None:
+    figures = run(
+        "evaluate",
+        "--upstream",
+        clones / "engine",
+        "--downstream",
+        clones / "ours",
+        *DATES[:1],
+        "2025-01-06",
+        "--until",
+        "2025-01-19",
+    )
+    assert (figures["name"], figures["cases"], figures["named"]) == ("ours", 3, 1)
+
+
+def test_what_is_wrong_is_said_in_a_sentence(clones: Path, tmp_path: Path) -> None:
+    engine, start = clones / "engine", ["--from", "HEAD"]
+    assert "is not a git clone" in refuse("contract", "--clone", tmp_path, *DATES)
+    assert "exchange the dates" in refuse(
+        "contract", "--clone", engine, "--since", "2025-02-02", "--until", "2025-02-01"
+    )
+    assert "either --profile" in refuse("upgrade", "--upstream", engine, *start)
+    assert "pass --package or --upstream" in refuse("scan", tmp_path)
+    missing = refuse("upgrade", "--upstream", engine, *start, "--profile", tmp_path / "none.json")
+    assert "can't be read" in missing
+
+
+def test_it_runs_where_there_is_no_bot(clones: Path) -> None:
+    arguments = ["contract", "--clone", str(clones / "engine"), *DATES]
+    code = f"""
+import sys
+sys.modules.update(dict.fromkeys(("bot", "handlers", "redis", "slack_sdk", "slack_bolt", "anthropic", "github")))
+from impact.cli import main
+main({arguments!r})
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert len(json.loads(done.stdout)) == 2
