@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.models.claude import CLAUDE
 from bot.domain.conversations.commands import DigestRequest
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.operations.budget import CallPurpose
@@ -21,6 +20,7 @@ from bot.domain.time.date_range import parse_exact_span
 from bot.domain.time.day import parse_zone
 from bot.jobs import DramatiqJobQueue
 from bot.platform.jobs import JobType
+from bot.platform.models.claude import CLAUDE
 from bot.services.jobs.payloads import CommandPayload
 from handlers import COMMANDS
 from handlers.commands.digest import DIGEST_JOB, OVERVIEW_JOB
