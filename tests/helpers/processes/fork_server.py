@@ -33,7 +33,6 @@ PRELOADED = (
     "bot.app",
     "bot.processes",
     "bot.platform.models.claude.connection",
-    "bot.platform.models.claude.connection",
     "bot.platform.store.embedded.keeper",
     # the client of HTTP that the model's opens late; nothing of it has an end
     "httpcore2",
