@@ -8,7 +8,7 @@ from contextlib import closing
 from statistics import median
 
 from benchmarks.table import Table
-from bot.connections.providers import PROVIDERS
+from bot.platform.models.registry import PROVIDERS
 from bot.ports import Chat, ModelAccess, ModelConnection, ModelProvider, Prompt, TextPart, Turn
 from bot.services.summaries.schemas import SummaryAnswer, build_schema
 from tests.emulators.claude.questions import TOOLS

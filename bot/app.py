@@ -56,7 +56,6 @@ from bot.connections.from_settings import (
     get_display_name,
     load_path_settings,
 )
-from bot.connections.providers import PROVIDERS, choose_provider, get_model_access
 from bot.connections.sources import LiveSources
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.slack_request import SlackRequest
@@ -68,6 +67,7 @@ from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import PathSettings
 from bot.domain.time.day import LocalDay, get_today
 from bot.platform.jobs import JobQueue
+from bot.platform.models.registry import PROVIDERS, choose_provider, get_model_access
 from bot.platform.store.tables import Store
 from bot.ports import (
     Cache,

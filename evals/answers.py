@@ -23,7 +23,6 @@ import click
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from bot.app import open_app
-from bot.connections.providers import choose_provider, get_model_access
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question, ThreadMemory
 from bot.domain.conversations.thread_subject import SubjectKind
@@ -32,6 +31,7 @@ from bot.domain.operations.usage import PriceList
 from bot.domain.pull_requests.models import Repository
 from bot.domain.text.issue_numbers import NUMBER_PATTERN
 from bot.domain.time.day import LocalDay, parse_date, parse_zone
+from bot.platform.models.registry import choose_provider, get_model_access
 from bot.services.questions.answer_inputs import AnswerInputs
 from bot.services.questions.answer_writer import AnswerWriter
 from bot.settings import Settings, load_settings

@@ -22,7 +22,7 @@ from benchmarks.day import (
 )
 from benchmarks.questions import SECTION, parse_usage
 from benchmarks.table import Table
-from bot.adapters.models.claude import CLAUDE
+from bot.platform.models.claude import CLAUDE
 from tests.emulators.claude.server import (
     Json,
     Step,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import cached_property
 
@@ -23,19 +22,14 @@ from bot.connections.mirror import (
     build_mirror,
     build_mirror_search,
 )
-from bot.connections.providers import get_model_access
 from bot.domain.operations.rate_allowance import RateAllowance
 from bot.domain.pull_requests.models import PullRequest
+from bot.platform.models.registry import LazyModelConnection, open_models
 from bot.ports import (
     CallWatch,
-    Chat,
-    ChatEvent,
     ChatModel,
-    Completion,
     Model,
-    ModelConnection,
     ModelProvider,
-    Prompt,
     PullRequestBackground,
     PullRequests,
     Releases,
@@ -154,35 +148,4 @@ class LiveSources:
 
     @cached_property
     def _lazy_model(self) -> LazyModelConnection | None:
-        access = get_model_access(self._settings, self._provider)
-        return None if access is None else LazyModelConnection(lambda: self._provider.connect(access))
-
-
-class LazyModelConnection:
-    """:class:`bot.ports.ModelConnection` that the first prompt opens. Threads may share it."""
-
-    def __init__(self, connect: Callable[[], ModelConnection]) -> None:
-        self._connect = connect
-        self._lock = threading.Lock()
-        self._opened: ModelConnection | None = None
-
-    def complete(self, prompt: Prompt) -> Completion:
-        """Complete a prompt. See :class:`bot.ports.Model`."""
-        return self.open_connection().complete(prompt)
-
-    def stream_turn(self, chat: Chat) -> Generator[ChatEvent, None, None]:
-        """Stream the next turn. See :class:`bot.ports.ChatModel`."""
-        return self.open_connection().stream_turn(chat)
-
-    def open_connection(self) -> ModelConnection:
-        """Open it, unless it is open, so that the next prompt does not wait for that."""
-        with self._lock:
-            if self._opened is None:
-                self._opened = self._connect()
-            return self._opened
-
-    def close(self) -> None:
-        """Close it, if it was opened."""
-        with self._lock:
-            if self._opened:
-                self._opened.close()
+        return open_models(self._settings, self._provider)

@@ -18,12 +18,12 @@ from pydantic import SecretStr
 
 from bot.app import App
 from bot.connections.credentials import create_github_auth
-from bot.connections.providers import choose_provider, get_model_access
 from bot.demo.page_text import SAMPLE_ABOUT, TEAM_ABOUT, build_live_about
 from bot.demo.sample.planting import plant_team
 from bot.demo.sample.sources import SampleSources
 from bot.domain.errors import ConfigurationError, StoreUnavailable
 from bot.domain.pull_requests.models import Repository
+from bot.platform.models.registry import choose_provider, get_model_access
 from bot.platform.store.embedded import claim_state, is_platform_supported
 from bot.platform.store.reset import reset_store
 from bot.ports import Sources

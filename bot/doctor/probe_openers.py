@@ -34,18 +34,18 @@ from bot.connections.from_settings import (
     list_repositories,
     load_path_settings,
 )
-from bot.connections.providers import (
-    PROVIDERS,
-    choose_provider,
-    get_model_access,
-    report_unknown_name,
-)
 from bot.doctor.checks.agents import AgentPlan
 from bot.doctor.checks.monitoring import MonitoringPlan
 from bot.doctor.checks.settings import SettingsSnapshot, find_faults
 from bot.doctor.checkup import CheckPlan, Doctor, ServiceProbes
 from bot.mcp.extra import EXTRA_HINT as MCP_HINT
 from bot.mcp.extra import has_sdk
+from bot.platform.models.registry import (
+    PROVIDERS,
+    choose_provider,
+    get_model_access,
+    report_unknown_name,
+)
 from bot.platform.store.tables import Store
 from bot.ports import ModelProvider
 from bot.ports.probes import AppProbe, GitHubProbe, MirrorProbe, ModelProbe, SlackProbe, StoreRecords

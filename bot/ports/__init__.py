@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from bot.ports.calls import CallWatch, watch_nothing
-from bot.ports.github import DayMerges, PullRequestBackground, PullRequests
-from bot.ports.model.llm import (
+from bot.platform.models import (
     Chat,
     ChatEvent,
     ChatModel,
     Completion,
     Model,
+    ModelAccess,
+    ModelConnection,
+    ModelProvider,
     Prompt,
     TextDelta,
     TextPart,
@@ -19,7 +20,8 @@ from bot.ports.model.llm import (
     TurnEnd,
     TurnUsage,
 )
-from bot.ports.model.providers import ModelAccess, ModelConnection, ModelProvider
+from bot.ports.calls import CallWatch, watch_nothing
+from bot.ports.github import DayMerges, PullRequestBackground, PullRequests
 from bot.ports.releases import Releases
 from bot.ports.slack.messages import (
     AnswerDisplay,

@@ -8,8 +8,8 @@ from typing import Protocol
 from bot.domain.operations.rate_allowance import RateAllowance
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.review.models import BugReview
+from bot.platform.models import ChatModel, Model
 from bot.ports.github import PullRequestBackground, PullRequests
-from bot.ports.model.llm import ChatModel, Model
 from bot.ports.releases import Releases
 from bot.ports.source.files import SourceFiles, SourceMirror, SourceSearch, SourceTrees, SourceVersionReader
 

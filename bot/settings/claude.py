@@ -27,7 +27,7 @@ class ClaudeSettings(SettingsGroup):
         default="https://api.anthropic.com",
         description="The address of Claude's API, or of a gateway to it. The key is sent there.",
     )
-    # the registry knows which there are (bot/connections/providers.py), and checks the name
+    # the registry knows which there are (bot/platform/models/registry.py), and checks the name
     prdigest_model_provider: Annotated[str, SettingUse(_CLAUDE_PROCESSES)] = Field(
         default="anthropic",
         description=(

@@ -14,11 +14,11 @@ from typing import Any
 from bot.adapters.git import GitMirrorFiles, GitMirrorSearch
 from bot.app import App
 from bot.connections.from_settings import load_path_settings
-from bot.connections.providers import choose_provider
 from bot.domain.errors import ConfigurationError, ModelError, ModelRequestRejected, SourceUnavailable
 from bot.domain.operations.usage import PriceList, Usage
 from bot.domain.pull_requests.models import PullRequest
 from bot.platform import deadlines
+from bot.platform.models.registry import choose_provider
 from bot.ports import Chat, ChatEvent, ChatModel, TextDelta, TextPart, ToolCall, Turn, TurnEnd, TurnUsage
 from bot.services.operations.worker_threads import DeadlineExecutor
 from bot.services.review.conversation import REVIEW_VERSION, ReviewCost

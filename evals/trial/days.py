@@ -12,11 +12,11 @@ from zoneinfo import ZoneInfo
 
 from bot.app import open_app
 from bot.connections.mirror import add_mirror_files
-from bot.connections.providers import choose_provider
 from bot.connections.sources import LiveSources
 from bot.domain.digest.models import Digest
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.day import LocalDay, parse_date
+from bot.platform.models.registry import choose_provider
 from bot.ports import Model
 from bot.settings import Settings
 from evals.trial.records import RecordedDays, TreeFiles, TrialSources

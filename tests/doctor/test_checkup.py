@@ -11,7 +11,6 @@ from zoneinfo import ZoneInfo
 import pytest
 from redis import Redis
 
-from bot.adapters.models.claude import CLAUDE
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisSubscriptionStore
 from bot.doctor.checks.settings import SettingsSnapshot
 from bot.doctor.checkup import CheckPlan, Doctor, ServiceProbes
@@ -19,6 +18,7 @@ from bot.domain.errors import SlackCallRefused, StoreUnavailable
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
+from bot.platform.models.claude import CLAUDE
 from bot.ports.probes import GitHubAccess, Installation, StoreRecords
 from tests.doctor.checks.test_settings import GOOD, HOLD_TOKENS, KNOWN
 from tests.doctor.checks.test_store import records_of

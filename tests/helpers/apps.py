@@ -9,7 +9,7 @@ from typing import Any
 from redis import Redis
 
 from bot.app import App
-from bot.connections.providers import PROVIDERS
+from bot.platform.models.registry import PROVIDERS
 from bot.platform.store.tables import Store
 from bot.settings import load_settings
 from tests.helpers.builders import DAY

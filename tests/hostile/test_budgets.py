@@ -9,9 +9,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from bot.services.jobs.payloads import CommandPayload
 from redis import Redis
 
-from bot.adapters.models.claude import CLAUDE
 from bot.domain.conversations.commands import DigestRequest
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.operations.budget import CallPurpose
@@ -22,6 +22,7 @@ from bot.domain.time.day import parse_zone
 from bot.jobs import DramatiqJobQueue
 from bot.jobs.command_jobs import CommandPayload
 from bot.platform.jobs import JobType
+from bot.platform.models.claude import CLAUDE
 from handlers import COMMANDS
 from handlers.commands.digest import DIGEST_JOB, OVERVIEW_JOB
 from handlers.commands.risks import RISKS_JOB

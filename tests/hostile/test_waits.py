@@ -13,13 +13,13 @@ from localslack.loopback import Loopback, Request, Response
 
 from bot.adapters.github.client import GitHubClient
 from bot.adapters.github.pull_requests import GitHubPullRequests
-from bot.adapters.models.claude.completion import ClaudeModel, make_claude_client
-from bot.adapters.models.openai_compatible import CONTEXT_TOKENS, OPENAI_COMPATIBLE
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.adapters.slack.transport import MAX_PAUSE
 from bot.domain.errors import ModelBusy, PrdigestError, RateLimited, SlackUnavailable
 from bot.platform import deadlines
 from bot.platform.http.retry_after import MAX_RETRY_AFTER, parse_retry_after
+from bot.platform.models.claude.connection import ClaudeConnection, make_claude_client
+from bot.platform.models.openai_compatible import CONTEXT_TOKENS, OPENAI_COMPATIBLE
 from bot.ports import ModelAccess, Prompt
 from tests.helpers.builders import NOON, REPOSITORY
 from tests.helpers.checks import is_one_sentence
@@ -91,7 +91,7 @@ def ask_slack(peer: Limited) -> PrdigestError:
 
 def ask_claude(peer: Limited) -> PrdigestError:
     with make_claude_client("sk-ant-test", peer.url) as client, pytest.raises(PrdigestError) as caught:
-        ClaudeModel(client).complete(
+        ClaudeConnection(client).complete(
             Prompt("claude-haiku-5-5", "v1", "Be brief.", "Hello", {"type": "object"}, 10)
         )
     return caught.value

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from redis import Redis
 
-from bot.adapters.models.claude.completion import ClaudeModel, make_claude_client
+from bot.platform.models.claude.connection import ClaudeConnection, make_claude_client
 from bot.platform.store.connection import RedisCache
 from bot.ports import Model
 from tests.emulators.claude.server import ClaudeEmulator
@@ -16,7 +16,7 @@ from tests.emulators.claude.server import ClaudeEmulator
 @pytest.fixture
 def model(claude: ClaudeEmulator) -> Iterator[Model]:
     with make_claude_client(claude.api_key, claude.url) as client:
-        yield ClaudeModel(client)
+        yield ClaudeConnection(client)
 
 
 @pytest.fixture

@@ -15,9 +15,9 @@ from redis import Redis
 from bot import processes
 from bot.app import App, open_app, prepare_listeners, prepare_worker
 from bot.connections.from_settings import get_display_name
-from bot.connections.providers import PROVIDERS
 from bot.monitoring import monitor_process
 from bot.platform.deadlines import ShutdownSignal
+from bot.platform.models.registry import PROVIDERS
 from bot.settings import Process, Settings, get_setting_use
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.claude.server import ClaudeEmulator

@@ -11,12 +11,12 @@ from redis import Redis
 
 from bot.adapters.git import GitMirrorProbe
 from bot.adapters.github import read_git_token
-from bot.adapters.models.claude import CLAUDE
 from bot.app import open_app
 from bot.connections.mirror import add_mirror_files, build_mirror, build_mirror_search
 from bot.connections.sources import LiveSources
 from bot.domain.errors import GitHubUnavailable, MirrorUnavailable
 from bot.domain.pull_requests.models import Repository
+from bot.platform.models.claude import CLAUDE
 from bot.settings import load_settings
 from impact.testing.clones import building, git, needs_git
 from tests.adapters.worlds import MORNING, ScriptedGitHub

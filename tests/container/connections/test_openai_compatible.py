@@ -10,12 +10,12 @@ import pytest
 from redis import Redis
 
 from bot.app import App, open_app, prepare_worker
-from bot.connections.providers import choose_provider, get_model_access
 from bot.doctor.probe_openers import open_doctor
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question
 from bot.domain.errors import ConfigurationError
 from bot.domain.summaries.fallback import describe_fallback
+from bot.platform.models.registry import choose_provider, get_model_access
 from bot.render.operations.usage import format_usage
 from bot.settings import Settings, UsableSettings, load_settings
 from tests.adapters.worlds import MORNING, ScriptedGitHub

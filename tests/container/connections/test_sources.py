@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 import pytest
 from redis import Redis
 
-from bot.adapters.models.claude import CLAUDE
 from bot.app import App, open_app
 from bot.connections.sources import LiveSources
 from bot.domain.errors import ConfigurationError
@@ -20,6 +19,7 @@ from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.review.models import BugReview
 from bot.platform.deadlines import ShutdownSignal
+from bot.platform.models.claude import CLAUDE
 from bot.ports import (
     ChatModel,
     Model,

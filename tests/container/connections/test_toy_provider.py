@@ -10,14 +10,14 @@ from datetime import UTC, datetime
 import pytest
 from redis import Redis
 
-from bot.adapters.models.claude import CLAUDE
 from bot.app import App, open_app, prepare_worker
-from bot.connections.providers import PROVIDERS, choose_provider, get_model_access
 from bot.doctor.probe_openers import open_doctor
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question
 from bot.domain.errors import ConfigurationError
 from bot.domain.operations.usage import NO_PRICES, Usage
+from bot.platform.models.claude import CLAUDE
+from bot.platform.models.registry import PROVIDERS, choose_provider, get_model_access
 from bot.ports import ModelProvider
 from bot.settings import Settings, UsableSettings, load_settings
 from docs.settings import describe_group, list_providers

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from localslack.loopback import Loopback, Request, Response
 
-from bot.adapters.models.claude import CLAUDE
-from bot.adapters.models.claude.probe import ClaudeProbe
 from bot.doctor.checks.model import check_models
+from bot.platform.models.claude import CLAUDE
+from bot.platform.models.claude.probe import ClaudeProbe
 from tests.adapters.worlds import WebPage
 from tests.doctor.findings import format_findings
 from tests.emulators.claude.server import ClaudeEmulator

@@ -7,8 +7,8 @@ from types import MappingProxyType
 
 import pytest
 
-from bot.adapters.models.claude import CLAUDE
 from bot.doctor.checks.settings import SettingsSnapshot, check_settings, find_faults
+from bot.platform.models.claude import CLAUDE
 from bot.settings import Settings, list_tokens
 from tests.doctor.findings import format_findings
 

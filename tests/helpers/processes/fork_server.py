@@ -32,8 +32,7 @@ PRELOADED = (
     "bot.cli",
     "bot.app",
     "bot.processes",
-    "bot.adapters.models.claude.completion",
-    "bot.adapters.models.claude.chat",
+    "bot.platform.models.claude.connection",
     "bot.platform.store.embedded.keeper",
     # the client of HTTP that the model's opens late; nothing of it has an end
     "httpcore2",

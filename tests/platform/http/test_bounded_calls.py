@@ -15,9 +15,6 @@ from github import Auth
 from bot.adapters.github.client import GitHubClient
 from bot.adapters.github.probe import PyGithubProbe
 from bot.adapters.github.pull_requests import GitHubPullRequests
-from bot.adapters.models.claude.chat import ClaudeChat
-from bot.adapters.models.claude.completion import ClaudeModel, make_claude_client
-from bot.adapters.models.claude.probe import ClaudeProbe
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.adapters.slack.transport import send_to_hook
 from bot.domain.errors import GitHubUnavailable, ModelBusy, PrdigestError, RateLimited, SlackUnavailable
@@ -26,6 +23,8 @@ from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
 from bot.platform.http.bounded_calls import DeadlineExceeded, bound_requests
 from bot.platform.http.connections import make_tracking_opener
 from bot.platform.http.httpx_clients import get_tls_context
+from bot.platform.models.claude.connection import ClaudeConnection, make_claude_client
+from bot.platform.models.claude.probe import ClaudeProbe
 from bot.ports import Attachment, Chat, Prompt, TextPart, Turn
 from bot.render.conversations.notices import render_notice
 from tests.emulators.claude.server import ClaudeEmulator
@@ -55,12 +54,12 @@ def github_at(url: str) -> GitHubPullRequests:
 
 def complete(url: str) -> object:
     with make_claude_client("sk-ant-test", url) as client:
-        return ClaudeModel(client, SECONDS).complete(PROMPT)
+        return ClaudeConnection(client, seconds=SECONDS).complete(PROMPT)
 
 
 def talk(url: str) -> object:
     with make_claude_client("sk-ant-test", url) as client:
-        return converse(ClaudeChat(client), CHAT)
+        return converse(ClaudeConnection(client), CHAT)
 
 
 def slack_at(url: str) -> SlackMessenger:

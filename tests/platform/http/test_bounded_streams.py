@@ -11,12 +11,11 @@ from dataclasses import replace
 
 import pytest
 
-from bot.adapters.models.claude.chat import ClaudeChat
-from bot.adapters.models.claude.completion import make_claude_client
 from bot.domain.errors import ModelBusy
 from bot.platform import deadlines
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
 from bot.platform.http.bounded_calls import bound_requests, is_call_over, run_in_own_context
+from bot.platform.models.claude.connection import ClaudeConnection, make_claude_client
 from bot.ports import ChatEvent, TextDelta
 from tests.emulators.claude.server import ClaudeEmulator, Text
 from tests.emulators.slack.server import SlackEmulator
@@ -34,7 +33,7 @@ def streaming(claude: ClaudeEmulator, seconds: float = 30.0) -> Iterator[Generat
     """A turn of the model's of which the first words are heard; what is in the future is not waited for."""
     claude.script(SLOW)
     with make_claude_client("sk-ant-test", claude.url) as client:
-        events = ClaudeChat(client).stream_turn(replace(CHAT, seconds=seconds))
+        events = ClaudeConnection(client).stream_turn(replace(CHAT, seconds=seconds))
         assert any(isinstance(event, TextDelta) for event in events)
         yield events
         events.close()
@@ -107,7 +106,10 @@ def test_the_deadline_of_the_work_ends_it_too(claude: ClaudeEmulator) -> None:
 
 @pytest.mark.slow
 def test_nothing_is_asked_of_a_stream_that_nobody_begins(claude: ClaudeEmulator) -> None:
-    with make_claude_client("sk-ant-test", claude.url) as client, closing(ClaudeChat(client).stream_turn(CHAT)):
+    with (
+        make_claude_client("sk-ant-test", claude.url) as client,
+        closing(ClaudeConnection(client).stream_turn(CHAT)),
+    ):
         pass
     assert claude.requests == []
 

@@ -13,7 +13,6 @@ from typing import cast
 import pytest
 from redis import Redis
 
-from bot.adapters.models.claude import CLAUDE
 from bot.adapters.redis.rate_limiter import RedisRateLimiter
 from bot.adapters.redis.spending import RedisCostLedger, RedisSpendingStore
 from bot.domain.errors import BudgetExceeded, ModelBusy, SlackUnavailable
@@ -26,6 +25,7 @@ from bot.domain.operations.ledger import CallKind, CallOrigin, CostTotals, sum_d
 from bot.domain.operations.usage import Usage
 from bot.domain.time.day import LocalDay, parse_zone
 from bot.platform import deadlines
+from bot.platform.models.claude import CLAUDE
 from bot.platform.store.connection import connect_server
 from bot.ports import Chat, ChatEvent, Completion, Prompt, TextDelta, TextPart, Turn, TurnEnd, TurnUsage
 from bot.services.costs.billing import OPERATOR, bill_to

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.models.claude import CLAUDE
 from bot.adapters.redis.records.history import RedisHistoryStore
 from bot.domain.digest.models import CountCheck, Digest, Entry, Overview
 from bot.domain.digest.view import FULL_VIEW, DigestView, ViewLevel
@@ -32,6 +31,7 @@ from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.fallback import Fallback, FallbackReason
 from bot.domain.summaries.models import ChangeType, SummarisedPullRequest, build_fallback_summary
 from bot.domain.time.day import LocalDay
+from bot.platform.models.claude import CLAUDE
 from bot.platform.store.connection import SHORT_TIMEOUTS, RedisCache, connect_server
 from bot.ports import Model
 from bot.render.digest.post import render_digest

@@ -16,13 +16,13 @@ from localslack.loopback import Request, Response
 
 from bot.adapters.caching import FileCache, SourceFileCache
 from bot.adapters.github import GitHubClient, GitHubPullRequests, GitHubSourceFiles
-from bot.adapters.models.claude import CLAUDE
 from bot.domain.digest.models import Digest
 from bot.domain.errors import StoreUnavailable
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.summaries.models import SummarisedPullRequest
 from bot.platform import deadlines
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal, bound_work
+from bot.platform.models.claude import CLAUDE
 from bot.platform.store.connection import RedisCache
 from bot.ports import Model
 from bot.services.digest.builder import DigestBuilder

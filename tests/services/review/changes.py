@@ -11,9 +11,9 @@ from github import Auth
 
 from bot.adapters.caching import SourceFileCache
 from bot.adapters.github import GitHubClient, GitHubSourceFiles
-from bot.adapters.models.claude import CLAUDE
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.review.models import BugReview
+from bot.platform.models.claude import CLAUDE
 from bot.ports import Cache, ChatModel
 from bot.services.review.conversation import ReviewLimits
 from bot.services.review.reviewer import BugReviewer, ReviewModel, ReviewResult

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from bot.adapters.models.claude.chat import ClaudeChat
-from bot.adapters.models.claude.completion import make_claude_client
+from bot.platform.models.claude.connection import ClaudeConnection, make_claude_client
 from bot.ports import ChatModel
 from tests.adapters.worlds import ScriptedGitHub
 from tests.emulators.claude.server import ClaudeEmulator
@@ -17,7 +16,7 @@ from tests.services.review.changes import Desk, add_change, read_files
 @pytest.fixture
 def chat(claude: ClaudeEmulator) -> Iterator[ChatModel]:
     with make_claude_client(claude.api_key, claude.url) as client:
-        yield ClaudeChat(client)
+        yield ClaudeConnection(client)
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.models.claude import CLAUDE
 from bot.adapters.redis import RedisCache, RedisRateLimiter, RedisSpendingStore, connect_server
 from bot.domain.digest.models import Entry
 from bot.domain.operations.budget import (
@@ -25,6 +24,7 @@ from bot.domain.review.models import ReviewCoverage
 from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.fallback import Fallback, FallbackReason
 from bot.platform import deadlines
+from bot.platform.models.claude import CLAUDE
 from bot.services.costs.budget import Budget
 from bot.services.costs.metering import CallMeter, MeteredChat
 from bot.services.review.day_reviewer import DEFECT, NO_TIME, STORE_AWAY, DayReviewer, KeptReviewer

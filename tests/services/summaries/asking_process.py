@@ -6,7 +6,7 @@ import json
 import sys
 import time
 
-from bot.adapters.models.claude.completion import ClaudeModel, make_claude_client
+from bot.platform.models.claude.connection import ClaudeConnection, make_claude_client
 from bot.platform.store.connection import RedisCache, connect_server
 from bot.ports import Prompt
 from bot.services.summaries.schemas import SummaryAnswer
@@ -15,7 +15,7 @@ from bot.services.summaries.structured_completion import StructuredCompletion
 
 def main(url: str, store: str, prompt: str) -> None:
     with make_claude_client("sk-ant-test", url) as client, connect_server(store) as redis:
-        asker = StructuredCompletion(ClaudeModel(client), RedisCache(redis), time.sleep)
+        asker = StructuredCompletion(ClaudeConnection(client), RedisCache(redis), time.sleep)
         headline = asker.request_answer(Prompt(**json.loads(prompt)), SummaryAnswer).value.headline
     sys.stdout.write(f"{headline}\n")
 

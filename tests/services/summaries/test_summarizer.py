@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.models.claude import CLAUDE
 from bot.domain.errors import ModelRefusal, StoreUnavailable
 from bot.domain.operations.usage import Usage
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.fallback import describe_fallback
 from bot.domain.summaries.models import ChangeType, RiskKind, SummaryRisk
+from bot.platform.models.claude import CLAUDE
 from bot.services.summaries.structured_completion import StructuredCompletion
 from bot.services.summaries.summarizer import Summariser
 from tests.emulators.claude.server import summary_answer

@@ -1,1 +1,0 @@
-"""Adapters for language models, a package for each provider."""

@@ -1,0 +1,44 @@
+"""Servers that speak the OpenAI-compatible protocol, such as vLLM: what the bot knows of them before it asks.
+
+There is no SDK (decision 83). What takes long to import is imported when a model is really called.
+"""
+
+from __future__ import annotations
+
+from bot.domain.operations.usage import NO_PRICES
+from bot.platform.models import ModelAccess, ModelConnection, ModelProvider
+from bot.ports.probes import ModelProbe
+
+CONTEXT_TOKENS = "PRDIGEST_CONTEXT_TOKENS"  # the setting with the length of the models' context window
+
+
+def _connect(access: ModelAccess) -> ModelConnection:
+    from bot.platform.models.openai_compatible.connection import OpenAIConnection  # noqa: PLC0415
+
+    return OpenAIConnection(access)
+
+
+def _make_probe(access: ModelAccess, timeout: float) -> ModelProbe:
+    from bot.platform.models.openai_compatible.probe import OpenAIProbe  # noqa: PLC0415
+
+    return OpenAIProbe(access, timeout)
+
+
+OPENAI_COMPATIBLE = ModelProvider(
+    choice="openai-compatible",
+    name="OpenAI-compatible server",
+    place="a server at PRDIGEST_MODEL_URL, such as vLLM",
+    key_variable="PRDIGEST_MODEL_KEY",
+    address_variable="PRDIGEST_MODEL_URL",
+    prices=NO_PRICES,
+    connect=_connect,
+    probe=_make_probe,
+    is_key_optional=True,
+    required_variables={
+        "PRDIGEST_MODEL_URL": "http://127.0.0.1:8000/v1",
+        "PRDIGEST_SUMMARY_MODEL": "Qwen/Qwen3-8B",
+        "PRDIGEST_ANSWER_MODEL": "Qwen/Qwen3-32B",
+    },
+    option_variables=(CONTEXT_TOKENS,),
+    prices_variable="PRDIGEST_MODEL_PRICES",
+)

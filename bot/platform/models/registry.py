@@ -1,0 +1,127 @@
+"""The registered providers of models, the one place that names them, and the connection to the chosen one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pydantic import SecretStr
+
+from bot.domain.errors import ConfigurationError
+from bot.domain.operations.usage import ModelPrice, PriceList
+from bot.platform.models import Chat, ChatEvent, Completion, ModelAccess, ModelConnection, ModelProvider, Prompt
+from bot.platform.models.claude import BEDROCK, CLAUDE, VERTEX
+from bot.platform.models.openai_compatible import OPENAI_COMPATIBLE
+from bot.settings import Settings, UsableSettings
+
+PROVIDERS: tuple[ModelProvider, ...] = (CLAUDE, BEDROCK, VERTEX, OPENAI_COMPATIBLE)
+PROVIDER_VARIABLE = "PRDIGEST_MODEL_PROVIDER"
+
+
+def choose_provider(settings: Settings, providers: Sequence[ModelProvider] = PROVIDERS) -> ModelProvider:
+    """Return the provider that the settings name.
+
+    A key of another one does not count: what is meant for that one goes nowhere else.
+
+    Raises:
+        ConfigurationError: no provider has that name.
+    """
+    provider = _find_named(settings, providers)
+    if provider is None:
+        raise ConfigurationError(f"{PROVIDER_VARIABLE} can't be used: {_advise_names(providers)}.")
+    return replace(provider, prices=_read_prices(settings, provider)) if provider.prices_variable else provider
+
+
+def report_unknown_name(usable: UsableSettings, providers: Sequence[ModelProvider] = PROVIDERS) -> UsableSettings:
+    """Return the settings with the first provider in place of one that nobody knows, which is then a problem."""
+    if _find_named(usable.settings, providers):
+        return usable
+    settings = usable.settings.model_copy(update={PROVIDER_VARIABLE.lower(): providers[0].choice})
+    return UsableSettings(settings, {**usable.problems, PROVIDER_VARIABLE: _advise_names(providers)})
+
+
+def _advise_names(providers: Sequence[ModelProvider]) -> str:
+    """Return what to write, such as ``write 'one', 'two' or 'three'``."""
+    *others, last = (f"'{each.choice}'" for each in providers)
+    return f"write {', '.join(others)} or {last}" if others else f"write {last}"
+
+
+def _find_named(settings: Settings, providers: Sequence[ModelProvider]) -> ModelProvider | None:
+    return next((each for each in providers if each.choice == settings.prdigest_model_provider), None)
+
+
+def get_model_access(settings: Settings, provider: ModelProvider) -> ModelAccess | None:
+    """Return the key, the address and the options of the provider; None without a key that it needs.
+
+    Raises:
+        ConfigurationError: a setting that the provider needs is missing.
+    """
+    _require_variables(settings, provider)
+    options = {variable: _get_value(settings, variable) for variable in provider.option_variables}
+    if provider.is_cloud:
+        return ModelAccess("", "", options)
+    key: SecretStr | None = _get_value(settings, provider.key_variable)
+    if key is None and not provider.is_key_optional:
+        return None
+    address: str = _get_value(settings, provider.address_variable)
+    return ModelAccess(key.get_secret_value() if key else "", address, options)
+
+
+def _get_value(settings: Settings, variable: str) -> Any:
+    return getattr(settings, variable.lower())
+
+
+def _require_variables(settings: Settings, provider: ModelProvider) -> None:
+    """Raise ConfigurationError if a setting that the named provider needs is missing; a default does not count."""
+    for variable, example in provider.required_variables.items():
+        name = variable.lower()
+        if name not in settings.model_fields_set or not getattr(settings, name):
+            raise ConfigurationError(f"Set {variable}, such as {example}: {provider.name} needs it.")
+
+
+def _read_prices(settings: Settings, provider: ModelProvider) -> PriceList:
+    """Return the prices of both models as far as the operator has set them."""
+    named: Mapping[str, ModelPrice] = _get_value(settings, provider.prices_variable)
+    models = (settings.prdigest_summary_model, settings.prdigest_answer_model)
+    prices = {model: named.get(model) or named.get("") for model in models}
+    return PriceList({model: price for model, price in prices.items() if price})
+
+
+def open_models(settings: Settings, provider: ModelProvider) -> LazyModelConnection | None:
+    """Return a connection that the first prompt opens; None without a key that the provider needs.
+
+    Raises:
+        ConfigurationError: a setting that the provider needs is missing.
+    """
+    access = get_model_access(settings, provider)
+    return None if access is None else LazyModelConnection(provider, access)
+
+
+class LazyModelConnection:
+    """``ModelConnection`` that the first prompt opens. Threads may share it."""
+
+    def __init__(self, provider: ModelProvider, access: ModelAccess) -> None:
+        self._provider = provider
+        self._access = access
+        self._lock = threading.Lock()
+        self._opened: ModelConnection | None = None
+
+    def complete(self, prompt: Prompt) -> Completion:
+        return self.open_connection().complete(prompt)
+
+    def stream_turn(self, chat: Chat) -> Generator[ChatEvent, None, None]:
+        return self.open_connection().stream_turn(chat)
+
+    def open_connection(self) -> ModelConnection:
+        """Open it, unless it is open, so that the next prompt does not wait for that."""
+        with self._lock:
+            if self._opened is None:
+                self._opened = self._provider.connect(self._access)
+            return self._opened
+
+    def close(self) -> None:
+        with self._lock:
+            if self._opened:
+                self._opened.close()

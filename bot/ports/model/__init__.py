@@ -1,1 +1,0 @@
-"""Interfaces to language models and their providers."""
