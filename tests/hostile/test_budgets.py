@@ -9,7 +9,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from bot.services.jobs.payloads import CommandPayload
 from redis import Redis
 
 from bot.domain.conversations.commands import DigestRequest
