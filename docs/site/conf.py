@@ -45,6 +45,7 @@ include_patterns = [
     "benchmarks/*.md",
     "evals/**/*.md",
     "tests/README.md",
+    "impact/README.md",
     "localslack/README.md",
 ]
 root_doc = "docs/index"

@@ -7,6 +7,7 @@ import re
 from datetime import timedelta
 from pathlib import Path
 
+import handlers  # noqa: F401 (features declare there what they keep)
 from bot.adapters.slack.scopes import SCOPES
 from bot.domain.keyspace.family import FAMILIES
 from bot.domain.operations.app_manifest import PREVIEW_SCOPES, add_previews

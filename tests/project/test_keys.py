@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import handlers  # noqa: F401 (features declare there what they keep)
 from bot.domain.keyspace.family import FAMILIES
 from bot.domain.keyspace.keys import JOBS_NAMESPACE
 from tests.project.tools.module_nodes import list_nodes
