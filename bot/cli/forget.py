@@ -28,8 +28,8 @@ def forget_command(user: str | None, channel: str | None, *, is_confirmed: bool)
         raise UsageError("Name whom to forget: either --user U… or --channel C….")
     name = _require_id(user, channel)
     with open_command_app() as app:
-        # they import the SDKs, which takes most of a second; help must not wait for them. The list of what is stored
-        # names what features keep, which they declare where handlers import them
+        # they import the SDKs, which takes most of a second; help must not wait for them. The list of what is
+        # stored names what features keep, which they declare where handlers import them
         import handlers  # noqa: F401, PLC0415
         from bot.features.forget import carry_out, plan_channel, plan_user  # noqa: PLC0415
 
