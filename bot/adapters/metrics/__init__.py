@@ -1,4 +1,4 @@
-"""Metrics of this process and of the store, for Prometheus."""
+"""Metrics of this process, for Prometheus."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from bot.adapters.metrics.instruments import Instruments
 from bot.adapters.metrics.models import ObservedChat, ObservedModel
 from bot.adapters.metrics.requests import RequestRecord, count_request
 from bot.adapters.metrics.runs import ObservedRunLog
-from bot.adapters.metrics.store_state import StoreStateCollector
 
 __all__ = [
     "Instruments",
@@ -16,6 +15,5 @@ __all__ = [
     "ObservedModel",
     "ObservedRunLog",
     "RequestRecord",
-    "StoreStateCollector",
     "count_request",
 ]
