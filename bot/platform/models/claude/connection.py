@@ -72,7 +72,6 @@ class CloudAccessError(anthropic.AnthropicError):
 ClaudeClient = anthropic.Anthropic | anthropic.AnthropicBedrockMantle | anthropic.AnthropicVertex
 # errors of the service, of the network, of the deadline, and of a cloud's credentials
 CALL_ERRORS = (DeadlineExceeded, anthropic.APIError, CloudAccessError)
-CallError = DeadlineExceeded | anthropic.APIError | CloudAccessError
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,7 +387,7 @@ def _convert_usage(billed: BilledUsage) -> Usage:
 # --- errors
 
 
-def _explain_error(error: CallError, advice: ServiceAdvice = API_ADVICE) -> tuple[ModelError, str]:
+def _explain_error(error: Exception, advice: ServiceAdvice = API_ADVICE) -> tuple[ModelError, str]:
     """Return the error of the domain, and what operators read of it: a setting at fault, or what Claude says."""
     if isinstance(error, DeadlineExceeded | anthropic.APITimeoutError):
         return ModelBusy(failures.MODEL_TIMED_OUT), ""

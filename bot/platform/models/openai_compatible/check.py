@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 from bot.domain.errors import ModelBusy
@@ -45,12 +44,13 @@ def find_models(access: ModelAccess, models: Sequence[str], seconds: float) -> d
 def _list_windows(client: ServerClient, seconds: float) -> dict[str, int | None] | None:
     """Return the models with the lengths of their context windows; None if the server has no list."""
     try:
-        with _translate_errors():
-            return client.list_windows(seconds=seconds)
+        return client.list_windows(seconds=seconds)
     except ServerRefusal as refusal:
         if refusal.status in _NO_LIST:
             return None
         raise refusal.explain()[0] from refusal
+    except WrongService as error:
+        raise ModelBusy(failures.WRONG_SERVICE) from error
 
 
 def try_model(access: ModelAccess, model: str, seconds: float) -> list[Finding]:
@@ -64,12 +64,10 @@ def try_model(access: ModelAccess, model: str, seconds: float) -> list[Finding]:
 def _try_structured_outputs(client: ServerClient, model: str, seconds: float) -> list[Finding]:
     """Return whether answers in a schema work, and that their tokens are not counted."""
     name = f"Model {model}, structured outputs"
-    try:
-        choice, message, usage = _ask(client, model, seconds, response_format=build_format(_SCHEMA))
-    except ServerRefusal as refusal:
-        if refusal.is_bad_request:
-            return [Finding.build_note(name, "not supported: plain JSON is asked for, and checked here")]
-        raise refusal.explain()[0] from refusal
+    answer = _ask(client, model, seconds, response_format=build_format(_SCHEMA))
+    if answer is None:
+        return [Finding.build_note(name, "not supported: plain JSON is asked for, and checked here")]
+    choice, message, usage = answer
     uncounted = Finding.build_note(f"Model {model}, token counts", "not reported: they are estimated")
     counts = [] if usage else [uncounted]
     if choice.finish_reason == "length":
@@ -85,17 +83,13 @@ def _try_structured_outputs(client: ServerClient, model: str, seconds: float) ->
 
 def _try_tools(client: ServerClient, model: str, seconds: float) -> Finding:
     name = f"Model {model}, tools"
-    try:
-        _ask(client, model, seconds, tools=[_TOOL], tool_choice="auto", max_tokens=1)
-    except ServerRefusal as refusal:
-        if not refusal.is_bad_request:
-            raise refusal.explain()[0] from refusal
-        advice = (
-            "Without tools there are no answers to questions: start vLLM with --enable-auto-tool-choice and the "
-            "--tool-call-parser of the model."
-        )
-        return Finding.build_failure(name, NO_TOOLS, advice)
-    return Finding.build_note(name, "accepted")
+    if _ask(client, model, seconds, tools=[_TOOL], tool_choice="auto", max_tokens=1):
+        return Finding.build_note(name, "accepted")
+    advice = (
+        "Without tools there are no answers to questions: start vLLM with --enable-auto-tool-choice and the "
+        "--tool-call-parser of the model."
+    )
+    return Finding.build_failure(name, NO_TOOLS, advice)
 
 
 def _describe_window(client: ServerClient, access: ModelAccess, model: str, seconds: float) -> Finding:
@@ -110,17 +104,17 @@ def _describe_window(client: ServerClient, access: ModelAccess, model: str, seco
     return Finding.build_note(name, f"{length:,} tokens")
 
 
-def _ask(client: ServerClient, model: str, seconds: float, **fields: Any) -> tuple[Choice, Message, Usage | None]:
+def _ask(
+    client: ServerClient, model: str, seconds: float, **fields: Any
+) -> tuple[Choice, Message, Usage | None] | None:
+    """Return the answer to a few words; None if the server takes no such request."""
     body = {"model": model, "messages": _WORDS, "max_tokens": _OUTPUT_TOKENS, **fields}
-    with _translate_errors():
-        return client.ask(body, seconds=_WRITING_FACTOR * seconds)
-
-
-@contextmanager
-def _translate_errors() -> Iterator[None]:
-    """Raise ModelBusy for an answer that is not one of the protocol."""
     try:
-        yield
+        return client.ask(body, seconds=_WRITING_FACTOR * seconds)
+    except ServerRefusal as refusal:
+        if refusal.is_bad_request:
+            return None
+        raise refusal.explain()[0] from refusal
     except WrongService as error:
         raise ModelBusy(failures.WRONG_SERVICE) from error
 
