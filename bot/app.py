@@ -29,13 +29,6 @@ from bot.adapters.caching import (
     ReleaseCache,
     SourceFileCache,
 )
-from bot.adapters.metrics import (
-    Instruments,
-    ObservedCache,
-    ObservedChat,
-    ObservedModel,
-    ObservedRunLog,
-)
 from bot.adapters.slack import (
     PostThrottle,
     SlackAnswerDisplays,
@@ -65,6 +58,13 @@ from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import PathSettings
 from bot.domain.time.day import LocalDay, get_today
 from bot.platform.jobs import JobQueue
+from bot.platform.metrics import (
+    Instruments,
+    ObservedCache,
+    ObservedChat,
+    ObservedModel,
+    ObservedRunLog,
+)
 from bot.platform.models.registry import PROVIDERS, choose_provider, get_model_access
 from bot.platform.store.server import read_status
 from bot.platform.store.tables import Store

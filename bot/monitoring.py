@@ -16,7 +16,6 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from bot.adapters.redis import RedisRunLog
-from bot.adapters.tracing import EXTRA_HINT, has_exporter, trace_process
 from bot.app import App
 from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace.keys import LAST_TICK
@@ -25,6 +24,7 @@ from bot.domain.operations.run import RunOutcome
 from bot.domain.subscriptions.due_items import LATE_AFTER, IncidentReport, NextDigest, ReportUpdate
 from bot.http_server import serve_app
 from bot.platform.store.server import count_delayed_jobs, count_waiting_jobs, read_status
+from bot.platform.tracing import EXTRA_HINT, has_exporter, trace_process
 from bot.settings import ListenAddress, Process
 
 log = logging.getLogger(__name__)

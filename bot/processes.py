@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 
-from bot.adapters.tracing import JobTracing
 from bot.app import App, prepare_listeners, prepare_worker
 from bot.clock import Clock
 from bot.domain.errors import SlackUnavailable
@@ -20,6 +19,7 @@ from bot.jobs import DramatiqJobQueue, JobMetrics, JobTimeLimits
 from bot.monitoring import monitor_process
 from bot.platform import deadlines
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
+from bot.platform.tracing import JobTracing
 from bot.services.operations.ownership import StoreOwnership
 from bot.settings import Process, require_secret
 from bot.web import (

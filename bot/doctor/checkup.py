@@ -14,7 +14,6 @@ from bot.adapters.git.check import check_mirror
 from bot.adapters.github.check import check_github
 from bot.adapters.redis import RedisTimeouts
 from bot.adapters.slack.check import APP_TOKEN, BotAccess, check_app_token, check_channels, check_slack
-from bot.adapters.tracing import has_exporter
 from bot.app import App
 from bot.connections.from_settings import list_repositories, load_path_settings
 from bot.connections.sources import LiveSources
@@ -40,6 +39,7 @@ from bot.domain.text.strings import format_count
 from bot.mcp.extra import has_sdk
 from bot.platform.models import ModelProvider
 from bot.platform.models.registry import PROVIDERS, choose_provider, get_model_access, report_unknown_name
+from bot.platform.tracing import has_exporter
 from bot.settings import DOTENV, UsableSettings
 
 Check = Callable[[], Iterable[Finding]]

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.tracing import EXTRA_HINT as TRACING_HINT
-from bot.adapters.tracing import has_exporter
 from bot.doctor.settings import check_agents, check_monitoring
 from bot.domain.errors import ConfigurationError
 from bot.mcp.extra import EXTRA_HINT, has_sdk, require_sdk
+from bot.platform.tracing import EXTRA_HINT as TRACING_HINT
+from bot.platform.tracing import has_exporter
 from bot.settings import Settings
 from tests.doctor.findings import format_findings
 from tests.helpers.checks import is_one_sentence

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import yaml
 
-from bot.adapters.metrics import Instruments
 from bot.domain.operations.run import RunOutcome
 from bot.monitoring import StoreState, list_store_metrics
+from bot.platform.metrics import Instruments
 from tests.helpers.processes.command import ROOT
 from tests.helpers.tables import check_rows
 from tests.project.test_documents import list_sections, read_rows

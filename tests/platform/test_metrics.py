@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import pytest
 
-from bot.adapters.metrics import Instruments, ObservedChat, ObservedModel
 from bot.domain.errors import ModelBusy, ModelError, ModelRefusal
 from bot.domain.operations.budget import CallPurpose
 from bot.domain.operations.usage import ModelPrice, PriceList, Usage
 from bot.platform.correlation import identify_request
+from bot.platform.metrics import Instruments, ObservedChat, ObservedModel
 from bot.ports import Chat, ChatEvent, Completion, Prompt, TextDelta, Turn, TurnEnd, TurnUsage
 
 USED = Usage(input=1_000, output=50, cache_read=200, cache_write=30, cache_write_hour=4)
