@@ -29,14 +29,6 @@ from bot.adapters.caching import (
     ReleaseCache,
     SourceFileCache,
 )
-from bot.adapters.metrics import (
-    Instruments,
-    ObservedCache,
-    ObservedChat,
-    ObservedModel,
-    ObservedRunLog,
-    StoreStateCollector,
-)
 from bot.adapters.slack import (
     PostThrottle,
     SlackAnswerDisplays,
@@ -48,7 +40,6 @@ from bot.adapters.slack import (
     SlackWorkspaceDirectory,
     make_slack_client,
 )
-from bot.connections.credentials import require_secret
 from bot.connections.from_settings import (
     build_allowed_repositories,
     build_fixed_subscription,
@@ -67,7 +58,15 @@ from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import PathSettings
 from bot.domain.time.day import LocalDay, get_today
 from bot.platform.jobs import JobQueue
+from bot.platform.metrics import (
+    Instruments,
+    ObservedCache,
+    ObservedChat,
+    ObservedModel,
+    ObservedRunLog,
+)
 from bot.platform.models.registry import PROVIDERS, choose_provider, get_model_access
+from bot.platform.store.server import read_status
 from bot.platform.store.tables import Store
 from bot.ports import (
     Cache,
@@ -114,7 +113,6 @@ from bot.services.history.throttle import Throttle
 from bot.services.operations.health import HealthReader
 from bot.services.operations.lost_jobs import LostJobReporter
 from bot.services.operations.ownership import StoreOwnership
-from bot.services.operations.store_state import StoreStateReader
 from bot.services.profile.known_profiles import KnownProfiles
 from bot.services.profile.refresher import ProfileRefresher, ProfileSources
 from bot.services.profile.registry import ProfileRegistry
@@ -174,7 +172,7 @@ from bot.services.touches.reports import TouchReports
 from bot.services.touches.suspects import SuspectFinder
 from bot.services.touches.upgrade import UpgradePlanner
 from bot.services.touches.vote_marks import VoteMarks
-from bot.settings import Settings
+from bot.settings import Settings, require_secret
 from impact.contract.extraction import EXTRACTION_VERSION, extract_merge
 from impact.contract.releases import Release
 from impact.profile.models import Profile
@@ -240,6 +238,11 @@ class App:
         """The same client for permanent records and for jobs, once the store is known to keep them."""
         stores.require_durable(self.expiring_store)
         stores.require_schema(self.expiring_store, self.keyspace)
+        return self.expiring_store
+
+    def inspect_store(self) -> Redis:
+        """Use the store as it is, whatever it may drop, and note no version in it: for who only looks at it."""
+        self.__dict__["store"] = self.expiring_store
         return self.expiring_store
 
     @cached_property
@@ -927,7 +930,7 @@ class App:
             self.run_log,
             self.cache,
             self.budget,
-            stores.RedisProbe(self.store, self.keyspace).read_status,
+            partial(read_status, self.store),
             has_model=self.sources.has_model,
             stands_in=self.sources.stands_in,
         )
@@ -1093,21 +1096,6 @@ class App:
             ),
         )
         return KeptReports(self.day_lists, reader, builder)
-
-    @cached_property
-    def state_collector(self) -> StoreStateCollector:
-        """The metrics that are read from the store."""
-        reader = StoreStateReader(
-            stores.RedisCache(self.store, self.keyspace),
-            self.due_queue,
-            stores.RedisRunLog(self.store, self.keyspace),
-            self.spending,
-            self.settings.prdigest_daily_budget,
-            stores.RedisProbe(self.store, self.keyspace),
-            self.get_today,
-            self.now,
-        )
-        return StoreStateCollector(reader.read_state)
 
 
 @contextmanager

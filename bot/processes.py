@@ -10,10 +10,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 
-from bot.adapters.tracing import JobTracing
 from bot.app import App, prepare_listeners, prepare_worker
 from bot.clock import Clock
-from bot.connections.credentials import require_secret
 from bot.domain.errors import SlackUnavailable
 from bot.features.previews.service import are_previews_on
 from bot.http_server import serve_app
@@ -21,8 +19,9 @@ from bot.jobs import DramatiqJobQueue, JobMetrics, JobTimeLimits
 from bot.monitoring import monitor_process
 from bot.platform import deadlines
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
+from bot.platform.tracing import JobTracing
 from bot.services.operations.ownership import StoreOwnership
-from bot.settings import Process
+from bot.settings import Process, require_secret
 from bot.web import (
     MAX_REQUEST_BYTES,
     add_events_route,

@@ -22,10 +22,10 @@ from slack_sdk.socket_mode.builtin import SocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
 
-from bot.adapters.metrics import Instruments, RequestRecord, count_request
 from bot.adapters.slack import translate_slack_errors
-from bot.adapters.tracing import trace_request
 from bot.domain.errors import PrdigestError
+from bot.platform.metrics import Instruments, RequestRecord, count_request
+from bot.platform.tracing import trace_request
 from handlers import CommandRegistry, RequestIntake, register_listeners
 from handlers.payloads import PARSE_ERRORS, PayloadError, check_payload, describe_parse_error
 

@@ -12,12 +12,12 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from bot.adapters.tracing import JobTracing
 from bot.app import App, open_app
 from bot.cli.logs import configure_logging
 from bot.clock import Clock
 from bot.jobs import DramatiqJobQueue
 from bot.platform import deadlines
+from bot.platform.tracing import JobTracing
 from bot.processes import listen_for_stop_signals, run_web, run_worker
 from bot.services.costs import billing
 from bot.settings import load_settings

@@ -10,7 +10,6 @@ import click
 
 from bot.cli.base import get_current_time
 from bot.cli.grouped_help import format_example
-from bot.doctor.checks.paths import list_default_paths
 from bot.doctor.report import format_findings_json, format_report
 from bot.domain.operations.finding import CheckStatus
 from bot.settings import load_usable_settings
@@ -27,16 +26,16 @@ def doctor_command(*, with_paths: bool, for_scripts: bool) -> None:
     It works before the first start too. The exit code is 1 if there is something to fix.
     """
     # the SDKs take most of a second to import; help and a mistyped option must not wait for them
-    from bot.doctor.probe_openers import open_doctor  # noqa: PLC0415
+    from bot.doctor.checkup import run_checks  # noqa: PLC0415
+    from bot.doctor.settings import list_default_paths  # noqa: PLC0415
 
     # the findings report the same in better words
     logging.basicConfig(level=logging.CRITICAL)
     if sys.stderr.isatty():
         click.echo("Checking…", err=True)
-    with open_doctor(load_usable_settings(), get_current_time, time.sleep) as checkup:
-        findings = [*checkup.run_checks(), *(list_default_paths() if with_paths else ())]
-    click.echo(
-        format_findings_json(findings) if for_scripts else format_report(findings, sys.stdout.encoding),
-    )
+    findings = list(run_checks(load_usable_settings(), get_current_time, time.sleep))
+    if with_paths:
+        findings += list_default_paths()
+    click.echo(format_findings_json(findings) if for_scripts else format_report(findings, sys.stdout.encoding))
     if any(each.status is CheckStatus.FAILED for each in findings):
         sys.exit(1)

@@ -10,6 +10,7 @@ import click
 from bot.cli.base import open_command_app
 from bot.cli.grouped_help import format_example
 from bot.mcp.extra import has_sdk, require_sdk
+from bot.settings import require_secret
 
 _TOKEN_HINT = "a token of 32 characters or more, which clients send"  # noqa: S105 (what it is)
 
@@ -33,8 +34,6 @@ def mcp_command(*, over_http: bool) -> None:
     """
     require_sdk(is_installed=has_sdk())
     with open_command_app("INFO") as app:
-        from bot.connections.credentials import require_secret  # noqa: PLC0415
-
         settings = app.settings
         token = require_secret(settings.prdigest_mcp_token, "PRDIGEST_MCP_TOKEN", _TOKEN_HINT) if over_http else ""
         # they import the SDKs, which takes most of a second; help and a missing token must not wait for them

@@ -14,8 +14,8 @@ from bot.adapters.github import (
     GitHubReleases,
     GitHubSourceFiles,
     GitHubTrees,
+    create_github_auth,
 )
-from bot.connections.credentials import create_github_auth
 from bot.connections.mirror import (
     add_mirror_files,
     add_mirror_versions,

@@ -16,8 +16,8 @@ from zoneinfo import ZoneInfo
 from localslack.page.about import About
 from pydantic import SecretStr
 
+from bot.adapters.github import create_github_auth
 from bot.app import App
-from bot.connections.credentials import create_github_auth
 from bot.demo.page_text import SAMPLE_ABOUT, TEAM_ABOUT, build_live_about
 from bot.demo.sample.planting import plant_team
 from bot.demo.sample.sources import SampleSources

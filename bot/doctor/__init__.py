@@ -1,1 +1,1 @@
-"""``prdigest doctor``: checks, probes and wording."""
+"""``prdigest doctor``: the order of the checks, those that belong to no vendor, and their form."""

@@ -1,179 +1,226 @@
-"""The order of the checks, what each needs of those before it, and how long each may take."""
+"""``prdigest doctor``: all checks in their order, what each needs of earlier ones, and how long each may take."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import ExitStack
 from datetime import datetime, timedelta
 from queue import Empty, SimpleQueue
 from threading import Thread
 from traceback import extract_tb
-from zoneinfo import ZoneInfo
 
-from bot.doctor.checks.agents import AgentPlan, check_agents
-from bot.doctor.checks.failures import describe_failure
-from bot.doctor.checks.github import check_github
-from bot.doctor.checks.mirror import MIRROR, check_mirror
-from bot.doctor.checks.model import check_models
-from bot.doctor.checks.monitoring import MonitoringPlan, check_monitoring
-from bot.doctor.checks.paths import PATHS, check_paths
-from bot.doctor.checks.processes import check_clock_skew, check_processes
-from bot.doctor.checks.runs import check_runs
-from bot.doctor.checks.settings import SETTINGS, SettingsSnapshot, check_settings
-from bot.doctor.checks.slack import (
-    check_app_token,
-    check_channels,
-    check_owner,
-    check_previews,
-    check_slack,
+from bot.adapters.git.check import check_mirror
+from bot.adapters.github.check import check_github
+from bot.adapters.redis import RedisTimeouts
+from bot.adapters.slack.check import APP_TOKEN, BotAccess, check_app_token, check_channels, check_slack
+from bot.app import App
+from bot.connections.from_settings import list_repositories, load_path_settings
+from bot.connections.sources import LiveSources
+from bot.doctor.models import check_models
+from bot.doctor.processes import CLOCK, JOBS, WORKER, check_clock_skew, check_processes
+from bot.doctor.runs import RUNS, SCHEDULE, check_runs
+from bot.doctor.settings import (
+    PATHS,
+    SETTINGS,
+    check_agents,
+    check_monitoring,
+    check_paths,
+    check_settings,
+    find_faults,
+    read_snapshot,
 )
-from bot.doctor.checks.store import STORE, check_store
+from bot.doctor.store import OWNER, STORE, check_owner, check_previews, check_store
 from bot.domain.errors import PrdigestError
 from bot.domain.operations.finding import Finding
-from bot.domain.pull_requests.models import Repository
-from bot.domain.pull_requests.path_classes import PathSettings
 from bot.domain.subscriptions.models import Subscription
 from bot.domain.text.redaction import redact_text
 from bot.domain.text.strings import format_count
-from bot.ports import ModelProvider
-from bot.ports.probes import AppProbe, GitHubProbe, MirrorProbe, ModelProbe, SlackProbe, StoreRecords
-from bot.services.subscriptions.repository import SubscriptionRepository
+from bot.mcp.extra import has_sdk
+from bot.platform.models import ModelProvider
+from bot.platform.models.registry import PROVIDERS, choose_provider, get_model_access, report_unknown_name
+from bot.platform.tracing import has_exporter
+from bot.settings import DOTENV, UsableSettings
 
+Check = Callable[[], Iterable[Finding]]
+
+# seconds for one call, also on a busy machine; a service that takes longer fails its users too
+CALL_SECONDS = 8
 # seconds without a finding after which a group of checks is abandoned; single calls end before that
-GROUP_TIMEOUT = 10.0
-_TIMEOUT_ADVICE = "Check that it runs, its address and the network, then run doctor again."
-_DEFECT_ADVICE = "Report it to the developers of prdigest: this check has a bug."
+GROUP_SECONDS = 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class CheckPlan:
-    """The configuration to check, without any secret.
+def run_checks(
+    usable: UsableSettings,
+    now: Callable[[], datetime],
+    sleep: Callable[[float], None],
+    providers: Sequence[ModelProvider] = PROVIDERS,
+) -> Iterator[Finding]:
+    """Check the installation that the settings of this process describe."""
+    usable = report_unknown_name(usable, providers)
+    settings, provider = usable.settings, choose_provider(usable.settings, providers)
+    with ExitStack() as closing:
+        app = App(
+            settings,
+            now,
+            sleep,
+            provider,
+            LiveSources(settings, now, provider),
+            closing,
+            timeouts=RedisTimeouts(connect=CALL_SECONDS, answer=CALL_SECONDS, retries=0),
+        )
+        yield from run_groups(_Checkup(app, usable, providers).list_groups())
 
-    ``models`` and ``channels`` map to the settings that name each of them. ``provider`` is the provider of the
-    models, ``store_address`` the place of the store, ``key_prefix`` the prefix of its keys, ``fixed_subscription``
-    the one of the settings. ``read_path_settings`` reads the file of the path classes, if there is one.
-    ``monitoring`` says where metrics and traces go, and ``agents`` what agents may reach.
+
+class _Checkup:
+    """The groups of checks, and what later ones need of earlier ones.
+
+    A service whose settings have a fault is not called, so that no token leaks.
     """
 
-    snapshot: SettingsSnapshot
-    repositories: tuple[Repository, ...]
-    models: Mapping[str, str]
-    provider: ModelProvider
-    channels: Mapping[str, str]
-    store_address: str
-    zone: ZoneInfo
-    fixed_subscription: Subscription | None = None
-    read_path_settings: Callable[[], PathSettings] = PathSettings
-    key_prefix: str = ""
-    monitoring: MonitoringPlan = field(default_factory=MonitoringPlan)
-    agents: AgentPlan = field(default_factory=AgentPlan)
-
-
-@dataclass(frozen=True, slots=True)
-class ServiceProbes:
-    """The outside services, each with a function that opens its probe; a text is the reason why there is none."""
-
-    github: Callable[[], GitHubProbe] | str
-    model: Callable[[], ModelProbe] | str
-    slack: Callable[[], SlackProbe] | str
-    app: Callable[[], AppProbe] | str
-    store: Callable[[], StoreRecords] | str
-    mirror: Callable[[], MirrorProbe] | str
-
-
-class Doctor:
-    """An examination of an installation."""
-
-    def __init__(
-        self,
-        plan: CheckPlan,
-        probes: ServiceProbes,
-        now: Callable[[], datetime],
-        sleep: Callable[[float], None],
-        timeout: float = GROUP_TIMEOUT,
-    ) -> None:
-        """Take what to check and how. ``timeout`` is in seconds; ``sleep`` takes seconds."""
-        self._plan = plan
-        self._probes = probes
-        self._now = now
-        self._sleep = sleep
-        self._timeout = timeout
-        # results of checks that later ones need
-        self._slack: SlackProbe | str = "see Slack above"
-        self._records: StoreRecords | str = "see Store above"
+    def __init__(self, app: App, usable: UsableSettings, providers: Sequence[ModelProvider]) -> None:
+        self._app = app
+        self._settings = app.settings
+        self._repositories = list_repositories(app.settings)
+        self._snapshot = read_snapshot(usable, providers, app.provider.required_variables)
+        self._faulty = find_faults(self._snapshot).keys()
+        # until a check says otherwise
+        self._slack: BotAccess | str = "see Slack above"
+        self._no_store = f"see {STORE} above"
         self._clock_skews: dict[str, timedelta | None] = {"Slack": None, "GitHub": None, "the store": None}
         self._subscriptions: Sequence[Subscription] = ()
 
-    def run_checks(self) -> Iterator[Finding]:
-        """Run every check in reading order; none waits long for one before it."""
-        groups: dict[str, Callable[[], Iterable[Finding]]] = {
-            SETTINGS: lambda: check_settings(self._plan.snapshot),
-            PATHS: lambda: check_paths(self._plan.read_path_settings, self._plan.repositories),
+    def list_groups(self) -> dict[str, Check]:
+        """Return the checks by the names of their groups, in the order in which people set a bot up."""
+        settings = self._settings
+        return {
+            SETTINGS: lambda: check_settings(self._snapshot),
+            PATHS: lambda: check_paths(load_path_settings(settings), self._repositories),
             "GitHub": self._check_github,
-            MIRROR: lambda: check_mirror(self._probes.mirror, self._plan.repositories, self._now),
-            self._plan.provider.name: self._check_models,
+            "Mirror": self._check_mirror,
+            self._app.provider.name: self._check_models,
             STORE: self._check_store,
             "Slack": self._check_slack,
-            "Slack app token": lambda: check_app_token(self._probes.app, self._slack),
+            APP_TOKEN: self._check_app_token,
             "Channels": self._check_channels,
-            "Monitoring": lambda: check_monitoring(self._plan.monitoring),
-            "Agents": lambda: check_agents(self._plan.agents),
+            "Monitoring": lambda: check_monitoring(settings, can_export=has_exporter()),
+            "Agents": lambda: check_agents(settings, has_sdk=has_sdk()),
             "Time": lambda: check_clock_skew(self._clock_skews),
-            "Processes": lambda: check_processes(self._records, self._now, self._sleep),
+            "Processes": self._check_processes,
             "Runs": self._check_runs,
         }
-        for name, group in groups.items():
-            # an embedded store has 15 seconds to start
-            timeout = self._timeout * (2 if name == STORE else 1)
-            yield from map(_redact_finding, _run_with_timeout(name, group, timeout))
+
+    def _describe_fault(self, *names: str) -> str:
+        """Return a reference to the fault of one of these settings, empty if they have none."""
+        faulty = next((name for name in (DOTENV, *names) if name in self._faulty), None)
+        return f"not checked: see {faulty} above" if faulty else ""
 
     def _check_github(self) -> Iterator[Finding]:
-        """Check GitHub and keep its clock skew."""
-        self._clock_skews["GitHub"] = yield from check_github(
-            self._probes.github, self._plan.repositories, self._now
-        )
+        if fault := self._describe_fault("GITHUB_API_URL", "GITHUB_TOKEN"):
+            yield Finding.build_note("GitHub", fault)
+            return
+        ahead = yield from check_github(self._settings, self._repositories, self._app.now, CALL_SECONDS)
+        self._clock_skews["GitHub"] = ahead
+
+    def _check_mirror(self) -> Iterator[Finding]:
+        folder = self._settings.prdigest_mirror
+        if folder is None:
+            yield Finding.build_note("Mirror", "not used: files are read from GitHub")
+        else:
+            yield from check_mirror(folder, self._repositories, self._app.now)
 
     def _check_models(self) -> Iterator[Finding]:
-        """Check the provider of models."""
-        yield from check_models(self._probes.model, self._plan.models, self._plan.provider)
-
-    def _check_slack(self) -> Iterator[Finding]:
-        """Check Slack and the owner of the store; keep the probe."""
-        self._slack, self._clock_skews["Slack"] = yield from check_slack(self._probes.slack, self._now)
-        yield from check_owner(self._slack, self._records, self._plan.key_prefix)
-        yield from check_previews(self._slack, self._records)
+        settings, provider = self._settings, self._app.provider
+        variables = (provider.address_variable, provider.key_variable, *provider.required_variables)
+        if fault := self._describe_fault(*variables):
+            yield Finding.build_note(provider.name, fault)
+        elif access := get_model_access(settings, provider):
+            models = _group_by_value(
+                PRDIGEST_SUMMARY_MODEL=settings.prdigest_summary_model,
+                PRDIGEST_ANSWER_MODEL=settings.prdigest_answer_model,
+            )
+            yield from check_models(provider, access, models, CALL_SECONDS)
+        else:
+            yield Finding.build_note(provider.name, "no model: summaries contain facts only")
 
     def _check_store(self) -> Iterator[Finding]:
-        """Check the store; keep its records and subscriptions."""
-        result = yield from check_store(self._probes.store, self._plan.store_address, self._now)
-        self._records, self._clock_skews["the store"] = result
-        if not isinstance(self._records, str):
-            self._subscriptions = SubscriptionRepository(
-                self._records.subscriptions, self._plan.fixed_subscription
-            ).list_all()
+        if fault := self._describe_fault("REDIS_URL"):
+            yield Finding.build_note(STORE, fault)
+            return
+        self._no_store, self._clock_skews["the store"] = yield from check_store(self._app)
+        if not self._no_store:
+            self._subscriptions = self._app.subscriptions.list_all()
+
+    def _check_slack(self) -> Iterator[Finding]:
+        if fault := self._describe_fault("SLACK_API_URL", "SLACK_BOT_TOKEN"):
+            yield Finding.build_note("Slack", fault)
+        else:
+            checked = yield from check_slack(self._settings, self._app.now, CALL_SECONDS)
+            self._slack, self._clock_skews["Slack"] = checked
+        if isinstance(self._slack, str) or self._no_store:
+            yield Finding.build_unchecked(OWNER, self._slack if isinstance(self._slack, str) else self._no_store)
+            return
+        yield check_owner(self._app, self._slack)
+        yield from check_previews(self._app, self._slack)
+
+    def _check_app_token(self) -> Iterator[Finding]:
+        if fault := self._describe_fault("SLACK_API_URL", "SLACK_APP_TOKEN"):
+            yield Finding.build_note(APP_TOKEN, fault)
+        elif self._settings.slack_app_token is None:
+            yield Finding.build_note(APP_TOKEN, "not used: requests come over HTTP")
+        else:
+            yield from check_app_token(self._settings, self._slack, CALL_SECONDS)
 
     def _check_channels(self) -> Iterator[Finding]:
         """Check the channels; those of the settings are checked even if the subscriptions can't be read."""
+        settings = self._settings
+        uses = _group_by_value(
+            PRDIGEST_CHANNEL=settings.prdigest_channel, PRDIGEST_ADMIN_CHANNEL=settings.prdigest_admin_channel
+        )
         counts = Counter(each.channel for each in self._subscriptions if not each.is_fixed)
-        uses = dict(self._plan.channels)
         for channel, count in counts.items():
             uses[channel] = ", ".join(filter(None, [uses.get(channel), format_count(count, "subscription")]))
         yield from check_channels(self._slack, uses)
-        if isinstance(self._records, str):
-            yield Finding.build_unchecked("Channels of subscriptions", self._records)
+        if self._no_store:
+            yield Finding.build_unchecked("Channels of subscriptions", self._no_store)
         elif not uses:
-            yield Finding.build_note(
-                "Channels", ("none: PRDIGEST_CHANNEL is not set, and there are no subscriptions")
-            )
+            nothing = "none: PRDIGEST_CHANNEL is not set, and there are no subscriptions"
+            yield Finding.build_note("Channels", nothing)
+
+    def _check_processes(self) -> Iterator[Finding]:
+        if self._no_store:
+            yield from (Finding.build_unchecked(name, self._no_store) for name in (CLOCK, WORKER, JOBS))
+        else:
+            yield from check_processes(self._app)
 
     def _check_runs(self) -> Iterator[Finding]:
-        """Check the last runs."""
-        yield from check_runs(self._records, self._subscriptions, self._plan.zone, self._now())
+        if self._no_store:
+            yield from (Finding.build_unchecked(name, self._no_store) for name in (RUNS, SCHEDULE))
+        else:
+            yield from check_runs(self._app, self._subscriptions)
 
 
-def _run_with_timeout(name: str, group: Callable[[], Iterable[Finding]], timeout: float) -> Iterator[Finding]:
-    """Yield the findings of a group as they come, until none comes for ``timeout`` seconds.
+def _group_by_value(**values: str | None) -> dict[str, str]:
+    """Return each value with the names of the settings that have it."""
+    settings: dict[str, str] = {}
+    for setting, value in values.items():
+        if value:
+            settings[value] = f"{settings[value]} and {setting}" if value in settings else setting
+    return settings
+
+
+def run_groups(groups: Mapping[str, Check], seconds: float = GROUP_SECONDS) -> Iterator[Finding]:
+    """Run groups of checks in their order; none waits long for one before it, or fails with it."""
+    for name, check in groups.items():
+        # an embedded store has 15 seconds to start
+        for finding in _run_group(name, check, seconds * (2 if name == STORE else 1)):
+            # a secret may be set where a name belongs
+            problem, advice = redact_text(finding.result), redact_text(finding.advice)
+            yield Finding(redact_text(finding.name), finding.status, problem, advice)
+
+
+def _run_group(name: str, check: Check, seconds: float) -> Iterator[Finding]:
+    """Yield the findings of a group as they come, until none comes for so many seconds.
 
     A group runs in a thread of its own, since some waits have no timeout, such as looking up a host name.
     """
@@ -181,35 +228,26 @@ def _run_with_timeout(name: str, group: Callable[[], Iterable[Finding]], timeout
 
     def run() -> None:
         try:
-            for finding in group():
+            for finding in check():
                 queue.put(finding)
         except PrdigestError as error:
-            queue.put(describe_failure(name, error))
+            queue.put(Finding.build_error(name, error))
         except Exception as error:
-            queue.put(_describe_defect(name, error))
+            # not the error's text, which may hold a secret
+            last = extract_tb(error.__traceback__)[-1]
+            problem = f"not checked: {type(error).__name__} in {last.name}, line {last.lineno}"
+            advice = "Report it to the developers of prdigest: this check has a bug."
+            queue.put(Finding.build_failure(name, problem, advice))
         queue.put(None)
 
     Thread(target=run, daemon=True, name=f"doctor {name}").start()
     while True:
         try:
-            finding = queue.get(timeout=timeout)
+            finding = queue.get(timeout=seconds)
         except Empty:
-            yield Finding.build_failure(name, f"no answer within {timeout:g} seconds", _TIMEOUT_ADVICE)
+            advice = "Check that it runs, its address and the network, then run doctor again."
+            yield Finding.build_failure(name, f"no answer within {seconds:g} seconds", advice)
             return
         if finding is None:
             return
         yield finding
-
-
-def _redact_finding(finding: Finding) -> Finding:
-    """Return the finding without any secret that was set where a name belongs."""
-    name, problem, advice = map(redact_text, (finding.name, finding.result, finding.advice))
-    return Finding(name, finding.status, problem, advice)
-
-
-def _describe_defect(name: str, error: Exception) -> Finding:
-    """Return where an error happened, without its text, which may hold a secret."""
-    last = extract_tb(error.__traceback__)[-1]
-    return Finding.build_failure(
-        name, f"not checked: {type(error).__name__} in {last.name}, line {last.lineno}", _DEFECT_ADVICE
-    )

@@ -18,8 +18,8 @@ _ASCII_SIGNS = str.maketrans({"✓": "ok  ", "✗": "FAIL", "–": "-   ", "→"
 
 def format_finding(finding: Finding, encoding: str) -> str:
     """Format a finding as a line, and one for the advice; ``click.echo`` removes the mark's colour in files."""
-    mark = click.style(_encode_for_terminal(encoding, _MARKS[finding.status]), fg=_COLOURS[finding.status])
-    indent = " " * len(_encode_for_terminal(encoding, _MARKS[finding.status]))
+    plain = _encode_for_terminal(encoding, _MARKS[finding.status])
+    mark, indent = click.style(plain, fg=_COLOURS[finding.status]), " " * len(plain)
     rows = [f"{mark} {_encode_for_terminal(encoding, collapse_lines(f'{finding.name}: {finding.result}'))}"]
     if finding.advice:
         rows.append(f"{indent} {_encode_for_terminal(encoding, collapse_lines(f'{_ARROW} {finding.advice}'))}")
@@ -37,17 +37,12 @@ def format_report(findings: Sequence[Finding], encoding: str) -> str:
 
 def format_findings_json(findings: Iterable[Finding]) -> str:
     """Format the findings as a list for scripts: name, status (ok, failed or note), found, advice."""
-    return json.dumps([_describe_finding(each) for each in findings], indent=2)
-
-
-def _describe_finding(finding: Finding) -> dict[str, str]:
-    """Return a finding with the names that scripts read; they never change."""
-    return {
-        "name": finding.name,
-        "status": finding.status,
-        "found": finding.result,
-        "advice": finding.advice,
-    }
+    # the names never change
+    fields = [
+        {"name": each.name, "status": each.status, "found": each.result, "advice": each.advice}
+        for each in findings
+    ]
+    return json.dumps(fields, indent=2)
 
 
 def _encode_for_terminal(encoding: str, text: str) -> str:

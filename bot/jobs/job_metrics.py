@@ -11,8 +11,8 @@ from dramatiq import Actor, Broker, MessageProxy
 from dramatiq.common import current_millis
 from dramatiq.middleware import Middleware
 
-from bot.adapters.metrics import Instruments
 from bot.adapters.redis import JobInterruption, JobPostponement
+from bot.platform.metrics import Instruments
 
 log = logging.getLogger(__name__)
 

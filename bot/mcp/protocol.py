@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from functools import partial
 from importlib.metadata import version
@@ -39,8 +38,6 @@ from bot.mcp.resources import MIME_TYPE, TEMPLATE, ReportResources
 from bot.platform.deadlines import ShutdownSignal
 from bot.render.conversations.notices import explain_error
 from bot.services.operations.model_tools import build_tool_schema
-
-log = logging.getLogger(__name__)
 
 NAME = "prdigest"
 # calls that run at a time; the others wait

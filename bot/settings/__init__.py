@@ -18,7 +18,7 @@ from bot.settings.description import (
 from bot.settings.loading import UsableSettings, load_settings, load_usable_settings
 from bot.settings.model import GROUPS, Settings
 from bot.settings.runtime import LogFormat
-from bot.settings.secret_values import list_secret_values
+from bot.settings.secret_values import list_secret_values, require_secret
 from bot.settings.values import ListenAddress
 
 __all__ = [
@@ -38,4 +38,5 @@ __all__ = [
     "list_tokens",
     "load_settings",
     "load_usable_settings",
+    "require_secret",
 ]

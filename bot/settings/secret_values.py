@@ -1,4 +1,4 @@
-"""The values of secret settings, so that a log can leave them out whatever they look like."""
+"""The values of secret settings: for who needs one, and for logs, to leave them out whatever they look like."""
 
 from __future__ import annotations
 
@@ -7,11 +7,19 @@ from urllib.parse import unquote, urlsplit
 
 from pydantic import SecretStr
 
+from bot.domain.errors import ConfigurationError
 from bot.settings.description import is_secret
 from bot.settings.model import Settings
 
 # a shorter one would take whole words out of the log, and is none that a service issues
 _MIN_LENGTH = 8
+
+
+def require_secret(value: SecretStr | None, name: str, meaning: str) -> str:
+    """Return the text of a secret. Raises ConfigurationError, which says what to set ``name`` to, without one."""
+    if value is None:
+        raise ConfigurationError(f"Set {name} to {meaning}.")
+    return value.get_secret_value()
 
 
 def list_secret_values(settings: Settings) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ ASKING_NOBODY = (
     ("env",),
     ("demo", "--text"),
 )
-MODULES = ("bot.app", "bot.doctor.probe_openers", "bot.jobs", "bot.processes", "bot.demo.run")
+MODULES = ("bot.app", "bot.doctor.checkup", "bot.jobs", "bot.processes", "bot.demo.run")
 
 # a name, settings that hold from here on, and a line
 Step = tuple[str, Mapping[str, str], tuple[str, ...]]

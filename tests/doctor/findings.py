@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TypeVar
 
+from bot.doctor.checkup import run_checks
 from bot.domain.operations.finding import CheckStatus, Finding
+from bot.platform.models import ModelProvider
+from bot.platform.models.registry import PROVIDERS
+from bot.settings import UsableSettings
 from tests.helpers.checks import is_one_sentence
 
 NOW = datetime(2026, 3, 1, 17, 20, tzinfo=UTC)  # 09:20 in Los Angeles
@@ -27,6 +31,11 @@ def _line(finding: Finding) -> str:
     assert not finding.advice or is_one_sentence(finding.advice), finding.advice
     advice = f" -> {finding.advice}" if finding.advice else ""
     return f"{_MARKS[finding.status]} {finding.name}: {finding.result}{advice}"
+
+
+def examine(usable: UsableSettings, providers: Sequence[ModelProvider] = PROVIDERS) -> list[str]:
+    """What the doctor says of an installation with these settings."""
+    return format_findings(run_checks(usable, lambda: datetime.now(UTC), lambda _: None, providers))
 
 
 Result = TypeVar("Result")

@@ -13,16 +13,16 @@ from dramatiq import Actor, Broker, Message, MessageProxy, Worker
 from dramatiq.middleware import Middleware
 from redis import Redis
 
-from bot.adapters.metrics import Instruments
 from bot.adapters.redis import make_broker, wrap_job
-from bot.adapters.tracing import JobTracing
 from bot.domain.errors import GitHubUnavailable, RateLimited
 from bot.jobs import JobMetrics
 from bot.jobs.correlation import JobCorrelation, name_request
 from bot.platform import deadlines
 from bot.platform.correlation import get_request_id, identify_request
 from bot.platform.deadlines import ProcessShutdown
+from bot.platform.metrics import Instruments
 from bot.platform.store.keyspace import UNPREFIXED
+from bot.platform.tracing import JobTracing
 from tests.helpers.checks import eventually
 from tests.helpers.processes.jobs import working
 from tests.services.doubles import slack_request

@@ -21,10 +21,10 @@ from localslack.users.transport import HttpTransport
 from prometheus_client.parser import text_string_to_metric_families
 from redis import Redis
 
-from bot.adapters.tracing import EXTRA_HINT
 from bot.app import open_app
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.monitoring import monitor_process
+from bot.platform.tracing import EXTRA_HINT
 from bot.settings import Process, load_settings
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers.checks import closed_port, eventually, waiting_jobs

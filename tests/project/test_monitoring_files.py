@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import yaml
 
-from bot.adapters.metrics import Instruments, StoreStateCollector
 from bot.domain.operations.run import RunOutcome
-from bot.domain.operations.store_state import StoreState
+from bot.monitoring import StoreState, list_store_metrics
+from bot.platform.metrics import Instruments
 from tests.helpers.processes.command import ROOT
 from tests.helpers.tables import check_rows
 from tests.project.test_documents import list_sections, read_rows
@@ -55,7 +55,7 @@ def list_metrics() -> dict[str, set[str]]:
             labels[f"{family.name}_total" if family.type == "counter" else family.name] = set(
                 instrument._labelnames
             )
-    for family in StoreStateCollector(lambda: STATE).collect():
+    for family in list_store_metrics(STATE):
         labels[family.name] = {label for sample in family.samples for label in sample.labels}
     return labels
 

@@ -44,7 +44,7 @@ from bot.domain.touches.decisions import ShownHit, TouchVerdict, build_hit_key
 from bot.features.previews import service as previews
 from bot.platform.store.connection import RedisCache, connect_server
 from bot.platform.store.embedded.server import start_embedded_url
-from bot.platform.store.probe import RedisProbe
+from bot.platform.store.server import write_sample
 from bot.platform.store.tables import Store
 from bot.render.blocks.button_values import FeedbackVerdict, write_verdict
 from bot.services.review.conversation import ReviewCost
@@ -183,7 +183,7 @@ def pay_and_lose(store: Redis) -> None:
     spending.settle_hold(BudgetHold("first", 0.1, (account, "2026-03")), 0.1, paid)
     assert spending.reserve_budget(BudgetHold("second", 0.1, (account,)), [(account, 1.0)]) is None
     RedisLostJobStore(store).add(LostJob("7f", "summary", LossReason.ENDLESS, datetime.now(UTC)))
-    RedisProbe(store).check_writing()
+    write_sample(store)
     SourceFileCache(FileTree(), RedisCache(store)).read_files(REPOSITORY, "c0ffee", ["a.py"])
     reviews = BugReviews(cast("BugReviewer", NothingFound()), RedisCache(store), "test")
     reviews.review_pull_request(pull(7), ReviewCost("none", NO_PRICES))

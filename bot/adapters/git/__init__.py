@@ -5,14 +5,12 @@ from __future__ import annotations
 from bot.adapters.git.clones import open_clone_trees
 from bot.adapters.git.mirror import GitMirror, MirrorLimits, is_own_address
 from bot.adapters.git.mirror_files import GitMirrorFiles
-from bot.adapters.git.mirror_probe import GitMirrorProbe
 from bot.adapters.git.mirror_reader import MirrorReader
 from bot.adapters.git.mirror_search import GitMirrorSearch
 
 __all__ = [
     "GitMirror",
     "GitMirrorFiles",
-    "GitMirrorProbe",
     "GitMirrorSearch",
     "MirrorLimits",
     "MirrorReader",

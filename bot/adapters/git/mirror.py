@@ -79,8 +79,8 @@ class MirrorLimits:
 class GitMirror:
     """:class:`bot.ports.SourceMirror` in a folder, of the repositories at a web address.
 
-    ``read_token`` returns the token for that address, empty for none; it may raise PrdigestError. Addresses of
-    other ``schemes`` are refused.
+    ``read_token`` returns the token for that address, empty for none; it may raise PrdigestError. Only HTTP and
+    HTTPS are allowed.
     """
 
     def __init__(
@@ -91,7 +91,6 @@ class GitMirror:
         now: Callable[[], datetime],
         limits: MirrorLimits = MirrorLimits(),
         program: str = "git",
-        schemes: tuple[str, ...] = ("http", "https"),
     ) -> None:
         self._root = root
         self._web = web.rstrip("/")
@@ -99,7 +98,6 @@ class GitMirror:
         self._now = now
         self._limits = limits
         self._program = program
-        self._schemes = schemes
 
     def update(self, repository: Repository) -> None:
         """Bring the mirror of a repository up to date, or make it. See :class:`bot.ports.SourceMirror`."""
@@ -209,7 +207,7 @@ class GitMirror:
 
         The environment of a process is its user's alone, unlike its arguments; nothing of it is written.
         """
-        access = {"GIT_ALLOW_PROTOCOL": ":".join(self._schemes)}
+        access = {"GIT_ALLOW_PROTOCOL": "http:https"}
         token = self._read_token()
         if not token:
             return access

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.adapters.github.background import GitHubBackground
 from bot.adapters.github.client import GitHubClient
-from bot.adapters.github.git_token import read_git_token
+from bot.adapters.github.credentials import create_github_auth, read_git_token
 from bot.adapters.github.pull_requests import GitHubPullRequests
 from bot.adapters.github.rate_limits import GitHubRateLimits
 from bot.adapters.github.releases import GitHubReleases
@@ -19,5 +19,6 @@ __all__ = [
     "GitHubReleases",
     "GitHubSourceFiles",
     "GitHubTrees",
+    "create_github_auth",
     "read_git_token",
 ]

@@ -244,22 +244,6 @@ fragment Origin on GitObject {{
 {_FACTS_FRAGMENT}"""
 
 
-ALL_QUERIES = {
-    "recent": RECENT_QUERY,
-    "past": PAST_QUERY,
-    "history": HISTORY_QUERY,
-    "one": SINGLE_QUERY,
-    "head": HEAD_QUERY,
-    "releases": RELEASES_QUERY,
-    "tag": TAG_QUERY,
-    "files": build_source_query(2, 0),
-    "files before": build_source_query(0, 2),
-    "files before and after": build_source_query(2, 1),
-    "discussion": DISCUSSION_QUERY,
-    "commits": build_commits_query(2),
-}
-
-
 def parse_pull_request(repository: Repository, node: Mapping[str, Any], number: int) -> PullRequest:
     """Return the pull request of a ``Facts`` fragment. Missing and wrong values are replaced, never an error."""
     merged_at = parse_instant(node.get("mergedAt"))

@@ -28,7 +28,6 @@ from bot.platform.store.connection import (
 from bot.platform.store.errors import translate_redis_errors
 from bot.platform.store.keyspace import Keyspace
 from bot.platform.store.owner import RedisWorkspaceOwner
-from bot.platform.store.probe import RedisProbe, redact_address
 from bot.platform.store.schema import require_schema
 
 __all__ = [
@@ -45,7 +44,6 @@ __all__ = [
     "RedisHistoryStore",
     "RedisLostJobStore",
     "RedisPostedDigestIndex",
-    "RedisProbe",
     "RedisProfileStore",
     "RedisQuestionQueue",
     "RedisRateLimiter",
@@ -60,7 +58,6 @@ __all__ = [
     "connect_embedded",
     "connect_server",
     "make_broker",
-    "redact_address",
     "require_durable",
     "require_schema",
     "translate_redis_errors",

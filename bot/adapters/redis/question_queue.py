@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -16,8 +15,6 @@ from bot.platform.store.errors import translate_redis_errors
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 from bot.platform.store.leases import hold_lease
 from bot.ports.codecs.versioned_json import VersionedJson
-
-log = logging.getLogger(__name__)
 
 # a question may wait for a worker over a weekend
 _LONGEST_WAIT = timedelta(days=3)

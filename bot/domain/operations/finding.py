@@ -5,6 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from bot.domain.errors import (
+    ConfigurationError,
+    GitHubAccessDenied,
+    ModelRequestRejected,
+    PrdigestError,
+    RateLimited,
+    RepositoryNotFound,
+    SlackCallRefused,
+    StoreUnavailable,
+)
+
+_PROBLEMS: dict[type[PrdigestError], str] = {
+    ConfigurationError: "not set up",
+    GitHubAccessDenied: "refused",
+    SlackCallRefused: "refused",
+    ModelRequestRejected: "refused",
+    RateLimited: "used up",
+    RepositoryNotFound: "not found",
+    StoreUnavailable: "can't be used",
+}
+
 
 class CheckStatus(StrEnum):
     """The result of a check."""
@@ -43,3 +64,9 @@ class Finding:
     def build_unchecked(cls, name: str, cause: str) -> Finding:
         """Build the finding of a check that was skipped because of another failure, which has its own finding."""
         return cls(name, CheckStatus.NOTE, f"not checked: {cause}")
+
+    @classmethod
+    def build_error(cls, name: str, error: PrdigestError, advice: str = "") -> Finding:
+        """Build the finding of a check that ended in an error, whose own sentence is the advice."""
+        problem = next((words for kind, words in _PROBLEMS.items() if isinstance(error, kind)), "no answer")
+        return cls.build_failure(name, problem, advice or str(error))

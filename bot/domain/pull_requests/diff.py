@@ -73,12 +73,13 @@ def is_readable(patch: str) -> bool:
     return not patch.strip() or (bool(_HUNK.match(patch)) and not _INVALID_HUNK.search(patch))
 
 
-def truncate_patch(patch: str, lines: int = MAX_PATCH_LINES, characters: int = MAX_PATCH_CHARACTERS) -> str:
+def truncate_patch(patch: str) -> str:
     """Truncate a patch to the limits for one file: between hunks if half of it stays, else between lines."""
-    end = len(patch) if len(patch) <= characters else patch.rfind("\n", 0, characters + 1)
+    is_whole = len(patch) <= MAX_PATCH_CHARACTERS
+    end = len(patch) if is_whole else patch.rfind("\n", 0, MAX_PATCH_CHARACTERS + 1)
     part = patch[: max(end, 0)]
-    if part.count("\n") >= lines:
-        part = "\n".join(part.split("\n", lines)[:lines])
+    if part.count("\n") >= MAX_PATCH_LINES:
+        part = "\n".join(part.split("\n", MAX_PATCH_LINES)[:MAX_PATCH_LINES])
     if len(part) == len(patch):
         return patch
     last = part.rfind("\n@@ -")

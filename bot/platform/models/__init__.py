@@ -1,6 +1,6 @@
 """Language models: one question with one answer, conversations with tools, and who provides them.
 
-A provider is a package of this room with its connection, probe and prices behind one ``ModelProvider``, which the
+A provider is a package of this room with its connection, check and prices behind one ``ModelProvider``, which the
 registry names.
 """
 
@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from bot.domain.keyspace.keys import COMPLETION
 from bot.domain.operations.budget import CallPurpose
+from bot.domain.operations.finding import Finding
 from bot.domain.operations.usage import PriceList, Usage
-
-if TYPE_CHECKING:
-    from bot.ports.probes import ModelProbe
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,8 +201,13 @@ class ModelProvider:
     ``place`` says in documents where its models run. ``key_variable`` and ``address_variable`` are the settings
     (as variables) that hold its key and its address; a cloud has no key. Without a key no model is called, unless
     ``is_key_optional``. ``prices`` has at least one model; the most expensive one stands for models that it does
-    not list. ``connect`` opens a connection. ``probe`` creates the doctor's check, with the seconds that one call
-    may take. Both import what they need when they are called, because SDKs take long to import.
+    not list. ``connect`` opens a connection. All functions import what they need when they are called, because
+    SDKs take long to import.
+
+    The doctor calls the others, with the seconds that a call may take. ``find_models`` returns by name whether the
+    service has a model, None if it lists no models, as some gateways. ``try_model`` tries what the bot needs of a
+    model on a server that may lack it, and takes some tokens. Both raise ModelRequestRejected if the key is wrong,
+    and ModelBusy if there is no usable answer.
 
     ``required_variables`` are the settings that it needs, each with an example. ``option_variables`` are those
     whose values it gets besides key and address. ``prices_variable`` is the setting with the prices of a provider
@@ -218,7 +221,8 @@ class ModelProvider:
     address_variable: str
     prices: PriceList
     connect: Callable[[ModelAccess], ModelConnection]
-    probe: Callable[[ModelAccess, float], ModelProbe]
+    find_models: Callable[[ModelAccess, Sequence[str], float], Mapping[str, bool | None]]
+    try_model: Callable[[ModelAccess, str, float], Iterable[Finding]] | None = None
     is_key_optional: bool = False
     required_variables: Mapping[str, str] = field(default_factory=dict)
     option_variables: tuple[str, ...] = ()

@@ -29,6 +29,7 @@ log = logging.getLogger(__name__)
 
 # the first 160 characters of a summary compress little; a hundred kilobytes of patches compress five times
 _MIN_COMPRESSED_BYTES = 1_000
+_MAX_CONNECTIONS = 32
 _PLAIN_TAG, _ZLIB_TAG = b"p", b"z"
 
 
@@ -45,7 +46,7 @@ class RedisTimeouts:
 SHORT_TIMEOUTS = RedisTimeouts(connect=0.5, answer=0.9, retries=1)
 
 
-def connect_server(url: str, *, connections: int = 32, timeouts: RedisTimeouts = RedisTimeouts()) -> Redis:
+def connect_server(url: str, *, timeouts: RedisTimeouts = RedisTimeouts()) -> Redis:
     """Create a client of a Redis or Valkey server: ``redis://``, ``rediss://`` or ``unix://``.
 
     It connects when it is first used.
@@ -54,7 +55,9 @@ def connect_server(url: str, *, connections: int = 32, timeouts: RedisTimeouts =
         StoreUnavailable: the address is not one.
     """
     try:
-        pool = BlockingConnectionPool.from_url(url, max_connections=connections, **_build_pool_options(timeouts))
+        pool = BlockingConnectionPool.from_url(
+            url, max_connections=_MAX_CONNECTIONS, **_build_pool_options(timeouts)
+        )
     except ValueError as error:
         raise StoreUnavailable("REDIS_URL is not an address: write it as redis://host:6379/0.") from error
     return Redis.from_pool(pool)

@@ -36,13 +36,14 @@ _MAX_TERMINAL_LINE = 160
 _INDENT = "   "
 
 
-def render_suspects(name: str, repository: Repository, report: SuspectReport, web: str = GITHUB_WEB) -> Post:
+def render_suspects(name: str, repository: Repository, report: SuspectReport) -> Post:
     """Render the suspects as a message; ``name`` is that of the repository in headings."""
     title = sentences.format_suspect_title(
         name=truncate_text(collapse_lines(name), 60), since=_clean(report.since)
     )
+    address = f"{GITHUB_WEB}/{repository}"
     blocks = choose_fitting_blocks(
-        [make_header(title), *_render_blocks(f"{web}/{repository}", report, limit)] for limit in (160, 60, 0)
+        [make_header(title), *_render_blocks(address, report, limit)] for limit in (160, 60, 0)
     )
     return Post(escape_mrkdwn(title), tuple(blocks))
 

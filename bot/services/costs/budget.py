@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import logging
 from collections.abc import Callable
 from uuid import uuid4
 
@@ -15,7 +14,6 @@ from bot.domain.operations.budget import (
     BudgetRefusal,
     CallPurpose,
     build_month_name,
-    build_payer_name,
     build_terminal_name,
     build_total_name,
     list_caps,
@@ -25,8 +23,6 @@ from bot.domain.operations.ledger import LedgerEntry
 from bot.domain.time.day import LocalDay
 from bot.ports import SpendingStore
 from bot.services.costs.billing import name_payer
-
-log = logging.getLogger(__name__)
 
 _SPENT_SENTENCES = {
     BudgetRefusal.DAY_USED: "Today's model budget is used up; it resets at midnight ({zone}).",
@@ -115,10 +111,6 @@ class Budget:
     def read_spending_of_month(self) -> float:
         """Return what all calls of this month that count toward its cap have cost. Raises StoreUnavailable."""
         return self._spending.get_spending(build_month_name(self._today().date))
-
-    def read_personal_spending(self, payer: str) -> float:
-        """Return what the calls of a person have cost today, in US dollars. Raises StoreUnavailable."""
-        return self._spending.get_spending(build_payer_name(self._today().date, payer))
 
 
 def find_next_month(date: dt.date) -> dt.date:

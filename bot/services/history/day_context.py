@@ -34,13 +34,11 @@ class DayContext:
     caveat: str = ""
 
     @classmethod
-    def from_pulls(
-        cls, of_day: Iterable[PullRequest], around: Iterable[PullRequest] = (), caveat: str = ""
-    ) -> DayContext:
+    def from_pulls(cls, of_day: Iterable[PullRequest], around: Iterable[PullRequest] = ()) -> DayContext:
         """Build the context of the merges of a day and of those ``around`` it."""
         own = tuple(of_day)
         index = RevertIndex(remove_duplicates([*own, *around]))
-        return cls.from_index(index, (pull.number for pull in own), caveat)
+        return cls.from_index(index, (pull.number for pull in own))
 
     @classmethod
     def from_index(cls, index: RevertIndex, of_day: Iterable[int], caveat: str = "") -> DayContext:

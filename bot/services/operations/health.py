@@ -9,8 +9,8 @@ from bot.domain.keyspace.keys import LAST_TICK
 from bot.domain.operations.bot_health import BotHealth
 from bot.domain.operations.finding import CheckStatus
 from bot.domain.operations.run import Run, RunOutcome
+from bot.platform.store.server import ServerStatus
 from bot.ports import Cache, RunLog
-from bot.ports.probes import ServerStatus
 from bot.services.costs.budget import Budget
 from bot.services.operations.store_memory import check_memory
 

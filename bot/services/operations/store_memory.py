@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.domain.operations.finding import Finding
-from bot.ports.probes import ServerStatus
+from bot.platform.store.server import ServerStatus
 from bot.render.operations.sentences import MORE_MEMORY
 
 MEMORY = "Store memory"

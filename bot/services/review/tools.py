@@ -60,9 +60,9 @@ def has_commit(code: CodeSources, pull: PullRequest) -> bool:
     return True
 
 
-def limit_requests(code: CodeSources, most: int = MAX_FILE_REQUESTS) -> CodeSources:
-    """Return sources without a mirror that read files at most ``most`` times."""
-    return CodeSources(LimitedSourceFiles(code.files, most) if code.files else None)
+def limit_requests(code: CodeSources) -> CodeSources:
+    """Return sources without a mirror that read files at most ``MAX_FILE_REQUESTS`` times."""
+    return CodeSources(LimitedSourceFiles(code.files, MAX_FILE_REQUESTS) if code.files else None)
 
 
 def list_added_files(pull: PullRequest) -> Mapping[str, SourceFile]:

@@ -8,9 +8,35 @@ from functools import cache
 import pytest
 from graphql import GraphQLSchema, build_schema, parse, validate
 
-from bot.adapters.github.queries import ALL_QUERIES
+from bot.adapters.github.queries import (
+    DISCUSSION_QUERY,
+    HEAD_QUERY,
+    HISTORY_QUERY,
+    PAST_QUERY,
+    RECENT_QUERY,
+    RELEASES_QUERY,
+    SINGLE_QUERY,
+    TAG_QUERY,
+    build_commits_query,
+    build_source_query,
+)
 from tests.emulators.github.schema import schema
 from tests.helpers.builders import SHARED, needs_shared
+
+ALL_QUERIES = {
+    "recent": RECENT_QUERY,
+    "past": PAST_QUERY,
+    "history": HISTORY_QUERY,
+    "one": SINGLE_QUERY,
+    "head": HEAD_QUERY,
+    "releases": RELEASES_QUERY,
+    "tag": TAG_QUERY,
+    "files": build_source_query(2, 0),
+    "files before": build_source_query(0, 2),
+    "files before and after": build_source_query(2, 1),
+    "discussion": DISCUSSION_QUERY,
+    "commits": build_commits_query(2),
+}
 
 
 @cache

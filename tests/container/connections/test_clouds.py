@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from redis import Redis
 
 from bot.app import open_app
-from bot.doctor.probe_openers import open_doctor
 from bot.settings import Settings, UsableSettings
 from tests.adapters.worlds import MORNING, ScriptedGitHub
-from tests.doctor.findings import format_findings
+from tests.doctor.findings import examine
 from tests.emulators.claude.server import ClaudeEmulator
 from tests.emulators.clouds import BedrockFront
 from tests.emulators.slack.server import SlackEmulator
@@ -80,8 +78,7 @@ def test_the_doctor_asks_the_cloud_for_both_models_without_a_message(
     bedrock: BedrockFront, claude: ClaudeEmulator
 ) -> None:
     usable = UsableSettings(Settings(), {})
-    with open_doctor(usable, lambda: datetime.now(UTC), lambda _: None) as doctor:
-        lines = format_findings(doctor.run_checks())
+    lines = examine(usable)
     assert "+ Claude on Bedrock credentials: accepted" in lines
     assert "+ Model claude-haiku-5-5: available, $0.10 in and $0.50 out per million tokens" in lines
     assert bedrock.seen == ["/anthropic/v1/messages/count_tokens"] * 2

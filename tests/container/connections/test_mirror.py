@@ -9,7 +9,8 @@ import pytest
 from github import Auth
 from redis import Redis
 
-from bot.adapters.git import GitMirrorProbe
+from bot.adapters.git.check import check_mirror
+from bot.adapters.git.mirror_folder import MirrorFolder, measure_size
 from bot.adapters.github import read_git_token
 from bot.app import open_app
 from bot.connections.mirror import add_mirror_files, build_mirror, build_mirror_search
@@ -21,6 +22,7 @@ from bot.settings import load_settings
 from impact.testing.clones import building, git, needs_git
 from tests.adapters.worlds import MORNING, ScriptedGitHub
 from tests.container.connections.test_sources import Known
+from tests.doctor.findings import format_findings
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, pull
 from tests.helpers.checks import closed_port
 from tests.helpers.git_server import TOKEN, GitServer
@@ -70,9 +72,9 @@ def test_it_is_fetched_with_the_token_and_read_before_github(server: GitServer, 
     assert github.asked == []
     assert files.read_files(ENGINE, unknown, ["a.py"])["a.py"].text == "github"
     assert [use.line for use in sources.source_search.find_uses(ENGINE, commit, "retries", 9).uses] == [1]
-    status = GitMirrorProbe(tmp_path / "mirrors").read_status(ENGINE)
-    assert (status.exists, status.problem, status.updated_at, status.failure) == (True, "", MORNING, "")
-    assert 500 < status.size < 100_000
+    folder = MirrorFolder(tmp_path / "mirrors", ENGINE)
+    assert (folder.find_problem(), folder.read_update_time(), folder.read_failure()) == ("", MORNING, None)
+    assert 500 < measure_size(folder.path) < 100_000
 
 
 def test_a_digest_brings_it_up_to_date_and_does_without(
@@ -96,7 +98,7 @@ def test_a_digest_brings_it_up_to_date_and_does_without(
         with open_app(load_settings(), lambda: MORNING, Sleeps(), known) as base:
             digest = base.fresh_digest_builder.build(REPOSITORY, DAY, "Engine")
         assert [entry.number for entry in digest.entries] == [7]
-        assert GitMirrorProbe(tmp_path / token).read_status(REPOSITORY).exists is is_updated
+        assert MirrorFolder(tmp_path / token, REPOSITORY).exists is is_updated
     assert sum("are read from GitHub where the mirror lacks them" in line for line in caplog.messages) == 1
 
 
@@ -106,8 +108,8 @@ def test_the_last_failure_is_told_to_the_doctor(server: GitServer, tmp_path: Pat
     assert mirror is not None
     with pytest.raises(MirrorUnavailable) as caught:
         mirror.update(ENGINE)
-    status = GitMirrorProbe(tmp_path / "mirrors").read_status(ENGINE)
-    assert (status.exists, status.failure) == (False, str(caught.value))
+    [_, line] = format_findings(check_mirror(tmp_path / "mirrors", (ENGINE,), lambda: MORNING))
+    assert line == f"! Mirror octo/engine: none yet; the last update failed -> {caught.value}"
     assert {call.token for call in server.calls} <= {"", "ghp_wrongwrong"}
 
 

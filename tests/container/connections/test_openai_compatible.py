@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
 
 import pytest
 from redis import Redis
 
 from bot.app import App, open_app, prepare_worker
-from bot.doctor.probe_openers import open_doctor
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question
 from bot.domain.errors import ConfigurationError
@@ -19,7 +17,7 @@ from bot.platform.models.registry import choose_provider, get_model_access
 from bot.render.operations.usage import format_usage
 from bot.settings import Settings, UsableSettings, load_settings
 from tests.adapters.worlds import MORNING, ScriptedGitHub
-from tests.doctor.findings import format_findings
+from tests.doctor.findings import examine
 from tests.emulators.claude.script import Step, Text, ToolUse, default_answer
 from tests.emulators.openai_compatible.replies import Reasoning
 from tests.emulators.openai_compatible.server import LARGE, SMALL, OpenAIEmulator
@@ -158,14 +156,13 @@ def test_it_is_asked_only_if_it_is_named(model_server: OpenAIEmulator, monkeypat
 # --- the doctor
 
 
-def examine() -> list[str]:
-    with open_doctor(UsableSettings(Settings(), {}), lambda: datetime.now(UTC), lambda _: None) as doctor:
-        return [line for line in format_findings(doctor.run_checks()) if "odel" in line or "OpenAI" in line]
+def examine_models() -> list[str]:
+    return [line for line in examine(UsableSettings(Settings(), {})) if "odel" in line or "OpenAI" in line]
 
 
 def test_the_doctor_tries_what_the_bot_needs(model_server: OpenAIEmulator, monkeypatch: Env) -> None:
     monkeypatch.setenv("PRDIGEST_MODEL_PRICES", PRICES)
-    lines = examine()
+    lines = examine_models()
     assert "+ OpenAI-compatible server: accepted" in lines
     for model, price in ((SMALL, "$1.00 in and $4.00 out"), (LARGE, "$2.00 in and $8.00 out")):
         assert f"+ Model {model}: available, {price} per million tokens" in lines
@@ -177,7 +174,7 @@ def test_the_doctor_tries_what_the_bot_needs(model_server: OpenAIEmulator, monke
 def test_the_doctor_says_what_the_server_lacks(model_server: OpenAIEmulator) -> None:
     model_server.takes_format = model_server.takes_tools = model_server.reports_usage = False
     model_server.models = {SMALL: None}
-    lines = " ".join(examine())
+    lines = " ".join(examine_models())
     assert f"! Model {LARGE}: OpenAI-compatible server has no model with that name" in lines
     for part in (
         "price unknown: no budget in dollars limits it -> Set PRDIGEST_MODEL_PRICES",
@@ -198,21 +195,21 @@ def test_the_doctor_says_what_the_server_lacks(model_server: OpenAIEmulator) -> 
 def test_the_doctor_looks_at_the_answer(model_server: OpenAIEmulator, answer: Step, line_prefix: str) -> None:
     model_server.reports_usage = False
     model_server.respond = lambda _: answer
-    lines = examine()
+    lines = examine_models()
     assert any(line.startswith(line_prefix) for line in lines)
     assert f"- Model {SMALL}, token counts: not reported: they are estimated" in lines
 
 
 def test_a_misspelled_setting_is_one_fault(model_server: OpenAIEmulator, monkeypatch: Env) -> None:
     monkeypatch.setenv("PRDIGEST_MODEL_PRICE", "0/0")
-    with open_doctor(UsableSettings(Settings(), {}), lambda: datetime.now(UTC), lambda _: None) as doctor:
-        lines = [line for line in format_findings(doctor.run_checks()) if "PRDIGEST_MODEL_PRICE " in line]
+    lines = [line for line in examine(UsableSettings(Settings(), {})) if "PRDIGEST_MODEL_PRICE " in line]
     assert len(lines) == 1
 
 
 def test_the_doctor_says_which_setting_is_wrong(model_server: OpenAIEmulator, monkeypatch: Env) -> None:
     monkeypatch.setenv("PRDIGEST_MODEL_KEY", "wrong")
     key = "Set PRDIGEST_MODEL_KEY to a key that the server at PRDIGEST_MODEL_URL accepts."
-    assert f"! OpenAI-compatible server: refused -> {key}" in examine()
+    assert f"! OpenAI-compatible server: refused -> {key}" in examine_models()
     monkeypatch.setenv("PRDIGEST_MODEL_URL", f"http://127.0.0.1:{closed_port()}/v1")
-    assert any(line.startswith("! OpenAI-compatible server: no answer -> Check PRDIGEST_M") for line in examine())
+    no_answer = "! OpenAI-compatible server: no answer -> Check PRDIGEST_M"
+    assert any(line.startswith(no_answer) for line in examine_models())

@@ -5,13 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import pytest
 from redis import Redis
 
 from bot.app import App, open_app, prepare_worker
-from bot.doctor.probe_openers import open_doctor
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question
 from bot.domain.errors import ConfigurationError
@@ -32,7 +30,7 @@ from tests.container.connections.toy_provider import (
     ToyServer,
     ToySettings,
 )
-from tests.doctor.findings import format_findings
+from tests.doctor.findings import examine
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.world import CHANNEL, add_small_day
@@ -115,8 +113,7 @@ def test_an_answer_is_streamed_after_a_tool_was_used(base: App, toy: ToyServer, 
 
 def list_findings(settings: Settings) -> list[str]:
     usable = UsableSettings(settings, {})
-    with open_doctor(usable, lambda: datetime.now(UTC), lambda _: None, REGISTERED) as doctor:
-        return format_findings(doctor.run_checks())
+    return examine(usable, REGISTERED)
 
 
 def test_the_doctor_examines_it(settings: ToySettings) -> None:
@@ -244,8 +241,7 @@ def test_a_name_that_would_change_the_address_is_no_region(monkeypatch: Env) -> 
 
 def test_the_doctor_says_which_setting_a_cloud_lacks(settings: ToySettings, monkeypatch: Env) -> None:
     monkeypatch.setenv("PRDIGEST_MODEL_PROVIDER", "vertex")
-    with open_doctor(UsableSettings(Settings(), {}), lambda: datetime.now(UTC), lambda _: None) as doctor:
-        lines = format_findings(doctor.run_checks())
+    lines = examine(UsableSettings(Settings(), {}))
     missing = "! Settings: PRDIGEST_MODEL_PROJECT is not set -> Set PRDIGEST_MODEL_PROJECT, such as my-project-123"
     assert any(line.startswith(missing) for line in lines)
     assert any("Claude on Vertex AI" in line and "see PRDIGEST_MODEL_REGION above" in line for line in lines)

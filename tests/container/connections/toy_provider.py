@@ -8,7 +8,7 @@ answers ``{"text": …, "used": [in, out]}``; ``POST /talk`` answers a JSON valu
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
 import httpx2
@@ -45,7 +45,7 @@ TEXT = "Retries were counted twice before. "
 
 
 class ToyConnection:
-    """``ModelConnection`` and ``ModelProbe``. ``seconds`` is how long one call may take."""
+    """``ModelConnection``. ``seconds`` is how long one call may take."""
 
     def __init__(self, access: ModelAccess, seconds: float = 30.0) -> None:
         kept = httpx2.Limits(max_keepalive_connections=0)
@@ -54,7 +54,7 @@ class ToyConnection:
         track_connections(self._client)
         self._seconds = seconds
 
-    def has_model(self, model: str) -> bool | None:
+    def has_model(self, model: str) -> bool:
         return self._ask("GET", f"/models/{model}")["known"] is True
 
     def complete(self, prompt: Prompt) -> Completion:
@@ -104,6 +104,11 @@ def _events(answer: httpx2.Response) -> Iterator[ChatEvent]:
                 yield TurnEnd(Turn("model", model_blocks=tuple(blocks)))
 
 
+def find_models(access: ModelAccess, models: Sequence[str], seconds: float) -> dict[str, bool | None]:
+    connection = ToyConnection(access, seconds)
+    return {model: connection.has_model(model) for model in models}
+
+
 TOY = ModelProvider(
     choice="toy",
     name="Toy",
@@ -112,7 +117,7 @@ TOY = ModelProvider(
     address_variable="TOY_URL",
     prices=PriceList({"toy-1": ModelPrice(10.0, 100.0)}),
     connect=ToyConnection,
-    probe=ToyConnection,
+    find_models=find_models,
     option_variables=("TOY_ROOM",),
 )
 

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 from github import Auth
 
+from bot.adapters.github.check import fetch_limits
 from bot.adapters.github.client import GitHubClient
-from bot.adapters.github.probe import PyGithubProbe
 from bot.adapters.github.pull_requests import GitHubPullRequests
+from bot.adapters.github.transport import make_github
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.adapters.slack.transport import send_to_hook
 from bot.domain.errors import GitHubUnavailable, ModelBusy, PrdigestError, RateLimited, SlackUnavailable
@@ -23,8 +24,9 @@ from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
 from bot.platform.http.bounded_calls import DeadlineExceeded, bound_requests
 from bot.platform.http.connections import make_tracking_opener
 from bot.platform.http.httpx_clients import get_tls_context
+from bot.platform.models import ModelAccess
+from bot.platform.models.claude.check import find_models
 from bot.platform.models.claude.connection import ClaudeConnection, make_claude_client
-from bot.platform.models.claude.probe import ClaudeProbe
 from bot.ports import Attachment, Chat, Prompt, TextPart, Turn
 from bot.render.conversations.notices import render_notice
 from tests.emulators.claude.server import ClaudeEmulator
@@ -70,6 +72,7 @@ def post(url: str) -> object:
     return slack_at(url).post_message(CHANNEL, render_notice("Hello").build_payload(), "key")
 
 
+TOKEN = Auth.Token("ghp_test")
 CALLS: dict[str, tuple[str, Act, type[PrdigestError]]] = {
     "github-graphql": (
         "github",
@@ -79,14 +82,14 @@ CALLS: dict[str, tuple[str, Act, type[PrdigestError]]] = {
     "github-files": ("github", lambda url: github_at(url).load_files(builders.pull(101)), GitHubUnavailable),
     "github-probe": (
         "github",
-        lambda url: PyGithubProbe(url, Auth.Token("ghp_test"), 1).check_access(),
+        lambda url: fetch_limits(make_github(auth=TOKEN, base_url=url, timeout=1, retry=None).requester, 1),
         GitHubUnavailable,
     ),
     "claude": ("claude", complete, ModelBusy),
     "claude-stream": ("claude", talk, ModelBusy),
     "claude-probe": (
         "claude",
-        lambda url: ClaudeProbe("sk-ant-test", url, SECONDS).has_model("claude-haiku-5-5"),
+        lambda url: find_models(ModelAccess("sk-ant-test", url), ["claude-haiku-5-5"], SECONDS),
         ModelBusy,
     ),
     "slack": ("slack", post, SlackUnavailable),

@@ -23,8 +23,8 @@ from bot.adapters.redis.rate_limiter import RedisRateLimiter
 from bot.domain.errors import StoreUnavailable
 from bot.platform.store.connection import RedisCache, RedisTimeouts, connect_server, require_durable
 from bot.platform.store.errors import translate_redis_errors
-from bot.platform.store.probe import RedisProbe
-from tests.doctor.checks.test_store import probe_store
+from bot.platform.store.server import write_sample
+from tests.doctor.test_store import probe_store
 from tests.helpers.checks import closed_port, eventually, is_one_sentence
 from tests.helpers.records import answer_store, plant
 from tests.hostile.tables.store_faults import FAULTS, Fault
@@ -181,6 +181,6 @@ TLS = {
 @pytest.mark.parametrize(("address", "prefix"), TLS.items())
 def test_what_is_wrong_about_tls_is_named(address: str, prefix: str, certificate: Path) -> None:
     with serve_tls(certificate) as port, connect_server(address.format(port=port), timeouts=HASTY) as client:
-        message = said_of(lambda each: RedisProbe(each).check_writing(), client)
+        message = said_of(write_sample, client)
     assert message.startswith(prefix)
     assert is_one_sentence(message)

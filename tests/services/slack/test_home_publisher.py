@@ -17,8 +17,8 @@ from bot.domain.operations.budget import CallPurpose
 from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.subscriptions.models import Subscription
 from bot.domain.time.day import LocalDay
+from bot.platform.store.server import ServerStatus
 from bot.ports import Post
-from bot.ports.probes import ServerStatus
 from bot.services.costs.budget import Budget
 from bot.services.operations.health import HealthReader
 from bot.services.slack.home_publisher import AppHome

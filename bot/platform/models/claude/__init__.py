@@ -7,13 +7,12 @@ when a model is really called. The doctor works without it, but for clouds.
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 
 from bot.domain.operations.usage import ModelPrice, PriceList
 from bot.platform.models import ModelAccess, ModelConnection, ModelProvider
-from bot.ports.probes import ModelProbe
 
 REGION, PROJECT = "PRDIGEST_MODEL_REGION", "PRDIGEST_MODEL_PROJECT"  # the settings of clouds
 KEY_REFUSED = "the model's API key or credentials were rejected"
@@ -62,17 +61,19 @@ def _keep_objects() -> Iterator[None]:
             gc.enable()
 
 
-def _make_probe(access: ModelAccess, timeout: float) -> ModelProbe:
-    from bot.platform.models.claude.probe import ClaudeProbe  # noqa: PLC0415
+def _find_models(access: ModelAccess, models: Sequence[str], seconds: float) -> Mapping[str, bool | None]:
+    from bot.platform.models.claude.check import find_models  # noqa: PLC0415
 
-    return ClaudeProbe(access.key, access.address, timeout)
+    return find_models(access, models, seconds)
 
 
-def _make_cloud_probe(cloud: str, access: ModelAccess, timeout: float) -> ModelProbe:
-    """Create the doctor's probe of a cloud, which needs the SDK for signatures and credentials."""
-    from bot.platform.models.claude.connection import CloudProbe  # noqa: PLC0415
+def _find_cloud_models(
+    cloud: str, access: ModelAccess, models: Sequence[str], seconds: float
+) -> Mapping[str, bool | None]:
+    """Ask a cloud, which needs the SDK for signatures and credentials."""
+    from bot.platform.models.claude.connection import find_cloud_models  # noqa: PLC0415
 
-    return CloudProbe(cloud, access, timeout)
+    return find_cloud_models(cloud, access, models, seconds)
 
 
 CLAUDE = ModelProvider(
@@ -83,7 +84,7 @@ CLAUDE = ModelProvider(
     address_variable="ANTHROPIC_BASE_URL",
     prices=CLAUDE_PRICES,
     connect=partial(_connect, ""),
-    probe=_make_probe,
+    find_models=_find_models,
 )
 
 BEDROCK = ModelProvider(
@@ -94,7 +95,7 @@ BEDROCK = ModelProvider(
     address_variable=REGION,
     prices=BEDROCK_PRICES,
     connect=partial(_connect, "bedrock"),
-    probe=partial(_make_cloud_probe, "bedrock"),
+    find_models=partial(_find_cloud_models, "bedrock"),
     required_variables={REGION: "us-east-1"},
     option_variables=(REGION,),
 )
@@ -107,7 +108,7 @@ VERTEX = ModelProvider(
     address_variable=REGION,
     prices=CLAUDE_PRICES,
     connect=partial(_connect, "vertex"),
-    probe=partial(_make_cloud_probe, "vertex"),
+    find_models=partial(_find_cloud_models, "vertex"),
     required_variables={REGION: "global", PROJECT: "my-project-123"},
     option_variables=(REGION, PROJECT),
 )

@@ -50,7 +50,7 @@ from bot.platform.models import (
     failures,
 )
 from bot.platform.models.claude import BEDROCK_PREFIX, KEY_REFUSED, PROJECT, REGION
-from bot.platform.models.claude.probe import INCONCLUSIVE
+from bot.platform.models.claude.check import INCONCLUSIVE
 
 SILENCE_SECONDS = 60.0  # of one call; a summary takes 2 to 10, and a digest waits for the slowest one
 # seconds for one call from its beginning to the last byte: all that silence, and half as much for an answer that
@@ -72,7 +72,6 @@ class CloudAccessError(anthropic.AnthropicError):
 ClaudeClient = anthropic.Anthropic | anthropic.AnthropicBedrockMantle | anthropic.AnthropicVertex
 # errors of the service, of the network, of the deadline, and of a cloud's credentials
 CALL_ERRORS = (DeadlineExceeded, anthropic.APIError, CloudAccessError)
-CallError = DeadlineExceeded | anthropic.APIError | CloudAccessError
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,31 +250,29 @@ class VertexClient(_CloudClient, anthropic.AnthropicVertex):
     pass
 
 
-class CloudProbe:
-    """``ModelProbe`` that counts the tokens of one word, which costs nothing: clouds have no list of models.
+def find_cloud_models(
+    cloud: str, access: ModelAccess, models: Sequence[str], seconds: float
+) -> dict[str, bool | None]:
+    """Return for the doctor which models the credentials may use; None if only a message would show it.
 
-    ``timeout`` is the seconds that one call may take.
+    Clouds have no list of models. This counts the tokens of one word, which costs nothing.
     """
-
-    def __init__(self, cloud: str, access: ModelAccess, timeout: float) -> None:
-        self._client = _make_cloud_client(cloud, access, timeout)
-        self._prefix = _PREFIXES[cloud]
-        self._timeout = timeout
-
-    def has_model(self, model: str) -> bool | None:
-        """Return whether the credentials may use a model, None if only a message would show it."""
+    client = _make_cloud_client(cloud, access, seconds)
+    known: dict[str, bool | None] = {}
+    for model in models:
         try:
-            with bound_requests(self._timeout):
-                self._client.messages.count_tokens(
-                    model=name_model(model, self._prefix), messages=[{"role": "user", "content": "Hello"}]
+            with bound_requests(seconds):
+                client.messages.count_tokens(
+                    model=name_model(model, _PREFIXES[cloud]), messages=[{"role": "user", "content": "Hello"}]
                 )
+            known[model] = True
         except CALL_ERRORS as error:
-            if isinstance(error, anthropic.APIStatusError) and error.status_code in INCONCLUSIVE:
-                # the service says that there is no such model; a missing address is another 404
-                is_missing = _read_error_type(error) == "not_found_error" and model in error.message
-                return False if is_missing else None
-            raise _explain_error(error)[0] from error
-        return True
+            if not isinstance(error, anthropic.APIStatusError) or error.status_code not in INCONCLUSIVE:
+                raise _explain_error(error)[0] from error
+            # the service says that there is no such model; a missing address is another 404
+            is_missing = _read_error_type(error) == "not_found_error" and model in error.message
+            known[model] = False if is_missing else None
+    return known
 
 
 # --- requests
@@ -390,7 +387,7 @@ def _convert_usage(billed: BilledUsage) -> Usage:
 # --- errors
 
 
-def _explain_error(error: CallError, advice: ServiceAdvice = API_ADVICE) -> tuple[ModelError, str]:
+def _explain_error(error: Exception, advice: ServiceAdvice = API_ADVICE) -> tuple[ModelError, str]:
     """Return the error of the domain, and what operators read of it: a setting at fault, or what Claude says."""
     if isinstance(error, DeadlineExceeded | anthropic.APITimeoutError):
         return ModelBusy(failures.MODEL_TIMED_OUT), ""

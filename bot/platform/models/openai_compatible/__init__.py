@@ -5,9 +5,11 @@ There is no SDK (decision 83). What takes long to import is imported when a mode
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+from bot.domain.operations.finding import Finding
 from bot.domain.operations.usage import NO_PRICES
 from bot.platform.models import ModelAccess, ModelConnection, ModelProvider
-from bot.ports.probes import ModelProbe
 
 CONTEXT_TOKENS = "PRDIGEST_CONTEXT_TOKENS"  # the setting with the length of the models' context window
 
@@ -18,10 +20,16 @@ def _connect(access: ModelAccess) -> ModelConnection:
     return OpenAIConnection(access)
 
 
-def _make_probe(access: ModelAccess, timeout: float) -> ModelProbe:
-    from bot.platform.models.openai_compatible.probe import OpenAIProbe  # noqa: PLC0415
+def _find_models(access: ModelAccess, models: Sequence[str], seconds: float) -> Mapping[str, bool | None]:
+    from bot.platform.models.openai_compatible.check import find_models  # noqa: PLC0415
 
-    return OpenAIProbe(access, timeout)
+    return find_models(access, models, seconds)
+
+
+def _try_model(access: ModelAccess, model: str, seconds: float) -> Sequence[Finding]:
+    from bot.platform.models.openai_compatible.check import try_model  # noqa: PLC0415
+
+    return try_model(access, model, seconds)
 
 
 OPENAI_COMPATIBLE = ModelProvider(
@@ -32,7 +40,8 @@ OPENAI_COMPATIBLE = ModelProvider(
     address_variable="PRDIGEST_MODEL_URL",
     prices=NO_PRICES,
     connect=_connect,
-    probe=_make_probe,
+    find_models=_find_models,
+    try_model=_try_model,
     is_key_optional=True,
     required_variables={
         "PRDIGEST_MODEL_URL": "http://127.0.0.1:8000/v1",

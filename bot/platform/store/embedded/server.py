@@ -60,12 +60,12 @@ def start_embedded(state: Path, sleep: Callable[[float], None] = time.sleep) -> 
     return path
 
 
-def start_embedded_url(state: Path, sleep: Callable[[float], None] = time.sleep) -> str:
+def start_embedded_url(state: Path) -> str:
     """Start the embedded store as ``start_embedded`` does, and return its address.
 
     For callers that accept only an address, which can't express a path that is not text.
     """
-    return f"unix://{quote(str(start_embedded(state, sleep)), errors='surrogateescape')}"
+    return f"unix://{quote(str(start_embedded(state)), errors='surrogateescape')}"
 
 
 def is_platform_supported() -> bool:

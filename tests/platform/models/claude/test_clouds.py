@@ -189,9 +189,8 @@ class TestBoth:
     def test_the_doctor_asks_for_no_text(
         self, provider: ModelProvider, bedrock: BedrockFront, vertex: VertexFront, claude: ClaudeEmulator
     ) -> None:
-        probe = provider.probe(access(), TIMEOUT)
-        assert probe.has_model(MODEL) is True
-        assert probe.has_model("claude-none-9") is False
+        models = provider.find_models(access(), [MODEL, "claude-none-9"], TIMEOUT)
+        assert models == {MODEL: True, "claude-none-9": False}
         assert claude.requests == []
 
     @pytest.mark.slow
@@ -201,7 +200,7 @@ class TestBoth:
         monkeypatch.setenv("AWS_BEARER_TOKEN_BEDROCK", "a-key")
         vertex.accepted = "another"
         with pytest.raises(ModelRequestRejected):
-            provider.probe(access(), TIMEOUT).has_model(MODEL)
+            provider.find_models(access(), [MODEL], TIMEOUT)
         assert bedrock.refused + vertex.refused
 
 

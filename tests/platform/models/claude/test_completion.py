@@ -11,8 +11,9 @@ from anthropic import Anthropic
 
 from bot.domain.errors import ModelAnswerTruncated, ModelBusy, ModelError, ModelRefusal, ModelRequestRejected
 from bot.domain.operations.usage import NO_USAGE
+from bot.platform.models import ModelAccess
+from bot.platform.models.claude.check import find_models
 from bot.platform.models.claude.connection import SILENCE_SECONDS, ClaudeConnection, make_claude_client
-from bot.platform.models.claude.probe import ClaudeProbe
 from bot.ports import Completion, Prompt
 from bot.services.summaries.schemas import AnswerShape, OverviewAnswer, SummaryAnswer, build_schema
 from tests.adapters.worlds import Garbage, Moved, WebPage
@@ -182,7 +183,7 @@ def test_a_redirect_is_not_followed(status: int) -> None:
         with model_at(world.url) as model, pytest.raises(ModelError):
             model.complete(PROMPT)
         with pytest.raises(ModelBusy):
-            ClaudeProbe(KEY, world.url, timeout=2).has_model(PROMPT.model)
+            find_models(ModelAccess(KEY, world.url), [PROMPT.model], 2)
         assert elsewhere.asked == []
 
 

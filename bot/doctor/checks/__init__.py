@@ -1,1 +1,0 @@
-"""The checks, one file for each subject."""

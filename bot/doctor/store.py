@@ -1,0 +1,116 @@
+"""Checks of the store: that it answers, accepts writes and keeps them, and whose it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from datetime import timedelta
+
+from bot.adapters.redis import RedisWorkspaceOwner, require_durable
+from bot.adapters.slack.check import BotAccess
+from bot.app import App
+from bot.domain.errors import PrdigestError, StoreUnavailable
+from bot.domain.operations.app_manifest import PREVIEW_SCOPES
+from bot.domain.operations.finding import Finding
+from bot.domain.text.strings import format_count
+from bot.features.previews.service import SWITCHES
+from bot.platform.store.schema import read_version
+from bot.platform.store.server import ServerStatus, read_status, redact_address, write_sample
+from bot.services.operations.ownership import describe_conflict
+from bot.services.operations.store_memory import MEMORY, check_memory
+from bot.settings import Settings
+
+STORE = "Store"
+POLICY, PERSISTENCE, WRITES, SCHEMA = "Store policy", "Store persistence", "Store writes", "Store schema"
+OWNER, PREVIEWS = "Store owner", "Link previews"
+
+
+def check_store(app: App) -> Generator[Finding, None, tuple[str, timedelta | None]]:
+    """Check the store.
+
+    Return why nothing can be read from it, empty if it can, and how far its clock is ahead of ours.
+    """
+    no_store = f"see {STORE} above"
+    try:
+        client = app.inspect_store()
+        server = read_status(client)
+    except PrdigestError as error:
+        yield Finding.build_error(STORE, error)
+        details = (POLICY, MEMORY, PERSISTENCE, WRITES, SCHEMA)
+        yield from (Finding.build_unchecked(name, no_store) for name in details)
+        return no_store, None
+    ahead = server.time - app.now()
+    yield Finding.build_success(STORE, f"{describe_place(app.settings)} answers")
+    durable = f"{server.policy}: permanent data is safe"
+    yield _try_action(POLICY, lambda: require_durable(client), durable)
+    yield check_memory(server)
+    yield _check_persistence(server)
+    yield _try_action(WRITES, lambda: write_sample(client, app.keyspace), "accepted")
+    try:
+        version = read_version(client, app.keyspace)
+    except StoreUnavailable as error:
+        yield Finding.build_failure(SCHEMA, "refused", str(error))
+        return f"see {SCHEMA} above", ahead
+    is_new = version is None
+    yield Finding.build_success(SCHEMA, "none yet, the store is new" if is_new else f"version {version}")
+    return "", ahead
+
+
+def describe_place(settings: Settings) -> str:
+    """Return the address of the store without its password, with the prefix of its keys."""
+    url, prefix = settings.redis_url, settings.prdigest_store_prefix
+    place = redact_address(url) if url else f"the embedded store in {settings.prdigest_state_dir}"
+    return f"{place} (keys with the prefix {prefix})" if prefix else place
+
+
+def _try_action(name: str, act: Callable[[], None], result: str) -> Finding:
+    """Return the finding about an action that the store may refuse."""
+    try:
+        act()
+    except StoreUnavailable as error:
+        return Finding.build_failure(name, "refused", str(error))
+    return Finding.build_success(name, result)
+
+
+def _check_persistence(server: ServerStatus) -> Finding:
+    """Return the finding about what survives a restart of the server."""
+    if server.persistence is None:
+        return Finding.build_note(PERSISTENCE, "not checked: the server does not say")
+    if not server.persistence:
+        problem = "none: a restart of the server loses subscriptions and the record of posts"
+        return Finding.build_note(PERSISTENCE, problem, "Set appendonly to yes on the server.")
+    return Finding.build_success(PERSISTENCE, server.persistence)
+
+
+def check_owner(app: App, slack: BotAccess) -> Finding:
+    """Check that the store belongs to this workspace: the bot refuses to start with the store of another one."""
+    try:
+        owner, workspace = RedisWorkspaceOwner(app.store, app.keyspace).read_workspace(), slack.read_workspace()
+    except PrdigestError as error:
+        return Finding.build_error(OWNER, error)
+    if owner is None:
+        return Finding.build_success(OWNER, f"none yet, {workspace} when the bot starts")
+    if owner == workspace:
+        return Finding.build_success(OWNER, f"{workspace}, the workspace of the token")
+    conflict = describe_conflict(owner, workspace, app.settings.prdigest_store_prefix)
+    return Finding.build_failure(OWNER, "another workspace", conflict)
+
+
+def check_previews(app: App, slack: BotAccess) -> Iterator[Finding]:
+    """Check that the app has the scopes for previews of links, if they are on anywhere."""
+    try:
+        switches = app.tables.list_fields(SWITCHES)
+    except PrdigestError as error:
+        yield Finding.build_error(PREVIEWS, error)
+        return
+    missing = slack.find_missing_scopes(PREVIEW_SCOPES)
+    channels = [channel for channel, switch in switches.items() if switch.is_on]
+    where = format_count(len(channels), "conversation")
+    if channels and missing:
+        advice = (
+            f"Update the app's manifest from `prdigest manifest --previews`, which adds {' and '.join(missing)}, "
+            "then install the app again."
+        )
+        problem = f"on in {where}, but not possible: {'; '.join(missing.values())}"
+        yield Finding.build_failure(PREVIEWS, problem, advice)
+    elif channels:
+        yield Finding.build_success(PREVIEWS, f"on in {where}")

@@ -1,0 +1,331 @@
+"""Counters and histograms of what this process does, and what counts. ``docs/monitoring.md`` has their meanings.
+
+No label has a value from outside: kinds, results and names of the code alone, so that their number is small.
+"job" and "instance" are names that Prometheus gives itself.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from importlib.metadata import version
+from typing import Any, Literal
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info
+from prometheus_client.gc_collector import GCCollector
+from prometheus_client.platform_collector import PlatformCollector
+from prometheus_client.process_collector import ProcessCollector
+
+from bot.domain.errors import ModelBusy, ModelError
+from bot.domain.keyspace import keys
+from bot.domain.operations.budget import CallPurpose
+from bot.domain.operations.run import Run, RunOutcome
+from bot.domain.operations.usage import NO_USAGE, PriceList, Usage
+from bot.platform.models import Chat, ChatEvent, ChatModel, Completion, Model, Prompt, TurnUsage
+from bot.ports import Cache, RunLog
+
+log = logging.getLogger(__name__)
+
+# seconds; Slack gives up a request after three (docs.slack.dev, "Acknowledging requests")
+_ACK_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 5.0)
+_CALL_BUCKETS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
+# a first look at a busy day takes minutes, and a job has twenty at most
+_JOB_BUCKETS = (0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1_200.0)
+
+
+class Instruments:
+    """The instruments of one process, in a registry of their own."""
+
+    def __init__(self) -> None:
+        self.registry = registry = CollectorRegistry()
+        for collector in (ProcessCollector, PlatformCollector, GCCollector):
+            collector(registry=registry)
+        Info("prdigest_build", "The version that runs", registry=registry).info({"version": version("prdigest")})
+        self.requests = Counter(
+            "prdigest_slack_requests", "Requests from Slack", ("transport", "kind", "result"), registry=registry
+        )
+        self.ack_seconds = Histogram(
+            "prdigest_slack_ack_seconds",
+            "Seconds until a request from Slack is acknowledged",
+            ("transport",),
+            buckets=_ACK_BUCKETS,
+            registry=registry,
+        )
+        self.jobs = Counter(
+            "prdigest_jobs", "Attempts of jobs that ended", ("job_type", "result"), registry=registry
+        )
+        self.job_seconds = Histogram(
+            "prdigest_job_seconds",
+            "Seconds of one attempt",
+            ("job_type",),
+            buckets=_JOB_BUCKETS,
+            registry=registry,
+        )
+        self.job_wait_seconds = Histogram(
+            "prdigest_job_wait_seconds",
+            "Seconds that a new job waits on its queue",
+            ("queue",),
+            buckets=_JOB_BUCKETS,
+            registry=registry,
+        )
+        self.jobs_running = Gauge(
+            "prdigest_jobs_running", "Jobs that run in this process", ("queue",), registry=registry
+        )
+        self.model_calls = Counter(
+            "prdigest_model_calls", "Calls of a model", ("model", "purpose", "result"), registry=registry
+        )
+        self.model_call_seconds = Histogram(
+            "prdigest_model_call_seconds",
+            "Seconds of a call of a model",
+            ("model",),
+            buckets=_CALL_BUCKETS,
+            registry=registry,
+        )
+        self.model_tokens = Counter(
+            "prdigest_model_tokens", "Tokens that models read and wrote", ("model", "kind"), registry=registry
+        )
+        self.model_cost = Counter(
+            "prdigest_model_cost_dollars", "US dollars of calls with a known price", ("model",), registry=registry
+        )
+        self.service_calls = Counter(
+            "prdigest_service_calls",
+            "Calls to GitHub and Slack",
+            ("service", "operation", "result"),
+            registry=registry,
+        )
+        self.service_call_seconds = Histogram(
+            "prdigest_service_call_seconds",
+            "Seconds of a call, with its retries",
+            ("service",),
+            buckets=_CALL_BUCKETS,
+            registry=registry,
+        )
+        self.cache_reads = Counter(
+            "prdigest_cache_reads", "Lookups in the cache", ("cache", "result"), registry=registry
+        )
+        self.digest_runs = Counter(
+            "prdigest_digest_runs", "Attempts at scheduled digests", ("outcome",), registry=registry
+        )
+
+    def watch_github_call(self, operation: str) -> AbstractContextManager[None]:
+        """Watch a call to GitHub. See :class:`bot.ports.CallWatch`."""
+        return self._watch_call("github", operation)
+
+    def watch_slack_call(self, operation: str) -> AbstractContextManager[None]:
+        """Watch a call to Slack. See :class:`bot.ports.CallWatch`."""
+        return self._watch_call("slack", operation)
+
+    @contextmanager
+    def _watch_call(self, service: str, operation: str) -> Iterator[None]:
+        began, result = time.monotonic(), "failed"
+        try:
+            yield
+            result = "ok"
+        finally:
+            seconds = time.monotonic() - began
+            self.service_calls.labels(service, operation, result).inc()
+            self.service_call_seconds.labels(service).observe(seconds)
+            log.debug("%s %s: %s after %.3f s", service, operation, result, seconds)
+
+
+# --- requests from Slack, and the time until each is acknowledged
+
+Transport = Literal["http", "socket"]
+# what Slack calls the types of its payloads, by the names of the metric
+_PAYLOADS = {
+    "event_callback": "event",
+    "block_actions": "action",
+    "view_submission": "form",
+    "view_closed": "form",
+    "url_verification": "check",
+}
+_OTHER = "other"
+
+
+@dataclass
+class RequestRecord:
+    """A request while it is handled: its kind and its result, as far as they are known."""
+
+    kind: str = _OTHER
+    result: str = "failed"
+
+    def note_payload(self, payload: Mapping[str, Any]) -> None:
+        """Note the kind of the request."""
+        self.kind = "command" if "command" in payload else _PAYLOADS.get(str(payload.get("type")), _OTHER)
+
+    def note_status(self, status: int) -> None:
+        """Note the HTTP status of the response: Slack takes each below 300 as an acknowledgement."""
+        if status < 300:
+            self.result = "acknowledged"
+        elif status < 500:
+            self.result = "refused"
+
+
+@contextmanager
+def count_request(instruments: Instruments, transport: Transport) -> Iterator[RequestRecord]:
+    """Count the request of the block, which notes in the record what it learns."""
+    record, began = RequestRecord(), time.monotonic()
+    try:
+        yield record
+    finally:
+        instruments.requests.labels(transport, record.kind, record.result).inc()
+        instruments.ack_seconds.labels(transport).observe(time.monotonic() - began)
+
+
+# --- lookups in the cache, and attempts at digests
+
+# what is computed or loaded again if it is missing; other keys of the cache are marks, whose absence is no miss
+_KINDS = {
+    keys.SUMMARY_ENTRY: "summaries",
+    keys.COMPLETION: "model_answers",
+    keys.BUG_REVIEW: "reviews",
+    keys.DAY_LIST: "day_lists",
+    keys.UNSETTLED_DAY_LIST: "day_lists",
+    keys.CHANGED_FILES: "changed_files",
+    keys.SOURCE_FILES: "source_files",
+    keys.DISCUSSION: "discussions",
+    keys.COMMIT_MERGE: "commits",
+    keys.RELEASES: "releases",
+    keys.MERGE_CONTRACT: "contracts",
+    keys.FILE_USES: "file_uses",
+    keys.MODULE_OUTLINE: "outlines",
+}
+
+
+class ObservedCache:
+    """A ``Cache`` that counts hits and misses by the kind of the value."""
+
+    def __init__(self, cache: Cache, instruments: Instruments) -> None:
+        self._cache = cache
+        self._reads = instruments.cache_reads
+
+    def get(self, key: str) -> str | None:
+        """Return the value of a key, None if there is none. Raises StoreUnavailable."""
+        value = self._cache.get(key)
+        if kind := _name_kind(key):
+            self._reads.labels(kind, "miss" if value is None else "hit").inc()
+        return value
+
+    def put(self, key: str, value: str, lifetime: timedelta) -> None:
+        """Store a value for a time. Raises StoreUnavailable."""
+        self._cache.put(key, value, lifetime)
+
+    def add(self, key: str, value: str, lifetime: timedelta) -> bool:
+        """Store a value unless the key has one; return whether it was stored. Raises StoreUnavailable."""
+        return self._cache.add(key, value, lifetime)
+
+    def acquire_lease(self, name: str) -> AbstractContextManager[None]:
+        """Return the lease of a name. See :class:`bot.ports.Cache`."""
+        return self._cache.acquire_lease(name)
+
+
+def _name_kind(key: str) -> str:
+    """Return the kind of the value at a key, empty if it is a mark."""
+    return next((kind for family, kind in _KINDS.items() if family.has_key(key)), "")
+
+
+class ObservedRunLog:
+    """A ``RunLog`` that counts runs by their outcome."""
+
+    def __init__(self, run_log: RunLog, instruments: Instruments) -> None:
+        self._run_log = run_log
+        self._runs = instruments.digest_runs
+        for outcome in RunOutcome:
+            # an outcome that did not occur yet is a zero: the first one is an increase that an alarm sees
+            self._runs.labels(outcome.value)
+
+    def add_run(self, run: Run) -> None:
+        """Add a run. Raises StoreUnavailable."""
+        self._run_log.add_run(run)
+        self._runs.labels(run.outcome.value).inc()
+
+    def list_recent(self, count: int) -> Sequence[Run]:
+        """List the last runs, newest first. Raises StoreUnavailable."""
+        return self._run_log.list_recent(count)
+
+
+# --- calls of models, counted and logged: with time, tokens and cost, never with their text
+
+
+@dataclass
+class _ObservedCall:
+    """A call while it runs: its usage as far as it is known, and its result."""
+
+    usage: Usage = NO_USAGE
+    result: str = "failed"
+
+
+@contextmanager
+def _observe_call(
+    instruments: Instruments, prices: PriceList, model: str, purpose: CallPurpose
+) -> Iterator[_ObservedCall]:
+    """Observe the call of the block, which sets its usage."""
+    call, began = _ObservedCall(), time.monotonic()
+    try:
+        yield call
+        call.result = "ok"
+    except GeneratorExit:
+        # the reader needs no more text
+        call.result = "ok"
+        raise
+    except ModelError as error:
+        call.usage = call.usage if call.usage != NO_USAGE else error.usage
+        call.result = "busy" if isinstance(error, ModelBusy) else "failed"
+        raise
+    finally:
+        seconds, usage, need = time.monotonic() - began, call.usage, purpose.name.lower()
+        instruments.model_calls.labels(model, need, call.result).inc()
+        instruments.model_call_seconds.labels(model).observe(seconds)
+        for kind, count in (
+            ("input", usage.input),
+            ("output", usage.output),
+            ("cache_read", usage.cache_read),
+            ("cache_write", usage.cache_write + usage.cache_write_hour),
+        ):
+            instruments.model_tokens.labels(model, kind).inc(count)
+        instruments.model_cost.labels(model).inc(prices.cost(model, usage) or 0.0)
+        log.info(
+            "model call: %s for %s, %s after %.1f s, %d tokens read, %d written",
+            model,
+            need,
+            call.result,
+            seconds,
+            usage.prompt_tokens,
+            usage.output,
+        )
+
+
+class ObservedModel:
+    """A ``Model`` whose calls are observed."""
+
+    def __init__(self, model: Model, instruments: Instruments, prices: PriceList) -> None:
+        self._model = model
+        self._instruments, self._prices = instruments, prices
+
+    def complete(self, prompt: Prompt) -> Completion:
+        """Return the completion of a prompt. Raises what the model raises."""
+        with _observe_call(self._instruments, self._prices, prompt.model, prompt.need) as call:
+            completion = self._model.complete(prompt)
+            call.usage = completion.usage
+        return completion
+
+
+class ObservedChat:
+    """A ``ChatModel`` whose calls are observed."""
+
+    def __init__(self, chat: ChatModel, instruments: Instruments, prices: PriceList) -> None:
+        self._chat = chat
+        self._instruments, self._prices = instruments, prices
+
+    def stream_turn(self, chat: Chat) -> Generator[ChatEvent, None, None]:
+        """Yield the events of the model's next turn. Raises what the model raises."""
+        observed_call = _observe_call(self._instruments, self._prices, chat.model, chat.need)
+        with observed_call as call, closing(self._chat.stream_turn(chat)) as events:
+            for event in events:
+                if isinstance(event, TurnUsage):
+                    call.usage = event.usage
+                yield event

@@ -1,0 +1,69 @@
+"""The doctor's check of Claude: one attempt with a short timeout, which asks for no text.
+
+It works without the SDK, which takes longer to import than the whole doctor runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import quote
+
+import httpx2
+
+from bot.domain.errors import ModelBusy, ModelRequestRejected
+from bot.platform.http.bounded_calls import DeadlineExceeded, bound_requests
+from bot.platform.http.httpx_clients import get_tls_context, track_connections
+from bot.platform.models import ModelAccess, failures
+from bot.platform.models.claude import KEY_REFUSED
+
+_API_VERSION = "2026-10-21"  # which the SDK asks for too
+# these say nothing about key and model: a gateway that passes messages on but has no such address answers so
+INCONCLUSIVE = {400, 404, 405, 501}
+
+
+def find_models(access: ModelAccess, models: Sequence[str], seconds: float) -> dict[str, bool | None]:
+    """Return which models the key may use; None if only a message would show it. The Models API costs nothing."""
+    return {model: _has_model(_request_model(access, model, seconds), model) for model in models}
+
+
+def _has_model(answer: httpx2.Response, model: str) -> bool | None:
+    if answer.status_code in (401, 403):
+        raise ModelRequestRejected(KEY_REFUSED)
+    if answer.status_code in INCONCLUSIVE:
+        # Claude itself says that there is no such model; a missing address is another 404
+        missing = {"type": "not_found_error", "message": f"model: {model}"}
+        return False if _parse_object(answer).get("error") == missing else None
+    if not answer.is_success:
+        raise ModelBusy(failures.MODEL_BUSY)
+    if _parse_object(answer).get("type") != "model":
+        raise ModelBusy(failures.WRONG_SERVICE)
+    return True
+
+
+def _request_model(access: ModelAccess, model: str, seconds: float) -> httpx2.Response:
+    address = f"{access.address.rstrip('/')}/v1/models/{quote(model, safe='')}"
+    headers = {"Authorization": f"Bearer {access.key}", "anthropic-version": _API_VERSION}
+    try:
+        with (
+            bound_requests(seconds),
+            httpx2.Client(timeout=seconds, follow_redirects=False, verify=get_tls_context()) as client,
+        ):
+            track_connections(client)
+            return client.get(address, headers=headers)
+    except UnicodeEncodeError as error:
+        # such a key does not fit into a header
+        raise ModelRequestRejected(KEY_REFUSED) from error
+    except (DeadlineExceeded, httpx2.TimeoutException) as error:
+        raise ModelBusy(failures.MODEL_TIMED_OUT) from error
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        raise ModelBusy(failures.MODEL_UNREACHABLE) from error
+
+
+def _parse_object(answer: httpx2.Response) -> dict[str, Any]:
+    """Return the object of an answer, empty for another answer, such as the page of a proxy."""
+    try:
+        body = answer.json()
+    except ValueError:
+        return {}
+    return body if isinstance(body, dict) else {}

@@ -1,1 +1,0 @@
-"""Metrics for Prometheus, as it reads them."""
