@@ -75,9 +75,9 @@ def test_any_message_leads_to_numbers_of_watched_repositories_or_to_one_plain_se
             assert {reference.repository for reference in payload.request.references} == {ENGINE}
         else:
             assert name == "tell"
-            shown = render_notice(payload.sentence).build_payload()
+            shown = render_notice(payload["sentence"]).build_payload()
             assert (find_mentions(shown), find_links(shown)) == ([], [])
-            assert "secret" not in payload.sentence
+            assert "secret" not in payload["sentence"]
 
 
 @pytest.mark.parametrize("name", NAMES.values(), ids=list(NAMES))

@@ -85,7 +85,7 @@ def list_told(year: Year, people: People, client: QuickRedis) -> Told:
             posted[each.name].append(each)
     load, load_report = year.parts.records.load, year.parts.reports.load
     reports = {key: load_report(key) for key in keys_of(client, "report:*") if key != "report:begun"}
-    records = {key: load(key) for key in keys_of(client, "digest:*") if client.hexists(key, "skipped")}
+    records = {key: load(key) for key in keys_of(client, "digest:*") if client.hexists(key, "skipped_days")}
     return Told(
         people.all,
         posted,

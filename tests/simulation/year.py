@@ -98,7 +98,7 @@ class Queue:
 
     def send(self, job: JobType[Any], payload: Any) -> None:
         if job is deliver_digest:
-            self.jobs.append(Job(payload.name, payload.due))
+            self.jobs.append(Job(**payload))
 
     def take(self) -> list[Job]:
         jobs, self.jobs = self.jobs, []
