@@ -220,7 +220,7 @@ class Workers:
         done = cast("str", pack_value(self._now().isoformat()))
         with self._client.pipeline(transaction=False) as together:
             for edition in editions:
-                together.hsetnx(edition.build_key(TEAM), "done", done)
+                together.hsetnx(edition.build_key(TEAM), "posted_at", done)
             return cast("list[int]", together.execute())
 
     def _is_over(self, edition: DigestSpec) -> bool:
