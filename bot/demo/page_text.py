@@ -41,19 +41,19 @@ SAMPLE_ABOUT = About(
         Fact(
             "Sample",
             "The 18 pull requests: numbers, titles, authors, files, counts and times are from a public day "
-            "of vllm-project/vllm. The summaries were written for this sample, from the full diffs. The "
-            "diffs are not included.",
+            "of vllm-project/vllm. The summaries and the answers to questions were written for this sample, from "
+            "the full diffs. Of these, only the lines that answers quote are included.",
         ),
         Fact(
             "Computed here",
             "Everything else comes from the real bot: the schedule, risk ratings, areas, filters, and every "
-            "message, button, window and form. Rules answer questions in place of a model, with the bot's "
-            "real tools. They say so if they can't answer.",
+            "message, button, window and form. An answer is found by its likeness to your question, and its "
+            "quotes are checked as a model's are. If there is none, it says so.",
         ),
         Fact(
             "Needs a key",
-            "Your repository, today: set GITHUB_TOKEN. Summaries and answers by a model, with checked quotes "
-            "and links: set ANTHROPIC_API_KEY. With both, run prdigest demo --live --repo owner/repo.",
+            "Your repository, today: set GITHUB_TOKEN. Summaries and answers by a model: set ANTHROPIC_API_KEY. "
+            "With both, run prdigest demo --live --repo owner/repo.",
         ),
     ),
     tries=(

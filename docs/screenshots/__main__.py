@@ -1,7 +1,7 @@
 """``python -m docs.screenshots``: takes the README's pictures of a demo, in light and dark, into this folder.
 
 Run it again when the page's look changes. The sample day begins at the same morning each time, and questions are
-answered by rules, so two runs differ in a few pixels at most.
+answered by what was written for it, so two runs differ in a few pixels at most.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ def type_before_it_is_sent(route: Route) -> None:
 def test_the_answer_to_a_mention_opens_where_nobody_is_typing(page: Page) -> None:
     say(page, "@prdigest what merged today?")
     answer = page.locator("#thread .piece").nth(1)
-    expect(answer).to_contain_text("The sample holds 28 February 2026 only; today is 1 March 2026.")
+    expect(answer).to_contain_text("The sample holds 28 February 2026 only, seen on the next morning.")
     page.get_by_role("link", name="Close thread").click()
     page.route("**/do/say", type_before_it_is_sent, times=1)
     came = say(page, "@prdigest tldr")

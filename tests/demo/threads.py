@@ -1,4 +1,4 @@
-"""Threads about the sample in which questions are asked, answered by rules through the bot's real tools."""
+"""Threads about the sample in which questions are asked, answered as in the demo, through the bot's real tools."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import re
 from dataclasses import dataclass, field
 from functools import cache
 
+from bot.demo.sample.day import load_sample_day
 from bot.demo.sample.sources import SampleSources
-from bot.demo.stand_in import RuleChatModel
+from bot.demo.stand_in import PreparedChatModel
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.thread import Question, ThreadMemory
 from bot.domain.conversations.thread_subject import parse_subject
 from bot.domain.risk.assessment import assess_pull_request
+from bot.domain.summaries.citations import Citation
 from bot.domain.time.day import LocalDay, parse_date
+from bot.render.conversations.answers import label_citation
 from bot.render.conversations.streaming import Links
 from bot.services.questions.agent import AnswerAgent
 from bot.services.questions.answer_progress import WrittenAnswer
@@ -31,9 +34,8 @@ TODAY = LocalDay(parse_date("2026-03-01"), ANGELES)
 DAY = "digest 2026-02-28 repo:vllm-project/vllm"
 ONE = "summary 35617"
 REPOSITORIES = AllowedRepositories(VLLM)
-QUIET = Links(lambda _: None, lambda _: None)
 ALL = SampleSources().numbers
-ACTING = {35621, 35441, 35271, 34214, 33671, 35600}
+NO_ANSWER = ("I have no answer to that", "Darauf habe ich keine Antwort", "这个问题没有现成的答案")
 
 
 @cache
@@ -50,13 +52,14 @@ def archive() -> PullRequestArchive:
 
 @dataclass
 class Thread:
-    """A thread about the sample, and the last answer in it."""
+    """A thread about the sample, the last answer in it, and the quotes of all answers that are in no diff."""
 
     about: str = DAY
     most: int = 1_000
     memory: ThreadMemory = field(init=False)
     sleeps: Sleeps = field(default_factory=Sleeps)
     display: RecordingDisplay = field(default_factory=RecordingDisplay)
+    unproven: list[Citation] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.memory = ThreadMemory(self.about)
@@ -66,8 +69,15 @@ class Thread:
         toolbox = Toolbox(archive(), REPOSITORIES, TODAY, subject)
         self.sleeps, self.display = Sleeps(), RecordingDisplay(self.most)
         talk = build_turns(build_initial_context(toolbox, subject), self.memory, question, TODAY)
-        answerer = AnswerAgent(RuleChatModel(self.sleeps), "any", lambda: 0.0, self.sleeps)
-        written = answerer.answer_question(talk, toolbox, QUIET, self.display)
+        answerer = AnswerAgent(PreparedChatModel(load_sample_day(), self.sleeps), "any", lambda: 0.0, self.sleeps)
+
+        def link(citation: Citation) -> tuple[str, str] | None:
+            evidence = toolbox.find_evidence(citation)
+            if evidence is None:
+                self.unproven.append(citation)
+            return label_citation(*evidence) if evidence else None
+
+        written = answerer.answer_question(talk, toolbox, Links(link, lambda _: None), self.display)
         self.memory = self.memory.add_answer(
             Question(slack_request(question[:50]), question, "1"), written.raw_text
         )

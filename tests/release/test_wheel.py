@@ -114,6 +114,7 @@ def test_it_has_every_file_of_both_packages(installed_wheel: Installed) -> None:
         "handlers/py.typed",
         "bot/demo/sample/day.json",
         "bot/demo/sample/contracts.json",
+        "bot/demo/sample/answers.toml",
     } <= expected
     assert {Path(name).suffix for name in expected} >= {".md", ".svg", ".sample"}
     assert expected - installed_wheel.names == set()

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bot.demo.sample.day import SamplePull, load_sample_day
 from bot.demo.sample.model import SampleModel
-from bot.demo.stand_in import RuleChatModel
+from bot.demo.stand_in import PreparedChatModel
 from bot.domain.digest.models import CountCheck, Digest, Entry, Overview, Theme
 from bot.domain.errors import DayUnavailable, DiscussionUnavailable, PullRequestNotFound, RepositoryNotFound
 from bot.domain.operations.rate_allowance import RateAllowance
@@ -28,8 +28,8 @@ SAMPLE_NOTE = (
     "vllm-project/vllm. The summaries and second readings were written for this sample, without a model."
 )
 _STAND_IN_NOTE = (
-    "This demo uses no model: rules build answers from what the bot's tools find, and the summaries and second "
-    "readings were written for the sample."
+    "This demo uses no model: its answers, summaries and second readings were written for the sample, from the "
+    "full diffs."
 )
 _MAX_NUMBERS = 6
 
@@ -40,6 +40,11 @@ class SampleSources:
     ``sleep`` waits so many seconds while an answer is written.
     """
 
+    # the sample has no files, releases or limits
+    source_files = source_versions = source_trees = source_mirror = source_search = releases = None
+    has_model = True
+    stands_in = _STAND_IN_NOTE
+
     def __init__(self, sleep: Callable[[float], None] = lambda seconds: None) -> None:
         self._record = load_sample_day()
         self.repository = Repository.parse(self._record.repository)
@@ -48,8 +53,8 @@ class SampleSources:
         self._pulls = {pull.number: _build_pull_request(self.repository, pull) for pull in self._record.pulls}
         self._summaries = {pull.number: pull.summary for pull in self._record.pulls}
         self._reviews = {pull.number: pull.review for pull in self._record.pulls}
-        self._model = SampleModel(self._record)
-        self._chat = RuleChatModel(sleep)
+        self.model: Model = SampleModel(self._record)
+        self.chat: ChatModel = PreparedChatModel(self._record, sleep)
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -60,77 +65,23 @@ class SampleSources:
 
     @property
     def pulls(self) -> PullRequests:
-        """The pull requests of the day."""
         return self
 
     @property
     def background(self) -> PullRequestBackground:
-        """What says that the sample has no discussions."""
         return self
 
-    @property
-    def source_files(self) -> None:
-        """None: the sample has no files."""
-        return None
-
-    @property
-    def source_versions(self) -> None:
-        """None: the sample has no files."""
-        return None
-
-    @property
-    def source_trees(self) -> None:
-        """None: the sample has no files."""
-        return None
-
-    @property
-    def releases(self) -> None:
-        """None: the sample has no releases."""
-        return None
-
-    @property
-    def model(self) -> Model:
-        """The texts that were written for the sample."""
-        return self._model
-
-    @property
-    def chat(self) -> ChatModel:
-        """The stand-in that answers questions by rules."""
-        return self._chat
-
-    @property
-    def has_model(self) -> bool:
-        """True: the sample has summaries."""
-        return True
-
-    @property
-    def stands_in(self) -> str:
-        """The note that names the writers of these texts."""
-        return _STAND_IN_NOTE
-
-    @property
-    def source_mirror(self) -> None:
-        """None: the sample has no files."""
-        return None
-
-    @property
-    def source_search(self) -> None:
-        """None: the sample has no files."""
-        return None
-
     def get_written_review(self, pull: PullRequest) -> BugReview | None:
-        """Return the review that was written for a pull request of the sample, if there is one."""
         return self._reviews.get(pull.number)
 
     def list_allowances(self) -> Iterable[RateAllowance]:
-        """Return nothing: there are no limits."""
         return ()
 
     def open_sources(self) -> None:
-        """Do nothing: the sample is loaded."""
+        pass
 
     def close(self) -> None:
-        """Do nothing: there is nothing to close."""
+        pass
 
     # PullRequests
 
@@ -158,7 +109,7 @@ class SampleSources:
         return replace(self._find_pull_request(number), files=None)
 
     def load_files(self, pull: PullRequest) -> PullRequest:
-        """Return the pull request with its files. The sample has no diffs."""
+        """Return the pull request with its files. Of the diffs it has the lines that answers quote."""
         return replace(pull, files=self._find_pull_request(pull.number).files)
 
     # PullRequestBackground
@@ -180,7 +131,6 @@ class SampleSources:
         }
 
     def _find_pull_request(self, number: int) -> PullRequest:
-        """Return a pull request with files. Raises PullRequestNotFound."""
         if number not in self._pulls:
             named = ", ".join(map(str, self.numbers[:_MAX_NUMBERS]))
             more = format_count(len(self.numbers) - _MAX_NUMBERS, "other")
@@ -188,7 +138,6 @@ class SampleSources:
         return self._pulls[number]
 
     def _require_repository(self, repository: Repository) -> None:
-        """Raise RepositoryNotFound for another repository than the sample's."""
         if str(repository).lower() != str(self.repository).lower():
             raise RepositoryNotFound(f"The sample has {self.repository} only, not {repository}.")
 
@@ -208,7 +157,6 @@ class SampleSources:
 
     @property
     def reader(self) -> PullRequestReader:
-        """The service that reads pull requests."""
         return PullRequestReader(self, lambda pull: SummaryResult(self._summaries[pull.number]))
 
     def build_entry(self, pull: PullRequest) -> Entry:
@@ -217,13 +165,11 @@ class SampleSources:
         return Entry.from_summarised(read, assess_pull_request(read.pull), self.get_written_review(read.pull))
 
     def build_overview(self, repository: Repository, day: LocalDay, entries: tuple[Entry, ...]) -> Overview:
-        """Return the overview that was written for the sample."""
         themes = tuple(Theme(theme.title, theme.pull_requests) for theme in self._record.themes)
         return Overview(self._record.overview, themes)
 
 
 def _build_pull_request(repository: Repository, record: SamplePull) -> PullRequest:
-    """Return a pull request of the sample file."""
     return PullRequest(
         repository=repository,
         number=record.number,
@@ -237,5 +183,5 @@ def _build_pull_request(repository: Repository, record: SamplePull) -> PullReque
         additions=record.additions,
         deletions=record.deletions,
         changed_files=len(record.files),
-        files=tuple(replace(file, patch="") for file in record.files),
+        files=tuple(file if file.patch else replace(file, patch="") for file in record.files),
     )

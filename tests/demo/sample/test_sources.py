@@ -135,12 +135,15 @@ def test_a_day_that_it_does_not_have_is_no_day_without_merges(
     assert (str(e.value), e.value.short) == (f"The sample holds {held} only.", "not in the sample")
 
 
-def test_files_come_when_they_are_asked_for_and_without_diffs(sample: SampleSources) -> None:
+def test_files_come_when_they_are_asked_for_with_the_lines_that_answers_quote(sample: SampleSources) -> None:
     pull = sample.fetch_pull_request(VLLM, 35617)
     assert pull.files is None
     loaded = sample.load_files(pull)
     assert [file.path.rpartition("/")[2] for file in loaded.largest_files] == ["qwen3_next.py", "qwen3_5.py"]
-    assert {file.patch for file in loaded.files or ()} == {""}
+    assert [file.patch for file in loaded.files or ()] == [
+        "",
+        "@@ -466,1 +466,0 @@\n-            dtype=config.dtype,",
+    ]
     assert replace(loaded, files=None) == pull
 
 

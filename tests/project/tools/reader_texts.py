@@ -15,6 +15,7 @@ import click
 from localslack.cli import main as localslack_cli
 
 from bot.cli import cli
+from bot.demo.answer_book import load_answers
 from bot.settings import Settings
 from impact.cli import main as impact_cli
 from tests.helpers.processes.command import ROOT
@@ -76,6 +77,7 @@ def list_sentences() -> list[Sentence]:
             *list_help_texts("localslack", localslack_cli),
             *list_json_texts("manifest.json"),
             *list_json_texts("bot/demo/sample/day.json"),
+            *list_answer_texts(),
         )
         for sentence in split_sentences(place, text)
     ]
@@ -166,6 +168,14 @@ def list_json_texts(name: str) -> Iterator[tuple[str, str]]:
             pending.extend(value.values())
         elif isinstance(value, list):
             pending.extend(value)
+
+
+def list_answer_texts() -> Iterator[tuple[str, str]]:
+    """Yield the paragraphs and list items of the English answers that the demo plays."""
+    for answer in load_answers().answers:
+        if answer.language == "en":
+            for text in split_markdown(re.sub(r"\{[^{}]*\}", "", answer.text)):
+                yield "bot/demo/sample/answers.toml", text
 
 
 def main() -> None:

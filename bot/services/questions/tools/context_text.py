@@ -22,7 +22,6 @@ _MAX_FILES_LENGTH = 5_000
 _MAX_SMALL_DIFF_LENGTH = 16_000
 _MAX_TITLE_LENGTH = 200
 _MAX_NAMED_DAYS = 14
-# demo/rules/findings.py skips a description by its heading
 _SUMMARY_MARK = "Summary by a model, not checked against code"
 _AUTHOR_MARK = "What the author says (nobody has checked it):"
 
