@@ -34,18 +34,11 @@ def make_branch_option(name: str, what: str) -> Callable[[F], F]:
     return click.option(name, help=f"Branch{what}. Default: its default branch.")
 
 
-def make_dates_options(what: str) -> Callable[[F], F]:
-    """Return the options ``--since`` and ``--until``; ``what`` ends their help."""
-
-    def add_options(command: F) -> F:
-        until = click.option("--until", metavar="YYYY-MM-DD", required=True, help=f"Last date (UTC) {what}.")(
-            command
-        )
-        return click.option("--since", metavar="YYYY-MM-DD", required=True, help=f"First date (UTC) {what}.")(
-            until
-        )
-
-    return add_options
+def dates_options(command: F) -> F:
+    """Add the options ``--since`` and ``--until``."""
+    until = click.option("--until", metavar="YYYY-MM-DD", required=True, help="Last date (UTC) of merges.")
+    since = click.option("--since", metavar="YYYY-MM-DD", required=True, help="First date (UTC) of merges.")
+    return since(until(command))
 
 
 def parse_dates(since: str, until: str) -> EvaluationWindow:

@@ -24,7 +24,7 @@ from localslack.users.transport import HttpTransport
 from bot.adapters.slack import SCOPES
 from bot.app import open_app
 from bot.demo.page_text import APP
-from bot.demo.stage import CHANNEL, YOU, LocalTeam, Stage
+from bot.demo.stage import CHANNEL, YOU, LocalTeam, Stage, open_state
 from bot.domain.errors import ConfigurationError
 from bot.domain.operations.app_manifest import PREVIEW_SCOPES
 from bot.domain.pull_requests.models import GITHUB_WEB
@@ -52,7 +52,7 @@ def run_demo(stage: Stage, port: int, started: Callable[[str], None]) -> None:
     stopped = listen_for_stop_signals()
     bypass_proxy(os.environ)
     with ExitStack() as parts:
-        state = parts.enter_context(stage.open_state())
+        state = parts.enter_context(open_state(stage.state))
         parts.callback(stop_embedded, state)
         slack = parts.enter_context(_run_local_slack(stage))
         team = LocalTeam(slack.url, slack.token, secrets.token_hex())

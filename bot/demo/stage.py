@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -19,8 +19,8 @@ from pydantic import SecretStr
 from bot.adapters.github import create_github_auth
 from bot.app import App
 from bot.demo.page_text import SAMPLE_ABOUT, TEAM_ABOUT, build_live_about
-from bot.demo.sample.planting import plant_team
 from bot.demo.sample.sources import SampleSources
+from bot.demo.sample.team import plant_team
 from bot.domain.errors import ConfigurationError, StoreUnavailable
 from bot.domain.pull_requests.models import Repository
 from bot.platform.models.registry import choose_provider, get_model_access
@@ -49,12 +49,13 @@ class LocalTeam:
 class Stage:
     """The parts in which demos differ.
 
-    ``build_settings`` makes the bot's settings for a team and a folder for its store; ``open_state`` yields that
-    folder. ``prepare_bot`` is called before the bot starts. ``sources`` is None for the real services.
+    ``build_settings`` makes the bot's settings for a team and the folder of its store. That is kept as ``state``,
+    None for one that is removed. ``prepare_bot`` is called before the bot starts. ``sources`` is None for the real
+    services.
     """
 
     build_settings: Callable[[LocalTeam, Path], Settings]
-    open_state: Callable[[], AbstractContextManager[Path]]
+    state: Path | None
     prepare_bot: Callable[[App], None]
     sources: Sources | None
     channel: str
@@ -90,7 +91,7 @@ def build_sample_stage(clock: Callable[[], float] = time.monotonic, *, with_prof
 
     return Stage(
         build_settings=make_settings,
-        open_state=open_temporary_state,
+        state=None,
         prepare_bot=partial(plant_team, sample, due, YOU, CHANNEL) if with_profile else lambda app: None,
         sources=sample,
         channel=f"{sample.repository.name}-digest",
@@ -138,7 +139,7 @@ def build_live_stage(settings: Settings, repository: Repository, now: Callable[[
 
     return Stage(
         build_settings=make_settings,
-        open_state=lambda: open_persistent_state(settings.prdigest_state_dir / "demo"),
+        state=settings.prdigest_state_dir / "demo",
         prepare_bot=lambda app: reset_store(app.store),
         sources=None,
         channel=f"{repository.name}-digest",
@@ -163,48 +164,30 @@ def _build_local_settings(team: LocalTeam, state: Path) -> dict[str, Any]:
 
 
 @contextmanager
-def open_temporary_state(has_store: Callable[[], bool] = is_platform_supported) -> Iterator[Path]:
-    """Yield a folder that is removed afterwards.
+def open_state(kept: Path | None = None, has_store: Callable[[], bool] = is_platform_supported) -> Iterator[Path]:
+    """Yield the folder of the store: ``kept``, for one demo at a time, or one that is removed afterwards.
 
     Raises:
-        ConfigurationError: no temporary folder can be created.
-        StoreUnavailable: no store runs here.
+        ConfigurationError: another demo uses it, or no temporary folder can be created.
+        StoreUnavailable: it can't be used, or no store runs here.
     """
-    _require_store(has_store)
-    with _create_temporary_folder() as folder:
+    if not has_store():
+        raise StoreUnavailable(f"The demo's store is not available for this platform: {_TEXT_DEMO_ADVICE}.")
+    if kept:
+        with claim_state(kept) as is_ours:
+            if not is_ours:
+                raise ConfigurationError("Another live demo is running: stop it with Ctrl-C first.")
+            yield kept
+        return
+    try:
+        temporary = tempfile.TemporaryDirectory(prefix="prdigest-demo-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise ConfigurationError(
+            f"No temporary folder can be created ({error.strerror}): set TMPDIR to a folder that you own."
+        ) from error
+    with temporary as folder:
         try:
             yield Path(folder)
         except StoreUnavailable as error:
             # the store's own sentence names a log that is removed with the folder, and a setting that is not read
             raise StoreUnavailable(f"The demo's store does not start here: {_TEXT_DEMO_ADVICE}.") from error
-
-
-@contextmanager
-def open_persistent_state(folder: Path, has_store: Callable[[], bool] = is_platform_supported) -> Iterator[Path]:
-    """Yield a folder that keeps paid answers and fetched data, for one demo at a time.
-
-    Raises:
-        ConfigurationError: another demo uses it.
-        StoreUnavailable: it can't be used, or no store runs here.
-    """
-    _require_store(has_store)
-    with claim_state(folder) as is_ours:
-        if not is_ours:
-            raise ConfigurationError("Another live demo is running: stop it with Ctrl-C first.")
-        yield folder
-
-
-def _require_store(has_store: Callable[[], bool]) -> None:
-    """Raise StoreUnavailable if no store runs on this platform."""
-    if not has_store():
-        raise StoreUnavailable(f"The demo's store is not available for this platform: {_TEXT_DEMO_ADVICE}.")
-
-
-def _create_temporary_folder() -> tempfile.TemporaryDirectory[str]:
-    """Create a folder. Raises ConfigurationError."""
-    try:
-        return tempfile.TemporaryDirectory(prefix="prdigest-demo-", ignore_cleanup_errors=True)
-    except OSError as error:
-        raise ConfigurationError(
-            f"No temporary folder can be created ({error.strerror}): set TMPDIR to a folder that you own."
-        ) from error

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bot.adapters.git import open_clone_trees
 from bot.demo.sample.day import load_sample_day
-from bot.demo.sample.team import CONTRACTS_FILE, PACKAGES, PROFILE_FILE, PROFILE_NAME, list_team_files
+from bot.demo.sample.team import CONTRACTS_FILE, PROFILE_FILE, PROFILE_NAME
 from bot.domain.pull_requests.models import Repository
 from bot.domain.text.strings import truncate_text
 from bot.services.contract.reader import CONTRACT_JSON
@@ -30,8 +30,11 @@ from impact.profile.profile_json import dump_profile
 from impact.profile.scan import build_profile
 from impact.profile.upstream.index import UpstreamIndex
 from impact.python.models import Signature
+from impact.source.models import SourceFile
 
 _FOLDER = Path(__file__).parents[2] / "bot" / "demo" / "sample"
+PACKAGES = ("vllm",)
+_SUFFIX = ".sample"
 # characters: the sample has facts, not the source of others
 _MAX_TEXT = 100
 
@@ -52,6 +55,16 @@ def write_contracts(contracts: Iterable[MergeContract]) -> None:
     """Write what the merges change, one merge on a line."""
     lines = ",\n".join(json.dumps(CONTRACT_JSON.dump(each)) for each in contracts)
     _write(CONTRACTS_FILE, f"[\n{lines}\n]")
+
+
+def list_team_files() -> tuple[SourceFile, ...]:
+    """Return the files of the team's tree, by path."""
+    top = _FOLDER / "downstream"
+    paths = sorted(top.rglob(f"*{_SUFFIX}"))
+    return tuple(
+        SourceFile(path.relative_to(top).as_posix().removesuffix(_SUFFIX), path.read_text(encoding="utf-8"))
+        for path in paths
+    )
 
 
 def _list_merges(trees: CloneTrees) -> list[CloneMerge]:

@@ -8,7 +8,7 @@ import click
 
 from bot.adapters.git import open_clone_trees
 from bot.cli.base import show_progress_bar
-from bot.cli.clone_options import branch_option, make_dates_options, parse_dates
+from bot.cli.clone_options import branch_option, dates_options, parse_dates
 from bot.cli.grouped_help import format_example
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
@@ -23,7 +23,7 @@ from impact.contract.table import list_net_rows, list_rows, select_rows
     short_help="Print what merges change for those who build on the code.",
     epilog=format_example("prdigest contract --clone ../vllm --since 2026-02-22 --until 2026-02-28"),
 )
-@make_dates_options("of merges")
+@dates_options
 @click.option(
     "--clone", metavar="PATH", type=click.Path(path_type=Path), help="A local git clone. It is only read."
 )

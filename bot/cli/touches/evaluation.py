@@ -9,10 +9,10 @@ import click
 from bot.adapters.git import open_clone_trees
 from bot.cli.base import check_writable, show_progress_bar, write_text
 from bot.cli.clone_options import (
+    dates_options,
     json_option,
     make_branch_option,
     make_clone_option,
-    make_dates_options,
     parse_dates,
 )
 from bot.cli.grouped_help import format_example
@@ -50,7 +50,7 @@ def touches_group() -> None:
 )
 @make_clone_option("--upstream", " of the repository that merges come from")
 @make_clone_option("--downstream", " of what is built on it")
-@make_dates_options("of merges")
+@dates_options
 @click.option(
     "--windows",
     metavar="FILE|auto",

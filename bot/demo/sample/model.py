@@ -45,7 +45,7 @@ class SampleModel:
             raise ModelRequestRejected("the sample has no summary of it")
         names = SummaryAnswer.model_fields.keys() - {"evidence", "risks"}
         fields: dict[str, Any] = {name: getattr(summary, name) for name in names}
-        # evidence would be quotes of diffs, which the sample does not have
+        # evidence would be quotes of diffs, of which the sample has only those that answers quote
         risks = [RiskAnswer(claim=risk.claim, where=risk.where, kind=risk.kind) for risk in summary.risks]
         return SummaryAnswer(**fields, risks=risks)
 

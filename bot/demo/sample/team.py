@@ -1,4 +1,4 @@
-"""A small team that builds on vLLM: its tree, its profile, and what the sample day changes for others.
+"""A small team that builds on vLLM: its profile, and what the sample day changes for others.
 
 The tree is in ``downstream``: there each file ends in ``.sample``, so that no tool takes it for a part of the bot.
 ``profile.json`` and ``contracts.json`` are made from it and from a clone of vLLM: ``python -m docs.sample CLONE``.
@@ -7,30 +7,25 @@ The tree is in ``downstream``: there each file ends in ``.sample``, so that no t
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from datetime import UTC
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 
-from bot.demo.sample.day import load_sample_day
+from bot.adapters.redis import RedisDueQueue
+from bot.app import App
+from bot.demo.sample.sources import SampleSources
+from bot.domain.digest.view import DigestView
 from bot.domain.profile.entries import ProfileEntry
-from bot.domain.pull_requests.models import Repository
-from bot.services.contract.reader import CONTRACT_JSON
+from bot.domain.subscriptions.due_items import NextDigest
+from bot.domain.subscriptions.models import Subscription, Timing
+from bot.services.contract.reader import CONTRACT_JSON, ContractReader
+from impact.contract.extraction import EXTRACTION_VERSION, extract_merge
 from impact.contract.models import MergeContract
 from impact.profile.models import Profile
 from impact.profile.profile_json import parse_profile
-from impact.source.models import SourceFile
 
 PROFILE_NAME = "satellite"
-PACKAGES = ("vllm",)
 CONTRACTS_FILE, PROFILE_FILE = "contracts.json", "profile.json"
-_SUFFIX = ".sample"
-
-
-def list_team_files() -> tuple[SourceFile, ...]:
-    """Return the files of the team's tree, by path."""
-    source_files = _iterate_files(files("bot.demo.sample").joinpath("downstream"), "")
-    return tuple(sorted(source_files, key=lambda file: file.path))
 
 
 def load_profile() -> Profile:
@@ -44,26 +39,33 @@ def load_contracts() -> Mapping[int, MergeContract]:
     return {contract.number: contract for contract in contracts}
 
 
-def build_sample_entry(profile: Profile) -> ProfileEntry:
-    """Return the entry of the team's profile. It has no source to scan each day."""
+def plant_team(sample: SampleSources, due: datetime, person: str, channel: str, app: App) -> None:
+    """Add the team's profile, what the day changes, and a subscription of a channel that is due at an instant.
+
+    Raises:
+        StoreUnavailable: the store does not answer.
+    """
+    profile = load_profile()
     at = profile.scanned_at.astimezone(UTC)
-    return ProfileEntry(
+    # it has no source to scan each day
+    entry = ProfileEntry(
         profile.name,
-        Repository.parse(load_sample_day().repository),
+        sample.repository,
         profile.packages,
         uses=len(profile.uses),
         files=profile.files,
         refreshed_at=at,
         moved_at=at,
     )
-
-
-def _iterate_files(folder: Traversable, path: str) -> Iterator[SourceFile]:
-    for item in folder.iterdir():
-        if item.is_dir():
-            yield from _iterate_files(item, f"{path}{item.name}/")
-        elif item.name.endswith(_SUFFIX):
-            yield SourceFile(f"{path}{item.name.removesuffix(_SUFFIX)}", item.read_text(encoding="utf-8"))
+    app.profiles.put(entry, profile)
+    # the sample has no files: what was read of them before is kept in their place
+    reader = ContractReader(None, app.cache, sample.load_files, extract_merge, EXTRACTION_VERSION)
+    for number, contract in load_contracts().items():
+        reader.keep(sample.fetch_pull_request(sample.repository, number), contract)
+    timing, view = Timing(due.time(), sample.day.zone), DigestView(profile=PROFILE_NAME)
+    subscription = Subscription(channel, sample.repository, timing, view, by=person, is_open=True)
+    app.subscription_store.put(subscription)
+    RedisDueQueue(app.store, app.keyspace).put(NextDigest(subscription.id), due)
 
 
 def _read_text(name: str) -> str:

@@ -52,13 +52,13 @@ def format_title(profile: str) -> str:
 
 def format_count_note(report: TouchReport) -> str:
     """Return how many of the merges touch, and how many files could not be checked."""
-    return f" ({len(report.touching):,} of {format_count(report.merges, 'merge')}{_format_unread(report, '; ')})"
+    return f" ({len(report.touching):,} of {format_count(report.merges, 'merge')}{_format_unread(report)})"
 
 
 def format_nothing(report: TouchReport) -> str:
     """Return that nothing touches, what was checked, and what could not be."""
     checked = f"{format_count(report.merges, 'merge')}, {format_count(report.uses, 'use')} checked"
-    return f"Nothing touches {_shorten_profile(report.profile)} ({checked}{_format_unread(report, '; ')})."
+    return f"Nothing touches {_shorten_profile(report.profile)} ({checked}{_format_unread(report)})."
 
 
 def format_unknown_hits(profile: str, reason: str) -> str:
@@ -66,10 +66,10 @@ def format_unknown_hits(profile: str, reason: str) -> str:
     return f"what touches {profile} is not known: {reason.rstrip('.')}"
 
 
-def _format_unread(report: TouchReport, before: str) -> str:
+def _format_unread(report: TouchReport) -> str:
     """Return how many files could not be read, empty if all were."""
     count = len(report.unread)
-    return f"{before}{format_count(count, 'changed file')} could not be read" if count else ""
+    return f"; {format_count(count, 'changed file')} could not be read" if count else ""
 
 
 def _shorten_profile(profile: str) -> str:

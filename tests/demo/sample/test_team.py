@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from bot.demo.sample.sources import SampleSources
-from bot.demo.sample.team import PACKAGES, list_team_files, load_contracts, load_profile
+from bot.demo.sample.team import load_contracts, load_profile
 from bot.demo.stage import build_sample_stage
+from docs.sample.__main__ import PACKAGES, list_team_files
 from impact.profile.file_uses import scan_file
 from impact.profile.models import Profile, UseKind
 from impact.profile.scan import build_profile

@@ -40,7 +40,7 @@ NOT_AVAILABLE = (
 )
 
 
-def start_embedded(state: Path, sleep: Callable[[float], None] = time.sleep) -> Path:
+def start_embedded(state: Path) -> Path:
     """Start the embedded store of a state directory unless it runs, and return the path of its socket.
 
     Connect soon: the keeper stops a server without clients.
@@ -56,7 +56,7 @@ def start_embedded(state: Path, sleep: Callable[[float], None] = time.sleep) -> 
     _prepare_folders(state)
     if not (is_answering(path) and has_keeper(state)):
         _start_keeper(state)
-        _wait_until_answering(path, state, sleep)
+        _wait_until_answering(path, state)
     return path
 
 
@@ -141,11 +141,11 @@ def _start_keeper(state: Path) -> None:
         )
 
 
-def _wait_until_answering(path: Path, state: Path, sleep: Callable[[float], None]) -> None:
+def _wait_until_answering(path: Path, state: Path) -> None:
     """Wait until the server answers. Raise StoreUnavailable after 15 seconds."""
     for _ in range(int(START_SECONDS / _POLL_SECONDS)):
         if is_answering(path):
             return
-        sleep(_POLL_SECONDS)
+        time.sleep(_POLL_SECONDS)
     log = collapse_lines(str(state / _LOG_FILE))
     raise StoreUnavailable(f"The embedded store did not start: see {log}, or set REDIS_URL.")
