@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from bot.adapters.github import GitHubClient, GitHubSourceFiles
 from bot.adapters.github.source_files import MAX_PATHS
+from bot.adapters.records.cleaning import clean_code
 from bot.domain.errors import (
     ConfigurationError,
     GitHubAccessDenied,
@@ -141,7 +142,7 @@ def read_one(github: ScriptedGitHub, data: bytes) -> SourceFile:
 @pytest.mark.slow
 @pytest.mark.parametrize("path", BYTES)
 def test_a_file_is_what_its_bytes_are(github: ScriptedGitHub, path: str) -> None:
-    assert read(github, path) == {path: build_source_file(path, BYTES[path])}
+    assert read(github, path) == {path: build_source_file(path, BYTES[path], clean_code)}
 
 
 @pytest.mark.parametrize("path", PROBLEMS)
@@ -167,7 +168,7 @@ def test_any_bytes_become_the_same_by_github(contents: list[bytes]) -> None:
     files = {str(n): starts[n % len(starts)] + data for n, data in enumerate(contents)}
     with ScriptedGitHub() as github:
         source_files = with_files(github, files).read_files(REPOSITORY, COMMIT, list(files))
-    assert source_files == {path: build_source_file(path, data) for path, data in files.items()}
+    assert source_files == {path: build_source_file(path, data, clean_code) for path, data in files.items()}
 
 
 @pytest.fixture(scope="module")
@@ -202,7 +203,7 @@ def expect(clone: Path, commit: str, path: str) -> SourceFile:
         return SourceFile(path, problem=SourceProblem.MISSING)
     mode, _, oid = line.partition("\t")[0].split()
     if int(mode, 8) in (FILE, EXECUTABLE):
-        return build_source_file(path, git_bytes(clone, "cat-file", "blob", oid))
+        return build_source_file(path, git_bytes(clone, "cat-file", "blob", oid), clean_code)
     return SourceFile(path, problem=PROBLEMS[path])
 
 

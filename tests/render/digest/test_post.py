@@ -17,6 +17,7 @@ from bot.render.digest.lead import render_lead
 from bot.render.digest.post import render_digest
 from bot.render.digest.report import render_report
 from bot.render.digest.thread import render_thread
+from bot.render.summaries.evidence_url import build_evidence_url
 from tests.helpers.builders import digest, entry
 from tests.helpers.processes.command import environment
 from tests.render.hostile_days import WORST, digests, full_day
@@ -69,7 +70,11 @@ def test_a_hostile_digest_is_plain_json_that_slack_takes(day_digest: Digest) -> 
     payload = rendered.to_payload()
     assert json.loads(json.dumps(payload)) == payload
     assert set(payload) == {"lead", "thread"}
+    reviewed = [
+        (entry.pull, finding) for entry in day_digest.entries if entry.review for finding in entry.review.findings
+    ]
     known = {entry.pull.url for entry in day_digest.entries}
+    known |= {build_evidence_url(pull, finding.evidence) for pull, finding in reviewed if finding.evidence}
     for message in (payload["lead"], *payload["thread"]):
         assert check_message(message) is None
         assert (find_mentions(message), set(find_links(message)) - known) == ([], set())

@@ -154,14 +154,14 @@ class Team:
             def send(_, job: JobType[Any], payload: Any) -> None:  # noqa: N805 (the outer one is meant)
                 if job is not deliver_digest:
                     return
-                subscription = self.directory.get(payload.name)
+                subscription = self.directory.get(payload["name"])
                 if subscription is None or subscription.is_paused:
                     return
-                spec = subscription.build_digest_spec(payload.due)
+                spec = subscription.build_digest_spec(payload["due"])
                 if not self.records.load(key_of(spec)).is_posted:
                     plant(self.records, key_of(spec), posted_at=self.now)
                     local = self.now.astimezone(subscription.timing.zone)
-                    if payload.name != FIXED.id:
+                    if payload["name"] != FIXED.id:
                         posted.append((f"{local:%d %H:%M}", str(spec.span)))
 
         watchdog = IncidentReporter(
