@@ -20,7 +20,8 @@ _SKIPPED = (".gz", ".png", ".webp", ".lock")
 MADE_UP = frozenset(
     """
     impact/tests/git/test_clone.py tests/platform/store/test_connection.py
-    tests/container/test_container.py tests/doctor/test_agents.py tests/doctor/test_settings.py tests/doctor/test_store.py
+    tests/container/test_container.py tests/doctor/test_agents.py tests/doctor/test_settings.py
+    tests/doctor/test_store.py
     tests/doctor/test_installations.py tests/domain/text/test_redaction.py tests/helpers/data/attacks.py
     tests/hostile/tables/addresses.py
     tests/hostile/tables/credentials.py tests/hostile/tables/store_faults.py
