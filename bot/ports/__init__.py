@@ -37,6 +37,7 @@ from bot.ports.slack.messages import (
 from bot.ports.source.files import SourceFiles, SourceMirror, SourceSearch, SourceTrees, SourceVersionReader
 from bot.ports.sources import Sources
 from bot.ports.store.cache import Cache, RateLimiter
+from bot.ports.store.costs import CostLedger, SpendingStore
 from bot.ports.store.deprecations import DeprecationStore
 from bot.ports.store.history import BackfillLog, HistoryStore
 from bot.ports.store.profiles import ProfileStore
@@ -56,6 +57,7 @@ __all__ = [
     "ChatEvent",
     "ChatModel",
     "Completion",
+    "CostLedger",
     "DayMerges",
     "DeprecationStore",
     "DueQueue",
@@ -85,6 +87,7 @@ __all__ = [
     "SourceTrees",
     "SourceVersionReader",
     "Sources",
+    "SpendingStore",
     "SubscriptionStore",
     "TextDelta",
     "TextPart",
