@@ -57,6 +57,7 @@ from bot.domain.profile.entries import ProfileEntry
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import PathSettings
 from bot.domain.time.day import LocalDay, get_today
+from bot.platform.costs import Budget, CallMeter, MeteredChat, MeteredModel
 from bot.platform.jobs import JobQueue
 from bot.platform.metrics import (
     Instruments,
@@ -67,11 +68,11 @@ from bot.platform.metrics import (
 )
 from bot.platform.models.registry import PROVIDERS, choose_provider, get_model_access
 from bot.platform.store.server import read_status
+from bot.platform.store.spending import SpendingStore
 from bot.platform.store.tables import Store
 from bot.ports import (
     Cache,
     ChatModel,
-    CostLedger,
     DueQueue,
     HistoryStore,
     Model,
@@ -91,10 +92,6 @@ from bot.services.agents.visible_profiles import VisibleProfiles
 from bot.services.contract.deprecations import DeprecationLedgers
 from bot.services.contract.lister import ContractLister
 from bot.services.contract.reader import MAX_FILES, MAX_MIRROR_FILES, ContractReader
-from bot.services.costs.budget import Budget
-from bot.services.costs.cost_tally import WorkLog
-from bot.services.costs.metering import CallMeter, MeteredChat, MeteredModel
-from bot.services.costs.usage_reader import UsageReader
 from bot.services.digest.builder import DigestBuilder, DigestDependencies, EntryReviewer, OverviewBuilder
 from bot.services.digest.composer import DigestComposer
 from bot.services.digest.hit_votes import HitVotes, list_decisions_of
@@ -127,7 +124,6 @@ from bot.services.questions.thread_muting import ThreadMuting
 from bot.services.review.conversation import REVIEW_VERSION
 from bot.services.review.day_reviewer import DayReviewer, KeptReviewer
 from bot.services.review.kept_reviews import BugReviews
-from bot.services.review.review_budget import ReviewBudget
 from bot.services.review.reviewer import MAX_DIFF_TOKENS, BugReviewer, ReviewModel
 from bot.services.risk.risk_lister import RiskLister, RiskLookups
 from bot.services.risk.track_record import TrackRecordScorer, TrackRecordStores
@@ -396,31 +392,16 @@ class App:
     # --- costs
 
     @cached_property
-    def spending(self) -> stores.RedisSpendingStore:
-        return stores.RedisSpendingStore(self.expiring_store, self.keyspace)
-
-    @cached_property
     def budget(self) -> Budget:
         settings = self.settings
         return Budget(
-            self.spending,
+            SpendingStore(self.expiring_store, self.keyspace),
             self.get_today,
             settings.prdigest_daily_budget,
             settings.prdigest_user_budget,
-            monthly=settings.prdigest_monthly_budget,
+            settings.prdigest_monthly_budget,
+            settings.prdigest_review_budget,
         )
-
-    @cached_property
-    def review_budget(self) -> ReviewBudget:
-        return ReviewBudget(self.spending, self.get_today, self.settings.prdigest_review_budget)
-
-    @cached_property
-    def ledger(self) -> CostLedger:
-        return stores.RedisCostLedger(self.expiring_store, self.keyspace)
-
-    @cached_property
-    def works(self) -> WorkLog:
-        return WorkLog(self.budget)
 
     @property
     def prices(self) -> PriceList:
@@ -764,7 +745,7 @@ class App:
         """What reviews the pull requests of a day, if there is a model and a budget for that."""
         if self.reviews is None:
             return self._add_kept_reviews
-        return DayReviewer(self.reviews, self.review_budget, self.settings.prdigest_concurrency).review_entries
+        return DayReviewer(self.reviews, self.budget, self.settings.prdigest_concurrency).review_entries
 
     @cached_property
     def _add_kept_reviews(self) -> EntryReviewer:
@@ -813,7 +794,7 @@ class App:
             self.composer,
             self.digest_records,
             self.due_queue,
-            DeliveryLogs(self.run_log, self.works),
+            DeliveryLogs(self.run_log, self.budget),
             self.incidents,
             self.now,
         )
@@ -1036,19 +1017,6 @@ class App:
             self.track_record.score_lists,
         )
 
-    @cached_property
-    def usage(self) -> UsageReader:
-        """The reader of what model calls cost."""
-        return UsageReader(
-            self.ledger,
-            self.budget,
-            self.run_log,
-            self.digest_records,
-            self.get_today,
-            # what stands in for a model costs nothing
-            has_prices=bool(self.prices.prices or self.sources.stands_in),
-        )
-
     # --- agents and operators
 
     @cached_property
@@ -1139,7 +1107,7 @@ def open_app(
 _OF_WORKERS = (
     "answers", "conversations", "delivery", "destinations", "details", "home", "hit_votes", "lost_jobs",
     "plan_answers", "profile_refresher", "reference_form", "repositories", "subscription_commands",
-    "subscription_forms", "task_modal", "touch_answers", "usage", "vote_marks", "welcomes",
+    "subscription_forms", "task_modal", "touch_answers", "vote_marks", "welcomes",
 )  # fmt: skip
 _OF_LISTENERS = (
     "access_control", "cache", "question_queue", "repositories", "subscriptions",

@@ -19,7 +19,6 @@ from bot.adapters.redis import RedisRunLog
 from bot.app import App
 from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace.keys import LAST_TICK
-from bot.domain.operations.budget import build_total_name
 from bot.domain.operations.run import RunOutcome
 from bot.domain.subscriptions.due_items import LATE_AFTER, IncidentReport, NextDigest, ReportUpdate
 from bot.http_server import serve_app
@@ -128,7 +127,7 @@ def read_store_state(app: App) -> StoreState:
         due_reports=sum(isinstance(item, IncidentReport | ReportUpdate) for item, _ in due),
         waiting_jobs=count_waiting_jobs(app.store, app.keyspace),
         delayed_jobs=count_delayed_jobs(app.store, app.keyspace),
-        cost_today=app.spending.get_spending(build_total_name(app.get_today().date)),
+        cost_today=app.budget.read_spending_today(),
         budget=app.settings.prdigest_daily_budget,
         used_memory=server.used,
         memory_limit=server.limit,

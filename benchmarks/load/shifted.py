@@ -16,10 +16,9 @@ from bot.app import App, open_app
 from bot.cli.logs import configure_logging
 from bot.clock import Clock
 from bot.jobs import DramatiqJobQueue
-from bot.platform import deadlines
+from bot.platform import costs, deadlines
 from bot.platform.tracing import JobTracing
 from bot.processes import listen_for_stop_signals, run_web, run_worker
-from bot.services.costs import billing
 from bot.settings import load_settings
 from handlers import COMMANDS
 
@@ -57,7 +56,7 @@ def main() -> None:
     configure_logging("WARNING", settings.prdigest_log_format)
     with (
         open_app(settings, lambda: read_shifted_time(path), deadlines.sleep) as base,
-        billing.bill_to(billing.OPERATOR),
+        costs.bill_to(costs.OPERATOR),
     ):
         if sys.argv[1] == "clock":
             run_shifted_clock(base, path)

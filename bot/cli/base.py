@@ -75,8 +75,7 @@ def open_command_app(level: str = "WARNING") -> Iterator[App]:
     """Yield what one command builds its services on, and close it at its end. Raises ConfigurationError."""
     # the SDKs take most of a second to import; help, the demo and a mistyped option must not wait for them
     from bot.app import open_app  # noqa: PLC0415
-    from bot.platform import deadlines  # noqa: PLC0415
-    from bot.services.costs import billing  # noqa: PLC0415
+    from bot.platform import costs, deadlines  # noqa: PLC0415
 
     with _point_to_doctor():
         settings = load_settings()
@@ -84,7 +83,7 @@ def open_command_app(level: str = "WARNING") -> Iterator[App]:
         configure_logging(settings.prdigest_log_level or level, settings.prdigest_log_format, secrets)
         with (
             open_app(settings, get_current_time, deadlines.sleep) as app,
-            billing.bill_to(billing.OPERATOR),
+            costs.bill_to(costs.OPERATOR),
         ):
             yield app
 

@@ -8,8 +8,6 @@ import click
 
 from bot.cli.base import open_command_app
 from bot.cli.grouped_help import format_example
-from bot.domain.conversations.requests.usage_request import parse_month
-from bot.render.operations.usage import format_usage
 
 
 @click.command(
@@ -19,7 +17,12 @@ from bot.render.operations.usage import format_usage
 @click.option("--json", "for_scripts", is_flag=True, help="Print JSON.")
 def usage_command(month: str | None, *, for_scripts: bool) -> None:
     """Print what model calls cost, what for, and how much of the limits is left. The last 13 months are kept."""
+    from bot.features.usage import report  # noqa: PLC0415 (it needs the app, which takes long to import)
+    from bot.render.blocks.terminal import format_message  # noqa: PLC0415
+
     with open_command_app() as app:
-        first = parse_month(month, app.get_today().date) if month else None
-        report = app.usage.read_usage(first)
-    click.echo(json.dumps(report.dump_json(), indent=2) if for_scripts else format_usage(report))
+        first = report.parse_month(month, app.get_today().date) if month else None
+        usage = report.read_usage(app, first)
+    click.echo(
+        json.dumps(usage.dump_json(), indent=2) if for_scripts else format_message(report.render_usage(usage))
+    )

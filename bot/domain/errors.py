@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bot.domain.operations.budget import BudgetRefusal
-from bot.domain.operations.usage import NO_USAGE, Usage
+from bot.domain.operations.usage import NO_USAGE, BudgetRefusal, Usage
 from impact import errors
 
 # what impact raises is a PrdigestError, too

@@ -11,9 +11,9 @@ from pydantic import TypeAdapter
 from bot.app import App
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import UsageError
-from bot.domain.operations.budget import BudgetRefusal
+from bot.domain.operations.usage import BudgetRefusal
+from bot.platform.costs import bill_to, name_payer
 from bot.platform.jobs import JobType, read_argument
-from bot.services.costs.billing import bill_to, name_payer
 
 P = TypeVar("P")
 

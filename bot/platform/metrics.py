@@ -22,9 +22,8 @@ from prometheus_client.process_collector import ProcessCollector
 
 from bot.domain.errors import ModelBusy, ModelError
 from bot.domain.keyspace import keys
-from bot.domain.operations.budget import CallPurpose
 from bot.domain.operations.run import Run, RunOutcome
-from bot.domain.operations.usage import NO_USAGE, PriceList, Usage
+from bot.domain.operations.usage import NO_USAGE, CallPurpose, PriceList, Usage
 from bot.platform.models import Chat, ChatEvent, ChatModel, Completion, Model, Prompt, TurnUsage
 from bot.ports import Cache, RunLog
 

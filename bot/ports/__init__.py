@@ -37,7 +37,6 @@ from bot.ports.slack.messages import (
 from bot.ports.source.files import SourceFiles, SourceMirror, SourceSearch, SourceTrees, SourceVersionReader
 from bot.ports.sources import Sources
 from bot.ports.store.cache import Cache, RateLimiter
-from bot.ports.store.costs import CostLedger, SpendingStore
 from bot.ports.store.deprecations import DeprecationStore
 from bot.ports.store.history import BackfillLog, HistoryStore
 from bot.ports.store.profiles import ProfileStore
@@ -57,7 +56,6 @@ __all__ = [
     "ChatEvent",
     "ChatModel",
     "Completion",
-    "CostLedger",
     "DayMerges",
     "DeprecationStore",
     "DueQueue",
@@ -87,7 +85,6 @@ __all__ = [
     "SourceTrees",
     "SourceVersionReader",
     "Sources",
-    "SpendingStore",
     "SubscriptionStore",
     "TextDelta",
     "TextPart",

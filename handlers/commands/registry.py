@@ -11,7 +11,7 @@ from slack_bolt import Ack, App
 from bot.domain.text.redaction import redact_text
 from bot.jobs.command_jobs import CommandJob
 from bot.render.conversations.greetings import HelpExample
-from handlers import previews, requests
+from handlers import previews, requests, usage
 from handlers.commands import (
     broke,
     contract,
@@ -21,7 +21,6 @@ from handlers.commands import (
     subscriptions,
     summary,
     touches,
-    usage,
 )
 from handlers.commands.declaration import HELP_WORD, Command, VerbHandler
 from handlers.intake import RequestIntake

@@ -278,7 +278,7 @@ def test_below_an_answer_it_says_that_no_model_was_asked(
         draft = writer.write_answer(
             Question(slack_request(), "anything about LoRA?", "1"), ThreadMemory(DAY), display
         )
-        spent, _ = app.budget.read_spending_today()
+        spent = app.budget.read_spending_today()
         memory = ThreadMemory(DAY, answered="command:1")
         later = writer.write_answer(Question(slack_request(), "anything about LoRA?", "2"), memory, display)
     # who wrote it is said once in a thread

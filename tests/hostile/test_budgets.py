@@ -13,8 +13,7 @@ from redis import Redis
 
 from bot.domain.conversations.commands import DigestRequest
 from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.operations.budget import CallPurpose
-from bot.domain.operations.usage import Usage
+from bot.domain.operations.usage import CallPurpose, Usage
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import parse_exact_span
 from bot.domain.time.day import parse_zone

@@ -8,10 +8,10 @@ from datetime import timedelta
 import pytest
 from redis import Redis
 
-from bot.domain.operations.budget import CallPurpose
-from bot.domain.operations.ledger import CallKind, CallOrigin, WorkKind
-from handlers.commands.usage import USAGE_JOB
-from tests.helpers.processes.jobs import enqueue
+from bot.domain.conversations.slack_request import Audience
+from bot.domain.operations.usage import CallPurpose
+from bot.features.usage.report import UsageRequest, answer_usage, read_usage
+from bot.platform.costs import CallKind, CallOrigin, WorkKind
 from tests.hostile.test_budgets import desk
 from tests.services.digest.posting import HOME
 from tests.services.doubles import slack_request
@@ -23,19 +23,19 @@ pytestmark = pytest.mark.slow
 def test_a_digest_and_its_record_have_every_token_that_the_model_reported(bot: Callable[..., Bot]) -> None:
     made = bot()
     made.turn(timedelta(0))
-    report, used = made.services.usage.read_usage(), made.claude.usages
+    report, used = read_usage(made.services), made.claude.usages
     tokens = sum(each["input_tokens"] + each["output_tokens"] for each in used)
-    assert report.today_totals == report.month_totals
-    totals = report.month_totals
-    assert (totals.total.calls, totals.total.tokens) == (len(used), tokens)
+    assert report.today_total == report.month_total
+    totals = report.month_total
+    assert (totals.calls, totals.tokens) == (len(used), tokens)
     assert set(totals.by_kind) == {CallKind.SUMMARY, CallKind.OVERVIEW}
-    assert set(totals.by_origin) == {CallOrigin.SCHEDULE}
+    assert set(totals.dollars_by_origin) == {CallOrigin.SCHEDULE}
     digests = totals.work[WorkKind.DIGEST]
     assert (digests.count, digests.tokens) == (1, tokens)
-    assert digests.dollars == pytest.approx(totals.total.dollars, abs=1e-5)
-    assert (totals.cache_hits, totals.cache_misses) == (0, 3)
-    assert report.day_spending
-    assert report.day_spending.dollars == pytest.approx(totals.total.dollars, abs=1e-5)
+    assert digests.dollars == pytest.approx(totals.dollars, abs=1e-5)
+    assert (totals.summaries_from_cache, totals.summaries_made) == (0, 3)
+    assert report.day_budget
+    assert report.day_budget.dollars == pytest.approx(totals.dollars, abs=1e-5)
     last = report.last_digest
     assert last
     assert (last.tokens, last.title) == (tokens, "octo/engine, Saturday 28 February 2026")
@@ -46,7 +46,7 @@ def test_who_asks_sees_it_in_slack(bot: Callable[..., Bot], store: Redis) -> Non
     made = bot()
     made.turn(timedelta(0))
     with desk(made, store) as there:
-        enqueue(there.jobs, made.services, USAGE_JOB, slack_request("command:usage"), "usage")
+        answer_usage.send_to(there.jobs, slack_request("command:usage"), UsageRequest(), Audience.CHANNEL)
         there.settle()
         shown = there.texts()[-1]
     assert "of the limit of $10.00 used" in shown
@@ -60,7 +60,7 @@ def test_a_month_that_is_used_up_leaves_facts_and_the_post_says_so(bot: Callable
     assert made.claude.requests == []
     assert "facts only because this month's model budget is used up: #3, #2, #1" in made.thread
     assert "no overview because this month's model budget is used up" in made.thread
-    assert made.services.usage.read_usage().omissions == tuple(CallPurpose)
+    assert read_usage(made.services).left_out == tuple(CallPurpose)
 
 
 @pytest.mark.parametrize(
@@ -85,11 +85,11 @@ def test_what_a_failed_attempt_cost_is_part_of_the_digest(bot: Callable[..., Bot
     made.turn(timedelta(0))
     used = made.claude.usages
     tokens = sum(each["input_tokens"] + each["output_tokens"] for each in used)
-    report = made.services.usage.read_usage()
-    assert (tokens > 0, report.last_digest, report.month_totals.work) == (True, None, {})
+    report = read_usage(made.services)
+    assert (tokens > 0, report.last_digest, report.month_total.work) == (True, None, {})
     made.slack.unarchive_channel(HOME)
     made.run(60)
-    later = made.services.usage.read_usage()
+    later = read_usage(made.services)
     assert later.last_digest
     assert later.last_digest.tokens == sum(each["input_tokens"] + each["output_tokens"] for each in used) >= tokens
-    assert later.month_totals.work[WorkKind.DIGEST].tokens == later.last_digest.tokens
+    assert later.month_total.work[WorkKind.DIGEST].tokens == later.last_digest.tokens

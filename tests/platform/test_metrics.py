@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import pytest
 
 from bot.domain.errors import ModelBusy, ModelError, ModelRefusal
-from bot.domain.operations.budget import CallPurpose
-from bot.domain.operations.usage import ModelPrice, PriceList, Usage
+from bot.domain.operations.usage import CallPurpose, ModelPrice, PriceList, Usage
 from bot.platform.correlation import identify_request
 from bot.platform.metrics import Instruments, ObservedChat, ObservedModel
 from bot.ports import Chat, ChatEvent, Completion, Prompt, TextDelta, Turn, TurnEnd, TurnUsage

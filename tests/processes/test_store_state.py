@@ -12,15 +12,14 @@ from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog
 from bot.adapters.redis.jobs.broker import make_broker
-from bot.adapters.redis.spending import RedisSpendingStore
 from bot.domain.keyspace.keys import LAST_TICK
-from bot.domain.operations.budget import BudgetHold
 from bot.domain.operations.lane import QueueName
 from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.subscriptions.due_items import DigestRepair, IncidentReport, NextDigest
 from bot.monitoring import StoreCollector
 from bot.platform.store.connection import RedisCache, connect_server
 from bot.platform.store.keyspace import Keyspace
+from bot.platform.store.spending import BudgetHold, SpendingStore
 from bot.settings import Settings
 from tests.helpers.apps import make_app
 from tests.helpers.builders import DAY
@@ -87,7 +86,7 @@ def test_jobs_wait_on_their_queue_or_for_their_time(store: Redis) -> None:
 
 
 def test_the_cost_is_that_of_the_local_day(store: Redis) -> None:
-    spending = RedisSpendingStore(store, KEYS)
+    spending = SpendingStore(store, KEYS)
     for date, dollars in (("2026-03-01", 2.5), ("2026-02-28", 4.0)):
         hold = BudgetHold(date, 1.0, (date,))
         assert spending.reserve_budget(hold, ()) is None

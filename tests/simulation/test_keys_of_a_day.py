@@ -20,7 +20,6 @@ from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from bot.adapters.redis.records.deprecations import RedisDeprecationStore
 from bot.adapters.redis.records.profiles import RedisProfileStore
 from bot.adapters.redis.records.touches import RedisTouchStore
-from bot.adapters.redis.spending import RedisSpendingStore
 from bot.domain.keyspace.family import FAMILIES
 from bot.domain.keyspace.keys import (
     FILE_USES,
@@ -31,8 +30,6 @@ from bot.domain.keyspace.keys import (
     TAG_COMMIT,
     find_family,
 )
-from bot.domain.operations.budget import BudgetHold
-from bot.domain.operations.ledger import CallKind, CallOrigin, build_call_entry
 from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.domain.operations.usage import NO_PRICES, Usage
 from bot.domain.profile.entries import ProfileEntry
@@ -42,9 +39,11 @@ from bot.domain.review.models import BugReview
 from bot.domain.time.date_range import Span
 from bot.domain.touches.decisions import ShownHit, TouchVerdict, build_hit_key
 from bot.features.previews import service as previews
+from bot.platform.costs import CallKind, CallOrigin, count_call
 from bot.platform.store.connection import RedisCache, connect_server
 from bot.platform.store.embedded.server import start_embedded_url
 from bot.platform.store.server import write_sample
+from bot.platform.store.spending import BudgetHold, SpendingStore
 from bot.platform.store.tables import Store
 from bot.render.blocks.button_values import FeedbackVerdict, write_verdict
 from bot.services.review.conversation import ReviewCost
@@ -178,9 +177,9 @@ def fail_a_digest(team: SampleTeam) -> None:
 
 def pay_and_lose(store: Redis) -> None:
     """Write what the sample day leaves out: it costs nothing, loses no job and has no files."""
-    spending, account = RedisSpendingStore(store), "2026-03-01:T0TEAM:U0YOU"
-    paid = build_call_entry(MORNING.date(), CallKind.SUMMARY, CallOrigin.PERSON, Usage(input=10), 0.1)
-    spending.settle_hold(BudgetHold("first", 0.1, (account, "2026-03")), 0.1, paid)
+    spending, account = SpendingStore(store), "2026-03-01:T0TEAM:U0YOU"
+    paid = count_call(CallKind.SUMMARY, CallOrigin.PERSON, Usage(input=10), 0.1)
+    spending.settle_hold(BudgetHold("first", 0.1, (account, "2026-03")), 0.1, MORNING.date(), paid)
     assert spending.reserve_budget(BudgetHold("second", 0.1, (account,)), [(account, 1.0)]) is None
     RedisLostJobStore(store).add(LostJob("7f", "summary", LossReason.ENDLESS, datetime.now(UTC)))
     write_sample(store)

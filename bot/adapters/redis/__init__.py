@@ -16,7 +16,6 @@ from bot.adapters.redis.records.profiles import RedisProfileStore
 from bot.adapters.redis.records.record_store import RedisRecordStore
 from bot.adapters.redis.records.thread_states import RedisThreadStateStore
 from bot.adapters.redis.records.touches import RedisTouchStore
-from bot.adapters.redis.spending import RedisCostLedger, RedisSpendingStore
 from bot.platform.store.connection import (
     SHORT_TIMEOUTS,
     RedisCache,
@@ -37,7 +36,6 @@ __all__ = [
     "Keyspace",
     "RedisBackfillLog",
     "RedisCache",
-    "RedisCostLedger",
     "RedisDeprecationStore",
     "RedisDueQueue",
     "RedisFeedbackStore",
@@ -49,7 +47,6 @@ __all__ = [
     "RedisRateLimiter",
     "RedisRecordStore",
     "RedisRunLog",
-    "RedisSpendingStore",
     "RedisSubscriptionStore",
     "RedisThreadStateStore",
     "RedisTimeouts",

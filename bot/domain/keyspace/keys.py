@@ -129,7 +129,7 @@ REDUCED_LIST = ExpiringFamily(
     pattern="sparing:{repository}", type="string", content="whether digests list less", lifetime=_DAY
 )
 
-# --- pull requests, model answers and their cost
+# --- pull requests and model answers
 
 COMPLETION = ExpiringFamily(
     pattern="llm:{fingerprint}",
@@ -238,33 +238,6 @@ MODULE_OUTLINE = ExpiringFamily(
     content="what a module of an upstream defines",
     lifetime=7 * _DAY,
     survives_reset=True,
-)
-SPENDING = ExpiringFamily(
-    pattern="spent:{account}",
-    type="string",
-    content="millionths of a dollar of a day",
-    lifetime=2 * _DAY,
-    survives_reset=True,
-)
-# a month and some days, so that it is there on its last day
-MONTHLY_SPENDING = ExpiringFamily(
-    pattern="month:{account}",
-    type="string",
-    content="millionths of a dollar of a month",
-    lifetime=40 * _DAY,
-    survives_reset=True,
-)
-# thirteen months, so that a month can be compared with that of a year before
-COST_LEDGER = ExpiringFamily(
-    pattern="cost:{date}",
-    type="hash",
-    content="calls, tokens and millionths of a dollar of a local date, by what they were for",
-    lifetime=400 * _DAY,
-    survives_reset=True,
-)
-# after this time, the reservation of a dead process is free again; no call takes half as long
-BUDGET_HOLDS = ExpiringFamily(
-    pattern="held:{account}", type="zset", content="reservations, by their end", lifetime=10 * _MINUTE
 )
 
 # --- processes and jobs

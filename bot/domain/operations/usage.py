@@ -1,12 +1,16 @@
-"""Tokens and their cost."""
+"""Tokens of model calls, what they cost, and why a budget allows no call."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from enum import IntEnum, StrEnum
+from typing import Self
 
 _MILLION = 1_000_000
+# changed lines up to which a pull request is small: its title and its files describe most of it
+MAX_SMALL_LINES = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +31,13 @@ class Usage:
         """All tokens of the prompts, cached or not."""
         return self.input + self.cache_read + self.cache_write + self.cache_write_hour
 
+    @property
+    def tokens(self) -> int:
+        """All tokens, read and written."""
+        return self.prompt_tokens + self.output
+
     def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            self.input + other.input,
-            self.output + other.output,
-            self.cache_read + other.cache_read,
-            self.cache_write + other.cache_write,
-            self.cache_write_hour + other.cache_write_hour,
-        )
+        return Usage(*(one + more for one, more in zip(astuple(self), astuple(other), strict=True)))
 
 
 NO_USAGE = Usage()
@@ -94,3 +97,44 @@ class PriceList:
 
 # the prices of a provider that is free of charge, or whose prices are unknown
 NO_PRICES = PriceList({})
+
+
+class CallPurpose(IntEnum):
+    """The purpose of a model call. The least important comes first and is dropped first."""
+
+    SECOND_READING = 0
+    OVERVIEW = 1
+    SMALL = 2
+    USUAL = 3
+
+    @property
+    def share(self) -> float:
+        """The fraction of a cap up to which calls for this purpose are made."""
+        return (0.8, 0.9, 0.95, 1.0)[self]
+
+
+def classify_purpose(changed_lines: int) -> CallPurpose:
+    """Return the purpose of a summary of a pull request of that size."""
+    return CallPurpose.SMALL if changed_lines <= MAX_SMALL_LINES else CallPurpose.USUAL
+
+
+class BudgetRefusal(StrEnum):
+    """Why the budget allows no call of the model, with a clause for the readers of what replaces an answer.
+
+    The store may have it; no value is ever changed.
+    """
+
+    clause: str
+
+    def __new__(cls, value: str, clause: str) -> Self:
+        refusal = str.__new__(cls, value)
+        refusal._value_, refusal.clause = value, clause
+        return refusal
+
+    DAY_NEARLY_USED = "day_nearly_used", "today's model budget is nearly used up"
+    DAY_USED = "day_used", "today's model budget is used up"
+    MONTH_NEARLY_USED = "month_nearly_used", "this month's model budget is nearly used up"
+    MONTH_USED = "month_used", "this month's model budget is used up"
+    PERSON_USED = "person_used", "the person who asked has used up their budget for today"
+    TOO_MANY_CALLS = "too_many_calls", "the person who asked sent too many requests in a minute"
+    REVIEWS_USED = "reviews_used", "today's budget for the second reading is used up"

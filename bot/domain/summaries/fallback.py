@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.domain.errors import BudgetExceeded, ModelError
-from bot.domain.operations.budget import BudgetRefusal
+from bot.domain.operations.usage import BudgetRefusal
 
 
 class FallbackReason(StrEnum):

@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from bot.domain.keyspace.keys import COMPLETION
-from bot.domain.operations.budget import CallPurpose
 from bot.domain.operations.finding import Finding
-from bot.domain.operations.usage import PriceList, Usage
+from bot.domain.operations.usage import CallPurpose, PriceList, Usage
 
 
 @dataclass(frozen=True, slots=True)

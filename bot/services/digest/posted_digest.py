@@ -11,10 +11,11 @@ from zoneinfo import ZoneInfo
 from pydantic import TypeAdapter
 
 from bot.domain.history.pull_outcomes import MergeOutcome
-from bot.domain.operations.ledger import Expense, to_microdollars
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span, parse_exact_span
 from bot.domain.track_record.posted_ratings import PostedRatings, merge_ratings
+from bot.platform.costs import Expense
+from bot.platform.store.spending import to_microdollars
 from bot.ports.codecs.cached_json import load_or_none
 from bot.ports.codecs.record_codec import RecordCodec
 from bot.services.digest.posting_plan import RATINGS_ADAPTER, PostingPlan

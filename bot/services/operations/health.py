@@ -9,9 +9,9 @@ from bot.domain.keyspace.keys import LAST_TICK
 from bot.domain.operations.bot_health import BotHealth
 from bot.domain.operations.finding import CheckStatus
 from bot.domain.operations.run import Run, RunOutcome
+from bot.platform.costs import Budget
 from bot.platform.store.server import ServerStatus
 from bot.ports import Cache, RunLog
-from bot.services.costs.budget import Budget
 from bot.services.operations.store_memory import check_memory
 
 _SUCCESSES = (RunOutcome.POSTED, RunOutcome.MENDED)
@@ -42,20 +42,19 @@ class HealthReader:
         """Return the current health. Raises StoreUnavailable."""
         runs = self._run_log.list_recent(_MAX_RUNS)
         ticked = self._cache.get(LAST_TICK.build_key())
-        spent, budget = self._budget.read_spending_today()
         memory = check_memory(self._server())
         return BotHealth(
             last_tick=datetime.fromisoformat(ticked) if ticked else None,
             last_success=_find_first(runs, is_good=True),
             last_failure=_find_first(runs, is_good=False),
-            cost_today=spent,
-            budget=budget,
+            cost_today=self._budget.read_spending_today(),
+            budget=self._budget.daily,
             has_model=self._has_model,
             stand_in_note=self._stand_in_note,
             store=memory.result,
             is_full=memory.status is CheckStatus.FAILED,
             cost_of_month=self._budget.read_spending_of_month(),
-            monthly_budget=self._budget.limits.monthly,
+            monthly_budget=self._budget.monthly,
         )
 
 

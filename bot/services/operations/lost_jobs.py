@@ -10,13 +10,17 @@ from bot.domain.operations.incident import Incident, IncidentKind
 from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.ports import LostJobStore
 from bot.render.conversations.sentences import GAVE_UP, SET_ASIDE
-from bot.render.operations.sentences import LOSS_REASONS
 from bot.services.questions.conversations import ConversationService
 from bot.services.slack.answers.replies import ReplySender
 from bot.services.subscriptions.incidents import IncidentReporter
 
 log = logging.getLogger(__name__)
 
+# clauses about a job, for operators
+_REASONS = {
+    LossReason.FAILED: "the last try failed; the worker's log says why",
+    LossReason.ENDLESS: "it crashed three times and is not run again; prdigest doctor lists it for a week",
+}
 _SENTENCES = {LossReason.FAILED: GAVE_UP, LossReason.ENDLESS: SET_ASIDE}
 
 
@@ -49,7 +53,7 @@ class LostJobReporter:
             if request
             else job
         )
-        log.error("%s is given up: %s", identified.title, LOSS_REASONS[job.loss])
+        log.error("%s is given up: %s", identified.title, _REASONS[job.loss])
         if job.loss is LossReason.ENDLESS:
             self._store.add(identified)
         self._incident_reporter.report(
@@ -57,7 +61,7 @@ class LostJobReporter:
                 f"job:{job.id}",
                 IncidentKind.LOST,
                 identified.title,
-                LOSS_REASONS[job.loss],
+                _REASONS[job.loss],
                 job.at,
                 None,
                 identified.channel,

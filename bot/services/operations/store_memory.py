@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bot.domain.operations.finding import Finding
 from bot.platform.store.server import ServerStatus
-from bot.render.operations.sentences import MORE_MEMORY
 
 MEMORY = "Store memory"
 # part of maxmemory
@@ -20,5 +19,6 @@ def check_memory(server: ServerStatus) -> Finding:
     usage = f"{used} of {server.limit / _MEGABYTE:,.1f} MB used"
     # with another policy the server frees memory by dropping cached values
     if server.policy == "noeviction" and server.used > _FULL_SHARE * server.limit:
-        return Finding.build_failure(MEMORY, usage, MORE_MEMORY)
+        advice = "Raise maxmemory of the server, or set maxmemory-policy to volatile-lru, before writes fail."
+        return Finding.build_failure(MEMORY, usage, advice)
     return Finding.build_success(MEMORY, usage)

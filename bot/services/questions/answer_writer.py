@@ -11,20 +11,18 @@ from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.thread import Question, ThreadMemory
 from bot.domain.conversations.thread_subject import ThreadSubject, parse_subject
 from bot.domain.errors import ModelError
-from bot.domain.operations.ledger import WorkKind
 from bot.domain.pull_requests.discussion import Discussion, Remark
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.summaries.citations import Citation
 from bot.domain.summaries.models import Evidence
 from bot.domain.text.redaction import redact_text
 from bot.domain.time.day import TodayProvider
+from bot.platform.costs import Budget, WorkKind, tally_costs
 from bot.ports import AnswerDisplay
 from bot.ports.codecs.versioned_json import VersionedJson
 from bot.render.conversations.answers import format_search_answer, label_citation, label_remark, render_footer
 from bot.render.conversations.sentences import MODEL_NOTE, format_answer_end
 from bot.render.conversations.streaming import Links
-from bot.services.costs.budget import Budget
-from bot.services.costs.cost_tally import WorkLog, tally_costs
 from bot.services.questions.agent import AnswerAgent
 from bot.services.questions.answer_inputs import (
     AnswerInputs,
@@ -80,7 +78,6 @@ class AnswerWriter:
         self._agent = agent
         self._model = model
         self._budget = budget
-        self._works = WorkLog(budget)
         self._clock = clock
         self._stands_in = stands_in
 
@@ -90,9 +87,9 @@ class AnswerWriter:
         Raises:
             PrdigestError: its subject cannot be read. Failures of the model do not raise.
         """
-        with tally_costs() as tally:
+        with tally_costs() as account:
             draft = self._write_draft(question, memory, display)
-        self._works.add_work(WorkKind.ANSWER, tally.expense)
+        self._budget.add_work(WorkKind.ANSWER, account.expense)
         return draft
 
     def _write_draft(self, question: Question, memory: ThreadMemory, display: AnswerDisplay) -> AnswerDraft:

@@ -12,12 +12,12 @@ from bot.domain.errors import PrdigestError, SlackCallRefused
 from bot.domain.keyspace.keys import ANSWER_PROGRESS, LEASE
 from bot.platform import deadlines
 from bot.platform.correlation import identify_request
+from bot.platform.costs import bill_to, name_payer
 from bot.ports import AnswerDisplay, AnswerDisplays, QuestionQueue, RecordStore
 from bot.render.blocks.sanitize import sanitize_text
 from bot.render.conversations.answers import render_private_answer
 from bot.render.conversations.notices import describe_error
 from bot.render.conversations.sentences import GAVE_UP
-from bot.services.costs.billing import bill_to, name_payer
 from bot.services.questions.answer_writer import ANSWER_DRAFT_JSON, AnswerWriter
 from bot.services.questions.feedback import AnswerFeedback
 from bot.services.questions.thread_memory import ThreadMemories

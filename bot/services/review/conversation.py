@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from pydantic import ValidationError
 
 from bot.domain.errors import ModelAnswerInvalid, ModelError
-from bot.domain.operations.budget import CallPurpose
-from bot.domain.operations.usage import NO_USAGE, PriceList, Usage
+from bot.domain.operations.usage import NO_USAGE, CallPurpose, PriceList, Usage
 from bot.platform import deadlines
 from bot.ports import Chat, ChatModel, TextDelta, TextPart, ToolResult, Turn
 from bot.services.operations.model_tools import ModelTools, format_excess_call

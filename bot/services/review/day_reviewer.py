@@ -10,17 +10,18 @@ from dataclasses import dataclass, field, replace
 
 from bot.domain.digest.models import Entry
 from bot.domain.errors import BudgetExceeded, ModelBusy, ModelRequestRejected, PrdigestError
-from bot.domain.operations.budget import BudgetHold, BudgetRefusal
+from bot.domain.operations.usage import BudgetRefusal
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import PathClasses
 from bot.domain.review.eligibility import should_review
 from bot.domain.review.models import NO_REVIEWS, BugReview, ReviewCoverage
 from bot.domain.text.strings import format_count
 from bot.platform import deadlines
+from bot.platform.costs import Budget
+from bot.platform.store.spending import BudgetHold
 from bot.services.operations.worker_threads import DeadlineExecutor
 from bot.services.review.conversation import ReviewCost
 from bot.services.review.kept_reviews import BugReviews
-from bot.services.review.review_budget import ReviewBudget
 from bot.services.summaries.reader import log_defect
 
 log = logging.getLogger(__name__)
@@ -63,7 +64,7 @@ class _DayProgress:
 class DayReviewer:
     """Reviewer of the pull requests of a day; ``workers`` at a time."""
 
-    def __init__(self, reviews: BugReviews, budget: ReviewBudget, workers: int) -> None:
+    def __init__(self, reviews: BugReviews, budget: Budget, workers: int) -> None:
         self._reviews = reviews
         self._budget = budget
         self._workers = workers
@@ -153,7 +154,7 @@ class DayReviewer:
         try:
             return self._reviews.review_pull_request(entry.pull, cost).review
         finally:
-            self._budget.settle_review(hold, cost.cautious_dollars)
+            self._budget.settle_cost(hold, cost.cautious_dollars)
 
     def _note_result(self, entry: Entry, future: Future[BugReview], progress: _DayProgress) -> None:
         """Note a review or its failure. Without budget or model, no further one begins."""

@@ -20,15 +20,13 @@ from bot.domain.errors import (
     get_retry_delay,
 )
 from bot.domain.operations.incident import Incident, IncidentKind
-from bot.domain.operations.ledger import Expense, WorkKind
 from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.subscriptions.due_items import DigestRepair, NextDigest
 from bot.domain.subscriptions.models import DigestSpec, Subscription
+from bot.platform.costs import OPERATOR, Budget, Expense, WorkKind, bill_to, get_account, tally_costs
 from bot.ports import DueQueue, RunLog
 from bot.render.digest.post import RenderedDigest, describe_skipped_days
 from bot.render.subscriptions import sentences
-from bot.services.costs.billing import OPERATOR, bill_to, get_account
-from bot.services.costs.cost_tally import WorkLog, tally_costs
 from bot.services.digest.composer import DigestComposer
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.poster import DigestPoster, PostingResult
@@ -51,7 +49,7 @@ class DeliveryLogs:
     """The logs of runs, and of what digests cost."""
 
     runs: RunLog
-    works: WorkLog
+    works: Budget
 
 
 class DigestDelivery:
@@ -120,17 +118,17 @@ class DigestDelivery:
         return self._post_digest(digest, build or (lambda: self._compose_digest(digest)))
 
     def _post_digest(self, digest: TrackedDigest, build: Callable[[], RenderedDigest]) -> PostingResult:
-        with tally_costs() as tally:
+        with tally_costs() as account:
             try:
                 result = self._poster.post_digest(digest, build)
             except PrdigestError:
-                self._keep_expense(digest.key, tally.expense)
+                self._keep_expense(digest.key, account.expense)
                 raise
         log.info("%s: %s", digest.spec.title, result.permalink)
         if result.record.spec_json:
             return result
-        self._works.add_work(WorkKind.DIGEST, tally.expense)
-        return self._record_posting(digest, result, tally.expense)
+        self._works.add_work(WorkKind.DIGEST, account.expense)
+        return self._record_posting(digest, result, account.expense)
 
     def _record_posting(self, digest: TrackedDigest, result: PostingResult, expense: Expense) -> PostingResult:
         """Record the consequences of a post, once."""
@@ -162,9 +160,9 @@ class DigestDelivery:
             return
         try:
             # the user who requested the digest pays for its repair too, or requests would evade their budget
-            with bill_to(digest.record.payer), tally_costs() as tally:
+            with bill_to(digest.record.payer) as account:
                 result = self._poster.revise_digest(digest, lambda: self._compose_digest(digest))
-            self._keep_expense(key, tally.expense)
+            self._keep_expense(key, account.expense)
         except StoreUnavailable:
             raise
         except PrdigestError as error:
@@ -181,7 +179,7 @@ class DigestDelivery:
     def _keep_expense(self, key: str, expense: Expense) -> None:
         """Add to a digest what an attempt that failed took, or a repair. Without the store it is left out."""
         if expense.tokens:
-            self._works.add_expense(WorkKind.DIGEST, expense)
+            self._works.add_work(WorkKind.DIGEST, expense, 0)
             with suppress(StoreUnavailable):
                 record = self._records.store.load(key)
                 self._records.store.save(key, record, record.add_expense(expense))

@@ -7,15 +7,14 @@ from dataclasses import replace
 
 from bot.domain.digest.models import Entry
 from bot.domain.errors import UsageError
-from bot.domain.operations.ledger import Expense
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import PathClassesLookup, get_default_classes
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.review.models import BugReview
 from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.models import SummarisedPullRequest
+from bot.platform.costs import Expense, get_account
 from bot.ports import Cache, PullRequests
-from bot.services.costs.cost_tally import note_expense
 from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.summary_cache import SummaryCache
 
@@ -93,7 +92,7 @@ class EntryCache:
         read = self._summaries.get(reference)
         if read is None:
             return None
-        note_expense(Expense(cache_hits=1))
+        get_account().add_expense(Expense(cache_hits=1))
         return replace(read, from_cache=True, cost=0.0)
 
     def _rate_summarised(self, read: SummarisedPullRequest) -> Entry:

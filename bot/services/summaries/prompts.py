@@ -9,7 +9,7 @@ from importlib.resources import files
 from itertools import count
 
 from bot.domain.digest.models import Entry
-from bot.domain.operations.budget import CallPurpose, classify_purpose
+from bot.domain.operations.usage import CallPurpose, classify_purpose
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.summaries.diff_packing import PackedDiff
 from bot.domain.text.redaction import redact_text

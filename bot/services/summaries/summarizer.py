@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.domain.errors import ModelError, ModelInputTooLong
-from bot.domain.operations.ledger import Expense
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.pull_requests.path_classes import PathClassesLookup, get_default_classes
 from bot.domain.summaries.diff_packing import Coverage, PackedDiff
@@ -21,7 +20,7 @@ from bot.domain.summaries.models import (
     remove_unproven_claims,
     verify_quotes,
 )
-from bot.services.costs.cost_tally import note_expense
+from bot.platform.costs import Expense, get_account
 from bot.services.operations.model_slots import hold_model_slot
 from bot.services.summaries.packed_change import (
     SourceLookup,
@@ -99,7 +98,9 @@ class Summariser:
             log.info("no model summary of %s#%d: %s", pull.repository, pull.number, error)
             spent = completion.compute_cost(self._model, error.usage)
             return SummaryResult(self._build_fallback(pull, explain_fallback(error), diff.coverage), cost=spent)
-        note_expense(Expense(cache_hits=int(answer.from_cache), cache_misses=int(not answer.from_cache)))
+        get_account().add_expense(
+            Expense(cache_hits=int(answer.from_cache), cache_misses=int(not answer.from_cache))
+        )
         summary = _build_summary(answer.value, pull, diff)
         summary = remove_unproven_claims(summary) if self._must_prove else summary
         return SummaryResult(summary, answer.from_cache, completion.compute_cost(self._model, answer.usage))

@@ -64,7 +64,7 @@ def test_a_digest_is_written_by_the_models_of_the_cloud_and_paid(bedrock: Bedroc
     with open_app(Settings(), lambda: MORNING, time.sleep) as base:
         digests = base
         digest = base.fresh_digest_builder.build(REPOSITORY, DAY, "Engine")
-        spent = digests.budget.read_spending_today()[0]
+        spent = digests.budget.read_spending_today()
     assert [entry.summary.headline != "" for entry in digest.entries] == [True, True]
     assert digest.overview.text
     assert bedrock.seen == ["/anthropic/v1/messages"] * 3

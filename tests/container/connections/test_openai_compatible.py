@@ -13,8 +13,9 @@ from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.thread import Question
 from bot.domain.errors import ConfigurationError
 from bot.domain.summaries.fallback import describe_fallback
+from bot.features.usage.report import read_usage, render_usage
 from bot.platform.models.registry import choose_provider, get_model_access
-from bot.render.operations.usage import format_usage
+from bot.render.blocks.terminal import format_message
 from bot.settings import Settings, UsableSettings, load_settings
 from tests.adapters.worlds import MORNING, ScriptedGitHub
 from tests.doctor.findings import examine
@@ -78,8 +79,8 @@ def test_a_digest_is_written_and_its_cost_is_what_is_known(
     monkeypatch.setenv("PRDIGEST_MODEL_PRICES", prices)
     for base in open_base():
         digest = base.fresh_digest_builder.build(REPOSITORY, DAY, "Engine")
-        spent = base.budget.read_spending_today()[0]
-        report = base.usage.read_usage()
+        spent = base.budget.read_spending_today()
+        report = read_usage(base)
     assert [entry.summary.headline for entry in digest.entries] == ["A small change to one part"] * 2
     assert digest.overview.text
     assert sorted(body["model"] for body in model_server.requests) == [LARGE, SMALL, SMALL]
@@ -93,7 +94,7 @@ def test_a_digest_is_written_and_its_cost_is_what_is_known(
     assert report.dump_json()["month_total"]["input_tokens"] == sum(
         each["prompt_tokens"] for each in model_server.usages
     )
-    assert ("PRDIGEST_MODEL_PRICES" in format_usage(report)) == (cost == "unknown")
+    assert ("PRDIGEST_MODEL_PRICES" in format_message(render_usage(report))) == (cost == "unknown")
 
 
 def test_the_budget_of_a_month_stops_calls_that_have_a_price(

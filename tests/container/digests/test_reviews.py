@@ -12,7 +12,7 @@ from redis import Redis
 
 from bot.app import App, open_app
 from bot.domain.digest.models import Digest
-from bot.domain.operations.budget import BudgetRefusal, build_review_name
+from bot.domain.operations.usage import BudgetRefusal
 from bot.domain.review.models import NO_REVIEWS, ReviewVerdict
 from bot.services.digest.builder import DigestBuilder
 from bot.settings import load_settings
@@ -100,7 +100,7 @@ def test_a_digest_has_its_reviews_and_a_second_one_pays_for_none(there: World, s
     assert coverage.cost is not None
     assert first.cost > coverage.cost > 0
     assert count_reviews(there) == 6
-    spent = int(store.get(f"spent:{build_review_name(DAY.date.replace(month=3, day=1))}") or 0)
+    spent = int(store.get(f"spent:{DAY.date.replace(month=3, day=1)}:reviews") or 0)
     assert spent == pytest.approx(coverage.cost * 1e6, abs=10)
     assert len(there.github.calls) <= 2 * 4 + 4, "what a review reads of changed files was read for summaries"
     calls = len(there.github.calls)

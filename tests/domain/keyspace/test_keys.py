@@ -13,6 +13,7 @@ from bot.domain.keyspace.digest_keys import DigestKeyParts, parse_digest_key
 from bot.domain.keyspace.family import FAMILIES, DurableFamily, ExpiringFamily
 from bot.domain.keyspace.keys import build_attempt_key, find_family
 from bot.features.previews import service as previews
+from bot.platform.store import spending
 from tests.helpers.tables import check_rows
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
@@ -80,10 +81,10 @@ EXPIRING = {
         "string",
         10 * MINUTE,
     ),
-    keys.SPENDING.build_key("2026-02-28"): ("spent:2026-02-28", "string", 2 * DAY),
-    keys.MONTHLY_SPENDING.build_key("2026-02"): ("month:2026-02", "string", 40 * DAY),
-    keys.COST_LEDGER.build_key(date(2026, 2, 28)): ("cost:2026-02-28", "hash", 400 * DAY),
-    keys.BUDGET_HOLDS.build_key("2026-02-28"): ("held:2026-02-28", "zset", 10 * MINUTE),
+    spending.SPENDING.build_key("2026-02-28"): ("spent:2026-02-28", "string", 2 * DAY),
+    spending.MONTHLY_SPENDING.build_key("2026-02"): ("month:2026-02", "string", 40 * DAY),
+    spending.COST_LEDGER.build_key(date(2026, 2, 28)): ("cost:2026-02-28", "hash", 400 * DAY),
+    spending.BUDGET_HOLDS.build_key("2026-02-28"): ("held:2026-02-28", "zset", 10 * MINUTE),
     keys.REQUEST_RATE.build_key("T1:U1"): ("rate:T1:U1", "string", MINUTE),
     keys.LEASE.build_key("schema"): ("lease:schema", "string", 6),
     keys.JOB_ATTEMPTS.build_key("7f"): ("attempts:7f", "string", DAY),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.domain.errors import BudgetExceeded, ModelBusy
-from bot.domain.operations.budget import BudgetRefusal
+from bot.domain.operations.usage import BudgetRefusal
 from bot.domain.summaries.fallback import (
     Fallback,
     FallbackReason,

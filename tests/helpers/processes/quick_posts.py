@@ -15,9 +15,8 @@ from bot.app import open_app
 from bot.cli.base import get_current_time
 from bot.cli.logs import configure_logging
 from bot.jobs import JobTimeLimits
-from bot.platform import deadlines
+from bot.platform import costs, deadlines
 from bot.processes import run_all
-from bot.services.costs import billing
 from bot.services.slack.answers.asker_notices import ResponseTimes
 from bot.settings import list_secret_values, load_settings
 
@@ -36,7 +35,7 @@ def main() -> None:
         open_app(
             settings, get_current_time, deadlines.sleep, throttle=throttle, response_times=_RESPONSE_TIMES
         ) as base,
-        billing.bill_to(billing.OPERATOR),
+        costs.bill_to(costs.OPERATOR),
     ):
         run_all(base, _JOB_TIMES)
 

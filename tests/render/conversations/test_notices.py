@@ -31,7 +31,7 @@ from bot.domain.errors import (
     TimeLimitExceeded,
     UsageError,
 )
-from bot.domain.operations.budget import BudgetRefusal
+from bot.domain.operations.usage import BudgetRefusal
 from bot.render.conversations.notices import (
     describe_error,
     render_error,

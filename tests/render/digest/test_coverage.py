@@ -9,9 +9,7 @@ import pytest
 
 from bot.domain.digest.models import CountCheck, Entry, Overview
 from bot.domain.digest.view import DigestView, ViewLevel
-from bot.domain.operations.budget import (
-    BudgetRefusal,
-)
+from bot.domain.operations.usage import BudgetRefusal
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.review.models import ReviewCoverage
 from bot.domain.summaries.diff_packing import Coverage

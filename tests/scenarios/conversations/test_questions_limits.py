@@ -10,10 +10,9 @@ from itertools import count
 import pytest
 from localslack.users.person import Person
 
-from bot.adapters.redis.spending import RedisCostLedger, RedisSpendingStore
-from bot.domain.operations.budget import BudgetHold
-from bot.domain.operations.ledger import WorkKind, WorkTotal, sum_days
-from bot.services.costs.budget import find_next_month
+from bot.features.usage.report import WorkTotal, sum_days
+from bot.platform.costs import WorkKind, find_next_month
+from bot.platform.store.spending import BudgetHold, SpendingStore
 from tests.emulators.github.store import pull
 from tests.helpers.checks import eventually
 from tests.scenarios import REPO, Bot
@@ -81,7 +80,7 @@ def test_who_used_up_their_budget_gets_plain_results_and_others_answers(frugal: 
 
 def test_when_the_budget_of_all_is_used_up_everybody_gets_plain_results(frugal: Bot) -> None:
     ada, day = make_asker(frugal), str(frugal.noon(0).date())
-    spending = RedisSpendingStore(frugal.store)
+    spending = SpendingStore(frugal.store)
     before = spending.get_spending(day)
     spending.settle_hold(BudgetHold("all at once", 0.0, (day,)), DAILY)
     with answering(frugal, answer("Yes.")) as asked:
@@ -95,7 +94,7 @@ def test_when_the_budget_of_all_is_used_up_everybody_gets_plain_results(frugal: 
 
 def test_when_the_budget_of_the_month_is_used_up_it_says_until_when(frugal: Bot) -> None:
     ada, month = make_asker(frugal), f"{frugal.noon(0):%Y-%m}"
-    spending = RedisSpendingStore(frugal.store)
+    spending = SpendingStore(frugal.store)
     spending.settle_hold(BudgetHold("a month at once", 0.0, (month,)), MONTHLY)
     with answering(frugal, answer("Yes.")) as asked:
         thread = begin_thread(frugal, ada.mention("And the frobnications?", frugal.channel()))
@@ -109,7 +108,7 @@ def test_when_the_budget_of_the_month_is_used_up_it_says_until_when(frugal: Bot)
 def test_an_answer_is_in_the_ledger_with_its_tokens(frugal: Bot) -> None:
     def read() -> WorkTotal:
         dates = [frugal.noon(0).date() - timedelta(days=1), frugal.noon(0).date()]
-        return sum_days(RedisCostLedger(frugal.store).read_days(dates)).work.get(WorkKind.ANSWER, WorkTotal())
+        return sum_days(SpendingStore(frugal.store).read_ledger(dates)).work.get(WorkKind.ANSWER, WorkTotal())
 
     before, usages = read(), frugal.world.claude.usages
     heard = len(usages)

@@ -13,9 +13,9 @@ from redis import Redis
 from bot.adapters.redis.due_queue import RedisDueQueue
 from bot.adapters.redis.records.history import RedisHistoryStore
 from bot.adapters.redis.records.posted_digests import RedisPostedDigestIndex
-from bot.domain.operations.ledger import Expense
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.subscriptions.models import DigestSpec
+from bot.platform.costs import Expense
 from bot.platform.store.connection import RedisCache
 from bot.render.digest.post import render_digest
 from bot.services.digest.poster import DigestPoster

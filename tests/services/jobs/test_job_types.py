@@ -22,7 +22,6 @@ from bot.domain.conversations.commands import (
 from bot.domain.conversations.requests.broke_request import BrokeRequest
 from bot.domain.conversations.requests.plan_requests import DeprecationsRequest, SinceRequest, UpgradeRequest
 from bot.domain.conversations.requests.touch_requests import ContractRequest, TouchesRequest, TouchScoreRequest
-from bot.domain.conversations.requests.usage_request import UsageRequest
 from bot.domain.conversations.slack_request import Audience
 from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.errors import UsageError
@@ -35,6 +34,7 @@ from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSe
 from bot.domain.time.date_range import Span
 from bot.domain.touches.decisions import TouchVerdict
 from bot.features.previews import service as previews
+from bot.features.usage.report import UsageRequest, answer_usage
 from bot.jobs import asker_jobs, lost_jobs, subscription_jobs
 from bot.jobs.command_jobs import CommandPayload
 from bot.platform.jobs import JOBS, JobType
@@ -49,7 +49,6 @@ from handlers.commands.plans import DEPRECATIONS_JOB, SINCE_JOB, UPGRADE_JOB
 from handlers.commands.risks import LONG_RISKS_JOB, RISKS_JOB, SCORE_JOB
 from handlers.commands.summary import SUMMARY_JOB
 from handlers.commands.touches import LONG_TOUCHES_JOB, TOUCH_SCORE_JOB, TOUCHES_JOB
-from handlers.commands.usage import USAGE_JOB
 from tests.helpers.tables import check_rows
 from tests.services.doubles import slack_request
 
@@ -123,7 +122,10 @@ CASES: list[tuple[JobType[Any], Any]] = [
     (SINCE_JOB, CommandPayload(ASKER, SinceRequest(ENGINE, SPAN, "ascend"), Audience.HERE)),
     (DEPRECATIONS_JOB, CommandPayload(ASKER, DeprecationsRequest(ENGINE, "ascend", is_private=True))),
     (UPGRADE_JOB, CommandPayload(ASKER, UpgradeRequest("4f5c1a9", "ascend"), Audience.SHARED)),
-    (USAGE_JOB, CommandPayload(ASKER, UsageRequest(dt.date(2026, 2, 1)))),
+    (
+        answer_usage,
+        {"asker": ASKER, "request": UsageRequest(dt.date(2026, 2, 1)), "audience": Audience.ASKER},
+    ),
     (scheduled_jobs.amend_digest, {"key": "digest:T:C:octo/engine:2026-02-28", "looked_at": NOON}),
     (lost_jobs.announce_loss, {"lost": LostJob("id", "summary", LossReason.FAILED, NOON), "asker": ASKER}),
     (

@@ -11,25 +11,19 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.redis import RedisCache, RedisRateLimiter, RedisSpendingStore, connect_server
+from bot.adapters.redis import RedisCache, RedisRateLimiter, connect_server
 from bot.domain.digest.models import Entry
-from bot.domain.operations.budget import (
-    BudgetRefusal,
-    CallPurpose,
-    build_review_name,
-    build_total_name,
-)
+from bot.domain.operations.usage import BudgetRefusal, CallPurpose
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, CustomPaths, PathClass, PathClasses
 from bot.domain.review.models import ReviewCoverage
 from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.fallback import Fallback, FallbackReason
 from bot.platform import deadlines
+from bot.platform.costs import Budget, CallMeter, MeteredChat
 from bot.platform.models.claude import CLAUDE
-from bot.services.costs.budget import Budget
-from bot.services.costs.metering import CallMeter, MeteredChat
+from bot.platform.store.spending import SpendingStore
 from bot.services.review.day_reviewer import DEFECT, NO_TIME, STORE_AWAY, DayReviewer, KeptReviewer
 from bot.services.review.kept_reviews import BugReviews
-from bot.services.review.review_budget import ReviewBudget
 from tests.emulators.claude.server import Failure, Refusal, Text
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, entry, failed, summary
 from tests.helpers.checks import closed_port
@@ -37,7 +31,7 @@ from tests.services.doubles import Sleeps
 from tests.services.review.changes import CHANGE, CONFIRMED, SEVEN, Desk, report
 
 CUSTOM = PathClasses(custom=CustomPaths(((PathClass.DOCS, ("*.txt",)),)))
-TODAY = build_review_name(DAY.date)
+TODAY = f"{DAY.date}:reviews"
 
 
 def risky(number: int, points: float = 12.0, **fields: Any) -> Entry:
@@ -58,8 +52,8 @@ class Day:
     version: str = "v1"
 
     @property
-    def spending(self) -> RedisSpendingStore:
-        return RedisSpendingStore(self.store)
+    def spending(self) -> SpendingStore:
+        return SpendingStore(self.store)
 
     @property
     def reviews(self) -> BugReviews:
@@ -71,7 +65,9 @@ class Day:
 
     def read(self, *entries: Entry) -> tuple[dict[int, str], ReviewCoverage]:
         """The verdicts by number, and the coverage."""
-        reviewer = DayReviewer(self.reviews, ReviewBudget(self.spending, lambda: DAY, self.dollars), self.workers)
+        reviewer = DayReviewer(
+            self.reviews, Budget(self.spending, lambda: DAY, 0.0, 0.0, reviews=self.dollars), self.workers
+        )
         read, coverage = reviewer.review_entries(REPOSITORY, entries, DEFAULT_PATH_CLASSES)
         assert [each.number for each in read] == [each.number for each in entries]
         return {each.number: each.review.verdict.value for each in read if each.review}, coverage
@@ -190,14 +186,14 @@ def test_the_general_budget_drops_reviews_first(day: Day) -> None:
     verdicts, coverage = day.read(risky(1), risky(2))
     assert (verdicts, coverage) == ({}, ReviewCoverage(2, 0, BudgetRefusal.DAY_NEARLY_USED.clause, 0.0))
     assert day.desk.claude.requests == []
-    assert day.spending.get_spending(build_total_name(DAY.date)) == pytest.approx(0.81)
+    assert day.spending.get_spending(str(DAY.date)) == pytest.approx(0.81)
 
 
 def test_a_review_is_counted_in_both_budgets(day: Day) -> None:
     day.daily = 5.0
     _, coverage = day.read(risky(1), risky(2))
     assert coverage.reviewed == 2, "the limit of calls in a minute does not count them"
-    assert day.spending.get_spending(build_total_name(DAY.date)) == pytest.approx(day.spent, abs=1e-5)
+    assert day.spending.get_spending(str(DAY.date)) == pytest.approx(day.spent, abs=1e-5)
 
 
 @pytest.mark.slow

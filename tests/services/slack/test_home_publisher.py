@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.spending import RedisSpendingStore
 from bot.adapters.slack.messenger import make_slack_client
 from bot.adapters.slack.workspace_directory import SlackHomePublisher
 from bot.domain.errors import SlackUnavailable
 from bot.domain.keyspace.keys import LAST_TICK
-from bot.domain.operations.budget import CallPurpose
 from bot.domain.operations.run import Run, RunOutcome
+from bot.domain.operations.usage import CallPurpose
 from bot.domain.subscriptions.models import Subscription
 from bot.domain.time.day import LocalDay
+from bot.platform.costs import Budget
 from bot.platform.store.server import ServerStatus
+from bot.platform.store.spending import SpendingStore
 from bot.ports import Post
-from bot.services.costs.budget import Budget
 from bot.services.operations.health import HealthReader
 from bot.services.slack.home_publisher import AppHome
 from tests.emulators.slack.server import SlackEmulator
@@ -46,7 +46,7 @@ def team(slack: SlackEmulator, store: Redis) -> Team:
 
 
 def budget(team: Team) -> Budget:
-    return Budget(RedisSpendingStore(team.store), lambda: LocalDay(team.now.date(), ANGELES), 20.0, 5.0)
+    return Budget(SpendingStore(team.store), lambda: LocalDay(team.now.date(), ANGELES), 20.0, 5.0)
 
 
 def small_store() -> ServerStatus:

@@ -11,17 +11,16 @@ from localslack.state.workspace import Json
 from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
-from bot.adapters.redis.spending import RedisSpendingStore
 from bot.domain.operations.incident import Incident, IncidentKind
 from bot.domain.operations.run import Run
 from bot.domain.subscriptions.due_items import DueItem, NextDigest
 from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
 from bot.domain.time.day import get_today
+from bot.platform.costs import Budget
 from bot.platform.store.connection import RedisCache
+from bot.platform.store.spending import SpendingStore
 from bot.ports import Messenger
 from bot.render.digest.post import RenderedDigest
-from bot.services.costs.budget import Budget
-from bot.services.costs.cost_tally import WorkLog
 from bot.services.digest.builder import DigestBuilder
 from bot.services.digest.composer import DigestComposer
 from bot.services.digest.posted_digest import PostedDigest
@@ -114,9 +113,7 @@ class Desk:
             self.agenda, self.cache, reports, self.is_posted, self.messenger, self.admin
         )
         self.directory = SubscriptionRepository(self.subscriptions, None)
-        works = WorkLog(
-            Budget(RedisSpendingStore(self.store), lambda: get_today(self.wall(), DAY.zone), 10.0, 1.0)
-        )
+        works = Budget(SpendingStore(self.store), lambda: get_today(self.wall(), DAY.zone), 10.0, 1.0)
         self.delivery = DigestDelivery(
             self.directory,
             self.poster,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.domain.operations.budget import BudgetRefusal
+from bot.domain.operations.usage import BudgetRefusal
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.summaries.fallback import Fallback, FallbackReason
 from bot.domain.summaries.models import SummarisedPullRequest

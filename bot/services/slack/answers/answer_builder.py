@@ -13,11 +13,9 @@ from bot.domain.conversations.commands import (
     ScoreRequest,
     SummaryRequest,
 )
-from bot.domain.conversations.requests.usage_request import UsageRequest
 from bot.domain.conversations.thread_subject import SubjectKind
 from bot.domain.digest.fingerprint import compute_fingerprint
 from bot.domain.digest.multi_day import MultiDayDigest
-from bot.domain.operations.usage_report import UsageReport
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.subscriptions.models import DigestSpec
@@ -29,7 +27,6 @@ from bot.render.blocks import buttons
 from bot.render.blocks.button_values import write_request
 from bot.render.blocks.rich_text import Element
 from bot.render.digest.multi_day import render_catch_up
-from bot.render.operations.usage import render_usage
 from bot.render.risk.risk_list import render_risk_list
 from bot.render.risk.score import render_score
 from bot.render.summaries.post import render_summary
@@ -119,11 +116,6 @@ class AnswerBuilder:
         return build_answer(
             asker, render_catch_up(overview), share, menu, SubjectKind.DIGEST.format_subject(request)
         )
-
-
-def build_usage(report: UsageReport, request: UsageRequest, asker: str) -> Answer:
-    """Build the answer with what model calls cost."""
-    return build_answer(asker, render_usage(report), Share(buttons.SHARE_DIGEST, request), None, "")
 
 
 @dataclass(frozen=True, slots=True)

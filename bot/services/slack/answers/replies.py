@@ -24,6 +24,7 @@ from bot.domain.keyspace.keys import ANSWER_PROGRESS
 from bot.domain.keyspace.names import build_request_name
 from bot.domain.time.day import LocalDay
 from bot.platform import deadlines
+from bot.platform.costs import name_payer
 from bot.ports import EphemeralMessenger, Messenger, Post, RecordStore
 from bot.render.conversations.notices import (
     is_user_mistake,
@@ -32,7 +33,6 @@ from bot.render.conversations.notices import (
     render_error,
     render_notice,
 )
-from bot.services.costs.billing import name_payer
 from bot.services.slack.answers.answer import Answer
 from bot.services.slack.answers.answer_delivery import AnswerDelivery
 from bot.services.slack.answers.answer_posts import (

@@ -14,24 +14,26 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.rate_limiter import RedisRateLimiter
-from bot.adapters.redis.spending import RedisCostLedger, RedisSpendingStore
 from bot.domain.errors import BudgetExceeded, ModelBusy, SlackUnavailable
-from bot.domain.operations.budget import (
-    BudgetRefusal,
-    CallPurpose,
-    build_payer_name,
-)
-from bot.domain.operations.ledger import CallKind, CallOrigin, CostTotals, sum_days
-from bot.domain.operations.usage import Usage
+from bot.domain.operations.usage import BudgetRefusal, CallPurpose, Usage
 from bot.domain.time.day import LocalDay, parse_zone
+from bot.features.usage.report import CostTotals, sum_days
 from bot.platform import deadlines
+from bot.platform.costs import (
+    OPERATOR,
+    Budget,
+    CallKind,
+    CallMeter,
+    CallOrigin,
+    MeteredChat,
+    MeteredModel,
+    bill_to,
+    tally_costs,
+)
 from bot.platform.models.claude import CLAUDE
 from bot.platform.store.connection import connect_server
+from bot.platform.store.spending import SpendingStore
 from bot.ports import Chat, ChatEvent, Completion, Prompt, TextDelta, TextPart, Turn, TurnEnd, TurnUsage
-from bot.services.costs.billing import OPERATOR, bill_to
-from bot.services.costs.budget import Budget
-from bot.services.costs.cost_tally import tally_costs
-from bot.services.costs.metering import CallMeter, MeteredChat, MeteredModel
 from bot.services.operations.worker_threads import DeadlineExecutor
 from tests.helpers.talks import converse
 from tests.services.doubles import CountingLimiter, Sleeps
@@ -77,12 +79,15 @@ class Till:
     sleeps: Sleeps = field(default_factory=Sleeps)
 
     def __post_init__(self) -> None:
-        self.budget = Budget(RedisSpendingStore(self.store), lambda: DAY, 1.0, 0.3)
+        self.budget = Budget(SpendingStore(self.store), lambda: DAY, 1.0, 0.3)
         self.meter = CallMeter(self.budget, CountingLimiter(self.limit), CLAUDE.prices, self.sleeps)
 
     def call(self, payer: str = ADA, need: CallPurpose = CallPurpose.USUAL) -> None:
         with bill_to(payer):
-            MeteredModel(self.model, self.meter).complete(replace(PROMPT, need=need))
+            self.call_here(need)
+
+    def call_here(self, need: CallPurpose = CallPurpose.USUAL) -> None:
+        MeteredModel(self.model, self.meter).complete(replace(PROMPT, need=need))
 
     def catch_refusal(self, payer: str = ADA, need: CallPurpose = CallPurpose.USUAL) -> str:
         with pytest.raises(BudgetExceeded) as caught:
@@ -90,10 +95,10 @@ class Till:
         return str(caught.value)
 
     def spent_by(self, payer: str) -> float:
-        return RedisSpendingStore(self.store).get_spending(build_payer_name(DAY.date, payer))
+        return SpendingStore(self.store).get_spending(f"{DAY.date}:{payer}")
 
     def totals(self) -> CostTotals:
-        return sum_days(RedisCostLedger(self.store).read_days([DAY.date]))
+        return sum_days(SpendingStore(self.store).read_ledger([DAY.date]))
 
     def count_holds(self) -> int:
         holds = (cast("list[bytes]", self.store.zrange(key, 0, -1)) for key in self.store.scan_iter("held:*"))
@@ -113,7 +118,7 @@ def test_a_person_pays_what_was_reported_until_theirs_is_used_up(till: Till) -> 
     assert till.spent_by(ADA) == pytest.approx(3 * DIME)
     assert (till.catch_refusal(), till.model.calls) == (BudgetRefusal.PERSON_USED.clause, 3)
     till.call(BEN)
-    assert till.budget.read_spending_today()[0] == pytest.approx(4 * DIME)
+    assert till.budget.read_spending_today() == pytest.approx(4 * DIME)
 
 
 def test_a_talk_is_paid_for_in_the_same_way(till: Till) -> None:
@@ -190,7 +195,7 @@ def test_a_talk_that_is_refused_at_once_costs_nothing(till: Till) -> None:
 def test_the_ledger_has_every_call_with_its_tokens_by_what_it_was_for(
     till: Till, payer: str, origin: CallOrigin
 ) -> None:
-    till.budget = Budget(RedisSpendingStore(till.store), lambda: DAY, 10.0, 10.0)
+    till.budget = Budget(SpendingStore(till.store), lambda: DAY, 10.0, 10.0)
     till.meter = CallMeter(till.budget, CountingLimiter(till.limit), CLAUDE.prices)
     for need in (CallPurpose.USUAL, CallPurpose.SMALL, CallPurpose.OVERVIEW):
         till.call(payer, need)
@@ -202,16 +207,17 @@ def test_the_ledger_has_every_call_with_its_tokens_by_what_it_was_for(
         CallKind.OVERVIEW: 1,
         CallKind.SECOND_READING: 1,
     }
-    assert cost_totals.by_kind[CallKind.SUMMARY].usage == USED + USED
-    assert cost_totals.by_origin == {origin: pytest.approx(4 * DIME)}
-    assert cost_totals.total.tokens == 4 * (USED.input + USED.output)
+    summaries = cost_totals.by_kind[CallKind.SUMMARY]
+    assert (summaries.input_tokens, summaries.output_tokens) == (2 * USED.input, 2 * USED.output)
+    assert cost_totals.dollars_by_origin == {origin: pytest.approx(4 * DIME)}
+    assert cost_totals.tokens == 4 * USED.tokens
 
 
 def test_the_ledger_of_a_day_is_exact_however_many_processes_write_it(store: Redis, store_url: str) -> None:
     def call_often(_: int) -> None:
         with connect_server(store_url) as own:
             elsewhere = Till(own)
-            elsewhere.budget = Budget(RedisSpendingStore(own), lambda: DAY, 1_000.0, 1_000.0)
+            elsewhere.budget = Budget(SpendingStore(own), lambda: DAY, 1_000.0, 1_000.0)
             elsewhere.meter = CallMeter(elsewhere.budget, CountingLimiter(1_000), CLAUDE.prices)
             for _ in range(20):
                 elsewhere.call(BEN)
@@ -219,8 +225,8 @@ def test_the_ledger_of_a_day_is_exact_however_many_processes_write_it(store: Red
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(call_often, range(4)))
     cost_totals = Till(store).totals()
-    assert (cost_totals.total.calls, cost_totals.total.usage.input) == (80, 80 * USED.input)
-    assert cost_totals.total.dollars == pytest.approx(80 * DIME)
+    assert (cost_totals.calls, cost_totals.input_tokens) == (80, 80 * USED.input)
+    assert cost_totals.dollars == pytest.approx(80 * DIME)
 
 
 def test_a_refused_call_is_none_in_the_ledger(till: Till) -> None:
@@ -230,7 +236,7 @@ def test_a_refused_call_is_none_in_the_ledger(till: Till) -> None:
     till.model.outcome = failing(busy(Usage()))
     with pytest.raises(ModelBusy):
         till.call(BEN)
-    assert till.totals().total.calls == 3
+    assert till.totals().calls == 3
 
 
 def count_scripts(store: Redis) -> int:
@@ -244,26 +250,35 @@ def test_a_call_takes_two_scripts_of_the_store_and_the_ledger_is_in_one_of_them(
     before = count_scripts(till.store)
     till.call("")
     assert count_scripts(till.store) - before == 2
-    assert till.totals().total.calls == 2
+    assert till.totals().calls == 2
 
 
 def test_a_piece_of_work_knows_what_it_cost_with_all_its_threads(till: Till) -> None:
-    with bill_to(""), tally_costs() as whole:
-        till.call("")
+    with bill_to("") as around:
+        till.call_here()
         with tally_costs() as part, DeadlineExecutor(2, "test") as crew:
             crew.map_items(MeteredModel(till.model, till.meter).complete, [PROMPT, PROMPT])
-    assert (part.expense.calls, whole.expense.calls) == (2, 3)
-    assert whole.expense.dollars == pytest.approx(3 * DIME)
-    till.call("")
-    assert whole.expense.calls == 3, "later calls are no part of it"
+        till.call_here()
+    assert part.expense.tokens == 2 * USED.tokens
+    assert part.expense.dollars == pytest.approx(2 * DIME)
+    assert around.expense.tokens == 2 * USED.tokens, "of itself"
+
+
+def test_who_pays_for_a_part_is_told_why_calls_of_it_were_refused(till: Till) -> None:
+    with bill_to(ADA) as around, tally_costs() as part:
+        for _ in range(3):
+            till.call_here()
+        with pytest.raises(BudgetExceeded):
+            till.call_here()
+    assert (part.payer, around.refusals) == (ADA, {BudgetRefusal.PERSON_USED})
 
 
 def test_whoever_runs_the_bot_is_asked_for_nothing_and_nobody_pays_as_the_bot(till: Till) -> None:
     for _ in range(20):
         till.call(OPERATOR)
-    assert till.budget.read_spending_today()[0] == 0.0
+    assert till.budget.read_spending_today() == 0.0
     MeteredModel(till.model, till.meter).complete(PROMPT)
-    assert till.budget.read_spending_today()[0] == pytest.approx(DIME)
+    assert till.budget.read_spending_today() == pytest.approx(DIME)
 
 
 def failing(error: BaseException) -> Callable[[], Usage]:
@@ -325,9 +340,7 @@ def test_too_many_in_a_minute_wait_where_there_is_time(store: Redis) -> None:
         def try_acquire(self, name: str) -> bool:
             return len(waits) >= 3
 
-    meter = CallMeter(
-        Budget(RedisSpendingStore(store), lambda: DAY, 1.0, 0.3), Patient(), CLAUDE.prices, waits.append
-    )
+    meter = CallMeter(Budget(SpendingStore(store), lambda: DAY, 1.0, 0.3), Patient(), CLAUDE.prices, waits.append)
     with deadlines.bound_work(1_200.0), bill_to(ADA):
         MeteredModel(Model(), meter).complete(PROMPT)
     assert waits == [1.0] * 3

@@ -1,25 +1,55 @@
-"""The counters of spent dollars, and the ledger of costs, on Redis."""
+"""The counters of spent dollars with their reservations, and the ledger of costs by day.
+
+Amounts are whole numbers, so that any number of processes can add to them: tokens, counts, millionths of a dollar.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from itertools import chain
-from typing import cast
+from types import MappingProxyType
+from typing import NamedTuple, cast
 
 from redis import Redis
 
 from bot.domain.keyspace.family import ExpiringFamily
-from bot.domain.keyspace.keys import BUDGET_HOLDS, COST_LEDGER, MONTHLY_SPENDING, SPENDING
-from bot.domain.operations.budget import BudgetHold, is_month_name
-from bot.domain.operations.ledger import MICRODOLLARS, LedgerEntry, to_microdollars
 from bot.platform.store.errors import translate_redis_errors
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 
+MICRODOLLARS = 1_000_000
+NOTHING: Mapping[str, int] = MappingProxyType({})
+SPENDING = ExpiringFamily(
+    pattern="spent:{account}",
+    type="string",
+    content="millionths of a dollar of a day",
+    lifetime=timedelta(days=2),
+    survives_reset=True,
+)
+MONTHLY_SPENDING = ExpiringFamily(
+    pattern="month:{account}",
+    type="string",
+    content="millionths of a dollar of a month",
+    lifetime=timedelta(days=40),  # so that it is there on the last day of the month
+    survives_reset=True,
+)
+COST_LEDGER = ExpiringFamily(
+    pattern="cost:{date}",
+    type="hash",
+    content="calls, tokens and millionths of a dollar of a local date, by what they were for",
+    lifetime=timedelta(days=400),  # a month can be compared with that of a year before
+    survives_reset=True,
+)
+# after this time, the reservation of a dead process is free again; no call takes half as long
+BUDGET_HOLDS = ExpiringFamily(
+    pattern="held:{account}", type="zset", content="reservations, by their end", lifetime=timedelta(minutes=10)
+)
+_MONTH_NAME = re.compile(r"\d{4}-\d\d(?!-)", re.A)
 # the end of the mark that a reservation was settled, which counts as no dollars
 _SETTLED = ":settled:0"
 _HOLD_SECONDS = int(BUDGET_HOLDS.lifetime.total_seconds())
-_LEDGER_SECONDS = int(COST_LEDGER.lifetime.total_seconds())
 # KEYS: for each name the counter of spent millionths, then for each name its reservations by the time at which
 # they expire, as a token, a colon and millionths of a dollar. ARGV: the reservation to add, its seconds, the
 # number of names; then for each cap the position of its name, and its millionths
@@ -76,8 +106,16 @@ return 1
 """
 
 
-class RedisSpendingStore:
-    """``SpendingStore`` on Redis: counters of millionths of a dollar, each with a sorted set of reservations."""
+class BudgetHold(NamedTuple):
+    """US dollars reserved for a call under several names. ``token`` is unique."""
+
+    token: str
+    dollars: float
+    names: tuple[str, ...]
+
+
+class SpendingStore:
+    """US dollars by name, such as those of a person on a day. Every method may raise StoreUnavailable."""
 
     def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED, hold_seconds: int = _HOLD_SECONDS) -> None:
         self._client = client
@@ -87,69 +125,67 @@ class RedisSpendingStore:
         self._hold_seconds = hold_seconds
 
     def get_spending(self, name: str) -> float:
-        """Return the settled dollars of a name."""
+        """Return all that was settled under a name as long as its counter is kept, in dollars."""
         with translate_redis_errors():
             value = cast("bytes | None", self._client.get(self._build_spent_key(name)))
         return int(value or 0) / MICRODOLLARS
 
     def reserve_budget(self, hold: BudgetHold, caps: Sequence[tuple[str, float]]) -> int | None:
-        """Reserve dollars if all sums are below their caps."""
+        """Reserve dollars if the settled and reserved sums are below all caps, in one step.
+
+        ``caps`` are names with dollars. Return None, or the index of the first cap that is reached; then nothing
+        is reserved. A reservation that is not settled expires after some minutes.
+        """
         limits = [(hold.names.index(name) + 1, to_microdollars(dollars)) for name, dollars in caps]
         arguments: list[str | int] = [_format_hold(hold), self._hold_seconds, len(hold.names), *chain(*limits)]
         with translate_redis_errors():
             reached = int(cast("int", self._hold_script(self._list_keys(hold), arguments)))
         return None if reached < 0 else reached
 
-    def settle_hold(self, hold: BudgetHold, dollars: float, entry: LedgerEntry | None = None) -> None:
-        """Replace a reservation by the dollars that were really spent, once however often it is called."""
-        ledger = [self._build_ledger_key(entry.date)] if entry else []
+    def settle_hold(
+        self, hold: BudgetHold, dollars: float, date: dt.date | None = None, amounts: Mapping[str, int] = NOTHING
+    ) -> None:
+        """Replace a reservation by the dollars that were really spent, in one step.
+
+        Amounts by name are added to the ledger of a local date. Settling a reservation again changes nothing.
+        """
+        ledger = [self._keys.add_prefix(COST_LEDGER.build_key(date))] if date else []
         arguments: list[str | int] = [
             _format_hold(hold),
             f"{hold.token}{_SETTLED}",
             self._hold_seconds,
             to_microdollars(dollars),
-            _LEDGER_SECONDS,
+            int(COST_LEDGER.lifetime.total_seconds()),
             len(hold.names),
             *(int(_find_family(name).lifetime.total_seconds()) for name in hold.names),
-            *(chain(*entry.amounts.items()) if entry else ()),
+            *(part for pair in amounts.items() for part in pair),
         ]
         with translate_redis_errors():
             self._settle_script([*self._list_keys(hold), *ledger], arguments)
 
+    def read_ledger(self, dates: Sequence[dt.date]) -> list[dict[str, int]]:
+        """Return the amounts of each local date by name, in one call; none for a date without any."""
+        with translate_redis_errors(), self._client.pipeline(transaction=False) as pipeline:
+            for date in dates:
+                pipeline.hgetall(self._keys.add_prefix(COST_LEDGER.build_key(date)))
+            days = cast("list[dict[bytes, bytes]]", pipeline.execute())
+        return [{name.decode(): int(amount) for name, amount in day.items()} for day in days]
+
     def _list_keys(self, hold: BudgetHold) -> list[str]:
-        return [*map(self._build_spent_key, hold.names), *map(self._build_holds_key, hold.names)]
+        holds = (self._keys.add_prefix(BUDGET_HOLDS.build_key(name)) for name in hold.names)
+        return [*map(self._build_spent_key, hold.names), *holds]
 
     def _build_spent_key(self, name: str) -> str:
         return self._keys.add_prefix(_find_family(name).build_key(name))
 
-    def _build_holds_key(self, name: str) -> str:
-        return self._keys.add_prefix(BUDGET_HOLDS.build_key(name))
 
-    def _build_ledger_key(self, date: dt.date) -> str:
-        return self._keys.add_prefix(COST_LEDGER.build_key(date))
-
-
-class RedisCostLedger:
-    """``CostLedger`` on Redis: a hash of whole numbers for each local date."""
-
-    def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:
-        self._client = client
-        self._keys = keys
-
-    def read_days(self, dates: Sequence[dt.date]) -> Sequence[Mapping[str, int]]:
-        """Return the amounts of each date by name, in one call."""
-        with translate_redis_errors(), self._client.pipeline(transaction=False) as pipeline:
-            for date in dates:
-                pipeline.hgetall(self._build_key(date))
-            days = cast("list[dict[bytes, bytes]]", pipeline.execute())
-        return [{name.decode(): int(amount) for name, amount in day.items()} for day in days]
-
-    def _build_key(self, date: dt.date) -> str:
-        return self._keys.add_prefix(COST_LEDGER.build_key(date))
+def to_microdollars(dollars: float) -> int:
+    """Return millionths of a US dollar, rounded: exact in sums."""
+    return round(dollars * MICRODOLLARS)
 
 
 def _find_family(name: str) -> ExpiringFamily:
-    return MONTHLY_SPENDING if is_month_name(name) else SPENDING
+    return MONTHLY_SPENDING if _MONTH_NAME.match(name) else SPENDING
 
 
 def _format_hold(hold: BudgetHold) -> str:

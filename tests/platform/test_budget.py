@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Protocol
 
 import pytest
+from redis import Redis
 
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import BudgetExceeded, StoreUnavailable
-from bot.domain.operations.budget import PEOPLE_SHARE, BudgetHold, CallPurpose
-from bot.domain.operations.ledger import LedgerEntry
+from bot.domain.operations.usage import CallPurpose
 from bot.domain.time.day import LocalDay, get_today, parse_zone
-from bot.services.costs.billing import name_payer
-from bot.services.costs.budget import Budget
-from tests.helpers.checks import is_one_sentence
+from bot.platform.costs import PEOPLE_SHARE, Budget, Expense, WorkKind, name_payer
+from bot.platform.store.connection import SHORT_TIMEOUTS, connect_server
+from bot.platform.store.spending import BudgetHold, SpendingStore
+from tests.helpers.checks import closed_port, is_one_sentence
 from tests.services.doubles import slack_request
 
 # eight in the morning in UTC is midnight in California
@@ -24,29 +24,6 @@ MIDNIGHT = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 ADA = slack_request()
 GRACE = slack_request(user="U0GRACE")
 NAMESAKE = slack_request(team="T0OTHER")
-
-
-@dataclass
-class MemorySpending:
-    """``SpendingStore`` in a dictionary."""
-
-    dollars: dict[str, float] = field(default_factory=lambda: defaultdict(float))
-    error: StoreUnavailable | None = None
-
-    def get_spending(self, name: str) -> float:
-        if self.error:
-            raise self.error
-        return self.dollars[name]
-
-    def reserve_budget(self, hold: BudgetHold, caps: Sequence[tuple[str, float]]) -> int | None:
-        places = (place for place, (name, dollars) in enumerate(caps) if self.get_spending(name) >= dollars)
-        return next(places, None)
-
-    def settle_hold(self, hold: BudgetHold, dollars: float, entry: LedgerEntry | None = None) -> None:
-        if self.error:
-            raise self.error
-        for name in hold.names:
-            self.dollars[name] += dollars
 
 
 @dataclass
@@ -60,17 +37,27 @@ class Now:
         return get_today(self.at, parse_zone(self.zone))
 
 
-def budget(
-    daily: float = 5.0, personal: float = 1.0, now: Now | None = None, monthly: float | None = None
-) -> Budget:
-    return Budget(MemorySpending(), now or Now(), daily, personal, monthly=monthly)
+class MakeBudget(Protocol):
+    def __call__(
+        self, daily: float = 5.0, personal: float = 1.0, now: Now | None = None, monthly: float | None = None
+    ) -> Budget: ...
+
+
+@pytest.fixture
+def budget(store: Redis) -> MakeBudget:
+    def make(
+        daily: float = 5.0, personal: float = 1.0, now: Now | None = None, monthly: float | None = None
+    ) -> Budget:
+        return Budget(SpendingStore(store), now or Now(), daily, personal, monthly)
+
+    return make
 
 
 def spend(there: Budget, asked: SlackRequest, dollars: float) -> None:
     there.settle_cost(there.reserve_cost(name_payer(asked), CallPurpose.USUAL, dollars), dollars)
 
 
-def test_there_is_an_answer_until_the_budget_is_used_up() -> None:
+def test_there_is_an_answer_until_the_budget_is_used_up(budget: MakeBudget) -> None:
     there = budget()
     assert there.explain_refusal(ADA) == ""
     spend(there, ADA, 0.5)
@@ -81,7 +68,7 @@ def test_there_is_an_answer_until_the_budget_is_used_up() -> None:
     )
 
 
-def test_one_persons_budget_is_not_anothers() -> None:
+def test_one_persons_budget_is_not_anothers(budget: MakeBudget) -> None:
     there = budget()
     spend(there, ADA, 1.0)
     assert there.explain_refusal(ADA)
@@ -89,7 +76,7 @@ def test_one_persons_budget_is_not_anothers() -> None:
     assert there.explain_refusal(NAMESAKE) == "", "of another workspace"
 
 
-def test_all_together_have_one_too() -> None:
+def test_all_together_have_one_too(budget: MakeBudget) -> None:
     there = budget(daily=2.0)
     spend(there, ADA, 0.7)
     spend(there, GRACE, 0.7)
@@ -101,14 +88,14 @@ def test_all_together_have_one_too() -> None:
         assert is_one_sentence(refusal)
 
 
-def test_an_answer_may_go_over_it_but_not_the_next() -> None:
+def test_an_answer_may_go_over_it_but_not_the_next(budget: MakeBudget) -> None:
     there = budget()
     spend(there, ADA, 40.0)
     assert there.explain_refusal(GRACE)
 
 
 @pytest.mark.parametrize(("daily", "personal"), [(0.0, 1.0), (5.0, 0.0)])
-def test_no_budget_is_no_answer(daily: float, personal: float) -> None:
+def test_no_budget_is_no_answer(budget: MakeBudget, daily: float, personal: float) -> None:
     assert budget(daily, personal).explain_refusal(ADA)
 
 
@@ -124,7 +111,7 @@ def test_no_budget_is_no_answer(daily: float, personal: float) -> None:
         ("Asia/Tokyo", 7 * 60 + 1, True),
     ],
 )
-def test_it_begins_anew_at_midnight_there(zone: str, minutes: int, is_anew: bool) -> None:
+def test_it_begins_anew_at_midnight_there(budget: MakeBudget, zone: str, minutes: int, is_anew: bool) -> None:
     now = Now(zone=zone)
     there = budget(now=now)
     spend(there, ADA, 9.0)
@@ -132,20 +119,24 @@ def test_it_begins_anew_at_midnight_there(zone: str, minutes: int, is_anew: bool
     assert (there.explain_refusal(ADA) == "") == is_anew
 
 
-def test_the_sentence_names_the_zone() -> None:
+def test_the_sentence_names_the_zone(budget: MakeBudget) -> None:
     there = budget(now=Now(zone="Asia/Tokyo"))
     spend(there, ADA, 9.0)
     assert "midnight (Asia/Tokyo)" in there.explain_refusal(ADA)
 
 
+@pytest.mark.slow
 def test_nobody_guesses_where_the_store_is_away() -> None:
-    there = Budget(MemorySpending(error=StoreUnavailable("away")), Now(), 5.0, 1.0)
-    with pytest.raises(StoreUnavailable):
-        there.explain_refusal(ADA)
-    with pytest.raises(StoreUnavailable):
-        there.reserve_cost("", CallPurpose.USUAL, 0.1)
-    with pytest.raises(StoreUnavailable):
-        there.settle_cost(BudgetHold("a", 0.1, ("b",)), 0.1)
+    with connect_server(f"redis://127.0.0.1:{closed_port()}/0", timeouts=SHORT_TIMEOUTS) as client:
+        there = Budget(SpendingStore(client), Now(), 5.0, 1.0)
+        for act in (
+            lambda: there.explain_refusal(ADA),
+            lambda: there.reserve_cost("", CallPurpose.USUAL, 0.1),
+            lambda: there.settle_cost(BudgetHold("a", 0.1, ("b",)), 0.1),
+        ):
+            with pytest.raises(StoreUnavailable):
+                act()
+        there.add_work(WorkKind.DIGEST, Expense(10, 0.1))  # a digest is shown all the same
 
 
 # --- who gets how much of it, and what is given up first
@@ -171,7 +162,7 @@ OWN, NEARLY, ALL = (
     ("spent", "given_up"),
     [(0.0, 0), (7.9, 0), (8.0, 1), (8.9, 1), (9.0, 2), (9.4, 2), (9.5, 3), (9.9, 3), (10.0, 4), (40.0, 4)],
 )
-def test_what_can_be_missed_most_easily_is_given_up_first(spent: float, given_up: int) -> None:
+def test_what_can_be_missed_most_easily_is_given_up_first(budget: MakeBudget, spent: float, given_up: int) -> None:
     there = budget(daily=10.0)
     there.settle_cost(there.reserve_cost("", CallPurpose.USUAL, spent), spent)
     refused = [need for need in CallPurpose if why(there, "", need)]
@@ -184,18 +175,18 @@ def test_what_can_be_missed_most_easily_is_given_up_first(spent: float, given_up
     )
 
 
-def test_people_together_leave_the_rest_to_what_comes_by_itself() -> None:
+def test_people_together_leave_the_rest_to_what_comes_by_itself(budget: MakeBudget) -> None:
     there = budget(daily=10.0, personal=1.0)
     for number in range(40):
         asked = slack_request(user=f"U{number}")
         if not there.explain_refusal(asked):
             spend(there, asked, 0.99)
-    assert there.read_spending_today()[0] == pytest.approx(10.0 * PEOPLE_SHARE, abs=1.0)
+    assert there.read_spending_today() == pytest.approx(10.0 * PEOPLE_SHARE, abs=1.0)
     assert (why(there, name_payer(ADA)), why(there, "")) == (ALL, "")
     assert there.explain_refusal(ADA).startswith("Today's model budget is used up")
 
 
-def test_a_person_over_their_own_is_refused_and_nobody_else() -> None:
+def test_a_person_over_their_own_is_refused_and_nobody_else(budget: MakeBudget) -> None:
     there = budget()
     spend(there, ADA, 1.0)
     assert (why(there, name_payer(ADA)), why(there, name_payer(GRACE)), why(there, "")) == (OWN, "", "")
@@ -210,7 +201,9 @@ MONTH_NEARLY, MONTH_ALL = (
 
 
 @pytest.mark.parametrize(("spent", "given_up"), [(79.0, 0), (80.0, 1), (90.0, 2), (95.0, 3), (100.0, 4)])
-def test_a_month_gives_up_the_same_things_in_the_same_order(spent: float, given_up: int) -> None:
+def test_a_month_gives_up_the_same_things_in_the_same_order(
+    budget: MakeBudget, spent: float, given_up: int
+) -> None:
     now = Now()
     there = budget(daily=1_000.0, monthly=100.0, now=now)
     there.settle_cost(there.reserve_cost("", CallPurpose.USUAL, spent), spent)
@@ -221,7 +214,7 @@ def test_a_month_gives_up_the_same_things_in_the_same_order(spent: float, given_
     assert (why(there, "") == MONTH_ALL) == (given_up == 4)
 
 
-def test_the_days_of_a_month_add_up_and_the_next_month_begins_with_nothing() -> None:
+def test_the_days_of_a_month_add_up_and_the_next_month_begins_with_nothing(budget: MakeBudget) -> None:
     now = Now(at=datetime(2026, 2, 3, 20, 0, tzinfo=UTC))
     there = budget(daily=50.0, monthly=100.0, now=now)
     for _ in range(2):
@@ -233,13 +226,13 @@ def test_the_days_of_a_month_add_up_and_the_next_month_begins_with_nothing() -> 
     assert (why(there, ""), there.read_spending_of_month()) == ("", 0.0)
 
 
-def test_a_month_without_a_limit_is_counted_all_the_same() -> None:
+def test_a_month_without_a_limit_is_counted_all_the_same(budget: MakeBudget) -> None:
     there = budget(daily=1_000.0)
     there.settle_cost(there.reserve_cost("", CallPurpose.USUAL, 900.0), 900.0)
     assert (why(there, ""), there.read_spending_of_month()) == ("", 900.0)
 
 
-def test_people_leave_a_quarter_of_the_month_to_the_schedule() -> None:
+def test_people_leave_a_quarter_of_the_month_to_the_schedule(budget: MakeBudget) -> None:
     there = budget(daily=1_000.0, personal=1_000.0, monthly=100.0)
     spend(there, ADA, 75.0)
     assert (why(there, name_payer(GRACE)), why(there, "")) == (MONTH_ALL, "")
@@ -249,7 +242,7 @@ def test_people_leave_a_quarter_of_the_month_to_the_schedule() -> None:
     ("at", "first"),
     [(datetime(2026, 2, 14, tzinfo=UTC), "2026-03-01"), (datetime(2026, 12, 31, 22, tzinfo=UTC), "2027-01-01")],
 )
-def test_the_sentence_says_when_the_month_is_over(at: datetime, first: str) -> None:
+def test_the_sentence_says_when_the_month_is_over(budget: MakeBudget, at: datetime, first: str) -> None:
     there = budget(daily=1_000.0, personal=1_000.0, monthly=10.0, now=Now(at=at))
     spend(there, ADA, 10.0)
     refusal = there.explain_refusal(GRACE)

@@ -1,0 +1,382 @@
+"""What model calls cost: who pays, what the budgets allow, and how each call is counted.
+
+Budgets are US dollars of a local day, of its month, and of a person on a day. The payer is a person, by workspace
+and user, or the bot itself, which has an empty name, for what it posts on schedule.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import logging
+import threading
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import AbstractContextManager, closing, contextmanager
+from contextvars import ContextVar
+from dataclasses import asdict, astuple, dataclass, field, replace
+from enum import StrEnum
+from uuid import uuid4
+
+from bot.domain.conversations.slack_request import SlackRequest
+from bot.domain.errors import BudgetExceeded, ModelError, StoreUnavailable
+from bot.domain.keyspace.names import build_calls_rate, build_person_name
+from bot.domain.operations.usage import NO_USAGE, BudgetRefusal, CallPurpose, PriceList, Usage
+from bot.domain.time.day import LocalDay
+from bot.platform import deadlines
+from bot.platform.models import Chat, ChatEvent, ChatModel, Completion, Model, Prompt, TurnUsage
+from bot.platform.store.spending import NOTHING, BudgetHold, SpendingStore, to_microdollars
+from bot.ports import RateLimiter
+
+log = logging.getLogger(__name__)
+
+# work from the command line: its user limits it there, and the budgets for Slack do not apply
+OPERATOR = "operator"
+# of the total, that all people together may spend, so that the rest remains for scheduled digests; a morning of 43
+# pull requests costs a few per cent of the usual ten dollars
+PEOPLE_SHARE = 0.75
+# the least number of characters of English and code in a token
+_CHARACTERS_PER_TOKEN = 3
+# seconds: work with that much time left waits; other work, which a person waits for, gets facts at once
+_MIN_SECONDS_TO_WAIT = 300.0
+_PAUSE_SECONDS = 1.0
+_SPENT_SENTENCES = {
+    BudgetRefusal.DAY_USED: "Today's model budget is used up; it resets at midnight ({zone}).",
+    BudgetRefusal.PERSON_USED: "You have used up your budget for today; it resets at midnight ({zone}).",
+    BudgetRefusal.MONTH_USED: "This month's model budget is used up; it resets on {first} ({zone}).",
+}
+_NEARLY = {
+    BudgetRefusal.DAY_USED: BudgetRefusal.DAY_NEARLY_USED,
+    BudgetRefusal.MONTH_USED: BudgetRefusal.MONTH_NEARLY_USED,
+}
+
+
+# --- what the ledger counts
+
+
+class CallKind(StrEnum):
+    """What a model call is for."""
+
+    SUMMARY = "summary"
+    OVERVIEW = "overview"
+    SECOND_READING = "reading"
+    QUESTION = "question"
+
+
+class CallOrigin(StrEnum):
+    """Who caused a model call: the schedule, a person in Slack, or a command in a terminal."""
+
+    SCHEDULE = "schedule"
+    PERSON = "person"
+    TERMINAL = "terminal"
+
+
+class WorkKind(StrEnum):
+    """A piece of work whose whole cost is counted."""
+
+    DIGEST = "digest"
+    ANSWER = "answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Expense:
+    """The tokens and US dollars of some work, and how many summaries it took from the cache or had made."""
+
+    tokens: int = 0
+    dollars: float = 0.0
+    cache_hits: int = 0
+    cache_misses: int = 0
+
+    def __add__(self, other: Expense) -> Expense:
+        return Expense(*(one + more for one, more in zip(astuple(self), astuple(other), strict=True)))
+
+
+def count_call(kind: CallKind, origin: CallOrigin, usage: Usage, dollars: float) -> dict[str, int]:
+    """Return what a model call adds to the ledger."""
+    amounts = {"calls": 1, "microdollars": to_microdollars(dollars), **asdict(usage)}
+    return {f"call:{kind}:{origin}:{name}": amount for name, amount in amounts.items() if amount}
+
+
+def count_work(kind: WorkKind, expense: Expense, count: int = 1) -> dict[str, int]:
+    """Return what a digest or an answer adds to the ledger; its calls are counted by themselves.
+
+    ``count`` is 0 for what an attempt that failed took, or a repair.
+    """
+    amounts = {
+        f"work:{kind}:count": count,
+        f"work:{kind}:tokens": expense.tokens,
+        f"work:{kind}:microdollars": to_microdollars(expense.dollars),
+        "cache:hits": expense.cache_hits,
+        "cache:misses": expense.cache_misses,
+    }
+    return {name: amount for name, amount in amounts.items() if amount}
+
+
+# --- who pays, and what a piece of work costs. This is passed on with the work as its deadline is: through every
+# call, and into the threads of an executor
+
+
+@dataclass
+class BillingAccount:
+    """The payer of a piece of work: a person, ``OPERATOR``, or an empty name for the bot itself.
+
+    ``refusals`` are the reasons for which model calls were refused, ``expense`` is what the work cost so far.
+    """
+
+    payer: str = ""
+    refusals: set[BudgetRefusal] = field(default_factory=set)
+    expense: Expense = Expense()
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    @property
+    def origin(self) -> CallOrigin:
+        if self.payer == OPERATOR:
+            return CallOrigin.TERMINAL
+        return CallOrigin.PERSON if self.payer else CallOrigin.SCHEDULE
+
+    def add_expense(self, expense: Expense) -> None:
+        """Add to the expense; threads may do so at the same time."""
+        with self._lock:
+            self.expense += expense
+
+
+_ACCOUNT: ContextVar[BillingAccount | None] = ContextVar("account", default=None)
+
+
+def get_account() -> BillingAccount:
+    """Return the account of the current work; one of the bot's own if there is none."""
+    return _ACCOUNT.get() or BillingAccount()
+
+
+@contextmanager
+def bill_to(payer: str, refusals: set[BudgetRefusal] | None = None) -> Iterator[BillingAccount]:
+    """Bill the model calls of the block to another account than that of the work around it."""
+    account = BillingAccount(payer, set() if refusals is None else refusals)
+    token = _ACCOUNT.set(account)
+    try:
+        yield account
+    finally:
+        _ACCOUNT.reset(token)
+
+
+def tally_costs() -> AbstractContextManager[BillingAccount]:
+    """Bill the block to the same payer as the work around it, and tally what it costs by itself."""
+    around = get_account()
+    return bill_to(around.payer, around.refusals)
+
+
+def name_payer(asker: SlackRequest) -> str:
+    """Return the name under which a person's calls are counted."""
+    return build_person_name(asker.team, asker.user)
+
+
+# --- what the budgets allow
+
+
+class Budget:
+    """The budgets in US dollars, with the ledger. Without a ``monthly`` one, months are counted and not bounded.
+
+    ``reviews`` is what reviews for bugs may cost on a local day. Calls that run at the same time may exceed the
+    others by their own cost at most. Every method may raise StoreUnavailable, if it does not say otherwise.
+    """
+
+    def __init__(
+        self,
+        spending: SpendingStore,
+        today: Callable[[], LocalDay],
+        daily: float,
+        personal: float,
+        monthly: float | None = None,
+        reviews: float = 0.0,
+    ) -> None:
+        self.spending, self.today = spending, today
+        self.daily, self.personal, self.monthly, self.reviews = daily, personal, monthly, reviews
+
+    def read_spending_today(self) -> float:
+        """Return what all calls of today that count toward the budget have cost."""
+        return self.spending.get_spending(f"{self.today().date}")
+
+    def read_spending_of_month(self) -> float:
+        return self.spending.get_spending(f"{self.today().date:%Y-%m}")
+
+    def explain_refusal(self, asker: SlackRequest) -> str:
+        """Return why the model gives no answer, as a sentence for the asker; empty if it may."""
+        today = self.today()
+        for name, dollars, refusal in self._list_caps(today.date, name_payer(asker), CallPurpose.USUAL):
+            if self.spending.get_spending(name) >= dollars:
+                return _SPENT_SENTENCES[refusal].format(zone=today.zone, first=find_next_month(today.date))
+        return ""
+
+    def reserve_cost(self, payer: str, purpose: CallPurpose, dollars: float) -> BudgetHold:
+        """Reserve the expected cost of a call until it is settled.
+
+        Raises BudgetExceeded if not enough is left for such a call.
+        """
+        date = self.today().date
+        totals = (f"{date}", f"{date:%Y-%m}")
+        people = (f"{date}:{payer}", *(f"{total}:people" for total in totals)) if payer else ()
+        hold = BudgetHold(uuid4().hex, dollars, (*people, *totals))
+        caps = self._list_caps(date, payer, purpose)
+        reached = self.spending.reserve_budget(hold, [(name, cap) for name, cap, _ in caps])
+        if reached is not None:
+            raise BudgetExceeded(caps[reached][2])
+        return hold
+
+    def reserve_review(self, dollars: float) -> BudgetHold | None:
+        """Reserve what a review may cost until it is settled; None if that is not left today.
+
+        A review begins only if all of it is left, so this cap holds also for reviews that run at the same time.
+        """
+        name = f"{self.today().date}:reviews"
+        hold = BudgetHold(uuid4().hex, dollars, (name,))
+        # a cap is reached once the sum before a reservation is
+        return None if self.spending.reserve_budget(hold, [(name, self.reviews - dollars)]) is not None else hold
+
+    def settle_cost(self, hold: BudgetHold | None, dollars: float, amounts: Mapping[str, int] = NOTHING) -> None:
+        """Replace a reservation by the real cost of a call, and add amounts to the ledger of today.
+
+        Without a reservation, the cost counts toward no cap. If this raises, a reservation expires in minutes.
+        """
+        date = self.today().date
+        hold = hold or BudgetHold(uuid4().hex, 0.0, (f"{date}:terminal",))
+        self.spending.settle_hold(hold, max(0.0, dollars), date, amounts)
+
+    def add_work(self, kind: WorkKind, expense: Expense, count: int = 1) -> None:
+        """Add a digest or an answer to the ledger; ``count`` is as in :func:`count_work`.
+
+        Without the store it is left out: the work itself is done and shown.
+        """
+        if amounts := count_work(kind, expense, count):
+            try:
+                self.settle_cost(None, 0.0, amounts)
+            except StoreUnavailable as error:
+                log.warning("the cost of a %s is not recorded: %s", kind, error)
+
+    def _list_caps(
+        self, date: dt.date, payer: str, purpose: CallPurpose
+    ) -> list[tuple[str, float, BudgetRefusal]]:
+        """Return names, a person's own first, with the dollars that reach their caps and the reason then."""
+        own = [(f"{date}:{payer}", self.personal, BudgetRefusal.PERSON_USED)] if payer else []
+        shared = []
+        for total, dollars, refusal in (
+            (f"{date}", self.daily, BudgetRefusal.DAY_USED),
+            (f"{date:%Y-%m}", self.monthly, BudgetRefusal.MONTH_USED),
+        ):
+            if dollars is not None:
+                shared.append((total, dollars, refusal))
+                shared += [(f"{total}:people", PEOPLE_SHARE * dollars, refusal)] if payer else []
+        is_usual = purpose is CallPurpose.USUAL
+        reduced = [(name, purpose.share * dollars, _NEARLY[refusal]) for name, dollars, refusal in shared]
+        return [*own, *shared, *(() if is_usual else reduced)]
+
+
+def find_next_month(date: dt.date) -> dt.date:
+    """Return the first day of the month after a date."""
+    return (date.replace(day=1) + dt.timedelta(days=32)).replace(day=1)
+
+
+# --- how calls are counted
+
+
+@dataclass
+class CallCharge:
+    """The usage of one call, None as long as it is not reported."""
+
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True)
+class CallMeter:
+    """Meter of model calls within the budget. ``limiter`` counts each user's calls in a minute."""
+
+    budget: Budget
+    limiter: RateLimiter
+    prices: PriceList
+    sleep: Callable[[float], None] = deadlines.sleep
+
+    @contextmanager
+    def charge_call(
+        self, model: str, purpose: CallPurpose, kind: CallKind, expected: Usage
+    ) -> Iterator[CallCharge]:
+        """Charge the call of the block to the account of the current work; the block sets its usage.
+
+        Raises:
+            BudgetExceeded: the budget is used up, or there were too many calls in this minute.
+        """
+        charge, account = CallCharge(), get_account()
+        is_free = account.origin is CallOrigin.TERMINAL
+        hold = None if is_free else self._reserve_cost(account, model, purpose, expected)
+        try:
+            yield charge
+        except ModelError as error:
+            charge.usage = charge.usage or error.usage
+            raise
+        finally:
+            # a call that ends otherwise, such as with the process, is billed for its input all the same
+            used = replace(expected, output=0) if charge.usage is None else charge.usage
+            dollars, amounts = self.prices.cautious_cost(model, used), {}
+            # one that used nothing, as it was refused, is no call in the ledger
+            if used != NO_USAGE:
+                account.add_expense(Expense(used.tokens, dollars))
+                amounts = count_call(kind, account.origin, used, dollars)
+            if hold or amounts:
+                self.budget.settle_cost(hold, dollars, amounts)
+
+    def _reserve_cost(
+        self, account: BillingAccount, model: str, purpose: CallPurpose, expected: Usage
+    ) -> BudgetHold:
+        try:
+            # what is read a second time has a budget of its own, and takes no turn of what was asked for
+            if purpose is not CallPurpose.SECOND_READING:
+                self._wait_for_turn(account.payer)
+            return self.budget.reserve_cost(account.payer, purpose, self.prices.cautious_cost(model, expected))
+        except BudgetExceeded as error:
+            # once for each piece of work: a day has hundreds of calls
+            if error.refusal not in account.refusals:
+                log.info("no more model calls for %s: %s", account.payer or "the schedule", error)
+            account.refusals.add(error.refusal)
+            raise
+
+    def _wait_for_turn(self, payer: str) -> None:
+        """Wait while a user has too many calls in a minute, if there is time for it."""
+        while payer and not self.limiter.try_acquire(build_calls_rate(payer)):
+            if deadlines.get_seconds_left() < _MIN_SECONDS_TO_WAIT:
+                raise BudgetExceeded(BudgetRefusal.TOO_MANY_CALLS)
+            self.sleep(_PAUSE_SECONDS)
+
+
+@dataclass(frozen=True)
+class MeteredModel:
+    """A ``Model`` whose calls are metered; they also raise BudgetExceeded."""
+
+    model: Model
+    meter: CallMeter
+
+    def complete(self, prompt: Prompt) -> Completion:
+        characters = len(prompt.system) + len(prompt.user) + len(json.dumps(prompt.schema))
+        expected = Usage(input=characters // _CHARACTERS_PER_TOKEN, output=prompt.max_tokens)
+        kind = CallKind.OVERVIEW if prompt.need is CallPurpose.OVERVIEW else CallKind.SUMMARY
+        with self.meter.charge_call(prompt.model, prompt.need, kind, expected) as charge:
+            completion = self.model.complete(prompt)
+            charge.usage = completion.usage
+        return completion
+
+
+@dataclass(frozen=True)
+class MeteredChat:
+    """A ``ChatModel`` whose calls are metered; they also raise BudgetExceeded."""
+
+    chat: ChatModel
+    meter: CallMeter
+
+    def stream_turn(self, chat: Chat) -> Generator[ChatEvent, None, None]:
+        turns = [asdict(turn) for turn in chat.turns]
+        characters = len(chat.system) + len(json.dumps([*chat.tools, *turns], default=str))
+        expected = Usage(cache_write=characters // _CHARACTERS_PER_TOKEN, output=chat.max_tokens)
+        is_reading = chat.need is CallPurpose.SECOND_READING
+        kind = CallKind.SECOND_READING if is_reading else CallKind.QUESTION
+        charged_call = self.meter.charge_call(chat.model, chat.need, kind, expected)
+        with charged_call as charge, closing(self.chat.stream_turn(chat)) as events:
+            for event in events:
+                if isinstance(event, TurnUsage):
+                    charge.usage = event.usage
+                yield event

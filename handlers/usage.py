@@ -1,0 +1,34 @@
+"""``/prdigest usage``: what model calls cost, what for, and how much of the limits is left."""
+
+from __future__ import annotations
+
+from bot.domain.conversations.slack_request import Audience, SlackRequest
+from bot.features.usage.report import UsageRequest, answer_usage
+from bot.render.conversations.greetings import HelpExample
+from handlers.commands.sub_commands import RequestWord, SubCommand
+from handlers.intake import RequestIntake
+
+
+def enqueue_usage(intake: RequestIntake, asker: SlackRequest, request: UsageRequest, audience: Audience) -> str:
+    """Enqueue a report, for the asker alone unless it is shared. Nothing is said at once."""
+    own = Audience.SHARED if audience is Audience.SHARED else Audience.ASKER
+    answer_usage.send_to(intake.jobs, asker, request, own)
+    return ""
+
+
+SUB_COMMAND = SubCommand(
+    usage=(
+        "*See the cost*: `/prdigest usage` says what the model cost today and this month, "
+        "`/prdigest usage 2026-10` what it cost in another."
+    ),
+    examples=(HelpExample("digest usage", "what the model cost, and how much of the limits is left"),),
+    requests=(
+        RequestWord(
+            UsageRequest.kind,
+            (UsageRequest,),
+            parse=lambda text, context: UsageRequest.parse(text, context.today().date),
+            enqueue=enqueue_usage,
+            jobs=(),
+        ),
+    ),
+)
