@@ -392,10 +392,15 @@ class App:
     # --- costs
 
     @cached_property
+    def spending(self) -> SpendingStore:
+        """What was spent, for who sets no limits and so reads no settings of them."""
+        return SpendingStore(self.expiring_store, self.keyspace)
+
+    @cached_property
     def budget(self) -> Budget:
         settings = self.settings
         return Budget(
-            SpendingStore(self.expiring_store, self.keyspace),
+            self.spending,
             self.get_today,
             settings.prdigest_daily_budget,
             settings.prdigest_user_budget,

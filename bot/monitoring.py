@@ -127,7 +127,7 @@ def read_store_state(app: App) -> StoreState:
         due_reports=sum(isinstance(item, IncidentReport | ReportUpdate) for item, _ in due),
         waiting_jobs=count_waiting_jobs(app.store, app.keyspace),
         delayed_jobs=count_delayed_jobs(app.store, app.keyspace),
-        cost_today=app.budget.read_spending_today(),
+        cost_today=app.spending.get_spending(f"{app.get_today().date}"),
         budget=app.settings.prdigest_daily_budget,
         used_memory=server.used,
         memory_limit=server.limit,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -26,8 +27,10 @@ from bot.domain.time.date_range import Span, parse_day
 from bot.domain.time.day import get_today
 from bot.render.history import sentences
 from bot.render.history.backfill import format_backfill
-from bot.services.history.backfill import CostLimit
 from bot.settings import Settings
+
+if TYPE_CHECKING:
+    from bot.services.history.backfill import CostLimit
 
 log = logging.getLogger(__name__)
 
@@ -59,6 +62,8 @@ def backfill_command(
         repository, span = _parse_request(app.settings, repo, since, until, timezone)
         if not (facts or app.sources.has_model):
             click.echo(f"{app.provider.key_variable} is not set: loading history and files only.", err=True)
+        from bot.services.history.backfill import CostLimit  # noqa: PLC0415 (what asks nobody needs no store)
+
         limit = CostLimit(max_cost) if app.sources.has_model and not facts else None
         outcomes: list[BackfillOutcome] = []
         try:

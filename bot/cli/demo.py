@@ -12,7 +12,6 @@ import click
 from bot.cli.base import get_current_time, repo_option, require_repository
 from bot.cli.grouped_help import format_example
 from bot.cli.logs import configure_logging
-from bot.demo.text_demo import render_demo
 from bot.domain.errors import UsageError
 from bot.render.blocks.terminal import wrap_text
 from bot.settings import load_settings
@@ -62,11 +61,13 @@ def demo_command(
     _check_options(is_text=is_text, with_report=with_report, is_live=is_live, repo=repo)
     if with_profile and (is_text or is_live):
         raise UsageError("--profile adds a team to the sample day in Slack: leave out --text and --live.")
+    # what follows takes most of a second to import; help must not wait for it
     if is_text:
+        from bot.demo.text_demo import render_demo  # noqa: PLC0415
+
         for piece in render_demo(_read_line, with_report=with_report):
             click.echo(_fit_terminal(piece))
         return
-    # the SDKs take most of a second to import; the text and help must not wait for them
     from bot.demo.run import run_demo  # noqa: PLC0415
     from bot.demo.stage import build_live_stage, build_sample_stage  # noqa: PLC0415
 

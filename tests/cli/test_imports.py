@@ -53,7 +53,6 @@ ASKING_NOBODY = (
     ("manifest",),
     ("manifest", "--previews"),
     ("env",),
-    ("demo", "--text"),
 )
 MODULES = ("bot.app", "bot.doctor.checkup", "bot.jobs", "bot.processes", "bot.demo.run")
 
@@ -87,6 +86,7 @@ def asking(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
             folder,
             {},
             *(("nobody", {}, line) for line in ASKING_NOBODY),
+            ("sample", {}, ("demo", "--text")),
             *(("known", there.settings, line) for line in (REPORT, SUMMARY)),
             # it finds no bot that runs
             ("doctor", {}, ("doctor",)),
@@ -99,6 +99,11 @@ def asking(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 def test_what_asks_nobody_imports_no_client(asking: dict[str, list[str]]) -> None:
     assert asking["nobody"] == []
+
+
+def test_the_sample_needs_no_service(asking: dict[str, list[str]]) -> None:
+    # it is built as any digest is, so the client of the store is there, and has nothing to open
+    assert set(asking["sample"]).isdisjoint({SDK, "github", "slack_sdk", "dramatiq", "flask"})
 
 
 def test_what_asks_the_model_imports_the_sdk(asking: dict[str, list[str]]) -> None:
