@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, cast
 
 from pydantic import Field, create_model
 
-from bot.services.operations.model_tools import ToolArguments
+from bot.platform.models.tools import ToolArguments
 from bot.services.questions.tools.schemas import ProfileArguments, WordList
 
 _MAX_NUMBER = 1_000_000_000

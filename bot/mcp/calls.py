@@ -21,14 +21,13 @@ from bot.mcp.registry import TOOLS
 from bot.platform import deadlines
 from bot.platform.correlation import identify_request
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
+from bot.platform.models.prompts import fence_text
+from bot.platform.models.tools import explain_failure, format_unknown_tool
 from bot.render.conversations import sentences
 from bot.render.conversations.notices import describe_error, is_user_mistake
 from bot.services.agents.sources import AgentSources
-from bot.services.operations.model_tools import format_unknown_tool
 from bot.services.questions.tools.reading_session import ReadingSession
-from bot.services.questions.tools.toolbox import explain_failure
 from bot.services.source.text_limits import TextBounds
-from bot.services.summaries.prompts import fence_text
 
 log = logging.getLogger(__name__)
 

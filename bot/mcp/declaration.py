@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from bot.platform.models.tools import ToolArguments
 from bot.services.agents.sources import AgentSources
-from bot.services.operations.model_tools import ToolArguments
 from bot.services.questions.tools.reading_session import ReadingSession
 
 # characters of all arguments of a call

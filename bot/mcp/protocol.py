@@ -36,8 +36,8 @@ from bot.mcp.declaration import ToolDeclaration
 from bot.mcp.paging import ItemPage, PageEnd
 from bot.mcp.resources import MIME_TYPE, TEMPLATE, ReportResources
 from bot.platform.deadlines import ShutdownSignal
+from bot.platform.models.tools import build_tool_schema
 from bot.render.conversations.notices import explain_error
-from bot.services.operations.model_tools import build_tool_schema
 
 NAME = "prdigest"
 # calls that run at a time; the others wait

@@ -16,8 +16,8 @@ from bot.domain.time.day import LocalDay, parse_date
 from bot.mcp.calls import AgentTools, CallResult
 from bot.mcp.paging import NOTICE
 from bot.platform.deadlines import ShutdownSignal
+from bot.platform.models.prompts import fence_text
 from bot.services.agents.sources import AgentSources
-from bot.services.summaries.prompts import fence_text
 
 SCHEME = "prdigest://reports/"
 TEMPLATE = f"{SCHEME}{{owner}}/{{repo}}/{{day}}"

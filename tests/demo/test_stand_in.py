@@ -22,9 +22,9 @@ from bot.domain.conversations.tool_names import ToolName
 from bot.domain.errors import DayUnavailable
 from bot.domain.operations.usage import NO_USAGE
 from bot.domain.risk.assessment import BASE_RATE, RiskBand
+from bot.platform.models.prompts import fence_text
 from bot.ports import Chat, TextPart, Turn
 from bot.render.conversations.sentences import ASK_HINT, GREETING_QUESTION, HELP_QUESTION
-from bot.services.summaries.prompts import fence_text
 from bot.settings import load_settings
 from tests.demo.sample.test_sources import ANGELES, MORNING, VLLM
 from tests.demo.threads import ALL, DAY, NO_ANSWER, ONE, Thread, answer, find_numbers

@@ -23,8 +23,8 @@ from bot.mcp.paging import ItemPage, KeptResults, cut_items, cut_text
 from bot.mcp.registry import TOOLS
 from bot.mcp.resources import ReportResources
 from bot.platform.deadlines import ShutdownSignal
+from bot.platform.models.tools import ToolArguments, build_tool_schema
 from bot.services.agents.sources import AgentSources
-from bot.services.operations.model_tools import ToolArguments, build_tool_schema
 from tests.helpers.agents import AgentWorld, make_tools, open_base, open_sources
 from tests.helpers.checks import is_one_sentence
 

@@ -185,7 +185,7 @@ def pay_and_lose(store: Redis) -> None:
     write_sample(store)
     SourceFileCache(FileTree(), RedisCache(store)).read_files(REPOSITORY, "c0ffee", ["a.py"])
     reviews = BugReviews(cast("BugReviewer", NothingFound()), RedisCache(store), "test")
-    reviews.review_pull_request(pull(7), ReviewCost("none", NO_PRICES))
+    reviews.review_pull_request(pull(7), ReviewCost(model="none", prices=NO_PRICES))
     background = BackgroundCache(QuietBackground(), RedisCache(store))
     background.fetch_discussion(REPOSITORY, 7)
     background.find_merges(REPOSITORY, ["c0ffee"])

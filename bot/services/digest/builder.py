@@ -14,6 +14,7 @@ from bot.domain.pull_requests.path_classes import PathClasses, PathClassesLookup
 from bot.domain.review.models import NO_REVIEWS, ReviewCoverage
 from bot.domain.summaries.models import SummarisedPullRequest
 from bot.domain.time.day import LocalDay
+from bot.platform.models.slots import limit_model_calls
 from bot.ports import PullRequests
 from bot.services.digest.touched_day import (
     MoveLister,
@@ -24,7 +25,6 @@ from bot.services.digest.touched_day import (
     skip_touches,
 )
 from bot.services.history.day_context import DayContext
-from bot.services.operations.model_slots import limit_model_calls
 from bot.services.operations.worker_threads import DeadlineExecutor, iterate_results
 from bot.services.summaries.reader import read_isolated
 from impact.history.reverts import Revert, expand_pairs

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from bot.domain.conversations.answer_end import AnswerEnd
-from bot.domain.errors import ModelAnswerInvalid
-from bot.domain.operations.usage import NO_USAGE, Usage
-from bot.ports import AnswerDisplay, TextDelta, ToolCall, Turn
+from bot.domain.operations.usage import Usage
+from bot.platform.models.agent import AgentEvent, ToolEnd, ToolsStart, TurnStart
+from bot.ports import AnswerDisplay, TextDelta
 from bot.render.conversations.answers import describe_tools
 from bot.render.conversations.streaming import AnswerMarkdown
 from bot.services.questions.answer_inputs import ToolExchange
@@ -57,24 +56,6 @@ class Replacement:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnStart:
-    """The start of the model's next turn; ``is_again``: in place of one that was interrupted."""
-
-    is_again: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ToolsStart:
-    """The end of the model's turn, after which its tool calls run."""
-
-    calls: tuple[ToolCall, ...]
-
-
-# the events of a conversation with the model that affect the display
-AnswerEvent = TurnStart | TextDelta | ToolsStart
-
-
-@dataclass(frozen=True, slots=True)
 class WrittenAnswer:
     """An answer: Markdown that may be shown, the reason for its end, and what it is based on.
 
@@ -92,33 +73,16 @@ class WrittenAnswer:
 
 @dataclass
 class AnswerProgress:
-    """The state of one answer. ``deadline`` is when it has to be complete, in seconds of ``clock``.
+    """What is shown of one answer, and the tools that it used."""
 
-    ``end`` is set as soon as no more text can come or is needed; ``failure`` is the error with which the model
-    stopped.
-    """
-
-    turns: tuple[Turn, ...]
     markdown: AnswerMarkdown
-    clock: Callable[[], float]
-    deadline: float
-    usage: Usage = NO_USAGE
-    rounds: int = 0
-    may_use_tools: bool = True
     exchanges: list[ToolExchange] = field(default_factory=list)
-    end: AnswerEnd | None = None
-    failure: str = ""
     _turn_start_markdown: AnswerMarkdown = field(init=False)
     _shown_text: str = ""
     _shown_raw_text: str = ""
 
     def __post_init__(self) -> None:
         self._turn_start_markdown = copy(self.markdown)
-
-    @property
-    def seconds_left(self) -> float:
-        """The seconds until the deadline, negative after it."""
-        return self.deadline - self.clock()
 
     @property
     def text(self) -> str:
@@ -139,40 +103,21 @@ class AnswerProgress:
             self.markdown.shown_text
         )
 
-    def handle_event(self, event: AnswerEvent) -> tuple[DisplayUpdate, ...]:
+    def handle_event(self, event: AgentEvent) -> tuple[DisplayUpdate, ...]:
         """Record an event and return the display updates for it."""
         match event:
             case TextDelta():
                 return self._build_updates(self.markdown.feed(event.text))
             case ToolsStart():
                 return (*self._build_updates(self.markdown.end_turn()), StatusUpdate(describe_tools(event.calls)))
+            case ToolEnd(call, result):
+                self.exchanges.append(ToolExchange(call.name, dict(call.arguments), result.text))
             case TurnStart(is_again=True):
                 # the text shown of the interrupted turn stays until there is new text
                 self.markdown = copy(self._turn_start_markdown)
             case TurnStart():
                 self._turn_start_markdown = copy(self.markdown)
         return ()
-
-    def check_deadline(self) -> None:
-        """End the answer if the deadline is over: showing text takes time."""
-        if self.seconds_left <= 0:
-            self.end = self.end or AnswerEnd.LATE
-
-    def end_answer(self, end: AnswerEnd) -> None:
-        """Record that no more text will come, and why."""
-        self.end = end
-        self.markdown.end_answer(is_whole=end.is_whole)
-
-    def build_answer(self) -> WrittenAnswer:
-        """Return the answer. Raises ModelAnswerInvalid if it is empty."""
-        if not self.text.strip():
-            raise ModelAnswerInvalid("the model wrote no answer", self.usage)
-        end = self.end or AnswerEnd.COMPLETE
-        if end is AnswerEnd.COMPLETE and self.markdown.is_cut:
-            end = AnswerEnd.TOO_LONG
-        return WrittenAnswer(
-            self.text, self.raw_text, end, self.usage, tuple(self.exchanges), self.rounds, self.failure
-        )
 
     def _build_updates(self, piece: str) -> tuple[DisplayUpdate, ...]:
         if not piece:

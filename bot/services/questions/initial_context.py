@@ -12,10 +12,10 @@ from bot.domain.conversations.thread_subject import ThreadSubject
 from bot.domain.digest.models import Entry
 from bot.domain.text.strings import format_count
 from bot.domain.time.day import LocalDay
+from bot.platform.models.prompts import fence_text
 from bot.ports import TextPart, Turn
 from bot.services.questions.tools import context_text
 from bot.services.questions.tools.toolbox import Toolbox
-from bot.services.summaries.prompts import fence_text
 
 # characters: some 14,000 tokens. A busy day's list takes half; the rest holds complete diffs, which save rounds
 # of reading, and make what further questions read small compared with what the prompt cache already holds

@@ -10,8 +10,9 @@ from bot.domain.operations.usage import PriceList, Usage
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import PathClassesLookup, get_default_classes
 from bot.domain.review.models import BugReview
+from bot.platform.models.agent import AgentLimits
 from bot.ports import ChatModel
-from bot.services.review.conversation import DEFAULT_LIMITS, ReviewConversation, ReviewCost, ReviewLimits
+from bot.services.review.conversation import REVIEW_LIMITS, ReviewCost, run_review
 from bot.services.review.findings import build_review, list_prompt_excerpts
 from bot.services.review.tools import NoRecord, build_review_tools, has_commit, limit_requests, list_added_files
 from bot.services.source.code_sources import CodeSources
@@ -56,12 +57,13 @@ class ReviewModel:
         They follow from the length of the diff. Once most of them are spent, the model gets no more tools.
         """
         if not self.prices.prices:
-            return ReviewCost(self.name, self.prices)
+            return ReviewCost(model=self.name, prices=self.prices)
         characters = sum(len(file.patch or "") for file in pull.files or ())
         diff = min(self.diff_tokens, round(_CONTEXT_FACTOR * characters / _CHARACTERS_PER_TOKEN))
         first = diff + _INSTRUCTION_TOKENS
         usage = Usage(cache_write=first + _RESULT_TOKENS, cache_read=2 * first, output=_OUTPUT_TOKENS)
-        return ReviewCost(self.name, self.prices, self.prices.cautious_cost(self.name, usage))
+        reserved = self.prices.cautious_cost(self.name, usage)
+        return ReviewCost(model=self.name, prices=self.prices, reserved=reserved)
 
 
 class BugReviewer:
@@ -79,7 +81,7 @@ class BugReviewer:
         *,
         classes_of: PathClassesLookup = get_default_classes,
         read_sources: SourceLookup = read_nothing,
-        limits: ReviewLimits = DEFAULT_LIMITS,
+        limits: AgentLimits = REVIEW_LIMITS,
     ) -> None:
         self.model = model
         self._code = code
@@ -120,7 +122,7 @@ class BugReviewer:
         code = self._code if has_mirror else limit_requests(self._code)
         source = PullSource(pull, code, NoRecord(), known, reads_to_search=has_mirror)
         tools = build_review_tools(source, has_history=has_mirror)
-        conversation = ReviewConversation(self.model.chat, tools, cost, self._clock, self._sleep, self._limits)
-        answer = conversation.run_review(format_change(pull, change.diff))
+        text = format_change(pull, change.diff)
+        answer = run_review(self.model.chat, tools, cost, text, self._clock, self._sleep, self._limits)
         shown = list_prompt_excerpts(pull, change.diff.text, change.sources)
         return ReviewResult(build_review(answer, pull, [*shown, *source.excerpts]), answer.recognised)

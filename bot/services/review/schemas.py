@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
 from bot.domain.review.models import Certainty, FindingAdvice
 from bot.domain.text.redaction import redact_text
-from bot.services.operations.model_tools import ToolArguments
+from bot.platform.models.tools import ToolArguments
 from bot.services.summaries.schemas import AnswerShape, SafeLine, limit_length
 
 # the prompt asks for six; more would be read by nobody

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from bot.domain.conversations.tool_names import ToolName
 from bot.domain.errors import SourceUnavailable, UsageError
 from bot.domain.pull_requests.diff import DiffSide, split_hunks
 from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.platform.models.tools import ToolArguments, Tools
 from bot.ports import SourceFiles
-from bot.render.conversations.notices import explain_error
-from bot.services.operations.model_tools import ModelTools, ToolArguments
 from bot.services.review.schemas import FindUsesArguments, ListChangesArguments, ReadFileArguments
 from bot.services.source.code_sources import CodeSources
 from bot.services.source.pull_source import PullSource
@@ -26,7 +25,7 @@ log = logging.getLogger(__name__)
 MAX_FILE_REQUESTS = 3
 
 
-def build_review_tools(source: PullSource, *, has_history: bool) -> ModelTools:
+def build_review_tools(source: PullSource, *, has_history: bool) -> Tools:
     """Build the tools over the files of one pull request. ``has_history``: there is a mirror."""
 
     def read_file(arguments: ReadFileArguments) -> str:
@@ -39,13 +38,13 @@ def build_review_tools(source: PullSource, *, has_history: bool) -> ModelTools:
     def list_changes(arguments: ListChangesArguments) -> str:
         return source.list_changes(arguments.path.strip())
 
-    tools: dict[str, tuple[type[ToolArguments], Any]] = {
+    tools: dict[str, tuple[type[ToolArguments], Callable[[Any], str]]] = {
         ToolName.READ_FILE: (ReadFileArguments, read_file),
         ToolName.FIND_USES: (FindUsesArguments, find_uses),
     }
     if has_history:
         tools[ToolName.LIST_CHANGES] = (ListChangesArguments, list_changes)
-    return ModelTools(tools, explain_error)
+    return tools
 
 
 def has_commit(code: CodeSources, pull: PullRequest) -> bool:

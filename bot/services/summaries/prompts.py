@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Iterator
-from functools import cache
-from importlib.resources import files
-from itertools import count
+from collections.abc import Iterable
 
 from bot.domain.digest.models import Entry
 from bot.domain.operations.usage import CallPurpose, classify_purpose
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.summaries.diff_packing import PackedDiff
-from bot.domain.text.redaction import redact_text
 from bot.domain.text.strings import collapse_lines, format_count, remove_comments, truncate_text
 from bot.domain.time.day import LocalDay
+from bot.platform.models.prompts import fence_text, read_instructions
 from bot.ports import Prompt
 from bot.services.summaries.schemas import OverviewAnswer, SummaryAnswer, build_schema
 
@@ -27,12 +23,6 @@ _MAX_DESCRIPTION_LENGTH = 2_000
 # four sections of about 400 characters and the quotes take under 1,000 tokens; the rest is room to think
 _MAX_SUMMARY_TOKENS = 6_000
 _MAX_OVERVIEW_TOKENS = 8_000
-
-
-@cache
-def read_instructions(version: str) -> str:
-    """Return the text of a version of the instructions."""
-    return files("bot.prompts").joinpath(f"{version}.md").read_text(encoding="utf-8").strip()
 
 
 def build_summary_prompt(model: str, pull: PullRequest, diff: PackedDiff) -> Prompt:
@@ -89,25 +79,3 @@ def _format_overview_line(entry: Entry) -> str:
     summary = entry.summary
     line = f"#{entry.number} [{summary.type}] {collapse_lines(entry.pull.title)}: {summary.headline}"
     return f"{line} Action: {summary.action}" if summary.action else line
-
-
-def fence_text(name: str, text: str) -> str:
-    """Return the text without credentials, between marks that it can't forge: it does not contain their id."""
-    text = redact_text(text)
-    mark = choose_mark(text, _propose_marks(text))
-    return f'<{name} id="{mark}">\n{text}\n</{name} id="{mark}">'
-
-
-def choose_mark(text: str, marks: Iterable[str]) -> str:
-    """Return the first mark that is not in the text."""
-    return next(mark for mark in marks if mark not in text)
-
-
-def _propose_marks(text: str) -> Iterator[str]:
-    """Yield marks that depend on the text alone, so that the same text is the same prompt.
-
-    A text that contains its own first mark takes some four billion attempts to find, which a machine does in an
-    hour.
-    """
-    for number in count():
-        yield hashlib.sha256(f"{text}{number or ''}".encode()).hexdigest()[:8]

@@ -14,12 +14,12 @@ from functools import cache, partial
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
-from pydantic.json_schema import GenerateJsonSchema
 
 from bot.domain.digest.models import MAX_OVERVIEW_LENGTH
 from bot.domain.summaries.models import MAX_HEADLINE_LENGTH, ChangeType, RiskKind
 from bot.domain.text.redaction import redact_text
 from bot.domain.text.strings import collapse_lines, truncate_text
+from bot.platform.models.prompts import CompactSchema
 
 # each is searched in the diff; more would prove nothing more
 MAX_QUOTES = 12
@@ -118,14 +118,6 @@ class OverviewAnswer(AnswerShape):
 
     overview: Annotated[str, SafeLine, NonEmpty, limit_length(MAX_OVERVIEW_LENGTH)]
     themes: Annotated[list[ThemeAnswer], AfterValidator(_drop_untitled)] = Field(default_factory=list)
-
-
-class CompactSchema(GenerateJsonSchema):
-    """Generator of schemas without titles: they repeat the names and cost tokens in every prompt."""
-
-    def field_title_should_be_set(self, schema: Any) -> bool:
-        """Return False: no field gets a title."""
-        return False
 
 
 @cache

@@ -21,7 +21,7 @@ from bot.domain.summaries.models import (
     verify_quotes,
 )
 from bot.platform.costs import Expense, get_account
-from bot.services.operations.model_slots import hold_model_slot
+from bot.platform.models.slots import hold_model_slot
 from bot.services.summaries.packed_change import (
     SourceLookup,
     choose_smaller_budget,

@@ -49,6 +49,7 @@ from bot.domain.text.redaction import redact_patch, redact_text
 from bot.domain.text.strings import collapse_lines, remove_comments, remove_invisible
 from bot.domain.time.date_range import parse_span
 from bot.domain.time.day import parse_date, parse_zone
+from bot.platform.models.prompts import fence_text
 from bot.render.blocks import mrkdwn, rich_text, sanitize
 from bot.render.blocks.code_fence import write_fence
 from bot.render.blocks.terminal import format_summary as in_terminal
@@ -60,7 +61,7 @@ from bot.render.summaries.post import render_summary
 from bot.render.touches.task_view import split_text
 from bot.services.questions.plain_search import search_by_words
 from bot.services.questions.tools.selection import find_places
-from bot.services.summaries.prompts import build_summary_prompt, fence_text
+from bot.services.summaries.prompts import build_summary_prompt
 from impact.contract.extraction import MergeFacts, extract_contract
 from impact.contract.models import FileVersions
 from impact.contract.surfaces import list_surface_changes

@@ -23,11 +23,11 @@ from bot.domain.summaries.models import SummarisedPullRequest
 from bot.platform import deadlines
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal, bound_work
 from bot.platform.models.claude import CLAUDE
+from bot.platform.models.slots import hold_model_slot
 from bot.platform.store.connection import RedisCache
 from bot.ports import Model
 from bot.services.digest.builder import DigestBuilder
 from bot.services.digest.overview_writer import skip_overview
-from bot.services.operations.model_slots import hold_model_slot
 from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.source_reader import SourceReader
 from bot.services.summaries.structured_completion import StructuredCompletion

@@ -20,8 +20,19 @@ from bot.domain.pull_requests.models import Account, ChangedFile, PullRequest, R
 from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.time.date_range import Span, parse_span
 from bot.domain.time.day import LocalDay, parse_date
-from bot.ports import Cache, Chat, ChatEvent, PullRequests, TextDelta, ToolCall, Turn, TurnEnd, TurnUsage
-from bot.services.operations.model_tools import ToolOutput
+from bot.platform.models import tools
+from bot.ports import (
+    Cache,
+    Chat,
+    ChatEvent,
+    PullRequests,
+    TextDelta,
+    ToolCall,
+    ToolResult,
+    Turn,
+    TurnEnd,
+    TurnUsage,
+)
 from bot.services.questions.archive import PullRequestArchive
 from bot.services.questions.background import BackgroundSources
 from bot.services.questions.tools.toolbox import Toolbox
@@ -87,12 +98,16 @@ def shelf(*pulls: PullRequest, failing: Mapping[str, Exception] | None = None) -
 
 def run_tool(toolbox: Toolbox, name: str, /, **arguments: Any) -> str:
     """What a tool says, which is no error."""
-    output = toolbox.run_tool(name, arguments)
+    output = call_tool(toolbox, name, arguments)
     assert not output.is_error, output.text
     return inside(output)
 
 
-def inside(output: ToolOutput) -> str:
+def call_tool(toolbox: Toolbox, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+    return tools.run_tool(toolbox.tools, ToolCall("call-1", name, arguments))
+
+
+def inside(output: ToolResult) -> str:
     """The material between the marks."""
     opened, _, rest = output.text.partition("\n")
     text, _, closed = rest.rpartition("\n")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -19,13 +19,16 @@ from bot.domain.errors import (
     StoreUnavailable,
 )
 from bot.domain.operations.usage import Usage
+from bot.platform.models.agent import AgentLimits
+from bot.platform.models.prompts import read_instructions
+from bot.platform.models.tools import define_tools
 from bot.ports import TextPart, ToolCall, ToolResult, Turn
 from bot.render.conversations.streaming import MAX_ANSWER_LENGTH, Links
-from bot.services.questions.agent import AnswerAgent, AnswerLimits
+from bot.services.questions.agent import ANSWER_LIMITS, AnswerAgent
 from bot.services.questions.answer_inputs import ToolExchange
 from bot.services.questions.answer_progress import WrittenAnswer
 from bot.services.questions.tools.toolbox import Toolbox
-from bot.services.summaries.prompts import ANSWER_VERSION, read_instructions
+from bot.services.summaries.prompts import ANSWER_VERSION
 from tests.helpers.builders import pull
 from tests.services.questions.archives import (
     USAGE,
@@ -38,6 +41,7 @@ from tests.services.questions.archives import (
     answers,
     breaks,
     call,
+    call_tool,
     inside,
     says,
     uses,
@@ -57,7 +61,7 @@ class Stage:
     clock: Clock
     display: RecordingDisplay
     toolbox: Toolbox
-    limits: AnswerLimits = field(default_factory=AnswerLimits)
+    limits: AgentLimits = ANSWER_LIMITS
 
     def answer(self, started: float | None = None) -> WrittenAnswer:
         answerer = AnswerAgent(self.model, "claude-x", self.clock, self.clock.sleep, self.limits)
@@ -71,14 +75,14 @@ class Stage:
 
 def stage(
     *script: Says,
-    limits: AnswerLimits | None = None,
+    limits: AgentLimits = ANSWER_LIMITS,
     display: RecordingDisplay | None = None,
     tool_seconds: float = 0.0,
 ) -> Stage:
     clock = Clock()
     there = Shelf(SlowPulls((pull(7), pull(8)), clock=clock, seconds=tool_seconds), workers=1)
     model = ScriptedTalk(clock, deque(script))
-    return Stage(model, clock, display or RecordingDisplay(), there.toolbox(), limits or AnswerLimits())
+    return Stage(model, clock, display or RecordingDisplay(), there.toolbox(), limits)
 
 
 def last_parts(there: Stage) -> tuple[TextPart | ToolResult, ...]:
@@ -97,12 +101,14 @@ def test_an_answer_is_shown_as_it_comes() -> None:
 
 
 def test_the_model_is_asked_with_everything_it_needs() -> None:
-    there = stage(answers("Yes."), limits=AnswerLimits(output_tokens=5_000, silence_seconds=12.0, seconds=90.0))
+    there = stage(
+        answers("Yes."), limits=replace(ANSWER_LIMITS, output_tokens=5_000, silence_seconds=12.0, seconds=90.0)
+    )
     there.answer()
     (chat,) = there.model.chats
     assert chat.model == "claude-x"
     assert chat.system == read_instructions(ANSWER_VERSION)
-    assert chat.tools == there.toolbox.definitions
+    assert chat.tools == define_tools(there.toolbox.tools)
     assert chat.turns == QUESTION
     assert (chat.max_tokens, chat.silence, chat.seconds, chat.may_use_tools) == (5_000, 12.0, 90.0, True)
 
@@ -179,7 +185,7 @@ def test_what_all_turns_took_is_told_with_a_failure() -> None:
 
 def test_more_calls_than_allowed_are_told_so_and_not_run() -> None:
     calls = tuple(call("pull_request", f"call-{place}", number=7) for place in range(5))
-    there = stage(Says((), calls), answers("Done."), limits=AnswerLimits(calls=3))
+    there = stage(Says((), calls), answers("Done."), limits=replace(ANSWER_LIMITS, calls=3))
     written = there.answer()
     results = [part for part in last_parts(there) if isinstance(part, ToolResult)]
     assert [result.call for result in results] == [each.id for each in calls], "each call needs its result"
@@ -228,18 +234,23 @@ def test_an_answer_begun_before_a_tool_goes_on_after_it() -> None:
 
 def test_the_last_round_has_no_tools_and_is_told_to_answer() -> None:
     there = stage(
-        uses("taken_back"), uses("taken_back"), answers("As far as I saw."), limits=AnswerLimits(rounds=3)
+        uses("taken_back"),
+        uses("taken_back"),
+        answers("As far as I saw."),
+        limits=replace(ANSWER_LIMITS, rounds=2),
     )
     written = there.answer()
     assert [chat.may_use_tools for chat in there.model.chats] == [True, True, False]
     assert last_parts(there)[-1] == TextPart(ENOUGH)
     assert [isinstance(part, TextPart) for part in there.model.chats[1].turns[-1].parts] == [False]
     assert (written.rounds, written.end) == (3, AnswerEnd.COMPLETE)
-    assert all(chat.tools == there.toolbox.definitions for chat in there.model.chats), "for the prompt cache"
+    assert all(chat.tools == define_tools(there.toolbox.tools) for chat in there.model.chats), (
+        "for the prompt cache"
+    )
 
 
 def test_who_uses_tools_in_the_last_round_has_no_answer() -> None:
-    there = stage(uses("taken_back"), uses("taken_back"), limits=AnswerLimits(rounds=2))
+    there = stage(uses("taken_back"), uses("taken_back"), limits=replace(ANSWER_LIMITS, rounds=1))
     assert there.fails(ModelAnswerInvalid).usage == ONE + ONE
     assert len(there.model.chats) == 2
 
@@ -496,9 +507,9 @@ def test_a_tool_is_told_what_the_model_asked() -> None:
     written = there.answer()
     (exchange,) = written.exchanges
     assert "#8 Change number 8" in exchange.result
-    assert inside(there.toolbox.run_tool("pull_request", {"number": 8})) in exchange.result
+    assert inside(call_tool(there.toolbox, "pull_request", {"number": 8})) in exchange.result
     assert there.toolbox.provenance.sources == "the summary of #8"
-    there.toolbox.run_tool("pull_request", {"number": 7})
+    call_tool(there.toolbox, "pull_request", {"number": 7})
     assert there.toolbox.provenance.sources == "summaries of #8, #7"
 
 

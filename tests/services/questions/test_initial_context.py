@@ -15,15 +15,16 @@ from bot.domain.conversations.thread import RememberedMessage, ThreadMemory
 from bot.domain.conversations.thread_subject import ThreadSubject
 from bot.domain.errors import GitHubUnavailable, PullRequestNotFound
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
+from bot.platform.models.prompts import fence_text
 from bot.ports import TextPart, Turn
 from bot.services.questions.initial_context import InitialContext, build_initial_context, build_turns
-from bot.services.summaries.prompts import fence_text
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, needs_shared, pull, summary
 from tests.services.questions.archives import (
     ABOUT_DAY,
     REPLAYED,
     VLLM,
     Shelf,
+    call_tool,
     days,
     records,
     replayed_shelf,
@@ -61,8 +62,8 @@ def test_it_is_the_same_for_each_question(subject: ThreadSubject) -> None:
     there = shelf(SEVEN, EIGHT)
     first, second = there.toolbox(subject), there.toolbox(subject)
     begun = build_initial_context(first, subject)
-    first.run_tool("read_diff", {"number": 7})
-    first.run_tool("list_pull_requests", {"days": "7d"})
+    call_tool(first, "read_diff", {"number": 7})
+    call_tool(first, "list_pull_requests", {"days": "7d"})
     assert build_initial_context(first, subject) == begun
     assert build_initial_context(second, subject).text == begun.text
     assert build_context(replace(there, workers=1), subject).text == begun.text

@@ -7,8 +7,10 @@ import re
 import pytest
 
 from bot.domain.summaries.citations import Citation
+from bot.platform.models.prompts import read_instructions
+from bot.platform.models.tools import define_tools
 from bot.render.conversations.streaming import AnswerMarkdown, Links
-from bot.services.summaries.prompts import ANSWER_VERSION, read_instructions
+from bot.services.summaries.prompts import ANSWER_VERSION
 from tests.helpers.builders import pull
 from tests.services.questions.archives import run_tool, shelf
 
@@ -16,7 +18,7 @@ TEXT = read_instructions(ANSWER_VERSION)
 
 
 def test_they_name_tools_that_exist() -> None:
-    names = {each["name"] for each in shelf().toolbox().definitions}
+    names = {each["name"] for each in define_tools(shelf().toolbox().tools)}
     named = set(re.findall(r"\b(?:read_\w+|find_\w+|taken_back|list_\w+)", TEXT))
     assert {"read_file", "find_uses", "taken_back", "read_discussion"} <= named <= names
 

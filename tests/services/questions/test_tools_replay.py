@@ -21,6 +21,7 @@ from tests.helpers.builders import SHARED, needs_shared, summary
 from tests.services.questions.archives import (
     REPLAYED,
     VLLM,
+    call_tool,
     days,
     every_record,
     numbers,
@@ -553,6 +554,6 @@ def test_the_real_adapter_gives_the_same() -> None:
             github.load_replay(SHARED / "replay" / date)
         there, here = open_replay(BUSIEST, github.pulls(LONG_AFTER)), open_replay(BUSIEST)
         for name, arguments in asked:
-            assert there.run_tool(name, arguments) == here.run_tool(name, arguments)
+            assert call_tool(there, name, arguments) == call_tool(here, name, arguments)
         assert there.provenance.sources == here.provenance.sources
         assert len(github.calls_to("/repos/")) == COUNTS[BUSIEST], "one call for the files of each, once"

@@ -13,9 +13,10 @@ from bot.adapters.caching import SourceFileCache
 from bot.adapters.github import GitHubClient, GitHubSourceFiles
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.review.models import BugReview
+from bot.platform.models.agent import AgentLimits
 from bot.platform.models.claude import CLAUDE
 from bot.ports import Cache, ChatModel
-from bot.services.review.conversation import ReviewLimits
+from bot.services.review.conversation import REVIEW_LIMITS
 from bot.services.review.reviewer import BugReviewer, ReviewModel, ReviewResult
 from bot.services.source.code_sources import NO_CODE, CodeSources
 from bot.services.summaries.source_reader import SourceReader
@@ -86,7 +87,7 @@ class Desk:
     chat: ChatModel
     claude: ClaudeEmulator
     code: CodeSources = NO_CODE
-    limits: ReviewLimits = field(default_factory=ReviewLimits)
+    limits: AgentLimits = REVIEW_LIMITS
     sleeps: Sleeps = field(default_factory=Sleeps)
     clock: Callable[[], float] = lambda: 0.0
     name: str = MODEL

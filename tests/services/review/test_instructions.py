@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from enum import Enum
 
-from bot.services.review.conversation import DEFAULT_LIMITS, REVIEW_VERSION
+from bot.platform.models.prompts import read_instructions
+from bot.services.review.conversation import REVIEW_LIMITS, REVIEW_VERSION
 from bot.services.review.schemas import ReviewAnswer, SuspicionAnswer
-from bot.services.summaries.prompts import read_instructions
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 
@@ -22,4 +22,4 @@ def test_every_field_and_value_is_explained() -> None:
 
 
 def test_the_rounds_are_those_of_the_limits() -> None:
-    assert f"You have {NUMBERS[DEFAULT_LIMITS.rounds]} rounds at most" in read_instructions(REVIEW_VERSION)
+    assert f"You have {NUMBERS[REVIEW_LIMITS.rounds]} rounds at most" in read_instructions(REVIEW_VERSION)

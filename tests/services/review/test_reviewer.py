@@ -14,7 +14,7 @@ from bot.adapters.git import GitMirror, GitMirrorFiles, GitMirrorSearch, MirrorR
 from bot.domain.errors import ModelAnswerInvalid, ModelBusy, ModelRefusal
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.review.models import FindingAdvice, FindingStatus, ReviewVerdict
-from bot.services.review.conversation import ReviewLimits
+from bot.services.review.conversation import REVIEW_LIMITS
 from bot.services.review.reviewer import MAX_DIFF_TOKENS
 from bot.services.review.schemas import MAX_SUSPICIONS, ReviewAnswer
 from bot.services.review.tools import MAX_FILE_REQUESTS
@@ -195,11 +195,11 @@ def test_more_calls_than_allowed_are_refused_one_by_one(desk: Desk) -> None:
 
 
 def test_what_is_read_is_limited_in_tokens_and_time(desk: Desk) -> None:
-    desk.limits = ReviewLimits(new_tokens=100)
+    desk.limits = replace(REVIEW_LIMITS, new_tokens=100)
     desk.review(use("read_file", path="engine/run.py"), report())
     assert "No more tools" in desk.list_last_blocks()[-1]["text"]
     # once the first turn is over
-    desk.limits, desk.clock = ReviewLimits(), lambda: 150.0 * (len(desk.claude.requests) > 2)
+    desk.limits, desk.clock = REVIEW_LIMITS, lambda: 150.0 * (len(desk.claude.requests) > 2)
     desk.review(use("read_file", path="engine/run.py"), report())
     assert "No more tools" in desk.list_last_blocks()[-1]["text"]
 

@@ -37,7 +37,7 @@ from bot.services.summaries.summarizer import Summariser
 from tests.emulators.claude.server import summary_answer
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.services.doubles import KnownPulls, MemoryCache, ScriptedModel, Sleeps, Summaries
-from tests.services.questions.archives import REPOSITORIES
+from tests.services.questions.archives import REPOSITORIES, call_tool
 
 # this repository ships what lies in examples/, and its engine/ is a sample
 SHIPPED = PathClasses(
@@ -146,7 +146,7 @@ def toolbox(of: PullRequest, *numbers: int) -> tuple[Toolbox, ThreadSubject]:
 
 SEEN: dict[str, Callable[[PullRequest], str]] = {
     "the diff": lambda of: (
-        toolbox(of)[0].run_tool("read_diff", {"repository": str(of.repository), "number": 7}).text
+        call_tool(toolbox(of)[0], "read_diff", {"repository": str(of.repository), "number": 7}).text
     ),
     "of one": lambda of: build_initial_context(*toolbox(of, 7)).text,
     "of days": lambda of: build_initial_context(*toolbox(of)).text,

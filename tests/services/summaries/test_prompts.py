@@ -12,15 +12,13 @@ from hypothesis import strategies as st
 
 from bot.domain.pull_requests.models import LinkedIssue
 from bot.domain.summaries.diff_packing import Coverage, PackedDiff, pack_diff
+from bot.platform.models.prompts import choose_mark, fence_text, read_instructions
 from bot.ports import Prompt
 from bot.services.summaries.prompts import (
     OVERVIEW_VERSION,
     SUMMARY_VERSION,
     build_overview_prompt,
     build_summary_prompt,
-    choose_mark,
-    fence_text,
-    read_instructions,
 )
 from bot.services.summaries.schemas import AnswerShape, OverviewAnswer, SummaryAnswer, build_schema
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, entry, pull, summary

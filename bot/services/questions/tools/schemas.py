@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from bot.domain.conversations.search import Where
-from bot.services.operations.model_tools import ToolArguments
+from bot.platform.models.tools import ToolArguments
 
 _MAX_VALUES = 10
 WordList = Annotated[tuple[str, ...], Field(max_length=_MAX_VALUES)]

@@ -5,14 +5,13 @@ Every result is limited, says where it was truncated, and is fenced data that ca
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.thread_subject import ThreadSubject
 from bot.domain.conversations.tool_names import ToolName
 from bot.domain.digest.models import Entry
-from bot.domain.errors import DayUnavailable, PrdigestError
+from bot.domain.errors import PrdigestError
 from bot.domain.pull_requests.discussion import Discussion, Remark
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import PathClasses
@@ -20,8 +19,7 @@ from bot.domain.summaries.citations import Citation, verify_citation
 from bot.domain.summaries.models import Evidence
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
-from bot.render.conversations.notices import explain_error
-from bot.services.operations.model_tools import ModelTools, ToolOutput
+from bot.platform.models.tools import Tools
 from bot.services.questions.archive import DayEntries, PullRequestArchive
 from bot.services.questions.background import BackgroundSources
 from bot.services.questions.tools.discussion_tools import DiscussionTools
@@ -45,7 +43,11 @@ from impact.profile.models import Profile
 
 
 class Toolbox:
-    """The tools for one answer. They remember what was read, and record it in ``provenance``."""
+    """The tools for one answer. They remember what was read, and record it in ``provenance``.
+
+    ``tools`` are the same for every question, so that they stay in the service's cache; one more
+    in threads about a profile.
+    """
 
     def __init__(
         self,
@@ -61,32 +63,17 @@ class Toolbox:
         self._subject = subject
         self._background = archive.background
         self._profile = _find_profile(archive.background, subject)
-        self._tools = ModelTools(
-            {
-                ToolName.LIST_PULL_REQUESTS: (ListArguments, self._pull_requests.list_pull_requests),
-                ToolName.SEARCH: (SearchArguments, self._pull_requests.search_lines),
-                ToolName.PULL_REQUEST: (PullArguments, self._pull_requests.describe_pull_request),
-                ToolName.READ_DIFF: (DiffArguments, self._pull_requests.read_diff),
-                ToolName.TAKEN_BACK: (TakenBackArguments, self._pull_requests.list_reverts),
-                ToolName.READ_FILE: (FileArguments, self._sources.read_file),
-                ToolName.FIND_USES: (UsesArguments, self._sources.find_uses),
-                ToolName.READ_DISCUSSION: (DiscussionArguments, self._discussions.read_discussion),
-                **self._list_profile_tools(),
-            },
-            explain_failure,
-        )
-
-    @property
-    def definitions(self) -> tuple[Mapping[str, Any], ...]:
-        """The tools as the service expects them; the same for every question, so that they stay in its cache.
-
-        One more in threads about a profile.
-        """
-        return self._tools.definitions
-
-    def run_tool(self, name: str, arguments: Mapping[str, Any]) -> ToolOutput:
-        """Run a tool, as :meth:`ModelTools.run_tool` does."""
-        return self._tools.run_tool(name, arguments)
+        self.tools: Tools = {
+            ToolName.LIST_PULL_REQUESTS: (ListArguments, self._pull_requests.list_pull_requests),
+            ToolName.SEARCH: (SearchArguments, self._pull_requests.search_lines),
+            ToolName.PULL_REQUEST: (PullArguments, self._pull_requests.describe_pull_request),
+            ToolName.READ_DIFF: (DiffArguments, self._pull_requests.read_diff),
+            ToolName.TAKEN_BACK: (TakenBackArguments, self._pull_requests.list_reverts),
+            ToolName.READ_FILE: (FileArguments, self._sources.read_file),
+            ToolName.FIND_USES: (UsesArguments, self._sources.find_uses),
+            ToolName.READ_DISCUSSION: (DiscussionArguments, self._discussions.read_discussion),
+            **self._list_profile_tools(),
+        }
 
     def _list_profile_tools(self) -> dict[str, Any]:
         """Return the tool over the profile of the thread; none without one."""
@@ -163,12 +150,3 @@ def _find_profile(background: BackgroundSources, subject: ThreadSubject) -> Prof
     except PrdigestError:
         return None
     return profile if profile and profile.explains else None
-
-
-def explain_failure(error: PrdigestError) -> str:
-    """Return what failed. Days that are not loaded must not pass for days without pull requests."""
-    sentence = explain_error(error)
-    if isinstance(error, DayUnavailable):
-        # on a line of its own: the first one is for readers too
-        return f"{sentence}\nNo day that you asked for is loaded: this is no proof that nothing was merged."
-    return sentence

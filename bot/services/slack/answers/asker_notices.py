@@ -38,7 +38,7 @@ class ResponseTimes:
       A ``response_url`` lasts half an hour.
     - ``question_time``: the time for a question in a thread.
     - ``display_reserve``: the part of ``question_time`` for showing the answer in Slack.
-      The writer gets the rest (``AnswerLimits`` there).
+      The writer gets the rest (``ANSWER_LIMITS`` there).
     """
 
     first_response: float = 120.0

@@ -23,7 +23,7 @@ from tests.emulators.github.server import pull as record
 from tests.emulators.github.store import RemarkRecord, ThreadRecord
 from tests.helpers.builders import pull
 from tests.services.doubles import MemoryCache
-from tests.services.questions.archives import inside, run_tool, shelf
+from tests.services.questions.archives import call_tool, inside, run_tool, shelf
 
 TALK = "read_discussion"
 AT = datetime(2026, 2, 27, 9, 0, tzinfo=UTC)
@@ -168,7 +168,7 @@ HOSTILE = [
 @pytest.mark.slow
 def test_hostile_remarks_stay_material(github: ScriptedGitHub) -> None:
     for body in HOSTILE:
-        output = over(github, comments=(make_remark(1, body),)).run_tool(TALK, {"number": 7})
+        output = call_tool(over(github, comments=(make_remark(1, body),)), TALK, {"number": 7})
         text = inside(output)
         assert len(text) <= MAX_RESULT_LENGTH, body[:20]
         assert SECRET not in text
@@ -197,7 +197,7 @@ def test_a_forged_head_lends_nobody_a_word(github: ScriptedGitHub) -> None:
 def test_a_refusal_is_a_sentence(arguments: dict[str, Any], limit: int, says: str, github: ScriptedGitHub) -> None:
     toolbox = over(github)
     github.set_limit("graphql", limit)
-    output = toolbox.run_tool(TALK, arguments)
+    output = call_tool(toolbox, TALK, arguments)
     assert output.is_error
     assert says in output.text
     assert github.queries == (0 if "repository" in arguments else 1)
@@ -221,7 +221,7 @@ def test_what_github_does_not_send_is_no_silence(github: ScriptedGitHub) -> None
 def test_without_a_source_the_model_hears_it() -> None:
     there = shelf(pull(7))
     there.background = replace(there.background, github=None)
-    output = there.toolbox().run_tool(TALK, {"number": 7})
+    output = call_tool(there.toolbox(), TALK, {"number": 7})
     assert (output.text, output.is_error) == ("Discussions can't be read here.", True)
 
 

@@ -11,6 +11,7 @@ from bot.domain.conversations.thread_subject import ThreadSubject, parse_subject
 from bot.domain.digest.view import DigestView
 from bot.domain.errors import StoreUnavailable
 from bot.domain.pull_requests.models import PullRequest
+from bot.platform.models.tools import define_tools
 from bot.services.digest.touched_day import TouchedDay
 from bot.services.questions.background import BackgroundSources
 from bot.services.questions.initial_context import build_initial_context
@@ -47,7 +48,7 @@ def over(profile: Profile | None = OURS, about: ThreadSubject = ABOUT, problem: 
 
 
 def names(toolbox: Toolbox) -> set[str]:
-    return {str(each["name"]) for each in toolbox.definitions}
+    return {str(each["name"]) for each in define_tools(toolbox.tools)}
 
 
 def test_where_do_we_use_it_is_answered_with_file_and_line() -> None:

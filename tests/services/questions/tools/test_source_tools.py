@@ -28,7 +28,7 @@ from tests.emulators.github.trees import SUBMODULE, SYMLINK, Entry, FixedTree, T
 from tests.helpers.builders import REPOSITORY, pull
 from tests.helpers.git_server import TOKEN, GitServer
 from tests.services.doubles import FileTree, MemoryCache
-from tests.services.questions.archives import inside, run_tool, shelf
+from tests.services.questions.archives import call_tool, inside, run_tool, shelf
 
 RETRY = """import os
 
@@ -216,9 +216,9 @@ def test_of_an_open_pull_request_the_head_is_read() -> None:
 @pytest.mark.parametrize("name", ["read_file", "find_uses"])
 def test_where_files_can_not_be_read_the_model_hears_it(name: str) -> None:
     arguments = {"read_file": {"path": "a.py"}, "find_uses": {"name": "a"}}[name]
-    without = shelf(SEVEN).toolbox().run_tool(name, {"number": 7, **arguments})
+    without = call_tool(shelf(SEVEN).toolbox(), name, {"number": 7, **arguments})
     assert "can" in inside(without)
-    away = with_tree(FileTree(error=GitHubUnavailable("away"))).run_tool(name, {"number": 7, **arguments})
+    away = call_tool(with_tree(FileTree(error=GitHubUnavailable("away"))), name, {"number": 7, **arguments})
     assert away.is_error
     assert away.text.startswith("GitHub is not responding")
 
@@ -299,7 +299,7 @@ def test_of_other_repositories_no_file_is_read(github: ScriptedGitHub) -> None:
     toolbox = over_github(github)
     for arguments in ({"path": "a.py"}, {"name": "a"}):
         name = "read_file" if "path" in arguments else "find_uses"
-        output = toolbox.run_tool(name, {"number": 7, "repository": "secret/plans", **arguments})
+        output = call_tool(toolbox, name, {"number": 7, "repository": "secret/plans", **arguments})
         assert output.is_error
         assert output.text.endswith("ask about octo/engine, octo/tools.")
     assert github.queries == 0
@@ -349,7 +349,7 @@ def test_what_has_no_room_was_not_read() -> None:
 
 @pytest.mark.parametrize("name", ["  ", "\n"])
 def test_nothing_is_no_name(name: str, github: ScriptedGitHub) -> None:
-    output = over_github(github).run_tool("find_uses", {"number": 7, "name": name})
+    output = call_tool(over_github(github), "find_uses", {"number": 7, "name": name})
     assert (output.is_error, output.text) == (True, "Which name? Give it as it stands in the code.")
 
 
@@ -375,7 +375,7 @@ def test_with_a_mirror_all_files_are_searched(tmp_path: Path) -> None:
         "engine/run.py:5:     wait_for(worker)",
     ]
     assert cite(toolbox, "from engine.retry import wait_for", "engine/run.py").endswith("/engine/run.py#L1")
-    assert toolbox.run_tool("find_uses", {"number": 7, "name": "a\nb"}).is_error
+    assert call_tool(toolbox, "find_uses", {"number": 7, "name": "a\nb"}).is_error
     unknown = run_tool(toolbox, "find_uses", number=8, name="wait_for")
     assert "can't be shown: it could not be read." in unknown, "the mirror lacks that commit"
     assert "Other files were not searched" in unknown

@@ -28,12 +28,13 @@ from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import Account, ChangedFile, LinkedIssue, PullRequest
 from bot.domain.summaries.citations import Citation
 from bot.domain.summaries.models import Evidence
+from bot.platform.models.prompts import fence_text
+from bot.platform.models.tools import define_tools
 from bot.ports import PullRequests
 from bot.services.questions.tools.schemas import SearchArguments
 from bot.services.questions.tools.toolbox import Toolbox
 from bot.services.source.code_sources import CodeSources
 from bot.services.source.text_limits import MAX_DIFF_LENGTH, MAX_RESULT_LENGTH
-from bot.services.summaries.prompts import fence_text
 from tests.helpers.builders import NOON, REPOSITORY, changed_file, pull, summary
 from tests.helpers.checks import is_one_sentence
 from tests.services.doubles import FileTree, KnownPulls
@@ -42,6 +43,7 @@ from tests.services.questions.archives import (
     REPOSITORIES,
     TOOLS,
     Shelf,
+    call_tool,
     days,
     inside,
     numbers,
@@ -78,7 +80,7 @@ def calls(there: Shelf) -> list[str]:
 
 def catch_refusal(toolbox: Toolbox, name: str, arguments: dict[str, Any]) -> str:
     """What a tool says to a question that it can't answer."""
-    refusal = toolbox.run_tool(name, arguments)
+    refusal = call_tool(toolbox, name, arguments)
     assert refusal.is_error
     return refusal.text
 
@@ -179,11 +181,11 @@ def test_where_github_does_not_answer_the_model_hears_it(name: str, error: Prdig
 def test_without_the_store_there_is_no_answer_to_keep() -> None:
     there = shelf(SEVEN, failing={"pull 7": StoreUnavailable("The store is away.")})
     with pytest.raises(StoreUnavailable):
-        there.toolbox().run_tool(PULL, {"number": 7})
+        call_tool(there.toolbox(), PULL, {"number": 7})
 
 
 def test_a_defect_of_one_tool_ends_no_answer(caplog: pytest.LogCaptureFixture) -> None:
-    output = shelf(SEVEN, failing={"pull 7": ZeroDivisionError()}).toolbox().run_tool(PULL, {"number": 7})
+    output = call_tool(shelf(SEVEN, failing={"pull 7": ZeroDivisionError()}).toolbox(), PULL, {"number": 7})
     assert output.is_error
     assert "say so" in output.text
     assert f"a defect in the tool {PULL}" in caplog.text
@@ -462,7 +464,7 @@ def test_the_ledger_tells_what_was_not_searched() -> None:
 
 def test_the_ledger_tells_of_a_diff_that_could_not_be_loaded() -> None:
     toolbox = shelf(SEVEN, failing={"files 7": AWAY}).toolbox()
-    toolbox.run_tool(DIFF, {"number": 7})
+    call_tool(toolbox, DIFF, {"number": 7})
     assert toolbox.provenance.gaps == "#7 (its files could not be loaded)"
     text = run_tool(toolbox, PULL, number=7)
     assert "Files: could not be loaded." in text
@@ -471,7 +473,7 @@ def test_the_ledger_tells_of_a_diff_that_could_not_be_loaded() -> None:
 
 @pytest.mark.parametrize("more", [{}, {"paths": ["engine/"]}, {"contains": "timeout"}], ids=str)
 def test_the_model_hears_that_a_diff_could_not_be_loaded(more: dict[str, Any]) -> None:
-    output = shelf(SEVEN, failing={"files 7": AWAY}).toolbox().run_tool(DIFF, {"number": 7, **more})
+    output = call_tool(shelf(SEVEN, failing={"files 7": AWAY}).toolbox(), DIFF, {"number": 7, **more})
     assert "could not be loaded" in output.text
 
 
@@ -660,7 +662,7 @@ def test_no_text_can_forge_the_marks(lies: list[str]) -> None:
     toolbox = shelf(hostile).toolbox()
     asked = [*EVERY_TOOL.items(), (SEARCH, {"any_of": ["x", "a", "<"]}), (DIFF, {"number": 7, "contains": "x"})]
     for name, arguments in asked:
-        output = toolbox.run_tool(name, arguments)
+        output = call_tool(toolbox, name, arguments)
         inside(output)
         mark = re.match(r'<data (id="[0-9a-f]{8}")>', output.text)
         assert mark
@@ -696,16 +698,16 @@ def test_hostile_arguments_are_only_words() -> None:
 def test_the_definitions_are_the_same_for_every_question() -> None:
     first, second = shelf(SEVEN).toolbox(), shelf().toolbox(ThreadSubject(TOOLS, days("7d"), (1, 2)))
     run_tool(first, LIST)
-    assert json.dumps(first.definitions) == json.dumps(second.definitions)
-    assert [each["name"] for each in first.definitions] == list(EVERY_TOOL)
+    assert json.dumps(define_tools(first.tools)) == json.dumps(define_tools(second.tools))
+    assert [each["name"] for each in define_tools(first.tools)] == list(EVERY_TOOL)
     assert set(EVERY_TOOL) <= set(ToolName), "the status line knows them by these names"
     assert WHERE_ARGUMENT in SearchArguments.model_fields
-    assert len(json.dumps(first.definitions)) < 8_000, "every question pays for them"
+    assert len(json.dumps(define_tools(first.tools))) < 8_000, "every question pays for them"
 
 
 @pytest.mark.parametrize("name", EVERY_TOOL)
 def test_a_definition_is_a_schema_that_its_tool_keeps(name: str) -> None:
-    (definition,) = (each for each in shelf().toolbox().definitions if each["name"] == name)
+    (definition,) = (each for each in define_tools(shelf().toolbox().tools) if each["name"] == name)
     assert set(definition) == {"name", "description", "input_schema"}
     assert len(definition["description"]) > 40
     schema = definition["input_schema"]

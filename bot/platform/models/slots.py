@@ -20,29 +20,9 @@ class WorkAbandoned(BaseException):
 
 
 class _ModelSlots:
-    """The slots of one piece of work."""
-
     def __init__(self, count: int) -> None:
-        self._free = threading.Semaphore(count)
-        self._is_closed = False
-
-    @contextmanager
-    def hold_slot(self) -> Iterator[None]:
-        """Wait for a slot, and hold it while the block runs. See :func:`hold_model_slot`."""
-        left = deadlines.get_seconds_left()
-        is_held = self._free.acquire(timeout=None if left == math.inf else left)
-        try:
-            if self._is_closed:
-                raise WorkAbandoned
-            yield
-        finally:
-            if is_held:
-                self._free.release()
-
-    def close(self) -> None:
-        """Give no slot any more: one waiting thread wakes, and each that wakes passes its slot to the next."""
-        self._is_closed = True
-        self._free.release()
+        self.free = threading.Semaphore(count)
+        self.is_closed = False
 
 
 _CURRENT_SLOTS: ContextVar[_ModelSlots | None] = ContextVar("model_slots", default=None)
@@ -60,7 +40,9 @@ def limit_model_calls(count: int) -> Iterator[None]:
         yield
     finally:
         _CURRENT_SLOTS.reset(token)
-        slots.close()
+        slots.is_closed = True
+        # one waiting thread wakes, and each that wakes passes its slot to the next
+        slots.free.release()
 
 
 @contextmanager
@@ -76,5 +58,12 @@ def hold_model_slot() -> Iterator[None]:
     if slots is None:
         yield
         return
-    with slots.hold_slot():
+    left = deadlines.get_seconds_left()
+    is_held = slots.free.acquire(timeout=None if left == math.inf else left)
+    try:
+        if slots.is_closed:
+            raise WorkAbandoned
         yield
+    finally:
+        if is_held:
+            slots.free.release()

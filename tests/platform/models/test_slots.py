@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from bot.platform.deadlines import bound_work
-from bot.services.operations.model_slots import WorkAbandoned, hold_model_slot, limit_model_calls
+from bot.platform.models.slots import WorkAbandoned, hold_model_slot, limit_model_calls
 from bot.services.operations.worker_threads import DeadlineExecutor
 
 LONG = 20.0

@@ -1,0 +1,87 @@
+"""Tools that a model may call: their schemas, and calls whose arguments come from the model.
+
+Every result is fenced data that cannot forge its fence. A call that fails returns a sentence, so that the model
+can correct it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from typing import Any, ClassVar, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from bot.domain.errors import DayUnavailable, PrdigestError, StoreUnavailable
+from bot.domain.text.strings import quote_input
+from bot.platform.models import ToolCall, ToolResult
+from bot.platform.models.prompts import CompactSchema, fence_text
+from bot.render.conversations.notices import explain_error
+
+log = logging.getLogger(__name__)
+
+
+class ToolArguments(BaseModel):
+    """Base of the schemas, with the description of the tool. The model gets an error for an unknown field."""
+
+    description: ClassVar[str]
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+# by name: the arguments of each, and the function that gets them; it raises PrdigestError
+Tools: TypeAlias = Mapping[str, tuple[type[ToolArguments], Callable[[Any], str]]]
+
+
+def define_tools(tools: Tools) -> tuple[Mapping[str, Any], ...]:
+    """Return the tools as the service expects them, the same for all work of a kind: its cache has them."""
+    return tuple(
+        {"name": name, "description": shape.description, "input_schema": build_tool_schema(shape)}
+        for name, (shape, _) in tools.items()
+    )
+
+
+@cache
+def build_tool_schema(shape: type[ToolArguments]) -> dict[str, Any]:
+    """Return the JSON schema of the arguments, as the service expects it, without a description of its own."""
+    schema = shape.model_json_schema(schema_generator=CompactSchema)
+    schema.pop("description", None)
+    return schema
+
+
+def run_tool(tools: Tools, call: ToolCall) -> ToolResult:
+    """Run a tool. An invalid call returns a sentence.
+
+    Raises StoreUnavailable: without the store, the result of the work could not be saved either.
+    """
+    if call.name not in tools:
+        return ToolResult(call.id, format_unknown_tool(call.name, tools), is_error=True)
+    shape, tool = tools[call.name]
+    try:
+        text = tool(shape.model_validate(call.arguments))
+    except ValidationError as error:
+        problems = (f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()[:3])
+        return ToolResult(call.id, "; ".join(problems), is_error=True)
+    except StoreUnavailable:
+        raise
+    except PrdigestError as error:
+        log.info("a tool could not answer: %s", error)
+        return ToolResult(call.id, explain_failure(error), is_error=True)
+    except Exception:
+        log.exception("a defect in the tool %s", call.name)
+        return ToolResult(call.id, "This tool failed: answer without it, and say so.", is_error=True)
+    return ToolResult(call.id, fence_text("data", text))
+
+
+def format_unknown_tool(name: str, known: Iterable[str]) -> str:
+    return f"There is no tool {quote_input(name)}: use {', '.join(known)}."
+
+
+def explain_failure(error: PrdigestError) -> str:
+    """Return what failed. Days that are not loaded must not pass for days without pull requests."""
+    sentence = explain_error(error)
+    if isinstance(error, DayUnavailable):
+        # on a line of its own: the first one is for readers too
+        return f"{sentence}\nNo day that you asked for is loaded: this is no proof that nothing was merged."
+    return sentence
