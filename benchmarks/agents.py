@@ -18,10 +18,9 @@ from mcp import Client
 
 from benchmarks.day import add_large_day, measure_command, open_empty_world
 from benchmarks.table import Table
-from bot.adapters.redis import RedisProfileStore
 from bot.domain.conversations.thread_subject import get_default_subject
-from bot.domain.profile.entries import ProfileEntry
 from bot.domain.pull_requests.models import Repository
+from bot.features.profiles.service import ProfileEntry
 from bot.mcp.calls import BOUNDS, AgentTools, parse_arguments
 from bot.mcp.declaration import ToolContext, ToolDeclaration
 from bot.mcp.protocol import build_server
@@ -77,7 +76,7 @@ def open_large_day() -> Iterator[AgentSources]:
             use = Use(UseKind.CALL, "src.part_1.total", "plugin/main.py", 7, "total()", ("src.part_1.total",))
             profile = Profile("plugin", ("src",), "octo/plugin", "", NOON, (use,), {}, 1)
             entry = ProfileEntry("plugin", Repository("octo", "engine"), ("src",), uses=1, files=1)
-            RedisProfileStore(base.store, base.keyspace).put(entry, profile)
+            base.profiles.put(entry, profile)
             yield base.agent_sources
 
 

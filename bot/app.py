@@ -15,6 +15,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from redis import Redis
@@ -53,7 +54,6 @@ from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace import keys
 from bot.domain.operations.usage import NO_PRICES, PriceList, Usage
-from bot.domain.profile.entries import ProfileEntry
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import PathSettings
 from bot.domain.time.day import LocalDay, get_today
@@ -77,7 +77,6 @@ from bot.ports import (
     HistoryStore,
     Model,
     ModelProvider,
-    ProfileStore,
     PullRequests,
     QuestionQueue,
     RecordStore,
@@ -88,7 +87,6 @@ from bot.ports import (
 )
 from bot.services.agents.kept_reports import KeptReports, KeptSummaryReader
 from bot.services.agents.sources import AgentSources
-from bot.services.agents.visible_profiles import VisibleProfiles
 from bot.services.contract.deprecations import DeprecationLedgers
 from bot.services.contract.lister import ContractLister
 from bot.services.contract.reader import MAX_FILES, MAX_MIRROR_FILES, ContractReader
@@ -110,9 +108,6 @@ from bot.services.history.throttle import Throttle
 from bot.services.operations.health import HealthReader
 from bot.services.operations.lost_jobs import LostJobReporter
 from bot.services.operations.ownership import StoreOwnership
-from bot.services.profile.known_profiles import KnownProfiles
-from bot.services.profile.refresher import ProfileRefresher, ProfileSources
-from bot.services.profile.registry import ProfileRegistry
 from bot.services.questions.agent import AnswerAgent
 from bot.services.questions.answer_writer import AnswerWriter
 from bot.services.questions.archive import PullRequestArchive
@@ -161,7 +156,6 @@ from bot.services.summaries.structured_completion import StructuredCompletion
 from bot.services.summaries.summarizer import Summariser
 from bot.services.touches.agent_tasks import AgentTasks
 from bot.services.touches.decisions import TouchDecisions
-from bot.services.touches.kept_contracts import KeptContracts
 from bot.services.touches.lister import TouchLister
 from bot.services.touches.pins import PinFinder
 from bot.services.touches.reports import TouchReports
@@ -173,6 +167,9 @@ from impact.contract.extraction import EXTRACTION_VERSION, extract_merge
 from impact.contract.releases import Release
 from impact.profile.models import Profile
 from impact.touches.deprecations import DeprecationStep
+
+if TYPE_CHECKING:
+    from bot.features.profiles.service import Profiles
 
 # pull requests that a backfill reads at a time: nobody waits for it, and the running bot uses the same token
 _MAX_PARALLEL_READS = 2
@@ -244,7 +241,7 @@ class App:
     @cached_property
     def tables(self) -> Store:
         """The store as features know it: typed values, each by its table."""
-        return Store(self.store, self.keyspace)
+        return Store(self.store, self.keyspace, self.instruments.count_cache_read)
 
     @cached_property
     def cache(self) -> Cache:
@@ -286,8 +283,11 @@ class App:
         return stores.RedisQuestionQueue(self.store, self.keyspace)
 
     @cached_property
-    def profiles(self) -> ProfileStore:
-        return stores.RedisProfileStore(self.store, self.keyspace)
+    def profiles(self) -> Profiles:
+        # a feature, which stands above: what looks a profile up here becomes one, too
+        from bot.features.profiles.service import Profiles  # noqa: PLC0415
+
+        return Profiles(self)
 
     @cached_property
     def merge_history(self) -> HistoryStore:
@@ -598,21 +598,13 @@ class App:
         return ReleaseCache(source, self.cache, self.now).find_commit(repository, tag) if source else ""
 
     @cached_property
-    def known_profiles(self) -> KnownProfiles:
-        """The look-up of what people name; the store of profiles is opened at the first."""
-        return KnownProfiles(self._list_profiles, self.get_profile)
-
-    def _list_profiles(self) -> Sequence[ProfileEntry]:
-        return self.profiles.list_entries()
-
-    @cached_property
     def decisions(self) -> TouchDecisions:
         """The record of hits and of what people said about them."""
         return TouchDecisions(stores.RedisTouchStore(self.store, self.keyspace), self.now)
 
     @cached_property
     def touch_reports(self) -> TouchReports:
-        return TouchReports(self.known_profiles, self.contracts, self.settings.prdigest_concurrency)
+        return TouchReports(self.profiles, self.contracts, self.settings.prdigest_concurrency)
 
     @cached_property
     def contract_lister(self) -> ContractLister:
@@ -636,9 +628,9 @@ class App:
 
     @cached_property
     def upgrade_planner(self) -> UpgradePlanner:
-        return self._build_planner(self.known_profiles, self.touch_reports)
+        return self._build_planner(self.profiles, self.touch_reports)
 
-    def _build_planner(self, profiles: KnownProfiles, reports: TouchReports) -> UpgradePlanner:
+    def _build_planner(self, profiles: Profiles, reports: TouchReports) -> UpgradePlanner:
         merges = self.contract_lister.list_merges
         return UpgradePlanner(reports, profiles, self.deprecations, self.pins, merges, self.get_today)
 
@@ -652,7 +644,7 @@ class App:
     @cached_property
     def touch_answers(self) -> TouchAnswerBuilder:
         lister, decisions = self.contract_lister, self.decisions
-        touches = TouchLister(lister, self.touch_reports, self.known_profiles, decisions, self.name_repository)
+        touches = TouchLister(lister, self.touch_reports, self.profiles, decisions, self.name_repository)
         return TouchAnswerBuilder(lister, touches, decisions, self.suspects)
 
     @cached_property
@@ -661,20 +653,13 @@ class App:
 
     @cached_property
     def tasks(self) -> AgentTasks:
-        return AgentTasks(self.pulls, self.touch_reports, self.known_profiles, self.paths.get_path_classes)
+        return AgentTasks(self.pulls, self.touch_reports, self.profiles, self.paths.get_path_classes)
 
-    @cached_property
-    def profile_refresher(self) -> ProfileRefresher:
-        """What scans the trees of profiles."""
-        sources = ProfileSources(self.sources.source_trees, self.sources.source_files, self.sources.source_mirror)
-        recent = KeptContracts(lambda: self.merge_history, self.kept_contracts.get_cached, self.now)
-        concurrency = self.settings.prdigest_concurrency
-        return ProfileRefresher(self.profiles, sources, self.cache, self.now, concurrency, recent.list_recent)
+    def refresh_profile(self, name: str) -> None:
+        """Scan the tree of a profile again; a failure is part of its entry."""
+        from bot.features.touches.upkeep import refresh_profile  # noqa: PLC0415
 
-    @cached_property
-    def profile_registry(self) -> ProfileRegistry:
-        """What adds and removes profiles."""
-        return ProfileRegistry(self.profiles, self.profile_refresher, self.decisions, self.due_queue, self.now)
+        refresh_profile(self, name)
 
     # --- digests
 
@@ -710,7 +695,7 @@ class App:
             review,
             self.read_touches,
             StepReader(self._list_used_steps, self.get_profile).list_day,
-            MoveReader(self._get_profile_entry).list_day,
+            MoveReader(self.profiles.get_entry).list_day,
         )
         return DigestBuilder(
             pulls,
@@ -733,9 +718,6 @@ class App:
         self, repository: Repository, since: datetime, until: datetime, profile: Profile
     ) -> tuple[DeprecationStep, ...]:
         return self.deprecations.list_used_steps(repository, since, until, profile)
-
-    def _get_profile_entry(self, name: str) -> ProfileEntry | None:
-        return self.profiles.get_entry(name)
 
     @cached_property
     def _touched_days(self) -> TouchedDayReader:
@@ -808,7 +790,7 @@ class App:
     def hit_votes(self) -> HitVotes:
         return HitVotes(
             self.decisions,
-            self.known_profiles,
+            self.profiles,
             self.posted_index,
             self.digest_records,
             self.outcome_watcher,
@@ -889,7 +871,7 @@ class App:
             self.cache,
             self.replies,
             self.now,
-            self.known_profiles,
+            self.profiles,
             self._turn_previews_on,
         )
 
@@ -907,7 +889,7 @@ class App:
             SlackViews(self.slack),
             self.replies,
             self._default_timing,
-            self.known_profiles,
+            self.profiles,
         )
 
     @cached_property
@@ -1028,9 +1010,10 @@ class App:
     def agent_sources(self) -> AgentSources:
         """What the tools of agents read; neither Slack nor a model is needed."""
         settings = self.settings
-        profiles = VisibleProfiles(self.profiles, settings.prdigest_mcp_profiles)
-        known = KnownProfiles(profiles.list_entries, profiles.get_profile)
-        touches = TouchReports(known, self.contracts, settings.prdigest_concurrency)
+        from bot.features.profiles.service import Profiles  # noqa: PLC0415
+
+        profiles = Profiles(self, settings.prdigest_mcp_profiles)
+        touches = TouchReports(profiles, self.contracts, settings.prdigest_concurrency)
         return AgentSources(
             archive=self.archive,
             repositories=self.repositories,
@@ -1040,7 +1023,7 @@ class App:
             contracts=self.contract_lister,
             profiles=profiles,
             touches=touches,
-            planner=self._build_planner(known, touches),
+            planner=self._build_planner(profiles, touches),
             suspects=SuspectFinder(
                 self.contract_lister, profiles, lambda: self.sources.background, self.get_today
             ),
@@ -1111,7 +1094,7 @@ def open_app(
 # what jobs use; the rest is built on these
 _OF_WORKERS = (
     "answers", "conversations", "delivery", "destinations", "details", "home", "hit_votes", "lost_jobs",
-    "plan_answers", "profile_refresher", "reference_form", "repositories", "subscription_commands",
+    "plan_answers", "reference_form", "repositories", "subscription_commands",
     "subscription_forms", "task_modal", "touch_answers", "vote_marks", "welcomes",
 )  # fmt: skip
 _OF_LISTENERS = (

@@ -16,7 +16,7 @@ from bot.cli.forget import forget_command
 from bot.cli.grouped_help import CommandSection, GroupedHelp, format_example
 from bot.cli.mcp import mcp_command
 from bot.cli.processes import clock_command, run_command, web_command, worker_command
-from bot.cli.profile.scan import profile_group
+from bot.cli.profiles import profile_group
 from bot.cli.risks import risks_group
 from bot.cli.shipped import env_command, manifest_command
 from bot.cli.touches.broke import broke_command

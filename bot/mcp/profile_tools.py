@@ -8,8 +8,8 @@ from pydantic import BaseModel, Field
 
 from bot.domain.conversations.requests.plan_requests import UpgradeRequest
 from bot.domain.conversations.requests.touch_requests import TouchesRequest
-from bot.domain.profile.entries import ProfileEntry
 from bot.domain.text.strings import format_count
+from bot.features.profiles.service import ProfileEntry
 from bot.mcp.arguments import ProfileUseArguments, TouchArguments, UpgradeArguments
 from bot.mcp.contract_tools import ChangeItem, describe_change
 from bot.mcp.declaration import ItemList, ToolContext

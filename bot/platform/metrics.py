@@ -110,6 +110,9 @@ class Instruments:
             "prdigest_digest_runs", "Attempts at scheduled digests", ("outcome",), registry=registry
         )
 
+    def count_cache_read(self, cache: str, is_hit: bool) -> None:  # noqa: FBT001 (a callback's one value)
+        self.cache_reads.labels(cache, "hit" if is_hit else "miss").inc()
+
     def watch_github_call(self, operation: str) -> AbstractContextManager[None]:
         """Watch a call to GitHub. See :class:`bot.ports.CallWatch`."""
         return self._watch_call("github", operation)
@@ -190,8 +193,6 @@ _KINDS = {
     keys.COMMIT_MERGE: "commits",
     keys.RELEASES: "releases",
     keys.MERGE_CONTRACT: "contracts",
-    keys.FILE_USES: "file_uses",
-    keys.MODULE_OUTLINE: "outlines",
 }
 
 

@@ -39,7 +39,6 @@ from bot.ports.sources import Sources
 from bot.ports.store.cache import Cache, RateLimiter
 from bot.ports.store.deprecations import DeprecationStore
 from bot.ports.store.history import BackfillLog, HistoryStore
-from bot.ports.store.profiles import ProfileStore
 from bot.ports.store.queues import DueQueue, LostJobStore, QuestionQueue, RunLog
 from bot.ports.store.records import FeedbackStore, PostedDigestIndex, RecordStore, ThreadStateStore, WorkspaceOwner
 from bot.ports.store.subscriptions import SubscriptionStore
@@ -70,7 +69,6 @@ __all__ = [
     "ModelProvider",
     "Post",
     "PostedDigestIndex",
-    "ProfileStore",
     "Prompt",
     "PullRequestBackground",
     "PullRequests",

@@ -45,4 +45,4 @@ def amend_digest(app: App, key: str, looked_at: datetime) -> None:
 @job("refresh_profile", QueueName.LONG, JobRetries(3, MINUTE))
 def refresh_profile(app: App, name: str) -> None:
     """Scan the tree of a profile again."""
-    app.profile_refresher.refresh(name)
+    app.refresh_profile(name)

@@ -72,14 +72,14 @@ def _describe_overview(request: DigestRequest) -> str:
 def _answer_overview(app: App, request: DigestRequest, asker: SlackRequest) -> Answer:
     """Build the overview. Raises UsageError if the asker may not have it here."""
     app.permissions.require_presence(asker)
-    known = replace(request, view=app.known_profiles.require_view(request.view, request.repository))
+    known = replace(request, view=app.profiles.require_view(request.view, request.repository))
     return app.answers.build_overview(known, asker.name, asker.channel)
 
 
 def _post_digest(app: App, request: DigestRequest, asker: SlackRequest) -> Answer | None:
     """Post the digest of a day. Return its address to the asker if it was already posted."""
     app.permissions.require_presence(asker)
-    view = app.known_profiles.require_view(request.view, request.repository)
+    view = app.profiles.require_view(request.view, request.repository)
     spec = DigestSpec(asker.channel, request.repository, request.span, view)
     published = app.delivery.post_digest(spec)
     if not published.was_posted:

@@ -8,6 +8,7 @@ from typing import Any
 
 from slack_bolt import Ack, App
 
+import bot.features.touches.upkeep  # noqa: F401 (it declares what is kept)
 from bot.domain.text.redaction import redact_text
 from bot.jobs.command_jobs import CommandJob
 from bot.render.conversations.greetings import HelpExample

@@ -79,7 +79,7 @@ def _describe_score(request: ScoreRequest) -> str:
 
 def _answer_list(app: App, request: RisksRequest, asker: SlackRequest) -> Answer:
     """Build the risk list."""
-    known = replace(request, profile=app.known_profiles.require_known(request.profile, request.repository))
+    known = replace(request, profile=app.profiles.require_known(request.profile, request.repository))
     return app.answers.build_risks(known, asker.name)
 
 

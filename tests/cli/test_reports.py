@@ -14,13 +14,13 @@ import feedparser
 import pytest
 from redis import Redis
 
-from bot.adapters.redis import RedisProfileStore
-from bot.domain.profile.entries import ProfileEntry
+from bot.features.profiles.service import ProfileEntry
 from impact.profile.models import Profile, Use, UseKind
 from tests.cli.conftest import Call
 from tests.emulators.claude.server import Json, Refusal, Step, summary_answer
 from tests.emulators.github.store import changed_file, pull, sha
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
+from tests.helpers.apps import make_app
 from tests.helpers.builders import NOON, REPOSITORY, SHARED, needs_shared
 from tests.helpers.checks import eventually, is_one_sentence
 from tests.helpers.data.golden import answers_of
@@ -208,7 +208,7 @@ def test_nothing_of_a_team_is_in_the_folder(there: World, store: Redis, call_com
     private = "canary-of-what-is-private"
     use = Use(UseKind.FLAG, private, f"{private}.py", 4)
     profile = Profile(private, ("engine",), "", "", NOON, (use,))
-    RedisProfileStore(store).put(ProfileEntry(private, REPOSITORY, ("engine",)), profile)
+    make_app(store).profiles.put(ProfileEntry(private, REPOSITORY, ("engine",)), profile)
     call_command(*THREE_DAYS, str(root), settings=there.settings)
     assert not [text for text in read_all(root).values() if private.encode() in text]
 

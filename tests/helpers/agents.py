@@ -25,11 +25,12 @@ from mcp.types import CallToolResult, TextContent
 from bot.adapters.redis import connect_server
 from bot.app import App, open_app
 from bot.domain.pull_requests.models import Repository
+from bot.features.profiles.service import ProfileEntry
+from bot.features.touches import upkeep
 from bot.mcp.calls import AgentTools
 from bot.mcp.protocol import PAGE_META
 from bot.platform import deadlines
 from bot.services.agents.sources import AgentSources
-from bot.services.profile.refresher import build_entry
 from bot.settings import load_settings
 from tests.emulators.github.store import changed_file, pull, sha
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
@@ -130,11 +131,8 @@ def _build_tree(files: Mapping[str, str]) -> FixedTree:
 
 def add_profile(base: App, name: str) -> None:
     """Add a profile of the team's tree, and scan it."""
-    registry = base.profile_registry
-    registry.add(build_entry(name, Repository.parse(UPSTREAM), (), Repository.parse(PLUGIN)), None)
-    scanned = registry.scan_now(name)
-    assert scanned is not None
-    assert scanned.uses
+    entry = ProfileEntry.build(name, Repository.parse(UPSTREAM), (), Repository.parse(PLUGIN))
+    assert upkeep.add_profile(base, entry).uses
 
 
 @contextmanager

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.adapters.redis import RedisProfileStore, connect_server
+from bot.adapters.redis import connect_server
 from bot.domain.errors import StoreUnavailable, UsageError
 from bot.mcp.arguments import ListPageArguments
 from bot.mcp.calls import AgentTools, CallResult, get_page_shape
@@ -177,7 +177,7 @@ class TestProfiles:
         named = {**there.settings, "PRDIGEST_MCP_PROFILES": "plugin, other"}
         with other_profile(there, explains=True), open_sources(named) as sources:
             with open_base(there.settings) as base:
-                profiles = RedisProfileStore(base.store, base.keyspace)
+                profiles = base.profiles
                 entry = sources.profiles.get_entry("other")
                 assert entry
                 profiles.remove("other")
@@ -202,7 +202,7 @@ class TestProfiles:
 def other_profile(there: AgentWorld, *, explains: bool) -> Iterator[None]:
     """A second profile, which is a copy of the first."""
     with open_base(there.settings) as base:
-        profiles = RedisProfileStore(base.store, base.keyspace)
+        profiles = base.profiles
         entry, profile = profiles.get_entry("plugin"), profiles.get_profile("plugin")
         assert entry
         assert profile

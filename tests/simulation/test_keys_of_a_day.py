@@ -18,27 +18,25 @@ from redis import Redis
 from bot.adapters.caching import BackgroundCache, SourceFileCache
 from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from bot.adapters.redis.records.deprecations import RedisDeprecationStore
-from bot.adapters.redis.records.profiles import RedisProfileStore
 from bot.adapters.redis.records.touches import RedisTouchStore
 from bot.domain.keyspace.family import FAMILIES
 from bot.domain.keyspace.keys import (
-    FILE_USES,
     JOBS_NAMESPACE,
     MERGE_CONTRACT,
-    MODULE_OUTLINE,
     RELEASES,
     TAG_COMMIT,
     find_family,
 )
 from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.domain.operations.usage import NO_PRICES, Usage
-from bot.domain.profile.entries import ProfileEntry
 from bot.domain.pull_requests.discussion import Discussion
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.review.models import BugReview
 from bot.domain.time.date_range import Span
 from bot.domain.touches.decisions import ShownHit, TouchVerdict, build_hit_key
 from bot.features.previews import service as previews
+from bot.features.profiles import scanning
+from bot.features.profiles.service import ProfileEntry
 from bot.platform.costs import CallKind, CallOrigin, count_call
 from bot.platform.store.connection import RedisCache, connect_server
 from bot.platform.store.embedded.server import start_embedded_url
@@ -52,9 +50,12 @@ from bot.services.review.reviewer import BugReviewer, ReviewResult
 from bot.services.touches.decisions import TouchDecisions
 from impact.contract.deprecations import DeprecationLedger
 from impact.contract.models import ChangeKind, ContractChange, ContractClass
+from impact.profile.file_uses import FileUses
 from impact.profile.models import Profile
+from impact.python.models import ModuleOutline
 from impact.touches.models import TouchLevel
 from tests.emulators.slack.server import SlackEmulator
+from tests.helpers.apps import make_app
 from tests.helpers.builders import REPOSITORY, pull
 from tests.helpers.data.sample_team import ZONE, SampleTeam, start_bot
 from tests.services.doubles import FileTree
@@ -195,7 +196,7 @@ def keep_a_profile(store: Redis) -> None:
     """Write what a profile leaves; the sample day has none."""
     upstream = Repository("octo", "engine")
     entry = ProfileEntry("ascend", upstream, ("engine",))
-    RedisProfileStore(store).put(entry, Profile("ascend", ("engine",), "octo/plugin", "c0ffee", MORNING))
+    make_app(store).profiles.put(entry, Profile("ascend", ("engine",), "octo/plugin", "c0ffee", MORNING))
     change = ContractChange(ContractClass.FUNCTION, ChangeKind.REMOVED, "engine.run", "", "", "engine/a.py", 1)
     hit = build_hit_key(upstream, 7, change)
     shown = ShownHit(hit, TouchLevel.BREAKS, change.kind, change.name, MORNING)
@@ -207,10 +208,11 @@ def keep_a_profile(store: Redis) -> None:
         (MERGE_CONTRACT, ("1", upstream, "c0ffee")),
         (RELEASES, (upstream,)),
         (TAG_COMMIT, (upstream, "v1.2.0")),
-        (FILE_USES, ("1", "ab12")),
-        (MODULE_OUTLINE, ("1", "ab12")),
     ):
         cache.put(family.build_key(*parts), "{}", family.lifetime)
+    tables = Store(store)
+    tables.put(scanning.FILE_USES, FileUses("a.py"), "1", "ab12")
+    tables.put(scanning.OUTLINES, ModuleOutline("a", is_package=False), "1", "ab12")
 
 
 def preview_links(store: Redis) -> None:

@@ -12,7 +12,6 @@ from bot.adapters.redis.records.deprecations import RedisDeprecationStore
 from bot.adapters.redis.records.feedback import RedisFeedbackStore
 from bot.adapters.redis.records.history import RedisBackfillLog, RedisHistoryStore
 from bot.adapters.redis.records.posted_digests import RedisPostedDigestIndex
-from bot.adapters.redis.records.profiles import RedisProfileStore
 from bot.adapters.redis.records.record_store import RedisRecordStore
 from bot.adapters.redis.records.thread_states import RedisThreadStateStore
 from bot.adapters.redis.records.touches import RedisTouchStore
@@ -42,7 +41,6 @@ __all__ = [
     "RedisHistoryStore",
     "RedisLostJobStore",
     "RedisPostedDigestIndex",
-    "RedisProfileStore",
     "RedisQuestionQueue",
     "RedisRateLimiter",
     "RedisRecordStore",

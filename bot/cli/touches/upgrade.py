@@ -15,7 +15,7 @@ from bot.cli.base import (
 )
 from bot.cli.clone_options import make_branch_option, make_clone_option
 from bot.cli.grouped_help import format_example
-from bot.cli.profile.option import load_profile
+from bot.cli.touches.profile_option import load_profile
 from bot.domain.pull_requests.models import Repository
 from bot.render.touches.upgrade import render_upgrade
 from impact.clones.clone_upgrade import HEAD, CloneUpgradeReader

@@ -15,9 +15,9 @@ from bot.adapters.redis import RedisDueQueue
 from bot.app import App
 from bot.demo.sample.sources import SampleSources
 from bot.domain.digest.view import DigestView
-from bot.domain.profile.entries import ProfileEntry
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
+from bot.features.profiles.service import ProfileEntry
 from bot.services.contract.reader import CONTRACT_JSON, ContractReader
 from impact.contract.extraction import EXTRACTION_VERSION, extract_merge
 from impact.contract.models import MergeContract

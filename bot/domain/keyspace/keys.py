@@ -45,13 +45,6 @@ BACKFILL_RECORD = DurableFamily(
 POSTED_DIGEST_INDEX = DurableFamily(
     pattern="issued:{repository}", type="zset", content="keys of digests, by the end of their last day"
 )
-PROFILE_LIST = DurableFamily(
-    pattern="profiles", type="hash", content="profiles by name, with their origin and state"
-)
-# a private tree's names, paths and used lines
-PROFILE = DurableFamily(
-    pattern="downstream:{name}", type="string", content="what a team's tree uses of an upstream"
-)
 TOUCH_HITS = DurableFamily(
     pattern="hits:{profile}", type="hash", content="changes that were shown to a profile's team, by merge"
 )
@@ -223,20 +216,6 @@ MERGE_CONTRACT = ExpiringFamily(
     type="string",
     content="what a merge changes for others",
     lifetime=90 * _DAY,
-    survives_reset=True,
-)
-# a tree is read each day, and most of its files stay as they are
-FILE_USES = ExpiringFamily(
-    pattern="scanned:{version}:{file}",
-    type="string",
-    content="what a file of a team's tree uses of an upstream",
-    lifetime=7 * _DAY,
-)
-MODULE_OUTLINE = ExpiringFamily(
-    pattern="outline:{version}:{file}",
-    type="string",
-    content="what a module of an upstream defines",
-    lifetime=7 * _DAY,
     survives_reset=True,
 )
 

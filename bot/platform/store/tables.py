@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import timedelta
 from typing import Any, Generic, TypeVar, cast
 
 from redis import Redis
 
+from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace.family import DurableFamily, ExpiringFamily, KeyFamily, RedisType
 from bot.platform.store.connection import RedisCache, pack_value, unpack_value
 from bot.platform.store.errors import translate_redis_errors
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 from bot.ports.codecs.versioned_json import VersionedJson
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -24,7 +28,8 @@ class Table(Generic[T]):
 
     ``content`` says what they are, for who reads the list of keys. Without ``days`` a value does not expire. Raise
     ``version`` when the shape changes: a value of another version is refused, so that no process loses what a
-    later one wrote. ``survives_reset``: the value is the same in every Slack.
+    later one wrote. ``survives_reset``: the value is the same in every Slack. What is made again if it is missing
+    is ``counted_as`` the name of a cache: monitoring shows how often it was there.
     """
 
     kind: RedisType = "string"
@@ -38,8 +43,10 @@ class Table(Generic[T]):
         days: float | None = None,
         version: int = 1,
         survives_reset: bool = False,
+        counted_as: str = "",
     ) -> None:
         self.family = _declare_family(pattern, self.kind, content, days, survives_reset=survives_reset)
+        self.counted_as = counted_as
         self.codec = VersionedJson(shape, version)
 
     @property
@@ -48,17 +55,26 @@ class Table(Generic[T]):
 
 
 class Map(Table[T]):
-    """Values of one shape as the fields of one hash, whose key is the ``pattern``. Its fields don't expire."""
+    """Values of one shape as the fields of hashes, whose keys have the ``pattern``. The fields don't expire."""
 
     kind: RedisType = "hash"
 
 
 class Store:
-    """Typed values on Redis. Every method may raise StoreUnavailable; what can't be read counts as absent."""
+    """Typed values on Redis. Every method may raise StoreUnavailable; what can't be read counts as absent.
 
-    def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:
+    ``count_read`` is called with the name of a cache, and whether a value was there.
+    """
+
+    def __init__(
+        self,
+        client: Redis,
+        keys: Keyspace = UNPREFIXED,
+        count_read: Callable[[str, bool], None] | None = None,
+    ) -> None:
         self._client = client
         self._keys = keys
+        self._count_read = count_read
 
     def get(self, table: Table[T], *parts: object) -> T | None:
         return self.get_each(table, [parts])[0]
@@ -69,6 +85,9 @@ class Store:
             return []
         with translate_redis_errors():
             values = cast("list[bytes | None]", self._client.mget([self._name(table, parts) for parts in keys]))
+        if self._count_read and table.counted_as:
+            for value in values:
+                self._count_read(table.counted_as, value is not None)
         return [_load(table, value) for value in values]
 
     def put(self, table: Table[T], value: T, *parts: object) -> None:
@@ -100,20 +119,46 @@ class Store:
         """
         return RedisCache(self._client, self._keys).acquire_lease(table.family.build_key(*parts))
 
-    def get_field(self, table: Map[T], field: str) -> T | None:
+    def remove(self, table: Table[Any], *parts: object) -> None:
+        """Remove a value, or all fields of a map."""
         with translate_redis_errors():
-            return _load(table, cast("bytes | None", self._client.hget(self._name(table, ()), field)))
+            self._client.delete(self._name(table, parts))
 
-    def put_field(self, table: Map[T], field: str, value: T) -> None:
+    def get_field(self, table: Map[T], field: str, *parts: object) -> T | None:
         with translate_redis_errors():
-            self._client.hset(self._name(table, ()), field, cast("str", _dump(table, value)))
+            return _load(table, cast("bytes | None", self._client.hget(self._name(table, parts), field)))
 
-    def list_fields(self, table: Map[T]) -> dict[str, T]:
-        """Return all fields that can be read."""
+    def put_field(self, table: Map[T], field: str, value: T, *parts: object) -> None:
         with translate_redis_errors():
-            fields = cast("dict[bytes, bytes]", self._client.hgetall(self._name(table, ())))
-        loaded = {name.decode(): _load(table, value) for name, value in fields.items()}
-        return {name: value for name, value in loaded.items() if value is not None}
+            self._client.hset(self._name(table, parts), field, cast("str", _dump(table, value)))
+
+    def add_fields(self, table: Map[T], values: Mapping[str, T], *parts: object) -> None:
+        """Store values, all or none, but for fields that have one."""
+        with translate_redis_errors(), self._client.pipeline() as pipeline:
+            for field, value in values.items():
+                pipeline.hsetnx(self._name(table, parts), field, cast("str", _dump(table, value)))
+            pipeline.execute()
+
+    def remove_field(self, table: Map[Any], field: str, *parts: object) -> None:
+        with translate_redis_errors():
+            self._client.hdel(self._name(table, parts), field)
+
+    def list_fields(self, table: Map[T], *parts: object, skips_later: bool = False) -> dict[str, T]:
+        """Return all fields that can be read; with ``skips_later``, none is refused for its later version."""
+        with translate_redis_errors():
+            fields = cast("dict[bytes, bytes]", self._client.hgetall(self._name(table, parts)))
+        loaded: dict[str, T] = {}
+        for name, packed in fields.items():
+            try:
+                value = _load(table, packed)
+            except StoreUnavailable as error:
+                if not skips_later:
+                    raise
+                log.warning("one of %s is left out: %s", table.family.pattern, error)
+                continue
+            if value is not None:
+                loaded[name.decode()] = value
+        return loaded
 
     def _name(self, table: Table[Any], parts: tuple[object, ...]) -> str:
         return self._keys.add_prefix(table.family.build_key(*parts))

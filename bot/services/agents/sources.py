@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.day import TodayProvider
-from bot.ports import ProfileStore, RateLimiter
+from bot.ports import RateLimiter
 from bot.services.agents.kept_reports import KeptReports
 from bot.services.contract.lister import ContractLister
 from bot.services.questions.archive import PullRequestArchive
 from bot.services.touches.reports import TouchReports
 from bot.services.touches.suspects import SuspectFinder
 from bot.services.touches.upgrade import UpgradePlanner
+
+if TYPE_CHECKING:
+    # it is a feature, and so is this soon
+    from bot.features.profiles.service import Profiles
 
 # returns the keys of a repository's posted digests whose last day ended between two instants
 DigestKeyLister = Callable[[Repository, datetime, datetime], Sequence[str]]
@@ -35,7 +40,7 @@ class AgentSources:
     reports: KeptReports
     list_digest_keys: DigestKeyLister
     contracts: ContractLister
-    profiles: ProfileStore
+    profiles: Profiles
     touches: TouchReports
     planner: UpgradePlanner
     suspects: SuspectFinder

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from bot.domain.keyspace.digest_keys import parse_digest_key
 from bot.domain.subscriptions.models import DigestSpec
@@ -13,9 +14,12 @@ from bot.render.blocks.button_values import HitVote
 from bot.render.digest.hits import name_verdict_row
 from bot.services.digest.records import DigestRecords
 from bot.services.history.outcome_watcher import WATCH_PERIOD, OutcomeWatcher
-from bot.services.profile.known_profiles import KnownProfiles
 from bot.services.touches.decisions import TouchDecisions
 from bot.services.touches.vote_marks import select_decisions
+
+if TYPE_CHECKING:
+    # it is a feature, and so is this soon
+    from bot.features.profiles.service import Profiles
 
 # what the outcomes of merges were an hour ago is still shown; the next check edits what is new
 _OUTCOMES_AGE = timedelta(hours=1)
@@ -27,7 +31,7 @@ class HitVotes:
     def __init__(
         self,
         decisions: TouchDecisions,
-        profiles: KnownProfiles,
+        profiles: Profiles,
         index: PostedDigestIndex,
         records: DigestRecords,
         watcher: OutcomeWatcher,

@@ -6,10 +6,9 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from bot.domain.errors import PrdigestError
-from bot.domain.profile.entries import ProfileEntry
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.day import LocalDay
 from bot.domain.touches.listing import JudgedMerges
@@ -19,6 +18,10 @@ from impact.profile.models import Profile
 from impact.profile.moves import ProfileMove
 from impact.touches.deprecations import DeprecationStep
 from impact.touches.models import MergeTouches, TouchReport
+
+if TYPE_CHECKING:
+    # it is a feature, and so is this soon
+    from bot.features.profiles.service import ProfileEntry
 
 log = logging.getLogger(__name__)
 

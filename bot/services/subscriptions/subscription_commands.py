@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter
 
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.slack_request import SlackRequest
+from bot.domain.digest.view import DigestView
 from bot.domain.errors import UsageError
 from bot.domain.keyspace.keys import COMMAND_RESULT
+from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import DigestSpec, Subscription
 from bot.domain.subscriptions.request import (
     AmbiguousSelection,
@@ -36,10 +39,13 @@ from bot.render.subscriptions.subscription_list import (
     render_resumption,
 )
 from bot.services.digest.composer import DigestComposer
-from bot.services.profile.known_profiles import NO_PROFILES, KnownProfiles
 from bot.services.slack.answers.answer import Answer
 from bot.services.slack.answers.replies import ReplySender
 from bot.services.subscriptions.editor import SubscriptionChange, SubscriptionEditor
+
+if TYPE_CHECKING:
+    # it is a feature, and so is this soon
+    from bot.features.profiles.service import Profiles
 
 # the button of each verb that needs one subscription
 _CHOICE_ACTIONS = {
@@ -79,7 +85,7 @@ class SubscriptionCommands:
         cache: Cache,
         replies: ReplySender,
         now: Callable[[], datetime],
-        profiles: KnownProfiles = NO_PROFILES,
+        profiles: Profiles | None = None,
         turn_previews_on: Callable[[str, str], None] = lambda channel, user: None,
     ) -> None:
         self._editor = editor
@@ -138,7 +144,7 @@ class SubscriptionCommands:
         replaces: str,
     ) -> _CommandResult:
         if isinstance(request, SubscriptionRequest):
-            known = replace(request, view=self._profiles.require_view(request.view, request.repository))
+            known = replace(request, view=self._complete_view(request.view, request.repository))
             change = self._editor.subscribe(slack_request, known, channel, replaces)
             if known.has_previews:
                 self._turn_previews_on(change.current.channel, slack_request.user)
@@ -213,9 +219,12 @@ class SubscriptionCommands:
                 slack_request, request or SubscriptionRequest(self._repositories.default)
             )
         )
-        view = self._profiles.require_view(subscription.view, subscription.repository)
+        view = self._complete_view(subscription.view, subscription.repository)
         day = get_yesterday(self._now(), subscription.timing.zone)
         return DigestSpec(subscription.channel, subscription.repository, Span(day.date, day.date, day.zone), view)
+
+    def _complete_view(self, view: DigestView, repository: Repository) -> DigestView:
+        return self._profiles.require_view(view, repository) if self._profiles else view
 
 
 def _build_answer(slack_request: SlackRequest, subscriptions: Sequence[Subscription], post: Post) -> Answer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.errors import UsageError
@@ -12,8 +13,10 @@ from bot.domain.pull_requests.reference import Reference
 from bot.domain.touches.agent_task import AgentTask, build_agent_task
 from bot.ports import PullRequests
 from bot.render.touches import sentences
-from bot.services.profile.known_profiles import KnownProfiles
 from bot.services.touches.reports import TouchReports
+
+if TYPE_CHECKING:
+    from bot.features.profiles.service import Profiles
 
 
 class AgentTasks:
@@ -23,7 +26,7 @@ class AgentTasks:
         self,
         pulls: PullRequests,
         reports: TouchReports,
-        profiles: KnownProfiles,
+        profiles: Profiles,
         path_classes: Callable[[Repository], PathClasses],
     ) -> None:
         self._pulls = pulls

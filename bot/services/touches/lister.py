@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.requests.touch_requests import TouchesRequest
-from bot.domain.profile.entries import ProfileEntry
 from bot.domain.pull_requests.models import Repository
 from bot.domain.touches.decisions import HitKey, TouchDecision, TouchVerdict
 from bot.domain.touches.listing import TouchList
 from bot.services.contract.lister import ContractLister
-from bot.services.profile.known_profiles import KnownProfiles
 from bot.services.touches.decisions import TouchDecisions
 from bot.services.touches.reports import TouchReports
+
+if TYPE_CHECKING:
+    from bot.features.profiles.service import ProfileEntry, Profiles
 
 
 class TouchLister:
@@ -23,7 +25,7 @@ class TouchLister:
         self,
         lister: ContractLister,
         reports: TouchReports,
-        profiles: KnownProfiles,
+        profiles: Profiles,
         decisions: TouchDecisions,
         name_of: Callable[[Repository], str],
     ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from bot.domain.errors import TimeLimitExceeded
 from bot.domain.pull_requests.models import PullRequest
@@ -13,9 +14,11 @@ from bot.platform import deadlines
 from bot.services.contract.reader import ContractReader
 from bot.services.operations.progress import note_progress
 from bot.services.operations.worker_threads import DeadlineExecutor
-from bot.services.profile.known_profiles import KnownProfiles
 from impact.contract.models import MergeContract
 from impact.touches.judgement import judge_merges
+
+if TYPE_CHECKING:
+    from bot.features.profiles.service import Profiles
 
 # merges between two looks at how far it is
 _STEP = 50
@@ -27,7 +30,7 @@ class TouchReports:
     Merges are judged each time by the profile as it is now: a file that uses a name may come after its change.
     """
 
-    def __init__(self, profiles: KnownProfiles, contracts: ContractReader, workers: int) -> None:
+    def __init__(self, profiles: Profiles, contracts: ContractReader, workers: int) -> None:
         self._profiles = profiles
         self._contracts = contracts
         self._workers = workers

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from bot.domain.conversations.requests.broke_request import MAX_BROKE_DAYS, BrokeRequest
 from bot.domain.errors import UsageError
@@ -12,12 +13,15 @@ from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.text.strings import quote_input
 from bot.domain.time.date_range import Span, parse_span
 from bot.domain.time.day import LocalDay
-from bot.ports import ProfileStore, PullRequestBackground
+from bot.ports import PullRequestBackground
 from bot.services.contract.lister import ContractLister
 from impact.profile.models import Profile
 from impact.touches.breakage.kinship import Kinship
 from impact.touches.breakage.suspects import SuspectRange, SuspectReport, build_report
 from impact.touches.breakage.traceback_names import parse_trace
+
+if TYPE_CHECKING:
+    from bot.features.profiles.service import Profiles
 
 MAX_SUSPECTS = 5
 
@@ -39,7 +43,7 @@ class SuspectFinder:
     def __init__(
         self,
         lister: ContractLister,
-        profiles: ProfileStore,
+        profiles: Profiles,
         background: Callable[[], PullRequestBackground | None],
         today: Callable[[], LocalDay],
     ) -> None:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.requests.plan_requests import MAX_UPGRADE_DAYS, UpgradeRequest
 from bot.domain.errors import UsageError
 from bot.domain.history.pull_outcomes import RevertIndex
-from bot.domain.profile.entries import ProfileEntry
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay, get_today
 from bot.services.contract.deprecations import DeprecationLedgers
 from bot.services.history.merge_lists import MergeList
-from bot.services.profile.known_profiles import KnownProfiles
 from bot.services.touches.pins import Pin, PinFinder
 from bot.services.touches.reports import TouchReports
 from impact.contract.deprecations import Deprecation, DeprecationState
@@ -23,6 +22,9 @@ from impact.profile.models import Profile
 from impact.touches.profile_index import ProfileIndex
 from impact.touches.upgrade import UpgradePlan, UpgradeRange, build_upgrade_plan
 
+if TYPE_CHECKING:
+    from bot.features.profiles.service import ProfileEntry, Profiles
+
 
 class UpgradePlanner:
     """Planner of upgrades. ``list_merges`` lists the merges of some days."""
@@ -30,7 +32,7 @@ class UpgradePlanner:
     def __init__(
         self,
         reports: TouchReports,
-        profiles: KnownProfiles,
+        profiles: Profiles,
         ledgers: DeprecationLedgers,
         pins: PinFinder,
         list_merges: Callable[[Repository, Span], MergeList],
@@ -50,7 +52,7 @@ class UpgradePlanner:
         return entry
 
     def require_scanned(self, entry: ProfileEntry) -> Profile:
-        """Return what the code of a profile uses. Raises UsageError as ``KnownProfiles.require_scanned``."""
+        """Return what the code of a profile uses. Raises UsageError as ``Profiles.require_scanned``."""
         return self._profiles.require_scanned(entry)
 
     def find_pin(self, request: UpgradeRequest, entry: ProfileEntry) -> Pin:

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 import pytest
 from redis import Redis
 
-from bot.adapters.redis import RedisDeprecationStore, RedisProfileStore
-from bot.domain.profile.entries import ProfileEntry
+from bot.adapters.redis import RedisDeprecationStore
+from bot.features.profiles.service import ProfileEntry
 from impact.contract.deprecations import DeprecationLedger, update_ledger
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, Deadline, MergeContract
 from impact.profile.models import Profile, Use, UseKind
 from tests.cli.conftest import Call
+from tests.helpers.apps import make_app
 from tests.helpers.builders import NOON, REPOSITORY
 from tests.helpers.world import SMALL_DAY, World, add_small_day, world
 
@@ -49,7 +50,7 @@ def test_deprecations_are_lines_with_our_places(there: World, store: Redis, call
     RedisDeprecationStore(store).save(REPOSITORY, ledger)
     use = Use(UseKind.FLAG, "--old", "run.sh", 4)
     entry = ProfileEntry("ours", REPOSITORY, ("engine",))
-    RedisProfileStore(store).put(entry, Profile("ours", ("engine",), "", "", NOON, (use,)))
+    make_app(store).profiles.put(entry, Profile("ours", ("engine",), "", "", NOON, (use,)))
     done = call_command("deprecations", *REPO, "--profile", "ours", settings=there.settings)
     assert done.stdout == "announced --old to go in v1.2, use --new #5 run.sh:4\n"
     other = call_command("deprecations", "--repo", "octo/other", settings=there.settings)

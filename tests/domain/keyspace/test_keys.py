@@ -13,6 +13,8 @@ from bot.domain.keyspace.digest_keys import DigestKeyParts, parse_digest_key
 from bot.domain.keyspace.family import FAMILIES, DurableFamily, ExpiringFamily
 from bot.domain.keyspace.keys import build_attempt_key, find_family
 from bot.features.previews import service as previews
+from bot.features.profiles import scanning
+from bot.features.profiles import service as profiles
 from bot.platform.store import spending
 from tests.helpers.tables import check_rows
 
@@ -31,9 +33,9 @@ DURABLE = {
     keys.BACKFILL_RECORD.build_key("o/r", "Europe/Berlin"): ("backfilled:o/r:Europe/Berlin", "hash"),
     keys.POSTED_DIGEST_INDEX.build_key("o/r"): ("issued:o/r", "zset"),
     keys.DEPRECATIONS.build_key("octo/engine"): ("deprecations:octo/engine", "string"),
-    keys.PROFILE_LIST.build_key(): ("profiles", "hash"),
+    profiles.ENTRIES.family.build_key(): ("profiles", "hash"),
     previews.SWITCHES.family.build_key(): ("previews", "hash"),
-    keys.PROFILE.build_key("ascend"): ("downstream:ascend", "string"),
+    profiles.PROFILES.family.build_key("ascend"): ("downstream:ascend", "string"),
     keys.TOUCH_HITS.build_key("ascend"): ("hits:ascend", "hash"),
     keys.TOUCH_DECISIONS.build_key("ascend"): ("decisions:ascend", "hash"),
     keys.SCHEMA_VERSION.build_key(): ("schema", "string"),
@@ -72,8 +74,8 @@ EXPIRING = {
     keys.RELEASES.build_key("o/r"): ("releases:o/r", "string", DAY),
     keys.TAG_COMMIT.build_key("o/r", "v1.2.0"): ("tag:o/r:v1.2.0", "string", DAY),
     keys.MERGE_CONTRACT.build_key("1", "o/r", "c0ffee"): ("contract:1:o/r:c0ffee", "string", 90 * DAY),
-    keys.FILE_USES.build_key("1", "ab12"): ("scanned:1:ab12", "string", 7 * DAY),
-    keys.MODULE_OUTLINE.build_key("1", "ab12"): ("outline:1:ab12", "string", 7 * DAY),
+    scanning.FILE_USES.family.build_key("1", "ab12"): ("scanned:1:ab12", "string", 7 * DAY),
+    scanning.OUTLINES.family.build_key("1", "ab12"): ("outline:1:ab12", "string", 7 * DAY),
     keys.SOURCE_FILES.build_key("o/r", "c0ffee", "1a2b"): ("sources:o/r:c0ffee:1a2b", "string", 2 * DAY),
     keys.DAY_LIST.build_key("o/r", date(2026, 2, 28), "UTC"): ("day:o/r:2026-02-28:UTC", "string", 12 * HOUR),
     keys.UNSETTLED_DAY_LIST.build_key("o/r", date(2026, 2, 28), "UTC", 7): (

@@ -76,3 +76,33 @@ def test_what_a_later_version_wrote_is_refused(store: Redis, tables: tuple[Table
     store.set("toy-note:C1:1", b'p{"version":2,"text":"later"}')
     with pytest.raises(StoreUnavailable, match="newer version"):
         Store(store).get(tables[0], "C1", 1)
+
+
+def test_a_map_is_read_by_its_parts_and_what_a_later_version_wrote_can_be_left_out(store: Redis) -> None:
+    declared = len(FAMILIES)
+    by_team: Map[Note] = Map("toy-notes:{team}", Note, "notes of a team by name", counted_as="notes")
+    del FAMILIES[declared:]
+    box = Store(store)
+    box.put_field(by_team, "a", Note("first"), "red")
+    box.add_fields(by_team, {"a": Note("second"), "b": Note("new")}, "red")
+    assert box.list_fields(by_team, "red") == {"a": Note("first"), "b": Note("new")}
+    assert (box.get_field(by_team, "a", "red"), box.get_field(by_team, "a", "blue")) == (Note("first"), None)
+    store.hset("toy-notes:red", "c", 'p{"version":2,"text":"later"}')
+    assert list(box.list_fields(by_team, "red", skips_later=True)) == ["a", "b"]
+    with pytest.raises(StoreUnavailable):
+        box.list_fields(by_team, "red")
+    box.remove_field(by_team, "c", "red")
+    assert list(box.list_fields(by_team, "red")) == ["a", "b"]
+    box.remove(by_team, "red")
+    assert store.dbsize() == 0
+
+
+def test_reads_of_what_is_made_again_are_counted(store: Redis) -> None:
+    declared = len(FAMILIES)
+    cached, kept = (Table(f"toy-{name}", Note, "notes", counted_as=name) for name in ("cached", ""))
+    del FAMILIES[declared:]
+    reads: list[tuple[str, bool]] = []
+    box = Store(store, count_read=lambda cache, is_hit: reads.append((cache, is_hit)))
+    box.remember(cached, lambda: Note("made"))
+    assert (box.get(cached), box.get(kept)) == (Note("made"), None)
+    assert reads == [("cached", False), ("cached", False), ("cached", True)]

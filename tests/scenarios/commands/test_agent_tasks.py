@@ -9,9 +9,9 @@ import pytest
 from localslack.state.workspace import Json
 from localslack.users.person import Person
 
-from bot.adapters.redis import RedisProfileStore
 from tests.emulators.github.store import changed_file, sha
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
+from tests.helpers.apps import make_app
 from tests.scenarios import Bot, both_transports, old_button
 from tests.scenarios.commands.test_contract import RUN, STOP, profile
 
@@ -107,7 +107,7 @@ def test_what_can_not_be_prepared_is_a_sentence_in_the_window(http_bot: Bot) -> 
     name = f"shy-{number}"
     profile(bot, repository, name)
     channel, message = hit_of(bot, repository, name, ada)
-    profiles = RedisProfileStore(bot.store)
+    profiles = make_app(bot.store).profiles
     entry, scanned = profiles.get_entry(name), profiles.get_profile(name)
     assert entry
     assert scanned

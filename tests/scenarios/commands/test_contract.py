@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from localslack.state.workspace import Json
 
-from bot.adapters.redis import RedisProfileStore
-from bot.domain.profile.entries import ProfileEntry
 from bot.domain.pull_requests.models import Repository
+from bot.features.profiles.service import ProfileEntry
 from impact.profile.models import Profile, Use, UseKind
 from impact.python.models import CallShape
 from tests.emulators.github.store import changed_file, sha
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
+from tests.helpers.apps import make_app
 from tests.helpers.world import as_read
 from tests.scenarios import Bot, labels
 
@@ -32,7 +32,7 @@ def profile(bot: Bot, repository: str, name: str) -> None:
     call = Use(UseKind.CALL, STOPPED, "plugin/worker.py", 7, "stop()", (STOPPED,), call=CallShape())
     entry = ProfileEntry(name, Repository.parse(repository), ("engine",), uses=1, files=1)
     scanned = Profile(name, ("engine",), "octo/plugin", "c0ffee", bot.noon(2), (call,), {}, 1)
-    RedisProfileStore(bot.store).put(entry, scanned)
+    make_app(bot.store).profiles.put(entry, scanned)
 
 
 def ask(bot: Bot, text: str) -> Json:

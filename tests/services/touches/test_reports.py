@@ -10,15 +10,14 @@ from github import Auth
 from redis import Redis
 
 from bot.adapters.github import GitHubClient, GitHubSourceFiles
-from bot.adapters.redis import RedisCache, RedisProfileStore
+from bot.adapters.redis import RedisCache
 from bot.domain.errors import RateLimited, TimeLimitExceeded, UsageError
-from bot.domain.profile.entries import ProfileEntry
 from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.features.profiles.service import ProfileEntry
 from bot.platform import deadlines
 from bot.services.contract.reader import ContractReader
 from bot.services.digest.touched_day import TouchedDayReader
 from bot.services.operations.progress import follow_progress
-from bot.services.profile.known_profiles import KnownProfiles
 from bot.services.touches.reports import TouchReports
 from impact.contract.extraction import EXTRACTION_VERSION, extract_merge
 from impact.profile.models import Profile, Use, UseKind
@@ -27,6 +26,7 @@ from impact.touches.models import TouchLevel
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.store import sha
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
+from tests.helpers.apps import make_app
 from tests.helpers.builders import NOON, REPOSITORY, changed_file, pull
 
 BEFORE = {
@@ -62,12 +62,12 @@ def reports(github: ScriptedGitHub, store: Redis) -> TouchReports:
 
     versions = GitHubSourceFiles(GitHubClient(github.url, Auth.Token(github.token)))
     contracts = ContractReader(versions, RedisCache(store), never, extract_merge, EXTRACTION_VERSION)
-    profiles = RedisProfileStore(store)
-    return TouchReports(KnownProfiles(profiles.list_entries, profiles.get_profile), contracts, workers=2)
+    profiles = make_app(store).profiles
+    return TouchReports(profiles, contracts, workers=2)
 
 
 def test_a_removed_function_breaks_its_caller(github: ScriptedGitHub, store: Redis, reports: TouchReports) -> None:
-    RedisProfileStore(store).put(ENTRY, PROFILE)
+    make_app(store).profiles.put(ENTRY, PROFILE)
     pulls = [merge(github, 1, BEFORE | {"engine/core.py": b"# quiet\n" + BEFORE["engine/core.py"]})]
     report = reports.judge_merges("Ascend", [*pulls, merge(github, 2, AFTER)]).report
     assert (report.profile, report.merges, report.uses, report.unread) == ("ascend", 2, 1, ())
@@ -80,7 +80,7 @@ def test_a_removed_function_breaks_its_caller(github: ScriptedGitHub, store: Red
 def test_a_profile_that_moved_judges_again_without_a_call(
     github: ScriptedGitHub, store: Redis, reports: TouchReports
 ) -> None:
-    profiles, pulls = RedisProfileStore(store), [merge(github, 2, AFTER)]
+    profiles, pulls = make_app(store).profiles, [merge(github, 2, AFTER)]
     profiles.put(ENTRY, replace(PROFILE, uses=()))
     assert reports.judge_merges("ascend", pulls).report.touching == ()
     profiles.put(ENTRY, PROFILE)
@@ -91,7 +91,7 @@ def test_a_profile_that_moved_judges_again_without_a_call(
 def test_a_merge_that_cannot_be_read_takes_one_call_for_a_digest(
     github: ScriptedGitHub, store: Redis, reports: TouchReports
 ) -> None:
-    RedisProfileStore(store).put(ENTRY, PROFILE)
+    make_app(store).profiles.put(ENTRY, PROFILE)
     pulls = [merge(github, 2, AFTER), pull(3, files=[changed_file("engine/core.py")], merge_commit=sha("gone"))]
     reader = TouchedDayReader(reports, lambda profile, repository, merges: None)
     day = reader.read_day("ascend", pulls)
@@ -104,7 +104,7 @@ def test_a_merge_that_cannot_be_read_takes_one_call_for_a_digest(
 def test_a_long_way_is_read_in_steps_and_goes_on_where_it_ended(
     github: ScriptedGitHub, store: Redis, reports: TouchReports
 ) -> None:
-    RedisProfileStore(store).put(ENTRY, PROFILE)
+    make_app(store).profiles.put(ENTRY, PROFILE)
     pulls = [merge(github, number, AFTER) for number in range(1, 121)]
     github.set_limit("graphql", 70)
     with follow_progress() as progress, pytest.raises(RateLimited):
@@ -119,7 +119,7 @@ def test_a_long_way_is_read_in_steps_and_goes_on_where_it_ended(
 def test_a_way_that_takes_too_long_says_how_far_it_is(
     github: ScriptedGitHub, store: Redis, reports: TouchReports
 ) -> None:
-    RedisProfileStore(store).put(ENTRY, PROFILE)
+    make_app(store).profiles.put(ENTRY, PROFILE)
     pulls = [merge(github, number, AFTER) for number in (1, 2)]
     with deadlines.bound_work(0.0), pytest.raises(TimeLimitExceeded, match="read 0 of 2 merges, and keep them"):
         reports.read_steps(pulls)
@@ -128,7 +128,7 @@ def test_a_way_that_takes_too_long_says_how_far_it_is(
 def test_merges_of_another_repository_are_left_out(
     github: ScriptedGitHub, store: Redis, reports: TouchReports
 ) -> None:
-    RedisProfileStore(store).put(replace(ENTRY, upstream=Repository("octo", "other")), PROFILE)
+    make_app(store).profiles.put(replace(ENTRY, upstream=Repository("octo", "other")), PROFILE)
     assert reports.judge_merges("ascend", [merge(github, 2, AFTER)]).report.merges == 0
     assert github.calls == []
 
@@ -149,6 +149,6 @@ def test_what_is_missing_is_said(
     store: Redis, reports: TouchReports, entries: list[ProfileEntry], name: str, sentence: str
 ) -> None:
     for entry in entries:
-        RedisProfileStore(store).put(entry)
+        make_app(store).profiles.put(entry)
     with pytest.raises(UsageError, match=sentence):
         reports.judge_merges(name, [])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import logging
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from bot.domain.conversations.commands import AllowedRepositories
@@ -12,9 +13,12 @@ from bot.domain.errors import SlackCallRefused, UsageError
 from bot.ports import Views
 from bot.render.blocks.sentences import WINDOW_TOO_LATE
 from bot.render.subscriptions.form import render_form
-from bot.services.profile.known_profiles import NO_PROFILES, KnownProfiles
 from bot.services.slack.answers.replies import ReplySender
 from bot.services.subscriptions.editor import SubscriptionEditor
+
+if TYPE_CHECKING:
+    # it is a feature, and so is this soon
+    from bot.features.profiles.service import Profiles
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +33,7 @@ class FormOpener:
         views: Views,
         replies: ReplySender,
         default_timing: tuple[dt.time, ZoneInfo],
-        profiles: KnownProfiles = NO_PROFILES,
+        profiles: Profiles | None = None,
     ) -> None:
         self._editor = editor
         self._repositories = repositories
@@ -54,7 +58,7 @@ class FormOpener:
                 self._default_timing,
                 old,
                 slack_request,
-                self._profiles.list_names(),
+                self._profiles.list_names() if self._profiles else (),
             )
             self._views.open_view(slack_request.trigger, slack_request.key, view)
         except UsageError as error:

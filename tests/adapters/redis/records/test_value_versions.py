@@ -13,17 +13,17 @@ from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisRunLog, RedisSubscriptionStore
 from bot.adapters.redis.records.history import RedisBackfillLog
-from bot.adapters.redis.records.profiles import RedisProfileStore
 from bot.adapters.redis.records.touches import RedisTouchStore
 from bot.domain.errors import StoreUnavailable
 from bot.domain.history.backfill import BackfillRecord
 from bot.domain.operations.run import Run, RunOutcome
-from bot.domain.profile.entries import ProfileEntry
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.domain.touches.decisions import HitKey, ShownHit, TouchDecision, TouchVerdict
+from bot.features.profiles.service import ProfileEntry
 from impact.contract.models import ChangeKind
 from impact.touches.models import TouchLevel
+from tests.helpers.apps import make_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY
 
 HIT = HitKey(Reference(REPOSITORY, 7), "0123456789ab")
@@ -71,8 +71,8 @@ CASES = {
     "profile": Case(
         "profiles",
         ProfileEntry("ascend", REPOSITORY, ("engine",), refreshed_at=NOON),
-        lambda store: RedisProfileStore(store).get_entry("ascend"),
-        lambda store, value: RedisProfileStore(store).put(value),
+        lambda store: make_app(store).profiles.get_entry("ascend"),
+        lambda store, value: make_app(store).profiles.put(value),
     ),
     "subscription": Case(
         "subscriptions",

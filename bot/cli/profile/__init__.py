@@ -1,1 +1,0 @@
-"""Commands about profiles: scanned from a folder, and kept in the store."""

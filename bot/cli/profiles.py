@@ -1,0 +1,214 @@
+"""The commands about profiles: those that the bot keeps, and a scan of a tree on this machine."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+
+import click
+
+from bot.adapters.git import open_clone_trees
+from bot.adapters.records.cleaning import clean_code
+from bot.cli.base import (
+    check_writable,
+    get_current_time,
+    open_command_app,
+    repo_option,
+    require_repository,
+    write_text,
+)
+from bot.cli.grouped_help import format_example
+from bot.domain.errors import UsageError
+from bot.domain.pull_requests.models import Repository
+from bot.features.profiles import view
+from impact.clones.tree_scan import ScanSource, scan_tree
+from impact.git.working_tree import find_head, read_working_tree
+from impact.profile.manual import MAX_BYTES, ManualFile, parse_manual
+from impact.profile.models import Profile
+from impact.profile.names import parse_profile_name
+from impact.profile.profile_json import NOT_A_PROFILE, dump_profile, parse_profile
+
+# a profile of vllm-ascend takes about 1 MB
+_MAX_BYTES = 50 * 2**20
+_DEFAULT_PACKAGE = "vllm"
+_ADD_EXAMPLE = format_example(
+    "prdigest profile add ascend --repo vllm-project/vllm-ascend --upstream vllm-project/vllm"
+)
+
+
+@click.group(
+    "profile", help="Scan what a team's own tree uses of a repository, and keep it fresh.", epilog=_ADD_EXAMPLE
+)
+def profile_group() -> None:
+    pass
+
+
+@profile_group.command("add", short_help="Add a profile of a repository or of a file.", epilog=_ADD_EXAMPLE)
+@click.argument("name")
+@repo_option
+@click.option("--upstream", metavar="OWNER/NAME", help="Repository that it builds on. Default: PRDIGEST_REPO.")
+@click.option(
+    "--file",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A profile that prdigest profile scan wrote, in place of --repo.",
+)
+@click.option(
+    "--package",
+    "packages",
+    metavar="NAME",
+    multiple=True,
+    help="Top-level package of the upstream. You can repeat it. Default: the name of the upstream.",
+)
+def add_command(
+    name: str, repo: str | None, upstream: str | None, file: Path | None, packages: tuple[str, ...]
+) -> None:
+    """Add a profile: what a team's tree uses of a repository.
+
+    With --repo, the bot scans that repository each day; its token needs to read it. With --file, the profile stays
+    as it is until you add it again. It stays in the bot's store, and no model sees it.
+    """
+    if bool(repo) == bool(file):
+        raise UsageError("Name what to add: either --repo owner/name or --file FILE.")
+    profile = _read_profile(file) if file else None
+    with open_command_app() as app:
+        # it imports the SDKs, which takes most of a second; help must not wait for them
+        from bot.features.profiles.service import ProfileEntry  # noqa: PLC0415
+        from bot.features.touches.upkeep import add_profile  # noqa: PLC0415
+
+        web = app.settings.github_web_url
+        target = Repository.parse(upstream, web) if upstream else require_repository(app.settings, None)
+        source = Repository.parse(repo, web) if repo else None
+        chosen = packages or (profile.packages if profile else ())
+        entry = add_profile(app, ProfileEntry.build(parse_profile_name(name), target, chosen, source), profile)
+    if entry.problem:
+        raise UsageError(f"{entry.name} was added, but the scan failed: {entry.problem} The clock tries each day.")
+    click.echo(view.format_entry(entry))
+
+
+@profile_group.command("list", short_help="List the profiles.", epilog=format_example("prdigest profile list"))
+def list_command() -> None:
+    """List the profiles that the bot keeps."""
+    with open_command_app() as app:
+        entries = app.profiles.list_entries()
+    for entry in entries:
+        click.echo(view.format_entry(entry))
+    if not entries:
+        click.echo("No profiles yet: prdigest profile add NAME --repo owner/name adds one.", err=True)
+
+
+@profile_group.command(
+    "show", short_help="Show what a profile holds.", epilog=format_example("prdigest profile show ascend --uses")
+)
+@click.argument("name")
+@click.option("--uses", "has_uses", is_flag=True, help="Show each use with its file and line.")
+@click.option("--json", "is_json", is_flag=True, help="Print the profile as JSON, as --file takes it.")
+def show_command(name: str, *, has_uses: bool, is_json: bool) -> None:
+    """Show what a profile holds."""
+    with open_command_app() as app:
+        from bot.features.touches.upkeep import require_entry  # noqa: PLC0415
+
+        entry = require_entry(app, parse_profile_name(name))
+        profile = app.profiles.get_profile(entry.name)
+    if is_json:
+        if profile is None:
+            raise UsageError(f"The profile {entry.name} was not scanned yet.")
+        click.echo(dump_profile(profile))
+        return
+    for line in view.format_kept_profile(entry, profile, has_uses=has_uses):
+        click.echo(line)
+
+
+@profile_group.command(
+    "remove", short_help="Remove a profile.", epilog=format_example("prdigest profile remove ascend")
+)
+@click.argument("name")
+def remove_command(name: str) -> None:
+    """Remove a profile, with its hits and what people said about them."""
+    with open_command_app() as app:
+        from bot.features.touches.upkeep import remove_profile  # noqa: PLC0415
+
+        remove_profile(app, parse_profile_name(name))
+    click.echo("Removed.")
+
+
+def _read_profile(file: Path) -> Profile:
+    """Return the profile of a file. Raises UsageError."""
+    if file.stat().st_size > _MAX_BYTES:
+        raise UsageError(f"{file} is too large for a profile.")
+    try:
+        return parse_profile(file.read_text(encoding="utf-8"))
+    except UnicodeDecodeError as error:
+        raise UsageError(NOT_A_PROFILE) from error
+
+
+@profile_group.command(
+    "scan",
+    short_help="Scan a folder for its uses of an upstream repository.",
+    epilog=format_example("prdigest profile scan ../vllm-ascend --upstream ../vllm --out ascend.yaml"),
+)
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--name", help="Name of the profile. Default: the folder's.")
+@click.option(
+    "--upstream",
+    metavar="CLONE",
+    type=click.Path(path_type=Path),
+    help="A local git clone of upstream, to find out where it defines what is used. It is only read.",
+)
+@click.option(
+    "--package",
+    "packages",
+    metavar="NAME",
+    multiple=True,
+    default=(_DEFAULT_PACKAGE,),
+    show_default=True,
+    help="A top-level Python package of upstream. Repeat it for several.",
+)
+@click.option(
+    "--manual",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A YAML file of what to add by hand and what to ignore.",
+)
+@click.option(
+    "--out",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write every use to this file: YAML to review if it ends in .yaml, JSON otherwise.",
+)
+def scan_command(
+    path: Path,
+    name: str | None,
+    upstream: Path | None,
+    packages: tuple[str, ...],
+    manual: Path | None,
+    out: Path | None,
+) -> None:
+    """Scan a folder for its uses of an upstream repository, and print what there is of each kind.
+
+    PATH is a folder or a git clone; the files are read as they are on disk, and none of them is run. With
+    --upstream, each use is linked to where upstream defines it, and what only the team defines is left out.
+    """
+    check_writable(out)
+    rules = _read_manual(manual)
+    source = ScanSource(name or path.resolve().name, str(path), find_head(path), packages)
+    with ExitStack() as stack:
+        trees = stack.enter_context(open_clone_trees(upstream)) if upstream else None
+        profile = scan_tree(
+            source, read_working_tree(path, clean_code), get_current_time(), upstream=trees, manual=rules
+        )
+    if out:
+        is_yaml = out.suffix in (".yaml", ".yml")
+        write_text(out, view.format_profile_yaml(profile) if is_yaml else dump_profile(profile))
+    click.echo(view.format_profile(profile))
+
+
+def _read_manual(path: Path | None) -> ManualFile | None:
+    """Return what a file adds and ignores. Raises UsageError if it can't be read or is wrong."""
+    if path is None:
+        return None
+    try:
+        with path.open(encoding="utf-8") as file:
+            return parse_manual(file.read(MAX_BYTES + 1))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} can't be read as text: choose another file.") from error

@@ -1,0 +1,248 @@
+"""The scan of a team's tree, linked to upstream as it is and as it was days ago.
+
+What was read of a file is kept by its content, so that a day reads only what changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import PurePosixPath
+from typing import TypeVar
+
+from bot.app import App
+from bot.domain.errors import SourceUnavailable, UsageError
+from bot.domain.pull_requests.models import Repository
+from bot.domain.source.listing import RepositoryTree, TreeFile
+from bot.features.profiles.service import ProfileEntry
+from bot.platform.store.tables import Table
+from bot.ports import SourceFiles, SourceTrees
+from bot.services.operations.worker_threads import DeadlineExecutor
+from bot.services.source.mirror_updates import update_mirror
+from impact.contract.models import UnreadFile
+from impact.profile.combining import combine_links
+from impact.profile.file_uses import SCAN_VERSION, FileUses, is_scanned, scan_file
+from impact.profile.linking import link_profile
+from impact.profile.manual import apply_manual, parse_manual
+from impact.profile.models import Profile
+from impact.profile.scan import build_profile
+from impact.profile.upstream.index import UpstreamIndex
+from impact.python.models import ModuleOutline
+from impact.python.module_names import name_module
+from impact.python.outline import build_outline
+from impact.source.models import MAX_SOURCE_BYTES, SourceFile
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+# vllm-ascend has some 1,200 such files; a tree of more is scanned in part
+MAX_SCANNED_FILES = 6_000
+# what upstream removed meanwhile is known by its tree of then; the median fix of vllm-ascend follows after 9 days
+LOOK_BACK = timedelta(days=14)
+# what a team adds and ignores by hand, reviewed as its other files are
+MANUAL_FILE = ".prdigest-profile.yaml"
+# part of the keys of kept outlines: raise it when the reading of modules changes
+OUTLINE_VERSION = "1"
+# of others, and not the team's to change
+_FOREIGN = frozenset({"node_modules", "third_party", "third-party", "vendor", ".git"})
+# dashboards are JSON and have some 200 KB; larger data files use nothing
+_MAX_DATA_BYTES = 300_000
+# files that GitHub gives in one call
+_BATCH = 50
+# each round reads the modules that the last one led to: re-exports and bases of bases
+_MAX_ROUNDS = 10
+# vLLM has some 1,500 modules, of which vllm-ascend reaches some 400
+_MAX_MODULES = 3_000
+# what is kept of a file that is no module that can be read
+_NO_OUTLINE = ModuleOutline("", is_package=False)
+
+# a tree is read each day, and most of its files stay as they are
+FILE_USES = Table(
+    "scanned:{version}:{file}",
+    FileUses,
+    "what a file of a team's tree uses of an upstream",
+    days=7,
+    counted_as="file_uses",
+)
+OUTLINES = Table(
+    "outline:{version}:{file}",
+    ModuleOutline,
+    "what a module of an upstream defines",
+    days=7,
+    version=2,
+    survives_reset=True,
+    counted_as="outlines",
+)
+
+
+def scan_profile(app: App, entry: ProfileEntry) -> Profile:
+    """Return a profile as it is now: from its source, or that of a file with further links.
+
+    Raises:
+        UsageError: what the tree says by hand is wrong, or the profile of the file is gone.
+        PrdigestError: a tree can't be read, or the store does not answer.
+    """
+    if entry.source:
+        return _scan_source(app, entry, entry.source)
+    kept = app.profiles.get_profile(entry.name)
+    if kept is None:
+        raise UsageError("its file can't be read by this version: add it again.")
+    return combine_links(_link_profile(app, entry, kept), kept)
+
+
+def _scan_source(app: App, entry: ProfileEntry, source: Repository) -> Profile:
+    trees, files = _require_sources(app)
+    update_mirror(app.sources.source_mirror, source)
+    tree = trees.list_tree(source)
+    chosen = select_scanned(tree.files)
+
+    def scan(file: SourceFile) -> FileUses:
+        if file.problem:
+            return FileUses(file.path, problem=str(file.problem))
+        return scan_file(file.path, file.text, entry.packages)
+
+    packages = hashlib.sha256(" ".join(entry.packages).encode()).hexdigest()[:8]
+    uses = _read_files(
+        app, FILE_USES, f"{SCAN_VERSION}-{packages}", scan, source, tree.commit, chosen[:MAX_SCANNED_FILES]
+    )
+    at = app.now().astimezone(UTC)
+    profile = build_profile(entry.name, str(source), tree.commit, at, entry.packages, uses)
+    left_out = [
+        UnreadFile(file.path, "the tree has more files than are scanned") for file in chosen[MAX_SCANNED_FILES:]
+    ]
+    linked = _link_profile(app, entry, replace(profile, unread=(*profile.unread, *left_out)))
+    manual = files.read_files(source, tree.commit, [MANUAL_FILE])[MANUAL_FILE]
+    if manual.problem:
+        return linked
+    log.info("the profile %s follows %s", entry.name, MANUAL_FILE)
+    return apply_manual(linked, parse_manual(manual.text))
+
+
+def select_scanned(files: Iterable[TreeFile]) -> list[TreeFile]:
+    """Return the files that may use an upstream repository, Python first, then by path."""
+    chosen = (file for file in files if _may_use(file))
+    return sorted(chosen, key=lambda file: (not file.path.endswith((".py", ".pyi")), file.path))
+
+
+def _may_use(file: TreeFile) -> bool:
+    path = PurePosixPath(file.path)
+    if not _FOREIGN.isdisjoint(path.parts[:-1]) or file.size > MAX_SOURCE_BYTES:
+        return False
+    is_data = path.suffix.lower() == ".json" and file.size > _MAX_DATA_BYTES
+    return not is_data and is_scanned(file.path)
+
+
+def _require_sources(app: App) -> tuple[SourceTrees, SourceFiles]:
+    if app.sources.source_trees is None or app.sources.source_files is None:
+        raise SourceUnavailable("There is no source of files here.")
+    return app.sources.source_trees, app.sources.source_files
+
+
+# --- what upstream defines
+
+
+def _link_profile(app: App, entry: ProfileEntry, profile: Profile) -> Profile:
+    """Link a profile to upstream as it is, and as it was before the merges that are judged by it."""
+    now = _link_to(app, profile, entry.upstream)
+    try:
+        earlier = _link_to(app, profile, entry.upstream, app.now() - LOOK_BACK)
+    except SourceUnavailable as error:
+        log.info("%s is linked to the newest commit alone: %s", entry.name, error)
+        return now
+    return combine_links(now, earlier)
+
+
+def _link_to(app: App, profile: Profile, upstream: Repository, until: datetime | None = None) -> Profile:
+    """Return a profile linked to the newest commit of an upstream, or to that of an aware instant.
+
+    Modules are read in rounds, and only if their content is not known: then one round is enough.
+    """
+    trees, _ = _require_sources(app)
+    tree = trees.list_tree(upstream, until)
+    modules = _list_modules(tree)
+    outlines: dict[str, ModuleOutline | None] = {}
+    missing: dict[str, None] = {}
+
+    def load(module: str) -> ModuleOutline | None:
+        if module in modules and module not in outlines:
+            kept = app.tables.get(OUTLINES, OUTLINE_VERSION, _name_content(modules[module]))
+            if kept is None:
+                missing[module] = None
+                return None
+            outlines[module] = kept if kept.module else None
+        return outlines.get(module)
+
+    linked = link_profile(profile, UpstreamIndex(load))
+    for _ in range(_MAX_ROUNDS):
+        names = list(missing)[: max(_MAX_MODULES - len(outlines), 0)]
+        missing.clear()
+        if not names:
+            break
+        files = [modules[name] for name in names]
+        read = _read_files(app, OUTLINES, OUTLINE_VERSION, _read_outline, upstream, tree.commit, files)
+        defined = {outline.module: outline for outline in read if outline.module}
+        # those of which nothing is known are not asked for again
+        outlines |= {name: defined.get(name) for name in names}
+        linked = link_profile(profile, UpstreamIndex(load))
+    return linked
+
+
+def _list_modules(tree: RepositoryTree) -> dict[str, TreeFile]:
+    """Return the files of the modules of a tree; a package goes before a module of its name."""
+    modules: dict[str, TreeFile] = {}
+    for file in tree.files:
+        named = name_module(file.path)
+        if named and (named[1] or named[0] not in modules):
+            modules[named[0]] = file
+    return modules
+
+
+def _read_outline(file: SourceFile) -> ModuleOutline:
+    """Return the outline of a file without its calls, which say nothing about what it defines."""
+    outline = None if file.problem else build_outline(file.path, file.text)
+    return replace(outline, calls=()) if outline else _NO_OUTLINE
+
+
+# --- files, each read once
+
+
+def _read_files(
+    app: App,
+    table: Table[T],
+    version: str,
+    read: Callable[[SourceFile], T],
+    repository: Repository,
+    commit: str,
+    files: Sequence[TreeFile],
+) -> list[T]:
+    """Return what ``read`` makes of files, in no order. Fifty files of which nothing is kept take one call.
+
+    ``version`` names the rules of ``read`` and what else it takes.
+    """
+    _, source = _require_sources(app)
+    kept = app.tables.get_each(table, [(version, _name_content(file)) for file in files])
+    values = [value for value in kept if value is not None]
+
+    def read_batch(batch: Sequence[TreeFile]) -> list[T]:
+        texts = source.read_files(repository, commit, [file.path for file in batch])
+        made = [(file, read(texts[file.path])) for file in batch]
+        for file, value in made:
+            if not texts[file.path].problem:
+                app.tables.put(table, value, version, _name_content(file))
+        return [value for _, value in made]
+
+    missing = [file for file, value in zip(files, kept, strict=True) if value is None]
+    batches = [missing[start : start + _BATCH] for start in range(0, len(missing), _BATCH)]
+    with DeadlineExecutor(app.settings.prdigest_concurrency, "files") as crew:
+        for made in crew.map_items(read_batch, batches):
+            values += made
+    return values
+
+
+def _name_content(file: TreeFile) -> str:
+    """Return the name of a file in keys: the same content at another path is another module."""
+    return hashlib.sha256(f"{file.content} {file.path}".encode(errors="replace")).hexdigest()[:32]

@@ -1,0 +1,147 @@
+"""The profiles that the bot keeps, and how people name them in requests and subscriptions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bot.app import App
+from bot.domain.digest.view import DigestView
+from bot.domain.errors import UsageError
+from bot.domain.pull_requests.models import Repository
+from bot.domain.text.strings import quote_input
+from bot.platform.store.tables import Map, Table
+from impact.profile.models import Profile
+from impact.profile.moves import ProfileMove
+
+_MAX_NAMES = 8
+_READ_ONLY = "Agents may not change profiles."
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileEntry:
+    """A profile in the list of profiles. Times are in UTC.
+
+    ``upstream`` is the repository whose merges are judged by it. ``source`` is the repository that is scanned
+    again each day; None for a profile that was read from a file. ``commit`` is what was scanned, empty before the
+    first scan. ``problem`` is why the last scan failed, as a sentence; empty if it did not. ``moves`` are the last
+    moves to another commit with which earlier merges began or ceased to touch, oldest first.
+    """
+
+    name: str
+    upstream: Repository
+    packages: tuple[str, ...]
+    source: Repository | None = None
+    commit: str = ""
+    uses: int = 0
+    files: int = 0
+    refreshed_at: datetime | None = None
+    moved_at: datetime | None = None
+    problem: str = ""
+    moves: tuple[ProfileMove, ...] = ()
+
+    @classmethod
+    def build(
+        cls, name: str, upstream: Repository, packages: Sequence[str], source: Repository | None = None
+    ) -> ProfileEntry:
+        """Build a new one. Without packages it is that of the upstream's name."""
+        return cls(name, upstream, tuple(packages) or (upstream.name.lower().replace("-", "_"),), source)
+
+
+ENTRIES = Map("profiles", ProfileEntry, "profiles by name, with their origin and state")
+# a private tree's names, paths and used lines; that of vllm-ascend takes 1 MB as JSON, packed a tenth of that
+PROFILES = Table("downstream:{name}", Profile, "what a team's tree uses of an upstream")
+
+
+class Profiles:
+    """The profiles of a workspace. Every method may raise StoreUnavailable.
+
+    With ``names``, only these may be seen, unless their team keeps them from models, and none is changed: what
+    reads a profile for an agent reads it here, so that no reason, count or list tells of another one.
+    """
+
+    def __init__(self, app: App, names: frozenset[str] | None = None) -> None:
+        self._app = app
+        self._names = names
+
+    def list_entries(self) -> Sequence[ProfileEntry]:
+        """List the entries by name. An unreadable one keeps nobody from the others."""
+        if self._names is not None and not self._names:
+            return ()
+        entries = self._app.tables.list_fields(ENTRIES, skips_later=True).values()
+        return sorted((each for each in entries if self._is_shown(each.name)), key=lambda entry: entry.name)
+
+    def get_entry(self, name: str) -> ProfileEntry | None:
+        return self._app.tables.get_field(ENTRIES, name) if self._is_shown(name) else None
+
+    def get_profile(self, name: str) -> Profile | None:
+        """Return what a tree uses; None if it was not scanned yet."""
+        return self._app.tables.get(PROFILES, name) if self._is_shown(name) else None
+
+    def put(self, entry: ProfileEntry, profile: Profile | None = None) -> None:
+        """Store an entry in place of an earlier one; without a profile, the one that is there stays."""
+        if self._names is not None:
+            raise UsageError(_READ_ONLY)
+        # in this order: what another attempt compares is still there if this one ends in between
+        self._app.tables.put_field(ENTRIES, entry.name, entry)
+        if profile:
+            self._app.tables.put(PROFILES, profile, entry.name)
+
+    def remove(self, name: str) -> None:
+        if self._names is not None:
+            raise UsageError(_READ_ONLY)
+        self._app.tables.remove(PROFILES, name)
+        self._app.tables.remove_field(ENTRIES, name)
+
+    def _is_shown(self, name: str) -> bool:
+        """Return whether a profile may be seen; one that was not scanned yet says nothing."""
+        if self._names is None:
+            return True
+        profile = self._app.tables.get(PROFILES, name) if name in self._names else None
+        return name in self._names and (profile is None or profile.explains)
+
+    # --- as people name them
+
+    def list_names(self) -> Sequence[str]:
+        return [entry.name for entry in self.list_entries()]
+
+    def find_entry(self, name: str) -> ProfileEntry:
+        """Return the entry of a profile, whatever the case of its name; without a name, that of the only one.
+
+        Raises UsageError if there is no such profile, or if there are several to choose from.
+        """
+        entries, key = self.list_entries(), name.strip().casefold()
+        fitting = [entry for entry in entries if key in ("", entry.name.casefold())]
+        if len(fitting) == 1:
+            return fitting[0]
+        if not entries:
+            raise UsageError("There is no profile yet: an operator adds one with `prdigest profile add`.")
+        known = ", ".join([entry.name for entry in entries][:_MAX_NAMES])
+        if not key:
+            raise UsageError(f"Which profile? Add profile:NAME with one of {known}.")
+        raise UsageError(f"There is no profile {quote_input(name)}: use {known}.")
+
+    def require_scanned(self, entry: ProfileEntry) -> Profile:
+        """Return what the code of a profile uses. Raises UsageError if its scan failed, or is still to come."""
+        if profile := self.get_profile(entry.name):
+            return profile
+        if entry.problem:
+            raise UsageError(f"The profile {entry.name} could not be scanned: {entry.problem}")
+        raise UsageError(f"The profile {entry.name} was not scanned yet: try again in a few minutes.")
+
+    def require_known(self, name: str, repository: Repository) -> str:
+        """Return a name as it is stored; empty for none.
+
+        Raises UsageError if there is no such profile, or if it is about another repository.
+        """
+        if not name:
+            return ""
+        entry = self.find_entry(name)
+        if str(entry.upstream).casefold() != str(repository).casefold():
+            raise UsageError(f"The profile {entry.name} is about {entry.upstream}, not about {repository}.")
+        return entry.name
+
+    def require_view(self, view: DigestView, repository: Repository) -> DigestView:
+        """Return a view with its profile as it is stored. Raises UsageError as ``require_known``."""
+        return replace(view, profile=self.require_known(view.profile, repository)) if view.profile else view

@@ -1,0 +1,106 @@
+"""The upkeep of profiles: added and removed by operators, and scanned again each day."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from bot.app import App
+from bot.domain.errors import PrdigestError, StoreUnavailable, UsageError
+from bot.domain.pull_requests.models import Repository
+from bot.domain.subscriptions.due_items import ProfileRefresh
+from bot.domain.text.strings import quote_input
+from bot.features.profiles.scanning import LOOK_BACK, scan_profile
+from bot.features.profiles.service import ProfileEntry
+from impact.contract.models import MergeContract
+from impact.profile.models import Profile
+from impact.profile.moves import ProfileMove
+from impact.touches.moves import compare_profiles
+
+log = logging.getLogger(__name__)
+
+# a scan takes some ten calls on a usual day
+SCAN_INTERVAL = timedelta(days=1)
+# a digest shows those of its day
+_MAX_MOVES = 14
+
+
+def add_profile(app: App, entry: ProfileEntry, profile: Profile | None = None) -> ProfileEntry:
+    """Add a profile in place of one of its name, and scan it now and each day. A failure is part of the entry.
+
+    One from a file comes with its ``profile``, which each day is linked to upstream again.
+    """
+    if profile:
+        _store_scan(app, entry, profile)
+    else:
+        app.profiles.put(entry)
+    app.due_queue.put(ProfileRefresh(entry.name), app.now() + SCAN_INTERVAL)
+    return refresh_profile(app, entry.name) or entry
+
+
+def remove_profile(app: App, name: str) -> None:
+    """Remove a profile with its hits and what people said about them. Raises UsageError if there is none."""
+    require_entry(app, name)
+    app.due_queue.drop(ProfileRefresh(name))
+    app.decisions.remove_all(name)
+    app.profiles.remove(name)
+
+
+def require_entry(app: App, name: str) -> ProfileEntry:
+    """Return the entry of a profile. Raises UsageError if there is none."""
+    entry = app.profiles.get_entry(name)
+    if entry is None:
+        raise UsageError(f"There is no profile {quote_input(name)}.")
+    return entry
+
+
+def refresh_profile(app: App, name: str) -> ProfileEntry | None:
+    """Scan the source of a profile again, link it, and store both. Return its entry, None if it is gone.
+
+    A failure is part of the entry, and the profile stays as it was. Raises StoreUnavailable.
+    """
+    entry = app.profiles.get_entry(name)
+    if entry is None:
+        return None
+    try:
+        return _store_scan(app, entry, scan_profile(app, entry))
+    except StoreUnavailable:
+        raise
+    except PrdigestError as error:
+        log.warning("the profile %s could not be refreshed: %s", name, error)
+        failed = replace(entry, problem=str(error), refreshed_at=app.now().astimezone(UTC))
+        app.profiles.put(failed)
+        return failed
+
+
+def _store_scan(app: App, entry: ProfileEntry, profile: Profile) -> ProfileEntry:
+    at, has_moved = app.now().astimezone(UTC), profile.commit != entry.commit or entry.moved_at is None
+    fresh = replace(
+        entry,
+        commit=profile.commit,
+        uses=len(profile.uses),
+        files=profile.files,
+        refreshed_at=at,
+        moved_at=at if has_moved else entry.moved_at,
+        problem="",
+        moves=_list_moves(app, entry, profile, at) if has_moved else entry.moves,
+    )
+    app.profiles.put(fresh, profile)
+    return fresh
+
+
+def _list_moves(app: App, entry: ProfileEntry, profile: Profile, at: datetime) -> tuple[ProfileMove, ...]:
+    """Return the moves of an entry with this one, if earlier merges mean something else for the new commit."""
+    before = app.profiles.get_profile(entry.name)
+    if before is None or before.commit == profile.commit:
+        return entry.moves
+    move = compare_profiles(before, profile, _list_recent_contracts(app, entry.upstream), at)
+    return (*entry.moves, move)[-_MAX_MOVES:] if move.began or move.ended else entry.moves
+
+
+def _list_recent_contracts(app: App, repository: Repository) -> tuple[MergeContract, ...]:
+    """Return the contracts of the merges of the last fourteen days, as far as they are kept: none is read."""
+    now = app.now()
+    merges = app.merge_history.read_merges(repository, now - LOOK_BACK, now)
+    return tuple(kept for pull in merges if (kept := app.kept_contracts.get_cached(pull)))

@@ -1,1 +1,0 @@
-"""Profiles: scans of teams' trees, their links to upstream, and their daily refresh."""
