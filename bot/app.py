@@ -22,14 +22,6 @@ from redis import Redis
 from slack_sdk import WebClient
 
 from bot.adapters import redis as stores
-from bot.adapters.caching import (
-    BackgroundCache,
-    DayListCache,
-    FileCache,
-    OngoingDayCache,
-    ReleaseCache,
-    SourceFileCache,
-)
 from bot.adapters.slack import (
     PostThrottle,
     SlackAnswerDisplays,
@@ -58,6 +50,7 @@ from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import PathSettings
 from bot.domain.time.day import LocalDay, get_today
 from bot.platform.costs import Budget, CallMeter, MeteredChat, MeteredModel
+from bot.platform.github.caches import BackgroundCache, DayListCache, FileCache, ReleaseCache, SourceFileCache
 from bot.platform.jobs import JobQueue
 from bot.platform.metrics import (
     Instruments,
@@ -686,7 +679,7 @@ class App:
     def _build_builder(
         self, pulls: PullRequests, overview: OverviewBuilder, review: EntryReviewer
     ) -> DigestBuilder:
-        ongoing = OngoingDayCache(pulls, self.cache, self.now)
+        ongoing = DayListCache(pulls, self.cache, self.now, is_for_ongoing=True)
         dependencies = DigestDependencies(
             self._build_timeline(ongoing.list_merged).load_day_context,
             self.timeline.record_merges,
@@ -1037,7 +1030,7 @@ class App:
         """The reports of summaries that exist; they record and fetch nothing for others."""
         classes_of = self.paths.get_path_classes
         reader = KeptSummaryReader(self.entries, self.reader, classes_of)
-        ongoing = OngoingDayCache(self.pulls, self.cache, self.now)
+        ongoing = DayListCache(self.pulls, self.cache, self.now, is_for_ongoing=True)
         builder = DigestBuilder(
             self.day_lists,
             reader.read_pull_request,

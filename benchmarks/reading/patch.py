@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from benchmarks.table import Table
-from bot.adapters.records.cleaning import parse_file
 from bot.domain.summaries.diff_packing import pack_diff
+from bot.platform.cleaning import parse_file
 
 T = TypeVar("T")
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from bot.adapters.git import GitMirror, GitMirrorFiles, GitMirrorSearch, MirrorReader, is_own_address
-from bot.adapters.github import create_github_auth, read_git_token
+from bot.platform.github.client import create_github_auth, read_git_token
 from bot.ports import SourceFiles, SourceMirror, SourceSearch, SourceVersionReader
 from bot.services.source.fallback_files import FallbackSourceFiles
 from bot.services.source.fallback_versions import FallbackVersionReader

@@ -6,16 +6,6 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import cached_property
 
-from bot.adapters.github import (
-    GitHubBackground,
-    GitHubClient,
-    GitHubPullRequests,
-    GitHubRateLimits,
-    GitHubReleases,
-    GitHubSourceFiles,
-    GitHubTrees,
-    create_github_auth,
-)
 from bot.connections.mirror import (
     add_mirror_files,
     add_mirror_versions,
@@ -24,6 +14,11 @@ from bot.connections.mirror import (
 )
 from bot.domain.operations.rate_allowance import RateAllowance
 from bot.domain.pull_requests.models import PullRequest
+from bot.platform.github.client import GitHubClient, GitHubRateLimits, create_github_auth
+from bot.platform.github.discussions import GitHubBackground
+from bot.platform.github.pulls import GitHubPullRequests
+from bot.platform.github.releases import GitHubReleases, GitHubTrees
+from bot.platform.github.source_files import GitHubSourceFiles
 from bot.platform.models.registry import LazyModelConnection, open_models
 from bot.ports import (
     CallWatch,

@@ -16,13 +16,13 @@ from zoneinfo import ZoneInfo
 from localslack.page.about import About
 from pydantic import SecretStr
 
-from bot.adapters.github import create_github_auth
 from bot.app import App
 from bot.demo.page_text import SAMPLE_ABOUT, TEAM_ABOUT, build_live_about
 from bot.demo.sample.sources import SampleSources
 from bot.demo.sample.team import plant_team
 from bot.domain.errors import ConfigurationError, StoreUnavailable
 from bot.domain.pull_requests.models import Repository
+from bot.platform.github.client import create_github_auth
 from bot.platform.models.registry import choose_provider, get_model_access
 from bot.platform.store.embedded import claim_state, is_platform_supported
 from bot.platform.store.reset import reset_store

@@ -8,7 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bot.adapters.records.cleaning import (
+from bot.domain.digest.models import CountCheck
+from bot.domain.errors import DayUnavailable, PullRequestNotFound, SourceUnavailable, UsageError
+from bot.domain.operations.rate_allowance import RateAllowance
+from bot.domain.pull_requests.diff import DiffSide, split_hunks
+from bot.domain.pull_requests.models import Account, ChangedFile, PullRequest, Repository, sort_newest_first
+from bot.domain.time.day import LocalDay
+from bot.platform.cleaning import (
     clean_hash,
     clean_line,
     clean_text,
@@ -18,12 +24,6 @@ from bot.adapters.records.cleaning import (
     parse_files,
     parse_instant,
 )
-from bot.domain.digest.models import CountCheck
-from bot.domain.errors import DayUnavailable, PullRequestNotFound, SourceUnavailable, UsageError
-from bot.domain.operations.rate_allowance import RateAllowance
-from bot.domain.pull_requests.diff import DiffSide, split_hunks
-from bot.domain.pull_requests.models import Account, ChangedFile, PullRequest, Repository, sort_newest_first
-from bot.domain.time.day import LocalDay
 from bot.ports import ChatModel, DayMerges, Model, PullRequests, SourceFiles, SourceMirror
 from evals.context import apply_hunks
 from impact.source.models import SourceFile, SourceProblem

@@ -12,8 +12,8 @@ from typing import Any
 from github import Auth
 from localslack.loopback import Loopback, Request, Response
 
-from bot.adapters.github.client import GitHubClient
-from bot.adapters.github.pull_requests import GitHubPullRequests
+from bot.platform.github.client import GitHubClient
+from bot.platform.github.pulls import GitHubPullRequests
 from tests.emulators.github.server import GitHubEmulator
 from tests.helpers.builders import DAY
 

@@ -11,12 +11,12 @@ import pytest
 from github import Auth
 from localslack.loopback import Loopback, Request, Response
 
-from bot.adapters.github.client import GitHubClient
-from bot.adapters.github.pull_requests import GitHubPullRequests
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.adapters.slack.transport import MAX_PAUSE
 from bot.domain.errors import ModelBusy, PrdigestError, RateLimited, SlackUnavailable
 from bot.platform import deadlines
+from bot.platform.github.client import GitHubClient
+from bot.platform.github.pulls import GitHubPullRequests
 from bot.platform.http.retry_after import MAX_RETRY_AFTER, parse_retry_after
 from bot.platform.models.claude.connection import ClaudeConnection, make_claude_client
 from bot.platform.models.openai_compatible import CONTEXT_TOKENS, OPENAI_COMPATIBLE

@@ -1,7 +1,7 @@
-"""The certificate that servers of both rooms have."""
+"""What the rooms of vendors share with those of adapters."""
 
 from __future__ import annotations
 
-from tests.adapters.conftest import certificate
+from tests.adapters.conftest import certificate, github
 
-__all__ = ["certificate"]
+__all__ = ["certificate", "github"]

@@ -15,7 +15,6 @@ from typing import cast
 import pytest
 from redis import Redis
 
-from bot.adapters.caching import BackgroundCache, SourceFileCache
 from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from bot.adapters.redis.records.deprecations import RedisDeprecationStore
 from bot.adapters.redis.records.touches import RedisTouchStore
@@ -38,6 +37,7 @@ from bot.features.previews import service as previews
 from bot.features.profiles import scanning
 from bot.features.profiles.service import ProfileEntry
 from bot.platform.costs import CallKind, CallOrigin, count_call
+from bot.platform.github.caches import BackgroundCache, SourceFileCache
 from bot.platform.store.connection import RedisCache, connect_server
 from bot.platform.store.embedded.server import start_embedded_url
 from bot.platform.store.server import write_sample

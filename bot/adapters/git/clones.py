@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from bot.adapters.records.cleaning import clean_text
+from bot.platform.cleaning import clean_text
 from impact.git import clone_trees
 
 

@@ -9,10 +9,10 @@ from typing import IO
 
 from bot.adapters.git.mirror_reader import MirrorReader, build_revision, encode_path
 from bot.adapters.git.processes import GitFailure
-from bot.adapters.records.cleaning import clean_code
 from bot.domain.errors import SourceUnavailable
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import Repository
+from bot.platform.cleaning import clean_code
 from impact.source.models import MAX_SOURCE_BYTES, SourceFile, SourceProblem, SourceVersions
 from impact.source.reading import build_source_file, find_type_problem
 

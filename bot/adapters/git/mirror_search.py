@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 
 from bot.adapters.git.mirror_reader import MirrorReader, build_revision, encode_path
 from bot.adapters.git.processes import GitFailure, GitProcess, GitTimeout
-from bot.adapters.records.cleaning import clean_code, clean_hash, clean_path, clean_title
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.source.search import SourceChange, SourceUse, SourceUses
 from bot.domain.text.strings import quote_input
+from bot.platform.cleaning import clean_code, clean_hash, clean_path, clean_title
 
 # bytes of output that are read; characters of a name
 _MAX_OUTPUT, _MAX_NAME = 2_000_000, 200

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from bot.adapters.records.cleaning import clean_code
+from bot.platform.cleaning import clean_code
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -11,7 +11,6 @@ import pytest
 from github import Auth
 from redis import Redis
 
-from bot.adapters.github import GitHubClient, GitHubSourceFiles, GitHubTrees
 from bot.app import App
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
@@ -20,6 +19,9 @@ from bot.domain.time.day import LocalDay
 from bot.features.profiles.scanning import LOOK_BACK
 from bot.features.profiles.service import ProfileEntry
 from bot.features.touches.upkeep import SCAN_INTERVAL, add_profile, refresh_profile, remove_profile
+from bot.platform.github.client import GitHubClient
+from bot.platform.github.releases import GitHubTrees
+from bot.platform.github.source_files import GitHubSourceFiles
 from bot.services.digest.touched_day import MoveReader
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
 from impact.profile.models import Profile, UseKind

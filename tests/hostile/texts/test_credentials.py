@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.adapters.records.cleaning import clean_line, clean_path, clean_text, clean_title, parse_file
 from bot.domain.conversations.thread import RememberedMessage, ThreadMemory
 from bot.domain.digest.models import Entry
 from bot.domain.summaries.diff_packing import Coverage, pack_diff
 from bot.domain.summaries.models import Summary, build_fallback_summary
 from bot.domain.text.redaction import REDACTED, measure_settled_prefix, redact_patch, redact_text
 from bot.domain.time.day import LocalDay, parse_zone
+from bot.platform.cleaning import clean_line, clean_path, clean_text, clean_title, parse_file
 from bot.render.blocks.terminal import format_summary as in_terminal
 from bot.render.conversations.streaming import AnswerMarkdown, Links
 from bot.render.digest.post import render_digest

@@ -6,10 +6,10 @@ import tracemalloc
 
 import pytest
 
-from bot.adapters.records.cleaning import parse_file, parse_files
+from bot.platform.cleaning import parse_file, parse_files
 from bot.services.summaries.summarizer import Summariser
-from tests.adapters.records.test_cleaning import MEGABYTE, item
 from tests.helpers.builders import pull
+from tests.platform.github.test_cleaning import MEGABYTE, item
 
 pytestmark = pytest.mark.slow
 

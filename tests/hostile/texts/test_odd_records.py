@@ -12,8 +12,6 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from bot.adapters.caching.changed_files import FileCache
-from bot.adapters.caching.day_lists import DayListCache
 from bot.adapters.redis.records.history import RedisHistoryStore
 from bot.domain.conversations.commands import RisksRequest
 from bot.domain.digest.models import Digest
@@ -22,6 +20,7 @@ from bot.domain.pull_requests.path_classes import get_default_classes
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.time.date_range import Span
+from bot.platform.github.caches import DayListCache, FileCache
 from bot.platform.store.connection import RedisCache
 from bot.render.blocks.terminal import format_summary as in_terminal
 from bot.render.digest.post import render_digest

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 
 import pytest
 
-from bot.adapters.records.cleaning import parse_file
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.filters import MAX_PATH_LENGTH, Filters
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import CustomPaths, PathClass, PathClasses
 from bot.domain.pull_requests.path_patterns import find_fault
+from bot.platform.cleaning import parse_file
 from bot.services.questions.tools.selection import select_files
 from tests.helpers.builders import changed_file, pull
 from tests.hostile.tables.paths import SLOW_PATTERNS

@@ -12,15 +12,14 @@ from pathlib import Path
 import pytest
 from github import Auth
 
-from bot.adapters.github.check import fetch_limits
-from bot.adapters.github.client import GitHubClient
-from bot.adapters.github.pull_requests import GitHubPullRequests
-from bot.adapters.github.transport import make_github
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.adapters.slack.transport import send_to_hook
 from bot.domain.errors import GitHubUnavailable, ModelBusy, PrdigestError, RateLimited, SlackUnavailable
 from bot.platform import deadlines
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
+from bot.platform.github.check import fetch_limits
+from bot.platform.github.client import GitHubClient, make_github
+from bot.platform.github.pulls import GitHubPullRequests
 from bot.platform.http.bounded_calls import DeadlineExceeded, bound_requests
 from bot.platform.http.connections import make_tracking_opener
 from bot.platform.http.httpx_clients import get_tls_context

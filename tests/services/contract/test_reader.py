@@ -10,12 +10,13 @@ import pytest
 from github import Auth
 from redis import Redis
 
-from bot.adapters.github import GitHubClient, GitHubSourceFiles
 from bot.adapters.redis import RedisCache
 from bot.domain.errors import GitHubUnavailable
 from bot.domain.keyspace.keys import MERGE_CONTRACT
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
+from bot.platform.github.client import GitHubClient
+from bot.platform.github.source_files import GitHubSourceFiles
 from bot.services.contract.reader import ContractReader
 from impact.contract.extraction import MergeFacts
 from impact.contract.models import (

@@ -14,14 +14,16 @@ import pytest
 from github import Auth
 from localslack.loopback import Request, Response
 
-from bot.adapters.caching import FileCache, SourceFileCache
-from bot.adapters.github import GitHubClient, GitHubPullRequests, GitHubSourceFiles
 from bot.domain.digest.models import Digest
 from bot.domain.errors import StoreUnavailable
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.summaries.models import SummarisedPullRequest
 from bot.platform import deadlines
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal, bound_work
+from bot.platform.github.caches import FileCache, SourceFileCache
+from bot.platform.github.client import GitHubClient
+from bot.platform.github.pulls import GitHubPullRequests
+from bot.platform.github.source_files import GitHubSourceFiles
 from bot.platform.models.claude import CLAUDE
 from bot.platform.models.slots import hold_model_slot
 from bot.platform.store.connection import RedisCache

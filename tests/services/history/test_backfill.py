@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.caching.changed_files import FileCache
 from bot.adapters.redis.records.history import RedisBackfillLog, RedisHistoryStore
 from bot.domain.errors import (
     GitHubAccessDenied,
@@ -31,6 +30,7 @@ from bot.domain.pull_requests.models import PullRequest
 from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
+from bot.platform.github.caches import FileCache
 from bot.platform.store.connection import RedisCache
 from bot.ports import HistoryStore
 from bot.services.history.backfill import Backfill, BackfillAborted, CostLimit, SummaryService

@@ -9,10 +9,11 @@ from typing import Any
 
 from github import Auth
 
-from bot.adapters.caching import SourceFileCache
-from bot.adapters.github import GitHubClient, GitHubSourceFiles
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.review.models import BugReview
+from bot.platform.github.caches import SourceFileCache
+from bot.platform.github.client import GitHubClient
+from bot.platform.github.source_files import GitHubSourceFiles
 from bot.platform.models.agent import AgentLimits
 from bot.platform.models.claude import CLAUDE
 from bot.ports import Cache, ChatModel

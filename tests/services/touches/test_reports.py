@@ -9,12 +9,13 @@ import pytest
 from github import Auth
 from redis import Redis
 
-from bot.adapters.github import GitHubClient, GitHubSourceFiles
 from bot.adapters.redis import RedisCache
 from bot.domain.errors import RateLimited, TimeLimitExceeded, UsageError
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.features.profiles.service import ProfileEntry
 from bot.platform import deadlines
+from bot.platform.github.client import GitHubClient
+from bot.platform.github.source_files import GitHubSourceFiles
 from bot.services.contract.reader import ContractReader
 from bot.services.digest.touched_day import TouchedDayReader
 from bot.services.operations.progress import follow_progress

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from github import Auth
 
-from bot.adapters.caching import BackgroundCache
-from bot.adapters.github import GitHubBackground, GitHubClient
 from bot.domain.summaries.citations import Citation
+from bot.platform.github.caches import BackgroundCache
+from bot.platform.github.client import GitHubClient
+from bot.platform.github.discussions import GitHubBackground
 from bot.services.questions.background import BackgroundSources
 from bot.services.questions.tools.toolbox import Toolbox
 from bot.services.source.text_limits import MAX_RESULT_LENGTH

@@ -10,9 +10,10 @@ from datetime import datetime, timedelta
 import pytest
 from github import Auth
 
-from bot.adapters.caching import BackgroundCache
-from bot.adapters.github import GitHubBackground, GitHubClient
 from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.platform.github.caches import BackgroundCache
+from bot.platform.github.client import GitHubClient
+from bot.platform.github.discussions import GitHubBackground
 from bot.ports import Cache
 from bot.services.questions.background import BackgroundSources, read_no_history
 from bot.services.questions.tools.toolbox import Toolbox

@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 from github import Auth
 
-from bot.adapters.caching import SourceFileCache
 from bot.adapters.git import GitMirror, GitMirrorFiles, GitMirrorSearch, MirrorReader
-from bot.adapters.github import GitHubClient, GitHubSourceFiles
 from bot.domain.errors import GitHubUnavailable
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.source.excerpts import MAX_EXCERPT_LINES
 from bot.domain.summaries.citations import Citation
+from bot.platform.github.caches import SourceFileCache
+from bot.platform.github.client import GitHubClient
+from bot.platform.github.source_files import GitHubSourceFiles
 from bot.services.questions.tools.toolbox import Toolbox
 from bot.services.source.code_sources import CodeSources
 from bot.services.source.source_text import MAX_FILE_LENGTH, MAX_USES

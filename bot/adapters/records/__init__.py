@@ -1,1 +1,0 @@
-"""Cleaning of pull requests' records where they enter."""

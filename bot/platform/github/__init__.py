@@ -1,0 +1,1 @@
+"""GitHub: pull requests, discussions, releases and files, as clean values."""

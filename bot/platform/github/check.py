@@ -1,0 +1,129 @@
+"""The doctor's check of GitHub: the token, the repositories, the calls that are left. Each call is tried once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from github import GithubException
+from github.Requester import Requester
+
+from bot.domain.errors import ConfigurationError, GitHubUnavailable, PrdigestError
+from bot.domain.operations.finding import Finding
+from bot.domain.pull_requests.models import Repository
+from bot.platform.github.client import (
+    WRONG_SERVER,
+    create_github_auth,
+    make_github,
+    request_object,
+    run_graphql_query,
+)
+from bot.platform.github.errors import GraphQLError, translate_github_errors
+from bot.platform.http.bounded_calls import bound_requests
+from bot.platform.http.server_time import parse_server_time
+from bot.settings import Settings
+
+TOKEN, LIMIT = "GitHub token", "GitHub rate limit"
+# a day of 67 merges, the busiest seen, takes about 70 calls
+_FEW_CALLS = 200
+# stands for the repository in sentences about the token alone
+_PLACEHOLDER = Repository("any", "repository")
+_ACCESS_QUERY = """
+query Read($owner: String!, $name: String!) {
+  repository(owner: $owner, name: $name) {
+    pullRequests(states: MERGED, first: 1) { nodes { number } }
+    defaultBranchRef { name }
+  }
+}
+"""
+# the resources that a digest uses
+_RESOURCES = ("core", "graphql")
+
+
+def check_github(
+    settings: Settings, repositories: Sequence[Repository], now: Callable[[], datetime], seconds: int
+) -> Generator[Finding, None, timedelta | None]:
+    """Check GitHub; return how far its clock is ahead of ours, None if unknown. A call may take ``seconds``."""
+    try:
+        auth = create_github_auth(settings)
+        github = make_github(auth=auth, base_url=settings.github_api_url, timeout=seconds, retry=None)
+        requester = github.requester
+        limits, time = fetch_limits(requester, seconds)
+        ahead = time - now() if time else None
+    except PrdigestError as error:
+        yield Finding.build_error(TOKEN, error)
+        yield from (Finding.build_unchecked(f"GitHub {each}", f"see {TOKEN} above") for each in repositories)
+        return None
+    yield Finding.build_success(TOKEN, "accepted")
+    yield _check_limits(limits, now())
+    # why none can be read, as far as that is known
+    cause = f"see {LIMIT} above" if limits and not min(left for left, _ in limits) else ""
+    for repository in repositories:
+        name = f"GitHub {repository}"
+        if cause:
+            yield Finding.build_unchecked(name, cause)
+            continue
+        try:
+            yield _check_repository(requester, name, repository, seconds)
+        except PrdigestError as error:
+            yield Finding.build_error(name, error)
+            if isinstance(error, ConfigurationError):
+                cause = f"see {name} above"
+            elif isinstance(error, GitHubUnavailable):
+                cause = "GitHub does not answer"
+    return ahead
+
+
+def fetch_limits(requester: Requester, seconds: int) -> tuple[list[tuple[int, datetime]], datetime | None]:
+    """Return the calls left of each resource until a time (UTC), and what GitHub's clock shows.
+
+    Reading them counts against none. A server without limits has none.
+    """
+    with translate_github_errors(_PLACEHOLDER), bound_requests(seconds):
+        try:
+            headers, answer = request_object(requester, "GET", "/rate_limit")
+        except GithubException as error:
+            if error.status != 404:
+                raise
+            headers, answer = error.headers or {}, {"resources": {}} if _has_no_limits(error) else {}
+    if "resources" not in answer:
+        raise GitHubUnavailable(WRONG_SERVER)
+    resources: Mapping[str, Any] = answer["resources"]
+    used = [resources[name] for name in _RESOURCES if name in resources]
+    limits = [(int(each["remaining"]), datetime.fromtimestamp(int(each["reset"]), UTC)) for each in used]
+    return limits, parse_server_time(headers)
+
+
+def _has_no_limits(error: GithubException) -> bool:
+    """Return whether a GitHub Enterprise server has no rate limits; a wrong address answers 404, too."""
+    return isinstance(error.data, dict) and "rate limiting" in str(error.data.get("message", "")).lower()
+
+
+def _check_limits(limits: Sequence[tuple[int, datetime]], now: datetime) -> Finding:
+    if not limits:
+        return Finding.build_success(LIMIT, "no limit")
+    left, resets = min(limits, key=lambda each: each[0])
+    calls = f"{left:,} calls left, resets in {max(0, round((resets - now).total_seconds() / 60))} min"
+    if left == 0:
+        return Finding.build_failure(LIMIT, calls, "Wait until then, or give the bot its own token.")
+    if left < _FEW_CALLS:
+        advice = "If other programs use this token, give the bot its own: each pull request takes a call."
+        return Finding.build_note(LIMIT, calls, advice)
+    return Finding.build_success(LIMIT, calls)
+
+
+def _check_repository(requester: Requester, name: str, repository: Repository, seconds: int) -> Finding:
+    """Read the number of one pull request, and whether the default branch can be read too."""
+    names = {"owner": repository.owner, "name": repository.name}
+    with translate_github_errors(repository), bound_requests(seconds):
+        data, errors = run_graphql_query(requester, _ACCESS_QUERY, names)
+        node = data.get("repository")
+        if not node:
+            raise GraphQLError(errors or [{"type": "NOT_FOUND", "message": "no repository"}])
+        if node.get("pullRequests") is None:
+            raise GraphQLError([{"type": "FORBIDDEN", "message": "no pull requests"}])
+    if node.get("defaultBranchRef") is not None:
+        return Finding.build_success(name, "the token can read pull requests and contents")
+    problem = "the token can read pull requests, but not contents: digests will say that the count is not checked"
+    return Finding.build_note(name, problem, "Give the token read access to contents.")

@@ -1,0 +1,362 @@
+"""Calls to GitHub: PyGithub over connections that stay open, each call with a deadline, its answer checked."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any, Self
+
+import requests
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+from github import Auth, Github, GithubException, GithubRetry
+from github.GithubException import RateLimitExceededExceedsMaxWait
+from github.Requester import HTTPRequestsConnectionClass, HTTPSRequestsConnectionClass, Requester
+from requests.utils import parse_header_links
+
+from bot.domain.errors import ConfigurationError, GitHubUnavailable
+from bot.domain.operations.rate_allowance import RateAllowance
+from bot.domain.pull_requests.models import Repository, derive_web_address
+from bot.platform import deadlines
+from bot.platform.cleaning import clean_line, parse_node
+from bot.platform.github.errors import GraphQLError, UnreadableResponse
+from bot.platform.http import bounded_calls
+from bot.platform.http.bounded_calls import DeadlineExceeded, bound_requests
+from bot.platform.http.connections import TrackingAdapter
+from bot.platform.http.retry_after import parse_retry_after
+from bot.ports import CallWatch, watch_nothing
+from bot.settings import Settings, require_secret
+
+log = logging.getLogger(__name__)
+
+# later versions drop fields, such as merge_commit_sha, so the version is fixed here
+API_VERSION = "2022-11-28"
+MEDIA_TYPE = "application/vnd.github+json"
+# seconds; longer waits belong in a queue, not in a thread
+MAX_WAIT = 30
+# seconds for one request from its first byte to the last of its answer. GitHub gives up its own work after ten
+# (docs.github.com/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api); the rest is for a slow line
+REQUEST_SECONDS = 30.0
+WRONG_SERVER = "The server is not GitHub: check GITHUB_API_URL."
+# GitHub lists at most 3,000 files; the limit of pages stops a server that sends short pages without end
+_MAX_FILES, _MAX_PAGES = 3_000, 300
+# no count of GitHub has more digits, and Python refuses to parse thousands of them
+_MAX_DIGITS = 18
+_NO_GRAPHQL = (
+    "GITHUB_API_URL has no GraphQL API: set it to https://api.github.com, or to https://HOST/api/v3 for "
+    "GitHub Enterprise."
+)
+_NO_INSTALLATION = (
+    "GitHub doesn't know that installation of the app: check GITHUB_APP_ID and GITHUB_APP_INSTALLATION_ID."
+)
+_THREAD_ADAPTERS = threading.local()
+
+
+class GitHubClient:
+    """Calls for many threads, each with a PyGithub of its own: a shared one has been seen to mix up answers.
+
+    ``seconds`` is the time limit of one request, ``watch`` watches each. :attr:`web` is the address of this
+    GitHub's pages. Each method raises ``DeadlineExceeded`` besides what :func:`request_data` raises.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        auth: Auth.Auth | None,
+        seconds: float = REQUEST_SECONDS,
+        watch: CallWatch = watch_nothing,
+    ) -> None:
+        self._base_url = base_url
+        self.web = derive_web_address(base_url)
+        self._auth = auth
+        self._seconds = seconds
+        self._watch = watch
+        self._clients = threading.local()
+
+    def run_query(self, query: str, repository: Repository, variables: Mapping[str, Any]) -> dict[str, Any]:
+        """Run a query that has the variables ``$owner`` and ``$name``, and return its data.
+
+        An answer that holds the repository and errors about single fields is used as it is.
+
+        Raises:
+            GraphQLError: the answer does not hold the repository, or what was asked for in it was not found.
+        """
+        data, errors = self.run_partial_query(query, repository, variables)
+        if any(_is_missing_subject(error) for error in errors):
+            raise GraphQLError(errors)
+        return data
+
+    def run_partial_query(
+        self, query: str, repository: Repository, variables: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """Return the data of a query and the errors about single fields.
+
+        Raises:
+            GraphQLError: the answer does not hold the repository.
+        """
+        all_variables = {"owner": repository.owner, "name": repository.name, **variables}
+        with self._watch("graphql"), bound_requests(self._seconds):
+            data, errors = run_graphql_query(self._get_client().requester, query, all_variables)
+        if not parse_node(data.get("repository")):
+            raise GraphQLError(errors or [{"type": "NOT_FOUND", "message": "no repository"}])
+        return dict(data), errors
+
+    def list_files(self, repository: Repository, number: int) -> Iterator[Any]:
+        """Yield the changed files as GitHub sends them, at most 3,000. Only one page of 100 is held at a time."""
+        return islice(self._iterate_items(f"/repos/{repository}/pulls/{number}/files"), _MAX_FILES)
+
+    def get_object(self, address: str, parameters: dict[str, Any]) -> dict[str, Any]:
+        """Return the JSON object at an address of the REST API. Raises UnreadableResponse if it is none."""
+        with self._watch("rest"), bound_requests(self._seconds):
+            _, answer = request_data(self._get_client().requester, "GET", address, parameters=parameters)
+        if not isinstance(answer, dict):
+            raise UnreadableResponse("no object")
+        return answer
+
+    def _iterate_items(self, address: str) -> Iterator[Any]:
+        parameters: dict[str, Any] = {"per_page": 100}
+        for _ in range(_MAX_PAGES):
+            with self._watch("rest"), bound_requests(self._seconds):
+                headers, page = request_data(self._get_client().requester, "GET", address, parameters=parameters)
+            if not isinstance(page, list):
+                raise UnreadableResponse("no list of files")
+            yield from page
+            links = {link.get("rel"): link["url"] for link in parse_header_links(headers.get("link", ""))}
+            if not links.get("next"):
+                return
+            # the address of a further page has the parameters in it
+            address, parameters = links["next"], {}
+
+    def _get_client(self) -> Github:
+        client: Github | None = getattr(self._clients, "client", None)
+        if client is None:
+            client = self._clients.client = make_github(
+                auth=self._auth,
+                base_url=self._base_url,
+                timeout=20,
+                per_page=100,
+                retry=BoundedRetry(total=3, max_rate_limit_wait=MAX_WAIT),
+            )
+        return client
+
+
+def _is_missing_subject(error: Mapping[str, Any]) -> bool:
+    """Return whether the repository or a field of it was not found.
+
+    What is missing further down, such as an issue that the token may not see, is an error about a single field.
+    """
+    place = error.get("path")
+    # of "repository", or of "repository", "pullRequest"
+    return error.get("type") == "NOT_FOUND" and (not isinstance(place, list) or len(place) <= 2)
+
+
+# --- one call
+
+
+def request_data(
+    requester: Requester, verb: str, address: str, *, parameters: dict[str, Any] | None = None, body: Any = None
+) -> tuple[dict[str, Any], Any]:
+    """Return the headers and the JSON of an answer. PyGithub's own parsing fails at a number of 4,301 digits.
+
+    Raises:
+        ConfigurationError: no GitHub App is installed where the settings say.
+        GitHubUnavailable: the answer is not JSON at all.
+        UnreadableResponse: the answer begins as JSON and can't be parsed.
+        GithubException, RequestException: what PyGithub raises.
+    """
+    try:
+        # for an installation of a GitHub App, this fetches a token if it is missing or expired
+        _ = requester.auth and requester.auth.token
+    except GithubException as error:
+        if error.status != 404:
+            raise
+        # here, because it would look like the 404 of another call
+        raise ConfigurationError(_NO_INSTALLATION) from error
+    status, headers, text = requester.requestJson(verb, address, parameters, {"Accept": MEDIA_TYPE}, body)
+    if status >= 400:
+        raise requester.createException(status, headers, _parse_error_body(text))
+    if text.lstrip()[:1] not in ("{", "["):
+        raise GitHubUnavailable(WRONG_SERVER)
+    return headers, _parse_json(text)
+
+
+def request_object(
+    requester: Requester, verb: str, address: str, body: Any = None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the headers and the JSON object of an answer as :func:`request_data` does; a list is refused."""
+    headers, answer = request_data(requester, verb, address, body=body)
+    if not isinstance(answer, dict):
+        raise GitHubUnavailable(WRONG_SERVER)
+    return headers, answer
+
+
+def run_graphql_query(
+    requester: Requester, query: str, variables: Mapping[str, Any]
+) -> tuple[Mapping[str, Any], list[dict[str, Any]]]:
+    """Return the data of a query and the errors about it.
+
+    Raises ConfigurationError, too, if there is no GraphQL endpoint where GITHUB_API_URL says.
+    """
+    try:
+        _, answer = request_object(
+            requester, "POST", requester.graphql_url, {"query": query, "variables": variables}
+        )
+    except GithubException as error:
+        if error.status != 404:
+            raise
+        # a missing repository is reported as a success with an error inside, so a 404 means a wrong address
+        raise ConfigurationError(_NO_GRAPHQL) from error
+    data, errors = answer.get("data"), answer.get("errors")
+    is_graphql = isinstance(data, dict | None) and isinstance(errors, list | None)
+    if not is_graphql or (data is None and errors is None):
+        raise GitHubUnavailable(WRONG_SERVER)
+    return parse_node(data), [dict(parse_node(error)) for error in errors or []]
+
+
+def _parse_json(text: str) -> Any:
+    """Parse JSON. A number with more than 18 digits becomes 0."""
+    try:
+        return json.loads(text, parse_int=lambda digits: int(digits) if len(digits) <= _MAX_DIGITS else 0)
+    except (ValueError, RecursionError) as error:
+        raise UnreadableResponse(type(error).__name__) from error
+
+
+def _parse_error_body(text: str) -> dict[str, Any]:
+    """Return the body of a refusal as an object with a clean ``message``; a proxy's body is not JSON."""
+    try:
+        body = parse_node(_parse_json(text))
+    except UnreadableResponse:
+        body = {"message": text[:200]}
+    return {**body, "message": clean_line(body.get("message"))}
+
+
+# --- connections and retries
+
+
+class BoundedRetry(GithubRetry):
+    """Retry policy of GitHub that gives up at once if GitHub asks for a longer pause than the time left."""
+
+    def increment(self, *arguments: Any, **keywords: Any) -> Self:
+        """Return the state for the next attempt; raise the error that ends the call if another one is useless."""
+        error, response = keywords.get("error"), keywords.get("response")
+        if error is not None and bounded_calls.is_call_over():
+            raise error
+        pause = (response is not None and self.get_retry_after(response)) or 0.0
+        if response is not None and (pause > MAX_WAIT or not deadlines.can_wait(pause)):
+            headers = dict(response.headers)
+            response.close()
+            raise RateLimitExceededExceedsMaxWait(response.status, None, headers, wait=pause)
+        next_state: Self = super().increment(*arguments, **keywords)  # type: ignore[assignment]
+        return next_state
+
+    def get_retry_after(self, response: Any) -> float | None:
+        """Return the seconds that GitHub asks for. The library's own method raises on fractions."""
+        return parse_retry_after(response.headers.get("Retry-After"))
+
+    def sleep(self, response: Any = None) -> None:
+        """Pause before the next attempt. Raises RateLimitExceededExceedsMaxWait without time, ProcessShutdown."""
+        pause = self.get_retry_after(response) if response is not None else None
+        seconds = pause or self.get_backoff_time()
+        if not deadlines.can_wait(seconds):
+            raise RateLimitExceededExceedsMaxWait(429, None, None, wait=seconds)
+        log.info("GitHub is asked again in %g s", seconds)
+        bounded_calls.pause_call(seconds)
+
+
+class _PersistentConnection:
+    """Connection that uses sockets kept per thread. PyGithub creates a new connection object for each call."""
+
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        super().__init__(*arguments, **keywords)
+        adapters: dict[Any, TrackingAdapter] = _THREAD_ADAPTERS.__dict__.setdefault("adapters", {})
+        protocol, retry = self.protocol, self.retry  # type: ignore[attr-defined]
+        if (protocol, retry) not in adapters:
+            adapters[protocol, retry] = TrackingAdapter(max_retries=retry)
+        self.session.mount(f"{protocol}://", adapters[protocol, retry])  # type: ignore[attr-defined]
+
+    def close(self) -> None:
+        """Leave the sockets open."""
+
+
+class _PlainConnection(_PersistentConnection, HTTPRequestsConnectionClass):
+    pass
+
+
+class _SecureConnection(_PersistentConnection, HTTPSRequestsConnectionClass):
+    pass
+
+
+def make_github(**options: Any) -> Github:
+    """Create a PyGithub with bounded calls. This replaces its connection classes for the whole process."""
+    Requester.injectConnectionClasses(_PlainConnection, _SecureConnection)
+    # no pause between calls: eight at a time are far below GitHub's limit of a hundred
+    no_pauses: dict[str, Any] = {"seconds_between_requests": None, "seconds_between_writes": None}
+    return Github(user_agent="prdigest", api_version=API_VERSION, **no_pauses, **options)
+
+
+# --- credentials and allowances
+
+
+def create_github_auth(settings: Settings) -> Auth.Auth:
+    """Return the credentials for GitHub: a token, or those of an app. Raises ConfigurationError."""
+    if settings.github_token:
+        return Auth.Token(settings.github_token.get_secret_value())
+    if settings.github_app_id and settings.github_app_installation_id:
+        key = require_secret(
+            settings.github_app_private_key, "GITHUB_APP_PRIVATE_KEY", "the app's key or its file"
+        )
+        app = Auth.AppAuth(settings.github_app_id, _load_private_key(key))
+        return app.get_installation_auth(settings.github_app_installation_id)
+    raise ConfigurationError(
+        "Set GITHUB_TOKEN to a token that may read pull requests, or set up a GitHub App (GITHUB_APP_…)."
+    )
+
+
+def _load_private_key(text: str) -> str:
+    """Return a private key: the text itself, or what is in the file of that path."""
+    try:
+        key = text.replace("\\n", "\n") if "PRIVATE KEY" in text else Path(text).read_text(encoding="ascii")
+        load_pem_private_key(key.encode(), password=None)
+    except (OSError, ValueError, TypeError, UnsupportedAlgorithm) as error:
+        raise ConfigurationError("GITHUB_APP_PRIVATE_KEY is neither a private key nor a readable file.") from error
+    return key
+
+
+def read_git_token(base_url: str, auth: Auth.Auth) -> str:
+    """Return the token with which git reads. That of an app's installation takes a call, and is valid for an hour.
+
+    Raises GitHubUnavailable if GitHub gives the app no token.
+    """
+    # the credentials of an app need a client
+    make_github(auth=auth, base_url=base_url, timeout=20, retry=None)
+    try:
+        with bound_requests(REQUEST_SECONDS):
+            return auth.token
+    except (GithubException, requests.exceptions.RequestException, DeadlineExceeded) as error:
+        raise GitHubUnavailable("GitHub gave the app no token: check the GITHUB_APP_… settings.") from error
+
+
+class GitHubRateLimits:
+    """Reader of a token's limits, with a client of its own that never waits. Not safe for several threads."""
+
+    def __init__(self, base_url: str, auth: Auth.Auth | None) -> None:
+        self._github = make_github(auth=auth, base_url=base_url, timeout=20, retry=None)
+
+    def list_allowances(self) -> tuple[RateAllowance, ...]:
+        """Return the allowances for REST and GraphQL; empty if GitHub reports none, as some Enterprise Servers.
+
+        Reading them counts against none.
+        """
+        try:
+            with bound_requests(REQUEST_SECONDS):
+                resources = self._github.get_rate_limit().resources
+        except (GithubException, requests.exceptions.RequestException, DeadlineExceeded) as error:
+            log.info("GitHub does not tell its limits: %s", error)
+            return ()
+        return tuple(
+            RateAllowance(rate.remaining, rate.limit, rate.reset) for rate in (resources.core, resources.graphql)
+        )

@@ -1,0 +1,127 @@
+"""Releases and tags of a repository, in one call each, and the list of all its files, in two."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from bot.domain.errors import SourceUnavailable
+from bot.domain.pull_requests.models import Repository
+from bot.domain.source.listing import RepositoryTree, TreeFile
+from bot.platform.cleaning import (
+    clean_hash,
+    clean_line,
+    parse_count,
+    parse_instant,
+    parse_node,
+    parse_nodes,
+)
+from bot.platform.github.client import GitHubClient
+from bot.platform.github.errors import UnreadableResponse, translate_github_errors
+from bot.platform.github.queries import HEAD_QUERY, RELEASES_QUERY, TAG_QUERY
+from impact.contract.releases import Release, build_releases
+from impact.source.reading import find_type_problem
+
+# other tags, such as those of packages and nightly builds, are out of the count unless somebody released them
+_PLAIN_TAG = re.compile(r"v?\d{1,4}(?:\.\d{1,4}){1,3}", re.A)
+
+# GitHub lists at most 100,000 entries (docs.github.com, "Get a tree"); vLLM has some 5,000
+_MAX_ENTRIES = 100_000
+_MODE = re.compile(r"[0-7]{6}")
+
+Node = Mapping[str, Any]
+
+
+class GitHubReleases:
+    """``Releases`` of GitHub: those that were published, and tags that are versions."""
+
+    def __init__(self, client: GitHubClient) -> None:
+        self._client = client
+
+    def list_releases(self, repository: Repository) -> tuple[Release, ...]:
+        """Return the releases among the newest hundred, oldest first. See :class:`bot.ports.Releases`."""
+        with translate_github_errors(repository):
+            data = self._client.run_query(RELEASES_QUERY, repository, {})
+        return build_releases(_list_versions(parse_node(data["repository"])).items())
+
+    def find_commit(self, repository: Repository, tag: str) -> str:
+        """Return the last merge of the default branch among the newest hundred commits that a tag holds."""
+        with translate_github_errors(repository):
+            data = self._client.run_query(TAG_QUERY, repository, {"tag": f"refs/tags/{tag}"})
+        place = parse_node(data["repository"])
+        target = parse_node(parse_node(place.get("ref")).get("target"))
+        # a tag with a message stands before the commit
+        history = parse_node(target.get("history") or parse_node(target.get("target")).get("history"))
+        branch = parse_node(place.get("defaultBranchRef")).get("name")
+        commits = (each for each in parse_nodes(history) if _is_merge(each, branch, place.get("id")))
+        return next((clean_hash(commit.get("oid")) for commit in commits), "")
+
+
+def _list_versions(place: Node) -> dict[str, datetime]:
+    """Return the time of each tag that is out: when it was released, else that of its commit."""
+    releases = list(parse_nodes(parse_node(place.get("releases"))))
+    candidates = {clean_line(each.get("tagName")) for each in releases if each.get("isPrerelease")}
+    tags = {name: at for name, at in _list_tags(place) if name not in candidates}
+    return tags | dict(_list_published(releases))
+
+
+def _list_published(releases: list[Node]) -> Iterator[tuple[str, datetime]]:
+    """Yield tag and time of what is out."""
+    for node in releases:
+        tag, at = clean_line(node.get("tagName")), parse_instant(node.get("publishedAt"))
+        if tag and at and not node.get("isDraft") and not node.get("isPrerelease"):
+            yield tag, at
+
+
+def _list_tags(place: Node) -> Iterator[tuple[str, datetime]]:
+    """Yield name and time of the tags that are versions."""
+    for node in parse_nodes(parse_node(place.get("refs"))):
+        name, target = clean_line(node.get("name")), parse_node(node.get("target"))
+        commit = target if target.get("committedDate") else parse_node(target.get("target"))
+        at = parse_instant(commit.get("committedDate"))
+        if at and _PLAIN_TAG.fullmatch(name):
+            yield name, at
+
+
+def _is_merge(commit: Node, branch: object, repository_id: object) -> bool:
+    """Return whether a pull request into the default branch was merged as this commit."""
+    return any(
+        each.get("baseRefName") == branch
+        and parse_node(each.get("mergeCommit")).get("oid") == commit.get("oid")
+        and parse_node(each.get("repository")).get("id") == repository_id
+        for each in parse_nodes(commit.get("associatedPullRequests"))
+    )
+
+
+class GitHubTrees:
+    """``SourceTrees`` of GitHub."""
+
+    def __init__(self, client: GitHubClient) -> None:
+        self._client = client
+
+    def list_tree(self, repository: Repository, until: datetime | None = None) -> RepositoryTree:
+        """List the files at the newest commit of the default branch. See :class:`bot.ports.SourceTrees`."""
+        at = until.astimezone(UTC).isoformat() if until else None
+        with translate_github_errors(repository):
+            data = self._client.run_query(HEAD_QUERY, repository, {"until": at})
+            branch = parse_node(parse_node(data["repository"]).get("defaultBranchRef"))
+            history = parse_nodes(parse_node(branch.get("target")).get("history"))
+            commit = clean_hash(history[0].get("oid")) if history else ""
+            if not commit:
+                raise SourceUnavailable(f"{repository} has no commit{f' until {at}' if at else ' yet'}.")
+            answer = self._client.get_object(f"/repos/{repository}/git/trees/{commit}", {"recursive": "1"})
+            if not isinstance(answer.get("tree"), list):
+                raise UnreadableResponse("no tree")
+        files = tuple(_list_files(answer))
+        return RepositoryTree(commit, files, bool(answer.get("truncated")) or len(files) >= _MAX_ENTRIES)
+
+
+def _list_files(answer: dict[str, Any]) -> Iterator[TreeFile]:
+    """Yield the files of a tree, without folders, links and submodules."""
+    for entry in parse_nodes({"nodes": answer["tree"][:_MAX_ENTRIES]}):
+        path, mode, content = entry.get("path"), entry.get("mode"), clean_hash(entry.get("sha"))
+        is_file = isinstance(mode, str) and _MODE.fullmatch(mode) and find_type_problem(int(mode, 8)) is None
+        if is_file and isinstance(path, str) and path and content:
+            yield TreeFile(path, content, parse_count(entry.get("size")))
