@@ -45,7 +45,7 @@ from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace import keys
-from bot.domain.operations.usage import NO_PRICES, PriceList, Usage
+from bot.domain.operations.usage import NO_PRICES, PriceList
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import PathSettings
 from bot.domain.time.day import LocalDay, get_today
@@ -92,12 +92,10 @@ from bot.services.digest.poster import DigestPoster
 from bot.services.digest.records import DigestRecords
 from bot.services.digest.since import KeptWork, SincePageBuilder
 from bot.services.digest.touched_day import MoveReader, StepReader, TouchedDay, TouchedDayReader
-from bot.services.history.backfill import Backfill, SummaryService
 from bot.services.history.merge_lists import DayLister
 from bot.services.history.merge_timeline import MergeTimeline
 from bot.services.history.outcome_checks import OutcomeCheckPlanner
 from bot.services.history.outcome_watcher import OutcomeWatcher
-from bot.services.history.throttle import Throttle
 from bot.services.operations.health import HealthReader
 from bot.services.operations.lost_jobs import LostJobReporter
 from bot.services.operations.ownership import StoreOwnership
@@ -163,9 +161,6 @@ from impact.touches.deprecations import DeprecationStep
 
 if TYPE_CHECKING:
     from bot.features.profiles.service import Profiles
-
-# pull requests that a backfill reads at a time: nobody waits for it, and the running bot uses the same token
-_MAX_PARALLEL_READS = 2
 
 
 @dataclass(eq=False)
@@ -537,23 +532,6 @@ class App:
             lambda: TrackRecordStores(self.posted_index, self.digest_records, self.merge_history),
             self.cache,
             self.now,
-        )
-
-    @property
-    def backfill(self) -> Backfill:
-        """What fills history and caches for past days."""
-        settings, model = self.settings, self.settings.prdigest_summary_model
-        # a diff and an answer of full length
-        longest = Usage(input=settings.prdigest_diff_tokens, output=6_000)
-        max_cost = self.provider.prices.cautious_cost(model, longest)
-        return Backfill(
-            self.pulls,
-            SummaryService(self.entries.refresh_summary, model, max_cost) if self.sources.has_model else None,
-            self.merge_history,
-            stores.RedisBackfillLog(self.store, self.keyspace),
-            Throttle(self.sources.list_allowances, self.now, self.sleep),
-            self.now,
-            min(settings.prdigest_concurrency, _MAX_PARALLEL_READS),
         )
 
     # --- what merges change for others, and what they do to a team's code

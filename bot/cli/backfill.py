@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import logging
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
 from bot.cli.base import (
-    ProgressCallback,
     choose_zone,
     get_current_time,
     open_command_app,
@@ -20,17 +18,11 @@ from bot.cli.base import (
 )
 from bot.cli.grouped_help import format_example
 from bot.domain.errors import PrdigestError, UsageError
-from bot.domain.history.backfill import BackfillOutcome
 from bot.domain.pull_requests.models import Repository
 from bot.domain.text.strings import format_count
 from bot.domain.time.date_range import Span, parse_day
 from bot.domain.time.day import get_today
-from bot.render.history import sentences
-from bot.render.history.backfill import format_backfill
 from bot.settings import Settings
-
-if TYPE_CHECKING:
-    from bot.services.history.backfill import CostLimit
 
 log = logging.getLogger(__name__)
 
@@ -57,52 +49,34 @@ def backfill_command(
     repo: str | None, since: str, until: str, timezone: str | None, *, facts: bool, max_cost: float
 ) -> None:
     """Load the history of past days, newest first. Run it again to continue after an interruption."""
+    from bot.features import backfill  # noqa: PLC0415 (it needs the app, which takes long to import)
+
     # without a terminal there is no bar, and each day is a line of the log
     with open_command_app("WARNING" if sys.stderr.isatty() else "INFO") as app:
         repository, span = _parse_request(app.settings, repo, since, until, timezone)
         if not (facts or app.sources.has_model):
             click.echo(f"{app.provider.key_variable} is not set: loading history and files only.", err=True)
-        from bot.services.history.backfill import CostLimit  # noqa: PLC0415 (what asks nobody needs no store)
-
-        limit = CostLimit(max_cost) if app.sources.has_model and not facts else None
-        outcomes: list[BackfillOutcome] = []
+        limit = backfill.CostLimit(max_cost) if app.sources.has_model and not facts else None
+        outcomes: list[backfill.BackfillOutcome] = []
         try:
             with show_progress_bar("day", "Days") as show:
-                reporter = _ProgressReporter(show, len(span), limit, outcomes)
-                for outcome in app.backfill.fill_days(repository, span, limit, reporter.show_progress):
-                    reporter.add_outcome(outcome)
+
+                def show_progress(sentence: str) -> None:
+                    done = backfill.format_total(outcomes, limit)
+                    show(len(outcomes), len(span), f"{done}; {sentence}" if sentence else done)
+
+                show_progress("")
+                for outcome in backfill.fill_days(app, repository, span, limit, show_progress):
+                    outcomes.append(outcome)
+                    log.info("%s", outcome)
+                    show_progress("")
         finally:
             # also after an interruption, or when the cost limit is reached
             if outcomes or (limit and limit.spent):
-                click.echo(format_backfill(repository, span, outcomes, limit.spent if limit else None))
+                click.echo(backfill.format_backfill(repository, span, outcomes, limit))
     failed = sum(not outcome.is_filled for outcome in outcomes)
     if failed:
         raise PrdigestError(f"{format_count(failed, 'day')} could not be loaded: run the same command again.")
-
-
-class _ProgressReporter:
-    """A progress display for the days of a backfill."""
-
-    def __init__(
-        self, show: ProgressCallback, days: int, limit: CostLimit | None, outcomes: list[BackfillOutcome]
-    ) -> None:
-        self._show = show
-        self._days = days
-        self._limit = limit
-        self._outcomes = outcomes
-        self.show_progress("")
-
-    def add_outcome(self, outcome: BackfillOutcome) -> None:
-        """Count a finished day and show the progress."""
-        self._outcomes.append(outcome)
-        log.info("%s", sentences.format_day(outcome))
-        self.show_progress("")
-
-    def show_progress(self, sentence: str) -> None:
-        """Show how many days are done, what was read and spent, and ``sentence``."""
-        pulls = sum(outcome.pulls for outcome in self._outcomes)
-        summary = sentences.format_total(pulls, self._limit.spent if self._limit else None)
-        self._show(len(self._outcomes), self._days, "; ".join(filter(None, (summary, sentence))))
 
 
 def _parse_request(

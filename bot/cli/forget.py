@@ -28,11 +28,11 @@ def forget_command(user: str | None, channel: str | None, *, is_confirmed: bool)
         raise UsageError("Name whom to forget: either --user U… or --channel C….")
     name = _require_id(user, channel)
     with open_command_app() as app:
-        # they import the SDKs, which takes most of a second; help must not wait for them. The list of what is
-        # stored names what features keep, which they declare where handlers import them
-        import handlers  # noqa: F401, PLC0415
+        # they import the SDKs, which takes most of a second; help must not wait for them
+        from bot.features import import_features  # noqa: PLC0415
         from bot.features.forget import carry_out, plan_channel, plan_user  # noqa: PLC0415
 
+        import_features()
         if user:
             with show_progress_bar("thread", "Threads") as show:
                 plan = plan_user(app, user, show)

@@ -22,6 +22,7 @@ from bot.demo.sample.sources import SampleSources
 from bot.demo.sample.team import plant_team
 from bot.domain.errors import ConfigurationError, StoreUnavailable
 from bot.domain.pull_requests.models import Repository
+from bot.features import import_features
 from bot.platform.github.client import create_github_auth
 from bot.platform.models.registry import choose_provider, get_model_access
 from bot.platform.store.embedded import claim_state, is_platform_supported
@@ -140,13 +141,18 @@ def build_live_stage(settings: Settings, repository: Repository, now: Callable[[
     return Stage(
         build_settings=make_settings,
         state=settings.prdigest_state_dir / "demo",
-        prepare_bot=lambda app: reset_store(app.store),
+        prepare_bot=_reset_bot,
         sources=None,
         channel=f"{repository.name}-digest",
         zone=zone,
         now=now,
         about=build_live_about(repository),
     )
+
+
+def _reset_bot(app: App) -> None:
+    import_features()
+    reset_store(app.store)
 
 
 def _build_local_settings(team: LocalTeam, state: Path) -> dict[str, Any]:

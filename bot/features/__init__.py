@@ -1,1 +1,12 @@
 """What people see of the bot: each feature is one to five files that one reads from top to bottom."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pkgutil import walk_packages
+
+
+def import_features() -> None:
+    """Import all features, so that all that they keep in the store is declared: before something is deleted there."""
+    for module in walk_packages(__path__, "bot.features."):
+        import_module(module.name)

@@ -38,7 +38,7 @@ from bot.ports.source.files import SourceFiles, SourceMirror, SourceSearch, Sour
 from bot.ports.sources import Sources
 from bot.ports.store.cache import Cache, RateLimiter
 from bot.ports.store.deprecations import DeprecationStore
-from bot.ports.store.history import BackfillLog, HistoryStore
+from bot.ports.store.history import HistoryStore
 from bot.ports.store.queues import DueQueue, LostJobStore, QuestionQueue, RunLog
 from bot.ports.store.records import FeedbackStore, PostedDigestIndex, RecordStore, ThreadStateStore, WorkspaceOwner
 from bot.ports.store.subscriptions import SubscriptionStore
@@ -48,7 +48,6 @@ __all__ = [
     "AnswerDisplay",
     "AnswerDisplays",
     "Attachment",
-    "BackfillLog",
     "Cache",
     "CallWatch",
     "Chat",

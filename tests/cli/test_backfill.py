@@ -17,15 +17,15 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.records.history import RedisBackfillLog, RedisHistoryStore
+from bot.adapters.redis.records.history import RedisHistoryStore
 from bot.app import open_app
 from bot.cli import run_cli
 from bot.domain.errors import GitHubAccessDenied, PrdigestError, RepositoryNotFound, UsageError
-from bot.domain.history.backfill import BackfillOutcome
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay, parse_zone
-from bot.services.history.backfill import BackfillAborted, CostLimit
+from bot.features.backfill import FILLED_DAYS, BackfillAborted, BackfillOutcome, CostLimit, fill_days
+from bot.platform.store.tables import Store
 from bot.settings import load_settings
 from tests.emulators.claude.server import Refusal, schema_of
 from tests.emulators.github.client import client
@@ -236,8 +236,7 @@ class TestLimits:
     ) -> tuple[list[BackfillOutcome], list[float], list[str]]:
         waits, heard = Waits(there), list[str]()
         with open_app(load_settings(), lambda: datetime.now(UTC), waits) as base:
-            backfill = base.backfill
-            outcomes = list(backfill.fill_days(REPOSITORY, SPAN, limit, heard.append))
+            outcomes = list(fill_days(base, REPOSITORY, SPAN, limit, heard.append))
         return outcomes, waits.seconds, heard
 
     @pytest.mark.parametrize("kind", ["429", "secondary", "primary"])
@@ -354,14 +353,17 @@ class TestProcesses:
         self, there: World, store: Redis, tmp_path: Path
     ) -> None:
         there.github.latency = 0.4  # so long is each step: it is killed in the middle of one
-        marked = RedisBackfillLog(store)
+
+        def list_filled() -> set[str]:
+            return set(Store(store).list_fields(FILLED_DAYS, str(REPOSITORY), ZONE))
+
         process = started("backfill", *DAYS, settings=there.settings, folder=tmp_path)
         try:
-            eventually(lambda: marked.get(REPOSITORY, SPAN.days[-1]) and _files_of(there, 3))
+            eventually(lambda: str(SPAN.last) in list_filled() and _files_of(there, 3))
         finally:
             process.kill()
             process.wait(timeout=10)
-        assert marked.get(REPOSITORY, SPAN.days[0]) is None
+        assert str(SPAN.first) not in list_filled()
         there.github.latency = 0.0
         there.github.calls.clear()
         done = prdigest("backfill", *DAYS, settings=there.settings, folder=tmp_path)

@@ -39,7 +39,7 @@ UNBOUNDED = {
     ("bot/platform/store/embedded/process.py", "server.wait"): 1,
     # of futures that are done: iterate_results gave them before
     ("bot/services/operations/worker_threads.py", "future.result"): 1,
-    ("bot/services/history/backfill.py", "future.result"): 1,
+    ("bot/features/backfill.py", "future.result"): 1,
 }
 # what bounds others; and what may ask the time of the day, with the reason
 BOUNDS = (

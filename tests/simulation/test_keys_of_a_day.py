@@ -33,6 +33,7 @@ from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.review.models import BugReview
 from bot.domain.time.date_range import Span
 from bot.domain.touches.decisions import ShownHit, TouchVerdict, build_hit_key
+from bot.features.backfill import fill_days
 from bot.features.previews import service as previews
 from bot.features.profiles import scanning
 from bot.features.profiles.service import ProfileEntry
@@ -159,8 +160,7 @@ def live_a_day(team: SampleTeam) -> None:
     repository = Repository("vllm-project", "vllm")
     yesterday = MORNING.date() - timedelta(days=1)
     span = Span(yesterday, yesterday, ZONE)
-    backfill = team.base.backfill
-    assert list(backfill.fill_days(repository, span, None, lambda _: None))
+    assert list(fill_days(team.base, repository, span, None, lambda _: None))
     team.hands.go_to(15, 10)
     team.tick()
     with urllib.request.urlopen(team.url.replace("/slack/events", "/readyz"), timeout=10) as page:

@@ -10,7 +10,7 @@ from bot.adapters.redis.question_queue import RedisQuestionQueue
 from bot.adapters.redis.rate_limiter import RedisRateLimiter
 from bot.adapters.redis.records.deprecations import RedisDeprecationStore
 from bot.adapters.redis.records.feedback import RedisFeedbackStore
-from bot.adapters.redis.records.history import RedisBackfillLog, RedisHistoryStore
+from bot.adapters.redis.records.history import RedisHistoryStore
 from bot.adapters.redis.records.posted_digests import RedisPostedDigestIndex
 from bot.adapters.redis.records.record_store import RedisRecordStore
 from bot.adapters.redis.records.thread_states import RedisThreadStateStore
@@ -33,7 +33,6 @@ __all__ = [
     "JobInterruption",
     "JobPostponement",
     "Keyspace",
-    "RedisBackfillLog",
     "RedisCache",
     "RedisDeprecationStore",
     "RedisDueQueue",

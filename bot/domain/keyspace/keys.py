@@ -36,12 +36,6 @@ MERGE_HISTORY = DurableFamily(
     content="pull requests merged on a UTC date, by number",
     survives_reset=True,
 )
-BACKFILL_RECORD = DurableFamily(
-    pattern="backfilled:{repository}:{zone}",
-    type="hash",
-    content="which local dates were filled",
-    survives_reset=True,
-)
 POSTED_DIGEST_INDEX = DurableFamily(
     pattern="issued:{repository}", type="zset", content="keys of digests, by the end of their last day"
 )

@@ -6,9 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from bot.domain.history.backfill import BackfillRecord
 from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.time.day import LocalDay
 
 
 class HistoryStore(Protocol):
@@ -22,13 +20,3 @@ class HistoryStore(Protocol):
 
     def read_merges(self, repository: Repository, since: datetime, until: datetime) -> Sequence[PullRequest]:
         """Return the merges from ``since`` up to but not including ``until`` (aware instants), newest first."""
-
-
-class BackfillLog(Protocol):
-    """Log of the past days that were filled. Durable. Every method may raise StoreUnavailable."""
-
-    def get(self, repository: Repository, day: LocalDay) -> BackfillRecord | None:
-        """Return the record of a day, None if it was not filled."""
-
-    def put(self, repository: Repository, day: LocalDay, fill: BackfillRecord) -> None:
-        """Store the record of a day. One without summaries replaces no other."""

@@ -12,6 +12,7 @@ from bot.domain.keyspace import keys
 from bot.domain.keyspace.digest_keys import DigestKeyParts, parse_digest_key
 from bot.domain.keyspace.family import FAMILIES, DurableFamily, ExpiringFamily
 from bot.domain.keyspace.keys import build_attempt_key, find_family
+from bot.features import backfill, import_features
 from bot.features.previews import service as previews
 from bot.features.profiles import scanning
 from bot.features.profiles import service as profiles
@@ -30,10 +31,10 @@ DURABLE = {
     keys.THREAD_MUTING.build_key("C1", "1.5"): ("attention:C1:1.5", "string"),
     keys.WELCOME.build_key("U1"): ("welcomed:U1", "string"),
     keys.MERGE_HISTORY.build_key("o/r", date(2026, 2, 28)): ("history:o/r:2026-02-28", "hash"),
-    keys.BACKFILL_RECORD.build_key("o/r", "Europe/Berlin"): ("backfilled:o/r:Europe/Berlin", "hash"),
     keys.POSTED_DIGEST_INDEX.build_key("o/r"): ("issued:o/r", "zset"),
     keys.DEPRECATIONS.build_key("octo/engine"): ("deprecations:octo/engine", "string"),
     profiles.ENTRIES.family.build_key(): ("profiles", "hash"),
+    backfill.FILLED_DAYS.family.build_key("o/r", "Europe/Berlin"): ("backfilled:o/r:Europe/Berlin", "hash"),
     previews.SWITCHES.family.build_key(): ("previews", "hash"),
     profiles.PROFILES.family.build_key("ascend"): ("downstream:ascend", "string"),
     keys.TOUCH_HITS.build_key("ascend"): ("hits:ascend", "hash"),
@@ -135,6 +136,7 @@ def test_all_else_expires(key: str, expected: tuple[str, str, int]) -> None:
 
 
 def test_the_list_is_complete_and_a_key_is_of_one_family() -> None:
+    import_features()
     known = [*DURABLE, *EXPIRING]
     assert [sum(family.has_key(key) for family in FAMILIES) for key in known] == [1] * len(FAMILIES)
     assert {family.prefix for family in FAMILIES if family.survives_reset} == SURVIVING

@@ -11,6 +11,7 @@ from redis.retry import Retry
 
 from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace.family import FAMILIES, DurableFamily
+from bot.features import import_features
 from bot.platform.store.connection import RedisCache
 from bot.platform.store.reset import reset_store
 from bot.platform.store.schema import SCHEMA_KEY, require_schema
@@ -22,6 +23,7 @@ GONE = ("answer:1:post", "sent:1", "regular:1", "waiting:C1:1.5", "rate:U1", "le
 
 def test_what_was_bought_and_read_stays_and_all_else_goes(store: Redis) -> None:
     require_schema(store)
+    import_features()
     durable = [family for family in FAMILIES if isinstance(family, DurableFamily)]
     keys = [family.prefix + ("1" if family.prefix.endswith(":") else "") for family in durable]
     for key in (*KEPT, *GONE, *keys):

@@ -1,4 +1,4 @@
-"""History of merged pull requests, and the log of filled days, on Redis. Neither expires.
+"""History of merged pull requests on Redis. It does not expire.
 
 A pull request takes 0.7 KB without its description and 1.0 KB with one of full length, as measured on the replay
 days: 8 to 11 MB a year for a repository that merges 31 a day. The stored part of the message of its merge commit
@@ -19,22 +19,18 @@ from typing import cast
 from pydantic import TypeAdapter
 from redis import Redis
 
-from bot.domain.history.backfill import BackfillRecord
-from bot.domain.keyspace.keys import BACKFILL_RECORD, MERGE_HISTORY
+from bot.domain.keyspace.keys import MERGE_HISTORY
 from bot.domain.pull_requests.models import PullRequest, Repository, sort_newest_first
 from bot.domain.text.redaction import redact_text
 from bot.domain.text.strings import remove_comments
-from bot.domain.time.day import LocalDay
 from bot.platform.store.connection import pack_value, unpack_value
 from bot.platform.store.errors import translate_redis_errors
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 from bot.ports.codecs.cached_json import load_or_none
-from bot.ports.codecs.versioned_json import VersionedJson
 
 log = logging.getLogger(__name__)
 
 _PULL_REQUEST_ADAPTER = TypeAdapter(PullRequest)
-_BACKFILL_JSON = VersionedJson(BackfillRecord, 1)
 # "Reverts owner/name#N" and "This reverts commit …" come first and take at most 160 characters; words of blame
 # ("a regression from #N") are in the first paragraphs, before test plans and results. It ends at white space:
 # half a number would name another pull request.
@@ -77,39 +73,8 @@ class RedisHistoryStore:
         return sort_newest_first(tuple(within))
 
 
-class RedisBackfillLog:
-    """``BackfillLog`` on Redis: a hash by local date for each repository and time zone."""
-
-    def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:
-        self._client = client
-        self._keys = keys
-
-    def get(self, repository: Repository, day: LocalDay) -> BackfillRecord | None:
-        """Return the record of a day, None if it was not filled."""
-        with translate_redis_errors():
-            value = cast(
-                "bytes | None",
-                self._client.hget(self._keys.add_prefix(_build_backfill_key(repository, day)), str(day.date)),
-            )
-        return _BACKFILL_JSON.load_or_none(unpack_value(value)) if value else None
-
-    def put(self, repository: Repository, day: LocalDay, fill: BackfillRecord) -> None:
-        """Store the record of a day.
-
-        One without summaries replaces no other, so that no run undoes the work of another.
-        """
-        put = self._client.hset if fill.model else self._client.hsetnx
-        key = self._keys.add_prefix(_build_backfill_key(repository, day))
-        with translate_redis_errors():
-            put(key, str(day.date), cast("str", pack_value(_BACKFILL_JSON.dump_text(fill))))
-
-
 def _build_history_key(repository: Repository, date: dt.date) -> str:
     return MERGE_HISTORY.build_key(_normalize_name(repository), date)
-
-
-def _build_backfill_key(repository: Repository, day: LocalDay) -> str:
-    return BACKFILL_RECORD.build_key(_normalize_name(repository), day.zone)
 
 
 def _normalize_name(repository: Repository) -> str:

@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import cast
 
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.records.history import RedisBackfillLog, RedisHistoryStore
+from bot.adapters.redis.records.history import RedisHistoryStore
 from bot.domain.errors import StoreUnavailable
-from bot.domain.history.backfill import BackfillRecord
 from bot.domain.history.pull_outcomes import RevertIndex
 from bot.domain.pull_requests.models import Account, LinkedIssue, PullRequest, Repository
-from bot.domain.time.day import LocalDay, parse_zone
 from bot.platform.store.connection import RedisTimeouts, connect_server, pack_value, unpack_value
 from impact.history.repairs import Repair, find_repairs
 from impact.history.reverts import Revert
@@ -150,8 +148,7 @@ def test_a_repository_is_the_same_however_it_is_typed(history: RedisHistoryStore
 
 def test_nothing_of_it_expires(history: RedisHistoryStore, store: Redis) -> None:
     history.record_merges([RICH, BARE])
-    RedisBackfillLog(store).put(REPOSITORY, DAY, BackfillRecord(NOON))
-    assert [store.ttl(key) for key in store.scan_iter()] == [-1, -1]
+    assert [store.ttl(key) for key in store.scan_iter()] == [-1]
 
 
 def test_what_is_not_merged_is_refused_and_nothing_kept(history: RedisHistoryStore, store: Redis) -> None:
@@ -193,8 +190,6 @@ def test_a_store_that_is_away_is_told(history: RedisHistoryStore) -> None:
         for act in (
             lambda: RedisHistoryStore(away).record_merges([RICH]),
             lambda: RedisHistoryStore(away).read_merges(REPOSITORY, BEGIN, END),
-            lambda: RedisBackfillLog(away).get(REPOSITORY, DAY),
-            lambda: RedisBackfillLog(away).put(REPOSITORY, DAY, BackfillRecord(NOON)),
         ):
             with pytest.raises(StoreUnavailable):
                 act()
@@ -302,50 +297,3 @@ class TestMessages:
         later = pull(21, title="Undo the cache", commit_message=message, merged_at=NOON)
         history.record_merges([later, pull(8, merged_at=NOON - SECOND)])
         assert RevertIndex(history.read_merges(REPOSITORY, BEGIN, END)).reverts == (Revert(8, by=21),)
-
-
-class TestBackfilled:
-    FACTS, HAIKU, SONNET = (
-        BackfillRecord(NOON),
-        BackfillRecord(NOON, "haiku"),
-        BackfillRecord(NOON + SECOND, "sonnet"),
-    )
-
-    @pytest.fixture
-    def backfill_log(self, store: Redis) -> RedisBackfillLog:
-        return RedisBackfillLog(store)
-
-    def test_a_day_that_nobody_filled_is_none(self, backfill_log: RedisBackfillLog) -> None:
-        assert backfill_log.get(REPOSITORY, DAY) is None
-
-    @pytest.mark.parametrize("fill", [FACTS, HAIKU])
-    def test_what_was_done_comes_back(self, backfill_log: RedisBackfillLog, fill: BackfillRecord) -> None:
-        backfill_log.put(REPOSITORY, DAY, fill)
-        assert backfill_log.get(REPOSITORY, DAY) == fill
-
-    @pytest.mark.parametrize(
-        ("first", "second", "expected"),
-        [(FACTS, HAIKU, HAIKU), (HAIKU, FACTS, HAIKU), (HAIKU, SONNET, SONNET)],
-        ids=["deeper", "shallower", "another model"],
-    )
-    def test_facts_undo_no_summaries(
-        self,
-        backfill_log: RedisBackfillLog,
-        first: BackfillRecord,
-        second: BackfillRecord,
-        expected: BackfillRecord,
-    ) -> None:
-        backfill_log.put(REPOSITORY, DAY, first)
-        backfill_log.put(REPOSITORY, DAY, second)
-        assert backfill_log.get(REPOSITORY, DAY) == expected
-
-    def test_other_days_zones_and_repositories_are_others(self, backfill_log: RedisBackfillLog) -> None:
-        backfill_log.put(REPOSITORY, DAY, self.FACTS)
-        assert backfill_log.get(REPOSITORY, LocalDay(date(2026, 2, 27), DAY.zone)) is None
-        assert backfill_log.get(REPOSITORY, LocalDay(DAY.date, parse_zone("UTC"))) is None
-        assert backfill_log.get(OTHER, DAY) is None
-        assert backfill_log.get(Repository("OCTO", "Engine"), DAY) == self.FACTS
-
-    def test_a_note_that_can_not_be_read_is_none(self, backfill_log: RedisBackfillLog, store: Redis) -> None:
-        store.hset("backfilled:octo/engine:America/Los_Angeles", "2026-02-28", "pfacts")
-        assert backfill_log.get(REPOSITORY, DAY) is None

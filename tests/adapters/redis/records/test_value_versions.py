@@ -12,10 +12,8 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisRunLog, RedisSubscriptionStore
-from bot.adapters.redis.records.history import RedisBackfillLog
 from bot.adapters.redis.records.touches import RedisTouchStore
 from bot.domain.errors import StoreUnavailable
-from bot.domain.history.backfill import BackfillRecord
 from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.subscriptions.models import Subscription, Timing
@@ -24,7 +22,7 @@ from bot.features.profiles.service import ProfileEntry
 from impact.contract.models import ChangeKind
 from impact.touches.models import TouchLevel
 from tests.helpers.apps import make_app
-from tests.helpers.builders import DAY, NOON, REPOSITORY
+from tests.helpers.builders import NOON, REPOSITORY
 
 HIT = HitKey(Reference(REPOSITORY, 7), "0123456789ab")
 SUBSCRIPTION = Subscription("C1", REPOSITORY, Timing(dt.time(9), ZoneInfo("Europe/Berlin"), weekdays=True))
@@ -85,12 +83,6 @@ CASES = {
         (Run(NOON, "digest:T:C:octo/engine:2026-02-28@-0800", RunOutcome.POSTED),),
         lambda store: RedisRunLog(store).list_recent(5),
         lambda store, value: RedisRunLog(store).add_run(value[0]),
-    ),
-    "backfill": Case(
-        f"backfilled:{REPOSITORY}:{DAY.zone}",
-        BackfillRecord(NOON, "claude"),
-        lambda store: RedisBackfillLog(store).get(REPOSITORY, DAY),
-        lambda store, value: RedisBackfillLog(store).put(REPOSITORY, DAY, value),
     ),
 }
 

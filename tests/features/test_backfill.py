@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.records.history import RedisBackfillLog, RedisHistoryStore
+from bot.adapters.redis.records.history import RedisHistoryStore
 from bot.domain.errors import (
     GitHubAccessDenied,
     GitHubUnavailable,
@@ -24,20 +25,21 @@ from bot.domain.errors import (
     StoreUnavailable,
     UsageError,
 )
-from bot.domain.history.backfill import BackfillOutcome, BackfillRecord
 from bot.domain.operations.rate_allowance import RateAllowance
-from bot.domain.pull_requests.models import PullRequest
+from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
+from bot.features.backfill import FILLED_DAYS, BackfillAborted, BackfillOutcome, CostLimit, FilledDay, fill_days
 from bot.platform.github.caches import FileCache
 from bot.platform.store.connection import RedisCache
+from bot.platform.store.tables import Store
 from bot.ports import HistoryStore
-from bot.services.history.backfill import Backfill, BackfillAborted, CostLimit, SummaryService
-from bot.services.history.throttle import Throttle
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.summarizer import SummaryResult
+from bot.settings import load_settings
+from tests.helpers.apps import make_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, pull
 from tests.helpers.checks import is_one_sentence
 from tests.services.doubles import KnownPulls
@@ -103,18 +105,29 @@ class Rig:
         return RedisHistoryStore(self.store)
 
     def fill(self, limit: CostLimit | None = None, span: Span = SPAN) -> list[BackfillOutcome]:
-        return list(self.service().fill_days(REPOSITORY, span, limit, self.heard.append))
+        return list(self.start(limit, span))
 
-    def service(self) -> Backfill:
+    def start(
+        self, limit: CostLimit | None = None, span: Span = SPAN, repository: Repository = REPOSITORY
+    ) -> Iterator[BackfillOutcome]:
         cache = RedisCache(self.store)
         pulls = FileCache(self.pulls, cache)
-        entries = EntryCache(
-            pulls, PullRequestReader(pulls, self.summariser), cache, self.model, assess_pull_request
+        reader = PullRequestReader(pulls, self.summariser)
+        settings = load_settings().model_copy(
+            update={"prdigest_summary_model": self.model, "prdigest_concurrency": self.workers}
         )
-        summaries = SummaryService(entries.refresh_summary, self.model, max_cost=0.25) if self.model else None
-        pace = Throttle(self.allowances, self.clock, self.clock.sleep)
-        marks = RedisBackfillLog(self.store)
-        return Backfill(pulls, summaries, self.history, marks, pace, self.clock, self.workers)
+        app = make_app(
+            self.store,
+            SimpleNamespace(has_model=bool(self.model), list_allowances=self.allowances),
+            settings=settings,
+            provider=SimpleNamespace(prices=SimpleNamespace(cautious_cost=lambda _model, _usage: 0.25)),
+            now=self.clock,
+            sleep=self.clock.sleep,
+            pulls=pulls,
+            entries=EntryCache(pulls, reader, cache, self.model, assess_pull_request),
+            merge_history=self.history,
+        )
+        return fill_days(app, repository, span, limit, self.heard.append)
 
     def list_recorded_numbers(self) -> list[int]:
         merges = self.history.read_merges(REPOSITORY, NOON - timedelta(days=9), NOON + timedelta(days=9))
@@ -123,9 +136,8 @@ class Rig:
 
     def marks(self) -> dict[str, str]:
         """The model of each day that was filled."""
-        marked = RedisBackfillLog(self.store)
-        fills = {str(day.date): marked.get(REPOSITORY, day) for day in SPAN.days}
-        return {day: fill.model for day, fill in fills.items() if fill}
+        fills = Store(self.store).list_fields(FILLED_DAYS, str(REPOSITORY), ZONE)
+        return {day: fill.model for day, fill in fills.items()}
 
 
 @pytest.fixture
@@ -173,7 +185,7 @@ class TestFilling:
         assert len(rig.marks()) == 3
 
     def test_nothing_is_asked_before_the_first_day_is_wanted(self, rig: Rig) -> None:
-        days = rig.service().fill_days(REPOSITORY, SPAN, None, rig.heard.append)
+        days = rig.start()
         assert rig.pulls.calls == []
         next(days)
         assert rig.pulls.calls == ["day 2026-02-28", "files 2", "files 1"]
@@ -188,7 +200,7 @@ class TestFilling:
 
     def test_a_day_that_is_not_over_is_refused_before_anything_is_asked(self, rig: Rig) -> None:
         with pytest.raises(UsageError, match="2026-03-01 is not over in America/Los_Angeles") as caught:
-            rig.service().fill_days(REPOSITORY, replace(SPAN, last=date(2026, 3, 1)), None, rig.heard.append)
+            rig.start(span=replace(SPAN, last=date(2026, 3, 1)))
         assert is_one_sentence(str(caught.value))
         assert "up to 2026-02-28" in str(caught.value)
         assert rig.pulls.calls == []
@@ -322,7 +334,7 @@ class TestNotFilled:
     @pytest.mark.parametrize("call", ["day 2026-02-27", "files 3"])
     def test_what_no_other_day_would_help_ends_it_at_once(self, rig: Rig, call: str, error: PrdigestError) -> None:
         rig.pulls.failing[call] = error
-        days = rig.service().fill_days(REPOSITORY, SPAN, None, rig.heard.append)
+        days = rig.start()
         assert next(days) == BackfillOutcome(FIRST, 2)
         with pytest.raises(type(error)) as caught:
             next(days)
@@ -425,7 +437,7 @@ class TestLimits:
 class TestCost:
     def test_a_limit_that_is_reached_ends_it_and_a_higher_one_goes_on(self, rig: Rig) -> None:
         limit = CostLimit(1.5)
-        days = rig.service().fill_days(REPOSITORY, SPAN, limit, rig.heard.append)
+        days = rig.start(limit)
         assert [next(days).day, next(days).day] == [FIRST, SECOND]
         with pytest.raises(BackfillAborted, match=r"limit of \$1\.50 is reached") as caught:
             next(days)
@@ -494,6 +506,48 @@ def test_what_was_recorded_before_an_error_stays(rig: Rig) -> None:
     assert rig.list_recorded_numbers() == [1, 2, 3]
 
 
-def test_a_mark_tells_when(rig: Rig) -> None:
+def test_what_is_kept_of_a_day_tells_when_and_stays(rig: Rig) -> None:
     rig.fill(plenty())
-    assert RedisBackfillLog(rig.store).get(REPOSITORY, FIRST) == BackfillRecord(NOW.astimezone(UTC), "haiku")
+    filled = Store(rig.store).get_field(FILLED_DAYS, "2026-02-28", str(REPOSITORY), ZONE)
+    assert filled == FilledDay(NOW.astimezone(UTC), "haiku")
+    assert rig.store.ttl(f"backfilled:{REPOSITORY}:{ZONE}") == -1
+
+
+def test_what_can_not_be_read_of_a_day_is_filled_again(rig: Rig) -> None:
+    rig.store.hset(f"backfilled:{REPOSITORY}:{ZONE}", "2026-02-28", "pfacts")
+    assert not rig.fill()[0].was_filled
+
+
+def test_typed_in_other_letters_it_is_the_same_repository(rig: Rig) -> None:
+    rig.fill()
+    span, app_calls = replace(SPAN, first=SPAN.last), len(rig.pulls.calls)
+    assert list(rig.start(span=span, repository=Repository("OCTO", "Engine"))) == [
+        BackfillOutcome(FIRST, was_filled=True)
+    ]
+    assert len(rig.pulls.calls) == app_calls
+
+
+THEN = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
+FACTS, HAIKU = FilledDay(THEN), FilledDay(THEN, "haiku")
+YEARS, WEEKS = timedelta(days=900), timedelta(days=89)
+COVERED: dict[str, tuple[FilledDay, str, timedelta, bool]] = {
+    "facts for facts": (FACTS, "", WEEKS, True),
+    "facts stay": (FACTS, "", YEARS, True),
+    "facts for summaries": (FACTS, "haiku", WEEKS, False),
+    "summaries for facts": (HAIKU, "", YEARS, True),
+    "summaries for summaries": (HAIKU, "haiku", WEEKS, True),
+    "summaries are gone": (HAIKU, "haiku", timedelta(days=90), False),
+    "of another model": (HAIKU, "sonnet", WEEKS, False),
+}
+
+
+@pytest.mark.parametrize(("fill", "model", "later", "expected"), COVERED.values(), ids=COVERED)
+def test_a_fill_covers_what_is_wanted(fill: FilledDay, model: str, later: timedelta, expected: bool) -> None:
+    assert fill.is_complete_for(model, THEN + later) is expected
+
+
+@pytest.mark.parametrize(
+    ("left", "limit", "expected"), [(499, 5_000, True), (500, 5_000, False), (0, 60, True), (6, 60, False)]
+)
+def test_the_last_tenth_is_for_others(left: int, limit: int, expected: bool) -> None:
+    assert RateAllowance(left, limit, THEN).is_short is expected

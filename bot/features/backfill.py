@@ -1,0 +1,309 @@
+"""History and caches of past days, as a digest of each day would have left them.
+
+Nobody waits for it, and the running bot uses the same token: a tenth of GitHub's calls is left to it, limits are
+waited out, and few pull requests are read at a time.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
+
+from bot.app import App
+from bot.domain.errors import GitHubUnavailable, PrdigestError, PullRequestNotFound, RateLimited, UsageError
+from bot.domain.keyspace.keys import SUMMARY_ENTRY
+from bot.domain.operations.usage import Usage
+from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.summaries.fallback import describe_fallback
+from bot.domain.text.strings import format_count
+from bot.domain.time.date_range import Span
+from bot.domain.time.day import LocalDay, get_yesterday
+from bot.platform.store.tables import Map
+from bot.services.operations.worker_threads import DeadlineExecutor, iterate_results
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+_MAX_PARALLEL_READS = 2
+# pull requests between two checks of GitHub's limits; few enough to keep the reserve
+_BATCH_SIZE = 50
+# after so many in a row, the key is refused or the service is away, and a thousand more calls would fail too
+_MAX_FAILURES = 5
+_MAX_ATTEMPTS = 5
+# if the refusal names no time, GitHub asks for at least a minute, and for longer each time
+# (docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api)
+_LIMIT_WAIT = wait_exponential(multiplier=60)
+_FAILURE_WAIT = wait_exponential(multiplier=5, max=60)
+
+
+class BackfillAborted(PrdigestError):
+    """Error for a backfill that can't go on. The sentence says why, and what to do."""
+
+
+@dataclass(slots=True)
+class CostLimit:
+    """Limit of the US dollars for summaries, and those spent so far. Calls in progress may exceed it."""
+
+    maximum: float
+    spent: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class FilledDay:
+    """When (UTC) a day was filled, and by which ``model`` its summaries were written, empty if there are none.
+
+    History and files are always loaded.
+    """
+
+    at: datetime
+    model: str = ""
+
+    def is_complete_for(self, model: str, now: datetime) -> bool:
+        """Return whether nothing is left to do for summaries by ``model``, or for none if it is empty.
+
+        History is permanent, summaries are kept for the lifetime of their entries.
+        """
+        return not model or (model == self.model and now - self.at < SUMMARY_ENTRY.lifetime)
+
+
+FILLED_DAYS = Map(
+    "backfilled:{repository}:{zone}", FilledDay, "which local dates were filled", survives_reset=True
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BackfillOutcome:
+    """The outcome for one day: the number of pull requests read, or ``was_filled`` if nothing was left to do.
+
+    ``failure_reason`` is a clause on why the day is not filled; it is empty if the day is filled.
+    """
+
+    day: LocalDay
+    pulls: int = 0
+    was_filled: bool = False
+    failure_reason: str = ""
+
+    @property
+    def is_filled(self) -> bool:
+        return not self.failure_reason
+
+    def __str__(self) -> str:
+        if self.was_filled:
+            return f"{self.day.date}: already loaded"
+        return f"{self.day.date}: {self.failure_reason or format_count(self.pulls, 'pull request')}"
+
+
+@dataclass(slots=True)
+class _Run:
+    """One backfill in several threads. Without ``limit`` no model is asked; ``say`` hears why it pauses."""
+
+    app: App
+    limit: CostLimit | None
+    say: Callable[[str], None]
+    failures: list[str] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def model(self) -> str:
+        return self.app.settings.prdigest_summary_model if self.limit else ""
+
+
+def fill_days(
+    app: App, repository: Repository, span: Span, limit: CostLimit | None, say: Callable[[str], None]
+) -> Iterator[BackfillOutcome]:
+    """Yield the outcome of each day, newest first. A day is filled when it is requested, unless that was done.
+
+    Without ``limit`` no model is asked. ``say`` is called with the reason for a pause, and with an empty text
+    after it.
+
+    Raises:
+        UsageError: a day is not over.
+        BackfillAborted: while iterating, the limit is reached or the model is away.
+        PrdigestError: while iterating, an error that other days would have as well: RepositoryNotFound,
+            GitHubRefused, RateLimited after five attempts, StoreUnavailable.
+    """
+    over = get_yesterday(app.now(), span.zone).date
+    if span.last > over:
+        raise UsageError(f"{span.last} is not over in {span.zone}: choose days up to {over}.")
+    run = _Run(app, limit if app.sources.has_model else None, say)
+    return (_fill_once(run, repository, day) for day in reversed(span.days))
+
+
+def _fill_once(run: _Run, repository: Repository, day: LocalDay) -> BackfillOutcome:
+    # GitHub ignores the case of names, and people type them in any
+    key = (str(repository).lower(), day.zone)
+    earlier = run.app.tables.get_field(FILLED_DAYS, str(day.date), *key)
+    if earlier and earlier.is_complete_for(run.model, run.app.now()):
+        return BackfillOutcome(day, was_filled=True)
+    try:
+        count, missing, filled = _read_day(run, repository, day)
+    except (GitHubUnavailable, PullRequestNotFound) as error:
+        return BackfillOutcome(day, failure_reason=str(error).rstrip("."))
+    if filled:
+        # one without summaries replaces no other, so that no run undoes the work of another
+        if filled.model:
+            run.app.tables.put_field(FILLED_DAYS, str(day.date), filled, *key)
+        else:
+            run.app.tables.add_fields(FILLED_DAYS, {str(day.date): filled}, *key)
+    return BackfillOutcome(day, count, failure_reason=missing)
+
+
+def _read_day(run: _Run, repository: Repository, day: LocalDay) -> tuple[int, str, FilledDay | None]:
+    """Read a day in batches; return the number of its merges, what is missing as a clause, and what to note."""
+    app = run.app
+    merged = _run_with_retries(run, lambda: app.pulls.list_merged(repository, day))
+    read: list[tuple[PullRequest, bool]] = []
+    for first in range(0, len(merged.pulls), _BATCH_SIZE):
+        some = merged.pulls[first : first + _BATCH_SIZE]
+        read += _run_with_retries(run, lambda pulls=some: _read_batch(run, pulls))  # type: ignore[misc]
+    app.merge_history.record_merges(pull for pull, _ in read)
+    unread = _format_numbers("not readable", (pull for pull, _ in read if pull.files is None))
+    unsummarised = _format_numbers(
+        "without a summary", (pull for pull, is_summarised in read if not is_summarised)
+    )
+    missing = "; ".join(part for part in (merged.caveat, unread, unsummarised) if part)
+    is_filled = not merged.caveat and not unread
+    return len(read), missing, FilledDay(app.now(), "" if unsummarised else run.model) if is_filled else None
+
+
+def _read_batch(run: _Run, pulls: Sequence[PullRequest]) -> list[tuple[PullRequest, bool]]:
+    """Return pull requests without their patches, in their order, and whether nothing of their summary is missing.
+
+    One that GitHub does not know any more has no files.
+    """
+    workers = min(run.app.settings.prdigest_concurrency, _MAX_PARALLEL_READS)
+    with DeadlineExecutor(workers, "backfill") as crew:
+        futures = [crew.submit(_read_pull_request, run, pull) for pull in pulls]
+        # the first failure ends the batch, whatever its position: further calls would be refused as well
+        for _ in iterate_results(futures):
+            pass
+        return [future.result() for future in futures]
+
+
+def _read_pull_request(run: _Run, pull: PullRequest) -> tuple[PullRequest, bool]:
+    try:
+        loaded = run.app.pulls.load_files(pull)
+    except PullRequestNotFound:
+        return pull, True
+    is_summarised = run.limit is None or _ensure_summary(run, loaded, run.limit)
+    # the patches of a large day need not stay in memory until its end
+    return loaded.remove_patches(), is_summarised
+
+
+def _ensure_summary(run: _Run, pull: PullRequest, limit: CostLimit) -> bool:
+    """Return whether there is a summary by the model, from this run or an earlier one."""
+    if not limit.spent < limit.maximum:
+        raise BackfillAborted(
+            f"The limit of ${limit.maximum:.2f} is reached: run the command again to continue, or with --facts."
+        )
+    if len(run.failures) >= _MAX_FAILURES:
+        raise BackfillAborted(
+            f"The model gave no summary {len(run.failures)} times in a row ({run.failures[-1]}): "
+            "run the command again later, or with --facts."
+        )
+    read = run.app.entries.refresh_summary(pull)
+    # a pull request that can't be read is not a failure of the model
+    failure = "" if read.summary.is_unread else describe_fallback(read.summary.fallback)
+    with run.lock:
+        if not read.from_cache:
+            limit.spent += _estimate_cost(run.app) if read.cost is None else read.cost
+        run.failures = [*run.failures, failure] if failure else []
+    return not read.summary.is_fallback
+
+
+def _estimate_cost(app: App) -> float:
+    """Return the most US dollars that a summary of unknown cost may have cost: a diff and an answer in full."""
+    longest = Usage(input=app.settings.prdigest_diff_tokens, output=6_000)
+    return app.provider.prices.cautious_cost(app.settings.prdigest_summary_model, longest)
+
+
+def _format_numbers(what: str, pulls: Iterable[PullRequest]) -> str:
+    numbers = ", ".join(f"#{pull.number}" for pull in pulls)
+    return f"{what}: {numbers}" if numbers else ""
+
+
+# --- calls without haste. It sleeps in the calling thread alone, so that Ctrl-C ends a pause at once
+
+
+def _run_with_retries(run: _Run, work: Callable[[], T]) -> T:
+    """Run ``work`` as soon as GitHub's limits allow it. Raises the error of the fifth attempt."""
+
+    def start_work() -> T:
+        _wait_for_allowance(run)
+        return work()
+
+    return Retrying(
+        retry=retry_if_exception_type((RateLimited, GitHubUnavailable)),
+        stop=stop_after_attempt(_MAX_ATTEMPTS),
+        wait=_compute_wait,
+        before_sleep=lambda state: _announce_pause(run, _describe_reason(state), state.upcoming_sleep),
+        sleep=lambda seconds: _sleep(run, seconds),
+        reraise=True,
+    )(start_work)
+
+
+def _wait_for_allowance(run: _Run) -> None:
+    short = [allowance for allowance in run.app.sources.list_allowances() if allowance.is_short]
+    if short:
+        last = max(short, key=lambda allowance: allowance.resets_at)
+        seconds = max((last.resets_at - run.app.now()).total_seconds(), 0.0) + 1  # GitHub tells whole seconds
+        _announce_pause(run, f"{last.remaining:,} of {last.limit:,} GitHub calls are reserved for others", seconds)
+        _sleep(run, seconds)
+
+
+def _announce_pause(run: _Run, why: str, seconds: float) -> None:
+    until = run.app.now() + timedelta(seconds=seconds)
+    sentence = f"{why}: waiting until {until:%H:%M:%S} UTC"
+    log.info("%s", sentence)
+    run.say(sentence)
+
+
+def _sleep(run: _Run, seconds: float) -> None:
+    run.app.sleep(seconds)
+    run.say("")
+
+
+def _compute_wait(state: RetryCallState) -> float:
+    """Return the seconds before the next attempt."""
+    error = state.outcome.exception() if state.outcome else None
+    if not isinstance(error, RateLimited):
+        return float(_FAILURE_WAIT(state))
+    return float(_LIMIT_WAIT(state)) if error.retry_after is None else error.retry_after
+
+
+def _describe_reason(state: RetryCallState) -> str:
+    error = state.outcome.exception() if state.outcome else None
+    return "GitHub limits the rate" if isinstance(error, RateLimited) else "GitHub does not answer"
+
+
+# --- what a terminal shows
+
+
+def format_backfill(
+    repository: Repository, span: Span, outcomes: Sequence[BackfillOutcome], limit: CostLimit | None
+) -> str:
+    """Format the result of all days, with a line for each that is not filled."""
+    before = sum(outcome.was_filled for outcome in outcomes)
+    failed = [outcome for outcome in outcomes if not outcome.is_filled]
+    filled, missed = len(outcomes) - before - len(failed), len(span) - len(outcomes)
+    counts = [(before, "loaded before"), (len(failed), "not loaded"), (missed, "not reached")]
+    totals = ", ".join([f"{filled:,} filled", *(f"{count:,} {state}" for count, state in counts if count)])
+    lines = [
+        f"{repository}, {span} in {span.zone}: {format_count(len(span), 'day')}: {totals}",
+        f"read: {format_total(outcomes, limit)}",
+        *(f"not loaded: {outcome}" for outcome in failed),
+    ]
+    return "\n".join(lines)
+
+
+def format_total(outcomes: Iterable[BackfillOutcome], limit: CostLimit | None) -> str:
+    """Format what was read, and the US dollars that it cost with a model."""
+    pulls = format_count(sum(outcome.pulls for outcome in outcomes), "pull request")
+    return pulls + (f", ${limit.spent:.2f}" if limit else "")

@@ -1,1 +1,0 @@
-"""The results of work on past days, for a terminal."""
