@@ -7,6 +7,6 @@ from pkgutil import walk_packages
 
 
 def import_features() -> None:
-    """Import all features, so that all that they keep in the store is declared: before something is deleted there."""
+    """Import all features, so that all that they keep is declared before something of the store is deleted."""
     for module in walk_packages(__path__, "bot.features."):
         import_module(module.name)
