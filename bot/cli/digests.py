@@ -26,7 +26,6 @@ from bot.cli.base import (
     write_text,
 )
 from bot.cli.grouped_help import format_example
-from bot.domain.digest.models import Digest
 from bot.domain.errors import PrdigestError, UsageError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import parse_reference
@@ -34,9 +33,10 @@ from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.text.strings import format_count
 from bot.domain.time.date_range import Span, parse_day
 from bot.domain.time.day import LocalDay, get_today
+from bot.features.digest.markdown import render_report
+from bot.features.digest.rules import Digest
+from bot.features.digest.view import RenderedDigest, render_digest
 from bot.render.blocks import terminal
-from bot.render.digest.post import RenderedDigest, render_digest
-from bot.render.digest.report import render_report
 from bot.render.summaries.summary_json import build_summary_json
 from bot.settings import Settings
 from bot.settings.values import check_channel_id

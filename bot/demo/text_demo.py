@@ -8,8 +8,8 @@ from bot.demo.sample.sources import SAMPLE_NOTE, SampleSources
 from bot.domain.errors import PullRequestNotFound, UsageError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import parse_reference
+from bot.features.digest.view import render_digest
 from bot.render.blocks import terminal
-from bot.render.digest.post import render_digest
 
 _NEXT_STEPS = (
     "To see your own repository, set GITHUB_TOKEN and ANTHROPIC_API_KEY (`prdigest env` explains every "

@@ -14,7 +14,7 @@ from bot.render.blocks.button_values import FeedbackVerdict, HitVote
 from bot.render.conversations.greetings import Greeting, HelpExample, render_greeting
 from bot.render.conversations.notices import render_notice
 from bot.render.conversations.sentences import ANSWER_TOO_OLD, BAD_VOTE_RECORDED, GOOD_VOTE_RECORDED
-from bot.render.digest.touch_sentences import format_noted
+from bot.render.digest.touches import name_verdict
 from bot.services.slack.answers.answer import Answer
 
 
@@ -81,7 +81,8 @@ def record_hit_vote(app: App, asker: SlackRequest, vote: HitVote, at: datetime, 
         return
     app.hit_votes.show_vote(vote)
     app.vote_marks.show_vote(asker, vote, blocks_json)
-    app.replies.tell_asker(asker, format_noted(vote.verdict))
+    noted = f"Noted: {name_verdict(vote.verdict)}. Digests and lists show it in a moment."
+    app.replies.tell_asker(asker, noted)
 
 
 @job("agent_task")

@@ -13,9 +13,9 @@ from zoneinfo import ZoneInfo
 from bot.app import open_app
 from bot.connections.mirror import add_mirror_files
 from bot.connections.sources import LiveSources
-from bot.domain.digest.models import Digest
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.day import LocalDay, parse_date
+from bot.features.digest.rules import Digest
 from bot.platform.models.registry import choose_provider
 from bot.ports import Model
 from bot.settings import Settings

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.domain.digest.models import Digest
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.summaries.models import NO_RISKS
 from bot.domain.text.strings import remove_invisible
+from bot.features.digest.markdown import NO_INSIGHTS, render_report
+from bot.features.digest.rules import Digest
 from bot.render.blocks.sanitize import JOINER
-from bot.render.digest.report import NO_INSIGHTS, render_report
 from bot.services.summaries.schemas import MAX_QUOTES, SummaryAnswer
 from bot.settings import Settings
 from evals.json_files import write_json

@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bot.app import open_app
-from bot.domain.digest.models import Digest
 from bot.domain.errors import ConfigurationError, ModelError, ModelRequestRejected, UsageError
 from bot.domain.operations.usage import NO_USAGE
 from bot.domain.summaries.fallback import describe_fallback
+from bot.features.digest.rules import Digest
 from bot.ports import Completion, Prompt
 from bot.services.summaries.prompts import SUMMARY_VERSION
 from bot.services.summaries.schemas import SummaryAnswer

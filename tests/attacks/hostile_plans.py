@@ -9,8 +9,6 @@ from datetime import timedelta
 from hypothesis import strategies as st
 
 from bot.domain.contract.listing import ContractList
-from bot.domain.digest.since_page import SincePage
-from bot.domain.digest.stories import build_stories
 from bot.domain.history.pull_outcomes import MergeOutcome, RevertIndex
 from bot.domain.pull_requests.diff import DiffLine, DiffSide
 from bot.domain.pull_requests.models import PullRequest
@@ -19,11 +17,12 @@ from bot.domain.time.date_range import Span
 from bot.domain.touches.agent_task import AgentTask, MigrationHunk
 from bot.domain.touches.decisions import TouchVerdict
 from bot.domain.touches.listing import TouchList
+from bot.features.digest.since_view import render_since
+from bot.features.digest.stories import SincePage, build_stories
 from bot.features.previews.cards import PullCard, RangeCard
 from bot.ports import Post
 from bot.render.contract.contract_list import render_contract_list
 from bot.render.contract.deprecations import StatedDeprecation, render_deprecations
-from bot.render.digest.since import render_since
 from bot.render.touches.suspects import render_suspects
 from bot.render.touches.touch_list import render_touch_list, render_touch_score
 from bot.render.touches.upgrade_post import render_upgrade_post

@@ -13,13 +13,13 @@ from localslack.blockkit import Names, render_document, render_message, render_v
 from localslack.testing.html import ParsedHtml, parse_html
 
 from bot.demo.sample.sources import SampleSources
-from bot.domain.digest.models import Digest
 from bot.domain.operations.bot_health import LatestDigest
 from bot.domain.pull_requests.reference import Reference
+from bot.features.digest.rules import Digest
+from bot.features.digest.view import render_digest
 from bot.ports import Post
 from bot.render.conversations.answers import format_search_answer, render_footer, render_private_answer
 from bot.render.conversations.sentences import MODEL_NOTE
-from bot.render.digest.post import render_digest
 from bot.render.risk.risk_list import render_risk_list
 from bot.render.risk.score import render_score
 from bot.render.subscriptions.home import render_home

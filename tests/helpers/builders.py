@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.domain.digest.models import CountCheck, Digest, Entry, Overview
+from bot.domain.digest.models import CountCheck, Entry
 from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.history.pull_outcomes import MergeOutcome, RevertIndex
 from bot.domain.pull_requests.areas import determine_area
@@ -22,6 +22,7 @@ from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.summaries.fallback import Fallback, FallbackReason
 from bot.domain.summaries.models import ChangeType, Evidence, Summary
 from bot.domain.time.day import LocalDay, parse_date, parse_zone
+from bot.features.digest.rules import Digest, Overview
 from impact.history.outcomes import find_outcomes
 
 REPOSITORY = Repository("octo", "engine")

@@ -8,7 +8,8 @@ from typing import Any
 
 from localslack.rules.messages import check_message, find_links, find_mentions
 
-from bot.domain.digest.models import Digest, Entry
+from bot.domain.digest.models import Entry
+from bot.features.digest.rules import Digest
 from bot.ports import Post
 from bot.render.blocks.rich_text import count_characters
 from bot.render.summaries.evidence_url import build_evidence_url

@@ -8,7 +8,7 @@ from functools import cache
 
 from hypothesis import strategies as st
 
-from bot.domain.digest.models import Digest, Entry, Overview, Theme
+from bot.domain.digest.models import Entry
 from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import Account, Repository
@@ -24,6 +24,7 @@ from bot.domain.review.models import (
 from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import ChangeType, Evidence, Summary
+from bot.features.digest.rules import Digest, Overview, Theme
 from impact.history.outcomes import OutcomeKind
 from tests.helpers.builders import digest, entry, failed, pull, summary
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from bot.domain.digest.models import Digest
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.summaries.models import Evidence
+from bot.features.digest.rules import Digest
 from bot.render.summaries.evidence_url import build_evidence_url
 from impact.contract.deprecations import Deprecation, DeprecationNews, DeprecationState
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, UnreadFile

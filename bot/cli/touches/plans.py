@@ -16,9 +16,9 @@ from bot.cli.grouped_help import format_example
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.requests.plan_requests import SinceRequest
 from bot.domain.time.day import get_today
+from bot.features.digest.since_view import render_since
 from bot.render.blocks import terminal
 from bot.render.contract.deprecations import format_deprecations
-from bot.render.digest.since import render_since
 
 profile_option = click.option(
     "--profile", default="", metavar="NAME", help="Name of a profile: what touches its code comes first."

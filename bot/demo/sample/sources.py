@@ -8,7 +8,7 @@ from dataclasses import replace
 from bot.demo.sample.day import SamplePull, load_sample_day
 from bot.demo.sample.model import SampleModel
 from bot.demo.stand_in import PreparedChatModel
-from bot.domain.digest.models import CountCheck, Digest, Entry, Overview, Theme
+from bot.domain.digest.models import CountCheck, Entry
 from bot.domain.errors import DayUnavailable, DiscussionUnavailable, PullRequestNotFound, RepositoryNotFound
 from bot.domain.operations.rate_allowance import RateAllowance
 from bot.domain.pull_requests.discussion import Discussion
@@ -17,6 +17,7 @@ from bot.domain.review.models import BugReview
 from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.text.strings import format_count
 from bot.domain.time.day import LocalDay, parse_date, parse_zone
+from bot.features.digest.rules import Digest, Overview, Theme
 from bot.ports import ChatModel, DayMerges, Model, PullRequestBackground, PullRequests
 from bot.services.digest.builder import DigestBuilder, DigestDependencies
 from bot.services.review.day_reviewer import KeptReviewer

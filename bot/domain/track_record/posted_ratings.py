@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.domain.digest.models import Digest
 from bot.domain.review.models import ReviewVerdict
-from bot.domain.risk.assessment import RULES_VERSION
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,32 +37,6 @@ class PostedRatings:
     version: str
     rated: tuple[RatedPullRequest, ...]
     known: tuple[int, ...] = ()
-
-
-def collect_ratings(digest: Digest) -> PostedRatings:
-    """Return the ratings of a digest, of one day or of several."""
-    listed = {entry.number for entry in digest.riskiest_entries}
-    by_rules = {entry.number for entry in _remove_reviews(digest).riskiest_entries}
-    rated = tuple(
-        RatedPullRequest(
-            entry.number,
-            entry.pull.merge_time,
-            round(entry.risk.points, 4),
-            entry.pull.additions,
-            entry.number in listed,
-            tuple(rule.rule for rule in entry.risk.fired),
-            is_listed_by_rules=entry.number in by_rules,
-            verdict=entry.review.verdict if entry.review else None,
-        )
-        for entry in digest.entries
-    )
-    settled = sorted({outcome.pull.number for outcome in digest.standing_outcomes} & digest.numbers)
-    return PostedRatings(RULES_VERSION, rated, tuple(settled))
-
-
-def _remove_reviews(digest: Digest) -> Digest:
-    """Return the digest as it would be if nothing had been reviewed."""
-    return replace(digest, entries=tuple(replace(entry, review=None) for entry in digest.entries))
 
 
 def merge_ratings(first: PostedRatings, later: PostedRatings) -> PostedRatings:

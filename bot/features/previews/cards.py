@@ -11,13 +11,13 @@ from html import unescape
 from typing import TypeAlias
 
 from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.digest.since_page import SincePage
 from bot.domain.errors import UsageError
 from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import Risk
 from bot.domain.text.strings import collapse_lines, format_count, truncate_text
+from bot.features.digest.stories import SincePage
 from bot.render.blocks.rich_text import (
     Block,
     Element,
@@ -28,8 +28,8 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
-from bot.render.digest.sentences import format_band, format_outcome_fact
-from bot.render.digest.touch_sentences import name_level
+from bot.render.digest.shared_parts import format_band, format_outcome_fact
+from bot.render.digest.touches import name_level
 from impact.source.revisions import is_hash, is_tag
 from impact.touches.models import MergeTouches, TouchLevel
 

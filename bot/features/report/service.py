@@ -17,6 +17,7 @@ from bot.app import App
 from bot.domain.errors import PrdigestError, UsageError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import Span
+from bot.features.digest.markdown import render_report
 from bot.features.report.view import (
     ReportedDays,
     build_day,
@@ -25,7 +26,6 @@ from bot.features.report.view import (
     render_feed,
     render_index,
 )
-from bot.render.digest.report import render_report
 from bot.services.digest.builder import ProgressCallback
 
 # the list of the days that are there. A folder with it is ours

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from bot.domain.contract.listing import ContractList
-from bot.domain.digest.touches import ContractRow, list_contract_rows
+from bot.domain.digest.touches import list_contract_rows
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.ports import Post
@@ -24,9 +24,17 @@ from bot.render.blocks.rich_text import (
     make_text,
 )
 from bot.render.contract import sentences
-from bot.render.digest.touch_sentences import format_class_title, format_kind
-from bot.render.digest.touches import make_code, render_line_link, render_number, shorten_code, shorten_name
+from bot.render.digest.touches import (
+    format_class_title,
+    format_kind,
+    make_code,
+    render_line_link,
+    render_number,
+    shorten_code,
+    shorten_name,
+)
 from impact.contract.models import ContractClass
+from impact.contract.table import ContractTableRow
 
 _MAX_NOTES_LENGTH = 1_500
 
@@ -53,7 +61,7 @@ def render_contract_list(contract_list: ContractList) -> Post:
 
 
 def _render_blocks(
-    title: str, contract_list: ContractList, rows: Sequence[ContractRow], limits: _Limits
+    title: str, contract_list: ContractList, rows: Sequence[ContractTableRow], limits: _Limits
 ) -> list[Block]:
     pulls = {pull.number: pull for pull in contract_list.pulls}
     groups = [(subject, list(group)) for subject, group in groupby(rows, lambda row: row.change.subject)]
@@ -67,7 +75,7 @@ def _render_blocks(
 
 
 def _render_class(
-    subject: ContractClass, rows: Sequence[ContractRow], pulls: Mapping[int, PullRequest], limits: _Limits
+    subject: ContractClass, rows: Sequence[ContractTableRow], pulls: Mapping[int, PullRequest], limits: _Limits
 ) -> Block:
     """Return the rows of a class under its title."""
     items = [_render_row(row, pulls.get(row.number), limits) for row in rows[: limits.rows]]
@@ -77,7 +85,7 @@ def _render_class(
     return make_block(make_section([make_text(title, bold=True)]), make_bullets(items))
 
 
-def _render_row(row: ContractRow, pull: PullRequest | None, limits: _Limits) -> list[Element]:
+def _render_row(row: ContractTableRow, pull: PullRequest | None, limits: _Limits) -> list[Element]:
     """Return a row: the merge, what happened, the name, the new name or the line before and after, and a link."""
     change = row.change
     return [
@@ -89,7 +97,7 @@ def _render_row(row: ContractRow, pull: PullRequest | None, limits: _Limits) -> 
     ]
 
 
-def _render_versions(row: ContractRow, limits: _Limits) -> list[Element]:
+def _render_versions(row: ContractTableRow, limits: _Limits) -> list[Element]:
     change = row.change
     if change.new_name:
         return [make_text(" → "), *make_code(shorten_name(change.new_name))]

@@ -1,34 +1,46 @@
-"""Parts that several messages about days have in common; ``urls`` maps the numbers that become links in prose."""
+"""What messages about merges have in common: lists, what was taken back, and what deserves a second look.
+
+``urls`` maps the numbers that become links in prose.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
+from typing import TypeVar
 
-from bot.domain.digest.models import MAX_LISTED_RISKS, Digest, Entry
+from bot.domain.digest.models import Entry
 from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.text.strings import collapse_lines, truncate_text
+from bot.domain.risk.assessment import Risk, RiskBand
+from bot.domain.text.strings import collapse_lines, format_count, truncate_text
 from bot.domain.text.words import EMPTY_INDEX, SentenceIndex, normalize_sentence, truncate_words
 from bot.render.blocks.rich_text import (
     Block,
     Element,
     make_block,
     make_bullets,
-    make_context,
     make_link,
     make_prose,
     make_section,
     make_text,
 )
-from bot.render.digest import sentences
-from bot.render.digest.coverage import format_coverage
 from bot.render.review.findings import end_sentence, get_claim, render_trigger
 from impact.history.outcomes import OutcomeKind
 
 _MAX_TITLE_LENGTH = 90
 _MAX_SHORT_TITLE_LENGTH = 60
 _MAX_REASON_LENGTH = 240
+# a colour for those who see it; its word stands beside it for everybody
+_MARKS = {
+    RiskBand.NO_PRODUCT: "⚪",
+    RiskBand.LOW: "⚪",
+    RiskBand.MIDDLE: "🟡",
+    RiskBand.HIGH: "🟠",
+    RiskBand.HIGHEST: "🔴",
+}
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,219 +63,26 @@ class LineLimits:
     numbers: int = 12
     outcomes: int = 8
     outcome_titles: int = 20
-    risks: int = MAX_LISTED_RISKS
+    risks: int = 3
 
 
 WIDE_LIMITS = LineLimits()
 
 
-def collect_urls(digest: Digest) -> dict[int, str]:
-    """Return the addresses of the day's pull requests by number; only these numbers ever become links."""
-    return {entry.number: entry.pull.url for entry in digest.entries}
+# --- lists
 
 
-def render_outcomes(
-    outcomes: Iterable[MergeOutcome],
-    older: Iterable[PullRequest],
-    elsewhere: str = "",
-    limits: LineLimits = WIDE_LIMITS,
-) -> Iterator[Block]:
-    """Yield the list of what was reverted or repaired.
-
-    ``older`` are reverts of unknown changes. ``elsewhere`` says where the rest of a long list is.
-    """
-    listed: list[MergeOutcome | PullRequest] = [*outcomes, *older]
-    # the last line counts those that have none
-    shown = len(listed) if len(listed) <= limits.outcomes else limits.outcomes - 1
-    items = [_render_taken_back(each, limits.outcome_titles) for each in listed[:shown]]
-    if shown < len(listed):
-        items.append([make_text(sentences.format_more(len(listed) - shown, elsewhere))])
-    if items:
-        yield make_block(make_section([make_text(sentences.OUTCOMES_TITLE, bold=True)]), make_bullets(items))
+def make_list(title: str, lines: Iterable[list[Element]]) -> Block:
+    return make_block(make_section([make_text(title, bold=True)]), make_bullets(lines))
 
 
-def _render_taken_back(each: MergeOutcome | PullRequest, title_words: int) -> list[Element]:
-    """Return the line of an outcome, or of a revert of an unknown change."""
-    if isinstance(each, PullRequest):
-        return [*render_reference(each, title_words), make_text(sentences.TAKES_BACK_EARLIER)]
-    return render_outcome(each, title_words)
-
-
-def render_outcome(outcome: MergeOutcome, title_words: int = WIDE_LIMITS.outcome_titles) -> list[Element]:
-    """Return what was reverted or repaired, after how long and by what; titles have up to ``title_words``.
-
-    The title of a revert is left out, since it would only repeat that of the change.
-    """
-    undone_by = (
-        render_reference(outcome.by, title_words)
-        if outcome.kind is not OutcomeKind.REVERTED
-        else [make_link(outcome.by.url, f"#{outcome.by.number}")]
-    )
-    return [
-        *render_reference(outcome.pull, title_words),
-        make_text(f", {sentences.format_outcome(outcome)} "),
-        *undone_by,
-    ]
-
-
-def render_risky_changes(
-    digest: Digest,
-    riskiest: Sequence[Entry],
-    urls: Mapping[int, str],
-    limits: LineLimits = WIDE_LIMITS,
-    index: SentenceIndex = EMPTY_INDEX,
-) -> Iterator[Block]:
-    """Yield which of the ``riskiest`` entries deserve a second look, or that none does.
-
-    ``index`` is the text above it.
-    """
-    entries = riskiest[: limits.risks]
-    if entries:
-        # what holds for all is said once
-        is_new = len(entries) > 1 and all(entry.risk.without_history for entry in entries)
-        title = render_second_look_title(is_reduced=digest.is_reduced, is_new=is_new)
-        lines = [
-            render_second_look(entry, urls, limits=limits, index=index, tells_history=not is_new)
-            for entry in entries
-        ]
-        yield make_block(make_section(title), make_bullets(lines))
-    elif digest.entries:
-        yield make_block(make_section([make_text(sentences.NOTHING_STANDS_OUT)]))
-
-
-def render_second_look(
-    entry: Entry,
-    urls: Mapping[int, str],
-    limit: int = _MAX_REASON_LENGTH,
-    *,
-    limits: LineLimits = WIDE_LIMITS,
-    index: SentenceIndex = EMPTY_INDEX,
-    tells_history: bool = True,
-) -> list[Element]:
-    """Return an entry with what may break, the mark of its band, and the reasons of the rules in a few words.
-
-    What may break is the strongest finding of the second reading with its trigger, else the claim of the summary,
-    if a quote proved it; what ``index`` has already is left out. Without either the reasons come first. Each text
-    has up to ``limit`` characters. With ``tells_history`` a missing history of the files is named.
-    """
-    may_break = _render_what_may_break(entry, urls, limit, limits, index)
-    reasons = _format_reasons(entry, limit, limits)
-    band = make_text(sentences.format_band(entry.risk, tells_history=tells_history))
-    linked, attempts = _render_linked_title(entry.pull, limits.titles), render_attempts(entry, limits.attempts)
-    if not may_break:
-        reason = make_text(f"{sentences.SAID_OF}{reasons or sentences.NO_REASON}")
-        return [linked, reason, *attempts, make_text(". "), band]
-    after = [make_text(": "), make_text(reasons, italic=True)] if reasons else []
-    return [linked, make_text(sentences.SAID_OF), *may_break, band, *after, *attempts]
-
-
-def _render_what_may_break(
-    entry: Entry, urls: Mapping[int, str], limit: int, limits: LineLimits, index: SentenceIndex
-) -> list[Element]:
-    """Return what may break, and of a finding when it does and what to do; nothing if neither is known."""
-    claim, finding = get_claim(entry), entry.strongest_finding
-    is_said = index.has_words(normalize_sentence(claim))
-    prose = [] if is_said else make_prose(truncate_words(claim, limits.claim), urls, limit)
-    trigger = render_trigger(entry.pull, finding, urls, limits.trigger, limit) if finding else []
-    return [*end_sentence(prose), *trigger]
-
-
-def _format_reasons(entry: Entry, limit: int, limits: LineLimits) -> str:
-    """Format the first reasons in a few words each."""
-    reasons = (truncate_words(reason, limits.reason) for reason in entry.risk.short_reasons[: limits.reasons])
-    return truncate_text("; ".join(reasons), limit)
-
-
-def _render_linked_title(pull: PullRequest, title_words: int) -> Element:
-    """Return a link that is the number and the shortened title."""
-    title = _shorten_title(pull, _MAX_SHORT_TITLE_LENGTH, title_words)
-    return make_link(pull.url, f"#{pull.number} {title}".rstrip(), bold=True)
-
-
-def _shorten_title(pull: PullRequest, length: int, title_words: int) -> str:
-    """Return a title of up to ``length`` characters and ``title_words``; empty for 0 words."""
-    if not title_words:
-        return ""
-    return truncate_words(truncate_text(collapse_lines(pull.title), length), title_words)
-
-
-def render_attempts(entry: Entry, most: int = WIDE_LIMITS.attempts) -> list[Element]:
-    """Return the last attempts of a change, at most ``most``, each with what reverted it."""
-    elements: list[Element] = []
-    for each in entry.risk.tries[-most:] if most else ():
-        before = ", " if elements else sentences.LANDS_AGAIN
-        elements += [make_text(before), _link_number(entry.pull, each.number)]
-        if each.reverted_by:
-            number = _link_number(entry.pull, each.reverted_by)
-            elements += [make_text(sentences.REVERTED_BY), number, make_text(sentences.REVERTED_BY_END)]
-    return elements
-
-
-def _link_number(pull: PullRequest, number: int) -> Element:
-    """Return a number as a link to that pull request of the same repository."""
-    return make_link(pull.build_sibling_url(number), f"#{number}")
-
-
-def render_second_look_title(*, is_reduced: bool, is_new: bool = False) -> list[Element]:
-    """Return the title of the list: of a reduced one with the reason, of new files that they have no history."""
-    notes = [sentences.REDUCED_LIST_NOTE] if is_reduced else []
-    notes += [sentences.NO_HISTORY] if is_new else []
-    title = [make_text(sentences.SECOND_LOOK_TITLE, bold=True)]
-    return [*title, make_text(f" ({'; '.join(notes)})", italic=True)] if notes else title
-
-
-@dataclass(frozen=True, slots=True)
-class ActionGroup:
-    """What readers may have to do, with the numbers of those that require it; ``words`` are its words alone."""
-
-    text: str
-    words: str
-    numbers: tuple[int, ...]
-
-
-def group_actions(digest: Digest) -> tuple[ActionGroup, ...]:
-    """Return each action of a digest once, without those that the line of a risk says already."""
-    claims = {entry.number: normalize_sentence(get_claim(entry)) for entry in digest.riskiest_entries}
-    grouped: dict[str, tuple[str, str, list[int]]] = {}
-    for action in digest.actions:
-        words = normalize_sentence(action.text)
-        if collapse_lines(action.text) and claims.get(action.number) != (words or action.text):
-            grouped.setdefault(words or action.text, (action.text, words, []))[2].append(action.number)
-    return tuple(ActionGroup(text, words, tuple(numbers)) for text, words, numbers in grouped.values())
-
-
-def render_actions(
-    groups: Iterable[ActionGroup],
-    own_urls: Mapping[int, str],
-    urls: Mapping[int, str],
-    limits: LineLimits = WIDE_LIMITS,
-    index: SentenceIndex = EMPTY_INDEX,
-) -> Iterator[Block]:
-    """Yield what readers may have to do, without what ``index`` says. ``own_urls`` are those of the day."""
-    actions = [group for group in groups if not index.has_words(group.words)]
-    first, rest = actions[: limits.actions], actions[limits.actions :]
-    items = [
-        [
-            *make_prose(truncate_words(collapse_lines(action.text), limits.action), urls, 240),
-            make_text(" ("),
-            *render_numbers(action.numbers, own_urls, limits.numbers),
-            make_text(")"),
-        ]
-        for action in first
-    ]
-    if rest:
-        others = [number for action in rest for number in action.numbers]
-        linked = render_numbers(others, urls, limits.numbers)
-        items.append([make_text(sentences.format_more_actions(len(rest))), *linked])
-    if items:
-        yield make_block(make_section([make_text(sentences.ACTIONS_TITLE, bold=True)]), make_bullets(items))
-
-
-def render_coverage(digest: Digest) -> Iterator[Block]:
-    """Yield how complete the digest is."""
-    line = format_coverage(digest)
-    if line:
-        yield make_context(line)
+def render_lines(
+    things: Sequence[T], most: int, render: Callable[[T], list[Element]], elsewhere: str = ""
+) -> list[list[Element]]:
+    """Return a line for each of the first things, and one that counts the others and says where they are."""
+    lines = [render(each) for each in things[:most]]
+    rest = len(things) - most
+    return [*lines, [make_text(format_more(rest, elsewhere))]] if rest > 0 else lines
 
 
 def render_reference(pull: PullRequest, title_words: int = WIDE_LIMITS.outcome_titles) -> list[Element]:
@@ -281,4 +100,139 @@ def render_numbers(
         elements += [make_text(", ")] if elements else []
         elements.append(make_link(urls[number], f"#{number}") if number in urls else make_text(f"#{number}"))
     rest = len(values) - most
-    return [*elements, make_text(f" {sentences.format_more(rest)}")] if rest > 0 else elements
+    return [*elements, make_text(f" {format_more(rest)}")] if rest > 0 else elements
+
+
+def format_more(count: int, elsewhere: str = "") -> str:
+    """Return how many more there are; ``elsewhere`` says where."""
+    return f"and {count} more{elsewhere}"
+
+
+def _shorten_title(pull: PullRequest, length: int, words: int) -> str:
+    return truncate_words(truncate_text(collapse_lines(pull.title), length), words) if words else ""
+
+
+# --- what was reverted or repaired
+
+
+def render_outcomes(
+    outcomes: Iterable[MergeOutcome],
+    older: Iterable[PullRequest],
+    elsewhere: str = "",
+    limits: LineLimits = WIDE_LIMITS,
+) -> Iterator[Block]:
+    """Yield the list of what was reverted or repaired.
+
+    ``older`` are reverts of unknown changes. ``elsewhere`` says where the rest of a long list is.
+    """
+
+    def render_line(each: MergeOutcome | PullRequest) -> list[Element]:
+        if isinstance(each, PullRequest):
+            return [
+                *render_reference(each, limits.outcome_titles),
+                make_text(", which reverts an earlier change"),
+            ]
+        return render_outcome(each, limits.outcome_titles)
+
+    listed: list[MergeOutcome | PullRequest] = [*outcomes, *older]
+    # the last line counts those that have none
+    most = len(listed) if len(listed) <= limits.outcomes else limits.outcomes - 1
+    if listed:
+        yield make_list("Already reverted or repaired", render_lines(listed, most, render_line, elsewhere))
+
+
+def render_outcome(outcome: MergeOutcome, title_words: int = WIDE_LIMITS.outcome_titles) -> list[Element]:
+    """Return what was reverted or repaired, after how long and by what; titles have up to ``title_words``.
+
+    The title of a revert is left out, since it would only repeat that of the change.
+    """
+    by, is_reverted = outcome.by, outcome.kind is OutcomeKind.REVERTED
+    return [
+        *render_reference(outcome.pull, title_words),
+        make_text(f", {format_outcome(outcome)} "),
+        *([make_link(by.url, f"#{by.number}")] if is_reverted else render_reference(by, title_words)),
+    ]
+
+
+def format_outcome(outcome: MergeOutcome) -> str:
+    """Return what became of a change and when, such as ``reverted after 1.4 h by``; what undid it follows."""
+    minutes = max(1, round(outcome.lifetime / timedelta(minutes=1)))
+    if minutes < 60:
+        elapsed = format_count(minutes, "minute")
+    else:
+        is_short = minutes < 47.9 * 60
+        elapsed = f"{minutes / 60:.1f} h" if is_short else format_count(round(minutes / 60 / 24), "day")
+    return f"{outcome.kind} after {elapsed} by"
+
+
+def format_outcome_fact(outcome: MergeOutcome) -> str:
+    """Return an outcome among the facts of a change, such as ``reverted after 1.4 h by #9``."""
+    return f"{format_outcome(outcome)} #{outcome.by.number}{format_undone(outcome)}"
+
+
+def format_undone(outcome: MergeOutcome) -> str:
+    """Return that what undid a change was itself reverted; empty if it stands."""
+    return "" if outcome.stands else ", which was itself reverted"
+
+
+# --- a second look
+
+
+def render_second_look_title(*, is_reduced: bool, is_new: bool = False) -> list[Element]:
+    """Return the title of the list: of a reduced one with the reason, of new files that they have no history."""
+    notes = ["at most one: lists here were no better than chance, see /prrisks score"] if is_reduced else []
+    notes += ["no history yet"] if is_new else []
+    title = [make_text("Worth a second look", bold=True)]
+    return [*title, make_text(f" ({'; '.join(notes)})", italic=True)] if notes else title
+
+
+def render_second_look(
+    entry: Entry,
+    urls: Mapping[int, str],
+    limit: int = _MAX_REASON_LENGTH,
+    *,
+    limits: LineLimits = WIDE_LIMITS,
+    index: SentenceIndex = EMPTY_INDEX,
+    tells_history: bool = True,
+) -> list[Element]:
+    """Return an entry with what may break, the mark of its band, and the reasons of the rules in a few words.
+
+    What may break is the strongest finding of the second reading with its trigger, else the claim of the summary,
+    if a quote proved it; what ``index`` has already is left out. Without either the reasons come first. Each text
+    has up to ``limit`` characters. With ``tells_history`` a missing history of the files is named.
+    """
+    pull, finding, claim = entry.pull, entry.strongest_finding, get_claim(entry)
+    is_repeated = index.has_words(normalize_sentence(claim))
+    prose = [] if is_repeated else make_prose(truncate_words(claim, limits.claim), urls, limit)
+    trigger = render_trigger(pull, finding, urls, limits.trigger, limit) if finding else []
+    may_break = [*end_sentence(prose), *trigger]
+    short = (truncate_words(reason, limits.reason) for reason in entry.risk.short_reasons[: limits.reasons])
+    reasons = truncate_text("; ".join(short), limit)
+    band = make_text(format_band(entry.risk, tells_history=tells_history))
+    title = _shorten_title(pull, _MAX_SHORT_TITLE_LENGTH, limits.titles)
+    linked = make_link(pull.url, f"#{pull.number} {title}".rstrip(), bold=True)
+    attempts = render_attempts(entry, limits.attempts)
+    if not may_break:
+        return [linked, make_text(f" — {reasons or 'no risk rule matched'}"), *attempts, make_text(". "), band]
+    after = [make_text(": "), make_text(reasons, italic=True)] if reasons else []
+    return [linked, make_text(" — "), *may_break, band, *after, *attempts]
+
+
+def render_attempts(entry: Entry, most: int = WIDE_LIMITS.attempts) -> list[Element]:
+    """Return the last attempts of a change, at most ``most``, each with what reverted it."""
+
+    def link(number: int) -> Element:
+        return make_link(entry.pull.build_sibling_url(number), f"#{number}")
+
+    elements: list[Element] = []
+    for each in entry.risk.tries[-most:] if most else ():
+        elements += [make_text(", " if elements else "; lands again "), link(each.number)]
+        if each.reverted_by:
+            elements += [make_text(" (reverted by "), link(each.reverted_by), make_text(")")]
+    return elements
+
+
+def format_band(risk: Risk, *, tells_history: bool = True) -> str:
+    """Format the band with its mark, such as ``🔴 highest risk``, and whether the files have no history yet."""
+    history = ", no history yet" if tells_history and risk.without_history else ""
+    return f"{_MARKS[risk.band]} {risk.band.label} risk{history}"

@@ -1,4 +1,4 @@
-"""What touches a team's code, for a reader with a minute: one line for each of the strongest hits."""
+"""What touches a team's code, for a reader with a minute: one line for each hit, and the words for it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ from dataclasses import dataclass, replace
 from bot.domain.digest.touches import sort_hits
 from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.pull_requests.models import PullRequest
+from bot.domain.pull_requests.reference import Reference
 from bot.domain.summaries.models import Evidence
-from bot.domain.text.strings import collapse_lines, truncate_text
+from bot.domain.text.strings import collapse_lines, format_count, truncate_text
 from bot.domain.text.words import truncate_words
+from bot.domain.touches.decisions import TouchVerdict
+from bot.render.blocks.button_values import HitVote, write_hit_task, write_hit_vote
+from bot.render.blocks.buttons import AGENT_TASK, HIT_VERDICTS, make_button
 from bot.render.blocks.rich_text import (
     Block,
     Element,
@@ -22,25 +26,41 @@ from bot.render.blocks.rich_text import (
     make_text,
 )
 from bot.render.contract.deprecations import describe_step
-from bot.render.digest import touch_sentences as sentences
+from bot.render.digest.shared_parts import format_more, format_outcome, render_lines
 from bot.render.summaries.evidence_url import build_evidence_url
 from impact.contract.deprecations import DeprecationState
-from impact.contract.models import ChangeKind, ContractChange
+from impact.contract.models import ChangeKind, ContractChange, ContractClass
 from impact.history.outcomes import OutcomeKind
-from impact.profile.models import Use
+from impact.profile.models import Use, UseKind
 from impact.touches.deprecations import DeprecationStep
-from impact.touches.models import MergeTouches, Touch, TouchReport
+from impact.touches.models import MergeTouches, Touch, TouchLevel, TouchReport
 
 # the block in the lead, whose lines show what people decide about them
 SECTION_ID = "touches"
-_MAX_NAME_LENGTH = 90
+NEWS_TITLE = "Deprecated, and used by us"
+TASK_LABEL = "Task for an agent"
 _MAX_PLACE_LENGTH = 90
-_MAX_CODE_LENGTH = 120
 _MAX_REASON_LENGTH = 160
 _MAX_ACTION_LENGTH = 240
 # of names that hold blanks, in words
 _MAX_NAME_WORDS = 3
 _STATES = tuple(DeprecationState)
+_LEVELS = {
+    TouchLevel.NO: "does not touch",
+    TouchLevel.TOUCHES: "touches",
+    TouchLevel.MAY_BREAK: "may break us",
+    TouchLevel.BREAKS: "breaks us",
+}
+# what callers see of a name besides it; of all other classes that is a type
+_SHAPES = {
+    ContractClass.FUNCTION: "other signature",
+    ContractClass.CLASS: "other signature",
+    ContractClass.METHOD: "other signature",
+    ContractClass.OP: "other signature",
+    ContractClass.FLAG: "other values",
+}
+_USES = {UseKind.NAMED: "names it in a string", UseKind.INHERITED: "uses it as inherited"}
+_VERDICTS = {TouchVerdict.OURS: "ours to do", TouchVerdict.NOT_US: "not us", TouchVerdict.DONE: "done"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +95,9 @@ class HitContext:
         return frozenset(number for number, each in self.outcomes.items() if each.kind is OutcomeKind.REVERTED)
 
 
+# --- the section of a message
+
+
 def render_touches(
     report: TouchReport, context: HitContext, limits: TouchLimits = WIDE_TOUCHES, elsewhere: str = ""
 ) -> Iterator[Block]:
@@ -83,24 +106,30 @@ def render_touches(
     ``elsewhere`` says where the other hits are.
     """
     hits = sort_hits(report, context.taken_back)
-    if not hits:
-        if report.merges:
-            yield make_block(make_section([make_text(sentences.format_nothing(report))]))
-        return
-    items = [render_hit_line(hit, context, limits) for hit in hits[: limits.hits]]
-    if len(hits) > limits.hits:
-        items.append([make_text(sentences.format_more_hits(len(hits) - limits.hits, elsewhere))])
-    yield {**make_block(make_title(report), make_bullets(items)), "block_id": SECTION_ID}
+    if hits:
+        lines = render_lines(hits, limits.hits, lambda hit: render_hit_line(hit, context, limits), elsewhere)
+        yield {**make_block(make_title(report), make_bullets(lines)), "block_id": SECTION_ID}
+    elif report.merges:
+        checked = f"{format_count(report.merges, 'merge')}, {format_count(report.uses, 'use')} checked"
+        profile = shorten_profile(report.profile)
+        sentence = f"Nothing touches {profile} ({checked}{_format_unread(report)})."
+        yield make_block(make_section([make_text(sentence)]))
 
 
 def make_title(report: TouchReport) -> Element:
-    """Return the title of the section, with how many merges touch."""
-    return make_section(
-        [
-            make_text(sentences.format_title(report.profile), bold=True),
-            make_text(sentences.format_count_note(report), italic=True),
-        ]
-    )
+    """Return the title of the section, with how many merges touch, and how many files could not be checked."""
+    count = f" ({len(report.touching):,} of {format_count(report.merges, 'merge')}{_format_unread(report)})"
+    title = make_text(f"Touches {shorten_profile(report.profile)}", bold=True)
+    return make_section([title, make_text(count, italic=True)])
+
+
+def _format_unread(report: TouchReport) -> str:
+    count = len(report.unread)
+    return f"; {format_count(count, 'changed file')} could not be read" if count else ""
+
+
+def shorten_profile(profile: str) -> str:
+    return truncate_words(truncate_text(collapse_lines(profile), 40), 1)
 
 
 def render_news_line(steps: Sequence[DeprecationStep], elsewhere: str) -> Block | None:
@@ -111,39 +140,54 @@ def render_news_line(steps: Sequence[DeprecationStep], elsewhere: str) -> Block 
     if not steps:
         return None
     first = max(steps, key=lambda step: _STATES.index(step.news.state))
-    rest = f"; {sentences.format_more_hits(len(steps) - 1, elsewhere)}" if len(steps) > 1 else ""
+    rest = f"; {format_more(len(steps) - 1, elsewhere)}" if len(steps) > 1 else ""
     line = [
-        make_text(sentences.NEWS_LABEL, bold=True),
+        make_text("Deprecated: ", bold=True),
         *make_code(shorten_name(first.news.entry.name)),
         make_text(truncate_text(f" {describe_step(first.news)}{rest}.", _MAX_REASON_LENGTH)),
     ]
     return make_block(make_section(line))
 
 
+# --- a hit
+
+
 def render_hit_line(hit: MergeTouches, context: HitContext, limits: TouchLimits) -> list[Element]:
     """Return the line of a hit: how strong, what changed, where it is used, and what to do."""
-    touch, pull = hit.touches[0] if hit.touches else None, context.pulls.get(hit.number)
-    elements = [
-        *render_number(hit.number, pull),
-        make_text(f" {sentences.name_level(hit.level)}", bold=True),
-        *render_outcome_note(context.outcomes.get(hit.number)),
-    ]
-    if touch is None:
+    pull = context.pulls.get(hit.number)
+    elements = render_hit_start(hit, context)
+    if not hit.touches:
         return elements
+    touch = hit.touches[0]
+    # the reason names what differs between the signatures, which then say nothing more
+    if touch.change.kind is ChangeKind.SIGNATURE and "`" in touch.reason:
+        change = render_change(touch, pull, replace(limits, code=0))
+    else:
+        change = render_change(touch, pull, limits)
+    others = len({(use.path, use.line) for each in hit.touches for use in each.uses}) - 1
     return [
         *elements,
         make_text(": "),
-        *render_change(touch, pull, replace(limits, code=0) if _names_parameter(touch) else limits),
-        make_text(sentences.OURS),
-        *render_place(touch.use),
-        *_render_rest(hit),
+        *change,
+        *render_use(touch.use),
+        *([make_text(f" (and {format_count(others, 'more place')})")] if others > 0 else []),
         *render_action(touch, limits.action),
     ]
 
 
-def _names_parameter(touch: Touch) -> bool:
-    """Return whether the reason names what differs between the signatures, which then say nothing more."""
-    return touch.change.kind is ChangeKind.SIGNATURE and "`" in touch.reason
+def render_hit_start(hit: MergeTouches, context: HitContext, title: str = "") -> list[Element]:
+    """Return number, level and title of a hit, and in brackets that it was reverted or repaired."""
+    outcome = context.outcomes.get(hit.number)
+    elements = [
+        *render_number(hit.number, context.pulls.get(hit.number)),
+        make_text(f" {name_level(hit.level)}", bold=True),
+        *([make_text(f": {title}")] if title else []),
+    ]
+    if outcome:
+        by = outcome.by
+        start, end = make_text(f" ({format_outcome(outcome)} ", italic=True), make_text(")", italic=True)
+        elements += [start, make_link(by.url, f"#{by.number}"), end]
+    return elements
 
 
 def render_number(number: int, pull: PullRequest | None) -> list[Element]:
@@ -151,51 +195,18 @@ def render_number(number: int, pull: PullRequest | None) -> list[Element]:
     return [make_link(pull.url, f"#{number}") if pull else make_text(f"#{number}")]
 
 
-def render_outcome_note(outcome: MergeOutcome | None) -> list[Element]:
-    """Return that a merge was reverted or repaired, in brackets; nothing if it was not."""
-    if outcome is None:
-        return []
-    by = outcome.by
-    return [
-        make_text(sentences.format_outcome_start(outcome), italic=True),
-        make_link(by.url, f"#{by.number}"),
-        make_text(")", italic=True),
-    ]
-
-
 def render_change(touch: Touch, pull: PullRequest | None, limits: TouchLimits = WIDE_TOUCHES) -> list[Element]:
-    """Return the name, why it matters, the line before and after, and a link to it."""
+    """Return the name, why it matters, the line before and after if there are both, and a link to it."""
     change = touch.change
     reason = truncate_words(truncate_text(collapse_lines(touch.reason), _MAX_REASON_LENGTH), limits.reason or 1)
-    return [
-        *make_code(shorten_name(change.name)),
-        *([make_text(" — "), *make_prose(reason, {}, _MAX_REASON_LENGTH)] if limits.reason and reason else []),
-        *_render_versions(change, limits.code),
-        *render_line_link(change, pull),
-    ]
-
-
-def _render_versions(change: ContractChange, words: int) -> list[Element]:
-    """Return the line before and after, if there are both.
-
-    The reason says what was added or removed, and the action what has another name.
-    """
-    before, after = (shorten_code(text, words) for text in (change.before, change.after))
-    if not words or change.new_name or not before or not after or before == after:
-        return []
-    return [make_text(" ("), *make_code(before), make_text(" → "), *make_code(after), make_text(")")]
-
-
-def shorten_code(text: str, words: int) -> str:
-    """Return a line of code with up to ``words`` words."""
-    return truncate_words(truncate_text(collapse_lines(text), _MAX_CODE_LENGTH), max(1, words))
-
-
-def shorten_name(name: str) -> str:
-    """Return a name as a reader recognises it: of a dotted one the last two parts."""
-    line = collapse_lines(name)
-    short = ".".join(line.split(".")[-2:]) if " " not in line and "/" not in line else line
-    return truncate_words(truncate_text(short, _MAX_NAME_LENGTH), _MAX_NAME_WORDS)
+    elements = make_code(shorten_name(change.name))
+    if limits.reason and reason:
+        elements += [make_text(" — "), *make_prose(reason, {}, _MAX_REASON_LENGTH)]
+    before, after = (shorten_code(text, limits.code) for text in (change.before, change.after))
+    # the reason says what was added or removed, and the action what has another name
+    if limits.code and not change.new_name and before and after and before != after:
+        elements += [make_text(" ("), *make_code(before), make_text(" → "), *make_code(after), make_text(")")]
+    return [*elements, *render_line_link(change, pull)]
 
 
 def render_line_link(change: ContractChange, pull: PullRequest | None) -> list[Element]:
@@ -204,25 +215,19 @@ def render_line_link(change: ContractChange, pull: PullRequest | None) -> list[E
         return []
     file = truncate_text(collapse_lines(change.path).rpartition("/")[2], _MAX_PLACE_LENGTH)
     url = build_evidence_url(pull, Evidence(change.path, "", change.side, change.line))
-    label = truncate_words(file, _MAX_NAME_WORDS) or sentences.LINE_LABEL
+    label = truncate_words(file, _MAX_NAME_WORDS) or "line"
     return [make_text(" ("), make_link(url, f"{label}:{change.line}"), make_text(")")]
 
 
-def render_place(use: Use) -> list[Element]:
+def render_use(use: Use) -> list[Element]:
     """Return file and line of a use, and what it does."""
     path = collapse_lines(use.path)
     # the end of a path says more than its beginning
-    shown = path if len(path) <= _MAX_PLACE_LENGTH else f"…{path[-_MAX_PLACE_LENGTH:]}"
-    place = truncate_words(shown, _MAX_NAME_WORDS)
+    end = path if len(path) <= _MAX_PLACE_LENGTH else f"…{path[-_MAX_PLACE_LENGTH:]}"
+    place = truncate_words(end, _MAX_NAME_WORDS)
     # what was added by hand has no line
     where = f"{place}:{use.line}" if use.line else place
-    return [*make_code(where), make_text(f" {sentences.describe_use(use.kind)}")]
-
-
-def _render_rest(hit: MergeTouches) -> list[Element]:
-    """Return at how many other places a merge touches."""
-    others = len({(use.path, use.line) for touch in hit.touches for use in touch.uses}) - 1
-    return [make_text(sentences.format_other_places(others))] if others > 0 else []
+    return [make_text(". Ours: "), *make_code(where), make_text(f" {describe_use(use.kind)}")]
 
 
 def render_action(touch: Touch, words: int) -> list[Element]:
@@ -230,11 +235,69 @@ def render_action(touch: Touch, words: int) -> list[Element]:
     action = truncate_text(collapse_lines(touch.action), _MAX_ACTION_LENGTH)
     if not words or not action:
         return [make_text(".")]
-    shown = truncate_words(action[0].upper() + action[1:], words)
-    return [make_text(". "), *make_prose(shown, {}, _MAX_ACTION_LENGTH), make_text(".")]
+    sentence = truncate_words(action[0].upper() + action[1:], words)
+    return [make_text(". "), *make_prose(sentence, {}, _MAX_ACTION_LENGTH), make_text(".")]
+
+
+def make_verdict_row(pull: PullRequest, profile: str) -> Block:
+    """Return the buttons with which a team says what becomes of a hit, and the one for an agent's task."""
+    reference = Reference(pull.repository, pull.number)
+    row = [
+        make_button(
+            name_verdict(verdict).capitalize(), action, write_hit_vote(HitVote(verdict, profile, reference))
+        )
+        for verdict, action in HIT_VERDICTS.items()
+    ]
+    row.append(make_button(TASK_LABEL, AGENT_TASK, write_hit_task(profile, reference)))
+    return {"type": "actions", "block_id": name_verdict_row(pull.number), "elements": row}
+
+
+def name_verdict_row(number: int) -> str:
+    """Return the id of the row of buttons of a merge."""
+    return f"hit-{number}"
+
+
+# --- words
 
 
 def make_code(content: str) -> list[Element]:
     """Return a text as code; nothing if it is empty, which Slack refuses."""
     line = collapse_lines(content)
     return [make_text(line, code=True)] if line else []
+
+
+def shorten_code(text: str, words: int) -> str:
+    """Return a line of code with up to ``words`` words."""
+    return truncate_words(truncate_text(collapse_lines(text), 120), max(1, words))
+
+
+def shorten_name(name: str) -> str:
+    """Return a name as a reader recognises it: of a dotted one the last two parts."""
+    line = collapse_lines(name)
+    short = ".".join(line.split(".")[-2:]) if " " not in line and "/" not in line else line
+    return truncate_words(truncate_text(short, 90), _MAX_NAME_WORDS)
+
+
+def name_level(level: TouchLevel) -> str:
+    return _LEVELS[level]
+
+
+def name_verdict(verdict: TouchVerdict) -> str:
+    return _VERDICTS[verdict]
+
+
+def describe_use(kind: UseKind) -> str:
+    """Return what a line does with the name before it, such as ``overrides it`` or ``passes the flag``."""
+    return _USES.get(kind, str(kind) if " the " in kind else f"{kind} it")
+
+
+def format_kind(change: ContractChange) -> str:
+    """Return what happened to a name, as the middle of a line."""
+    if change.kind is ChangeKind.SIGNATURE:
+        return _SHAPES.get(change.subject, "other type")
+    return "other default" if change.kind is ChangeKind.DEFAULT else str(change.kind)
+
+
+def format_class_title(subject: ContractClass, count: int) -> str:
+    """Return the title of a class of contract changes, with their number."""
+    return f"{str(subject).capitalize()} · {format_count(count, 'contract change')}"

@@ -23,7 +23,7 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
-from bot.render.digest.sentences import format_band
+from bot.render.digest.shared_parts import format_band
 from bot.render.review.findings import render_review
 from bot.render.summaries import sentences
 from bot.render.summaries.quotes import render_quote

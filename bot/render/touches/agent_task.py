@@ -14,7 +14,7 @@ from bot.domain.text.strings import collapse_lines, format_count, truncate_text
 from bot.domain.touches.agent_task import AgentTask, MigrationHunk
 from bot.render.blocks.code_fence import write_fence
 from bot.render.blocks.file_markdown import escape_line, write_address, write_code
-from bot.render.digest.touch_sentences import describe_use, format_kind, name_level
+from bot.render.digest.touches import describe_use, format_kind, name_level
 from bot.render.touches.upgrade import describe_difference
 from impact.profile.models import Use
 from impact.touches.models import Touch

@@ -6,7 +6,7 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.text.strings import format_count
 from bot.domain.touches.decisions import LevelScore, TouchVerdict
-from bot.render.digest.touch_sentences import name_level, name_verdict
+from bot.render.digest.touches import name_level, name_verdict
 from impact.touches.models import TouchLevel
 
 DECISIONS_TITLE = "What people said: "

@@ -16,7 +16,7 @@ from bot.render.blocks.rich_text import (
     make_text,
 )
 from bot.render.conversations.notices import describe_error
-from bot.render.digest.touch_sentences import TASK_LABEL
+from bot.render.digest.touches import TASK_LABEL
 from bot.render.summaries.sentences import CLOSE_LABEL
 from bot.render.touches import sentences
 

@@ -22,12 +22,12 @@ from bot.render.blocks.rich_text import (
     make_text,
 )
 from bot.render.contract.sentences import format_unread
-from bot.render.digest.hits import make_verdict_row
-from bot.render.digest.touch_sentences import format_more_hits
+from bot.render.digest.shared_parts import format_more
 from bot.render.digest.touches import (
     HitContext,
     TouchLimits,
     make_title,
+    make_verdict_row,
     render_hit_line,
     render_number,
     render_touches,
@@ -85,7 +85,7 @@ def _render_hits(touch_list: TouchList, context: HitContext, limits: TouchLimits
             yield make_verdict_row(pull, report.profile)
     items = [render_hit_line(hit, context, limits) for hit in hits[with_row : limits.hits]]
     if len(hits) > limits.hits:
-        items.append([make_text(format_more_hits(len(hits) - limits.hits, f": {sentences.IN_SHORTER_LISTS}"))])
+        items.append([make_text(format_more(len(hits) - limits.hits, f": {sentences.IN_SHORTER_LISTS}"))])
     if items:
         yield make_block(make_bullets(items))
 

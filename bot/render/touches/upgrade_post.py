@@ -26,8 +26,7 @@ from bot.render.blocks.rich_text import (
     make_text,
 )
 from bot.render.blocks.sentences import UNNAMED
-from bot.render.digest.touch_sentences import NEWS_TITLE, format_kind
-from bot.render.digest.touches import shorten_name
+from bot.render.digest.touches import NEWS_TITLE, format_kind, shorten_name
 from bot.render.touches.sentences import COUNTED_LEVELS, format_free_way, name_change_level
 from bot.render.touches.upgrade import render_upgrade
 from impact.contract.models import ChangeKind

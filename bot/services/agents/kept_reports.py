@@ -11,8 +11,8 @@ from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.fallback import Fallback, FallbackReason
 from bot.domain.summaries.models import SummarisedPullRequest, build_fallback_summary
 from bot.domain.time.day import LocalDay
+from bot.features.digest.markdown import render_report
 from bot.ports import PullRequests
-from bot.render.digest.report import render_report
 from bot.services.digest.builder import DigestBuilder
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from bot.domain.digest.models import Digest, Entry, Overview
-from bot.domain.digest.selection import select_entries
+from bot.domain.digest.models import Entry
 from bot.domain.digest.view import FULL_VIEW, DigestView, ViewLevel
 from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.pull_requests.models import PullRequest, Repository, remove_duplicates
@@ -14,6 +13,7 @@ from bot.domain.pull_requests.path_classes import PathClasses, PathClassesLookup
 from bot.domain.review.models import NO_REVIEWS, ReviewCoverage
 from bot.domain.summaries.models import SummarisedPullRequest
 from bot.domain.time.day import LocalDay
+from bot.features.digest.rules import Digest, Overview, select_entries
 from bot.platform.models.slots import limit_model_calls
 from bot.ports import PullRequests
 from bot.services.digest.touched_day import (

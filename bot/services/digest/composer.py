@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from zoneinfo import ZoneInfo
 
-from bot.domain.digest.models import Digest
-from bot.domain.digest.multi_day import MultiDayDigest
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.day import LocalDay
-from bot.render.digest.post import RenderedDigest, render_days, render_digest
+from bot.features.digest.rules import Digest, MultiDayDigest
+from bot.features.digest.view import RenderedDigest, render_days, render_digest
 from bot.services.digest.builder import DigestBuilder
 from bot.services.digest.multi_day import build_multi_day_digest
 

@@ -10,10 +10,10 @@ from bot.domain.conversations.commands import DigestRequest
 from bot.domain.conversations.thread_subject import SubjectKind
 from bot.domain.digest.view import DigestView
 from bot.domain.errors import SlackCallRefused, SlackUnavailable
+from bot.features.digest.view import MOVED_NOTE, format_unattached
 from bot.ports import Attachment, Messenger, Post
 from bot.ports.slack.messages import CLOCK_SKEW
 from bot.render.conversations.notices import render_notice
-from bot.render.digest.sentences import MOVED_NOTE, format_unattached
 from bot.services.digest.posting_plan import PostingPlan
 from bot.services.digest.records import TrackedDigest
 

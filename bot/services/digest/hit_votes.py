@@ -11,7 +11,7 @@ from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.touches.decisions import HitKey, TouchDecision
 from bot.ports import PostedDigestIndex
 from bot.render.blocks.button_values import HitVote
-from bot.render.digest.hits import name_verdict_row
+from bot.render.digest.touches import name_verdict_row
 from bot.services.digest.records import DigestRecords
 from bot.services.history.outcome_watcher import WATCH_PERIOD, OutcomeWatcher
 from bot.services.touches.decisions import TouchDecisions

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from bot.domain.digest.models import Digest
-from bot.domain.digest.multi_day import MultiDayDigest, UnknownDay
 from bot.domain.errors import DayUnavailable
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
+from bot.features.digest.rules import Digest, MultiDayDigest, UnknownDay
 
 
 def build_multi_day_digest(

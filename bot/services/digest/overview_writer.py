@@ -6,13 +6,14 @@ import logging
 from collections import Counter
 from collections.abc import Iterable
 
-from bot.domain.digest.models import Entry, Overview, Theme, keep_known_themes
+from bot.domain.digest.models import Entry
 from bot.domain.errors import ModelError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.summaries.fallback import Fallback, FallbackReason, explain_fallback
 from bot.domain.text.issue_numbers import remove_unknown_numbers
 from bot.domain.time.day import LocalDay
-from bot.render.digest.sentences import NOTHING_MERGED, format_areas
+from bot.features.digest.rules import Overview, Theme, keep_known_themes
+from bot.features.digest.view import NOTHING_MERGED, format_areas
 from bot.services.summaries.prompts import build_overview_prompt
 from bot.services.summaries.schemas import OverviewAnswer
 from bot.services.summaries.structured_completion import StructuredAnswer, StructuredCompletion

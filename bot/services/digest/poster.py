@@ -16,9 +16,9 @@ from bot.domain.errors import SlackCallRefused, UsageError
 from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.touches.decisions import TouchDecision
+from bot.features.digest.marks import render_outcome_reply
+from bot.features.digest.view import RenderedDigest
 from bot.ports import Messenger
-from bot.render.digest.amendments import render_outcome_reply
-from bot.render.digest.post import RenderedDigest
 from bot.services.digest.digest_thread import DigestThread
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.posting_plan import PostingPlan

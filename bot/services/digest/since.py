@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bot.domain.digest.models import Entry
-from bot.domain.digest.since_page import SincePage
-from bot.domain.digest.stories import build_stories
 from bot.domain.history.pull_outcomes import RevertIndex
 from bot.domain.pull_requests.models import PullRequest, Repository, remove_duplicates
 from bot.domain.pull_requests.path_classes import PathClassesLookup
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.summaries.models import SummarisedPullRequest
 from bot.domain.time.date_range import Span
+from bot.features.digest.stories import SincePage, build_stories
 from bot.services.contract.reader import ContractReader
 from bot.services.history.day_context import DayContext
 from bot.services.history.merge_lists import MergeList

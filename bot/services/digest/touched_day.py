@@ -12,7 +12,7 @@ from bot.domain.errors import PrdigestError
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.day import LocalDay
 from bot.domain.touches.listing import JudgedMerges
-from bot.render.digest.touch_sentences import format_unknown_hits
+from bot.features.digest.view import format_unknown_hits
 from impact.contract.models import MergeContract
 from impact.profile.models import Profile
 from impact.profile.moves import ProfileMove

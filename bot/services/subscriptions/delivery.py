@@ -23,9 +23,9 @@ from bot.domain.operations.incident import Incident, IncidentKind
 from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.subscriptions.due_items import DigestRepair, NextDigest
 from bot.domain.subscriptions.models import DigestSpec, Subscription
+from bot.features.digest.view import RenderedDigest, describe_skipped_days
 from bot.platform.costs import OPERATOR, Budget, Expense, WorkKind, bill_to, get_account, tally_costs
 from bot.ports import DueQueue, RunLog
-from bot.render.digest.post import RenderedDigest, describe_skipped_days
 from bot.render.subscriptions import sentences
 from bot.services.digest.composer import DigestComposer
 from bot.services.digest.posted_digest import PostedDigest

@@ -12,10 +12,10 @@ from bot.domain.errors import SlackCallRefused
 from bot.domain.keyspace.digest_keys import parse_digest_key
 from bot.domain.pull_requests.models import Repository
 from bot.domain.touches.decisions import TouchDecision
+from bot.features.digest.marks import add_decisions
 from bot.ports import Messenger, ThreadReader
 from bot.ports.slack.messages import ThreadMessage
 from bot.render.blocks.button_values import HitVote
-from bot.render.digest.decisions import add_decisions
 from bot.services.touches.decisions import TouchDecisions
 
 log = logging.getLogger(__name__)

@@ -11,9 +11,9 @@ import pytest
 from redis import Redis
 
 from bot.app import App, open_app
-from bot.domain.digest.models import Digest
 from bot.domain.operations.usage import BudgetRefusal
 from bot.domain.review.models import NO_REVIEWS, ReviewVerdict
+from bot.features.digest.rules import Digest
 from bot.services.digest.builder import DigestBuilder
 from bot.settings import load_settings
 from tests.adapters.worlds import MORNING
@@ -114,7 +114,7 @@ def test_a_digest_has_its_reviews_and_a_second_one_pays_for_none(there: World, s
     with services() as (_, digests):
         assert digests.reviews is not None
         kept = digests.reviews.get_cached_review(digests.pulls.fetch_pull_request(REPOSITORY, 102))
-        assert kept == first.find_entry(102).review  # type: ignore[union-attr]
+        assert kept == {entry.number: entry.review for entry in first.entries}[102]
 
 
 @pytest.mark.parametrize("build", [build_preview, build_report])

@@ -13,7 +13,6 @@ from bot.app import App, open_app
 from bot.connections.from_settings import build_allowed_repositories
 from bot.demo.sample.sources import SampleSources
 from bot.domain.conversations.commands import AllowedRepositories, DigestRequest, RisksRequest
-from bot.domain.digest.models import Digest
 from bot.domain.errors import (
     DayUnavailable,
     DiscussionUnavailable,
@@ -29,9 +28,10 @@ from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.summaries.diff_packing import pack_diff
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay, parse_date, parse_zone
+from bot.features.digest.lead import format_coverage
+from bot.features.digest.rules import Digest
 from bot.ports import Sources
 from bot.render.blocks import terminal
-from bot.render.digest.coverage import format_coverage
 from bot.render.summaries.details import render_details_view
 from bot.services.digest.builder import DigestBuilder
 from bot.services.digest.composer import DigestComposer

@@ -15,7 +15,7 @@ from hypothesis import given
 from jsonschema import Draft202012Validator
 from markdown_it import MarkdownIt
 
-from bot.domain.digest.models import Digest
+from bot.features.digest.rules import Digest
 from bot.features.report.view import (
     FEED_ENTRIES,
     ReportedDay,

@@ -14,11 +14,11 @@ from bot.domain.summaries.diff_packing import Coverage, pack_diff
 from bot.domain.summaries.models import Summary, build_fallback_summary
 from bot.domain.text.redaction import REDACTED, measure_settled_prefix, redact_patch, redact_text
 from bot.domain.time.day import LocalDay, parse_zone
+from bot.features.digest.markdown import render_report
+from bot.features.digest.view import render_digest
 from bot.platform.cleaning import clean_line, clean_path, clean_text, clean_title, parse_file
 from bot.render.blocks.terminal import format_summary as in_terminal
 from bot.render.conversations.streaming import AnswerMarkdown, Links
-from bot.render.digest.post import render_digest
-from bot.render.digest.report import render_report
 from bot.render.summaries.details import render_details_view
 from bot.render.summaries.post import render_summary
 from bot.services.summaries.prompts import build_overview_prompt, build_summary_prompt

@@ -49,13 +49,13 @@ from bot.domain.text.redaction import redact_patch, redact_text
 from bot.domain.text.strings import collapse_lines, remove_comments, remove_invisible
 from bot.domain.time.date_range import parse_span
 from bot.domain.time.day import parse_date, parse_zone
+from bot.features.digest.markdown import render_report
+from bot.features.digest.thread import render_thread
 from bot.platform.models.prompts import fence_text
 from bot.render.blocks import mrkdwn, rich_text, sanitize
 from bot.render.blocks.code_fence import write_fence
 from bot.render.blocks.terminal import format_summary as in_terminal
 from bot.render.conversations.streaming import AnswerMarkdown, Links
-from bot.render.digest.report import render_report
-from bot.render.digest.thread import render_thread
 from bot.render.summaries.details import render_details_view
 from bot.render.summaries.post import render_summary
 from bot.render.touches.task_view import split_text

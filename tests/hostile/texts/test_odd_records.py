@@ -14,17 +14,17 @@ from redis import Redis
 
 from bot.adapters.redis.records.history import RedisHistoryStore
 from bot.domain.conversations.commands import RisksRequest
-from bot.domain.digest.models import Digest
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import get_default_classes
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.time.date_range import Span
+from bot.features.digest.markdown import render_report
+from bot.features.digest.rules import Digest
+from bot.features.digest.view import render_digest
 from bot.platform.github.caches import DayListCache, FileCache
 from bot.platform.store.connection import RedisCache
 from bot.render.blocks.terminal import format_summary as in_terminal
-from bot.render.digest.post import render_digest
-from bot.render.digest.report import render_report
 from bot.render.summaries.details import render_details_view
 from bot.render.summaries.post import render_summary
 from bot.render.summaries.summary_json import build_summary_json

@@ -9,10 +9,10 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.digest.stories import build_stories
 from bot.domain.history.pull_outcomes import RevertIndex
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.source.scopes import list_scopes
+from bot.features.digest.stories import build_stories
 from bot.render.conversations.streaming import AnswerMarkdown, Links
 from impact.history.repairs import find_repairs
 from impact.source.models import MAX_SOURCE_BYTES

@@ -12,7 +12,7 @@ from localslack.rules.blocks import BLOCK
 from localslack.rules.messages import check_message, find_mentions
 
 from bot.domain.conversations.commands import AllowedRepositories, DigestRequest, RisksRequest, SummaryRequest
-from bot.domain.digest.models import Digest, Entry, Overview
+from bot.domain.digest.models import Entry
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.areas import determine_area
 from bot.domain.pull_requests.filters import NO_FILTERS, Filters
@@ -22,14 +22,15 @@ from bot.domain.risk.assessment import Risk, assess_pull_request
 from bot.domain.summaries.models import SummarisedPullRequest
 from bot.domain.time.date_range import Span
 from bot.domain.track_record.score import TrackRecordScore
+from bot.features.digest.lead import render_lead
+from bot.features.digest.rules import Digest, Overview
+from bot.features.digest.view import render_digest
 from bot.ports import Post
 from bot.render.blocks import buttons
 from bot.render.blocks.button_values import read_reference, read_request, write_reference, write_request
 from bot.render.blocks.rich_text import count_characters
 from bot.render.blocks.terminal import format_message
 from bot.render.conversations.notices import render_notice
-from bot.render.digest.lead import render_lead
-from bot.render.digest.post import render_digest
 from bot.render.digest.shared_parts import render_reference, render_second_look
 from bot.services.digest.builder import DigestBuilder
 from bot.services.digest.composer import DigestComposer

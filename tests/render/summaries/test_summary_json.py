@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 
-from bot.domain.digest.models import Digest
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.review.models import BugReview, FindingAdvice, FindingStatus
 from bot.domain.risk.assessment import Risk
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.models import Evidence, RiskKind, SummaryRisk
+from bot.features.digest.rules import Digest
 from bot.render.summaries.summary_json import build_summary_json
 from tests.helpers.builders import changed_file, entry, failed, finding, pull, summary
 from tests.render.hostile_days import digests

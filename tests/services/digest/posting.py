@@ -10,8 +10,8 @@ from typing import Any
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span
+from bot.features.digest.view import RenderedDigest
 from bot.ports import Attachment, Messenger, Post, RecordStore
-from bot.render.digest.post import RenderedDigest
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.poster import DigestPoster, PostingResult
 from bot.services.digest.records import DigestRecords

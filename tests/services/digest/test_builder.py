@@ -13,7 +13,7 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.records.history import RedisHistoryStore
-from bot.domain.digest.models import CountCheck, Digest, Entry, Overview
+from bot.domain.digest.models import CountCheck, Entry
 from bot.domain.digest.view import FULL_VIEW, DigestView, ViewLevel
 from bot.domain.errors import (
     GitHubUnavailable,
@@ -31,10 +31,11 @@ from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.fallback import Fallback, FallbackReason
 from bot.domain.summaries.models import ChangeType, SummarisedPullRequest, build_fallback_summary
 from bot.domain.time.day import LocalDay
+from bot.features.digest.rules import Digest, Overview
+from bot.features.digest.view import render_digest
 from bot.platform.models.claude import CLAUDE
 from bot.platform.store.connection import SHORT_TIMEOUTS, RedisCache, connect_server
 from bot.ports import Model
-from bot.render.digest.post import render_digest
 from bot.services.digest.builder import DigestBuilder, DigestDependencies
 from bot.services.digest.overview_writer import OverviewWriter
 from bot.services.history.day_context import DayContext

@@ -14,7 +14,6 @@ from localslack.rules.live_text import find_mentions
 from redis import Redis
 
 from bot.domain.conversations.commands import AllowedRepositories, DigestRequest
-from bot.domain.digest.models import Overview
 from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.errors import GitHubUnavailable
 from bot.domain.pull_requests.filters import Filters
@@ -23,7 +22,8 @@ from bot.domain.subscriptions.models import DigestSpec, Subscription
 from bot.domain.summaries.models import Summary
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
-from bot.render.digest.post import describe_skipped_days
+from bot.features.digest.rules import Overview
+from bot.features.digest.view import describe_skipped_days
 from bot.services.digest.builder import DigestBuilder
 from bot.services.digest.composer import DigestComposer
 from bot.services.summaries.reader import PullRequestReader

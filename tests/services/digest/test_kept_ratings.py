@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from bot.domain.review.models import BugReview, FindingStatus, ReviewVerdict
 from bot.domain.risk.assessment import Risk
-from bot.domain.track_record.posted_ratings import PostedRatings, RatedPullRequest, collect_ratings
-from bot.render.digest.post import render_digest
+from bot.domain.track_record.posted_ratings import PostedRatings, RatedPullRequest
+from bot.features.digest.rules import collect_ratings
+from bot.features.digest.view import render_digest
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.posting_plan import RATINGS_ADAPTER, PostingPlan
 from tests.helpers.builders import NOON, digest, entry, finding

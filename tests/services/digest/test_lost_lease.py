@@ -9,8 +9,8 @@ from redis import Redis
 
 from bot.domain.conversations.slack_request import Audience
 from bot.domain.errors import PostingInProgress
+from bot.features.digest.view import RenderedDigest
 from bot.ports import RecordStore
-from bot.render.digest.post import RenderedDigest
 from bot.services.slack.answers.answer import Answer
 from bot.services.slack.answers.answered_request import AnsweredRequest
 from bot.services.slack.answers.replies import ReplySender

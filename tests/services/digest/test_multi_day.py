@@ -7,8 +7,6 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.digest.models import Digest
-from bot.domain.digest.multi_day import UnknownDay
 from bot.domain.errors import (
     DayUnavailable,
     GitHubUnavailable,
@@ -19,6 +17,7 @@ from bot.domain.errors import (
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
+from bot.features.digest.rules import Digest, UnknownDay
 from bot.services.digest.multi_day import build_multi_day_digest
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, digest, entry, pairs
 

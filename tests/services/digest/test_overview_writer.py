@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from bot.domain.digest.models import MAX_OVERVIEW_LENGTH, Overview, Theme
+from bot.domain.digest.models import MAX_OVERVIEW_LENGTH
 from bot.domain.errors import ModelBusy, ModelRequestRejected
 from bot.domain.operations.usage import Usage
 from bot.domain.summaries.fallback import Fallback, FallbackReason
 from bot.domain.summaries.models import ChangeType
+from bot.features.digest.rules import Overview, Theme
 from bot.platform.models.claude import CLAUDE
 from bot.services.digest.overview_writer import OverviewWriter
 from bot.services.summaries.structured_completion import StructuredCompletion

@@ -15,8 +15,8 @@ from bot.domain.errors import PostingInProgress, SlackCallRefused, UsageError
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import Span
+from bot.features.digest.view import RenderedDigest
 from bot.ports import Messenger, RecordStore
-from bot.render.digest.post import RenderedDigest
 from bot.services.digest.posted_digest import PostedDigest
 from bot.services.digest.poster import PostingResult
 from tests.emulators.slack.server import SCOPES, SlackEmulator

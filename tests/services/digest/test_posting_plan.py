@@ -8,7 +8,7 @@ import pytest
 
 from bot.domain.errors import StoreUnavailable
 from bot.ports import Attachment
-from bot.render.digest.hits import name_verdict_row
+from bot.render.digest.touches import name_verdict_row
 from bot.services.digest.posting_plan import PostingPlan
 
 LEAD = {"text": "octo/engine", "blocks": [{"type": "section"}]}

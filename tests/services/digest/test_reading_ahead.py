@@ -14,10 +14,10 @@ import pytest
 from github import Auth
 from localslack.loopback import Request, Response
 
-from bot.domain.digest.models import Digest
 from bot.domain.errors import StoreUnavailable
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.summaries.models import SummarisedPullRequest
+from bot.features.digest.rules import Digest
 from bot.platform import deadlines
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal, bound_work
 from bot.platform.github.caches import FileCache, SourceFileCache

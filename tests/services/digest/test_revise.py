@@ -17,7 +17,7 @@ from bot.adapters.slack.messenger import make_slack_client
 from bot.domain.errors import PostingInProgress, SlackCallRefused, SlackUnavailable
 from bot.domain.review.models import BugReview, ReviewCoverage
 from bot.domain.risk.assessment import Risk
-from bot.render.digest.post import RenderedDigest, render_digest
+from bot.features.digest.view import RenderedDigest, render_digest
 from bot.services.digest.poster import PostingResult
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.builders import digest, entry, finding

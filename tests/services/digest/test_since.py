@@ -10,12 +10,12 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.records.history import RedisHistoryStore
-from bot.domain.digest.since_page import SincePage
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import get_default_classes
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.time.date_range import Span
+from bot.features.digest.stories import SincePage
 from bot.platform.store.connection import RedisCache
 from bot.services.contract.lister import ContractLister
 from bot.services.contract.reader import ContractReader

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from bot.domain.digest.models import Digest, Entry, Overview
+from bot.domain.digest.models import Entry
 from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.errors import StoreUnavailable
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.day import LocalDay
 from bot.domain.touches.listing import JudgedMerges
+from bot.features.digest.rules import Digest, Overview
 from bot.services.digest.builder import DigestBuilder, DigestDependencies
 from bot.services.digest.touched_day import TouchedDayReader
 from bot.services.summaries.reader import PullRequestReader

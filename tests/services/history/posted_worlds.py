@@ -15,9 +15,9 @@ from bot.adapters.redis.records.history import RedisHistoryStore
 from bot.adapters.redis.records.posted_digests import RedisPostedDigestIndex
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.subscriptions.models import DigestSpec
+from bot.features.digest.view import render_digest
 from bot.platform.costs import Expense
 from bot.platform.store.connection import RedisCache
-from bot.render.digest.post import render_digest
 from bot.services.digest.poster import DigestPoster
 from bot.services.digest.records import DigestRecords
 from bot.services.history.merge_timeline import MergeTimeline

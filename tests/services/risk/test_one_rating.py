@@ -17,8 +17,8 @@ from bot.domain.pull_requests.path_classes import get_default_classes
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.time.date_range import Span
+from bot.features.digest.view import render_digest
 from bot.platform.store.connection import RedisCache
-from bot.render.digest.post import render_digest
 from bot.render.summaries.post import render_summary
 from bot.services.digest.builder import DigestBuilder, DigestDependencies
 from bot.services.digest.multi_day import build_multi_day_digest

@@ -10,7 +10,7 @@ import pytest
 
 from bot.domain.conversations.commands import RisksRequest
 from bot.domain.conversations.thread_subject import ThreadSubject
-from bot.domain.digest.models import Entry, Overview
+from bot.domain.digest.models import Entry
 from bot.domain.errors import StoreUnavailable
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import (
@@ -23,6 +23,7 @@ from bot.domain.pull_requests.path_classes import (
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import Risk, assess_pull_request
 from bot.domain.time.date_range import Span
+from bot.features.digest.rules import Overview
 from bot.ports import Cache, HistoryStore
 from bot.services.digest.builder import DigestBuilder
 from bot.services.history.merge_timeline import MergeTimeline

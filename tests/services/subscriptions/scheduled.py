@@ -16,11 +16,11 @@ from bot.domain.operations.run import Run
 from bot.domain.subscriptions.due_items import DueItem, NextDigest
 from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
 from bot.domain.time.day import get_today
+from bot.features.digest.view import RenderedDigest
 from bot.platform.costs import Budget
 from bot.platform.store.connection import RedisCache
 from bot.platform.store.spending import SpendingStore
 from bot.ports import Messenger
-from bot.render.digest.post import RenderedDigest
 from bot.services.digest.builder import DigestBuilder
 from bot.services.digest.composer import DigestComposer
 from bot.services.digest.posted_digest import PostedDigest

@@ -25,7 +25,7 @@ from bot.domain.errors import (
 from bot.domain.operations.run import RunOutcome
 from bot.domain.subscriptions.due_items import DigestRepair, NextDigest
 from bot.domain.time.date_range import Span
-from bot.render.digest.post import RenderedDigest
+from bot.features.digest.view import RenderedDigest
 from bot.services.digest.posted_digest import DigestState, PostedDigest
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.builders import DAY

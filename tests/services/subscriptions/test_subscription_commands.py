@@ -10,7 +10,7 @@ from localslack.rules.messages import check_message
 from redis import Redis
 
 from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.digest.models import Entry, Overview
+from bot.domain.digest.models import Entry
 from bot.domain.errors import RepositoryNotFound, SlackUnavailable, UsageError
 from bot.domain.pull_requests.models import Account, PullRequest, Repository
 from bot.domain.risk.assessment import assess_pull_request
@@ -21,6 +21,7 @@ from bot.domain.subscriptions.request import (
     SubscriptionVerb,
 )
 from bot.domain.time.day import LocalDay
+from bot.features.digest.rules import Overview
 from bot.ports import Post
 from bot.render.blocks.button_values import write_id
 from bot.services.digest.builder import DigestBuilder

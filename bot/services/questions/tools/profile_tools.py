@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from bot.domain.text.redaction import redact_text
 from bot.domain.text.strings import collapse_lines, format_count, truncate_text
-from bot.render.digest.touch_sentences import name_level
+from bot.render.digest.touches import name_level
 from bot.services.questions.tools.reading_session import ReadingSession
 from bot.services.questions.tools.schemas import ProfileArguments
 from impact.profile.models import Profile, Use

@@ -14,19 +14,19 @@ from bot.domain.conversations.commands import (
     SummaryRequest,
 )
 from bot.domain.conversations.thread_subject import SubjectKind
-from bot.domain.digest.fingerprint import compute_fingerprint
-from bot.domain.digest.multi_day import MultiDayDigest
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span, parse_span
 from bot.domain.time.day import LocalDay
 from bot.domain.track_record.score import TrackRecordScore
+from bot.features.digest.lead import render_catch_up
+from bot.features.digest.rules import MultiDayDigest
+from bot.features.digest.view import compute_fingerprint
 from bot.ports import Post
 from bot.render.blocks import buttons
 from bot.render.blocks.button_values import write_request
 from bot.render.blocks.rich_text import Element
-from bot.render.digest.multi_day import render_catch_up
 from bot.render.risk.risk_list import render_risk_list
 from bot.render.risk.score import render_score
 from bot.render.summaries.post import render_summary

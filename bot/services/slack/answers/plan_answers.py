@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.requests.plan_requests import DeprecationsRequest, SinceRequest, UpgradeRequest
-from bot.domain.digest.since_page import SincePage
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
+from bot.features.digest.since_view import render_since
+from bot.features.digest.stories import SincePage
 from bot.render.blocks import buttons
 from bot.render.contract.deprecations import render_deprecations
-from bot.render.digest.since import render_since
 from bot.render.touches.upgrade_post import render_upgrade_file, render_upgrade_post
 from bot.services.contract.deprecations import DeprecationLedgers
 from bot.services.digest.since import SincePageBuilder

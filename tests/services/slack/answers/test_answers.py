@@ -20,8 +20,7 @@ from bot.domain.conversations.commands import (
     ScoreRequest,
     SummaryRequest,
 )
-from bot.domain.digest.models import Entry, Overview
-from bot.domain.digest.multi_day import MultiDayDigest
+from bot.domain.digest.models import Entry
 from bot.domain.errors import PullRequestNotFound, RepositoryNotFound, UsageError
 from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.pull_requests.filters import Filters
@@ -33,6 +32,7 @@ from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
 from bot.domain.track_record.score import TrackRecordScore
 from bot.domain.track_record.tally import Tally
+from bot.features.digest.rules import MultiDayDigest, Overview
 from bot.ports import Post
 from bot.render.blocks.button_values import read_request
 from bot.services.digest.builder import DigestBuilder

@@ -1,0 +1,360 @@
+"""What is in a digest: its pull requests in order and in groups, what stands out, and how complete it is."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import NamedTuple
+
+from bot.domain.digest.models import CountCheck, Entry
+from bot.domain.digest.view import FULL_VIEW, DigestView, ViewLevel
+from bot.domain.history.pull_outcomes import MergeOutcome, RevertIndex
+from bot.domain.pull_requests.areas import OTHER_PRODUCT_AREA, build_area_sort_key, is_product_area
+from bot.domain.pull_requests.models import PullRequest, Repository, remove_duplicates
+from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, PathClasses
+from bot.domain.review.models import NO_REVIEWS, ReviewCoverage
+from bot.domain.review.ranking import is_worth_listing, select_riskiest
+from bot.domain.risk.assessment import RULES_VERSION
+from bot.domain.summaries.fallback import Fallback, FallbackReason, describe_fallback
+from bot.domain.text.strings import truncate_text
+from bot.domain.time.date_range import Span
+from bot.domain.time.day import LocalDay
+from bot.domain.track_record.posted_ratings import PostedRatings, RatedPullRequest
+from bot.features.digest.actions import changes_product, is_for_tests_only, rank_action
+from impact.contract.models import MergeContract
+from impact.history.outcomes import OutcomeKind, find_outcomes
+from impact.history.revert_claims import RevertClaim
+from impact.history.reverts import Revert
+from impact.profile.moves import ProfileMove
+from impact.touches.deprecations import DeprecationStep
+from impact.touches.models import TouchReport
+
+MAX_LISTED_RISKS = 3
+MAX_NUMBERS = 6  # of pull requests in a row in a sentence
+_MAX_SINGLE_AREAS = 3
+_MAX_LABEL_LENGTH = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """A topic that several pull requests of the day have in common."""
+
+    title: str
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """One paragraph about the day, and its themes, which nobody sees; ``fallback`` as in summaries."""
+
+    text: str
+    themes: tuple[Theme, ...] = ()
+    from_cache: bool = False
+    cost: float | None = 0.0
+    fallback: Fallback | None = None
+
+
+class ReaderAction(NamedTuple):
+    """An action that a reader may have to take, and the number of the pull request that requires it."""
+
+    text: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """What was merged on one local day of one repository. Entries are sorted newest merge first.
+
+    ``hidden`` is the number of pull requests that ``view`` leaves out. ``outcomes`` are those of the day's pull
+    requests, and of earlier ones that one of the day reverted or repaired. ``missing`` are clauses on what else
+    is missing. With ``is_reduced`` the lists of the repository were no better than chance. ``shows_zone`` is
+    true if readers would assume another time zone, so that headings name it. ``path_classes`` are those of the
+    repository. ``review_coverage`` says how many entries were read for bugs. ``touches`` says what the merges
+    mean for the profile of the view, None without one; ``contracts`` are what they change for others, and
+    ``deprecations`` the steps of what the profile uses. ``moves`` are those of the profile on the day. ``claims``
+    are those of the entries and outcomes, by number, as far as they are known.
+    """
+
+    repository: Repository
+    name: str
+    day: LocalDay
+    entries: tuple[Entry, ...]
+    overview: Overview
+    count: CountCheck
+    outcomes: tuple[MergeOutcome, ...] = ()
+    view: DigestView = FULL_VIEW
+    hidden: int = 0
+    missing: tuple[str, ...] = ()
+    is_reduced: bool = False
+    shows_zone: bool = False
+    path_classes: PathClasses = DEFAULT_PATH_CLASSES
+    review_coverage: ReviewCoverage = NO_REVIEWS
+    touches: TouchReport | None = None
+    contracts: tuple[MergeContract, ...] = ()
+    deprecations: tuple[DeprecationStep, ...] = ()
+    moves: tuple[ProfileMove, ...] = ()
+    claims: Mapping[int, RevertClaim] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def zone_note(self) -> str:
+        """The addition to a date in a heading: `` (Asia/Tokyo)``, or nothing where the zone is obvious."""
+        return f" ({self.day.zone})" if self.shows_zone else ""
+
+    @property
+    def merged_count(self) -> int:
+        """The number of merged pull requests, shown or not."""
+        return len(self.entries) + self.hidden
+
+    @property
+    def numbers(self) -> frozenset[int]:
+        return frozenset(entry.number for entry in self.entries)
+
+    @property
+    def fallback_entries(self) -> tuple[Entry, ...]:
+        """The entries whose summary is not the model's."""
+        return tuple(entry for entry in self.entries if entry.summary.is_fallback)
+
+    @property
+    def unreadable_entries(self) -> tuple[Entry, ...]:
+        return tuple(entry for entry in self.entries if entry.summary.is_unread)
+
+    @property
+    def count_caveats(self) -> str:
+        """What an independent count says if it differs or is missing, as a clause; empty if the counts agree."""
+        return self.count.describe_caveats(self.merged_count)
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """Missing parts that may be available later, as clauses. A model that is not set up is no gap."""
+        gaps = [self.count_caveats] if self.count.counted is not None or self.count.unread else []
+        if failed := [entry for entry in self.entries if _is_gap(entry.summary.fallback)]:
+            reason = describe_fallback(failed[0].summary.fallback)
+            gaps.append(f"facts alone of {format_numbers([entry.number for entry in failed])} ({reason})")
+        if _is_gap(self.overview.fallback):
+            gaps.append(f"no overview by the model ({describe_fallback(self.overview.fallback)})")
+        return tuple(clause for clause in (*gaps, *self.missing) if clause)
+
+    @property
+    def cost(self) -> float | None:
+        """What building this digest cost in US dollars, None if a price is unknown."""
+        costs = (entry.cost for entry in self.entries)
+        return _add_costs([self.overview.cost, self.review_coverage.cost, *costs])
+
+    @property
+    def standing_outcomes(self) -> tuple[MergeOutcome, ...]:
+        """The outcomes that hold; first those of the day's own pull requests."""
+        own = self.numbers
+        holding = (outcome for outcome in self.outcomes if outcome.stands)
+        return tuple(sorted(holding, key=lambda outcome: outcome.pull.number not in own))
+
+    @property
+    def reverted_numbers(self) -> frozenset[int]:
+        """The numbers of fully reverted pull requests; a revert that was itself reverted does not count."""
+        reverted = (each for each in self.outcomes if each.stands and each.kind is OutcomeKind.REVERTED)
+        return frozenset(outcome.pull.number for outcome in reverted)
+
+    @property
+    def older_reverts(self) -> tuple[PullRequest, ...]:
+        """The reverts of pull requests that are not known here: they were merged long before this day."""
+        paired = {outcome.by.number for outcome in self.outcomes}
+        return tuple(entry.pull for entry in self.entries if entry.is_revert and entry.number not in paired)
+
+    @property
+    def riskiest_entries(self) -> tuple[Entry, ...]:
+        """At most three entries above the threshold by rules and review, without those whose outcome is known."""
+        settled = {outcome.pull.number for outcome in self.outcomes if outcome.stands}
+        candidates = (entry for entry in self.entries if entry.number not in settled)
+        return select_riskiest(candidates, MAX_LISTED_RISKS, is_reduced=self.is_reduced)
+
+    @property
+    def actions(self) -> tuple[ReaderAction, ...]:
+        """The actions that concern readers: first those that break most, then of product code, then the newest.
+
+        Those of reverted entries, and of entries that change the environment of the tests alone, are left out.
+        """
+        reverted, classes = self.reverted_numbers, self.path_classes
+        asking = [
+            entry
+            for entry in self.entries
+            if entry.summary.action and entry.number not in reverted and not is_for_tests_only(entry.pull, classes)
+        ]
+        asking.sort(
+            key=lambda entry: (rank_action(entry.summary.action), not changes_product(entry.pull, classes))
+        )
+        return tuple(ReaderAction(entry.summary.action, entry.number) for entry in asking)
+
+    def group_entries(self) -> tuple[tuple[str, tuple[Entry, ...]], ...]:
+        """Return substantial entries by area, then the trivial ones; each entry once, newest first in a group.
+
+        Many areas of one entry are put together: a heading for each line would not group anything.
+        """
+        by_area: dict[str, list[Entry]] = defaultdict(list)
+        trivial: list[Entry] = []
+        for entry in self.entries:
+            (trivial if entry.summary.is_trivial else by_area[entry.area]).append(entry)
+        alone = [area for area, entries in by_area.items() if len(entries) == 1 and is_product_area(area)]
+        if len(alone) > _MAX_SINGLE_AREAS:
+            together = [entry for area in (*alone, OTHER_PRODUCT_AREA) for entry in by_area.pop(area, ())]
+            together.sort(key=lambda entry: (entry.pull.merge_time, entry.number), reverse=True)
+            by_area[OTHER_PRODUCT_AREA] = together
+        groups = []
+        for area, entries in sorted(by_area.items(), key=lambda item: build_area_sort_key(item[0], len(item[1]))):
+            others = sorted({entry.area for entry in entries} - {area}, key=lambda name: (name.casefold(), name))
+            label = truncate_text(f"Other areas: {', '.join(others)}", _MAX_LABEL_LENGTH) if others else area
+            groups.append((label, tuple(entries)))
+        return (*groups, ("Trivial", tuple(trivial))) if trivial else tuple(groups)
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownDay:
+    """A day whose merges are unknown; ``reason`` says why in a few words."""
+
+    date: dt.date
+    reason: str
+
+
+@dataclass(frozen=True)
+class MultiDayDigest:
+    """The digests of the days of a span, oldest first, at least one; ``unknown_days`` are those without one."""
+
+    span: Span
+    digests: tuple[Digest, ...]
+    unknown_days: tuple[UnknownDay, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.digests[0].name
+
+    @property
+    def merged_count(self) -> int:
+        """The number of merged pull requests, shown or not."""
+        return sum(digest.merged_count for digest in self.digests)
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        return tuple(f"{digest.day.date}: {gap}" for digest in self.digests for gap in digest.gaps)
+
+    @cached_property
+    def combined(self) -> Digest:
+        """All days as one digest, newest first: merges of one day may have been reverted on another."""
+        newest, latest_first = self.digests[-1], self.digests[::-1]
+        entries = tuple(entry for digest in latest_first for entry in digest.entries)
+        # the first of each number is kept: entries have full descriptions, recorded ones only the beginning
+        paired = (each for digest in self.digests for each in digest.outcomes)
+        pulls = [entry.pull for digest in self.digests for entry in digest.entries]
+        pulls += [pull for outcome in paired for pull in (outcome.pull, outcome.by)]
+        # likewise, the claim that a day knows of its own entry is that of the whole description
+        claims = {number: claim for digest in latest_first for number, claim in digest.claims.items()}
+        for digest in latest_first:
+            claims |= {number: digest.claims[number] for number in digest.numbers if number in digest.claims}
+        reviews = [digest.review_coverage for digest in self.digests]
+        return replace(
+            newest,
+            entries=entries,
+            overview=Overview("", cost=_add_costs([digest.overview.cost for digest in self.digests])),
+            # caveats are shown for each day
+            count=CountCheck(self.merged_count, newest.count.source),
+            missing=(),
+            outcomes=find_outcomes(RevertIndex(remove_duplicates(pulls), claims)),
+            hidden=self.merged_count - len(entries),
+            review_coverage=ReviewCoverage(
+                eligible=sum(review.eligible for review in reviews),
+                reviewed=sum(review.reviewed for review in reviews),
+                stop=next((review.stop for review in reversed(reviews) if review.stop), ""),
+                cost=_add_costs([review.cost for review in reviews]),
+            ),
+            touches=_combine_reports([digest.touches for digest in self.digests if digest.touches]),
+            contracts=tuple(contract for digest in self.digests for contract in digest.contracts),
+            deprecations=tuple(step for digest in self.digests for step in digest.deprecations),
+            moves=tuple(move for digest in self.digests for move in digest.moves),
+            claims={},
+        )
+
+
+def _combine_reports(reports: Sequence[TouchReport]) -> TouchReport | None:
+    """Return the reports of several days on one profile as one, strongest first; None if there are none."""
+    if not reports:
+        return None
+    touching = [merge for report in reports for merge in report.touching]
+    return TouchReport(
+        reports[-1].profile,
+        merges=sum(report.merges for report in reports),
+        uses=max(report.uses for report in reports),
+        touching=tuple(sorted(touching, key=lambda merge: merge.sort_key)),
+        unread=tuple(dict.fromkeys(file for report in reports for file in report.unread)),
+    )
+
+
+def select_entries(
+    view: DigestView,
+    entries: Iterable[Entry],
+    reverts: Iterable[Revert],
+    outcomes: Iterable[MergeOutcome] = (),
+    touching: Collection[int] = (),
+) -> tuple[Entry, ...]:
+    """Return the entries that a view shows.
+
+    Reverted pull requests and their reverts are always shown, and so are those that touch the profile. Of a view
+    of these alone, ``entries`` are already what it shows. ``reverts`` are those of the day, ``outcomes`` those
+    known of the days around it.
+    """
+    if view.only in (ViewLevel.ALL, ViewLevel.TOUCHING):
+        return tuple(entries)
+    kept = {*touching, *(number for revert in reverts for number in (revert.number, revert.by))}
+    for outcome in outcomes:
+        if outcome.stands and outcome.kind is not OutcomeKind.REPAIRED:
+            kept |= {outcome.pull.number, outcome.by.number}
+
+    def weighs_enough(entry: Entry) -> bool:
+        if view.only is ViewLevel.SUBSTANTIAL:
+            return not entry.summary.is_trivial
+        # a review adds and hides nothing; a pull request that could not be read may be risky
+        return entry.risk.is_listed or is_worth_listing(entry) or entry.pull.files is None
+
+    return tuple(entry for entry in entries if entry.number in kept or weighs_enough(entry))
+
+
+def collect_ratings(digest: Digest) -> PostedRatings:
+    """Return the ratings of a digest, of one day or of several, for a comparison with what comes later."""
+    unreviewed = replace(digest, entries=tuple(replace(entry, review=None) for entry in digest.entries))
+    listed, by_rules = ({entry.number for entry in each.riskiest_entries} for each in (digest, unreviewed))
+    rated = tuple(
+        RatedPullRequest(
+            entry.number,
+            entry.pull.merge_time,
+            round(entry.risk.points, 4),
+            entry.pull.additions,
+            entry.number in listed,
+            tuple(rule.rule for rule in entry.risk.fired),
+            is_listed_by_rules=entry.number in by_rules,
+            verdict=entry.review.verdict if entry.review else None,
+        )
+        for entry in digest.entries
+    )
+    settled = {outcome.pull.number for outcome in digest.outcomes if outcome.stands}
+    return PostedRatings(RULES_VERSION, rated, tuple(sorted(settled & digest.numbers)))
+
+
+def keep_known_themes(themes: Iterable[Theme], numbers: frozenset[int]) -> tuple[Theme, ...]:
+    """Return the themes without numbers that are not of the day, and without themes that become empty."""
+    known = (Theme(each.title, tuple(n for n in dict.fromkeys(each.numbers) if n in numbers)) for each in themes)
+    return tuple(theme for theme in known if theme.numbers)
+
+
+def format_numbers(numbers: Sequence[int]) -> str:
+    """Format the first numbers of pull requests, and how many more there are."""
+    rest = f" and {len(numbers) - MAX_NUMBERS} more" if len(numbers) > MAX_NUMBERS else ""
+    return ", ".join(f"#{number}" for number in numbers[:MAX_NUMBERS]) + rest
+
+
+def _add_costs(costs: Sequence[float | None]) -> float | None:
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if len(known) == len(costs) else None
+
+
+def _is_gap(fallback: Fallback | None) -> bool:
+    """Return whether the model may answer later: one that is not set up is no gap."""
+    return fallback is not None and fallback.reason is not FallbackReason.NO_MODEL

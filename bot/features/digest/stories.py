@@ -1,0 +1,198 @@
+"""The merges of some weeks as stories: a series is one, superseded bumps are one, what was reverted is none."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from bot.domain.digest.models import Entry
+from bot.domain.history.pull_outcomes import MergeOutcome, RevertIndex
+from bot.domain.pull_requests.models import PullRequest
+from bot.domain.review.ranking import select_riskiest
+from bot.domain.time.date_range import Span
+from impact.history.merge_index import build_title_key
+from impact.history.outcomes import OutcomeKind, find_outcomes
+from impact.text.description import extract_prose
+from impact.touches.models import TouchReport
+
+_MAX_RISKS = 5
+# characters of a title that are read
+_MAX_TITLE = 300
+_TAG = re.compile(r"\[(?P<tag>[^\[\]]{1,60})\]|\((?P<round>[^()]{1,60})\)")
+_STEP = re.compile(
+    r"(?P<at>\d{1,3})\s?/\s?(?P<of>\d{1,3}|[a-z])|(?:part|pt\.?|phase|step|stage)\s(?P<part>\d{1,3}|i{1,3}|iv|v)",
+    re.I,
+)
+_BARE_STEP = re.compile(r"[-:,\u2013\u2014]?\s\b(?:part|pt\.?|phase|step)\s(?P<part>\d{1,3}|i{1,3}|iv|v)\b", re.I)
+_FOLLOW_UP = re.compile(
+    r"\bfollow(?:s|ing)?[\s-]?up\b(?:[^.#\n]|\.(?!\s)){0,60}?(?:#|/pull/)(?P<number>[1-9]\d{0,8})(?!\d)", re.I
+)
+_BUMP = re.compile(
+    r"(?:bump|upgrade|update|pin)\s(?P<name>[\w./@-]{2,60})(?:\sversion)?(?:\sfrom\s\S{1,40})?\sto\sv?\d", re.I
+)
+_WORD = re.compile(r"[a-z][a-z0-9_]{2,}")
+_COMMON_WORDS = frozenset(
+    "add fix the and for from with into use support remove refactor update feature core".split()
+)
+
+
+class StoryKind(StrEnum):
+    """Why merges are one story."""
+
+    SINGLE = "single"
+    SERIES = "series"
+    BUMPS = "bumps"
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """Merges that belong together, oldest first, at least one."""
+
+    kind: StoryKind
+    pulls: tuple[PullRequest, ...]
+
+    @property
+    def latest(self) -> PullRequest:
+        """The newest merge, which stands for the story."""
+        return self.pulls[-1]
+
+    @property
+    def numbers(self) -> frozenset[int]:
+        return frozenset(pull.number for pull in self.pulls)
+
+
+@dataclass(frozen=True, slots=True)
+class StoryList:
+    """The stories of some merges, newest first, and the pairs of which one reverted the other, left out."""
+
+    stories: tuple[Story, ...]
+    taken_back: tuple[MergeOutcome, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SincePage:
+    """All that was merged in some weeks. ``entries`` has what was summarised before, by number; nothing else is.
+
+    ``touches`` is what the merges mean for a profile, None without one. Of ``unread`` merges nobody has looked yet
+    at what they change for others.
+    """
+
+    name: str
+    span: Span
+    merged: int
+    stories: StoryList
+    entries: Mapping[int, Entry] = field(default_factory=dict)
+    touches: TouchReport | None = None
+    unread: int = 0
+    caveats: tuple[str, ...] = ()
+
+    @property
+    def pulls(self) -> tuple[PullRequest, ...]:
+        """What was merged and not taken back."""
+        return tuple(pull for story in self.stories.stories for pull in story.pulls)
+
+    @property
+    def riskiest(self) -> tuple[Entry, ...]:
+        """What deserves a second look, of what was summarised before and not taken back."""
+        kept = {pull.number for pull in self.pulls}
+        entries = [entry for number, entry in self.entries.items() if number in kept]
+        return select_riskiest(entries, _MAX_RISKS, is_reduced=False)
+
+    @property
+    def actions(self) -> tuple[Entry, ...]:
+        """What readers have to act on, of what was summarised before and not taken back."""
+        entries = (self.entries.get(pull.number) for pull in self.pulls)
+        return tuple(entry for entry in entries if entry and entry.summary.action)
+
+    @property
+    def not_summarised(self) -> int:
+        """The number of merges in the stories that nobody summarised before."""
+        return sum(pull.number not in self.entries for pull in self.pulls)
+
+    def list_stories(self, kind: StoryKind) -> tuple[Story, ...]:
+        """Return the stories of a kind, the longest first."""
+        stories = (story for story in self.stories.stories if story.kind is kind)
+        return tuple(sorted(stories, key=lambda story: -len(story.pulls)))
+
+
+def build_stories(index: RevertIndex) -> StoryList:
+    """Sort the merges of an index into stories.
+
+    Reverts of earlier merges stay; both merges of a pair within these do not.
+    """
+    outcomes = find_outcomes(index)
+    taken_back = tuple(each for each in outcomes if each.stands and each.kind is OutcomeKind.REVERTED)
+    gone = {number for each in taken_back for number in (each.pull.number, each.by.number)}
+    pulls = [pull for pull in index.merges.by_number.values() if pull.number not in gone]
+    pulls.sort(key=lambda pull: (pull.merge_time, pull.number))
+    bumps: dict[str, list[PullRequest]] = defaultdict(list)
+    others: list[PullRequest] = []
+    for pull in pulls:
+        match = _BUMP.search(_TAG.sub(" ", pull.title[:_MAX_TITLE]))
+        (bumps[match["name"].casefold()] if match else others).append(pull)
+    groups = [(StoryKind.BUMPS, group) for group in bumps.values()]
+    groups += [(StoryKind.SERIES, group) for group in _group_series(others)]
+    stories = [Story(kind if len(group) > 1 else StoryKind.SINGLE, tuple(group)) for kind, group in groups]
+    stories.sort(key=lambda story: (story.latest.merge_time, story.latest.number), reverse=True)
+    return StoryList(tuple(stories), taken_back)
+
+
+def _group_series(pulls: Sequence[PullRequest]) -> Iterator[list[PullRequest]]:
+    """Yield the pull requests in groups: steps of one series, and what follows up on another."""
+    parents = {pull.number: pull.number for pull in pulls}
+
+    def find_root(number: int) -> int:
+        while parents[number] != number:
+            # each look shortens the way of the next one
+            parents[number] = parents[parents[number]]
+            number = parents[number]
+        return number
+
+    series: dict[tuple[str, str], list[PullRequest]] = defaultdict(list)
+    for pull in pulls:
+        if (total := _find_total(pull.title)) is not None:
+            series[_list_tags(pull.title), total].append(pull)
+        for number in _list_followed(pull):
+            if number in parents:
+                parents[find_root(pull.number)] = find_root(number)
+    for steps in series.values():
+        for number, other in _pair_steps(steps):
+            parents[find_root(number)] = find_root(other)
+    groups: dict[int, list[PullRequest]] = defaultdict(list)
+    for pull in pulls:
+        groups[find_root(pull.number)].append(pull)
+    yield from groups.values()
+
+
+def _pair_steps(steps: Sequence[PullRequest]) -> Iterator[tuple[int, int]]:
+    """Yield the pairs of steps with the same marks that have a word of their subject in common."""
+    latest: dict[str, int] = {}
+    for pull in steps:
+        subject = _BARE_STEP.sub(" ", _TAG.sub(" ", pull.title[:_MAX_TITLE]))
+        # those without a subject belong together
+        words = frozenset(_WORD.findall(build_title_key(subject))) - _COMMON_WORDS or {""}
+        yield from ((pull.number, latest[word]) for word in words if word in latest)
+        latest.update(dict.fromkeys(words, pull.number))
+
+
+def _find_total(title: str) -> str | None:
+    """Return of how many a title says that it is a step: a number, a letter, or nothing; None for no step."""
+    for match in _TAG.finditer(title[:_MAX_TITLE]):
+        if step := _STEP.fullmatch((match["tag"] or match["round"]).strip()):
+            return (step["of"] or "").casefold()
+    return "" if _BARE_STEP.search(title[:_MAX_TITLE]) else None
+
+
+def _list_tags(title: str) -> str:
+    """Return the tags in brackets of a title, without those that count steps."""
+    tags = (match["tag"] for match in _TAG.finditer(title[:_MAX_TITLE]) if match["tag"])
+    return " ".join(sorted({tag.casefold().strip() for tag in tags if not _STEP.fullmatch(tag.strip())}))
+
+
+def _list_followed(pull: PullRequest) -> list[int]:
+    """Return the numbers that a pull request says that it follows up on."""
+    texts = (pull.title[:_MAX_TITLE], extract_prose(pull.body) if "ollow" in pull.body else "")
+    return [int(match["number"]) for text in texts for match in _FOLLOW_UP.finditer(text)]

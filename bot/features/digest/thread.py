@@ -1,0 +1,252 @@
+"""The thread below the lead: what touches a team's code, each pull request once, what merges change for others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+
+from bot.domain.digest.models import Entry
+from bot.domain.digest.touches import list_contract_rows, sort_hits
+from bot.domain.pull_requests.areas import OTHER_AREA
+from bot.domain.pull_requests.models import PullRequest
+from bot.domain.summaries.diff_packing import Coverage
+from bot.domain.text.strings import collapse_lines, truncate_text
+from bot.features.digest.rules import Digest
+from bot.ports import Post
+from bot.render.blocks.message_limits import MAX_BLOCKS, MAX_CHARACTERS, split_groups
+from bot.render.blocks.mrkdwn import escape_mrkdwn
+from bot.render.blocks.rich_text import (
+    Block,
+    Element,
+    make_block,
+    make_bullets,
+    make_context,
+    make_link,
+    make_prose,
+    make_section,
+    make_text,
+)
+from bot.render.contract.deprecations import render_news
+from bot.render.digest.shared_parts import (
+    format_more,
+    format_outcome_fact,
+    make_list,
+    render_attempts,
+    render_lines,
+)
+from bot.render.digest.touches import (
+    NEWS_TITLE,
+    HitContext,
+    format_class_title,
+    format_kind,
+    make_code,
+    make_verdict_row,
+    render_action,
+    render_change,
+    render_hit_start,
+    render_line_link,
+    render_number,
+    render_use,
+    shorten_code,
+    shorten_name,
+    shorten_profile,
+)
+from bot.render.review.sentences import format_review_fact
+from bot.render.summaries.sentences import format_coverage, format_size
+from impact.contract.table import ContractTableRow
+from impact.profile.moves import MovedHit
+from impact.touches.models import MergeTouches, Touch
+
+# of one block: a third of a message, so that a large group is cut at a pull request and not pushed to the next
+_BLOCK_CHARACTERS = 3_000
+# more are counted: nobody decides about more in a day
+_MAX_HITS = 12
+_MAX_TOUCHES = 4  # of a hit
+_MAX_PLACES = 3  # of a touch
+_MAX_UNREAD = 5
+_MAX_NEWS = 4
+_MAX_MOVED = 4
+_MAX_ROWS = 12  # of a class of contract changes; the command lists all
+_MAX_CODE_WORDS = 12
+# a block for the hit, its buttons, and what was decided
+_BLOCKS_OF_HIT = 3
+# with so many a message takes no further hit
+_MOST_BLOCKS = MAX_BLOCKS * 2 // _BLOCKS_OF_HIT - _BLOCKS_OF_HIT + 1
+# for what is decided later, and for outcomes
+_RESERVED_CHARACTERS = 1_500
+
+
+def render_thread(digest: Digest) -> tuple[Post, ...]:
+    """Render the messages of the thread, in order: what touches the profile, all merges, what they change."""
+    urls = collect_urls(digest)
+    blocks: list[Block] = []
+    for label, entries in digest.group_entries():
+        title = truncate_text(collapse_lines(label), 100) or OTHER_AREA
+        lines = ([_render_entry(entry, digest, urls)] for entry in entries)
+        blocks += (make_list(title, part) for part in split_groups(lines, _BLOCK_CHARACTERS))
+    blocks += _render_contract_table(digest)
+    posts = list(_render_hits(digest))
+    for place, part in enumerate(split_groups([[block] for block in blocks], MAX_CHARACTERS, MAX_BLOCKS), 1):
+        titles = dict.fromkeys(str(block["elements"][0]["elements"][0]["text"]) for block in part)
+        posts.append(Post(escape_mrkdwn(f"Part {place}: {', '.join(titles)}"), tuple(part)))
+    return tuple(posts)
+
+
+def collect_urls(digest: Digest) -> dict[int, str]:
+    """Return the addresses of the day's pull requests by number; only these numbers ever become links."""
+    return {entry.number: entry.pull.url for entry in digest.entries}
+
+
+def _render_entry(entry: Entry, digest: Digest, urls: Mapping[int, str]) -> list[Element]:
+    """Return the line of a pull request."""
+    pull, summary = entry.pull, entry.summary
+    facts = [
+        format_size(pull),
+        f"{pull.author.login}, merged {digest.day.to_local_time(pull.merge_time):%H:%M} by {pull.merged_by.login}",
+        *(format_outcome_fact(each) for each in digest.outcomes if each.pull.number == entry.number),
+        format_review_fact(entry.review),
+        summary.fallback_note,
+        format_coverage(summary.coverage) if summary.coverage is not Coverage.FULL else "",
+    ]
+    title = make_text(f" {truncate_text(collapse_lines(pull.title), 160)}", bold=not summary.is_trivial)
+    headline = [] if summary.is_fallback else [make_text(": "), *make_prose(summary.headline, urls, 160)]
+    return [
+        make_link(pull.url, f"#{entry.number}"),
+        title,
+        *headline,
+        *render_attempts(entry),
+        make_text(f" ({'; '.join(filter(None, facts))})", italic=True),
+    ]
+
+
+# --- what touches a team's code
+
+
+def _render_hits(digest: Digest) -> Iterator[Post]:
+    """Yield the hits of a day, strongest first, and what became of deprecations; no message without any."""
+    report = digest.touches
+    if report is None:
+        return
+    context = HitContext.build((entry.pull for entry in digest.entries), digest.outcomes)
+    hits = sort_hits(report, context.taken_back)
+    groups = [_render_hit(hit, report.profile, context) for hit in hits[:_MAX_HITS]]
+    groups += filter(None, (_render_news(digest), _render_moves(digest)))
+    notes = []
+    profile = shorten_profile(report.profile)
+    if len(hits) > _MAX_HITS:
+        more = format_more(len(hits) - _MAX_HITS)
+        notes.append(make_context(f"{more}: /prdigest touches lists all that touches {profile}"))
+    if report.unread:
+        files = ", ".join(f"{file.path} ({file.reason})" for file in report.unread[:_MAX_UNREAD])
+        rest = len(report.unread) - _MAX_UNREAD
+        unread = f"Could not be read: {files}{f' {format_more(rest)}' if rest > 0 else ''}"
+        notes.append(make_context(truncate_text(unread, 900)))
+    groups += [notes] if notes else []
+    text = escape_mrkdwn(f"What touches {profile}")
+    for blocks in split_groups(groups, MAX_CHARACTERS - _RESERVED_CHARACTERS, _MOST_BLOCKS):
+        yield Post(text, tuple(blocks))
+
+
+def _render_hit(hit: MergeTouches, profile: str, context: HitContext) -> list[Block]:
+    """Return the blocks of a hit: the merge, each of its touches, and the buttons."""
+    pull = context.pulls.get(hit.number)
+    title = truncate_text(collapse_lines(hit.title or (pull.title if pull else "")), 120)
+    lines = render_lines(hit.touches, _MAX_TOUCHES, lambda touch: _render_touch(touch, pull))
+    below = [make_bullets(lines, indent=1)] if lines else []
+    block = make_block(make_bullets([render_hit_start(hit, context, title)]), *below)
+    return [block, make_verdict_row(pull, profile)] if pull else [block]
+
+
+def _render_touch(touch: Touch, pull: PullRequest | None) -> list[Element]:
+    """Return the line of a touch, with the team's own line and the other places with the same effect."""
+    code = make_code(truncate_text(collapse_lines(touch.use.text), 120))
+    elements = [*render_change(touch, pull), *render_use(touch.use), *([make_text(": "), *code] if code else [])]
+    others = list(dict.fromkeys((use.path, use.line) for use in touch.uses))[1:]
+    for place, (path, line) in enumerate(others[:_MAX_PLACES]):
+        name = truncate_text(collapse_lines(path), 90)
+        elements += [
+            make_text(", " if place else ", also at "),
+            *make_code(f"{name}:{line}" if line else name),
+        ]
+    if len(others) > _MAX_PLACES:
+        elements.append(make_text(f" {format_more(len(others) - _MAX_PLACES)}"))
+    return [*elements, *render_action(touch, 40)]
+
+
+def _render_news(digest: Digest) -> list[Block]:
+    """Return what was announced, became due or was removed of what the profile uses."""
+    url, steps = _find_address(digest), digest.deprecations
+    lines = list(render_news(((step.news, step.used) for step in steps[:_MAX_NEWS]), url))
+    if len(steps) > _MAX_NEWS:
+        lines.append([make_text(format_more(len(steps) - _MAX_NEWS))])
+    return [make_list(NEWS_TITLE, lines)] if lines else []
+
+
+def _render_moves(digest: Digest) -> list[Block]:
+    """Return one line with the earlier merges that touch since the profile moved, and those that no longer do."""
+    began = list({hit.number: hit for move in digest.moves for hit in move.began}.values())
+    ended = list({hit.number: hit for move in digest.moves for hit in move.ended}.values())
+    elements = [make_text("Since your code moved: ", bold=True)]
+    if began:
+        words = "now touches you" if len(began) == 1 else "now touch you"
+        elements += [*_render_moved(began, digest), make_text(f" {words}")]
+    if began and ended:
+        elements.append(make_text("; "))
+    if ended:
+        words = "no longer does" if len(ended) == 1 else "no longer do"
+        elements += [*_render_moved(ended, digest), make_text(f" {words}")]
+    return [make_block(make_section([*elements, make_text(".")]))] if began or ended else []
+
+
+def _render_moved(hits: Sequence[MovedHit], digest: Digest) -> list[Element]:
+    """Return merges with what they changed."""
+    url, elements = _find_address(digest), list[Element]()
+    for hit in hits[:_MAX_MOVED]:
+        number = f"#{hit.number}"
+        elements += [
+            *([make_text(", ")] if elements else []),
+            make_link(f"{url}/pull/{hit.number}", number) if url else make_text(number),
+            *([make_text(" "), *make_code(shorten_name(hit.name))] if hit.name else []),
+        ]
+    rest = len(hits) - _MAX_MOVED
+    return [*elements, make_text(f" {format_more(rest)}")] if rest > 0 else elements
+
+
+def _find_address(digest: Digest) -> str:
+    """Return the address of the repository, empty for a day without merges, which does not know it."""
+    return f"{digest.entries[0].pull.web}/{digest.repository}" if digest.entries else ""
+
+
+# --- what merges change for others
+
+
+def _render_contract_table(digest: Digest) -> Iterator[Block]:
+    """Yield a block for each class of contract changes, what was removed first."""
+    pulls = {entry.number: entry.pull for entry in digest.entries}
+    for subject, group in groupby(list_contract_rows(digest.contracts), lambda row: row.change.subject):
+        rows = list(group)
+        lines = render_lines(rows, _MAX_ROWS, lambda row: _render_row(row, pulls.get(row.number)))
+        yield make_list(format_class_title(subject, len(rows)), lines)
+
+
+def _render_row(row: ContractTableRow, pull: PullRequest | None) -> list[Element]:
+    """Return a row: the merge, the name, what happened to it, and its new name or the line before and after."""
+    change = row.change
+    before, after = (shorten_code(text, _MAX_CODE_WORDS) for text in (change.before, change.after))
+    # what differs may be cut off
+    texts = (before, after) if before != after else ()
+    versions = [
+        make_code(text) for text in ((shorten_name(change.new_name),) if change.new_name else texts) if text
+    ]
+    return [
+        *render_number(row.number, pull),
+        make_text(" "),
+        *make_code(shorten_name(change.name)),
+        make_text(f" {format_kind(change)}", bold=True),
+        *(
+            element
+            for place, version in enumerate(versions)
+            for element in (make_text(" → " if place else ": "), *version)
+        ),
+        *render_line_link(change, pull),
+    ]

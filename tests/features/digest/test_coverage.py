@@ -1,0 +1,216 @@
+"""The line that admits what the digest rests on, and what it cost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bot.domain.digest.models import CountCheck, Entry
+from bot.domain.digest.view import DigestView, ViewLevel
+from bot.domain.operations.usage import BudgetRefusal
+from bot.domain.pull_requests.filters import Filters
+from bot.domain.review.models import ReviewCoverage
+from bot.domain.summaries.diff_packing import Coverage
+from bot.domain.summaries.fallback import Fallback
+from bot.domain.summaries.models import ChangeType
+from bot.features.digest.lead import format_coverage
+from bot.features.digest.rules import Overview
+from tests.helpers.builders import digest, entry, failed, summary
+from tests.helpers.tables import check_rows
+
+WHERE = "the commits of main"
+
+DAY_NEARLY_USED, DAY_USED = Fallback(BudgetRefusal.DAY_NEARLY_USED), Fallback(BudgetRefusal.DAY_USED)
+MONTH_NEARLY_USED, MONTH_USED = Fallback(BudgetRefusal.MONTH_NEARLY_USED), Fallback(BudgetRefusal.MONTH_USED)
+
+
+def make_entry(number: int = 1, *, cached: bool = False, cost: float | None = 0.0, **summary_fields: Any) -> Entry:
+    return replace(entry(number, entry_summary=summary(**summary_fields)), from_cache=cached, cost=cost)
+
+
+def several(count: int, **summary_fields: Any) -> list[Entry]:
+    return [make_entry(number, **summary_fields) for number in range(count, 0, -1)]
+
+
+CLIPPED: dict[str, Any] = {"coverage": Coverage.CLIPPED}
+NONE: dict[str, Any] = {"coverage": Coverage.NONE}
+AWAY: dict[str, Any] = {"fallback": failed()}
+FULL = "all from full diffs"
+
+
+@pytest.mark.parametrize(
+    ("entries", "line"),
+    [
+        pytest.param([make_entry()], f"1 of 1 read · 1 substantial, 0 trivial · {FULL} · no model cost", id="one"),
+        pytest.param(
+            [make_entry(2, type=ChangeType.TRIVIAL), make_entry()],
+            f"2 of 2 read · 1 substantial, 1 trivial · {FULL} · no model cost",
+            id="trivial",
+        ),
+        pytest.param(
+            [make_entry(3, **CLIPPED), make_entry(2, **NONE), make_entry()],
+            "3 of 3 read · 3 substantial, 0 trivial · not from full diffs: #3, #2 · no model cost",
+            id="clipped-and-none",
+        ),
+        pytest.param(
+            several(7, **CLIPPED),
+            "7 of 7 read · 7 substantial, 0 trivial · not from full diffs: #7, #6, #5, #4, #3, #2 and 1 more"
+            " · no model cost",
+            id="more-clipped-than-are-named",
+        ),
+        pytest.param(
+            several(6, **CLIPPED),
+            "6 of 6 read · 6 substantial, 0 trivial · not from full diffs: #6, #5, #4, #3, #2, #1 · no model cost",
+            id="as-many-clipped-as-are-named",
+        ),
+        pytest.param(
+            [make_entry(3), make_entry(2, **AWAY), make_entry(1, **AWAY)],
+            f"1 of 3 read · 3 substantial, 0 trivial · {FULL} · facts only: #2, #1 · no model cost",
+            id="fallbacks",
+        ),
+        pytest.param(
+            [
+                make_entry(4),
+                make_entry(3, fallback=DAY_NEARLY_USED),
+                make_entry(2, **AWAY),
+                make_entry(1, fallback=DAY_NEARLY_USED),
+            ],
+            f"1 of 4 read · 4 substantial, 0 trivial · {FULL} · facts only: #2 · facts only because today's "
+            "model budget is nearly used up: #3, #1 · no model cost",
+            id="fallbacks-for-want-of-money",
+        ),
+        pytest.param(
+            [
+                make_entry(3),
+                make_entry(2, fallback=MONTH_NEARLY_USED),
+                make_entry(1, fallback=MONTH_USED),
+            ],
+            f"1 of 3 read · 3 substantial, 0 trivial · {FULL} · facts only because this month's model budget is "
+            "nearly used up: #2 · facts only because this month's model budget is used up: #1 · no model cost",
+            id="fallbacks-for-want-of-money-of-the-month",
+        ),
+        pytest.param(
+            [make_entry(2, cached=True), make_entry()],
+            f"2 of 2 read · 2 substantial, 0 trivial · {FULL} · 1 from cache · no model cost",
+            id="cache",
+        ),
+    ],
+)
+def test_the_line_counts_what_was_read_and_from_what(entries: list[Entry], line: str) -> None:
+    assert format_coverage(digest(*entries)) == line
+
+
+@check_rows(
+    {
+        "none to read": (ReviewCoverage(), ""),
+        "all": (ReviewCoverage(8, 8), "second reading of 8 of 8"),
+        "stopped": (
+            ReviewCoverage(1_200, 1_000, "today's limit is used up"),
+            "second reading of 1,000 of 1,200 (stopped because today's limit is used up)",
+        ),
+        "none could be read": (
+            ReviewCoverage(3, 0, "the store did not answer"),
+            "second reading of 0 of 3 (stopped because the store did not answer)",
+        ),
+    }
+)
+def test_the_line_counts_what_was_read_twice_and_says_why_it_stopped(coverage: ReviewCoverage, part: str) -> None:
+    parts = format_coverage(digest(make_entry(), review_coverage=coverage)).split(" · ")
+    assert parts == ["1 of 1 read", "1 substantial, 0 trivial", FULL, *([part] if part else []), "no model cost"]
+
+
+def test_the_cost_of_reviews_counts() -> None:
+    day_digest = digest(make_entry(cost=0.5), review_coverage=ReviewCoverage(1, 1, "", 0.75))
+    assert format_coverage(day_digest).endswith(" · $1.25")
+
+
+def test_where_nothing_was_read_nothing_is_from_full_diffs() -> None:
+    assert FULL not in format_coverage(digest(*several(3, **AWAY)))
+
+
+@pytest.mark.parametrize(
+    ("overview", "entries", "cost_text"),
+    [
+        pytest.param(0.0, [0.0], "no model cost", id="nothing"),
+        pytest.param(0.0, [0.004], "under $0.01", id="less-than-a-cent"),
+        pytest.param(0.0, [0.005], "$0.01", id="a-cent"),
+        pytest.param(0.25, [1.0, 0.5], "$1.75", id="all-together"),
+        pytest.param(1_234.5, [0.0], "$1234.50", id="much"),
+        pytest.param(None, [1.0], "cost unknown", id="overview-unknown"),
+        pytest.param(0.25, [1.0, None], "cost unknown", id="entry-unknown"),
+    ],
+)
+def test_the_line_says_what_the_run_cost(
+    overview: float | None, entries: list[float | None], cost_text: str
+) -> None:
+    day_digest = digest(
+        *(make_entry(number, cost=cost) for number, cost in enumerate(entries, 1)),
+        overview=Overview("", cost=overview),
+    )
+    assert format_coverage(day_digest).split(" · ")[-1] == cost_text
+
+
+@pytest.mark.parametrize(
+    ("counted", "merges", "difference"),
+    [
+        pytest.param(2, 2, "", id="equal"),
+        pytest.param(0, 0, "", id="none-and-none"),
+        pytest.param(3, 2, "possibly incomplete: the commits of main show 3 merges, not 2", id="more"),
+        pytest.param(1, 2, "possibly incomplete: the commits of main show 1 merge, not 2", id="fewer"),
+        pytest.param(
+            1, 0, ("possibly incomplete: the commits of main show 1 merge, not 0"), id="a-day-without-merges"
+        ),
+        pytest.param(None, 2, "count not checked: the commits of main gave no count", id="not-counted"),
+        pytest.param(None, 0, "count not checked: the commits of main gave no count", id="not-counted-none"),
+    ],
+)
+def test_a_count_that_differs_or_is_missing_is_admitted(counted: int | None, merges: int, difference: str) -> None:
+    day_digest = digest(*several(merges), count=CountCheck(counted, WHERE))
+    assert day_digest.count_caveats == difference
+    assert format_coverage(day_digest).endswith(difference)
+
+
+@pytest.mark.parametrize(
+    ("view", "shown", "hidden", "prefix"),
+    [
+        pytest.param(
+            DigestView(only=ViewLevel.RISKY), 1, 17, "1 of 18 shown: only:risky · 1 of 1 read · ", id="risky"
+        ),
+        pytest.param(
+            DigestView(only=ViewLevel.RISKY), 0, 1_800, "0 of 1,800 shown: only:risky", id="nothing-shown"
+        ),
+        pytest.param(DigestView(only=ViewLevel.RISKY), 0, 0, "", id="nothing-merged"),
+        pytest.param(
+            DigestView(Filters(paths=("vllm/v1",), not_authors=("bots",)), ViewLevel.SUBSTANTIAL),
+            2,
+            0,
+            "2 of 2 shown: path:vllm/v1 not-author:bots only:substantial · 2 of 2 read · ",
+            id="all-the-words",
+        ),
+    ],
+)
+def test_a_view_says_how_much_it_leaves_out_and_by_which_words(
+    view: DigestView, shown: int, hidden: int, prefix: str
+) -> None:
+    day_digest = digest(*several(shown), view=view, hidden=hidden, count=CountCheck(shown + hidden, WHERE))
+    assert format_coverage(day_digest).startswith(prefix)
+    assert bool(prefix) == bool(format_coverage(day_digest))
+
+
+def test_a_view_counts_what_it_hides_against_the_count_of_others() -> None:
+    day_digest = digest(*several(1), view=DigestView(only=ViewLevel.RISKY), hidden=2, count=CountCheck(4, WHERE))
+    assert day_digest.count_caveats == "possibly incomplete: the commits of main show 4 merges, not 3"
+
+
+def test_a_day_without_merges_that_is_counted_needs_no_line() -> None:
+    assert format_coverage(digest()) == ""
+
+
+def test_an_overview_that_was_saved_is_named() -> None:
+    saved = digest(make_entry(), overview=Overview("", fallback=DAY_USED))
+    assert "no overview because today's model budget is used up" in format_coverage(saved)
+    assert "no overview" not in format_coverage(
+        digest(make_entry(), overview=Overview("", fallback=failed("the model is busy")))
+    )

@@ -1,0 +1,337 @@
+"""What touches a team's code: the first lines of a digest, and the hits with their buttons in its thread."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+
+from bot.domain.conversations.commands import AllowedRepositories
+from bot.domain.digest.models import CountCheck
+from bot.domain.digest.view import DigestView, ViewLevel
+from bot.domain.history.pull_outcomes import MergeOutcome
+from bot.domain.pull_requests.diff import DiffSide
+from bot.domain.time.date_range import Span
+from bot.domain.touches.decisions import TouchVerdict
+from bot.features.digest.lead import render_catch_up, render_lead
+from bot.features.digest.markdown import render_report
+from bot.features.digest.marks import add_outcomes
+from bot.features.digest.rules import Digest, MultiDayDigest, Overview
+from bot.features.digest.thread import render_thread
+from bot.features.digest.view import render_digest
+from bot.render.blocks.button_values import read_hit_task, read_hit_vote
+from bot.render.blocks.message_limits import MAX_LEAD_WORDS, count_words
+from impact.contract.deprecations import DeprecationState
+from impact.contract.models import ChangeKind, ContractClass, UnreadFile
+from impact.history.outcomes import OutcomeKind
+from impact.profile.models import UseKind
+from impact.profile.moves import MovedHit, ProfileMove
+from impact.touches.deprecations import DeprecationStep
+from impact.touches.models import MergeTouches, TouchLevel
+from tests.helpers.builders import DAY, NOON, REPOSITORY, digest, entry, pull
+from tests.helpers.data.attacks import attack
+from tests.render.accepted import assert_taken, items, nodes, read_post
+from tests.render.hostile_days import WORST, full_day
+from tests.render.touched_days import (
+    change,
+    contract,
+    fill,
+    list_known,
+    make_hit,
+    report,
+    step,
+    touch,
+    touched_days,
+    use,
+)
+
+PLACE, DO = "Ours: ours/core/scheduler.py:120", "Use Scheduler.plan."
+OURS = f"{PLACE} overrides it"
+CHANGED = "Scheduler.schedule — it was removed (sched.py:88)"
+BOTH = "def schedule(self) → def schedule(self, budget)"
+BACK = pull(9, title='Revert "Change"', merged_at=NOON + timedelta(hours=1))
+
+
+def make_digest(*hits: MergeTouches, **fields: object) -> Digest:
+    """A day of five merges with these hits."""
+    day_digest = digest(*(entry(number) for number in (5, 4, 3, 2, 1)))
+    return replace(day_digest, touches=report(*hits, **fields))
+
+
+def section(day_digest: Digest) -> list[str]:
+    """The lines of the first block below the headline."""
+    return [
+        "".join(part["text"] for part in piece["elements"])
+        for piece in nodes(render_lead(day_digest).blocks[1], "rich_text_section")
+    ]
+
+
+LINES = {
+    "breaks": (make_hit(1), f"#1 breaks us: {CHANGED}. {OURS}. Use Scheduler.plan."),
+    "may break, nothing known to do": (
+        make_hit(1, TouchLevel.MAY_BREAK, touch(action="")),
+        f"#1 may break us: {CHANGED}. {OURS}.",
+    ),
+    "a use that was added by hand": (
+        make_hit(1, TouchLevel.BREAKS, touch(uses=(use(0, path="added by hand", kind=UseKind.FLAG),))),
+        f"#1 breaks us: {CHANGED}. Ours: added by hand passes the flag. {DO}",
+    ),
+    "touches at three places": (
+        make_hit(1, TouchLevel.TOUCHES, touch(uses=(use(), use(7), use(9)))),
+        f"#1 touches: {CHANGED}. {OURS} (and 2 more places). Use Scheduler.plan.",
+    ),
+    "before and after": (
+        make_hit(
+            1,
+            TouchLevel.BREAKS,
+            touch(
+                change=change(ChangeKind.SIGNATURE, after="def schedule(self, budget)"),
+                reason="upstream expects another result",
+                action="",
+            ),
+        ),
+        f"#1 breaks us: Scheduler.schedule — upstream expects another result ({BOTH}) (sched.py:88). {OURS}.",
+    ),
+    "the reason names the parameter": (
+        make_hit(
+            1,
+            TouchLevel.BREAKS,
+            touch(
+                change=change(ChangeKind.SIGNATURE, after="def schedule(self, budget)"),
+                reason="upstream now passes `budget`",
+                action="",
+            ),
+        ),
+        f"#1 breaks us: Scheduler.schedule — upstream now passes budget (sched.py:88). {OURS}.",
+    ),
+    "a name that is not Python's": (
+        make_hit(
+            1,
+            TouchLevel.BREAKS,
+            touch(
+                change=change(name="POST /v1/score", subject=ContractClass.ENDPOINT, side=DiffSide.NEW),
+                uses=(use(kind=UseKind.ENDPOINT),),
+            ),
+        ),
+        f"#1 breaks us: POST /v1/score — it was removed (sched.py:88). {PLACE} calls the endpoint. {DO}",
+    ),
+}
+
+
+@pytest.mark.parametrize(("merge_touches", "line"), LINES.values(), ids=LINES)
+def test_a_hit_is_one_line(merge_touches: MergeTouches, line: str) -> None:
+    assert section(make_digest(merge_touches)) == ["Touches ascend (1 of 31 merges)", line]
+
+
+def test_the_strongest_come_first_and_the_rest_is_counted() -> None:
+    hits = (
+        make_hit(5, TouchLevel.TOUCHES),
+        make_hit(4, TouchLevel.BREAKS),
+        make_hit(3, TouchLevel.MAY_BREAK),
+        make_hit(2, TouchLevel.TOUCHES, score=0.95),
+        make_hit(1, TouchLevel.TOUCHES),
+    )
+    title, *lines, rest = section(make_digest(*hits))
+    assert (title, rest) == ("Touches ascend (5 of 31 merges)", "and 2 more, in the thread")
+    assert [line.partition(":")[0] for line in lines] == ["#4 breaks us", "#3 may break us", "#2 touches"]
+
+
+def test_what_was_taken_back_says_so_and_comes_last() -> None:
+    outcomes = (
+        MergeOutcome(entry(2).pull, BACK, OutcomeKind.REVERTED),
+        MergeOutcome(entry(1).pull, BACK, OutcomeKind.REPAIRED),
+    )
+    day_digest = replace(make_digest(make_hit(2), make_hit(1, TouchLevel.TOUCHES)), outcomes=outcomes)
+    assert [line.partition(":")[0] for line in section(day_digest)[1:]] == [
+        "#1 touches (repaired after 1.0 h by #9)",
+        "#2 breaks us (reverted after 1.0 h by #9)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("unread", "tail"),
+    [((), ""), ((UnreadFile("a.cu", "too large"),), "; 1 changed file could not be read")],
+)
+def test_where_nothing_touches_it_says_what_was_checked(unread: tuple[UnreadFile, ...], tail: str) -> None:
+    assert section(make_digest(unread=unread)) == [f"Nothing touches ascend (31 merges, 412 uses checked{tail})."]
+
+
+def test_a_day_of_nothing_that_touches_is_one_line_where_only_that_is_wanted() -> None:
+    view = DigestView(only=ViewLevel.TOUCHING, profile="ascend")
+    count = CountCheck(31, "the commits of main")
+    made = render_digest(digest(view=view, hidden=31, touches=report(), count=count))
+    assert read_post(made.lead).split("\n") == [
+        "Engine · Saturday 28 February 2026 · 0 of 31 merged",
+        "Nothing touches ascend (31 merges, 412 uses checked).",
+        "0 of 31 shown: only:touching profile:ascend",
+    ]
+    assert (made.thread, made.attachment) == ((), None)
+
+
+def test_a_day_without_merges_has_no_section() -> None:
+    assert "ascend" not in read_post(render_lead(digest(touches=report(merges=0))))
+
+
+STEPS = {
+    "one": ((step(),), "Deprecated: --old was removed since v1.1.0."),
+    "what is gone comes first": (
+        (step(DeprecationState.ANNOUNCED), step(name="--gone"), step(DeprecationState.DUE)),
+        "Deprecated: --gone was removed since v1.1.0; and 2 more, in the thread.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("steps", "line"), STEPS.values(), ids=STEPS)
+def test_what_became_of_a_deprecation_is_one_line(steps: tuple[DeprecationStep, ...], line: str) -> None:
+    day_digest = replace(make_digest(), deprecations=steps)
+    assert line in read_post(render_lead(day_digest)).split("\n")
+    first, *_ = render_thread(day_digest)
+    text = read_post(first)
+    assert text.startswith("Deprecated, and used by us")
+    assert "was removed since v1.1.0: " in text
+    assert "used at ours/core/scheduler.py:120" in text
+
+
+def test_what_became_of_earlier_merges_when_the_code_moved_is_one_line_in_the_thread() -> None:
+    moves = (ProfileMove(NOON, (MovedHit(5, "a.B.run"), MovedHit(6, "--old")), (MovedHit(7, "a.b.gone"),)),)
+    day_digest = replace(make_digest(), moves=moves)
+    first, *_ = render_thread(day_digest)
+    line = "Since your code moved: #5 B.run, #6 --old now touch you; #7 b.gone no longer does."
+    assert read_post(first).split("\n") == [line]
+    assert "Since your code moved" not in read_post(render_lead(day_digest))
+    many = ProfileMove(NOON, tuple(MovedHit(number, attack("escaped-bars", 3_000)) for number in range(1, 21)))
+    first, *_ = render_thread(replace(make_digest(), moves=(many,)))
+    assert_taken(first, {f"https://github.com/{REPOSITORY}/pull/{number}" for number in range(1, 21)})
+    assert "and 16 more now touch you." in read_post(first)
+
+
+def test_what_touches_is_shortened_last() -> None:
+    overview = Overview("Requests are now counted once, in one place. " * 13)
+    day_digest = replace(full_day(67, "plain words " * 60), overview=overview)
+    numbers = [made.number for made in day_digest.entries]
+    lines = section(replace(day_digest, touches=report(*map(make_hit, numbers[:3]))))
+    assert [line.partition(":")[2] for line in lines[1:]] == [f" {CHANGED}. {OURS}. Use Scheduler.plan."] * 3
+
+
+@given(touched_days())
+@pytest.mark.slow
+def test_hostile_names_make_messages_that_slack_takes(day_digest: Digest) -> None:
+    known = list_known(day_digest)
+    lead, *posts = render_lead(day_digest), *render_thread(day_digest)
+    assert count_words(lead.blocks) <= MAX_LEAD_WORDS
+    for post in (lead, *posts):
+        assert_taken(post, known)
+
+
+@pytest.mark.parametrize("count", [1, 67])
+@pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
+@pytest.mark.slow
+def test_a_day_of_any_size_is_short_and_taken(count: int, text: str) -> None:
+    day_digest = fill(full_day(count, text, is_reviewed=True), text, 1)
+    lead = render_lead(day_digest)
+    assert count_words(lead.blocks) <= MAX_LEAD_WORDS
+    nothing = replace(day_digest, touches=report(unread=(day_digest.touches or report()).unread))
+    assert count_words(render_lead(nothing).blocks) <= MAX_LEAD_WORDS
+    known = list_known(day_digest)
+    for post in (lead, *render_thread(day_digest)):
+        assert_taken(post, known)
+
+
+# --- the thread
+
+
+def test_each_hit_has_its_places_and_a_button_for_each_choice() -> None:
+    again = touch(TouchLevel.TOUCHES, uses=(use(3, text=""),), action="")
+    day_digest = make_digest(
+        make_hit(4, TouchLevel.BREAKS, touch(uses=(use(), use(7))), again), make_hit(2, TouchLevel.TOUCHES)
+    )
+    first, *_ = render_thread(day_digest)
+    assert [line[0]["text"] + line[1]["text"] for line in items(first) if line[0]["type"] == "link"] == [
+        "#4 breaks us",
+        "#2 touches",
+    ]
+    assert (
+        f"{CHANGED}. {OURS}: def schedule(self):, also at ours/core/scheduler.py:7. Use Scheduler.plan."
+        in read_post(first)
+    )
+    rows = list(nodes(first.blocks, "actions"))
+    assert [row["block_id"] for row in rows] == ["hit-4", "hit-2"]
+    allowed = AllowedRepositories(REPOSITORY)
+    votes = [read_hit_vote(button["value"], allowed) for button in rows[0]["elements"][:3]]
+    assert [(vote.verdict, vote.profile, str(vote.reference)) for vote in votes] == [
+        (verdict, "ascend", "octo/engine#4") for verdict in TouchVerdict
+    ]
+    assert [button["text"]["text"] for button in rows[0]["elements"]] == [
+        "Ours to do",
+        "Not us",
+        "Done",
+        "Task for an agent",
+    ]
+    profile, reference = read_hit_task(rows[0]["elements"][3]["value"], allowed)
+    assert (profile, str(reference)) == ("ascend", "octo/engine#4")
+
+
+def test_files_that_could_not_be_read_are_named_in_the_thread() -> None:
+    unread = tuple(UnreadFile(f"csrc/{n}.cu", "it is too large") for n in range(7))
+    [first, *_] = render_thread(make_digest(unread=unread))
+    assert read_post(first).startswith("Could not be read: csrc/0.cu (it is too large), csrc/1.cu")
+    assert read_post(first).endswith("csrc/4.cu (it is too large) and 2 more")
+
+
+def test_a_revert_later_is_said_behind_the_hit_in_lead_and_thread() -> None:
+    made = render_digest(make_digest(make_hit(4), make_hit(2)))
+    outcome = MergeOutcome(entry(4).pull, BACK, OutcomeKind.REVERTED)
+    for post in (made.lead, made.thread[0]):
+        before, after = post.build_payload(), add_outcomes(post.build_payload(), [outcome])
+        lines = [
+            line
+            for line in nodes(after["blocks"], "rich_text_section")
+            if line not in list(nodes(before["blocks"], "rich_text_section"))
+        ]
+        assert ["".join(part["text"] for part in line["elements"])[:12] for line in lines] == ["#4 breaks us"]
+
+
+def test_the_contract_table_is_by_class_with_what_was_removed_first_and_no_behaviour() -> None:
+    rows = (
+        change(ChangeKind.DEFAULT, "--max-model-len", subject=ContractClass.FLAG, before="1", after="2"),
+        change(ChangeKind.SIGNATURE, "a.B.c", before="c(self)", after="c(self, d)"),
+        change(ChangeKind.BEHAVIOUR, "a.B.e"),
+        change(ChangeKind.REMOVED, "a.B.f", before="f(self)"),
+        change(ChangeKind.RENAMED, "a.B.g", new_name="a.B.h"),
+    )
+    day_digest = replace(make_digest(), contracts=(contract(4, *rows),))
+    methods = (
+        "#4 B.f removed: f(self) (sched.py:88)",
+        "#4 B.g renamed: B.h (sched.py:88)",
+        "#4 B.c other signature: c(self) → c(self, d) (sched.py:88)",
+    )
+    text = read_post(render_thread(day_digest)[-1])
+    assert text.partition("Method · ")[2].split("\n") == [
+        f"3 contract changes{''.join(methods)}",
+        "Flag · 1 contract change#4 --max-model-len other default: 1 → 2 (sched.py:88)",
+    ]
+
+
+# --- other places
+
+
+def test_an_overview_of_days_begins_with_what_touches() -> None:
+    days = MultiDayDigest(
+        Span(DAY.date, DAY.date, DAY.zone),
+        (make_digest(make_hit(1)), make_digest(make_hit(2, TouchLevel.TOUCHES))),
+    )
+    first = render_catch_up(days).blocks[1]
+    lines = ["".join(part["text"] for part in piece["elements"]) for piece in nodes(first, "rich_text_section")]
+    assert (lines[0], len(lines)) == ("Touches ascend (2 of 62 merges)", 3)
+
+
+@pytest.mark.parametrize(
+    ("hits", "line"),
+    [((make_hit(4), make_hit(2, TouchLevel.TOUCHES)), "#4 breaks us, #2 touches"), ((), "nothing")],
+)
+def test_a_report_with_a_profile_has_one_line_more(hits: tuple[MergeTouches, ...], line: str) -> None:
+    day_digest = make_digest(*hits)
+    with_profile, without = render_report(day_digest), render_report(replace(day_digest, touches=None))
+    assert with_profile.replace(f"**Touches ascend:** {line}\n\n", "") == without
