@@ -11,8 +11,8 @@ from pathlib import Path
 
 import click
 
-from bot.adapters.git import open_clone_trees
 from bot.domain.text.strings import truncate_text
+from bot.platform.git.clones import open_clone_trees
 from bot.render.plain_table import align_columns
 from impact.clones.clone_range import read_contracts
 from impact.git.clone_trees import CloneTrees

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from bot.adapters.git import open_clone_trees
 from bot.cli.base import (
     check_writable,
     get_current_time,
@@ -21,6 +20,7 @@ from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
 from bot.features.profiles import view
 from bot.platform.cleaning import clean_code
+from bot.platform.git.clones import open_clone_trees
 from impact.clones.tree_scan import ScanSource, scan_tree
 from impact.git.working_tree import find_head, read_working_tree
 from impact.profile.manual import MAX_BYTES, ManualFile, parse_manual

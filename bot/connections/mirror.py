@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from bot.adapters.git import GitMirror, GitMirrorFiles, GitMirrorSearch, MirrorReader, is_own_address
+from bot.platform.git.mirror import GitMirror, is_own_address
+from bot.platform.git.reading import GitMirrorFiles, GitMirrorSearch, MirrorReader
 from bot.platform.github.client import create_github_auth, read_git_token
 from bot.ports import SourceFiles, SourceMirror, SourceSearch, SourceVersionReader
 from bot.services.source.fallback_files import FallbackSourceFiles

@@ -10,7 +10,6 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from traceback import extract_tb
 
-from bot.adapters.git.check import check_mirror
 from bot.adapters.redis import RedisTimeouts
 from bot.adapters.slack.check import APP_TOKEN, BotAccess, check_app_token, check_channels, check_slack
 from bot.app import App
@@ -36,6 +35,7 @@ from bot.domain.subscriptions.models import Subscription
 from bot.domain.text.redaction import redact_text
 from bot.domain.text.strings import format_count
 from bot.mcp.extra import has_sdk
+from bot.platform.git.check import check_mirror
 from bot.platform.github.check import check_github
 from bot.platform.models import ModelProvider
 from bot.platform.models.registry import PROVIDERS, choose_provider, get_model_access, report_unknown_name

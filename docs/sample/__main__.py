@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from bot.adapters.git import open_clone_trees
 from bot.demo.sample.day import load_sample_day
 from bot.demo.sample.team import CONTRACTS_FILE, PROFILE_FILE, PROFILE_NAME
 from bot.domain.pull_requests.models import Repository
 from bot.domain.text.strings import truncate_text
+from bot.platform.git.clones import open_clone_trees
 from bot.services.contract.reader import CONTRACT_JSON
 from impact.clones.clone_contracts import ContractExtractor
 from impact.clones.replay_cache import UpstreamTree

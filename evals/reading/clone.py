@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from bot.adapters.git.mirror_reader import UNKNOWN_COMMIT, MirrorReader, build_revision
-from bot.adapters.git.processes import GitFailure, GitProcess, open_process
 from bot.domain.errors import SourceUnavailable
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository
 from bot.platform.cleaning import parse_files
+from bot.platform.git.processes import GitFailure, GitProcess, open_process
+from bot.platform.git.reading import UNKNOWN_COMMIT, MirrorReader, build_revision
 from impact.git.commands import build_command, build_environment
 from impact.history.merge_messages import extract_description
 

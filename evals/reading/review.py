@@ -11,13 +11,13 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from bot.adapters.git import GitMirrorFiles, GitMirrorSearch
 from bot.app import App
 from bot.connections.from_settings import load_path_settings
 from bot.domain.errors import ConfigurationError, ModelError, ModelRequestRejected, SourceUnavailable
 from bot.domain.operations.usage import PriceList, Usage
 from bot.domain.pull_requests.models import PullRequest
 from bot.platform import deadlines
+from bot.platform.git.reading import GitMirrorFiles, GitMirrorSearch
 from bot.platform.models.registry import choose_provider
 from bot.ports import Chat, ChatEvent, ChatModel, TextDelta, TextPart, ToolCall, Turn, TurnEnd, TurnUsage
 from bot.services.operations.worker_threads import DeadlineExecutor

@@ -8,18 +8,19 @@ from pathlib import Path
 import pytest
 from github import Auth
 
-from bot.adapters.git import GitMirror, GitMirrorFiles, MirrorReader
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import Repository
+from bot.platform.git.mirror import GitMirror
+from bot.platform.git.reading import GitMirrorFiles, MirrorReader
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.source_files import GitHubSourceFiles
 from impact.source.models import SourceFile, SourceVersions
 from impact.testing.clones import building, git, needs_git
-from tests.adapters.git.test_mirror_files import FILES, MODES
-from tests.adapters.git.test_mirror_files import PROBLEMS as MIRROR_PROBLEMS
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.trees import read_commit
 from tests.helpers.git_server import TOKEN, GitServer
+from tests.platform.git.test_mirror_files import FILES, MODES
+from tests.platform.git.test_mirror_files import PROBLEMS as MIRROR_PROBLEMS
 from tests.platform.github.test_source_files import BYTES, NO_PATHS, PROBLEMS
 
 pytestmark = [needs_git, pytest.mark.slow]

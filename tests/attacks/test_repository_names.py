@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.adapters.git.mirror_folder import MirrorFolder
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.errors import ConfigurationError, UsageError
 from bot.domain.pull_requests.models import GITHUB_WEB, Repository
 from bot.domain.pull_requests.reference import parse_reference
+from bot.platform.git.folder import MirrorFolder
 from bot.settings import load_settings
 from impact.profile.names import parse_profile_name
 from tests.attacks.tables.repository_names import NAMES

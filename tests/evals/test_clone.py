@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.git import GitMirrorFiles, GitMirrorSearch
 from bot.domain.errors import SourceUnavailable
 from bot.domain.pull_requests.diff import MAX_PATCH_LINES, DiffSide, split_hunks
 from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.platform.git.reading import GitMirrorFiles, GitMirrorSearch
 from evals.commits import sort_commits
 from evals.reading.clone import CloneReader, load_files
 from impact.git.clone import GitClone

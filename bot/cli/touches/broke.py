@@ -9,12 +9,12 @@ from typing import IO
 
 import click
 
-from bot.adapters.git import open_clone_trees
 from bot.cli.base import show_progress_bar
 from bot.cli.clone_options import branch_option, json_option, make_clone_option
 from bot.cli.grouped_help import format_example
 from bot.cli.touches.profile_option import load_profile
 from bot.domain.errors import UsageError
+from bot.platform.git.clones import open_clone_trees
 from bot.render.touches.suspects import format_suspects, format_suspects_json
 from impact.clones.clone_range import HEAD, read_clone_range, select_line
 from impact.clones.clone_upgrade import CloneUpgradeReader

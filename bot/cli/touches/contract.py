@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
-from bot.adapters.git import open_clone_trees
 from bot.cli.base import show_progress_bar
 from bot.cli.clone_options import branch_option, dates_options, parse_dates
 from bot.cli.grouped_help import format_example
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
+from bot.platform.git.clones import open_clone_trees
 from bot.render.contract.table import format_contract_json, format_contract_table
 from bot.settings import load_settings
 from impact.clones.clone_contracts import read_clone_contracts

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from bot.adapters.git import open_clone_trees
 from bot.cli.base import check_writable, show_progress_bar, write_text
 from bot.cli.clone_options import (
     dates_options,
@@ -18,6 +17,7 @@ from bot.cli.clone_options import (
 from bot.cli.grouped_help import format_example
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
+from bot.platform.git.clones import open_clone_trees
 from bot.render.touches import evaluation as render
 from impact.clones.evaluation import ReplayClones, ReplayOptions, evaluate_touches
 from impact.clones.windows import PinChange, parse_windows

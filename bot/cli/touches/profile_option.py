@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bot.adapters.git import open_clone_trees
 from bot.cli.base import get_current_time, open_command_app
 from bot.cli.touches.evaluation import read_list
 from bot.domain.errors import UsageError
 from bot.domain.text.strings import quote_input
+from bot.platform.git.clones import open_clone_trees
 from impact.clones.clone_upgrade import scan_clone
 from impact.profile.models import Profile
 from impact.profile.names import parse_profile_name

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from bot.adapters.git import open_clone_trees
 from bot.cli.base import (
     check_writable,
     out_option,
@@ -17,6 +16,7 @@ from bot.cli.clone_options import make_branch_option, make_clone_option
 from bot.cli.grouped_help import format_example
 from bot.cli.touches.profile_option import load_profile
 from bot.domain.pull_requests.models import Repository
+from bot.platform.git.clones import open_clone_trees
 from bot.render.touches.upgrade import render_upgrade
 from impact.clones.clone_upgrade import HEAD, CloneUpgradeReader
 from impact.touches.profile_index import ProfileIndex

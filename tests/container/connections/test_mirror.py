@@ -9,13 +9,13 @@ import pytest
 from github import Auth
 from redis import Redis
 
-from bot.adapters.git.check import check_mirror
-from bot.adapters.git.mirror_folder import MirrorFolder, measure_size
 from bot.app import open_app
 from bot.connections.mirror import add_mirror_files, build_mirror, build_mirror_search
 from bot.connections.sources import LiveSources
 from bot.domain.errors import GitHubUnavailable, MirrorUnavailable
 from bot.domain.pull_requests.models import Repository
+from bot.platform.git.check import check_mirror
+from bot.platform.git.folder import MirrorFolder, measure_size
 from bot.platform.github.client import read_git_token
 from bot.platform.models.claude import CLAUDE
 from bot.settings import load_settings

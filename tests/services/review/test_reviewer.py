@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.git import GitMirror, GitMirrorFiles, GitMirrorSearch, MirrorReader
 from bot.domain.errors import ModelAnswerInvalid, ModelBusy, ModelRefusal
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.review.models import FindingAdvice, FindingStatus, ReviewVerdict
+from bot.platform.git.mirror import GitMirror
+from bot.platform.git.reading import GitMirrorFiles, GitMirrorSearch, MirrorReader
 from bot.services.review.conversation import REVIEW_LIMITS
 from bot.services.review.reviewer import MAX_DIFF_TOKENS
 from bot.services.review.schemas import MAX_SUSPICIONS, ReviewAnswer

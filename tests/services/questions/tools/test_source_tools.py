@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 from github import Auth
 
-from bot.adapters.git import GitMirror, GitMirrorFiles, GitMirrorSearch, MirrorReader
 from bot.domain.errors import GitHubUnavailable
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.source.excerpts import MAX_EXCERPT_LINES
 from bot.domain.summaries.citations import Citation
+from bot.platform.git.mirror import GitMirror
+from bot.platform.git.reading import GitMirrorFiles, GitMirrorSearch, MirrorReader
 from bot.platform.github.caches import SourceFileCache
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.source_files import GitHubSourceFiles

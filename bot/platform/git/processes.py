@@ -1,4 +1,7 @@
-"""Processes of ``git`` that end in time: at their limit, at the deadline of the work, and with this process."""
+"""Processes of ``git`` that end in time: at their limit, at the deadline of the work, and with this process.
+
+No settings of this user or machine count for them: they may rewrite addresses, run helpers and ask for passwords.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,13 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import IO
 
 from bot.domain.text.redaction import redact_text
 from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.platform import deadlines
-from impact.git.commands import MISSING_PROGRAM
+from impact.git.commands import MISSING_PROGRAM, build_environment
 
 # bytes of error output that are read; characters of it in a sentence
 _MAX_STDERR, _MAX_DETAIL = 20_000, 200
@@ -37,6 +41,17 @@ _DAMAGE = (
     "not a tree object",
     "unable to read",
 )
+
+# where the HTTP client of the rest of the bot finds the certificates of a network of one's own
+_CERTIFICATES = ("GIT_SSL_CAINFO", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
+_ISOLATION = {
+    "GIT_ASKPASS": "",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_SYSTEM": os.devnull,
+    "GIT_LITERAL_PATHSPECS": "1",
+    # no .netrc
+    "HOME": os.devnull,
+}
 
 
 class GitFailure(Exception):
@@ -187,3 +202,10 @@ def _start(
         )
     except OSError as error:
         raise GitFailure(MISSING_PROGRAM) from error
+
+
+def build_isolated_environment(folder: Path, more: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the environment for a repository of the bot's own. ``more`` wins over the rest."""
+    certificates = next((os.environ[name] for name in _CERTIFICATES if os.environ.get(name)), "")
+    trust = {"GIT_SSL_CAINFO": certificates} if certificates else {}
+    return {**build_environment(folder), **_ISOLATION, **trust, **(more or {})}

@@ -10,11 +10,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from bot.adapters.git.isolation import build_isolated_environment
-from bot.adapters.git.mirror_folder import BRANCH, MirrorFolder, measure_size
-from bot.adapters.git.processes import GitFailure, GitProcess, open_process, run_git
 from bot.domain.errors import MirrorUnavailable, PrdigestError
 from bot.domain.pull_requests.models import Repository
+from bot.platform.git.folder import BRANCH, MirrorFolder, measure_size
+from bot.platform.git.processes import GitFailure, GitProcess, build_isolated_environment, open_process, run_git
 from impact.git.commands import MISSING_PROGRAM, build_command
 
 log = logging.getLogger(__name__)

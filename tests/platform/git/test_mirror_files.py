@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.git import GitMirror, GitMirrorFiles, GitMirrorSearch, MirrorReader
 from bot.domain.errors import SourceUnavailable, UsageError
 from bot.domain.pull_requests.diff import DiffSide
+from bot.platform.git.mirror import GitMirror
+from bot.platform.git.reading import GitMirrorFiles, GitMirrorSearch, MirrorReader
 from impact.source.models import MAX_SOURCE_BYTES, SourceFile, SourceProblem
 from impact.testing.clones import ODD, building, git, lines, needs_git
-from tests.adapters.git.conftest import ENGINE
 from tests.helpers.git_server import TOKEN, GitServer
+from tests.platform.git.conftest import ENGINE
 
 pytestmark = [needs_git, pytest.mark.slow]
 

@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from bot.adapters.git.isolation import build_isolated_environment
-from bot.adapters.git.mirror_folder import MirrorFolder, measure_size
-from bot.adapters.git.processes import GitFailure, run_git
 from bot.domain.operations.finding import Finding
 from bot.domain.pull_requests.models import Repository
 from bot.domain.text.strings import format_duration
+from bot.platform.git.folder import MirrorFolder, measure_size
+from bot.platform.git.processes import GitFailure, build_isolated_environment, run_git
 from impact.git.commands import build_command
 
 GIT = "Git"

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.git import GitMirror, GitMirrorFiles, GitMirrorSearch, MirrorLimits, MirrorReader
 from bot.domain.pull_requests.models import Repository
+from bot.platform.git.mirror import GitMirror, MirrorLimits
+from bot.platform.git.reading import GitMirrorFiles, GitMirrorSearch, MirrorReader
 from impact.testing.clones import Builder, building, git
 from tests.helpers.git_server import TOKEN, GitServer
 

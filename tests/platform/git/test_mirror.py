@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.git import MirrorLimits, is_own_address
 from bot.domain.errors import ConfigurationError, MirrorUnavailable, SourceUnavailable
 from bot.platform import deadlines
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
+from bot.platform.git.mirror import MirrorLimits, is_own_address
 from impact.testing.clones import git, lines, needs_git
-from tests.adapters.git.conftest import ENGINE, MirrorSetup
 from tests.helpers.checks import closed_port
 from tests.helpers.git_server import TOKEN, GitServer
+from tests.platform.git.conftest import ENGINE, MirrorSetup
 
 pytestmark = [needs_git, pytest.mark.slow]
 
@@ -442,7 +442,7 @@ CLONE = """
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from bot.adapters.git import GitMirror
+from bot.platform.git.mirror import GitMirror
 from bot.domain.pull_requests.models import Repository
 mirror = GitMirror(Path(sys.argv[1]), sys.argv[2], lambda: sys.argv[3], lambda: datetime.now(UTC))
 mirror.update(Repository("octo", "engine"))

@@ -1,0 +1,1 @@
+"""Mirrors that the bot keeps by the ``git`` program, and local clones."""
