@@ -12,6 +12,7 @@ from bot.adapters.slack.scopes import SCOPES
 from bot.domain.keyspace.family import FAMILIES
 from bot.domain.operations.app_manifest import PREVIEW_SCOPES, add_previews
 from bot.domain.risk.assessment import BASE_RATE, RiskBand
+from bot.features import import_features
 from bot.settings import Settings
 from tests.helpers.processes.command import ROOT
 
@@ -45,6 +46,7 @@ def test_each_scope_has_its_reason() -> None:
 
 
 def test_stored_data_has_its_lifetime() -> None:
+    import_features()
     told = {row[1].strip("`"): row[2] for row in read_rows("privacy.md", 3) if row[1].startswith("`")}
     families = {family.pattern.partition(":")[0]: family for family in FAMILIES}
     assert told.keys() <= families.keys()
