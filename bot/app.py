@@ -24,7 +24,6 @@ from slack_sdk import WebClient
 from bot.adapters import redis as stores
 from bot.adapters.slack import (
     PostThrottle,
-    SlackAnswerDisplays,
     SlackEphemeralMessenger,
     SlackHomePublisher,
     SlackMessenger,
@@ -71,7 +70,6 @@ from bot.ports import (
     Model,
     ModelProvider,
     PullRequests,
-    QuestionQueue,
     RecordStore,
     RunLog,
     SourceFiles,
@@ -97,16 +95,9 @@ from bot.services.history.merge_timeline import MergeTimeline
 from bot.services.history.outcome_checks import OutcomeCheckPlanner
 from bot.services.history.outcome_watcher import OutcomeWatcher
 from bot.services.operations.health import HealthReader
-from bot.services.operations.lost_jobs import LostJobReporter
 from bot.services.operations.ownership import StoreOwnership
-from bot.services.questions.agent import AnswerAgent
-from bot.services.questions.answer_writer import AnswerWriter
 from bot.services.questions.archive import PullRequestArchive
 from bot.services.questions.background import BackgroundSources
-from bot.services.questions.conversations import ConversationService
-from bot.services.questions.feedback import AnswerFeedback
-from bot.services.questions.thread_memory import ThreadMemories, describe_post
-from bot.services.questions.thread_muting import ThreadMuting
 from bot.services.review.conversation import REVIEW_VERSION
 from bot.services.review.day_reviewer import DayReviewer, KeptReviewer
 from bot.services.review.kept_reviews import BugReviews
@@ -267,10 +258,6 @@ class App:
         return stores.RedisSubscriptionStore(self.store, self.keyspace)
 
     @cached_property
-    def question_queue(self) -> QuestionQueue:
-        return stores.RedisQuestionQueue(self.store, self.keyspace)
-
-    @cached_property
     def profiles(self) -> Profiles:
         # a feature, which stands above: what looks a profile up here becomes one, too
         from bot.features.profiles.service import Profiles  # noqa: PLC0415
@@ -354,8 +341,10 @@ class App:
     def _remember_answer(self, asker: SlackRequest, answer: Answer) -> None:
         """Note an answer that is posted into a thread: it is part of the conversation there."""
         if asker.thread and answer.about:
-            post = describe_post(answer.about, answer.public.text)
-            self.memories.note_post(asker.channel, asker.thread, post)
+            # a feature, which stands above: the replies are to call it themselves
+            from bot.features.questions.service import note_post  # noqa: PLC0415
+
+            note_post(self, asker, answer.about, answer.public.text)
 
     @cached_property
     def destinations(self) -> AnswerDestinations:
@@ -879,25 +868,9 @@ class App:
     # --- questions and commands
 
     @cached_property
-    def memories(self) -> ThreadMemories:
-        """What threads remember."""
-        return ThreadMemories(
-            stores.RedisThreadStateStore(self.store, self.keyspace), SlackThreads(self.messenger)
-        )
-
-    @cached_property
-    def thread_muting(self) -> ThreadMuting:
-        return ThreadMuting(stores.RedisThreadStateStore(self.store, self.keyspace))
-
-    @cached_property
     def welcomes(self) -> WelcomeLog:
         """The people whom the bot has welcomed."""
         return WelcomeLog(stores.RedisThreadStateStore(self.store, self.keyspace))
-
-    @cached_property
-    def answer_votes(self) -> AnswerFeedback:
-        """What people think of answers."""
-        return AnswerFeedback(self.cache, stores.RedisFeedbackStore(self.store, self.keyspace), self.now)
 
     @cached_property
     def archive(self) -> PullRequestArchive:
@@ -917,38 +890,6 @@ class App:
                 self.read_touches,
             ),
         )
-
-    @cached_property
-    def answer_writer(self) -> AnswerWriter:
-        model = self.settings.prdigest_answer_model
-        return AnswerWriter(
-            self.archive,
-            self.repositories,
-            self.get_today,
-            AnswerAgent(self.chat, model, time.monotonic, self.sleep) if self.chat else None,
-            model,
-            self.budget,
-            time.monotonic,
-            self.sources.stands_in,
-        )
-
-    @cached_property
-    def conversations(self) -> ConversationService:
-        return ConversationService(
-            self.question_queue,
-            self.answered_requests,
-            SlackAnswerDisplays(self.slack, self.messenger, time.monotonic, self.sleep),
-            self.memories,
-            self.answer_writer,
-            self.answer_votes,
-            self.replies,
-            self.now,
-        )
-
-    @cached_property
-    def lost_jobs(self) -> LostJobReporter:
-        jobs = stores.RedisLostJobStore(self.store, self.keyspace)
-        return LostJobReporter(self.replies, self.conversations, jobs, self.incidents)
 
     @cached_property
     def answers(self) -> AnswerBuilder:
@@ -1064,13 +1005,12 @@ def open_app(
 
 # what jobs use; the rest is built on these
 _OF_WORKERS = (
-    "answers", "conversations", "delivery", "destinations", "details", "home", "hit_votes", "lost_jobs",
+    "answers", "archive", "chat", "delivery", "destinations", "details", "home", "hit_votes", "incidents",
     "plan_answers", "reference_form", "repositories", "subscription_commands",
-    "subscription_forms", "task_modal", "touch_answers", "vote_marks", "welcomes",
+    "subscription_forms", "tables", "task_modal", "touch_answers", "vote_marks", "welcomes",
 )  # fmt: skip
 _OF_LISTENERS = (
-    "access_control", "cache", "question_queue", "repositories", "subscriptions",
-    "thread_muting", "welcomes",
+    "access_control", "cache", "repositories", "subscriptions", "tables", "welcomes",
 )  # fmt: skip
 
 

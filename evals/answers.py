@@ -22,18 +22,17 @@ from zoneinfo import ZoneInfo
 import click
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from bot.app import open_app
+from bot.app import App, open_app
 from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.conversations.thread import Question, ThreadMemory
 from bot.domain.conversations.thread_subject import SubjectKind
 from bot.domain.errors import ConfigurationError, UsageError
-from bot.domain.operations.usage import PriceList
 from bot.domain.pull_requests.models import Repository
 from bot.domain.text.issue_numbers import NUMBER_PATTERN
 from bot.domain.time.day import LocalDay, parse_date, parse_zone
+from bot.features.questions.answers import write_answer
+from bot.features.questions.rules import Question, ThreadMemory
+from bot.features.questions.votes import AnswerInputs
 from bot.platform.models.registry import choose_provider, get_model_access
-from bot.services.questions.answer_inputs import AnswerInputs
-from bot.services.questions.answer_writer import AnswerWriter
 from bot.settings import Settings, load_settings
 
 _QUESTIONS = Path(__file__).parent / "questions"
@@ -79,8 +78,7 @@ def _ask_suite(suite: Suite, settings: Settings, *, as_json: bool) -> list[Mark]
     with open_app(_make_settings(suite, settings), lambda: datetime.now(UTC), time.sleep) as base:
         # people ask about pull requests that have summaries
         base.fresh_digest_builder.build(suite.place, suite.day, suite.place.name)
-        writer = base.answer_writer
-        for mark in ask_suite(suite, writer, base.provider.prices):
+        for mark in ask_suite(suite, base):
             click.echo(
                 json.dumps(asdict(mark) | {"case": mark.case.model_dump()}) if as_json else _format_mark(mark)
             )
@@ -215,28 +213,24 @@ class SilentDisplay:
         return ""
 
 
-def ask_suite(
-    suite: Suite, writer: AnswerWriter, prices: PriceList, clock: Callable[[], float] = time.monotonic
-) -> Iterator[Mark]:
+def ask_suite(suite: Suite, app: App) -> Iterator[Mark]:
     """Ask all of a suite's questions; yield each mark as soon as it is there."""
     for place, thread in enumerate(suite.thread):
-        yield from _ask_thread(suite, thread, f"evals:{place}", writer, prices, clock)
+        yield from _ask_thread(suite, thread, f"evals:{place}", app)
 
 
-def _ask_thread(
-    suite: Suite, thread: Thread, name: str, writer: AnswerWriter, prices: PriceList, clock: Callable[[], float]
-) -> Iterator[Mark]:
+def _ask_thread(suite: Suite, thread: Thread, name: str, app: App) -> Iterator[Mark]:
     memory = ThreadMemory(SubjectKind.DIGEST.format_subject(f"{suite.date} repo:{suite.repository}"))
     for number, case in enumerate(thread.question):
         slack_request = SlackRequest(
             key=f"{name}:{number}", team="evals", channel="evals", user="evals", thread=name
         )
         question = Question(slack_request, case.ask, "0")
-        started = clock()
-        draft = writer.write_answer(question, memory, SilentDisplay())
+        started = time.monotonic()
+        draft = write_answer(app, question, memory, SilentDisplay())
         memory = memory.add_answer(question, draft.raw_text)
-        cost = prices.cautious_cost(draft.inputs.model, draft.inputs.usage)
-        yield mark_answer(case, draft.text, draft.inputs, cost, clock() - started)
+        cost = app.provider.prices.cautious_cost(draft.inputs.model, draft.inputs.usage)
+        yield mark_answer(case, draft.text, draft.inputs, cost, time.monotonic() - started)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,9 @@ from slack_bolt import Ack, App
 
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.errors import UsageError
-from bot.jobs.asker_jobs import explain_asking, record_hit_vote, record_vote, show_agent_task, show_details
+from bot.features.questions.view import VOTE
+from bot.features.questions.votes import record_vote
+from bot.jobs.asker_jobs import explain_asking, record_hit_vote, show_agent_task, show_details
 from bot.render.blocks import buttons
 from bot.render.blocks.button_values import (
     read_hit_task,
@@ -21,7 +23,6 @@ from bot.render.blocks.button_values import (
     read_verdict,
 )
 from bot.render.blocks.sentences import UNKNOWN_BUTTON
-from bot.render.conversations.answers import VOTE
 from handlers import requests
 from handlers.commands import subscriptions
 from handlers.commands.declaration import Command, VerbHandler

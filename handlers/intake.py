@@ -16,11 +16,11 @@ from bot.domain.time.day import TodayProvider
 from bot.jobs.asker_jobs import send_private_notice
 from bot.platform.correlation import identify_request
 from bot.platform.jobs import JobQueue
-from bot.ports import Cache, QuestionQueue
+from bot.platform.store.tables import Store
+from bot.ports import Cache
 from bot.render.blocks.mrkdwn import escape_mrkdwn
 from bot.render.conversations.greetings import HelpExample
 from bot.render.conversations.notices import describe_error, render_error
-from bot.services.questions.thread_muting import ThreadMuting
 from bot.services.slack.access_control import AccessControl
 from bot.services.slack.welcome_log import WelcomeLog
 
@@ -43,8 +43,7 @@ class RequestIntake:
     access_control: AccessControl
     repositories: AllowedRepositories
     cache: Cache
-    question_queue: QuestionQueue
-    thread_muting: ThreadMuting
+    tables: Store
     welcomes: WelcomeLog
     today: TodayProvider
     get_channel_zone: Callable[[str], ZoneInfo | None]

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.conversations.thread import Question, is_remark
 from bot.domain.errors import UsageError
-from bot.domain.keyspace.names import build_thread_name
 from bot.domain.subscriptions.request import ID_PATTERN, SubscriptionVerb
-from bot.jobs.asker_jobs import answer_questions, post_public_notice, send_greeting
-from bot.render.conversations import sentences
+from bot.features.questions.rules import Question, is_remark
+from bot.features.questions.service import ATTENTION, Attention, enqueue_question
+from bot.jobs.asker_jobs import post_public_notice, send_greeting
 from bot.render.conversations.greetings import Greeting
 from handlers.commands.registry import CommandRegistry
 from handlers.intake import RequestIntake
@@ -24,6 +23,8 @@ _GREETING_WORDS = frozenset(
 )
 _HELP_WORD = "help"
 _MAX_QUESTION_LENGTH = 4_000
+# the bot answers every reply in a thread, or only mentions
+_ATTENTION_WORDS = {"quiet": False, "be quiet": False, "wake": True, "wake up": True}
 OPTION_NAMES = ("repo", "path", "author", "not-author", "label", "only", "top", "tz")
 # an option with its value, or at the end, where the value was forgotten
 _OPTION_PATTERN = re.compile(rf"\b(?:{'|'.join(OPTION_NAMES)}):(?=\S|\s*$)")
@@ -57,10 +58,12 @@ def accept_message(
     if reason := _find_greeting(text):
         if is_named or reason is Greeting.HELP:
             send_greeting.send_to(intake.jobs, asker, reason, intake.examples)
-    elif change_muting := _MUTING_HANDLERS.get(text.lower().strip(" .!")):
-        change_muting(intake, asker)
+    elif (word := text.lower().strip(" .!")) in _ATTENTION_WORDS:
+        _change_attention(intake, asker, is_on=_ATTENTION_WORDS[word])
     elif not _try_command(intake, commands, asker, text):
-        _enqueue_question(intake, asker, text, ts)
+        if len(text) > _MAX_QUESTION_LENGTH:
+            raise UsageError(f"That question is too long: use up to {_MAX_QUESTION_LENGTH:,} characters.")
+        enqueue_question(intake.tables, intake.jobs, Question(asker, text, ts))
 
 
 def _find_greeting(text: str) -> Greeting | None:
@@ -134,34 +137,15 @@ def _must_be_command(commands: CommandRegistry, asker: SlackRequest, text: str, 
     return not asker.existing_thread and all(map(_COMMAND_WORD_PATTERN.fullmatch, rest.split()))
 
 
-def _enqueue_question(intake: RequestIntake, asker: SlackRequest, text: str, ts: str) -> None:
-    """Enqueue a question. Raises UsageError if it is too long."""
-    if len(text) > _MAX_QUESTION_LENGTH:
-        raise UsageError(sentences.format_long_question(_MAX_QUESTION_LENGTH))
-    place = build_thread_name(asker.channel, asker.thread)
-    intake.question_queue.add_question(place, Question(asker, text, ts))
-    answer_questions.send_to(intake.jobs, place)
-
-
-def _mute_thread(intake: RequestIntake, asker: SlackRequest) -> None:
-    """Mute the bot in a thread. Raises UsageError in direct messages."""
+def _change_attention(intake: RequestIntake, asker: SlackRequest, *, is_on: bool) -> None:
+    """Mute or unmute the bot in a thread. Raises UsageError in direct messages."""
     if asker.is_direct:
-        raise UsageError(sentences.NEVER_MUTED_HERE)
-    intake.thread_muting.mute(asker.channel, asker.thread)
-    post_public_notice.send_to(intake.jobs, asker, sentences.MUTED)
-
-
-def _unmute_thread(intake: RequestIntake, asker: SlackRequest) -> None:
-    """Unmute the bot in a thread. Raises UsageError in direct messages."""
-    if asker.is_direct:
-        raise UsageError(sentences.NEVER_MUTED_HERE)
-    intake.thread_muting.unmute(asker.channel, asker.thread)
-    post_public_notice.send_to(intake.jobs, asker, sentences.UNMUTED)
-
-
-_MUTING_HANDLERS: Mapping[str, Callable[[RequestIntake, SlackRequest], None]] = {
-    "quiet": _mute_thread,
-    "be quiet": _mute_thread,
-    "wake": _unmute_thread,
-    "wake up": _unmute_thread,
-}
+        raise UsageError("In direct messages I always answer, so quiet and wake have no effect here.")
+    intake.tables.put(ATTENTION, Attention(is_on), asker.channel, asker.thread)
+    sentence = (
+        "I answer every reply in this thread again. To silence me, mention me with the word quiet."
+        if is_on
+        else "I'm quiet in this thread now. Mention me, and I answer that one message. Mention me with the word "
+        "wake, and I answer every reply again."
+    )
+    post_public_notice.send_to(intake.jobs, asker, sentence)

@@ -10,9 +10,10 @@ from typing import Any
 
 from slack_bolt import App, BoltContext
 
-from bot.domain.conversations.slack_text import restore_user_text
-from bot.domain.conversations.thread import MENTION, is_for_others, is_remark
+from bot.domain.conversations.slack_text import MENTION, restore_user_text
 from bot.domain.text.redaction import redact_text
+from bot.features.questions.rules import is_for_others, is_remark
+from bot.features.questions.service import ATTENTION, Attention, is_listening
 from handlers import message_intent, requests
 from handlers.commands.registry import CommandRegistry
 from handlers.intake import RequestIntake
@@ -55,7 +56,7 @@ def _is_for_bot(intake: RequestIntake, event: dict[str, Any], bot: str) -> bool:
     if is_remark(text) or is_for_others(text, bot):
         return False
     is_own = event.get("parent_user_id") == bot
-    return intake.thread_muting.is_listening(str(event["channel"]), thread, is_own=is_own)
+    return is_listening(intake.tables, str(event["channel"]), thread, is_own=is_own)
 
 
 def _has_mention(text: str, bot: str) -> bool:
@@ -77,7 +78,7 @@ def _handle_message(
     def accept() -> None:
         if is_mention and not event.get("thread_ts"):
             # a person who asks at top level may continue in the thread without naming the bot
-            intake.thread_muting.start_thread(asker.channel, asker.thread)
+            intake.tables.put(ATTENTION, Attention(is_on=True), asker.channel, asker.thread)
         message_intent.accept_message(intake, commands, asker, text, str(event["ts"]), is_named=is_named)
 
     intake.handle_event(asker, accept, is_named=is_named)

@@ -75,9 +75,9 @@ def votes_command() -> None:
     count = 0
     with open_command_app() as app:
         # it imports the SDKs, which takes most of a second; help must not wait for them
-        from bot.services.questions.answer_inputs import format_vote  # noqa: PLC0415
+        from bot.features.questions.votes import format_vote, iterate_votes  # noqa: PLC0415
 
-        for vote in app.answer_votes.iterate_votes():
+        for vote in iterate_votes(app):
             click.echo(json.dumps(format_vote(vote), ensure_ascii=False))
             count += 1
     if not count:

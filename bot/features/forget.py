@@ -12,6 +12,8 @@ from bot.domain.errors import SlackCallRefused, SlackUnavailable, StoreUnavailab
 from bot.domain.keyspace.forgotten_ids import ForgottenIds
 from bot.domain.keyspace.names import build_thread_name
 from bot.domain.text.strings import format_count
+from bot.features.questions.service import MEMORIES
+from bot.features.questions.votes import list_channels_of_votes
 from bot.platform.store.erasure import ErasureCount, StoreEraser
 
 log = logging.getLogger(__name__)
@@ -68,8 +70,9 @@ def plan_user(app: App, user: str, show: Callable[[int, int], None]) -> ForgetPl
     ``show`` gets the number of threads that were read, and of all. Raises StoreUnavailable.
     """
     eraser = StoreEraser(app.store, app.keyspace)
-    direct = eraser.find_direct_channels(user) | _ask_direct_channel(app, user)
-    messages, unread = _find_messages(app, eraser, user, show)
+    voted = {channel for channel in list_channels_of_votes(app, user) if channel.startswith("D")}
+    direct = eraser.find_direct_channels(user) | voted | _ask_direct_channel(app, user)
+    messages, unread = _find_messages(app, user, show)
     ids = ForgottenIds(frozenset({user}), direct, messages)
     return ForgetPlan(user, ids, eraser.count(ids), unread)
 
@@ -94,14 +97,12 @@ def _ask_direct_channel(app: App, user: str) -> frozenset[str]:
         return frozenset()
 
 
-def _find_messages(
-    app: App, eraser: StoreEraser, user: str, show: Callable[[int, int], None]
-) -> tuple[frozenset[str], int]:
+def _find_messages(app: App, user: str, show: Callable[[int, int], None]) -> tuple[frozenset[str], int]:
     """Return the messages of the threads in which a person wrote, and how many threads are unread."""
     reader = SlackThreads(app.messenger) if app.settings.slack_bot_token else None
     names, unread = set[str](), 0
     # nobody else writes in the direct messages of a person, and theirs are known
-    threads = [each for each in eraser.list_threads() if not each[0].startswith("D")]
+    threads = [each for each in app.tables.list_keys(MEMORIES) if not each[0].startswith("D")]
     for done, (channel, thread) in enumerate(threads):
         show(done, len(threads))
         try:

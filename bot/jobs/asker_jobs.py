@@ -7,13 +7,11 @@ from datetime import datetime
 from bot.app import App
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.errors import UsageError
-from bot.domain.operations.lane import QueueName
 from bot.domain.pull_requests.reference import Reference
 from bot.platform.jobs import job
-from bot.render.blocks.button_values import FeedbackVerdict, HitVote
+from bot.render.blocks.button_values import HitVote
 from bot.render.conversations.greetings import Greeting, HelpExample, render_greeting
 from bot.render.conversations.notices import render_notice
-from bot.render.conversations.sentences import ANSWER_TOO_OLD, BAD_VOTE_RECORDED, GOOD_VOTE_RECORDED
 from bot.render.digest.touches import name_verdict
 from bot.services.slack.answers.answer import Answer
 
@@ -60,14 +58,6 @@ def open_reference_form(app: App, asker: SlackRequest) -> None:
     app.reference_form.open_form(asker)
 
 
-@job("votes")
-def record_vote(app: App, asker: SlackRequest, message: str, verdict: FeedbackVerdict) -> None:
-    """Record the asker's vote on the answer in a message, by Slack's timestamp."""
-    is_known = app.answer_votes.record_vote(asker, message, verdict)
-    thanks = BAD_VOTE_RECORDED if verdict is FeedbackVerdict.BAD else GOOD_VOTE_RECORDED
-    app.replies.tell_asker(asker, thanks if is_known else ANSWER_TOO_OLD)
-
-
 @job("hit_votes")
 def record_hit_vote(app: App, asker: SlackRequest, vote: HitVote, at: datetime, blocks_json: str = "") -> None:
     """Record what the asker said about a hit at an instant (aware), and show it in the digests and the answer.
@@ -89,9 +79,3 @@ def record_hit_vote(app: App, asker: SlackRequest, vote: HitVote, at: datetime, 
 def show_agent_task(app: App, asker: SlackRequest, profile: str, reference: Reference) -> None:
     """Open a window with the task of a hit."""
     app.task_modal.open_modal(asker, profile, reference)
-
-
-@job("questions", QueueName.TALK)
-def answer_questions(app: App, place: str) -> None:
-    """Answer the questions that wait in a thread, which is written as ``channel:thread``."""
-    app.conversations.serve_thread(place)

@@ -39,8 +39,8 @@ from bot.ports.sources import Sources
 from bot.ports.store.cache import Cache, RateLimiter
 from bot.ports.store.deprecations import DeprecationStore
 from bot.ports.store.history import HistoryStore
-from bot.ports.store.queues import DueQueue, LostJobStore, QuestionQueue, RunLog
-from bot.ports.store.records import FeedbackStore, PostedDigestIndex, RecordStore, ThreadStateStore, WorkspaceOwner
+from bot.ports.store.queues import DueQueue, RunLog
+from bot.ports.store.records import PostedDigestIndex, RecordStore, ThreadStateStore, WorkspaceOwner
 from bot.ports.store.subscriptions import SubscriptionStore
 from bot.ports.store.touches import TouchStore
 
@@ -58,9 +58,7 @@ __all__ = [
     "DeprecationStore",
     "DueQueue",
     "EphemeralMessenger",
-    "FeedbackStore",
     "HistoryStore",
-    "LostJobStore",
     "Messenger",
     "Model",
     "ModelAccess",
@@ -71,7 +69,6 @@ __all__ = [
     "Prompt",
     "PullRequestBackground",
     "PullRequests",
-    "QuestionQueue",
     "RateLimiter",
     "RecordStore",
     "Releases",

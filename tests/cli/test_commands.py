@@ -14,11 +14,11 @@ import pytest
 from localslack.rules.messages import find_links, find_mentions
 from redis import Redis
 
-from bot.adapters.redis.records.feedback import RedisFeedbackStore
 from bot.cli import cli
 from bot.cli.risks import risks_group
+from bot.features.questions.votes import VOTES, Vote
+from bot.platform.store.tables import Store
 from bot.render.blocks.button_values import FeedbackVerdict
-from bot.services.questions.answer_inputs import VOTE_JSON, AnswerInputs, Vote
 from tests.cli.conftest import Call
 from tests.emulators.claude.server import Failure, Json, Refusal, Step, overview_answer, schema_of, summary_answer
 from tests.emulators.github.store import changed_file, pull
@@ -359,11 +359,10 @@ def test_a_busy_model_is_waited_for(there: World, tmp_path: Path) -> None:
 
 class TestVotes:
     def test_they_are_printed_as_lines_of_json(self, there: World, store: Redis, tmp_path: Path) -> None:
-        feedback_store = RedisFeedbackStore(store)
         rows = [("U1", "good", "Größer?"), ("U2", "bad", "What broke?")]
         for user, verdict, question in rows:
-            vote = Vote.build(FeedbackVerdict(verdict), NOON, user, AnswerInputs(question=question))
-            feedback_store.put(f"C1:1.0:{user}", VOTE_JSON.dump_text(vote))
+            vote = Vote(verdict=FeedbackVerdict(verdict), at=NOON, user=user, question=question)
+            Store(store).put_field(VOTES, f"C1:1.0:{user}", vote)
         done = prdigest("votes", settings=there.settings, folder=tmp_path)
         assert (done.returncode, done.stderr) == (0, "")
         printed = sorted(map(json.loads, done.stdout.splitlines()), key=lambda vote: str(vote["user"]))

@@ -14,14 +14,16 @@ from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
 from bot.app import open_app, prepare_listeners, prepare_worker
-from bot.domain.conversations.thread import Question
 from bot.domain.keyspace.family import DurableFamily
-from bot.domain.keyspace.keys import QUESTION_QUEUE, find_family
+from bot.domain.keyspace.keys import find_family
 from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
+from bot.features.questions.rules import Question
+from bot.features.questions.service import ATTENTION, QUESTIONS, Attention, enqueue_question
+from bot.features.questions.votes import iterate_votes, record_vote
 from bot.jobs import DramatiqJobQueue
-from bot.jobs.asker_jobs import answer_questions, post_public_notice, record_vote
+from bot.jobs.asker_jobs import post_public_notice
 from bot.platform.store.connection import unpack_value
 from bot.render.blocks.button_values import FeedbackVerdict
 from bot.settings import load_settings
@@ -63,29 +65,27 @@ def use(there: World, store: Redis) -> None:
     RedisRunLog(store).add_run(Run(NOON, f"digest:{CHANNEL}", RunOutcome.POSTED))
     lead = there.digest()[0]["ts"]
     asked = slack_request(channel=CHANNEL, thread=lead, response_url=HOOK)
-    place = f"{CHANNEL}:{lead}"
     with open_app(load_settings(), lambda: datetime.now(UTC), clock.sleep) as base:
         web, services = prepare_listeners(base.hurry()), prepare_worker(base)
         assert web.access_control.explain_refusal(asked) == ""
-        web.thread_muting.mute(CHANNEL, lead)
+        web.tables.put(ATTENTION, Attention(is_on=False), CHANNEL, lead)
         web.cache.put(f"asked:{asked.key}", "", timedelta(hours=1))
-        web.question_queue.add_question(place, Question(asked, ASKED, f"{clock.time():.6f}"))
         jobs = DramatiqJobQueue(base.hurry().store, base.keyspace, COMMANDS.jobs, services)
         workers = jobs.make_workers(2)
         for worker in workers:
             worker.start()
-        answer_questions.send_to(jobs, place)
+        enqueue_question(web.tables, jobs, Question(asked, ASKED, f"{clock.time():.6f}"))
         enqueue(jobs, services, SUMMARY_JOB, slack_request("command:2", channel=CHANNEL), "101")
         answer = eventually(lambda: answers(there, lead))[0]
         eventually(lambda: not waiting_jobs(store))
         record_vote.send_to(jobs, replace(asked, response_url=""), answer["ts"], FeedbackVerdict.GOOD)
         # and what nobody takes stays on the queue
-        eventually(lambda: list(services.answer_votes.iterate_votes()))
+        eventually(lambda: list(iterate_votes(services)))
         eventually(lambda: not waiting_jobs(store))
         for worker in workers:
             worker.stop()
         post_public_notice.send_to(jobs, asked, "Hello.")
-        web.question_queue.add_question(place, Question(asked, "And now?", f"{clock.time():.6f}"))
+        enqueue_question(web.tables, jobs, Question(asked, "And now?", f"{clock.time():.6f}"))
         jobs.close()
 
 
@@ -142,7 +142,7 @@ def test_what_is_kept_for_good_does_not_expire_and_holds_no_secret(
     assert [key for key in others if lifetimes[key] == -1] == [], "all others do"
 
     # a question in flight has the address to answer to, until it is answered
-    lasting = durable - {"schema", "owner"} - {key for key in durable if QUESTION_QUEUE.has_key(key)}
+    lasting = durable - {"schema", "owner"} - {key for key in durable if QUESTIONS.family.has_key(key)}
     texts = " ".join(text for key in lasting for text in read_texts(store, key))
     assert ASKED in texts
     secrets = [there.settings[name] for name in ("GITHUB_TOKEN", "ANTHROPIC_API_KEY", "SLACK_BOT_TOKEN")]

@@ -17,9 +17,8 @@ from bot.domain.operations.bot_health import LatestDigest
 from bot.domain.pull_requests.reference import Reference
 from bot.features.digest.rules import Digest
 from bot.features.digest.view import render_digest
+from bot.features.questions.view import MODEL_NOTE, format_search_answer, render_footer, render_private_answer
 from bot.ports import Post
-from bot.render.conversations.answers import format_search_answer, render_footer, render_private_answer
-from bot.render.conversations.sentences import MODEL_NOTE
 from bot.render.risk.risk_list import render_risk_list
 from bot.render.risk.score import render_score
 from bot.render.subscriptions.home import render_home

@@ -16,12 +16,12 @@ from bot.demo.page_text import SAMPLE_ABOUT, TEAM_ABOUT, build_live_about
 from bot.demo.sample.day import load_sample_day
 from bot.demo.sample.sources import SampleSources
 from bot.demo.stand_in import PreparedChatModel
-from bot.domain.conversations.answer_end import AnswerEnd
-from bot.domain.conversations.thread import Question, ThreadMemory
 from bot.domain.conversations.tool_names import ToolName
 from bot.domain.errors import DayUnavailable
 from bot.domain.operations.usage import NO_USAGE
 from bot.domain.risk.assessment import BASE_RATE, RiskBand
+from bot.features.questions.answers import write_answer
+from bot.features.questions.rules import AnswerEnd, Question, ThreadMemory
 from bot.platform.models.prompts import fence_text
 from bot.ports import Chat, TextPart, Turn
 from bot.render.conversations.sentences import ASK_HINT, GREETING_QUESTION, HELP_QUESTION
@@ -274,13 +274,11 @@ def test_below_an_answer_it_says_that_no_model_was_asked(
     display = RecordingDisplay()
     with open_app(load_settings(), lambda: MORNING, Sleeps(), SampleSources()) as app:
         app.fresh_digest_builder.build(VLLM, SampleSources().day, "vLLM")
-        writer = app.answer_writer
-        draft = writer.write_answer(
-            Question(slack_request(), "anything about LoRA?", "1"), ThreadMemory(DAY), display
-        )
+        question = Question(slack_request(), "anything about LoRA?", "1")
+        draft = write_answer(app, question, ThreadMemory(DAY), display)
         spent = app.budget.read_spending_today()
         memory = ThreadMemory(DAY, answered="command:1")
-        later = writer.write_answer(Question(slack_request(), "anything about LoRA?", "2"), memory, display)
+        later = write_answer(app, question, memory, display)
     # who wrote it is said once in a thread
     assert SampleSources().stands_in not in str(later.footer)
     assert "[#32195](https://github.com/vllm-project/vllm/pull/32195)" in draft.text

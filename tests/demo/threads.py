@@ -10,17 +10,15 @@ from bot.demo.sample.day import load_sample_day
 from bot.demo.sample.sources import SampleSources
 from bot.demo.stand_in import PreparedChatModel
 from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.conversations.thread import Question, ThreadMemory
 from bot.domain.conversations.thread_subject import parse_subject
 from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.summaries.citations import Citation
 from bot.domain.time.day import LocalDay, parse_date
-from bot.render.conversations.answers import label_citation
-from bot.render.conversations.streaming import Links
-from bot.services.questions.agent import AnswerAgent
-from bot.services.questions.answer_progress import WrittenAnswer
+from bot.features.questions.answers import WrittenAnswer, build_initial_context, build_turns, talk_with_model
+from bot.features.questions.markdown import Links
+from bot.features.questions.rules import Question, ThreadMemory
+from bot.features.questions.view import label_citation
 from bot.services.questions.archive import PullRequestArchive
-from bot.services.questions.initial_context import build_initial_context, build_turns
 from bot.services.questions.tools.toolbox import Toolbox
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
@@ -68,8 +66,8 @@ class Thread:
         subject = parse_subject(self.about, REPOSITORIES, TODAY)
         toolbox = Toolbox(archive(), REPOSITORIES, TODAY, subject)
         self.sleeps, self.display = Sleeps(), RecordingDisplay(self.most)
-        talk = build_turns(build_initial_context(toolbox, subject), self.memory, question, TODAY)
-        answerer = AnswerAgent(PreparedChatModel(load_sample_day(), self.sleeps), "any", lambda: 0.0, self.sleeps)
+        turns = build_turns(build_initial_context(toolbox, subject)[0], self.memory, question, TODAY)
+        model = PreparedChatModel(load_sample_day(), self.sleeps)
 
         def link(citation: Citation) -> tuple[str, str] | None:
             evidence = toolbox.find_evidence(citation)
@@ -77,7 +75,8 @@ class Thread:
                 self.unproven.append(citation)
             return label_citation(*evidence) if evidence else None
 
-        written = answerer.answer_question(talk, toolbox, Links(link, lambda _: None), self.display)
+        links = Links(link, lambda _: None)
+        written = talk_with_model(model, "any", turns, toolbox, links, self.display, lambda: 0.0, self.sleeps)
         self.memory = self.memory.add_answer(
             Question(slack_request(question[:50]), question, "1"), written.raw_text
         )

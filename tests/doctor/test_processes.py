@@ -16,8 +16,9 @@ from bot.domain.keyspace.keys import LAST_TICK
 from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.text.strings import format_duration
+from bot.features.questions.service import answer_questions
 from bot.jobs import DramatiqJobQueue
-from bot.jobs.asker_jobs import answer_questions, send_private_notice
+from bot.jobs.asker_jobs import send_private_notice
 from bot.platform.store.connection import RedisCache
 from bot.platform.store.keyspace import UNPREFIXED
 from bot.services.scheduled_jobs import repair_digest

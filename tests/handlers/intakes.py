@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, TypeVar
@@ -11,11 +9,10 @@ from zoneinfo import ZoneInfo
 
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.conversations.thread import Question
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.day import LocalDay
 from bot.platform.jobs import JobType
-from bot.services.questions.thread_muting import ThreadMuting
+from bot.platform.store.tables import Store, Table
 from bot.services.slack.access_control import AccessControl, AccessRules
 from bot.services.slack.welcome_log import WelcomeLog
 from handlers.intake import RequestIntake
@@ -38,24 +35,20 @@ class SentJobs:
         self.all.append((job.name, payload))
 
 
-@dataclass
-class Waiting:
-    """``DiffLine`` in a list."""
+class MemoryTables(Store):
+    """The store of features in a dictionary: of a queue, the last value alone."""
 
-    questions: list[Question] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}
 
-    def add_question(self, place: str, question: Question) -> None:
-        self.questions.append(question)
+    def get(self, table: Table[P], *parts: object) -> P | None:
+        return self.values.get(table.family.build_key(*parts))
 
-    def get_first(self, place: str) -> Question | None:
-        return self.questions[0] if self.questions else None
+    def put(self, table: Table[P], value: P, *parts: object) -> None:
+        self.values[table.family.build_key(*parts)] = value
 
-    def remove_question(self, place: str, question: Question) -> None:
-        self.questions.remove(question)
-
-    @contextmanager
-    def try_lock(self, place: str, seconds: float = 0.0) -> Iterator[bool]:
-        yield True
+    def enqueue(self, table: Table[P], value: P, score: float, *parts: object, least: float) -> None:
+        self.put(table, value, *parts)
 
 
 @dataclass
@@ -63,7 +56,7 @@ class Office:
     """An intake, and what was put on its queues."""
 
     sent: list[tuple[str, Any]] = field(default_factory=list)
-    line: Waiting = field(default_factory=Waiting)
+    tables: MemoryTables = field(default_factory=MemoryTables)
     contexts: MemoryContexts = field(default_factory=MemoryContexts)
 
     @property
@@ -73,8 +66,7 @@ class Office:
             access_control=AccessControl(AccessRules(frozenset({"T0TEAM"})), CountingLimiter()),
             repositories=AllowedRepositories(ENGINE),
             cache=MemoryCache(),
-            question_queue=self.line,
-            thread_muting=ThreadMuting(self.contexts),
+            tables=self.tables,
             welcomes=WelcomeLog(self.contexts),
             today=lambda zone=None: TODAY,
             get_channel_zone=lambda _: TODAY.zone,

@@ -8,8 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.conversations.thread import is_remark
 from bot.domain.errors import UsageError
+from bot.features.questions.rules import is_remark
 from handlers import message_intent
 from handlers.commands.registry import COMMANDS as DECLARED
 from handlers.commands.summary import is_only_references

@@ -16,13 +16,13 @@ from bot.adapters.redis.due_queue import RedisSubscriptionStore
 from bot.app import App, open_app, prepare_worker
 from bot.domain.conversations.commands import DigestRequest
 from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.conversations.thread import Question
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.domain.time.day import parse_zone
+from bot.features.questions.rules import Question
+from bot.features.questions.service import enqueue_question
 from bot.jobs import DramatiqJobQueue, JobTimeLimits
-from bot.jobs.asker_jobs import answer_questions
 from bot.jobs.command_jobs import CommandPayload
 from bot.platform import deadlines
 from bot.platform.deadlines import ShutdownSignal
@@ -155,8 +155,7 @@ def test_who_asks_in_a_thread_hears_what_went_wrong(team: Team) -> None:
     thread = team.world.slack.add_message(CHANNEL, "hello there")
     asked = Question(slack_request(f"mention:{CHANNEL}:{thread}", thread=thread), "what is new?", thread)
     team.slow("github", "claude")
-    team.services.question_queue.add_question(f"{CHANNEL}:{thread}", asked)
-    answer_questions.send_to(team.jobs, f"{CHANNEL}:{thread}")
+    enqueue_question(team.services.tables, team.jobs, asked)
     assert seconds_until(lambda: bool(team.whispers or team.world.slack.list_replies(CHANNEL, thread))) < SOON / 2
 
 

@@ -22,12 +22,13 @@ from bot.adapters.redis.jobs.retries import AttemptLimitError, JobInterruption, 
 from bot.app import App, open_app, prepare_worker
 from bot.domain.conversations.commands import SummaryRequest
 from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.conversations.thread import Question
-from bot.domain.keyspace.keys import LEASE, QUESTION_QUEUE
+from bot.domain.keyspace.keys import LEASE
 from bot.domain.operations.incident import IncidentKind
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.subscriptions.due_items import format_item
+from bot.features.questions.rules import Question
+from bot.features.questions.service import QUESTIONS
 from bot.jobs import DramatiqJobQueue, JobTimeLimits
 from bot.jobs.asker_jobs import send_private_notice, show_details
 from bot.jobs.command_jobs import CommandPayload
@@ -82,8 +83,9 @@ class Team:
         """The place of a question that waits."""
         thread = self.world.slack.add_message(CHANNEL, "hello there")
         asked = slack_request(f"mention:{CHANNEL}:{thread}", thread=thread, message=thread)
-        self.services.question_queue.add_question(f"{CHANNEL}:{thread}", Question(asked, "what is new?", thread))
-        return f"{CHANNEL}:{thread}"
+        place, question = f"{CHANNEL}:{thread}", Question(asked, "what is new?", thread)
+        self.services.tables.enqueue(QUESTIONS, question, float(thread), place, least=0)
+        return place
 
     def put_job(self, name: str, *arguments: Any, died: int = 0, **options: Any) -> None:
         """Put a job on its queue, as one that began so often without an end."""
@@ -263,10 +265,10 @@ def test_a_post_that_slack_never_takes_is_told_by_the_response_url_at_the_last_t
 def test_a_question_is_answered_whose_thread_is_still_locked_by_a_process_that_died(team: Team) -> None:
     """Its job came back before the lock had expired: nobody else would take it."""
     place = team.question()
-    lease = LEASE.build_key(QUESTION_QUEUE.build_key(place))
+    lease = LEASE.build_key(QUESTIONS.family.build_key(place))
     team.store.set(lease, "a process that died", px=2_000)
     team.put_job("questions", {"version": 2, "place": place})
-    eventually(lambda: team.services.question_queue.get_first(place) is None, SOON)
+    eventually(lambda: team.services.tables.get_first(QUESTIONS, place) is None, SOON)
     channel, thread = place.split(":")
     assert len(team.world.slack.list_replies(channel, thread)) == 1
 
@@ -275,9 +277,10 @@ def test_a_question_that_is_given_up_lets_the_next_one_come_up(team: Team) -> No
     place = team.question()
     channel, thread = place.split(":")
     asked = slack_request("mention:second", thread=thread, message=thread)
-    team.services.question_queue.add_question(place, Question(asked, "and yesterday?", f"{float(thread) + 1:.6f}"))
+    question = Question(asked, "and yesterday?", f"{float(thread) + 1:.6f}")
+    team.services.tables.enqueue(QUESTIONS, question, float(thread) + 1, place, least=0)
     team.put_job("questions", {"version": 2, "place": place}, died=MAX_ATTEMPTS)
-    eventually(lambda: team.services.question_queue.get_first(place) is None, SOON)
+    eventually(lambda: team.services.tables.get_first(QUESTIONS, place) is None, SOON)
     assert ["That request crashed three times" in whisper for whisper in team.whispers] == [True]
     assert len(team.world.slack.list_replies(channel, thread)) == 1
 

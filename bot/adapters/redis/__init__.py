@@ -6,10 +6,8 @@ from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscr
 from bot.adapters.redis.jobs.broker import make_broker
 from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from bot.adapters.redis.jobs.retries import JobInterruption, JobPostponement, wrap_job
-from bot.adapters.redis.question_queue import RedisQuestionQueue
 from bot.adapters.redis.rate_limiter import RedisRateLimiter
 from bot.adapters.redis.records.deprecations import RedisDeprecationStore
-from bot.adapters.redis.records.feedback import RedisFeedbackStore
 from bot.adapters.redis.records.history import RedisHistoryStore
 from bot.adapters.redis.records.posted_digests import RedisPostedDigestIndex
 from bot.adapters.redis.records.record_store import RedisRecordStore
@@ -36,11 +34,9 @@ __all__ = [
     "RedisCache",
     "RedisDeprecationStore",
     "RedisDueQueue",
-    "RedisFeedbackStore",
     "RedisHistoryStore",
     "RedisLostJobStore",
     "RedisPostedDigestIndex",
-    "RedisQuestionQueue",
     "RedisRateLimiter",
     "RedisRecordStore",
     "RedisRunLog",

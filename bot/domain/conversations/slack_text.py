@@ -5,8 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-from bot.domain.conversations.thread import MENTION
-
+MENTION = re.compile(r"<@(?P<user>[A-Z0-9]+)(?:\|[^<>]*)?>")
 # Slack turns addresses in messages into links, and everything that looks like one: <http://setup.py|setup.py>
 _LINK = re.compile(r"<(?P<address>(?:https?://|mailto:)[^<>|\s]+)(?:\|(?P<label>[^<>]*))?>")
 

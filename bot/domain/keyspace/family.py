@@ -31,14 +31,16 @@ FAMILIES: list[KeyFamily] = []
 class KeyFamily:
     """Keys of one ``pattern``, in which each ``{field}`` stands for a text; a pattern without fields is one key.
 
-    ``type`` is Redis' name of the type. ``survives_reset``: its content is the same in every Slack. They expire
-    ``lifetime`` after they were written, at the latest; None if they don't.
+    ``type`` is Redis' name of the type. ``survives_reset``: its content is the same in every Slack.
+    ``outlives_message``: it names a message, but holds nothing that was written there, or what others wrote too.
+    They expire ``lifetime`` after they were written, at the latest; None if they don't.
     """
 
     pattern: str
     type: RedisType
     content: str
     survives_reset: bool = False
+    outlives_message: bool = False
     lifetime: timedelta | None = None
 
     def __post_init__(self) -> None:

@@ -17,17 +17,10 @@ _MINUTE, _HOUR, _DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=
 SUBSCRIPTIONS = DurableFamily(pattern="subscriptions", type="hash", content="subscriptions by their ids")
 DUE_QUEUE = DurableFamily(pattern="agenda", type="zset", content="what is to be done, by seconds since 1970")
 RUN_JOURNAL = DurableFamily(pattern="journal", type="list", content="the last runs, newest first")
-VOTES = DurableFamily(pattern="votes", type="hash", content="votes by channel, message and user")
 DIGEST_RECORD = DurableFamily(
     pattern="digest:{team}:{channel}:{repository}:{days}",
     type="hash",
     content="what is known of a digest; with a colon and a fingerprint behind it where it shows a part",
-)
-THREAD_MEMORY = DurableFamily(
-    pattern="thread:{channel}:{thread}", type="string", content="what was said in a thread"
-)
-THREAD_MUTING = DurableFamily(
-    pattern="attention:{channel}:{thread}", type="string", content="whether a thread is muted"
 )
 WELCOME = DurableFamily(pattern="welcomed:{user}", type="string", content="that somebody was welcomed")
 MERGE_HISTORY = DurableFamily(
@@ -59,8 +52,6 @@ SCHEMA_VERSION = DurableFamily(
     survives_reset=True,
 )
 STORE_OWNER = DurableFamily(pattern="owner", type="string", content="the workspace that the store belongs to")
-# answers are owed since the questions were acknowledged: a full store may evict what expires
-QUESTION_QUEUE = DurableFamily(pattern="waiting:{thread}", type="zset", content="questions, by the time of asking")
 
 # --- requests and answers
 
@@ -81,12 +72,6 @@ EARLIER_ANSWER = ExpiringFamily(
 # longer than a job is retried
 COMMAND_RESULT = ExpiringFamily(
     pattern="regular:{request}", type="string", content="what came of a change of subscriptions", lifetime=_HOUR
-)
-ANSWER_INPUTS = ExpiringFamily(
-    pattern="answered:{channel}:{message}",
-    type="string",
-    content="what an answer was made of, as long as it can be voted on",
-    lifetime=30 * _DAY,
 )
 
 

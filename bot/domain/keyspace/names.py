@@ -5,7 +5,7 @@ They are stored, so they never change.
 
 from __future__ import annotations
 
-from bot.domain.keyspace.keys import DIGEST_ATTEMPT, THREAD_MEMORY
+from bot.domain.keyspace.keys import DIGEST_ATTEMPT
 
 _SEPARATOR = ":"
 
@@ -19,25 +19,9 @@ def build_thread_name(channel: str, thread: str) -> str:
     return f"{channel}{_SEPARATOR}{thread}"
 
 
-def parse_thread_key(key: str) -> tuple[str, str]:
-    """Return the channel and the thread of a key of ``THREAD_MEMORY``."""
-    channel, _, thread = key.removeprefix(THREAD_MEMORY.prefix).partition(_SEPARATOR)
-    return channel, thread
-
-
 def build_request_name(kind: str, *parts: object) -> str:
     """Build the key of a request from Slack: the kind of the event, and what tells it from others of its kind."""
     return _SEPARATOR.join((kind, *map(str, parts)))
-
-
-def build_vote_name(channel: str, message: str, user: str) -> str:
-    """Build the field of a user's vote on the answer in a message."""
-    return _SEPARATOR.join((build_thread_name(channel, message), user))
-
-
-def parse_vote_channel(name: str) -> str:
-    """Return the channel of a vote's field."""
-    return name.partition(_SEPARATOR)[0]
 
 
 def build_person_name(team: str, user: str) -> str:

@@ -18,14 +18,10 @@ from bot.domain.keyspace.keys import (
     DUE_QUEUE,
     JOBS_NAMESPACE,
     LEASE,
-    QUESTION_QUEUE,
     SUBSCRIPTIONS,
-    THREAD_MEMORY,
-    THREAD_MUTING,
-    VOTES,
     find_family,
 )
-from bot.domain.keyspace.names import parse_attempt_subscription, parse_thread_key, parse_vote_channel
+from bot.domain.keyspace.names import parse_attempt_subscription
 from bot.platform.store.connection import pack_value, unpack_value
 from bot.platform.store.errors import translate_redis_errors
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
@@ -83,21 +79,14 @@ class StoreEraser:
         self._keys = keys
 
     def find_direct_channels(self, user: str) -> frozenset[str]:
-        """Return the direct messages of a user that votes and subscriptions name."""
+        """Return the direct messages of a user that subscriptions name."""
         with translate_redis_errors():
-            voted = [_decode(name) for name in self._read_hash(VOTES.build_key())]
             subscribed = [_read_text(value) for value in self._read_hash(SUBSCRIPTIONS.build_key()).values()]
         asker = ForgottenIds(users=frozenset({user}))
-        places = {parse_vote_channel(name) for name in voted if asker.is_in(name)}
+        places = set[str]()
         for text in filter(asker.is_in, subscribed):
             places.update(part for part in text.split('"') if part.startswith("D") and part.isalnum())
         return frozenset(place for place in places if place.startswith("D"))
-
-    def list_threads(self) -> Sequence[tuple[str, str]]:
-        """List the threads whose questions and answers are stored: channels and timestamps."""
-        with translate_redis_errors():
-            names = sorted(set(self._keys.iterate_names(self._client, f"{THREAD_MEMORY.prefix}*")))
-        return [parse_thread_key(name) for name in names]
 
     def count(self, ids: ForgottenIds) -> Mapping[str, ErasureCount]:
         """Return what :meth:`erase` would do, by the content of the keys."""
@@ -208,7 +197,8 @@ def _plan_key(name: str, key: str, value: Any, ids: ForgottenIds, gone: frozense
 
 def _is_of_message(name: str, ids: ForgottenIds) -> bool:
     """Return whether a key holds what was said in one of the messages. Others may wait in the same thread."""
-    return ids.is_of_message(name) and not (QUESTION_QUEUE.has_key(name) or THREAD_MUTING.has_key(name))
+    family = find_family(name)
+    return ids.is_of_message(name) and not (family and family.outlives_message)
 
 
 def _plan_string(erasure: _KeyErasure, value: bytes) -> None:

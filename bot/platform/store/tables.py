@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import zlib
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
 from typing import Any, Generic, TypeVar, cast
 
@@ -16,6 +16,7 @@ from bot.domain.keyspace.family import DurableFamily, ExpiringFamily, KeyFamily,
 from bot.platform.store.connection import RedisCache, pack_value, unpack_value
 from bot.platform.store.errors import translate_redis_errors
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
+from bot.platform.store.leases import hold_lease
 from bot.ports.codecs.versioned_json import VersionedJson
 
 log = logging.getLogger(__name__)
@@ -28,8 +29,8 @@ class Table(Generic[T]):
 
     ``content`` says what they are, for who reads the list of keys. Without ``days`` a value does not expire. Raise
     ``version`` when the shape changes: a value of another version is refused, so that no process loses what a
-    later one wrote. ``survives_reset``: the value is the same in every Slack. What is made again if it is missing
-    is ``counted_as`` the name of a cache: monitoring shows how often it was there.
+    later one wrote. ``survives_reset`` and ``outlives_message`` are those of :class:`KeyFamily`. What is made
+    again if it is missing is ``counted_as`` the name of a cache: monitoring shows how often it was there.
     """
 
     kind: RedisType = "string"
@@ -43,9 +44,19 @@ class Table(Generic[T]):
         days: float | None = None,
         version: int = 1,
         survives_reset: bool = False,
+        outlives_message: bool = False,
         counted_as: str = "",
     ) -> None:
-        self.family = _declare_family(pattern, self.kind, content, days, survives_reset=survives_reset)
+        shared: dict[str, Any] = {
+            "pattern": pattern,
+            "type": self.kind,
+            "content": content,
+            "survives_reset": survives_reset,
+            "outlives_message": outlives_message,
+        }
+        self.family: KeyFamily = (
+            DurableFamily(**shared) if days is None else ExpiringFamily(**shared, lifetime=timedelta(days=days))
+        )
         self.counted_as = counted_as
         self.codec = VersionedJson(shape, version)
 
@@ -58,6 +69,12 @@ class Map(Table[T]):
     """Values of one shape as the fields of hashes, whose keys have the ``pattern``. The fields don't expire."""
 
     kind: RedisType = "hash"
+
+
+class Queue(Table[T]):
+    """Values of one shape that wait in a sorted set, the one with the lowest score first; equal ones wait once."""
+
+    kind: RedisType = "zset"
 
 
 class Store:
@@ -160,19 +177,46 @@ class Store:
                 loaded[name.decode()] = value
         return loaded
 
+    def iterate_fields(self, table: Map[T], *parts: object) -> Iterator[tuple[str, T | None]]:
+        """Yield all fields, of which there may be more than fit into memory; None for what can't be read."""
+        with translate_redis_errors():
+            for name, value in self._client.hscan_iter(self._name(table, parts)):
+                yield name.decode(), _load(table, value)
+
+    def list_keys(self, table: Table[Any]) -> list[tuple[str, ...]]:
+        """Return what stands in place of the fields of the pattern in each key that exists."""
+        prefix = table.family.prefix
+        with translate_redis_errors():
+            names = sorted(set(self._keys.iterate_names(self._client, f"{prefix}*")))
+        return [tuple(name.removeprefix(prefix).split(":")) for name in names]
+
+    def enqueue(self, table: Queue[T], value: T, score: float, *parts: object, least: float) -> None:
+        """Add a value to a queue, and drop those whose score is at most ``least``."""
+        name = self._name(table, parts)
+        with translate_redis_errors(), self._client.pipeline() as pipeline:
+            pipeline.zremrangebyscore(name, "-inf", least)
+            pipeline.zadd(name, {table.codec.dump_text(value): score})
+            pipeline.execute()
+
+    def get_first(self, table: Queue[T], *parts: object) -> T | None:
+        """Return the first value of a queue. Raises ValueError if it can't be read: nobody may pass it."""
+        with translate_redis_errors():
+            first = cast("list[bytes]", self._client.zrange(self._name(table, parts), 0, 0))
+        return table.codec.load_text(first[0].decode()) if first else None
+
+    def remove_score(self, table: Queue[Any], score: float, *parts: object) -> None:
+        with translate_redis_errors():
+            self._client.zremrangebyscore(self._name(table, parts), score, score)
+
+    @contextmanager
+    def try_lease(self, table: Table[Any], *parts: object, seconds: float) -> Iterator[bool]:
+        """Hold the lease of a key during the block, and yield whether it was free within some seconds."""
+        name = table.family.build_key(*parts)
+        with translate_redis_errors(), hold_lease(self._client, self._keys, name, timeout=seconds) as is_held:
+            yield is_held
+
     def _name(self, table: Table[Any], parts: tuple[object, ...]) -> str:
         return self._keys.add_prefix(table.family.build_key(*parts))
-
-
-def _declare_family(
-    pattern: str, kind: RedisType, content: str, days: float | None, *, survives_reset: bool
-) -> KeyFamily:
-    if days is None:
-        return DurableFamily(pattern=pattern, type=kind, content=content, survives_reset=survives_reset)
-    lifetime = timedelta(days=days)
-    return ExpiringFamily(
-        pattern=pattern, type=kind, content=content, survives_reset=survives_reset, lifetime=lifetime
-    )
 
 
 def _dump(table: Table[T], value: T) -> bytes:

@@ -1,38 +1,13 @@
-"""Interfaces to what waits for its time or its turn, and to the logs of what ran."""
+"""Interfaces to what waits for its time, and to the log of what ran."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Protocol
 
-from bot.domain.conversations.thread import Question
-from bot.domain.operations.lost_job import LostJob
 from bot.domain.operations.run import Run
 from bot.domain.subscriptions.due_items import DueItem
-
-
-class QuestionQueue(Protocol):
-    """Questions that wait for their turn in a thread (``place``), by the time at which they were asked. Durable.
-
-    Every method may raise StoreUnavailable.
-    """
-
-    def add_question(self, place: str, question: Question) -> None:
-        """Add a question. One that waits already is not added twice."""
-
-    def get_first(self, place: str) -> Question | None:
-        """Return the question whose turn it is, None if none waits."""
-
-    def remove_question(self, place: str, question: Question) -> None:
-        """Remove a question that is answered."""
-
-    def try_lock(self, place: str, seconds: float = 0.0) -> AbstractContextManager[bool]:
-        """Lock the queue of a thread during the block, and yield whether that succeeded within ``seconds``.
-
-        The lock counts in all processes. That of a process that died expires (``LEASE``).
-        """
 
 
 class DueQueue(Protocol):
@@ -74,13 +49,3 @@ class RunLog(Protocol):
 
     def list_recent(self, count: int) -> Sequence[Run]:
         """List the last ``count`` runs, newest first."""
-
-
-class LostJobStore(Protocol):
-    """Jobs that were given up. Every method may raise StoreUnavailable."""
-
-    def add(self, job: LostJob) -> None:
-        """Keep a job for a week. Of many jobs, the oldest are dropped."""
-
-    def list_recent(self, now: datetime) -> Sequence[LostJob]:
-        """List the jobs of the last week before ``now`` (aware), newest first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Protocol, TypeVar
@@ -58,16 +58,6 @@ class PostedDigestIndex(Protocol):
 
     def list_between(self, repository: Repository, since: datetime, until: datetime) -> Sequence[str]:
         """List the keys of the digests whose last day ended from ``since`` to ``until`` (aware), oldest first."""
-
-
-class FeedbackStore(Protocol):
-    """Votes, kept without expiry. Every method may raise StoreUnavailable."""
-
-    def put(self, name: str, vote: str) -> None:
-        """Store a vote in place of an earlier one of that name."""
-
-    def list_votes(self) -> Iterator[str]:
-        """Yield all votes."""
 
 
 class WorkspaceOwner(Protocol):

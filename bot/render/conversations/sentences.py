@@ -1,14 +1,10 @@
-"""What people read in conversations: notices, the small print under answers, greetings and help."""
+"""What people read in conversations: notices, greetings and help."""
 
 from __future__ import annotations
 
 import math
 from datetime import datetime
 
-from bot.domain.conversations.answer_end import AnswerEnd
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.pull_requests.discussion import Remark, RemarkKind
-from bot.domain.summaries.models import Evidence
 from bot.domain.text.strings import format_count
 
 # errors
@@ -41,11 +37,6 @@ TOO_FAST = "Too many requests: wait a minute, then ask again."
 NOT_A_MEMBER = "I'm not in this channel: invite me with /invite, then share again."
 
 
-def format_long_question(limit: int) -> str:
-    """Return that a question is too long; ``limit`` is in characters."""
-    return f"That question is too long: use up to {limit:,} characters."
-
-
 # notices
 
 STILL_WORKING = "I'm still working on it. I'll tell you when it's done, or if it fails."
@@ -57,12 +48,6 @@ ASK_HINT = (
     "default? I answer there, with links to the code. You don't need to mention me."
 )
 OPEN_THREAD = "Open the message"
-MUTED = (
-    "I'm quiet in this thread now. Mention me, and I answer that one message. Mention me with the word wake, "
-    "and I answer every reply again."
-)
-UNMUTED = "I answer every reply in this thread again. To silence me, mention me with the word quiet."
-NEVER_MUTED_HERE = "In direct messages I always answer, so quiet and wake have no effect here."
 
 # notices with an instant or a link at their end or in their middle
 
@@ -85,103 +70,6 @@ def format_service_pause(service: str) -> str:
 def format_next_call(then: datetime) -> str:
     """Return when an answer goes on, where no reader's time zone can be shown; ``then`` is in UTC."""
     return f"{GOING_ON}at {then:%H:%M} UTC{ANSWER_THEN}"
-
-
-# votes on an answer
-
-GOOD_VOTE_RECORDED = "Thanks, saved for the people who run this bot."
-BAD_VOTE_RECORDED = f"{GOOD_VOTE_RECORDED} What was wrong? Reply here, and I answer again."
-ANSWER_TOO_OLD = "That answer is too old to rate: ask again, then vote."
-
-# the status line while tools run for the model; Slack writes the name of the bot before it
-
-SEARCHING_TEXT = "is searching descriptions…"
-SEARCHING_DIFFS = "is searching diffs…"
-LOOKING_FOR_REVERTS = "is looking for reverts…"
-READING_FILES = "is reading files…"
-READING_DISCUSSIONS = "is reading discussions…"
-GOING_THROUGH_LIST = "is reading the list of pull requests…"
-
-
-def format_diff_reading(count: int) -> str:
-    """Return that so many diffs are read."""
-    return f"is reading {format_count(count, 'diff')}…"
-
-
-# below an answer, and in it
-
-_REMARK_PLACES = {
-    RemarkKind.COMMENT: "comment",
-    RemarkKind.RESOLVED: "thread",
-    RemarkKind.OPEN: "thread",
-}
-
-MODEL_NOTE = "Written by a model. Linked lines are checked against the code; the rest may be wrong."
-UNPROVEN = "Not verified against the code."
-GOOD_ANSWER_LABEL = "Good answer"
-BAD_ANSWER_LABEL = "Bad answer"
-
-_ENDS = {
-    AnswerEnd.COMPLETE: "",
-    AnswerEnd.TRUNCATED: "The answer was truncated at the model's length limit: ask for a part of it.",
-    AnswerEnd.TOO_LONG: "The answer was too long for a message: ask for a part of it.",
-    AnswerEnd.LATE: "I stopped after four minutes. This is what I have so far.",
-    AnswerEnd.STOPPED: "Stopped, as you asked.",
-}
-
-
-def format_answer_end(end: AnswerEnd, failure: str = "") -> str:
-    """Return why an answer ends where it does, as a sentence; empty if the model had finished.
-
-    ``failure`` is a clause on what broke, if something did.
-    """
-    if end is AnswerEnd.BROKEN:
-        return f"The answer is incomplete ({failure}). This is what I have so far."
-    return _ENDS[end]
-
-
-def format_line_kind(evidence: Evidence) -> str:
-    """Return whether a cited line is unchanged or removed, in parentheses; empty for an added one."""
-    if not evidence.is_change:
-        return " (unchanged)"
-    return " (removed)" if evidence.side is DiffSide.OLD else ""
-
-
-def format_remark(remark: Remark) -> str:
-    """Return who wrote a quoted text, and where."""
-    if remark.kind is RemarkKind.ISSUE:
-        return f"{remark.author.login} in issue {remark.anchor.removeprefix('issue-')}"
-    return f"{remark.author.login} in a {_REMARK_PLACES.get(remark.kind, 'review')}"
-
-
-def format_read(sources: str) -> str:
-    """Return what an answer is based on."""
-    return f"Sources: {sources}."
-
-
-def format_not_seen(gaps: str) -> str:
-    """Return what was not read for an answer."""
-    return f"Not read: {gaps}."
-
-
-def format_failed_quotes(count: int) -> str:
-    """Return how many quotes of an answer are not in the code that was read."""
-    return f"{format_count(count, 'quote was', 'quotes were')} not found in the code and not linked."
-
-
-# a plain search instead of an answer
-
-WITHOUT_MODEL = "**Without the model.** "
-
-
-def format_search_miss(title: str) -> str:
-    """Return that a search found nothing; ``title`` names the days."""
-    return f"A text search found none of your words in the pull requests of {title}."
-
-
-def format_search_hits(title: str) -> str:
-    """Return the sentence before the results of a search; ``title`` names the days."""
-    return f"Text search for your words in the pull requests of {title}:"
 
 
 # greetings and help

@@ -19,8 +19,8 @@ from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.adapters.slack.metadata import PostMetadata, write_metadata
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import AnswerCancelled, SlackCallRefused, SlackUnavailable, StoreUnavailable
+from bot.features.questions.view import render_footer
 from bot.ports import AnswerDisplay, Attachment
-from bot.render.conversations.answers import render_footer
 from tests.emulators.slack.blocks import markdown
 from tests.emulators.slack.client import HOME, Json, client_of
 from tests.emulators.slack.server import SlackEmulator

@@ -10,9 +10,10 @@ from redis import Redis
 
 from bot.app import App, open_app, prepare_worker
 from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.conversations.thread import Question
 from bot.domain.errors import ConfigurationError
 from bot.domain.summaries.fallback import describe_fallback
+from bot.features.questions.rules import Question
+from bot.features.questions.service import QUESTIONS, answer_questions
 from bot.features.usage.report import read_usage, render_usage
 from bot.platform.models.registry import choose_provider, get_model_access
 from bot.render.blocks.terminal import format_message
@@ -123,8 +124,8 @@ def test_an_answer_is_shown_after_a_tool_was_used_without_reasoning(
     for base in open_base():
         services = prepare_worker(base)
         question = Question(slack_request, "What was counted twice?", asked)
-        services.question_queue.add_question(place, question)
-        services.conversations.serve_thread(place)
+        services.tables.enqueue(QUESTIONS, question, float(asked), place, least=0)
+        answer_questions.run(services, place)
     (answer,) = [each for each in slack.list_replies(CHANNEL, thread) if each.get("bot_id")]
     assert answer["blocks"][0]["text"].split() == (ANSWER * 20).split()
     assert "+retries = 101" in str(model_server.requests)

@@ -11,9 +11,10 @@ from redis import Redis
 
 from bot.app import App, open_app, prepare_worker
 from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.conversations.thread import Question
 from bot.domain.errors import ConfigurationError
 from bot.domain.operations.usage import NO_PRICES, Usage
+from bot.features.questions.rules import Question
+from bot.features.questions.service import QUESTIONS, answer_questions
 from bot.platform.models.claude import CLAUDE
 from bot.platform.models.registry import PROVIDERS, choose_provider, get_model_access
 from bot.ports import ModelProvider
@@ -99,8 +100,9 @@ def test_an_answer_is_streamed_after_a_tool_was_used(base: App, toy: ToyServer, 
     asked = slack.add_message(CHANNEL, "What was counted twice?", "U0ASKER", thread)
     slack_request = SlackRequest("Ev1", "T0TEAM", CHANNEL, "U0ASKER", thread=thread)
     place = f"{CHANNEL}:{thread}"
-    services.question_queue.add_question(place, Question(slack_request, "What was counted twice?", asked))
-    services.conversations.serve_thread(place)
+    question = Question(slack_request, "What was counted twice?", asked)
+    services.tables.enqueue(QUESTIONS, question, float(asked), place, least=0)
+    answer_questions.run(services, place)
     (answer,) = [each for each in slack.list_replies(CHANNEL, thread) if each.get("bot_id")]
     assert answer["blocks"][0]["text"].split() == (TEXT * 20).split()
     assert next(method for method, _ in slack.calls if method.endswith("Stream")) == "chat.startStream"

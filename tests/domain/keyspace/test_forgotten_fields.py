@@ -10,7 +10,6 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.conversations.thread import Question
 from bot.domain.keyspace.forgotten_ids import FORGOTTEN_USER, OPTIONAL_FIELDS, OWNER_FIELD, ForgottenIds
 from bot.domain.operations.incident import Incident, IncidentKind
 from bot.domain.operations.lost_job import LossReason, LostJob
@@ -18,9 +17,10 @@ from bot.domain.pull_requests.reference import Reference
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.domain.touches.decisions import HitKey, TouchDecision, TouchVerdict
 from bot.features.previews.service import Switch
+from bot.features.questions.rules import Question
+from bot.features.questions.votes import Vote
 from bot.ports.codecs.versioned_json import VersionedJson
 from bot.render.blocks.button_values import FeedbackVerdict
-from bot.services.questions.answer_inputs import AnswerInputs, Vote
 from tests.helpers.builders import NOON, REPOSITORY
 
 ADA = "U0ADA"
@@ -44,7 +44,7 @@ OWNED: dict[str, Any] = {
     "question": Question(ASKER, "Why?", "1.5"),
     "lost job": LostJob("1", "votes", LossReason.FAILED, NOON, user=ADA),
     "switch": Switch(is_on=True, user=ADA, at=NOON),
-    "vote": Vote.build(FeedbackVerdict.GOOD, NOON, ADA, AnswerInputs(question="Why?")),
+    "vote": Vote(verdict=FeedbackVerdict.GOOD, at=NOON, user=ADA, question="Why?"),
 }
 
 

@@ -16,6 +16,8 @@ from bot.features import backfill, import_features
 from bot.features.previews import service as previews
 from bot.features.profiles import scanning
 from bot.features.profiles import service as profiles
+from bot.features.questions.service import ATTENTION, MEMORIES, QUESTIONS
+from bot.features.questions.votes import INPUTS, VOTES
 from bot.platform.store import spending
 from tests.helpers.tables import check_rows
 
@@ -25,10 +27,10 @@ DURABLE = {
     keys.SUBSCRIPTIONS.build_key(): ("subscriptions", "hash"),
     keys.DUE_QUEUE.build_key(): ("agenda", "zset"),
     keys.RUN_JOURNAL.build_key(): ("journal", "list"),
-    keys.VOTES.build_key(): ("votes", "hash"),
+    VOTES.family.build_key(): ("votes", "hash"),
     keys.DIGEST_RECORD.build_key("T1", "C1", "o/r", "2026-02-28"): ("digest:T1:C1:o/r:2026-02-28", "hash"),
-    keys.THREAD_MEMORY.build_key("C1", "1.5"): ("thread:C1:1.5", "string"),
-    keys.THREAD_MUTING.build_key("C1", "1.5"): ("attention:C1:1.5", "string"),
+    MEMORIES.family.build_key("C1", "1.5"): ("thread:C1:1.5", "string"),
+    ATTENTION.family.build_key("C1", "1.5"): ("attention:C1:1.5", "string"),
     keys.WELCOME.build_key("U1"): ("welcomed:U1", "string"),
     keys.MERGE_HISTORY.build_key("o/r", date(2026, 2, 28)): ("history:o/r:2026-02-28", "hash"),
     keys.POSTED_DIGEST_INDEX.build_key("o/r"): ("issued:o/r", "zset"),
@@ -41,14 +43,14 @@ DURABLE = {
     keys.TOUCH_DECISIONS.build_key("ascend"): ("decisions:ascend", "hash"),
     keys.SCHEMA_VERSION.build_key(): ("schema", "string"),
     keys.STORE_OWNER.build_key(): ("owner", "string"),
-    keys.QUESTION_QUEUE.build_key("C1:1.5"): ("waiting:C1:1.5", "zset"),
+    QUESTIONS.family.build_key("C1:1.5"): ("waiting:C1:1.5", "zset"),
 }
 EXPIRING = {
     keys.INITIAL_REPLY.build_key("command:1"): ("asked:command:1", "string", HOUR),
     keys.ANSWER_PROGRESS.build_key("command:1", "tell"): ("answer:command:1:tell", "hash", DAY),
     keys.EARLIER_ANSWER.build_key("C1", "ab12"): ("given:C1:ab12", "hash", HOUR),
     keys.COMMAND_RESULT.build_key("command:1"): ("regular:command:1", "string", HOUR),
-    keys.ANSWER_INPUTS.build_key("C1", "1.5"): ("answered:C1:1.5", "string", 30 * DAY),
+    INPUTS.family.build_key("C1", "1.5"): ("answered:C1:1.5", "string", 30 * DAY),
     previews.SHOWN.family.build_key("C1", "ab12"): ("preview:C1:ab12", "string", 7 * DAY),
     previews.OTHERS.family.build_key("C1"): ("unfurled:C1", "string", 28 * DAY),
     keys.LAST_TICK.build_key(): ("clock:ticked", "string", DAY),
@@ -149,7 +151,7 @@ def test_another_programs_key_is_of_no_family(key: str) -> None:
 
 def test_a_key_takes_a_part_for_each_field() -> None:
     with pytest.raises(ValueError, match=r"thread:\{channel\}:\{thread\} has 2 fields, not 1"):
-        keys.THREAD_MEMORY.build_key("C1")
+        MEMORIES.family.build_key("C1")
 
 
 @given(PART, PART, PART, PART, PART, st.one_of(st.just(""), PART))

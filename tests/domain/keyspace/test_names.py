@@ -5,14 +5,13 @@ from __future__ import annotations
 import pytest
 
 from bot.domain.keyspace import names
-from bot.domain.keyspace.keys import DIGEST_ATTEMPT, THREAD_MEMORY, build_attempt_key
+from bot.domain.keyspace.keys import DIGEST_ATTEMPT, build_attempt_key
 
 
 @pytest.mark.parametrize(
     ("name", "stored"),
     [
         (names.build_thread_name("C1", "100.5"), "C1:100.5"),
-        (names.build_vote_name("C1", "100.5", "U1"), "C1:100.5:U1"),
         (names.build_request_name("mention", "C1", "100.5"), "mention:C1:100.5"),
         (names.build_request_name("command", "1.2.3"), "command:1.2.3"),
         (names.build_person_name("T1", "U1"), "T1:U1"),
@@ -30,8 +29,6 @@ def test_a_name_is_what_it_always_was(name: str, stored: str) -> None:
 
 
 def test_what_is_built_is_parsed() -> None:
-    assert names.parse_thread_key(THREAD_MEMORY.build_key("C1", "100.5")) == ("C1", "100.5")
-    assert names.parse_vote_channel(names.build_vote_name("D1", "100.5", "U1")) == "D1"
     attempts = (DIGEST_ATTEMPT.build_key("1a2b", "1772300000"), build_attempt_key("1a2b", "1772300000", "2"))
     assert {names.parse_attempt_subscription(each) for each in attempts} == {"1a2b"}
     assert names.parse_attempt_subscription("thread:1a2b:100.5") == ""

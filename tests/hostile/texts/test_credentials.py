@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.conversations.thread import RememberedMessage, ThreadMemory
 from bot.domain.digest.models import Entry
 from bot.domain.summaries.diff_packing import Coverage, pack_diff
 from bot.domain.summaries.models import Summary, build_fallback_summary
@@ -16,9 +15,10 @@ from bot.domain.text.redaction import REDACTED, measure_settled_prefix, redact_p
 from bot.domain.time.day import LocalDay, parse_zone
 from bot.features.digest.markdown import render_report
 from bot.features.digest.view import render_digest
+from bot.features.questions.markdown import AnswerMarkdown, Links
+from bot.features.questions.rules import RememberedMessage, ThreadMemory
 from bot.platform.cleaning import clean_line, clean_path, clean_text, clean_title, parse_file
 from bot.render.blocks.terminal import format_summary as in_terminal
-from bot.render.conversations.streaming import AnswerMarkdown, Links
 from bot.render.summaries.details import render_details_view
 from bot.render.summaries.post import render_summary
 from bot.services.summaries.prompts import build_overview_prompt, build_summary_prompt

@@ -25,7 +25,6 @@ from bot.domain.conversations.commands import (
 from bot.domain.conversations.message_references import find_pull_requests
 from bot.domain.conversations.search import Where, search_entries
 from bot.domain.conversations.slack_text import restore_bot_text, restore_user_text
-from bot.domain.conversations.thread import is_for_others, is_remark
 from bot.domain.conversations.thread_subject import parse_subject
 from bot.domain.digest.models import Entry
 from bot.domain.errors import UsageError
@@ -51,15 +50,15 @@ from bot.domain.time.date_range import parse_span
 from bot.domain.time.day import parse_date, parse_zone
 from bot.features.digest.markdown import render_report
 from bot.features.digest.thread import render_thread
+from bot.features.questions.markdown import AnswerMarkdown, Links
+from bot.features.questions.rules import is_for_others, is_remark, search_by_words
 from bot.platform.models.prompts import fence_text
 from bot.render.blocks import mrkdwn, rich_text, sanitize
 from bot.render.blocks.code_fence import write_fence
 from bot.render.blocks.terminal import format_summary as in_terminal
-from bot.render.conversations.streaming import AnswerMarkdown, Links
 from bot.render.summaries.details import render_details_view
 from bot.render.summaries.post import render_summary
 from bot.render.touches.task_view import split_text
-from bot.services.questions.plain_search import search_by_words
 from bot.services.questions.tools.selection import find_places
 from bot.services.summaries.prompts import build_summary_prompt
 from impact.contract.extraction import MergeFacts, extract_contract

@@ -13,7 +13,7 @@ from bot.domain.history.pull_outcomes import RevertIndex
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.source.scopes import list_scopes
 from bot.features.digest.stories import build_stories
-from bot.render.conversations.streaming import AnswerMarkdown, Links
+from bot.features.questions.markdown import AnswerMarkdown, Links
 from impact.history.repairs import find_repairs
 from impact.source.models import MAX_SOURCE_BYTES
 from tests.helpers.builders import NOON, pull

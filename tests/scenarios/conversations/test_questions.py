@@ -7,13 +7,13 @@ import re
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from localslack.users.person import Delivery, Person
 
-from bot.adapters.redis.records.feedback import RedisFeedbackStore
 from bot.domain.conversations.slack_request import SlackRequest
+from bot.platform.store.connection import unpack_value
 from tests.emulators.claude.server import Step, ToolUse
 from tests.emulators.github.store import IssueRecord, RemarkRecord, changed_file, sha
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
@@ -545,5 +545,5 @@ def test_a_vote_counts_as_soon_as_its_buttons_are_there(bot: Bot) -> None:
 
 def votes(bot: Bot, person: Person) -> list[dict[str, Any]]:
     bot.settle()
-    all_votes = (json.loads(vote) for vote in RedisFeedbackStore(bot.store).list_votes())
+    all_votes = (json.loads(unpack_value(vote)) for vote in cast("list[bytes]", bot.store.hvals("votes")))
     return [vote for vote in all_votes if vote["user"] == person.user]

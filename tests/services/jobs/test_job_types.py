@@ -34,6 +34,8 @@ from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSe
 from bot.domain.time.date_range import Span
 from bot.domain.touches.decisions import TouchVerdict
 from bot.features.previews import service as previews
+from bot.features.questions.service import answer_questions
+from bot.features.questions.votes import record_vote
 from bot.features.usage.report import UsageRequest, answer_usage
 from bot.jobs import asker_jobs, lost_jobs, subscription_jobs
 from bot.jobs.command_jobs import CommandPayload
@@ -77,7 +79,7 @@ CASES: list[tuple[JobType[Any], Any]] = [
     (asker_jobs.send_greeting, {"asker": ASKER, "why": Greeting.INVITED, "examples": ()}),
     (asker_jobs.show_details, {"asker": ASKER, "reference": Reference(ENGINE, 7)}),
     (asker_jobs.explain_asking, {"asker": ASKER}),
-    (asker_jobs.record_vote, {"asker": ASKER, "message": "100.1", "verdict": FeedbackVerdict.GOOD}),
+    (record_vote, {"asker": ASKER, "message": "100.1", "verdict": FeedbackVerdict.GOOD}),
     (
         asker_jobs.record_hit_vote,
         {"asker": ASKER, "vote": HitVote(TouchVerdict.OURS, "ascend", Reference(ENGINE, 7)), "at": NOON},
@@ -107,7 +109,7 @@ CASES: list[tuple[JobType[Any], Any]] = [
     (asker_jobs.show_agent_task, {"asker": ASKER, "profile": "ascend", "reference": Reference(ENGINE, 7)}),
     (asker_jobs.open_reference_form, {"asker": ASKER}),
     (subscription_jobs.open_home, {"asker": ASKER}),
-    (asker_jobs.answer_questions, {"place": "C0DIGEST:100.1"}),
+    (answer_questions, {"place": "C0DIGEST:100.1"}),
     (scheduled_jobs.deliver_digest, {"name": "1a2b3c4d", "due": NOON}),
     (scheduled_jobs.repair_digest, {"key": "digest:T:C:octo/engine:2026-02-28"}),
     (scheduled_jobs.watch_repository, {"repository": ENGINE}),

@@ -24,11 +24,11 @@ from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import Risk, assess_pull_request
 from bot.domain.time.date_range import Span
 from bot.features.digest.rules import Overview
+from bot.features.questions.answers import build_initial_context
 from bot.ports import Cache, HistoryStore
 from bot.services.digest.builder import DigestBuilder
 from bot.services.history.merge_timeline import MergeTimeline
 from bot.services.questions.archive import PullRequestArchive
-from bot.services.questions.initial_context import build_initial_context
 from bot.services.questions.tools.toolbox import Toolbox
 from bot.services.risk.risk_lister import RiskLister
 from bot.services.summaries.entry_cache import EntryCache
@@ -149,8 +149,8 @@ SEEN: dict[str, Callable[[PullRequest], str]] = {
     "the diff": lambda of: (
         call_tool(toolbox(of)[0], "read_diff", {"repository": str(of.repository), "number": 7}).text
     ),
-    "of one": lambda of: build_initial_context(*toolbox(of, 7)).text,
-    "of days": lambda of: build_initial_context(*toolbox(of)).text,
+    "of one": lambda of: build_initial_context(*toolbox(of, 7))[0],
+    "of days": lambda of: build_initial_context(*toolbox(of))[0],
 }
 
 

@@ -1,4 +1,4 @@
-"""What is known of threads, on a real server: kept for good."""
+"""That somebody was welcomed, on a real server: kept for good."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from redis import Redis
 from bot.adapters.redis.records.thread_states import RedisThreadStateStore
 from bot.domain.errors import StoreUnavailable
 from bot.platform.store.connection import connect_server
-from bot.services.questions.thread_muting import ThreadMuting
 from tests.helpers.checks import closed_port
 
-KEY = "thread:C0DIGEST:100.000000"
+KEY = "welcomed:U0ADA"
 
 
 @pytest.fixture
@@ -41,27 +40,6 @@ def test_no_thread_is_forgotten(contexts: RedisThreadStateStore, store: Redis) -
     store.set(KEY, b"pold", ex=60)
     contexts.put(KEY, "new")
     assert store.ttl(KEY) == -1
-
-
-def test_a_silenced_thread_stays_silent_for_good(contexts: RedisThreadStateStore, store: Redis) -> None:
-    attention = ThreadMuting(contexts)
-    attention.start_thread("C0DIGEST", "100.0")
-    attention.mute("C0DIGEST", "200.0")
-    attention.mute("C0DIGEST", "300.0")
-    attention.unmute("C0DIGEST", "300.0")
-    assert [store.ttl(key) for key in store.scan_iter()] == [-1, -1, -1]
-    assert [attention.is_listening("C0DIGEST", f"{n}00.0", is_own=False) for n in (1, 2, 3, 4)] == [
-        True,
-        False,
-        True,
-        False,
-    ]
-    assert [attention.is_listening("C0DIGEST", f"{n}00.0", is_own=True) for n in (1, 2, 3, 4)] == [
-        True,
-        False,
-        True,
-        True,
-    ]
 
 
 @pytest.mark.slow

@@ -11,10 +11,10 @@ from bot.domain.conversations.thread_subject import ThreadSubject, parse_subject
 from bot.domain.digest.view import DigestView
 from bot.domain.errors import StoreUnavailable
 from bot.domain.pull_requests.models import PullRequest
+from bot.features.questions.answers import build_initial_context
 from bot.platform.models.tools import define_tools
 from bot.services.digest.touched_day import TouchedDay
 from bot.services.questions.background import BackgroundSources
-from bot.services.questions.initial_context import build_initial_context
 from bot.services.questions.tools.toolbox import Toolbox
 from impact.profile.models import Profile, Use, UseKind
 from tests.helpers.builders import DAY, NOON, pull
@@ -66,7 +66,7 @@ def test_credentials_in_a_used_line_stay_out() -> None:
 
 
 def test_the_record_of_a_day_says_what_touches() -> None:
-    text = build_initial_context(over(), ABOUT).text
+    text = build_initial_context(over(), ABOUT)[0]
     assert (
         "What touches the profile ascend, judged by code: 1 of 31 merges, against 412 uses\n#7 breaks us\n" in text
     )
@@ -84,7 +84,7 @@ def test_the_record_of_a_day_says_what_touches() -> None:
 def test_where_nothing_may_be_shown_there_is_no_tool_and_no_text(toolbox: object) -> None:
     made = toolbox()  # type: ignore[operator]
     assert TOOL not in names(made)
-    assert "ours/" not in build_initial_context(made, ABOUT).text
+    assert "ours/" not in build_initial_context(made, ABOUT)[0]
 
 
 def test_a_report_that_is_missing_is_a_gap() -> None:

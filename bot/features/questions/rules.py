@@ -1,4 +1,4 @@
-"""The messages of people and the bot in a thread."""
+"""What people write in threads, what is remembered of it, and what a search for its words finds."""
 
 from __future__ import annotations
 
@@ -7,28 +7,30 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import Literal
 
 from bot.domain.conversations.slack_request import SlackRequest
+from bot.domain.conversations.slack_text import MENTION
+from bot.domain.digest.models import Entry
+from bot.domain.text.issue_numbers import parse_digits
 from bot.domain.text.redaction import redact_text
 from bot.domain.text.strings import collapse_lines, truncate_text
 
-MENTION = re.compile(r"<@(?P<user>[A-Z0-9]+)(?:\|[^<>]*)?>")
 _GROUP_MENTION = re.compile(r"<!(?:subteam\^[A-Z0-9]+|here|channel|everyone)(?:\|[^<>]*)?>")
 _EMOJI = re.compile(r":[\w+'-]+:(?::skin-tone-\d:)?|[\d#*]\ufe0f?\u20e3|\u2139|[:;=]-?[DPdp)(]|<3")
+_THANKS = r"(?:thank(?:s| you)?(?: (?:so|very) much| a (?:lot|bunch)| again)?|many thanks|thx|ty|cheers"
 _ACKNOWLEDGEMENT = (
-    r"(?:thank(?:s| you)?(?: (?:so|very) much| a (?:lot|bunch)| again)?|many thanks|thx|ty|cheers"
-    r"|danke|merci|gracias"
+    rf"{_THANKS}|danke|merci|gracias"
     r"|ok(?:ay)?|k|great|nice|cool|perfect|awesome|excellent|amazing|wow|super|good (?:bot|job|catch|to know)"
     r"|got it|makes sense|noted|understood|will do|on it|done|lgtm|\+1|same|agreed?|yes|yep|yeah|no|nope|sure"
     r"|lol|(?:ha){2,9}|hm+|interesting|i see|helpful|very helpful|that helps)"
 )
-_THANKS_WORD = (
-    r"(?:thank(?:s| you)?(?: (?:so|very) much| a (?:lot|bunch)| again)?|many thanks|thx|ty|cheers"
-    r"|good (?:bot|job|catch)|great|nice|cool)"
-)
 # "thanks, all" is an acknowledgement, "no, all" is not
-_THANKS_TO_GROUP = rf"{_THANKS_WORD}[ ,;]+(?:prdigest|bot|all|everyone|team|man|folks|guys)"
+_THANKS_TO_GROUP = (
+    rf"{_THANKS}|good (?:bot|job|catch)|great|nice|cool)[ ,;]+"
+    r"(?:prdigest|bot|all|everyone|team|man|folks|guys)"
+)
 _ACKNOWLEDGEMENTS = re.compile(
     rf"{_ACKNOWLEDGEMENT}(?:[ ,;]+{_ACKNOWLEDGEMENT})*|(?:{_ACKNOWLEDGEMENT}[ ,;]+)*{_THANKS_TO_GROUP}", re.I
 )
@@ -38,6 +40,39 @@ _MAX_REMARK_LENGTH = 80
 MAX_MEMORY_LENGTH = 40_000
 _TRIMMED_MEMORY_LENGTH = 25_000
 _MAX_OLD_QUESTION_LENGTH, _MAX_OLD_ANSWER_LENGTH = 300, 500
+
+MAX_RESULTS = 8  # of a search
+_WORD = re.compile(r"[\w][\w./-]{2,}")
+_NUMBER = re.compile(r"#(\d{1,9})\b|\b(\d{2,9})\b")
+_COMMON_WORDS = frozenset(
+    """
+    about after again all also and any are been before being between both but can change changed changes changing
+    could day days did does doing done each else ever every few for fork from get gets give got had has have how
+    into its just know like list made make makes many may merge merged merges might more most much must need new
+    not now off only other our out over pull request requests pr prs said same say see she should show since some
+    such tell than that the their them then there these they this those through today touch touched touches
+    touching under until use used uses using very want was way were what when where which while who whose why will
+    with would yes yesterday yet you your
+    """.split()
+)
+# a title says more than a path, a path more than a description or a diff
+_TITLE_WEIGHT, _PLACE_WEIGHT, _TEXT_WEIGHT = 5, 3, 1
+
+
+class AnswerEnd(Enum):
+    """Why an answer ends where it does."""
+
+    COMPLETE = "complete"
+    TRUNCATED = "truncated"  # at the model's limit of tokens
+    TOO_LONG = "too long"  # the model had finished, but its text does not fit into a message
+    LATE = "late"
+    STOPPED = "stopped"  # by the asker
+    BROKEN = "broken"  # the model failed
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the model had finished, so that its last text is complete."""
+        return self in (AnswerEnd.COMPLETE, AnswerEnd.TRUNCATED)
 
 
 def is_remark(text: str) -> bool:
@@ -65,6 +100,12 @@ class RememberedMessage:
     text: str
     is_short: bool = False
 
+    def shorten(self) -> RememberedMessage:
+        limit = _MAX_OLD_QUESTION_LENGTH if self.by == "person" else _MAX_OLD_ANSWER_LENGTH
+        if len(self.text) <= limit:
+            return self
+        return RememberedMessage(self.by, truncate_text(collapse_lines(self.text), limit), is_short=True)
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -87,7 +128,6 @@ class ThreadMemory:
     answered: str = ""
 
     def add_answer(self, question: Question, answer: str) -> ThreadMemory:
-        """Return the memory with one more question and its answer."""
         if question.visit.key == self.answered:
             return self
         memory = self.add_messages(RememberedMessage("person", question.text), RememberedMessage("bot", answer))
@@ -102,7 +142,7 @@ class ThreadMemory:
         messages = (*self.messages, *(replace(each, text=redact_text(each.text)) for each in new_messages))
         if _count_characters(messages) > MAX_MEMORY_LENGTH:
             half = len(messages) // 2
-            messages = (*(_shorten_message(each) for each in messages[:half]), *messages[half:])
+            messages = (*(each.shorten() for each in messages[:half]), *messages[half:])
         if _count_characters(messages) > MAX_MEMORY_LENGTH:
             while len(messages) > 2 and _count_characters(messages) > _TRIMMED_MEMORY_LENGTH:
                 messages = messages[2:]
@@ -113,8 +153,24 @@ def _count_characters(messages: Iterable[RememberedMessage]) -> int:
     return sum(len(each.text) for each in messages)
 
 
-def _shorten_message(message: RememberedMessage) -> RememberedMessage:
-    limit = _MAX_OLD_QUESTION_LENGTH if message.by == "person" else _MAX_OLD_ANSWER_LENGTH
-    if len(message.text) <= limit:
-        return message
-    return RememberedMessage(message.by, truncate_text(collapse_lines(message.text), limit), is_short=True)
+def search_by_words(question: str, entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    """Return the pull requests with the question's words, best first, after those that it names by number."""
+    words = {word.casefold().strip("./-") for word in _WORD.findall(question)}
+    words = {word for word in words - _COMMON_WORDS if word and not word.isdecimal()}
+    numbers = {parse_digits(match[1] or match[2]) for match in _NUMBER.finditer(question)}
+    # a pull request named by its number is meant, whatever else matches
+    scored = [((entry.number in numbers, _score_entry(entry, words)), entry) for entry in entries]
+    matching = sorted((each for each in scored if any(each[0])), key=lambda each: each[0], reverse=True)
+    return tuple(entry for _, entry in matching)[:MAX_RESULTS]
+
+
+def _score_entry(entry: Entry, words: set[str]) -> int:
+    pull, summary = entry.pull, entry.summary
+    title = f"{pull.title} {summary.headline}".casefold()
+    places = " ".join([entry.area, pull.author.login, *(file.path for file in pull.files or ())]).casefold()
+    patches = (file.patch or "" for file in pull.files or ())
+    text = " ".join([pull.body, *(text for _, text in summary.sections), *patches]).casefold()
+    return sum(
+        _TITLE_WEIGHT * (word in title) + _PLACE_WEIGHT * (word in places) + _TEXT_WEIGHT * (word in text)
+        for word in words
+    )

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from localslack.rules.messages import find_links, find_mentions
 from markdown_it import MarkdownIt
 
+from bot.features.questions.markdown import AnswerMarkdown
 from bot.render.blocks.sanitize import sanitize_text
-from bot.render.conversations.streaming import AnswerMarkdown
-from tests.render.conversations.test_streaming import (
+from tests.features.questions.test_markdown import (
     ADDRESSES,
     BAD,
     ENDLESS,

@@ -19,7 +19,7 @@ from bot.domain.text.strings import remove_invisible
 from bot.render.blocks.sanitize import PLAIN_SIGN, sanitize_next, sanitize_seam, sanitize_text
 
 _OPEN_TAG, _CLOSE_TAG = "<answer>", "</answer>"
-_CITE_START = re.compile(r"<cite(?!\w)")
+_CITE_START, _CITE_END = re.compile(r"<cite(?!\w)"), "</cite>"
 # a gap, or a word as far as it is plain
 _WORD_PATTERN = re.compile(rf"\s+|(?:(?!\s){PLAIN_SIGN})+")
 _CITE_PATTERN = re.compile(
@@ -55,7 +55,7 @@ ReadStep = tuple[int, str] | None
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Callbacks for links: the label and address of a valid citation, the address of a number that exists."""
+    """What links lead to: the label and address of a valid citation, the address of a number that exists."""
 
     link_citation: Callable[[Citation], tuple[str, str] | None]
     link_number: Callable[[int], str | None]
@@ -71,31 +71,27 @@ class AnswerMarkdown:
     def __init__(self, links: Links, limit: int = MAX_ANSWER_LENGTH) -> None:
         self._links = links
         self._limit = limit
-        self._unread = ""
-        self._waiting = ""
+        self._unread = self._waiting = ""
         self._last = "\n"
-        self._is_open = False
-        self._is_fenced = False
-        self._is_full = False
-        self._is_skipping = False
-        self.shown_text = ""
-        self.raw_text = ""
+        self._is_open = self._is_fenced = self._is_full = self._is_skipping = False
+        # whether no more text will come
+        self._is_final = False
+        self.shown_text = self.raw_text = ""
         self.is_cut = False
 
     def feed(self, text: str) -> str:
         """Add text of the model and return what may be shown now."""
         self._unread += remove_invisible(text.replace("\t", "    "))
-        self._consume_text(measure_settled_prefix(self._unread))
-        return self._release_text(is_final=False)
+        return self._release_text(measure_settled_prefix(self._unread))
 
     def end_turn(self) -> str:
         """End a turn, after which the model uses a tool, and return the rest that may be shown.
 
         Text of the turn outside the answer is discarded.
         """
-        self._consume_text(len(self._unread))
-        rest = self._release_text(is_final=False)
-        rest += self._release_text(is_final=True) if self._is_open else ""
+        rest = self._release_text(len(self._unread))
+        if self._is_open:
+            rest += self._release_text(is_final=True)
         if self._is_open and self.shown_text:
             rest += self._append_piece("\n\n", "\n\n")
         self._waiting, self._is_skipping = "", False
@@ -107,43 +103,24 @@ class AnswerMarkdown:
         Without marks, the whole text of the last turn is the answer; if the model broke off before it was done
         (not ``is_whole``), that is uncertain, and nothing is shown.
         """
-        self._consume_text(len(self._unread))
         self._is_open = self._is_open or (is_whole and not self.shown_text)
-        rest = self._release_text(is_final=True)
+        rest = self._release_text(len(self._unread), is_final=True)
         if self.shown_text.count(_FENCE) % 2:
             self.shown_text += f"\n{_FENCE}"
             rest += f"\n{_FENCE}"
         return rest
 
-    def _consume_text(self, count: int) -> None:
-        """Release ``count`` characters of the input, without credentials: half of one would pass for a word."""
-        self._waiting += redact_text(self._unread[:count])
-        self._unread = self._unread[count:]
+    def _release_text(self, count: int = 0, *, is_final: bool = False) -> str:
+        """Take ``count`` more characters, without credentials: half of one would pass for a word.
 
-    def _release_text(self, *, is_final: bool) -> str:
-        """Return what may be shown of the waiting text, of all answers that begin in it."""
-        shown = ""
+        Return what may be shown of the waiting text, of all answers that begin in it.
+        """
+        self._waiting += redact_text(self._unread[:count])
+        self._unread, self._is_final, shown = self._unread[count:], is_final, ""
         while self._is_open or self._open_answer():
-            shown += self._read_answer(is_final=is_final)
+            shown += self._read_answer()
             if self._is_open:
                 break
-        return shown
-
-    def _read_answer(self, *, is_final: bool) -> str:
-        """Return what may be shown, up to the end of the answer or to a text that is still incomplete.
-
-        The text that was read is removed at the end, all at once.
-        """
-        shown, at = "", 0
-        while self._is_open and at < len(self._waiting):
-            step = self._read_step(self._waiting[at : at + _WINDOW_SIZE], is_final=is_final)
-            if step is None:
-                break
-            used, piece = step
-            raw, at = self._waiting[at : at + used], at + used
-            self._last = raw[-1]
-            shown += self._append_piece(piece, raw)
-        self._waiting = self._waiting[at:]
         return shown
 
     def _open_answer(self) -> bool:
@@ -153,6 +130,23 @@ class AnswerMarkdown:
             # a second answer is another paragraph
             self._is_open, self._waiting = True, (f"\n\n{after}" if self.shown_text else after)
         return bool(mark)
+
+    def _read_answer(self) -> str:
+        """Return what may be shown, up to the end of the answer or to a text that is still incomplete.
+
+        The text that was read is removed at the end, all at once.
+        """
+        shown, at = "", 0
+        while self._is_open and at < len(self._waiting):
+            step = self._read_step(self._waiting[at : at + _WINDOW_SIZE])
+            if step is None:
+                break
+            used, piece = step
+            raw, at = self._waiting[at : at + used], at + used
+            self._last = raw[-1]
+            shown += self._append_piece(piece, raw)
+        self._waiting = self._waiting[at:]
+        return shown
 
     def _append_piece(self, piece: str, raw: str) -> str:
         """Add a piece and return what is shown of it: all or, if it does not fit, nothing.
@@ -168,97 +162,89 @@ class AnswerMarkdown:
         self.raw_text += raw if piece else ""
         return piece
 
-    def _read_step(self, rest: str, *, is_final: bool) -> ReadStep:
-        """Read the first piece of ``rest``; with ``is_final`` no more text will come."""
+    def _read_step(self, rest: str) -> ReadStep:
+        """Read the first piece of ``rest``."""
         if self._is_skipping:
-            return self._skip_quote(rest, is_final=is_final)
-        word = _WORD_PATTERN.match(rest)
-        if word:
-            return _read_word(word[0], rest, is_final=is_final)
+            return self._skip_quote(rest)
+        if word := _WORD_PATTERN.match(rest):
+            # whole words and gaps, so that a limit cuts between them
+            is_whole = self._is_final or word.end() < len(rest) or len(rest) >= _WINDOW_SIZE
+            return (word.end(), word[0]) if is_whole else None
         match rest[0]:
             case "<":
-                step = self._read_angle_bracket(rest, is_final=is_final)
+                return self._read_angle_bracket(rest)
             case "`":
-                step = self._read_code(rest, is_final=is_final)
+                return self._read_code(rest)
             case "[" if not self._is_fenced:
-                step = self._read_bracket(rest, is_final=is_final)
+                return self._read_bracket(rest)
             case "#" if not self._is_fenced:
-                step = self._read_number(rest, is_final=is_final)
-            case _:
-                step = sanitize_next(rest, is_final=is_final, in_code=self._is_fenced)
-        return step
+                return self._read_number(rest)
+        return sanitize_next(rest, is_final=self._is_final, in_code=self._is_fenced)
 
-    def _read_angle_bracket(self, rest: str, *, is_final: bool) -> ReadStep:
+    def _read_angle_bracket(self, rest: str) -> ReadStep:
         """Read a citation, a mark of the answer, or a lone bracket."""
         if _CITE_START.match(rest):
-            return self._read_citation(rest, is_final=is_final)
-        for mark, read in ((_CLOSE_TAG, self._close_answer), (_OPEN_TAG, _drop_tag), ("</cite>", _drop_tag)):
+            return self._read_citation(rest)
+        for mark in (_CLOSE_TAG, _OPEN_TAG, _CITE_END):
             if rest.startswith(mark):
-                return read(rest, is_final=is_final)
-        is_half = any(mark.startswith(rest) for mark in ("<cite", _CLOSE_TAG, _OPEN_TAG, "</cite>"))
-        return None if is_half and not is_final else sanitize_next("<", is_final=True, in_code=self._is_fenced)
+                self._is_open = mark != _CLOSE_TAG
+                return len(mark), ""
+        is_half = any(mark.startswith(rest) for mark in ("<cite", _CLOSE_TAG, _OPEN_TAG, _CITE_END))
+        return self._hold_back(sanitize_next("<", is_final=True, in_code=self._is_fenced), is_half=is_half)
 
-    def _read_citation(self, rest: str, *, is_final: bool) -> ReadStep:
+    def _read_citation(self, rest: str) -> ReadStep:
         """Read a citation: a link if it is valid, otherwise nothing."""
-        match = _CITE_PATTERN.match(rest)
-        if match:
-            link = self._links.link_citation(_build_citation(match))
+        if match := _CITE_PATTERN.match(rest):
+            line = parse_digits(match["line"]) if match["line"] else 0
+            citation = Citation(match["pr"], match["path"], match["quote"], line, match["side"] == "removed")
+            link = self._links.link_citation(citation)
             return match.end(), f" [{_escape_label(link[0])}]({link[1]})" if link else ""
-        end = rest.find("</cite>")
+        end = rest.find(_CITE_END)
         if end >= 0:
-            return end + len("</cite>"), ""
-        self._is_skipping = is_final or len(rest) >= _WINDOW_SIZE
+            return end + len(_CITE_END), ""
+        self._is_skipping = self._is_final or len(rest) >= _WINDOW_SIZE
         return (1, "") if self._is_skipping else None
 
-    def _skip_quote(self, rest: str, *, is_final: bool) -> ReadStep:
+    def _skip_quote(self, rest: str) -> ReadStep:
         """Skip a quote that is too long to be one, up to its end or that of its paragraph."""
-        end = _QUOTE_END.search(rest)
-        if end:
+        if end := _QUOTE_END.search(rest):
             self._is_skipping = False
             return end.end(), ""
         # half an end may stand at the end
-        used = len(rest) if is_final else len(rest) - len(_CLOSE_TAG)
+        used = len(rest) if self._is_final else len(rest) - len(_CLOSE_TAG)
         return (used, "") if used > 0 else None
 
-    def _close_answer(self, rest: str, *, is_final: bool) -> ReadStep:
-        """Read the end of the answer."""
-        self._is_open = False
-        return len(_CLOSE_TAG), ""
-
-    def _read_code(self, rest: str, *, is_final: bool) -> ReadStep:
+    def _read_code(self, rest: str) -> ReadStep:
         """Read a fence, code on one line, or a lone backtick."""
-        if rest in ("`", "``") and not is_final:
+        if rest in ("`", "``") and not self._is_final:
             return None
         if rest.startswith(_FENCE):
             self._is_fenced = not self._is_fenced
             return len(_FENCE), _FENCE
-        match = None if self._is_fenced else _CODE_PATTERN.match(rest)
-        if match:
+        if self._is_fenced:
+            return 1, "`"
+        if match := _CODE_PATTERN.match(rest):
             return match.end(), sanitize_text(match[0], in_code=True)
-        is_half = not self._is_fenced and _may_continue(rest, _MAX_LABEL_LENGTH)
-        return None if is_half and not is_final else (1, "`")
+        return self._hold_back((1, "`"), is_half=_may_continue(rest, _MAX_LABEL_LENGTH))
 
-    def _read_bracket(self, rest: str, *, is_final: bool) -> ReadStep:
+    def _read_bracket(self, rest: str) -> ReadStep:
         """Read a link of the model's own, of which the label remains, or a lone bracket."""
         match = _LABEL_PATTERN.match(rest)
         if not match:
             is_half = _may_continue(rest, _MAX_LABEL_LENGTH) and "[" not in rest[1:]
-            return None if is_half and not is_final else (1, "[")
+            return self._hold_back((1, "["), is_half=is_half)
         after = rest[match.end() : match.end() + _MAX_TARGET_LENGTH]
-        target = _TARGET_PATTERN.match(after)
-        if target:
-            return match.end() + target.end(), self._format_label(match["label"])
+        if target := _TARGET_PATTERN.match(after):
+            # the label may be a number that code can link
+            number = _NUMBER_PATTERN.fullmatch(match["label"].strip())
+            label = self._link_number(number) if number else sanitize_text(match["label"])
+            return match.end() + target.end(), label
         is_half = not after or (after[0] == "(" and _may_continue(after, _MAX_TARGET_LENGTH))
-        return None if is_half and not is_final else (1, "[")
+        return self._hold_back((1, "["), is_half=is_half)
 
-    def _format_label(self, label: str) -> str:
-        """Return the label of a link of the model's own; it may be a number that code can link."""
-        match = _NUMBER_PATTERN.fullmatch(label.strip())
-        return self._link_number(match) if match else sanitize_text(label)
-
-    def _read_number(self, rest: str, *, is_final: bool) -> ReadStep:
+    def _read_number(self, rest: str) -> ReadStep:
         """Read the number of a pull request, or a lone ``#``."""
-        if _PARTIAL_NUMBER.fullmatch(rest) and not is_final:
+        if _PARTIAL_NUMBER.fullmatch(rest) and not self._is_final:
             return None
         match = _NUMBER_PATTERN.match(rest)
         if not match or _PREFIX_CHARACTER.match(self._last) or _WORD_CHARACTER.match(rest, match.end()):
@@ -270,26 +256,14 @@ class AnswerMarkdown:
         address = self._links.link_number(parse_digits(match["number"]))
         return f"[{match[0]}]({address})" if address else match[0]
 
-
-def _build_citation(match: re.Match[str]) -> Citation:
-    line = parse_digits(match["line"]) if match["line"] else 0
-    return Citation(match["pr"], match["path"], match["quote"], line, is_removed=match["side"] == "removed")
-
-
-def _read_word(word: str, rest: str, *, is_final: bool) -> ReadStep:
-    """Read one word or gap, so that a limit cuts between them."""
-    is_whole = is_final or len(word) < len(rest) or len(rest) >= _WINDOW_SIZE
-    return (len(word), word) if is_whole else None
+    def _hold_back(self, step: ReadStep, *, is_half: bool) -> ReadStep:
+        """Return a step unless what it reads may be the beginning of something that is still to come."""
+        return None if is_half and not self._is_final else step
 
 
 def _may_continue(rest: str, longest: int) -> bool:
     """Return whether the end of code, of a label or of an address may still come."""
     return len(rest) < longest and not _END_PATTERN.search(rest)
-
-
-def _drop_tag(rest: str, *, is_final: bool) -> ReadStep:
-    """Read a tag, for which nothing is shown."""
-    return rest.index(">") + 1, ""
 
 
 def _escape_label(text: str) -> str:

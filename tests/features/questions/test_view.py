@@ -9,26 +9,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localslack.rules.messages import check_message, find_links, find_mentions
 
-from bot.domain.conversations.answer_end import AnswerEnd
 from bot.domain.conversations.search import Where
 from bot.domain.conversations.tool_names import WHERE_ARGUMENT, ToolName
 from bot.domain.digest.models import Entry
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.summaries.models import Evidence
 from bot.domain.text.strings import collapse_lines
-from bot.ports import Post, ToolCall
-from bot.render.conversations.answers import (
+from bot.features.questions.rules import AnswerEnd
+from bot.features.questions.view import (
     VOTE,
+    describe_end,
     describe_tools,
     format_search_answer,
     label_citation,
     make_feedback_buttons,
     render_footer,
 )
-from bot.render.conversations.sentences import format_answer_end
+from bot.ports import Post, ToolCall
+from tests.features.questions.test_markdown_properties import addresses, touching
 from tests.helpers.builders import entry, failed, pull, summary
 from tests.helpers.tables import check_rows
-from tests.render.conversations.test_streaming_properties import addresses, touching
 from tests.render.hostile_days import TOKENS, texts
 
 TITLE = "Friday 27 February 2026"
@@ -111,11 +111,11 @@ def test_what_an_answer_rests_on_stands_below_it() -> None:
     }.items(),
 )
 def test_why_an_answer_ends_is_one_sentence(end: AnswerEnd, sentence: str) -> None:
-    assert format_answer_end(end, "the model is busy") == sentence
+    assert describe_end(end, "the model is busy") == sentence
 
 
 def test_every_end_has_its_words() -> None:
-    assert len({format_answer_end(end) for end in AnswerEnd}) == len(AnswerEnd)
+    assert len({describe_end(end) for end in AnswerEnd}) == len(AnswerEnd)
 
 
 def test_the_thumbs_say_which_is_which() -> None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from bot.domain.conversations.answer_end import AnswerEnd
 from bot.domain.errors import (
     ModelAnswerInvalid,
     ModelBusy,
@@ -19,14 +18,14 @@ from bot.domain.errors import (
     StoreUnavailable,
 )
 from bot.domain.operations.usage import Usage
+from bot.features.questions.answers import ANSWER_LIMITS, WrittenAnswer, talk_with_model
+from bot.features.questions.markdown import MAX_ANSWER_LENGTH, Links
+from bot.features.questions.rules import AnswerEnd
+from bot.features.questions.votes import ToolExchange
 from bot.platform.models.agent import AgentLimits
 from bot.platform.models.prompts import read_instructions
 from bot.platform.models.tools import define_tools
 from bot.ports import TextPart, ToolCall, ToolResult, Turn
-from bot.render.conversations.streaming import MAX_ANSWER_LENGTH, Links
-from bot.services.questions.agent import ANSWER_LIMITS, AnswerAgent
-from bot.services.questions.answer_inputs import ToolExchange
-from bot.services.questions.answer_progress import WrittenAnswer
 from bot.services.questions.tools.toolbox import Toolbox
 from bot.services.summaries.prompts import ANSWER_VERSION
 from tests.helpers.builders import pull
@@ -64,8 +63,18 @@ class Stage:
     limits: AgentLimits = ANSWER_LIMITS
 
     def answer(self, started: float | None = None) -> WrittenAnswer:
-        answerer = AnswerAgent(self.model, "claude-x", self.clock, self.clock.sleep, self.limits)
-        return answerer.answer_question(QUESTION, self.toolbox, NO_LINKS, self.display, started)
+        return talk_with_model(
+            self.model,
+            "claude-x",
+            QUESTION,
+            self.toolbox,
+            NO_LINKS,
+            self.display,
+            self.clock,
+            self.clock.sleep,
+            started,
+            self.limits,
+        )
 
     def fails(self, error: type[ModelError]) -> ModelError:
         with pytest.raises(error) as raised:

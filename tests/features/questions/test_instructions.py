@@ -7,9 +7,9 @@ import re
 import pytest
 
 from bot.domain.summaries.citations import Citation
+from bot.features.questions.markdown import AnswerMarkdown, Links
 from bot.platform.models.prompts import read_instructions
 from bot.platform.models.tools import define_tools
-from bot.render.conversations.streaming import AnswerMarkdown, Links
 from bot.services.summaries.prompts import ANSWER_VERSION
 from tests.helpers.builders import pull
 from tests.services.questions.archives import run_tool, shelf

@@ -7,8 +7,8 @@ from copy import copy
 import pytest
 
 from bot.domain.summaries.citations import Citation
+from bot.features.questions.markdown import MAX_ANSWER_LENGTH, AnswerMarkdown, Links
 from bot.render.blocks.sanitize import sanitize_text
-from bot.render.conversations.streaming import MAX_ANSWER_LENGTH, AnswerMarkdown, Links
 
 pytestmark = pytest.mark.slow
 

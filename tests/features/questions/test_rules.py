@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.conversations.thread import (
+from bot.features.questions.rules import (
     MAX_MEMORY_LENGTH,
     Question,
     RememberedMessage,

@@ -1,0 +1,387 @@
+"""The answer to one question: by the model if there is one with budget left, else by a search for words.
+
+The model's citations are checked against what was read for this answer.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from copy import copy
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from bot.app import App
+from bot.domain.conversations.thread_subject import ThreadSubject, parse_subject
+from bot.domain.digest.models import Entry
+from bot.domain.errors import AnswerCancelled, ModelAnswerInvalid, ModelError
+from bot.domain.operations.usage import Usage
+from bot.domain.pull_requests.discussion import Discussion, Remark
+from bot.domain.pull_requests.models import PullRequest
+from bot.domain.summaries.citations import Citation
+from bot.domain.summaries.models import Evidence
+from bot.domain.text.redaction import redact_text
+from bot.domain.text.strings import format_count
+from bot.domain.time.day import LocalDay
+from bot.features.questions.markdown import AnswerMarkdown, Links
+from bot.features.questions.rules import (
+    AnswerEnd,
+    Question,
+    RememberedMessage,
+    ThreadMemory,
+    search_by_words,
+)
+from bot.features.questions.view import (
+    MODEL_NOTE,
+    describe_end,
+    describe_tools,
+    format_search_answer,
+    label_citation,
+    label_remark,
+    render_footer,
+)
+from bot.features.questions.votes import AnswerInputs, AnswerOutcome, NumberedCitation, ToolExchange
+from bot.platform.costs import WorkKind, tally_costs
+from bot.platform.models.agent import AgentEvent, AgentLimits, AgentLoop, ToolEnd, ToolsStart, TurnStart
+from bot.platform.models.prompts import fence_text, read_instructions
+from bot.platform.models.tools import define_tools
+from bot.ports import AnswerDisplay, Chat, ChatModel, TextDelta, TextPart, Turn
+from bot.ports.codecs.versioned_json import VersionedJson
+from bot.services.questions.tools import context_text
+from bot.services.questions.tools.toolbox import Toolbox
+from bot.services.summaries.prompts import ANSWER_VERSION
+
+log = logging.getLogger(__name__)
+
+# characters: some 14,000 tokens. A busy day's list takes half; the rest holds complete diffs, which save rounds
+# of reading, and make what further questions read small compared with what the prompt cache already holds
+_MAX_RECORD_LENGTH = 56_000
+# for all pull requests together in a thread about single ones
+_MAX_DIFF_LENGTH = 48_000
+# the rest of the four minutes is for Slack, the last edit and a slow network
+ANSWER_LIMITS = AgentLimits(
+    rounds=7, calls=6, seconds=210.0, last_seconds=70.0, silence_seconds=25.0, prompt_tokens=400_000
+)
+_LAST_TURN_NOTE = "No more tools: write the answer now from what you have, and say what is missing."
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerDraft:
+    """An answer: as Markdown, as the thread remembers it, its footer, and the inputs that it was made from."""
+
+    text: str
+    raw_text: str
+    footer: Sequence[Mapping[str, Any]]
+    inputs: AnswerInputs
+
+
+ANSWER_DRAFT_JSON = VersionedJson(AnswerDraft, 1)
+
+
+def write_answer(app: App, question: Question, memory: ThreadMemory, display: AnswerDisplay) -> AnswerDraft:
+    """Write the answer to a question and show it meanwhile. What it cost is logged.
+
+    Raises:
+        PrdigestError: its subject cannot be read. Failures of the model do not raise.
+    """
+    with tally_costs() as account:
+        draft = _write_draft(app, question, memory, display)
+    app.budget.add_work(WorkKind.ANSWER, account.expense)
+    return draft
+
+
+def _write_draft(app: App, question: Question, memory: ThreadMemory, display: AnswerDisplay) -> AnswerDraft:
+    # the time for reading before the model is asked counts too
+    today, started = app.get_today(), time.monotonic()
+    subject = parse_subject(memory.about, app.repositories, today, app.get_today)
+    toolbox = Toolbox(app.archive, app.repositories, today, subject)
+    display.show_status("is reading the pull requests…")
+    record, entries = build_initial_context(toolbox, subject)
+    inputs = AnswerInputs(
+        question=redact_text(question.text),
+        repository=str(subject.repository),
+        days=str(subject.span),
+        numbers=subject.numbers,
+        thread=memory.messages,
+    )
+
+    def search(sentence: str, outcome: AnswerOutcome, reason: str) -> AnswerDraft:
+        text = format_search_answer(sentence, toolbox.span.title, search_by_words(question.text, entries))
+        return AnswerDraft(text, text, (), replace(inputs, answer=text, outcome=outcome, reason=reason))
+
+    refusal = app.budget.explain_refusal(question.visit) if app.chat else "No model is set up."
+    if refusal or app.chat is None:
+        return search(refusal, AnswerOutcome.REFUSED, refusal)
+    citations, model = Citations(toolbox), app.settings.prdigest_answer_model
+    links = Links(citations.link, toolbox.find_address)
+    try:
+        turns = build_turns(record, memory, question.text, today)
+        written = talk_with_model(
+            app.chat, model, turns, toolbox, links, display, time.monotonic, app.sleep, started
+        )
+    except ModelError as error:
+        log.info("no answer by the model [%s]: %s", question.visit.reference, error)
+        return search(f"It gave no answer: {error}.", AnswerOutcome.FAILED, str(error))
+
+    note, cited, quoted = describe_end(written.end, written.failure), *citations.list_shown(written.text)
+    footer = render_footer(
+        note,
+        toolbox.provenance.sources,
+        toolbox.provenance.gaps,
+        len(citations.failed),
+        # what people say proves nothing about code
+        is_unproven="`" in written.text and not cited,
+        # readers of a thread know it from its first answer
+        author="" if memory.answered else app.sources.stands_in or MODEL_NOTE,
+    )
+    inputs = replace(
+        inputs,
+        answer=written.text,
+        model=app.sources.stands_in or model,
+        prompt=ANSWER_VERSION,
+        rounds=written.rounds,
+        usage=written.usage,
+        exchanges=written.exchanges,
+        citations=cited,
+        quoted=quoted,
+        failed_citations=tuple(citations.failed),
+        note=note,
+    )
+    return AnswerDraft(written.text, written.raw_text, footer, inputs)
+
+
+class Citations:
+    """The citations of one answer: what they lead to, and which of them don't hold (``failed``)."""
+
+    def __init__(self, toolbox: Toolbox) -> None:
+        self._toolbox = toolbox
+        self._cited: dict[Citation, tuple[PullRequest, Evidence]] = {}
+        self._quoted: dict[Citation, tuple[Discussion, Remark]] = {}
+        self.failed: dict[Citation, None] = {}
+
+    def link(self, citation: Citation) -> tuple[str, str] | None:
+        """Return the label and the address of a citation that holds."""
+        if remark := self._toolbox.find_remark(citation):
+            self._quoted[citation] = remark
+            return label_remark(*remark)
+        if evidence := self._toolbox.find_evidence(citation):
+            self._cited[citation] = evidence
+            return label_citation(*evidence)
+        self.failed[citation] = None
+        return None
+
+    def list_shown(self, text: str) -> tuple[tuple[NumberedCitation, ...], tuple[NumberedCitation, ...]]:
+        """Return those of code and those of remarks that are in a text: it may lack an interrupted attempt's."""
+        cited = (
+            _add_number(each, evidence[0].number)
+            for each, evidence in self._cited.items()
+            if label_citation(*evidence)[1] in text
+        )
+        quoted = (
+            _add_number(each, remark[0].number)
+            for each, remark in self._quoted.items()
+            if label_remark(*remark)[1] in text
+        )
+        return tuple(cited), tuple(quoted)
+
+
+def _add_number(citation: Citation, number: int) -> NumberedCitation:
+    return NumberedCitation(
+        **{each.name: getattr(citation, each.name) for each in fields(citation)}, number=number
+    )
+
+
+# --- what the model is asked: the same text at the beginning for each question, so that its prompt cache holds it
+
+
+def build_initial_context(toolbox: Toolbox, subject: ThreadSubject) -> tuple[str, tuple[Entry, ...]]:
+    """Return the record of a thread's days or pull requests, and those in it.
+
+    Raises:
+        PrdigestError: it cannot be read, such as when GitHub is unavailable.
+    """
+    texts, entries = _describe_pulls(toolbox, subject) if subject.numbers else _describe_days(toolbox)
+    return fence_text("record", texts), entries
+
+
+def _describe_days(toolbox: Toolbox) -> tuple[str, tuple[Entry, ...]]:
+    days = toolbox.read_subject_days()
+    listed = context_text.format_day_record(days, _MAX_RECORD_LENGTH)
+    diffs = context_text.collect_small_diffs(
+        days.entries, _MAX_RECORD_LENGTH - len(listed.text), toolbox.get_path_classes(days.repository)
+    )
+    if listed.hidden_count:
+        toolbox.provenance.add_gap(f"{format_count(listed.hidden_count, 'pull request')} of the list (too long)")
+    toolbox.provenance.add_days(days.span.title + (f" with {format_count(len(diffs), 'diff')}" if diffs else ""))
+    for pull, _ in diffs:
+        toolbox.provenance.add_unread_files(pull)
+    touches = toolbox.describe_touches()
+    return "\n".join([listed.text, *([touches] if touches else []), *(text for _, text in diffs)]), days.entries
+
+
+def _describe_pulls(toolbox: Toolbox, subject: ThreadSubject) -> tuple[str, tuple[Entry, ...]]:
+    entries = tuple(toolbox.get_entry(subject.repository, number) for number in subject.numbers)
+    texts = []
+    for entry in entries:
+        classes = toolbox.get_path_classes(subject.repository)
+        packed = context_text.fit_diff(entry.pull, _MAX_DIFF_LENGTH // len(entries), classes)
+        toolbox.provenance.add_summary(entry.number)
+        toolbox.provenance.add_diff(entry.pull, entry.pull.files or (), packed.left_out)
+        diff = f"\nDiff ({packed.coverage}):\n{packed.text or '[no text diff]'}"
+        texts.append(context_text.format_pull_request(entry) + ("" if entry.pull.files is None else diff))
+    return "\n\n".join(texts), entries
+
+
+def build_turns(record: str, memory: ThreadMemory, question: str, today: LocalDay) -> tuple[Turn, ...]:
+    """Return the turns up to a question: the record, the thread's messages, the question, and today's date.
+
+    The sides take turns, and no part is blank: the model's service accepts nothing else.
+    """
+    dialogue = [Turn("person", (TextPart(record, stable=True),)), *map(_build_turn, memory.messages)]
+    # the date comes last: the text before it stays the same for the next question
+    date = TextPart(f"Today is {today.date:%A} {today.date} ({today.zone}).")
+    dialogue.append(Turn("person", (TextPart(fence_text("question", question)), date)))
+    turns: list[Turn] = []
+    for turn in dialogue:
+        if turns and turns[-1].by == turn.by:
+            turns[-1] = replace(turns[-1], parts=(*turns[-1].parts, *turn.parts))
+        elif turn.parts:
+            turns.append(turn)
+    return tuple(turns)
+
+
+def _build_turn(message: RememberedMessage) -> Turn:
+    if message.by == "person":
+        return Turn("person", (TextPart(fence_text("question", message.text)),))
+    return Turn("model", (TextPart(message.text),) if message.text.strip() else ())
+
+
+# --- the talk with the model
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenAnswer:
+    """An answer: Markdown that may be shown, the same as the model wrote it, why it ends, and what it is based on.
+
+    ``failure`` is the error with which the model stopped, if it did.
+    """
+
+    text: str
+    raw_text: str
+    end: AnswerEnd
+    usage: Usage
+    exchanges: tuple[ToolExchange, ...]
+    rounds: int
+    failure: str = ""
+
+
+def talk_with_model(
+    model: ChatModel,
+    name: str,
+    turns: tuple[Turn, ...],
+    toolbox: Toolbox,
+    links: Links,
+    display: AnswerDisplay,
+    clock: Callable[[], float],
+    sleep: Callable[[float], None],
+    started: float | None = None,
+    limits: AgentLimits = ANSWER_LIMITS,
+) -> WrittenAnswer:
+    """Answer the question at the end of ``turns``, in rounds of tools, and show the answer while it is written.
+
+    Its time counts from ``started`` in seconds of ``clock``, which only increase, or from now.
+
+    Raises:
+        ModelError: there is nothing to show. It carries the usage.
+        SlackUnavailable, StoreUnavailable: another attempt may help.
+    """
+    chat = Chat(
+        model=name,
+        system=read_instructions(ANSWER_VERSION),
+        tools=define_tools(toolbox.tools),
+        turns=turns,
+        max_tokens=limits.output_tokens,
+        silence=limits.silence_seconds,
+        seconds=limits.seconds,
+    )
+    ends_at = (clock() if started is None else started) + limits.seconds
+    loop = AgentLoop(model, chat, toolbox.tools, limits, _LAST_TURN_NOTE, clock, sleep, ends_at)
+    answer, failure = _ShownAnswer(AnswerMarkdown(links), display), ""
+    try:
+        end = _show_events(loop, answer)
+        answer.markdown.end_answer(is_whole=end.is_whole)
+    except ModelError as error:
+        # if text was shown, a failure of the model ends the answer
+        end, failure = AnswerEnd.BROKEN, str(error)
+        answer.markdown.end_answer(is_whole=False)
+        if not answer.choose_text()[0].strip():
+            raise
+        log.info("an answer breaks off: %s", error)
+    text, raw_text = answer.choose_text()
+    if not text.strip():
+        raise ModelAnswerInvalid("the model wrote no answer", loop.count.usage)
+    if end is AnswerEnd.COMPLETE and answer.markdown.is_cut:
+        end = AnswerEnd.TOO_LONG
+    return WrittenAnswer(text, raw_text, end, loop.count.usage, tuple(answer.exchanges), loop.rounds, failure)
+
+
+def _show_events(loop: AgentLoop, answer: _ShownAnswer) -> AnswerEnd:
+    """Show the talk while it goes on; return why it ended."""
+    with closing(loop.run()) as events:
+        for event in events:
+            try:
+                answer.handle_event(event)
+            except AnswerCancelled:
+                return AnswerEnd.STOPPED
+            # showing text takes time, too
+            if loop.seconds_left <= 0:
+                return AnswerEnd.LATE
+    return AnswerEnd.TRUNCATED if loop.turn.is_cut else AnswerEnd.COMPLETE
+
+
+@dataclass
+class _ShownAnswer:
+    """What the asker sees of an answer: more than ``markdown`` has while a repeated turn has fewer words."""
+
+    markdown: AnswerMarkdown
+    display: AnswerDisplay
+    exchanges: list[ToolExchange] = field(default_factory=list)
+    shown: str = ""
+    shown_raw: str = ""
+
+    def __post_init__(self) -> None:
+        self._turn_start = copy(self.markdown)
+
+    def handle_event(self, event: AgentEvent) -> None:
+        """Show what happened. Raises AnswerCancelled if the asker stopped the answer."""
+        match event:
+            case TextDelta():
+                self._show_piece(self.markdown.feed(event.text))
+            case ToolsStart():
+                self._show_piece(self.markdown.end_turn())
+                self.display.show_status(describe_tools(event.calls))
+            case ToolEnd(call, result):
+                self.exchanges.append(ToolExchange(call.name, dict(call.arguments), result.text))
+            case TurnStart(is_again=True):
+                # the text shown of the interrupted turn stays until there is new text
+                self.markdown = copy(self._turn_start)
+            case TurnStart():
+                self._turn_start = copy(self.markdown)
+
+    def _show_piece(self, piece: str) -> None:
+        if not piece:
+            return
+        before, self.shown, self.shown_raw = self.shown, self.markdown.shown_text, self.markdown.raw_text
+        if self.shown == before + piece:
+            self.display.append_text(piece)
+        else:
+            self.display.replace_text(self.shown)
+
+    def choose_text(self) -> tuple[str, str]:
+        """Return the text so far, or what was shown before an interruption if that is more; and its raw text."""
+        text = self.markdown.shown_text
+        if len(self.shown) > len(text) and self.shown.startswith(text):
+            return self.shown + ("\n```" if self.shown.count("```") % 2 else ""), self.shown_raw
+        return text, self.markdown.raw_text

@@ -1,0 +1,131 @@
+"""What people read around an answer in a thread: labels of citations, the status, small print, buttons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+from bot.domain.conversations.search import Where
+from bot.domain.conversations.tool_names import WHERE_ARGUMENT, ToolName
+from bot.domain.digest.models import Entry
+from bot.domain.pull_requests.diff import DiffSide
+from bot.domain.pull_requests.discussion import Discussion, Remark, RemarkKind
+from bot.domain.pull_requests.models import PullRequest
+from bot.domain.summaries.models import Evidence
+from bot.domain.text.strings import collapse_lines, format_count, truncate_text
+from bot.features.questions.rules import AnswerEnd
+from bot.ports import Post, ToolCall
+from bot.render.blocks.button_values import FeedbackVerdict, write_verdict
+from bot.render.blocks.mrkdwn import escape_mrkdwn
+from bot.render.blocks.rich_text import Block, make_context, make_plain_text
+from bot.render.blocks.sanitize import sanitize_text
+from bot.render.summaries.evidence_url import build_evidence_url
+
+VOTE = "answer_vote"
+MODEL_NOTE = "Written by a model. Linked lines are checked against the code; the rest may be wrong."
+_MAX_NAME_LENGTH = 60
+_MAX_NOTES_LENGTH = 1_500
+_ENDS = {
+    AnswerEnd.COMPLETE: "",
+    AnswerEnd.TRUNCATED: "The answer was truncated at the model's length limit: ask for a part of it.",
+    AnswerEnd.TOO_LONG: "The answer was too long for a message: ask for a part of it.",
+    AnswerEnd.LATE: "I stopped after four minutes. This is what I have so far.",
+    AnswerEnd.STOPPED: "Stopped, as you asked.",
+    AnswerEnd.BROKEN: "The answer is incomplete ({failure}). This is what I have so far.",
+}
+
+
+def label_citation(pull: PullRequest, evidence: Evidence) -> tuple[str, str]:
+    """Return the label and the address of a citation."""
+    name = truncate_text(collapse_lines(PurePosixPath(evidence.path).name), _MAX_NAME_LENGTH)
+    removed = " (removed)" if evidence.side is DiffSide.OLD else ""
+    kind = removed if evidence.is_change else " (unchanged)"
+    return f"{name}:{evidence.line}{kind}", build_evidence_url(pull, evidence)
+
+
+def label_remark(discussion: Discussion, remark: Remark) -> tuple[str, str]:
+    """Return the label and the address of a quote of what somebody wrote."""
+    if remark.kind is RemarkKind.ISSUE:
+        place = f"issue {remark.anchor.removeprefix('issue-')}"
+    elif remark.kind is RemarkKind.COMMENT:
+        place = "a comment"
+    else:
+        place = "a thread" if remark.kind in (RemarkKind.RESOLVED, RemarkKind.OPEN) else "a review"
+    return f"{remark.author.login} in {place}", discussion.build_remark_url(remark)
+
+
+def describe_tools(calls: Sequence[ToolCall]) -> str:
+    """Return what the tools do for the model, for the status line; Slack writes the name of the bot before it."""
+    names = [call.name for call in calls]
+    if ToolName.READ_FILE in names or ToolName.FIND_USES in names:
+        return "is reading files…"
+    if ToolName.READ_DISCUSSION in names:
+        return "is reading discussions…"
+    if diffs := names.count(ToolName.READ_DIFF):
+        return f"is reading {format_count(diffs, 'diff')}…"
+    if places := [call.arguments.get(WHERE_ARGUMENT) for call in calls if call.name == ToolName.SEARCH]:
+        return f"is searching {'descriptions' if all(place == Where.TEXT for place in places) else 'diffs'}…"
+    if ToolName.TAKEN_BACK in names:
+        return "is looking for reverts…"
+    return "is reading the list of pull requests…"
+
+
+def describe_end(end: AnswerEnd, failure: str = "") -> str:
+    """Return why an answer ends where it does; empty if the model had finished. ``failure`` is what broke."""
+    return _ENDS[end].format(failure=failure)
+
+
+def render_footer(
+    note: str, read: str, not_seen: str, failed: int, *, is_unproven: bool = False, author: str = ""
+) -> list[Block]:
+    """Render the small print, if there is any, and the feedback buttons under an answer.
+
+    ``note`` says why the answer ends where it does, ``read`` and ``not_seen`` what it is based on. ``failed``
+    counts the quotes that are not in the code; ``is_unproven`` is set if it is about code without a valid quote.
+    ``author`` is a sentence on who wrote it.
+    """
+    quotes = format_count(failed, "quote was", "quotes were")
+    parts = [
+        note,
+        read and f"Sources: {read}.",
+        not_seen and f"Not read: {not_seen}.",
+        f"{quotes} not found in the code and not linked." if failed else "",
+        "Not verified against the code." if is_unproven else "",
+        author,
+    ]
+    line = truncate_text(" ".join(filter(None, parts)), _MAX_NOTES_LENGTH)
+    return [*([make_context(line)] if line else []), make_feedback_buttons()]
+
+
+def make_feedback_buttons() -> Block:
+    def make_button(label: str, verdict: FeedbackVerdict) -> dict[str, Any]:
+        return {"text": make_plain_text(label, 75), "value": write_verdict(verdict)}
+
+    buttons = {
+        "type": "feedback_buttons",
+        "action_id": VOTE,
+        "positive_button": make_button("Good answer", FeedbackVerdict.GOOD),
+        "negative_button": make_button("Bad answer", FeedbackVerdict.BAD),
+    }
+    return {"type": "context_actions", "elements": [buttons]}
+
+
+def render_private_answer(text: str, blocks: Sequence[Mapping[str, Any]]) -> Post:
+    """Render an answer that only the user sees, as one message."""
+    summary = escape_mrkdwn(truncate_text(collapse_lines(text), 200))
+    return Post(summary, ({"type": "markdown", "text": text}, *blocks))
+
+
+def format_search_answer(reason: str, title: str, entries: Sequence[Entry]) -> str:
+    """Format what a plain search found in the days of ``title``; ``reason`` is a sentence on why it is one."""
+    lead = f"**Without the model.** {sanitize_text(truncate_text(collapse_lines(reason), 300))}"
+    if not entries:
+        return f"{lead} A text search found none of your words in the pull requests of {title}."
+    lines = [f"{lead} Text search for your words in the pull requests of {title}:"]
+    for entry in entries:
+        text = truncate_text(collapse_lines(entry.pull.title), 120)
+        if not entry.summary.is_fallback:
+            text += f": {truncate_text(collapse_lines(entry.summary.headline), 160)}"
+        lines.append(f"- [#{entry.number}]({entry.pull.url}) {sanitize_text(text)}")
+    return "\n".join(lines)
