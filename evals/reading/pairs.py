@@ -1,7 +1,7 @@
 """Matched pairs: a merge that was later repaired, and one like it that was not.
 
 They measure what a reader of the changes finds, as what else differs between merges is the same in both: the
-weeks, the size and the kinds of files (docs/decisions/0058-measure-readings-by-matched-pairs.md).
+weeks, the size and the kinds of files (docs/decisions/0008-risk.md).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Libraries translate such a pattern to a regular expression that tries every way to divide a path among its stars:
 with nine ``**`` it needs minutes for sixty folders. Here each part of a pattern matches at its first possible
 position, without backtracking: an earlier position leaves more of the path to the rest of the pattern, so that
-no match is missed (docs/decisions/0031-patterns-without-a-way-back.md).
+no match is missed (docs/decisions/0011-text-from-outside.md).
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ class TestPublishedFigures:
 
 
 class TestRules:
-    """The figures that docs/decisions/0019 gives: a change of rules changes them, and their name."""
+    """The figures that docs/decisions/0008-risk.md gives: a change of rules changes them, and their name."""
 
     @pytest.mark.parametrize(
         ("by_titles", "figures"),

@@ -10,7 +10,7 @@ from hypothesis import is_hypothesis_test
 TESTS = Path(__file__).parent.parent
 
 # trials of the whole bot, by very many cases, in a browser or as a package, and tests of what tests stand on: CI
-# runs them (decision 84)
+# runs them (decision 23)
 APART = frozenset(
     (
         "attacks benchmarks browser crash demo deploy emulators evals faults helpers hostile release replay "

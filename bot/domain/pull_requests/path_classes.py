@@ -2,7 +2,7 @@
 
 The defaults fit any repository. Patterns have the syntax of .gitignore; the first class that matches wins. The
 defaults were measured on the merges of vLLM in 2025, where lists made by hand did no better. A repository may
-define its own patterns, which are tried first (docs/decisions/0018-path-classes-in-a-file.md).
+define its own patterns, which are tried first (docs/decisions/0008-risk.md).
 """
 
 from __future__ import annotations

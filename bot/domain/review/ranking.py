@@ -1,4 +1,4 @@
-"""The rank of pull requests by rules and reviews together (docs/decisions/0057-rank-by-rules-and-reviews.md).
+"""The rank of pull requests by rules and reviews together (docs/decisions/0008-risk.md).
 
 A review moves a pull request up or down in lists. The points and bands of the rules stay as they are.
 """

@@ -1,7 +1,7 @@
 """The risk rules: what each examines, how many points it gives, and the sentence with its reason.
 
 The points were set by hand on vLLM's merges of March to September 2025, and measured on those of October to
-December (docs/decisions/0019). No rule considers the author: a reason that can't be shown must not order
+December (docs/decisions/0008-risk.md). No rule considers the author: a reason that can't be shown must not order
 people's work.
 """
 

@@ -1,7 +1,7 @@
 """Functions and classes in languages with braces, found by the braces alone.
 
 A grammar for each language would be exact. The grammars that were tried take minutes for files that somebody made
-for that (docs/decisions/0051-scopes-of-a-file.md). This takes time in proportion to the text.
+for that (docs/decisions/0007-whole-functions.md). This takes time in proportion to the text.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ _PATCH = ContextLevel(near=3)
 _EXPLAINING_LEVELS = (WHOLE_FUNCTIONS, _SHORT_FUNCTIONS, _HEADS)
 _NARROW_LEVELS = (ContextLevel(near=1), ContextLevel(near=0))
 # tokens that the functions around all changes of a pull request may take more than its patches: the diffs of a
-# day then take 2.5 times as many at most (docs/decisions/0052-whole-functions.md)
+# day then take 2.5 times as many at most (docs/decisions/0007-whole-functions.md)
 _MAX_EXPLAINING_TOKENS = 6_000
 # files of one pull request that are read whole: the largest changes of 2025 have hundreds, and fit no prompt
 _MAX_SOURCES = 30

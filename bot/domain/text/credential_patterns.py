@@ -3,8 +3,8 @@
 Each pattern has hints, one of which is in every text that it matches: the search for them is nearly free, and
 most texts have none. Captured groups are kept, such as the name before a password; the rest is the credential.
 
-The library detect-secrets defines which forms belong here (docs/decisions/0039). Every pattern takes time in
-proportion to the text: repetitions are bounded, or cannot begin again within themselves.
+The library detect-secrets defines which forms belong here (docs/decisions/0011-text-from-outside.md). Every
+pattern takes time in proportion to the text: repetitions are bounded, or cannot begin again within themselves.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What readers may have to do after a day: which actions concern them, and which come first.
 
 A summary gives an action as one sentence. Its words decide how it is ranked, and the files of its pull request
-whether it concerns readers (docs/decisions/0053-what-is-in-the-lead.md).
+whether it concerns readers (docs/decisions/0010-what-is-in-the-lead.md).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The message in the channel: of one day what a minute on a phone allows, of several a line for each day.
 
-What is in the lead of a day, and in which order: docs/decisions/0053-what-is-in-the-lead.md.
+What is in the lead of a day, and in which order: docs/decisions/0010-what-is-in-the-lead.md.
 """
 
 from __future__ import annotations

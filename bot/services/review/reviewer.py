@@ -27,7 +27,7 @@ from bot.services.summaries.packed_change import (
 from bot.services.summaries.prompts import format_change
 
 # a usual review, in tokens: instructions, description and tools; results of tools; calls, thinking and report. The
-# functions around a change make a diff up to 2.5 times as long (docs/decisions/0052-whole-functions.md)
+# functions around a change make a diff up to 2.5 times as long (docs/decisions/0007-whole-functions.md)
 _INSTRUCTION_TOKENS, _RESULT_TOKENS, _OUTPUT_TOKENS = 2_000, 3_500, 2_500
 _CONTEXT_FACTOR, _CHARACTERS_PER_TOKEN = 2.5, 4
 # tokens of diff in the prompt of a review at most: it is paid for again, at a tenth, in each round

@@ -2,7 +2,7 @@
 
 A logistic model of five figures. Its weights were fitted to the 108 merges of vLLM from October 2025 to January
 2026 that vllm-ascend names in its adaptations, out of 3,456, and rounded
-(docs/decisions/0063-touches-by-relation.md has the method and what was tried).
+(docs/decisions/0009-what-breaks-a-downstream.md has the method and what was tried).
 """
 
 from __future__ import annotations

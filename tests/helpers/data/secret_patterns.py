@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 # public addresses of machines are no credentials; entropy and key words are no patterns, and guess
-# (docs/decisions/0039)
+# (docs/decisions/0011-text-from-outside.md)
 LEFT_OUT = {"IPPublicDetector"}
 
 

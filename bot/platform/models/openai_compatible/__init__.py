@@ -1,6 +1,6 @@
 """Servers that speak the OpenAI-compatible protocol, such as vLLM: what the bot knows of them before it asks.
 
-There is no SDK (decision 83). What takes long to import is imported when a model is really called.
+There is no SDK (decision 18). What takes long to import is imported when a model is really called.
 """
 
 from __future__ import annotations
