@@ -17,8 +17,7 @@ from bot.domain.time.date_range import Span
 from bot.domain.touches.agent_task import AgentTask, MigrationHunk
 from bot.domain.touches.decisions import TouchVerdict
 from bot.domain.touches.listing import TouchList
-from bot.features.digest.since_view import render_since
-from bot.features.digest.stories import SincePage, build_stories
+from bot.features.digest.stories import SincePage, build_stories, render_since
 from bot.features.previews.cards import PullCard, RangeCard
 from bot.ports import Post
 from bot.render.contract.contract_list import render_contract_list

@@ -16,7 +16,7 @@ from bot.cli.grouped_help import format_example
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.requests.plan_requests import SinceRequest
 from bot.domain.time.day import get_today
-from bot.features.digest.since_view import render_since
+from bot.features.digest.stories import render_since
 from bot.render.blocks import terminal
 from bot.render.contract.deprecations import format_deprecations
 

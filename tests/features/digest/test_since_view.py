@@ -8,8 +8,7 @@ import pytest
 
 from bot.domain.history.pull_outcomes import RevertIndex
 from bot.domain.time.date_range import Span
-from bot.features.digest.since_view import render_since
-from bot.features.digest.stories import SincePage, build_stories
+from bot.features.digest.stories import SincePage, build_stories, render_since
 from bot.render.blocks.message_limits import MAX_BLOCKS, MAX_CHARACTERS
 from bot.render.blocks.rich_text import count_characters
 from tests.helpers.builders import DAY, NOON, pull

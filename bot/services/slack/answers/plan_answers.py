@@ -8,8 +8,7 @@ from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.requests.plan_requests import DeprecationsRequest, SinceRequest, UpgradeRequest
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
-from bot.features.digest.since_view import render_since
-from bot.features.digest.stories import SincePage
+from bot.features.digest.stories import SincePage, render_since
 from bot.render.blocks import buttons
 from bot.render.contract.deprecations import render_deprecations
 from bot.render.touches.upgrade_post import render_upgrade_file, render_upgrade_post
