@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.digest.models import CountCheck, Entry
+from bot.domain.digest.models import Entry
 from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.review.models import NO_REVIEWS, ReviewCoverage
 from bot.domain.time.date_range import Span
@@ -135,48 +135,6 @@ def test_the_cost_is_that_of_all_days_where_every_part_is_known(
         for day, (overview, cost) in enumerate(zip(overviews, entries, strict=True))
     ]
     assert caught_up(*days).combined.cost == total
-
-
-@pytest.mark.parametrize(
-    ("count", "listed", "expected"),
-    [
-        pytest.param(CountCheck(18, "the commits of main"), 18, "", id="equal"),
-        pytest.param(CountCheck(0, "the commits of main"), 0, "", id="nothing-merged"),
-        pytest.param(
-            CountCheck(20, "the commits of main"),
-            18,
-            "possibly incomplete: the commits of main show 20 merges, not 18",
-            id="more",
-        ),
-        pytest.param(
-            CountCheck(0, "the commits of main"),
-            2,
-            "possibly incomplete: the commits of main show 0 merges, not 2",
-            id="none",
-        ),
-        pytest.param(
-            CountCheck(None, "the default branch"),
-            0,
-            "count not checked: the default branch gave no count",
-            id="unknown",
-        ),
-        pytest.param(
-            CountCheck(1, "the commits of main"),
-            2,
-            "possibly incomplete: the commits of main show 1 merge, not 2",
-            id="one",
-        ),
-    ],
-)
-def test_a_count_is_doubted_where_it_is_another_or_there_is_none(
-    count: CountCheck, listed: int, expected: str
-) -> None:
-    assert count.describe_caveats(listed) == expected
-
-
-@given(st.integers(0, 5_000), st.integers(0, 5_000))
-def test_a_count_is_doubted_exactly_where_it_is_another(counted: int, listed: int) -> None:
-    assert bool(CountCheck(counted, "the commits of main").describe_caveats(listed)) is (counted != listed)
 
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=6))

@@ -112,24 +112,6 @@ def test_no_entry_is_lost_where_a_folder_is_named_like_a_heading() -> None:
     assert sorted(number for _, group in list_groups(*entries) for number in group) == [1, 2, 3, 4, 5]
 
 
-def test_the_three_riskiest_come_riskiest_first() -> None:
-    day_digest = digest(*(make_entry(number, points) for number, points in enumerate([11, 20, 10, 14, 12], 1)))
-    assert [entry.number for entry in day_digest.riskiest_entries] == [2, 4, 5]
-
-
-@pytest.mark.parametrize(("points", "listed"), [(RISK_THRESHOLD, [1]), (RISK_THRESHOLD - 0.001, []), (-6, [])])
-def test_only_what_reaches_the_threshold_is_listed(points: float, listed: list[int]) -> None:
-    assert [entry.number for entry in digest(make_entry(1, points)).riskiest_entries] == listed
-
-
-def test_at_equal_points_the_newer_comes_first() -> None:
-    assert [entry.number for entry in digest(*(make_entry(n, 12) for n in (4, 2, 9, 1))).riskiest_entries] == [
-        4,
-        2,
-        9,
-    ]
-
-
 def test_what_is_taken_back_is_neither_risky_nor_an_action() -> None:
     asks = summary(action="Set the flag")
     entries = [reverting(9, 1), *(replace(make_entry(n, 20 - n), summary=asks) for n in (1, 2, 3, 4))]

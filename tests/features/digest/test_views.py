@@ -226,21 +226,6 @@ def test_a_pair_over_two_days_is_one_in_a_view_too() -> None:
 # --- what tells the same
 
 
-def test_what_it_cost_and_where_it_came_from_tells_nothing_of_the_day() -> None:
-    def make_digest(cost: float | None, *, kept: bool) -> Digest:
-        entries = [replace(entry(n), cost=cost, from_cache=kept) for n in (2, 1)]
-        return digest(*entries, overview=Overview("Calm.", from_cache=kept, cost=cost))
-
-    first, again = make_digest(0.01, kept=False), make_digest(None, kept=True)
-    assert first != again
-    assert (
-        compute_fingerprint(first)
-        == compute_fingerprint(again)
-        == compute_fingerprint(make_digest(0.0, kept=False))
-    )
-    assert compute_fingerprint(several(first, first)) == compute_fingerprint(several(again, again))
-
-
 @pytest.mark.parametrize(
     "change",
     [
