@@ -21,13 +21,13 @@ from benchmarks.table import Table
 from bot.domain.conversations.thread_subject import get_default_subject
 from bot.domain.pull_requests.models import Repository
 from bot.features.profiles.service import ProfileEntry
+from bot.features.questions.reading import ReadingSession
 from bot.mcp.calls import BOUNDS, AgentTools, parse_arguments
 from bot.mcp.declaration import ToolContext, ToolDeclaration
 from bot.mcp.protocol import build_server
 from bot.mcp.registry import TOOLS
 from bot.mcp.resources import ReportResources
 from bot.services.agents.sources import AgentSources
-from bot.services.questions.tools.reading_session import ReadingSession
 from impact.profile.models import Profile, Use, UseKind
 from tests.emulators.github.store import sha
 from tests.helpers.agents import open_base
@@ -114,7 +114,7 @@ async def _time_all(sources: AgentSources) -> dict[str, tuple[float, float]]:
 def _run_service(tool: ToolDeclaration, sources: AgentSources, arguments: dict[str, Any]) -> None:
     today = sources.get_today()
     subject = get_default_subject(sources.repositories, today)
-    session = ReadingSession(sources.archive, sources.repositories, today, subject, BOUNDS)
+    session = ReadingSession(sources.app, today, subject, BOUNDS)
     tool.run(ToolContext(sources, session), parse_arguments(tool, arguments))
 
 

@@ -59,6 +59,7 @@ from bot.platform.metrics import (
     ObservedRunLog,
 )
 from bot.platform.models.registry import PROVIDERS, choose_provider, get_model_access
+from bot.platform.source import CodeSources, update_mirror
 from bot.platform.store.server import read_status
 from bot.platform.store.spending import SpendingStore
 from bot.platform.store.tables import Store
@@ -69,6 +70,7 @@ from bot.ports import (
     HistoryStore,
     Model,
     ModelProvider,
+    PullRequestBackground,
     PullRequests,
     RecordStore,
     RunLog,
@@ -96,8 +98,6 @@ from bot.services.history.outcome_checks import OutcomeCheckPlanner
 from bot.services.history.outcome_watcher import OutcomeWatcher
 from bot.services.operations.health import HealthReader
 from bot.services.operations.ownership import StoreOwnership
-from bot.services.questions.archive import PullRequestArchive
-from bot.services.questions.background import BackgroundSources
 from bot.services.review.conversation import REVIEW_VERSION
 from bot.services.review.day_reviewer import DayReviewer, KeptReviewer
 from bot.services.review.kept_reviews import BugReviews
@@ -120,8 +120,6 @@ from bot.services.slack.modals.reference_form import ReferenceFormOpener
 from bot.services.slack.modals.subscription_form import FormOpener
 from bot.services.slack.modals.task_modal import TaskModal
 from bot.services.slack.welcome_log import WelcomeLog
-from bot.services.source.code_sources import CodeSources
-from bot.services.source.mirror_updates import update_mirror
 from bot.services.subscriptions.delivery import DeliveryLogs, DigestDelivery
 from bot.services.subscriptions.editor import SubscriptionEditor
 from bot.services.subscriptions.incident_report import INCIDENT_REPORT_CODEC
@@ -443,6 +441,12 @@ class App:
     def code(self) -> CodeSources:
         """What tools read code with."""
         return CodeSources(self.source_files, self.sources.source_search)
+
+    @cached_property
+    def background(self) -> PullRequestBackground | None:
+        """Discussions, and the pull requests of commits, through the cache; None where there are none."""
+        source = self.sources.background
+        return BackgroundCache(source, self.cache) if source else None
 
     @cached_property
     def completion(self) -> StructuredCompletion | None:
@@ -873,25 +877,6 @@ class App:
         return WelcomeLog(stores.RedisThreadStateStore(self.store, self.keyspace))
 
     @cached_property
-    def archive(self) -> PullRequestArchive:
-        """What questions are answered from."""
-        background = self.sources.background
-        return PullRequestArchive(
-            self.day_lists,
-            self.reader,
-            self.entries,
-            self.settings.prdigest_concurrency,
-            self.paths.get_path_classes,
-            self.code,
-            BackgroundSources(
-                BackgroundCache(background, self.cache) if background else None,
-                self.timeline.read_merges_or_none,
-                self.get_profile,
-                self.read_touches,
-            ),
-        )
-
-    @cached_property
     def answers(self) -> AnswerBuilder:
         """The builder of summaries, lists of risks and overviews, as messages."""
         risks = RiskLister(
@@ -927,7 +912,7 @@ class App:
         profiles = Profiles(self, settings.prdigest_mcp_profiles)
         touches = TouchReports(profiles, self.contracts, settings.prdigest_concurrency)
         return AgentSources(
-            archive=self.archive,
+            app=self,
             repositories=self.repositories,
             get_today=self.get_today,
             reports=self._kept_reports,
@@ -1005,7 +990,8 @@ def open_app(
 
 # what jobs use; the rest is built on these
 _OF_WORKERS = (
-    "answers", "archive", "chat", "delivery", "destinations", "details", "home", "hit_votes", "incidents",
+    "answers", "background", "chat", "code", "day_lists", "delivery", "destinations", "details", "entries", "home",
+    "hit_votes", "incidents",
     "plan_answers", "reference_form", "repositories", "subscription_commands",
     "subscription_forms", "tables", "task_modal", "touch_answers", "vote_marks", "welcomes",
 )  # fmt: skip

@@ -16,8 +16,7 @@ from typing import Any
 import click
 
 from bot.domain.pull_requests.diff import DiffLine, split_hunks
-from bot.domain.source.annotated_file import annotate_file, restore_old_text
-from bot.domain.source.change_context import AnnotatedChange
+from bot.domain.source.change_context import AnnotatedChange, annotate_file, restore_old_text
 from bot.domain.summaries.diff_packing import WHOLE_FUNCTIONS
 from impact.source.models import SourceFile
 

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from typing import Protocol
 
+from bot.domain.errors import SourceUnavailable
+from bot.domain.pull_requests.diff import DiffSide
+from bot.domain.pull_requests.models import Repository
 from bot.platform.git.mirror import GitMirror, is_own_address
 from bot.platform.git.reading import GitMirrorFiles, GitMirrorSearch, MirrorReader
 from bot.platform.github.client import create_github_auth, read_git_token
 from bot.ports import SourceFiles, SourceMirror, SourceSearch, SourceVersionReader
-from bot.services.source.fallback_files import FallbackSourceFiles
-from bot.services.source.fallback_versions import FallbackVersionReader
 from bot.settings import Settings
+from impact.source.models import SourceFile, SourceVersions
+
+log = logging.getLogger(__name__)
+
+
+class VersionedFiles(SourceFiles, SourceVersionReader, Protocol):
+    """Files at a commit, and before it."""
 
 
 def build_mirror(settings: Settings, now: Callable[[], datetime]) -> SourceMirror | None:
@@ -29,19 +39,45 @@ def build_mirror(settings: Settings, now: Callable[[], datetime]) -> SourceMirro
     return GitMirror(settings.prdigest_mirror, web, read_token, now)
 
 
-def add_mirror_files(settings: Settings, github: SourceFiles) -> SourceFiles:
+def add_mirror(settings: Settings, github: VersionedFiles) -> VersionedFiles:
     """Return a source of files that reads the mirror first; ``github`` itself without ``PRDIGEST_MIRROR``."""
     folder = settings.prdigest_mirror
-    return github if folder is None else FallbackSourceFiles(GitMirrorFiles(MirrorReader(folder)), github)
-
-
-def add_mirror_versions(settings: Settings, github: SourceVersionReader) -> SourceVersionReader:
-    """Return the same for files before and after a commit."""
-    folder = settings.prdigest_mirror
-    return github if folder is None else FallbackVersionReader(GitMirrorFiles(MirrorReader(folder)), github)
+    return github if folder is None else MirroredFiles(GitMirrorFiles(MirrorReader(folder)), github)
 
 
 def build_mirror_search(settings: Settings) -> SourceSearch | None:
     """Build the search over the files of a mirror; None without ``PRDIGEST_MIRROR``."""
     folder = settings.prdigest_mirror
     return None if folder is None else GitMirrorSearch(MirrorReader(folder))
+
+
+class MirroredFiles:
+    """Files and their versions from the mirror, and from GitHub where the mirror lacks the commit.
+
+    A mirror has the default branch alone, as it was when it was last updated. Both methods raise what GitHub
+    raises.
+    """
+
+    def __init__(self, mirror: VersionedFiles, github: VersionedFiles) -> None:
+        self._mirror = mirror
+        self._github = github
+
+    def read_files(
+        self, repository: Repository, commit: str, paths: Sequence[str], side: DiffSide = DiffSide.NEW
+    ) -> Mapping[str, SourceFile]:
+        """Return each file of ``paths``."""
+        try:
+            return self._mirror.read_files(repository, commit, paths, side)
+        except SourceUnavailable as error:
+            log.info("files of %s at %s are read from GitHub: %s", repository, commit, error)
+        return self._github.read_files(repository, commit, paths, side)
+
+    def read_versions(
+        self, repository: Repository, commit: str, old: Sequence[str], new: Sequence[str]
+    ) -> SourceVersions:
+        """Return the files of both sides."""
+        try:
+            return self._mirror.read_versions(repository, commit, old, new)
+        except SourceUnavailable as error:
+            log.info("versions of files of %s at %s are read from GitHub: %s", repository, commit, error)
+        return self._github.read_versions(repository, commit, old, new)

@@ -7,8 +7,8 @@ from datetime import datetime
 from functools import cached_property
 
 from bot.connections.mirror import (
-    add_mirror_files,
-    add_mirror_versions,
+    VersionedFiles,
+    add_mirror,
     build_mirror,
     build_mirror_search,
 )
@@ -28,11 +28,9 @@ from bot.ports import (
     PullRequestBackground,
     PullRequests,
     Releases,
-    SourceFiles,
     SourceMirror,
     SourceSearch,
     SourceTrees,
-    SourceVersionReader,
     watch_nothing,
 )
 from bot.settings import Settings
@@ -65,14 +63,14 @@ class LiveSources:
         return GitHubBackground(self._client)
 
     @cached_property
-    def source_files(self) -> SourceFiles | None:
+    def source_files(self) -> VersionedFiles:
         """Files from the mirror, and from GitHub. Raises ConfigurationError without credentials."""
-        return add_mirror_files(self._settings, GitHubSourceFiles(self._client))
+        return add_mirror(self._settings, GitHubSourceFiles(self._client))
 
-    @cached_property
-    def source_versions(self) -> SourceVersionReader | None:
+    @property
+    def source_versions(self) -> VersionedFiles:
         """The same before and after a commit."""
-        return add_mirror_versions(self._settings, GitHubSourceFiles(self._client))
+        return self.source_files
 
     @cached_property
     def source_trees(self) -> SourceTrees | None:

@@ -44,7 +44,7 @@ _NAMED_NUMBER = re.compile(r"(?<![\w/])#(\d{5,9})\b", re.A)
 _ITEM_NUMBER = re.compile(r"^- (?:\*\*.{1,40}\*\*: )?#(\d{1,9})\b", re.M | re.A)
 _HEAD_NUMBER = re.compile(r"\W*#(\d{1,9})\b", re.A)
 _RECORD_NUMBER = re.compile(r"^#(\d{1,9}) ", re.M | re.A)
-# of a line about a pull request (bot/services/questions/tools/context_text.py)
+# of a line about a pull request (bot/features/questions/texts.py)
 _RATING = re.compile(r"\| risk (?P<band>[a-z]+)[^(|\n]*(?:\((?P<reasons>[^|\n]*)\))?")
 
 

@@ -7,8 +7,8 @@ from typing import Annotated, Any, ClassVar, cast
 
 from pydantic import Field, create_model
 
+from bot.features.questions.tools import ProfileArguments, WordList
 from bot.platform.models.tools import ToolArguments
-from bot.services.questions.tools.schemas import ProfileArguments, WordList
 
 _MAX_NUMBER = 1_000_000_000
 # characters of a page: some 1,500 tokens

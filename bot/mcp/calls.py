@@ -14,6 +14,7 @@ from bot.domain.conversations.thread_subject import get_default_subject
 from bot.domain.errors import PrdigestError, UsageError
 from bot.domain.keyspace.names import build_agent_rate
 from bot.domain.text.strings import collapse_lines, quote_input, truncate_text
+from bot.features.questions.reading import ReadingSession
 from bot.mcp.arguments import PAGE_FIELDS, ListPageArguments, PageArguments, TextPageArguments, add_pages
 from bot.mcp.declaration import ItemList, ToolContext, ToolDeclaration, ToolResult
 from bot.mcp.paging import NOTICE, KeptResults, PageEnd, cut_items, cut_text
@@ -21,13 +22,11 @@ from bot.mcp.registry import TOOLS
 from bot.platform import deadlines
 from bot.platform.correlation import identify_request
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
-from bot.platform.models.prompts import fence_text
+from bot.platform.models.prompts import TextBounds, fence_text
 from bot.platform.models.tools import explain_failure, format_unknown_tool
 from bot.render.conversations import sentences
 from bot.render.conversations.notices import describe_error, is_user_mistake
 from bot.services.agents.sources import AgentSources
-from bot.services.questions.tools.reading_session import ReadingSession
-from bot.services.source.text_limits import TextBounds
 
 log = logging.getLogger(__name__)
 
@@ -120,7 +119,7 @@ class AgentTools:
         sources = self._sources
         today = sources.get_today()
         subject = get_default_subject(sources.repositories, today)
-        session = ReadingSession(sources.archive, sources.repositories, today, subject, BOUNDS)
+        session = ReadingSession(sources.app, today, subject, BOUNDS)
         return ToolContext(sources, session)
 
 

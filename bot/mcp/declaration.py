@@ -8,9 +8,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from bot.features.questions.reading import ReadingSession
 from bot.platform.models.tools import ToolArguments
 from bot.services.agents.sources import AgentSources
-from bot.services.questions.tools.reading_session import ReadingSession
 
 # characters of all arguments of a call
 MAX_INPUT = 8_000

@@ -10,12 +10,12 @@ from bot.domain.conversations.requests.plan_requests import UpgradeRequest
 from bot.domain.conversations.requests.touch_requests import TouchesRequest
 from bot.domain.text.strings import format_count
 from bot.features.profiles.service import ProfileEntry
+from bot.features.questions.tools import search_profile
 from bot.mcp.arguments import ProfileUseArguments, TouchArguments, UpgradeArguments
 from bot.mcp.contract_tools import ChangeItem, describe_change
 from bot.mcp.declaration import ItemList, ToolContext
 from bot.mcp.paging import list_unread, shorten
 from bot.render.touches.upgrade import render_upgrade
-from bot.services.questions.tools.profile_tools import ProfileTools
 from impact.profile.models import Use
 from impact.touches.models import MergeTouches, Touch
 
@@ -73,7 +73,7 @@ def find_profile_uses(context: ToolContext, arguments: ProfileUseArguments) -> s
     """Find the uses of a name in a team's tree."""
     entry = _find_entry(context, arguments.profile)
     profile = context.sources.planner.require_scanned(entry)
-    return ProfileTools(context.session, profile).find_uses(arguments)
+    return search_profile(context.session, profile, arguments)
 
 
 def render_upgrade_plan(context: ToolContext, arguments: UpgradeArguments) -> str:

@@ -19,12 +19,12 @@ from bot.domain.pull_requests.models import PullRequest
 from bot.platform import deadlines
 from bot.platform.git.reading import GitMirrorFiles, GitMirrorSearch
 from bot.platform.models.registry import choose_provider
+from bot.platform.source import CodeSources
 from bot.ports import Chat, ChatEvent, ChatModel, TextDelta, TextPart, ToolCall, Turn, TurnEnd, TurnUsage
 from bot.services.operations.worker_threads import DeadlineExecutor
 from bot.services.review.conversation import REVIEW_VERSION, ReviewCost
 from bot.services.review.kept_reviews import BugReviews
 from bot.services.review.reviewer import MAX_DIFF_TOKENS, BugReviewer, ReviewModel, ReviewResult
-from bot.services.source.code_sources import CodeSources
 from bot.services.summaries.source_reader import SourceReader
 from bot.settings import Settings
 from evals.reading.clone import CloneReader, load_files

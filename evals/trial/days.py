@@ -11,7 +11,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from bot.app import open_app
-from bot.connections.mirror import add_mirror_files
+from bot.connections.mirror import add_mirror
 from bot.connections.sources import LiveSources
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.day import LocalDay, parse_date
@@ -69,7 +69,7 @@ class TrialDays:
             return TrialSources(live.pulls, live.source_files, model, live.source_mirror)
         records = RecordedDays(self.records)
         # a mirror that exists is read, and not brought up to date: records need no network
-        return TrialSources(records, add_mirror_files(settings, TreeFiles(records, self.tree)), model)
+        return TrialSources(records, add_mirror(settings, TreeFiles(records, self.tree)), model)
 
 
 def make_trial_settings(settings: Settings, days: TrialDays, state: Path) -> Settings:

@@ -26,7 +26,7 @@ from bot.platform.cleaning import (
 )
 from bot.ports import ChatModel, DayMerges, Model, PullRequests, SourceFiles, SourceMirror
 from evals.context import apply_hunks
-from impact.source.models import SourceFile, SourceProblem
+from impact.source.models import SourceFile, SourceProblem, SourceVersions
 
 _APP = "[bot]"
 
@@ -119,7 +119,7 @@ def _parse_author(login: object) -> Account:
 
 
 class TreeFiles:
-    """``SourceFiles`` of recorded merges: changed files to which every hunk of the record fits, no others.
+    """``VersionedFiles`` of recorded merges: changed files to which every hunk of the record fits, no others.
 
     ``tree`` is a folder with the files of a release, None if there is none.
     """
@@ -137,6 +137,12 @@ class TreeFiles:
             raise SourceUnavailable(f"There are no files of {repository} at {commit} in the records.")
         changes = {file.path: file for file in self._records.load_files(merge).files or ()}
         return {path: _build_file(path, changes.get(path), self._tree) for path in paths}
+
+    def read_versions(
+        self, repository: Repository, commit: str, old: Sequence[str], new: Sequence[str]
+    ) -> SourceVersions:
+        """Raise SourceUnavailable: what was before a merge is not in the records."""
+        raise SourceUnavailable(f"There are no files before {commit} of {repository} in the records.")
 
 
 def _build_file(path: str, change: ChangedFile | None, tree: Path) -> SourceFile:

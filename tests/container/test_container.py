@@ -16,11 +16,13 @@ from redis import Redis
 from bot.app import App, open_app, prepare_worker
 from bot.connections.from_settings import build_allowed_repositories, get_display_name
 from bot.domain.conversations.commands import AllowedRepositories, RisksRequest
+from bot.domain.conversations.thread_subject import get_default_subject
 from bot.domain.errors import ConfigurationError, PrdigestError, SlackCallRefused, StoreUnavailable, UsageError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.time.date_range import parse_span
 from bot.domain.time.day import LocalDay, parse_zone
+from bot.features.questions.reading import ReadingSession
 from bot.platform.store.connection import RedisCache, connect_server
 from bot.platform.store.embedded.keeper import LINGER_SECONDS
 from bot.platform.store.embedded.server import start_embedded_url
@@ -413,7 +415,9 @@ def test_every_service_goes_by_the_file_of_path_classes(
             return (
                 is_listed,
                 impact.rpartition(": ")[2],
-                base.archive.read_pull_request(ninety).area,
+                ReadingSession(base, DAY, get_default_subject(base.repositories, DAY))
+                .get_entry(ninety.repository, 90)
+                .area,
                 digest,
                 rated,
             )

@@ -28,11 +28,11 @@ from bot.render.conversations.sentences import ASK_HINT, GREETING_QUESTION, HELP
 from bot.settings import load_settings
 from tests.demo.sample.test_sources import ANGELES, MORNING, VLLM
 from tests.demo.threads import ALL, DAY, NO_ANSWER, ONE, Thread, answer, find_numbers
+from tests.features.questions.archives import RecordingDisplay
 from tests.helpers.processes.command import ROOT
 from tests.helpers.talks import converse
 from tests.render.hostile_days import texts
 from tests.services.doubles import Sleeps, slack_request
-from tests.services.questions.archives import RecordingDisplay
 
 pytestmark = pytest.mark.slow
 

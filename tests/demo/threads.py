@@ -18,15 +18,13 @@ from bot.features.questions.answers import WrittenAnswer, build_initial_context,
 from bot.features.questions.markdown import Links
 from bot.features.questions.rules import Question, ThreadMemory
 from bot.features.questions.view import label_citation
-from bot.services.questions.archive import PullRequestArchive
-from bot.services.questions.tools.toolbox import Toolbox
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.structured_completion import StructuredCompletion
 from bot.services.summaries.summarizer import Summariser
 from tests.demo.sample.test_sources import ANGELES, VLLM
+from tests.features.questions.archives import RecordingDisplay, open_session
 from tests.services.doubles import MemoryCache, Sleeps, slack_request
-from tests.services.questions.archives import RecordingDisplay
 
 TODAY = LocalDay(parse_date("2026-03-01"), ANGELES)
 DAY = "digest 2026-02-28 repo:vllm-project/vllm"
@@ -37,7 +35,7 @@ NO_ANSWER = ("I have no answer to that", "Darauf habe ich keine Antwort", "è¿™ä¸
 
 
 @cache
-def archive() -> PullRequestArchive:
+def archive() -> tuple[SampleSources, PullRequestReader, EntryCache]:
     """The sample as the bot holds it once its digest was posted."""
     sample, memory = SampleSources(), MemoryCache()
     summariser = Summariser(StructuredCompletion(sample.model, memory, Sleeps()), "any", 30_000, must_prove=False)
@@ -45,7 +43,7 @@ def archive() -> PullRequestArchive:
     entries = EntryCache(sample, reader, memory, "any", assess_pull_request)
     for number in sample.numbers:
         entries.refresh_summary(sample.fetch_pull_request(VLLM, number))
-    return PullRequestArchive(sample, reader, entries, 1)
+    return sample, reader, entries
 
 
 @dataclass
@@ -64,7 +62,7 @@ class Thread:
 
     def ask(self, question: str) -> WrittenAnswer:
         subject = parse_subject(self.about, REPOSITORIES, TODAY)
-        toolbox = Toolbox(archive(), REPOSITORIES, TODAY, subject)
+        toolbox = open_session(*archive(), subject, today=TODAY, repositories=REPOSITORIES)
         self.sleeps, self.display = Sleeps(), RecordingDisplay(self.most)
         turns = build_turns(build_initial_context(toolbox, subject)[0], self.memory, question, TODAY)
         model = PreparedChatModel(load_sample_day(), self.sleeps)

@@ -15,8 +15,13 @@ from bot.settings import load_settings
 from tests.helpers.builders import DAY
 
 
-def make_app(store: Redis, sources: Any = None, **parts: Any) -> App:
-    """Return an app over a real store, at the end of a day; ``parts`` take the place of its properties."""
+def make_app(store: Redis | None = None, sources: Any = None, **parts: Any) -> App:
+    """Return an app over a real store, if it needs one, at the end of a day.
+
+    ``parts`` take the place of its properties.
+    """
     app = App(load_settings(), lambda: DAY.end, time.sleep, PROVIDERS[0], sources, ExitStack())
-    app.__dict__.update({"store": store, "expiring_store": store, "tables": Store(store), **parts})
+    if store is not None:
+        parts = {"store": store, "expiring_store": store, "tables": Store(store), **parts}
+    app.__dict__.update(parts)
     return app

@@ -1,16 +1,72 @@
-"""The lines around a change that a reader needs: the functions and classes that it is in."""
+"""A whole file with its change, and the lines around a change that a reader needs: its functions and classes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.domain.pull_requests.diff import DiffLine
-from bot.domain.source.annotated_file import restore_old_text
+from bot.domain.pull_requests.diff import DiffLine, split_hunks
 from bot.domain.source.scopes import Scope, list_scopes
+from impact.source.models import SourceFile
 
+# places of one hunk that are compared, before and after where its header says that it stands
+_MAX_PLACES = 50
 # lines: the head of a longer function or class is cut
 _MAX_HEAD_LINES = 12
+
+
+def annotate_file(file: SourceFile, patch: str) -> tuple[DiffLine, ...] | None:
+    """Return the lines of a file after a change with the deleted ones between them, None if the patch differs.
+
+    A patch is the diff of a pull request's own branch: once it is merged, its lines may stand further down or up
+    in the file, because others changed the file too. The line numbers returned are those in the file.
+    """
+    lines, index = file.lines, dict[str, list[int]]()
+    for at, line in enumerate(lines):
+        index.setdefault(line, []).append(at)
+    annotated: list[DiffLine] = []
+    shift = 0  # lines by which the last hunk stands further down than its header says
+    done, old = 0, 1  # lines of the file that are annotated, and the number of the next line before the change
+    for _, hunk in split_hunks(patch):
+        block = [each.text for each in hunk if each.mark != "-"]
+        # a hunk with nothing on its new side is numbered by the line before it
+        expected = hunk[0].new - bool(block) + shift
+        place = _find_lines(lines, index, block, expected, done)
+        if place is None:
+            return None
+        shift += place - expected
+        annotated += (DiffLine(" ", lines[at], old + at - done, at + 1) for at in range(done, place))
+        old, new = old + place - done, place + 1
+        for each in hunk:
+            annotated.append(DiffLine(each.mark, each.text, old, new, each.lacks_newline))
+            old += each.mark != "+"
+            new += each.mark != "-"
+        done = place + len(block)
+    annotated += (DiffLine(" ", lines[at], old + at - done, at + 1) for at in range(done, len(lines)))
+    return tuple(annotated)
+
+
+def restore_old_text(annotated: Sequence[DiffLine]) -> str:
+    """Return the text of the file before the change."""
+    return "".join(f"{line.text}\n" for line in annotated if line.mark != "+")
+
+
+def _find_lines(
+    lines: Sequence[str], index: Mapping[str, Sequence[int]], block: list[str], expected: int, least: int
+) -> int | None:
+    """Return the index at which a block of lines stands, the nearest one to ``expected`` from ``least`` on.
+
+    ``index`` says at which indices each line stands.
+    """
+    if not block:
+        return min(max(expected, least), len(lines))
+    rarest = min(range(len(block)), key=lambda at: len(index.get(block[at], ())))
+    places = index.get(block[rarest], ())
+    middle = bisect_left(places, expected + rarest)
+    candidates = [at - rarest for at in places[max(middle - _MAX_PLACES, 0) : middle + _MAX_PLACES]]
+    fitting = [at for at in candidates if at >= least and lines[at : at + len(block)] == block]
+    return min(fitting, key=lambda at: abs(at - expected), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,21 +83,15 @@ class ContextLevel:
 
 
 @dataclass(frozen=True, slots=True)
-class ScopeSpan:
-    """A function or class as indices into the lines of an annotated file, ends included."""
-
-    start: int
-    head_end: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
 class AnnotatedChange:
-    """An annotated file with its functions and classes, before the change and after it."""
+    """An annotated file with its functions and classes, before the change and after it.
+
+    These have indices into ``lines`` in place of line numbers.
+    """
 
     lines: tuple[DiffLine, ...]
-    old_spans: tuple[ScopeSpan, ...]
-    new_spans: tuple[ScopeSpan, ...]
+    old_scopes: tuple[Scope, ...]
+    new_scopes: tuple[Scope, ...]
 
     @classmethod
     def parse(cls, lines: tuple[DiffLine, ...], path: str, old_path: str | None = None) -> AnnotatedChange:
@@ -51,65 +101,47 @@ class AnnotatedChange:
         old_at = [at for at, line in enumerate(lines) if line.mark != "+"]
         has_deleted = len(new_at) < len(lines)
         old_scopes = list_scopes(old_path or path, restore_old_text(lines)) if has_deleted else ()
-        return cls(lines, _build_spans(old_scopes, old_at), _build_spans(list_scopes(path, new_text), new_at))
+        return cls(lines, _place_scopes(old_scopes, old_at), _place_scopes(list_scopes(path, new_text), new_at))
 
     def select_lines(self, level: ContextLevel) -> list[int]:
         """Return the indices of the lines to show, ascending: all changed lines, and the context of the level."""
+        changes = [at for at, line in enumerate(self.lines) if line.is_change]
         shown: set[int] = set()
-        for at in self._list_changes():
+        for at in changes:
             shown.update(range(max(at - level.near, 0), min(at + level.near + 1, len(self.lines))))
-        for spans, hidden in ((self.old_spans, "+"), (self.new_spans, "-")):
-            changes = [at for at in self._list_changes() if self.lines[at].mark != hidden]
-            for owner in _list_owners(spans, changes, len(self.lines)):
-                shown.update(_select_span(owner, level))
+        for scopes, hidden in ((self.old_scopes, "+"), (self.new_scopes, "-")):
+            visible = [at for at in changes if self.lines[at].mark != hidden]
+            for innermost, *outer in _list_owners(scopes, visible, len(self.lines)):
+                if innermost.end - innermost.start < level.whole:
+                    shown.update(range(innermost.start, innermost.end + 1))
+                    heads = outer
+                else:
+                    heads = [innermost, *outer]
+                for scope in heads if level.has_heads else ():
+                    shown.update(range(scope.start, min(scope.head_end + 1, scope.start + _MAX_HEAD_LINES)))
         return sorted(shown)
 
-    def _list_changes(self) -> Iterator[int]:
-        return (at for at, line in enumerate(self.lines) if line.is_change)
 
-
-def _build_spans(scopes: Iterable[Scope], places: Sequence[int]) -> tuple[ScopeSpan, ...]:
+def _place_scopes(scopes: Iterable[Scope], places: Sequence[int]) -> tuple[Scope, ...]:
     """Convert line numbers of one side into indices. ``places`` has the index of each line of that side."""
     return tuple(
-        ScopeSpan(places[scope.start - 1], places[scope.head_end - 1], places[scope.end - 1])
+        Scope(places[scope.start - 1], places[scope.head_end - 1], places[scope.end - 1])
         for scope in scopes
         if scope.end <= len(places)
     )
 
 
-def _list_owners(
-    spans: Sequence[ScopeSpan], changes: Iterable[int], count: int
-) -> Iterator[tuple[ScopeSpan, ...]]:
+def _list_owners(scopes: Sequence[Scope], changes: Iterable[int], count: int) -> Iterator[list[Scope]]:
     """Yield, for each innermost function or class with a change, itself and what it stands in, innermost first."""
     innermost: list[int | None] = [None] * count
     parents: list[int | None] = []
-    for number, span in enumerate(spans):
+    for number, scope in enumerate(scopes):
         # outer ones come first, so what a line has now is the next outer one
-        parents.append(innermost[span.start])
-        innermost[span.start : span.end + 1] = [number] * (span.end + 1 - span.start)
-    for number in sorted({owner for at in changes if (owner := innermost[at]) is not None}):
-        yield tuple(_iterate_outward(spans, parents, number))
-
-
-def _iterate_outward(
-    spans: Sequence[ScopeSpan], parents: Sequence[int | None], number: int | None
-) -> Iterator[ScopeSpan]:
-    while number is not None:
-        yield spans[number]
-        number = parents[number]
-
-
-def _select_span(owner: tuple[ScopeSpan, ...], level: ContextLevel) -> Iterator[int]:
-    """Yield the indices to show of a function or class, and of what it stands in."""
-    innermost, *outer = owner
-    if innermost.end - innermost.start < level.whole:
-        yield from range(innermost.start, innermost.end + 1)
-    elif level.has_heads:
-        yield from _select_head(innermost)
-    if level.has_heads:
-        for span in outer:
-            yield from _select_head(span)
-
-
-def _select_head(span: ScopeSpan) -> range:
-    return range(span.start, min(span.head_end, span.start + _MAX_HEAD_LINES - 1) + 1)
+        parents.append(innermost[scope.start])
+        innermost[scope.start : scope.end + 1] = [number] * (scope.end + 1 - scope.start)
+    for owner in sorted({owner for at in changes if (owner := innermost[at]) is not None}):
+        chain, outer = [scopes[owner]], parents[owner]
+        while outer is not None:
+            chain.append(scopes[outer])
+            outer = parents[outer]
+        yield chain

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from bot.domain.pull_requests.diff import DiffLine
 from bot.domain.pull_requests.models import ChangedFile
-from bot.domain.source.annotated_file import annotate_file
+from bot.domain.source.change_context import annotate_file
 from bot.domain.source.scopes import Scope, list_scopes
 from impact.source.models import SourceFile
 
@@ -35,29 +35,17 @@ class SourceExcerpt:
         return "\n".join([f"@@ -1 +{self.lines[0].new} @@", *(f"{line.mark}{line.text}" for line in self.lines)])
 
 
-@dataclass(frozen=True, slots=True)
-class NamePlaces:
-    """The lines around a name, ascending, and the numbers of all lines that have it."""
-
-    shown: tuple[int, ...]
-    uses: tuple[int, ...]
-
-
 def mark_lines(file: SourceFile, change: ChangedFile | None) -> SourceExcerpt:
     """Return a whole file with marks. ``change`` is None for a file that the pull request left as it was."""
-    if change is not None and change.status == "added":
-        return _number_lines(file, "+")
-    if change is None or (change.status == "renamed" and not change.changed_lines):
-        return _number_lines(file, " ")
-    annotated = annotate_file(file, change.patch) if change.patch and not change.unread else None
-    if annotated is None:
-        return _number_lines(file, " ", has_marks=False)
-    return SourceExcerpt(file.path, tuple(line for line in annotated if line.mark != "-"))
-
-
-def _number_lines(file: SourceFile, mark: str, *, has_marks: bool = True) -> SourceExcerpt:
-    lines = (DiffLine(mark, text, number, number) for number, text in enumerate(file.lines, 1))
-    return SourceExcerpt(file.path, tuple(lines), has_marks)
+    is_untouched = change is None or (change.status == "renamed" and not change.changed_lines)
+    is_added = change is not None and change.status == "added"
+    if change is not None and not is_untouched and not is_added:
+        annotated = annotate_file(file, change.patch) if change.patch and not change.unread else None
+        if annotated is not None:
+            return SourceExcerpt(file.path, tuple(line for line in annotated if line.mark != "-"))
+    mark = "+" if is_added else " "
+    lines = tuple(DiffLine(mark, text, number, number) for number, text in enumerate(file.lines, 1))
+    return SourceExcerpt(file.path, lines, has_marks=is_untouched or is_added)
 
 
 def split_excerpt(whole: SourceExcerpt, numbers: Iterable[int]) -> Iterator[SourceExcerpt]:
@@ -80,10 +68,11 @@ def list_uses(lines: Sequence[str], name: str) -> list[int]:
     return [number for number, text in enumerate(lines, 1) if name in text and word.search(text)]
 
 
-def find_name(file: SourceFile, name: str, most: int = MAX_EXCERPT_LINES) -> NamePlaces:
-    """Return up to ``most`` lines around the uses of a name: where it is defined first, then from the top.
+def find_name(file: SourceFile, name: str, most: int = MAX_EXCERPT_LINES) -> tuple[list[int], list[int]]:
+    """Return the numbers of the lines around the uses of a name, ascending, and those of all uses.
 
-    A function or class of up to 60 lines is shown whole, else ten lines before and after.
+    There are up to ``most`` lines, of where it is defined first, then from the top. A function or class of up to
+    60 lines is shown whole, else ten lines before and after.
     """
     lines = file.lines
     uses = list_uses(lines, name)
@@ -97,12 +86,12 @@ def find_name(file: SourceFile, name: str, most: int = MAX_EXCERPT_LINES) -> Nam
         if len(shown | set(block)) > most:
             break
         shown.update(block)
-    return NamePlaces(tuple(sorted(shown)), tuple(uses))
+    return sorted(shown), uses
 
 
 def _select_block(use: int, scopes: Sequence[Scope], count: int) -> range:
     # outer ones come first
     innermost = next((scope for scope in reversed(scopes) if scope.start <= use <= scope.end), None)
-    if innermost and innermost.length <= _MAX_WHOLE:
+    if innermost and innermost.end - innermost.start < _MAX_WHOLE:
         return range(innermost.start, innermost.end + 1)
     return range(max(use - _NEAR, 1), min(use + _NEAR, count) + 1)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from bot.domain.pull_requests.diff import DiffLine, split_hunks
 from bot.domain.pull_requests.models import ChangedFile
-from bot.domain.source.annotated_file import annotate_file
-from bot.domain.source.change_context import AnnotatedChange, ContextLevel
+from bot.domain.source.change_context import AnnotatedChange, ContextLevel, annotate_file
 from impact.source.models import SourceFile
 
 # stands for lines that are left out; a line of a diff begins with a blank, + or -

@@ -16,12 +16,12 @@ from typing import TypeVar
 from bot.app import App
 from bot.domain.errors import SourceUnavailable, UsageError
 from bot.domain.pull_requests.models import Repository
-from bot.domain.source.listing import RepositoryTree, TreeFile
+from bot.domain.source.models import RepositoryTree, TreeFile
 from bot.features.profiles.service import ProfileEntry
+from bot.platform.source import update_mirror
 from bot.platform.store.tables import Table
 from bot.ports import SourceFiles, SourceTrees
 from bot.services.operations.worker_threads import DeadlineExecutor
-from bot.services.source.mirror_updates import update_mirror
 from impact.contract.models import UnreadFile
 from impact.profile.combining import combine_links
 from impact.profile.file_uses import SCAN_VERSION, FileUses, is_scanned, scan_file

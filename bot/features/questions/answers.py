@@ -25,7 +25,9 @@ from bot.domain.summaries.models import Evidence
 from bot.domain.text.redaction import redact_text
 from bot.domain.text.strings import format_count
 from bot.domain.time.day import LocalDay
+from bot.features.questions import texts
 from bot.features.questions.markdown import AnswerMarkdown, Links
+from bot.features.questions.reading import ReadingSession
 from bot.features.questions.rules import (
     AnswerEnd,
     Question,
@@ -33,6 +35,7 @@ from bot.features.questions.rules import (
     ThreadMemory,
     search_by_words,
 )
+from bot.features.questions.tools import build_tools, describe_touches
 from bot.features.questions.view import (
     MODEL_NOTE,
     describe_end,
@@ -49,8 +52,6 @@ from bot.platform.models.prompts import fence_text, read_instructions
 from bot.platform.models.tools import define_tools
 from bot.ports import AnswerDisplay, Chat, ChatModel, TextDelta, TextPart, Turn
 from bot.ports.codecs.versioned_json import VersionedJson
-from bot.services.questions.tools import context_text
-from bot.services.questions.tools.toolbox import Toolbox
 from bot.services.summaries.prompts import ANSWER_VERSION
 
 log = logging.getLogger(__name__)
@@ -96,9 +97,9 @@ def _write_draft(app: App, question: Question, memory: ThreadMemory, display: An
     # the time for reading before the model is asked counts too
     today, started = app.get_today(), time.monotonic()
     subject = parse_subject(memory.about, app.repositories, today, app.get_today)
-    toolbox = Toolbox(app.archive, app.repositories, today, subject)
+    session = ReadingSession(app, today, subject)
     display.show_status("is reading the pull requests…")
-    record, entries = build_initial_context(toolbox, subject)
+    record, entries = build_initial_context(session, subject)
     inputs = AnswerInputs(
         question=redact_text(question.text),
         repository=str(subject.repository),
@@ -108,18 +109,18 @@ def _write_draft(app: App, question: Question, memory: ThreadMemory, display: An
     )
 
     def search(sentence: str, outcome: AnswerOutcome, reason: str) -> AnswerDraft:
-        text = format_search_answer(sentence, toolbox.span.title, search_by_words(question.text, entries))
+        text = format_search_answer(sentence, session.span.title, search_by_words(question.text, entries))
         return AnswerDraft(text, text, (), replace(inputs, answer=text, outcome=outcome, reason=reason))
 
     refusal = app.budget.explain_refusal(question.visit) if app.chat else "No model is set up."
     if refusal or app.chat is None:
         return search(refusal, AnswerOutcome.REFUSED, refusal)
-    citations, model = Citations(toolbox), app.settings.prdigest_answer_model
-    links = Links(citations.link, toolbox.find_address)
+    citations, model = Citations(session), app.settings.prdigest_answer_model
+    links = Links(citations.link, session.find_address)
     try:
         turns = build_turns(record, memory, question.text, today)
         written = talk_with_model(
-            app.chat, model, turns, toolbox, links, display, time.monotonic, app.sleep, started
+            app.chat, model, turns, session, links, display, time.monotonic, app.sleep, started
         )
     except ModelError as error:
         log.info("no answer by the model [%s]: %s", question.visit.reference, error)
@@ -128,8 +129,8 @@ def _write_draft(app: App, question: Question, memory: ThreadMemory, display: An
     note, cited, quoted = describe_end(written.end, written.failure), *citations.list_shown(written.text)
     footer = render_footer(
         note,
-        toolbox.provenance.sources,
-        toolbox.provenance.gaps,
+        session.provenance.sources,
+        session.provenance.gaps,
         len(citations.failed),
         # what people say proves nothing about code
         is_unproven="`" in written.text and not cited,
@@ -155,18 +156,18 @@ def _write_draft(app: App, question: Question, memory: ThreadMemory, display: An
 class Citations:
     """The citations of one answer: what they lead to, and which of them don't hold (``failed``)."""
 
-    def __init__(self, toolbox: Toolbox) -> None:
-        self._toolbox = toolbox
+    def __init__(self, session: ReadingSession) -> None:
+        self._session = session
         self._cited: dict[Citation, tuple[PullRequest, Evidence]] = {}
         self._quoted: dict[Citation, tuple[Discussion, Remark]] = {}
         self.failed: dict[Citation, None] = {}
 
     def link(self, citation: Citation) -> tuple[str, str] | None:
         """Return the label and the address of a citation that holds."""
-        if remark := self._toolbox.find_remark(citation):
+        if remark := self._session.find_remark(citation):
             self._quoted[citation] = remark
             return label_remark(*remark)
-        if evidence := self._toolbox.find_evidence(citation):
+        if evidence := self._session.find_evidence(citation):
             self._cited[citation] = evidence
             return label_citation(*evidence)
         self.failed[citation] = None
@@ -196,42 +197,42 @@ def _add_number(citation: Citation, number: int) -> NumberedCitation:
 # --- what the model is asked: the same text at the beginning for each question, so that its prompt cache holds it
 
 
-def build_initial_context(toolbox: Toolbox, subject: ThreadSubject) -> tuple[str, tuple[Entry, ...]]:
+def build_initial_context(session: ReadingSession, subject: ThreadSubject) -> tuple[str, tuple[Entry, ...]]:
     """Return the record of a thread's days or pull requests, and those in it.
 
     Raises:
         PrdigestError: it cannot be read, such as when GitHub is unavailable.
     """
-    texts, entries = _describe_pulls(toolbox, subject) if subject.numbers else _describe_days(toolbox)
-    return fence_text("record", texts), entries
+    text, entries = _describe_pulls(session, subject) if subject.numbers else _describe_days(session)
+    return fence_text("record", text), entries
 
 
-def _describe_days(toolbox: Toolbox) -> tuple[str, tuple[Entry, ...]]:
-    days = toolbox.read_subject_days()
-    listed = context_text.format_day_record(days, _MAX_RECORD_LENGTH)
-    diffs = context_text.collect_small_diffs(
-        days.entries, _MAX_RECORD_LENGTH - len(listed.text), toolbox.get_path_classes(days.repository)
+def _describe_days(session: ReadingSession) -> tuple[str, tuple[Entry, ...]]:
+    days = session.read_subject_days()
+    listed = texts.format_day_record(days, _MAX_RECORD_LENGTH)
+    diffs = texts.collect_small_diffs(
+        days.entries, _MAX_RECORD_LENGTH - len(listed.text), session.app.paths.get_path_classes(days.repository)
     )
     if listed.hidden_count:
-        toolbox.provenance.add_gap(f"{format_count(listed.hidden_count, 'pull request')} of the list (too long)")
-    toolbox.provenance.add_days(days.span.title + (f" with {format_count(len(diffs), 'diff')}" if diffs else ""))
+        session.provenance.add_gap(f"{format_count(listed.hidden_count, 'pull request')} of the list (too long)")
+    session.provenance.add_days(days.span.title + (f" with {format_count(len(diffs), 'diff')}" if diffs else ""))
     for pull, _ in diffs:
-        toolbox.provenance.add_unread_files(pull)
-    touches = toolbox.describe_touches()
+        session.provenance.add_unread_files(pull)
+    touches = describe_touches(session)
     return "\n".join([listed.text, *([touches] if touches else []), *(text for _, text in diffs)]), days.entries
 
 
-def _describe_pulls(toolbox: Toolbox, subject: ThreadSubject) -> tuple[str, tuple[Entry, ...]]:
-    entries = tuple(toolbox.get_entry(subject.repository, number) for number in subject.numbers)
-    texts = []
+def _describe_pulls(session: ReadingSession, subject: ThreadSubject) -> tuple[str, tuple[Entry, ...]]:
+    entries = tuple(session.get_entry(subject.repository, number) for number in subject.numbers)
+    described = []
     for entry in entries:
-        classes = toolbox.get_path_classes(subject.repository)
-        packed = context_text.fit_diff(entry.pull, _MAX_DIFF_LENGTH // len(entries), classes)
-        toolbox.provenance.add_summary(entry.number)
-        toolbox.provenance.add_diff(entry.pull, entry.pull.files or (), packed.left_out)
+        classes = session.app.paths.get_path_classes(subject.repository)
+        packed = texts.fit_diff(entry.pull, _MAX_DIFF_LENGTH // len(entries), classes)
+        session.provenance.add_summary(entry.number)
+        session.provenance.add_diff(entry.pull, entry.pull.files or (), packed.left_out)
         diff = f"\nDiff ({packed.coverage}):\n{packed.text or '[no text diff]'}"
-        texts.append(context_text.format_pull_request(entry) + ("" if entry.pull.files is None else diff))
-    return "\n\n".join(texts), entries
+        described.append(texts.format_pull_request(entry) + ("" if entry.pull.files is None else diff))
+    return "\n\n".join(described), entries
 
 
 def build_turns(record: str, memory: ThreadMemory, question: str, today: LocalDay) -> tuple[Turn, ...]:
@@ -281,7 +282,7 @@ def talk_with_model(
     model: ChatModel,
     name: str,
     turns: tuple[Turn, ...],
-    toolbox: Toolbox,
+    session: ReadingSession,
     links: Links,
     display: AnswerDisplay,
     clock: Callable[[], float],
@@ -297,17 +298,18 @@ def talk_with_model(
         ModelError: there is nothing to show. It carries the usage.
         SlackUnavailable, StoreUnavailable: another attempt may help.
     """
+    tools = build_tools(session)
     chat = Chat(
         model=name,
         system=read_instructions(ANSWER_VERSION),
-        tools=define_tools(toolbox.tools),
+        tools=define_tools(tools),
         turns=turns,
         max_tokens=limits.output_tokens,
         silence=limits.silence_seconds,
         seconds=limits.seconds,
     )
     ends_at = (clock() if started is None else started) + limits.seconds
-    loop = AgentLoop(model, chat, toolbox.tools, limits, _LAST_TURN_NOTE, clock, sleep, ends_at)
+    loop = AgentLoop(model, chat, tools, limits, _LAST_TURN_NOTE, clock, sleep, ends_at)
     answer, failure = _ShownAnswer(AnswerMarkdown(links), display), ""
     try:
         end = _show_events(loop, answer)

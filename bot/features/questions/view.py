@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from bot.domain.conversations.search import Where
 from bot.domain.conversations.tool_names import WHERE_ARGUMENT, ToolName
 from bot.domain.digest.models import Entry
 from bot.domain.pull_requests.diff import DiffSide
@@ -15,6 +14,7 @@ from bot.domain.pull_requests.models import PullRequest
 from bot.domain.summaries.models import Evidence
 from bot.domain.text.strings import collapse_lines, format_count, truncate_text
 from bot.features.questions.rules import AnswerEnd
+from bot.features.questions.texts import Where
 from bot.ports import Post, ToolCall
 from bot.render.blocks.button_values import FeedbackVerdict, write_verdict
 from bot.render.blocks.mrkdwn import escape_mrkdwn

@@ -15,7 +15,7 @@ from typing import IO
 from bot.domain.errors import SourceUnavailable, UsageError
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import Repository
-from bot.domain.source.search import SourceChange, SourceUse, SourceUses
+from bot.domain.source.models import SourceChange, SourceUse, SourceUses
 from bot.domain.text.strings import quote_input
 from bot.platform.cleaning import clean_code, clean_hash, clean_path, clean_title
 from bot.platform.git.folder import MirrorFolder

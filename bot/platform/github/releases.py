@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.domain.errors import SourceUnavailable
 from bot.domain.pull_requests.models import Repository
-from bot.domain.source.listing import RepositoryTree, TreeFile
+from bot.domain.source.models import RepositoryTree, TreeFile
 from bot.platform.cleaning import (
     clean_hash,
     clean_line,

@@ -8,8 +8,7 @@ from typing import Protocol
 
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import Repository
-from bot.domain.source.listing import RepositoryTree
-from bot.domain.source.search import SourceChange, SourceUses
+from bot.domain.source.models import RepositoryTree, SourceChange, SourceUses
 from impact.source.models import SourceFile, SourceVersions
 
 

@@ -13,13 +13,13 @@ from bot.domain.time.day import TodayProvider
 from bot.ports import RateLimiter
 from bot.services.agents.kept_reports import KeptReports
 from bot.services.contract.lister import ContractLister
-from bot.services.questions.archive import PullRequestArchive
 from bot.services.touches.reports import TouchReports
 from bot.services.touches.suspects import SuspectFinder
 from bot.services.touches.upgrade import UpgradePlanner
 
 if TYPE_CHECKING:
     # it is a feature, and so is this soon
+    from bot.app import App
     from bot.features.profiles.service import Profiles
 
 # returns the keys of a repository's posted digests whose last day ended between two instants
@@ -34,7 +34,7 @@ class AgentSources:
     ``name_of`` returns the name of a repository in headings. ``limiter`` counts the calls of a minute.
     """
 
-    archive: PullRequestArchive
+    app: App
     repositories: AllowedRepositories
     get_today: TodayProvider
     reports: KeptReports

@@ -10,8 +10,8 @@ from bot.domain.review.models import BugFinding, BugReview, Certainty, FindingAd
 from bot.domain.review.quotes import locate_finding
 from bot.domain.source.excerpts import SourceExcerpt, mark_lines, split_excerpt
 from bot.domain.summaries.models import Quote
+from bot.platform.source import find_change
 from bot.services.review.schemas import QuoteSide, ReviewAnswer, SuspicionAnswer, SuspicionStatus
-from bot.services.source.pull_source import find_change
 from impact.source.models import SourceFile
 
 _ADVICE = tuple(FindingAdvice)

@@ -11,12 +11,12 @@ from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import PathClassesLookup, get_default_classes
 from bot.domain.review.models import BugReview
 from bot.platform.models.agent import AgentLimits
+from bot.platform.provenance import Provenance
+from bot.platform.source import CodeSources, PullSource
 from bot.ports import ChatModel
 from bot.services.review.conversation import REVIEW_LIMITS, ReviewCost, run_review
 from bot.services.review.findings import build_review, list_prompt_excerpts
-from bot.services.review.tools import NoRecord, build_review_tools, has_commit, limit_requests, list_added_files
-from bot.services.source.code_sources import CodeSources
-from bot.services.source.pull_source import PullSource
+from bot.services.review.tools import build_review_tools, has_commit, limit_requests, list_added_files
 from bot.services.summaries.packed_change import (
     PackedChange,
     SourceLookup,
@@ -120,7 +120,7 @@ class BugReviewer:
         has_mirror = has_commit(self._code, pull)
         known = {**list_added_files(pull), **change.sources}
         code = self._code if has_mirror else limit_requests(self._code)
-        source = PullSource(pull, code, NoRecord(), known, reads_to_search=has_mirror)
+        source = PullSource(pull, code, Provenance(), known, reads_to_search=has_mirror)
         tools = build_review_tools(source, has_history=has_mirror)
         text = format_change(pull, change.diff)
         answer = run_review(self.model.chat, tools, cost, text, self._clock, self._sleep, self._limits)

@@ -12,11 +12,9 @@ from bot.domain.errors import SourceUnavailable, UsageError
 from bot.domain.pull_requests.diff import DiffSide, split_hunks
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.platform.models.tools import ToolArguments, Tools
+from bot.platform.source import CodeSources, PullSource
 from bot.ports import SourceFiles
 from bot.services.review.schemas import FindUsesArguments, ListChangesArguments, ReadFileArguments
-from bot.services.source.code_sources import CodeSources
-from bot.services.source.pull_source import PullSource
-from bot.services.source.source_text import FilePart
 from impact.source.models import SourceFile
 
 log = logging.getLogger(__name__)
@@ -29,8 +27,7 @@ def build_review_tools(source: PullSource, *, has_history: bool) -> Tools:
     """Build the tools over the files of one pull request. ``has_history``: there is a mirror."""
 
     def read_file(arguments: ReadFileArguments) -> str:
-        part = FilePart(arguments.first, arguments.last, arguments.around.strip())
-        return source.read_part(arguments.path.strip(), part)
+        return source.read_part(arguments.path.strip(), arguments.first, arguments.last, arguments.around)
 
     def find_uses(arguments: FindUsesArguments) -> str:
         return source.find_uses(arguments.name.strip())
@@ -91,19 +88,3 @@ class LimitedSourceFiles:
             if self._left < 0:
                 raise SourceUnavailable("This review has read as many files as it may.")
         return self._files.read_files(repository, commit, paths, side)
-
-
-class NoRecord:
-    """A record of what was read for a review, which nobody is shown."""
-
-    def add_file(self, number: int, path: str) -> None:
-        """Add nothing."""
-
-    def add_unread_source(self, number: int, path: str, problem: str) -> None:
-        """Add nothing."""
-
-    def add_uses(self, number: int, name: str, where: str) -> None:
-        """Add nothing."""
-
-    def add_gap(self, what: str) -> None:
-        """Add nothing."""

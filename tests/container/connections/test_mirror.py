@@ -10,7 +10,7 @@ from github import Auth
 from redis import Redis
 
 from bot.app import open_app
-from bot.connections.mirror import add_mirror_files, build_mirror, build_mirror_search
+from bot.connections.mirror import add_mirror, build_mirror, build_mirror_search
 from bot.connections.sources import LiveSources
 from bot.domain.errors import GitHubUnavailable, MirrorUnavailable
 from bot.domain.pull_requests.models import Repository
@@ -21,13 +21,13 @@ from bot.platform.models.claude import CLAUDE
 from bot.settings import load_settings
 from impact.testing.clones import building, git, needs_git
 from tests.adapters.worlds import MORNING, ScriptedGitHub
+from tests.container.connections.test_mirrored_files import KnownFiles
 from tests.container.connections.test_sources import Known
 from tests.doctor.findings import format_findings
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, pull
 from tests.helpers.checks import closed_port
 from tests.helpers.git_server import TOKEN, GitServer
 from tests.services.doubles import KnownPulls, Sleeps
-from tests.services.source.test_mirror import KnownFiles
 
 pytestmark = [needs_git, pytest.mark.slow]
 
@@ -53,7 +53,7 @@ def test_without_a_folder_github_alone_is_read() -> None:
     settings, github = load_settings(), KnownFiles("github")
     assert build_mirror(settings, lambda: MORNING) is None
     assert build_mirror_search(settings) is None
-    assert add_mirror_files(settings, github) is github
+    assert add_mirror(settings, github) is github
     sources = LiveSources(settings, lambda: MORNING, CLAUDE)
     assert (sources.source_mirror, sources.source_search) == (None, None)
 
@@ -67,7 +67,7 @@ def test_it_is_fetched_with_the_token_and_read_before_github(server: GitServer, 
     assert {call.token for call in server.calls} == {TOKEN}
     commit, unknown = git(tmp_path / "made", "rev-parse", "main"), "0" * 40
     github = KnownFiles("github", [unknown])
-    files = add_mirror_files(settings, github)
+    files = add_mirror(settings, github)
     assert files.read_files(ENGINE, commit, ["a.py"])["a.py"].text == "retries = 1\n"
     assert github.asked == []
     assert files.read_files(ENGINE, unknown, ["a.py"])["a.py"].text == "github"

@@ -145,12 +145,11 @@ def test_discussions_are_read_from_github_and_kept(
     with closing(LiveSources(load_settings(), lambda: MORNING, CLAUDE)) as outside:
         known_services.background = outside.background
         with open_base(known_services) as base:
-            archive = base.archive
             for _ in range(2):
-                assert archive.background.github is not None
-                discussion = archive.background.github.fetch_discussion(REPOSITORY, 7)
+                assert base.background is not None
+                discussion = base.background.fetch_discussion(REPOSITORY, 7)
                 assert [each.text for each in discussion.remarks] == ["We keep it."]
-            assert archive.background.read_history(REPOSITORY, DAY.start, DAY.end) == ()
+            assert base.timeline.read_merges_or_none(REPOSITORY, DAY.start, DAY.end) == ()
     assert github.queries == 1
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.pull_requests.diff import DiffLine
-from bot.domain.source.annotated_file import annotate_file, restore_old_text
+from bot.domain.source.change_context import annotate_file, restore_old_text
 from impact.source.models import SourceFile
 
 LINES = st.lists(

@@ -6,8 +6,7 @@ import difflib
 
 import pytest
 
-from bot.domain.source.annotated_file import annotate_file
-from bot.domain.source.change_context import AnnotatedChange, ContextLevel
+from bot.domain.source.change_context import AnnotatedChange, ContextLevel, annotate_file
 from impact.source.models import SourceFile
 
 FILE = """\

@@ -57,19 +57,19 @@ def test_an_excerpt_has_the_numbers_of_the_file(numbers: set[int]) -> None:
 def test_the_definition_comes_first_where_there_is_no_room_for_all() -> None:
     uses = "".join(f"value_{n} = total({n})\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n" for n in range(20))
     file = SourceFile("a.py", f"{uses}def total(limit):\n    return limit\n")
-    places = find_name(file, "total")
-    assert len(places.uses) == 21
-    assert len(places.shown) <= MAX_EXCERPT_LINES
-    assert {441, 442} <= set(places.shown)
-    assert places.uses[0] in places.shown
+    shown, uses_of_it = find_name(file, "total")
+    assert len(uses_of_it) == 21
+    assert len(shown) <= MAX_EXCERPT_LINES
+    assert {441, 442} <= set(shown)
+    assert uses_of_it[0] in shown
 
 
 @given(st.text("ab_ .\n(", max_size=60), st.text("ab_.", min_size=1, max_size=3))
 def test_around_a_name_stand_lines_with_it(text: str, name: str) -> None:
-    places = find_name(SourceFile("a.cpp", text), name, 30)
-    assert set(places.shown) >= set(places.uses[:1])
-    assert len(places.shown) <= 30
-    assert bool(places.shown) is bool(places.uses)
+    shown, uses = find_name(SourceFile("a.cpp", text), name, 30)
+    assert set(shown) >= set(uses[:1])
+    assert len(shown) <= 30
+    assert bool(shown) is bool(uses)
 
 
 def test_only_whole_words_are_uses() -> None:

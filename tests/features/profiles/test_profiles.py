@@ -81,7 +81,7 @@ def test_a_name_is_known_whatever_its_case(profiles: Profiles) -> None:
 
 
 def test_without_a_name_nothing_is_looked_up() -> None:
-    app = make_app(None)  # type: ignore[arg-type]
+    app = make_app()
     assert app.profiles.require_known("", REPOSITORY) == ""
     assert app.profiles.require_view(DigestView(), REPOSITORY) == DigestView()
 

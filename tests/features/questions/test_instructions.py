@@ -8,17 +8,18 @@ import pytest
 
 from bot.domain.summaries.citations import Citation
 from bot.features.questions.markdown import AnswerMarkdown, Links
+from bot.features.questions.tools import build_tools
 from bot.platform.models.prompts import read_instructions
 from bot.platform.models.tools import define_tools
 from bot.services.summaries.prompts import ANSWER_VERSION
+from tests.features.questions.archives import run_tool, shelf
 from tests.helpers.builders import pull
-from tests.services.questions.archives import run_tool, shelf
 
 TEXT = read_instructions(ANSWER_VERSION)
 
 
 def test_they_name_tools_that_exist() -> None:
-    names = {each["name"] for each in define_tools(shelf().toolbox().tools)}
+    names = {each["name"] for each in define_tools(build_tools(shelf().toolbox()))}
     named = set(re.findall(r"\b(?:read_\w+|find_\w+|taken_back|list_\w+)", TEXT))
     assert {"read_file", "find_uses", "taken_back", "read_discussion"} <= named <= names
 

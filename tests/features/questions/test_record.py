@@ -18,8 +18,7 @@ from bot.features.questions.answers import build_initial_context, build_turns
 from bot.features.questions.rules import RememberedMessage, ThreadMemory
 from bot.platform.models.prompts import fence_text
 from bot.ports import TextPart, Turn
-from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, needs_shared, pull, summary
-from tests.services.questions.archives import (
+from tests.features.questions.archives import (
     ABOUT_DAY,
     REPLAYED,
     VLLM,
@@ -30,6 +29,7 @@ from tests.services.questions.archives import (
     replayed_shelf,
     shelf,
 )
+from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, needs_shared, pull, summary
 
 # some 16,000 tokens
 MOST = 64_000

@@ -20,16 +20,16 @@ from bot.domain.errors import (
 from bot.domain.operations.usage import Usage
 from bot.features.questions.answers import ANSWER_LIMITS, WrittenAnswer, talk_with_model
 from bot.features.questions.markdown import MAX_ANSWER_LENGTH, Links
+from bot.features.questions.reading import ReadingSession
 from bot.features.questions.rules import AnswerEnd
+from bot.features.questions.tools import build_tools
 from bot.features.questions.votes import ToolExchange
 from bot.platform.models.agent import AgentLimits
 from bot.platform.models.prompts import read_instructions
 from bot.platform.models.tools import define_tools
 from bot.ports import TextPart, ToolCall, ToolResult, Turn
-from bot.services.questions.tools.toolbox import Toolbox
 from bot.services.summaries.prompts import ANSWER_VERSION
-from tests.helpers.builders import pull
-from tests.services.questions.archives import (
+from tests.features.questions.archives import (
     USAGE,
     Clock,
     RecordingDisplay,
@@ -45,6 +45,7 @@ from tests.services.questions.archives import (
     says,
     uses,
 )
+from tests.helpers.builders import pull
 
 ENOUGH = "No more tools: write the answer now from what you have, and say what is missing."
 QUESTION = (Turn("person", (TextPart("the record", stable=True), TextPart("the question"))),)
@@ -59,7 +60,7 @@ class Stage:
     model: ScriptedTalk
     clock: Clock
     display: RecordingDisplay
-    toolbox: Toolbox
+    toolbox: ReadingSession
     limits: AgentLimits = ANSWER_LIMITS
 
     def answer(self, started: float | None = None) -> WrittenAnswer:
@@ -117,7 +118,7 @@ def test_the_model_is_asked_with_everything_it_needs() -> None:
     (chat,) = there.model.chats
     assert chat.model == "claude-x"
     assert chat.system == read_instructions(ANSWER_VERSION)
-    assert chat.tools == define_tools(there.toolbox.tools)
+    assert chat.tools == define_tools(build_tools(there.toolbox))
     assert chat.turns == QUESTION
     assert (chat.max_tokens, chat.silence, chat.seconds, chat.may_use_tools) == (5_000, 12.0, 90.0, True)
 
@@ -253,7 +254,7 @@ def test_the_last_round_has_no_tools_and_is_told_to_answer() -> None:
     assert last_parts(there)[-1] == TextPart(ENOUGH)
     assert [isinstance(part, TextPart) for part in there.model.chats[1].turns[-1].parts] == [False]
     assert (written.rounds, written.end) == (3, AnswerEnd.COMPLETE)
-    assert all(chat.tools == define_tools(there.toolbox.tools) for chat in there.model.chats), (
+    assert all(chat.tools == define_tools(build_tools(there.toolbox)) for chat in there.model.chats), (
         "for the prompt cache"
     )
 

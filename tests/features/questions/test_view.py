@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localslack.rules.messages import check_message, find_links, find_mentions
 
-from bot.domain.conversations.search import Where
 from bot.domain.conversations.tool_names import WHERE_ARGUMENT, ToolName
 from bot.domain.digest.models import Entry
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.summaries.models import Evidence
 from bot.domain.text.strings import collapse_lines
 from bot.features.questions.rules import AnswerEnd
+from bot.features.questions.texts import Where
 from bot.features.questions.view import (
     VOTE,
     describe_end,

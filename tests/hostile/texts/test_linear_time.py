@@ -23,7 +23,6 @@ from bot.domain.conversations.commands import (
     SummaryRequest,
 )
 from bot.domain.conversations.message_references import find_pull_requests
-from bot.domain.conversations.search import Where, search_entries
 from bot.domain.conversations.slack_text import restore_bot_text, restore_user_text
 from bot.domain.conversations.thread_subject import parse_subject
 from bot.domain.digest.models import Entry
@@ -36,7 +35,7 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.path_classes import list_default_patterns
 from bot.domain.pull_requests.reference import parse_reference
 from bot.domain.risk.assessment import assess_pull_request
-from bot.domain.source.annotated_file import annotate_file
+from bot.domain.source.change_context import annotate_file
 from bot.domain.source.excerpts import find_name, list_uses, mark_lines
 from bot.domain.source.scopes import list_scopes
 from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector, parse_time
@@ -52,6 +51,7 @@ from bot.features.digest.markdown import render_report
 from bot.features.digest.thread import render_thread
 from bot.features.questions.markdown import AnswerMarkdown, Links
 from bot.features.questions.rules import is_for_others, is_remark, search_by_words
+from bot.features.questions.texts import Where, find_places, search_entries
 from bot.platform.models.prompts import fence_text
 from bot.render.blocks import mrkdwn, rich_text, sanitize
 from bot.render.blocks.code_fence import write_fence
@@ -59,7 +59,6 @@ from bot.render.blocks.terminal import format_summary as in_terminal
 from bot.render.summaries.details import render_details_view
 from bot.render.summaries.post import render_summary
 from bot.render.touches.task_view import split_text
-from bot.services.questions.tools.selection import find_places
 from bot.services.summaries.prompts import build_summary_prompt
 from impact.contract.extraction import MergeFacts, extract_contract
 from impact.contract.models import FileVersions

@@ -13,8 +13,8 @@ from bot.domain.pull_requests.filters import MAX_PATH_LENGTH, Filters
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import CustomPaths, PathClass, PathClasses
 from bot.domain.pull_requests.path_patterns import find_fault
+from bot.features.questions.texts import select_files
 from bot.platform.cleaning import parse_file
-from bot.services.questions.tools.selection import select_files
 from tests.helpers.builders import changed_file, pull
 from tests.hostile.tables.paths import SLOW_PATTERNS
 

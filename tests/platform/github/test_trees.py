@@ -9,7 +9,7 @@ from github import Auth
 
 from bot.domain.errors import RepositoryNotFound, SourceUnavailable
 from bot.domain.pull_requests.models import Repository
-from bot.domain.source.listing import RepositoryTree, TreeFile
+from bot.domain.source.models import RepositoryTree, TreeFile
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.releases import GitHubTrees
 from tests.adapters.worlds import REPO, ScriptedGitHub

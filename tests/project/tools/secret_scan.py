@@ -25,7 +25,7 @@ MADE_UP = frozenset(
     tests/doctor/test_installations.py tests/domain/text/test_redaction.py tests/helpers/data/attacks.py
     tests/hostile/tables/addresses.py
     tests/hostile/tables/credentials.py tests/hostile/tables/store_faults.py
-    tests/services/questions/tools/test_source_tools.py tests/services/questions/tools/test_toolbox.py
+    tests/features/questions/test_source_tools.py tests/features/questions/test_tools.py
     tests/settings/test_secret_values.py
     """.split()
 )

@@ -16,10 +16,10 @@ from bot.platform.github.client import GitHubClient
 from bot.platform.github.source_files import GitHubSourceFiles
 from bot.platform.models.agent import AgentLimits
 from bot.platform.models.claude import CLAUDE
+from bot.platform.source import NO_CODE, CodeSources
 from bot.ports import Cache, ChatModel
 from bot.services.review.conversation import REVIEW_LIMITS
 from bot.services.review.reviewer import BugReviewer, ReviewModel, ReviewResult
-from bot.services.source.code_sources import NO_CODE, CodeSources
 from bot.services.summaries.source_reader import SourceReader
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.claude.server import ClaudeEmulator, Json, Step, ToolUse, ToolUses, review_answer, suspicion

@@ -15,11 +15,11 @@ from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.review.models import FindingAdvice, FindingStatus, ReviewVerdict
 from bot.platform.git.mirror import GitMirror
 from bot.platform.git.reading import GitMirrorFiles, GitMirrorSearch, MirrorReader
+from bot.platform.source import CodeSources
 from bot.services.review.conversation import REVIEW_LIMITS
 from bot.services.review.reviewer import MAX_DIFF_TOKENS
 from bot.services.review.schemas import MAX_SUSPICIONS, ReviewAnswer
 from bot.services.review.tools import MAX_FILE_REQUESTS
-from bot.services.source.code_sources import CodeSources
 from impact.testing.clones import building, git, needs_git
 from tests.adapters.worlds import ScriptedGitHub
 from tests.emulators.claude.server import (

@@ -24,18 +24,16 @@ from bot.services.digest.builder import DigestBuilder, DigestDependencies
 from bot.services.digest.multi_day import build_multi_day_digest
 from bot.services.digest.overview_writer import skip_overview
 from bot.services.history.merge_timeline import MergeTimeline
-from bot.services.questions.archive import PullRequestArchive
-from bot.services.questions.tools.toolbox import Toolbox
 from bot.services.risk.risk_lister import RiskLister
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
 from impact.history.outcomes import find_outcomes
 from impact.history.repairs import find_repairs
 from impact.history.revert_claims import parse_claim
+from tests.features.questions.archives import open_session, run_tool
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.helpers.calls import counting
 from tests.services.doubles import KnownPulls, Summaries
-from tests.services.questions.archives import ABOUT_DAY, REPOSITORIES, TODAY, run_tool
 
 CORE = (changed_file("engine/core.py", 300),)
 # merged one after the other, the highest number first
@@ -62,7 +60,6 @@ class House:
         self.timeline = MergeTimeline(lambda: history, self.pulls.list_merged, lambda: DAY.end)
         cache = RedisCache(self.store)
         self.entries = EntryCache(self.pulls, self.reader, cache, "v1", self.timeline.assess_risk)
-        self.archive = PullRequestArchive(self.pulls, self.reader, self.entries, 2)
         self.builder = DigestBuilder(
             self.pulls,
             self.entries.refresh_summary,
@@ -128,7 +125,7 @@ def test_in_an_answer_about_a_day(house: House, *, is_cached: bool) -> None:
     if is_cached:
         for each in THREE:
             house.entries.refresh_summary(each)
-    toolbox = Toolbox(house.archive, REPOSITORIES, TODAY, ABOUT_DAY)
+    toolbox = open_session(house.pulls, house.reader, house.entries)
     with counting(assess_pull_request, parse_claim) as counts:
         shown = run_tool(toolbox, "list_pull_requests", days="2026-02-28")
     assert shown.count("takes another back") == 1
@@ -153,7 +150,7 @@ def test_a_reader_does_not_rate(house: House) -> None:
 
 def test_an_address_in_an_answer_needs_no_rating(house: House) -> None:
     house.entries.refresh_summary(COUNT)
-    toolbox = Toolbox(house.archive, REPOSITORIES, TODAY, ABOUT_DAY)
+    toolbox = open_session(house.pulls, house.reader, house.entries)
     with counting(assess_pull_request) as counts:
         assert toolbox.find_address(9) == COUNT.url
     assert counts == Counter()

@@ -25,20 +25,19 @@ from bot.domain.risk.assessment import Risk, assess_pull_request
 from bot.domain.time.date_range import Span
 from bot.features.digest.rules import Overview
 from bot.features.questions.answers import build_initial_context
+from bot.features.questions.reading import ReadingSession
 from bot.ports import Cache, HistoryStore
 from bot.services.digest.builder import DigestBuilder
 from bot.services.history.merge_timeline import MergeTimeline
-from bot.services.questions.archive import PullRequestArchive
-from bot.services.questions.tools.toolbox import Toolbox
 from bot.services.risk.risk_lister import RiskLister
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.structured_completion import StructuredCompletion
 from bot.services.summaries.summarizer import Summariser
 from tests.emulators.claude.server import summary_answer
+from tests.features.questions.archives import ABOUT_DAY, REPOSITORIES, call_tool, open_session
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.services.doubles import KnownPulls, MemoryCache, ScriptedModel, Sleeps, Summaries
-from tests.services.questions.archives import REPOSITORIES, call_tool
 
 # this repository ships what lies in examples/, and its engine/ is a sample
 SHIPPED = PathClasses(
@@ -63,13 +62,15 @@ def entries(pulls: KnownPulls, cache: Cache) -> EntryCache:
     return EntryCache(pulls, reader(pulls), cache, "v1", rate, SETTINGS.get_path_classes)
 
 
-def archive(pulls: KnownPulls) -> PullRequestArchive:
-    return PullRequestArchive(pulls, reader(pulls), entries(pulls, MemoryCache()), 2, SETTINGS.get_path_classes)
+def open_archive(pulls: KnownPulls, subject: ThreadSubject = ABOUT_DAY) -> ReadingSession:
+    repositories = replace(REPOSITORIES, others=(ELSEWHERE,))
+    kept = entries(pulls, MemoryCache())
+    return open_session(pulls, reader(pulls), kept, subject, paths=SETTINGS, repositories=repositories)
 
 
 WAYS: dict[str, Callable[[PullRequest], Entry]] = {
     "a single one": lambda of: entries(KnownPulls((of,)), MemoryCache()).refresh_and_rate(of),
-    "the archive": lambda of: archive(KnownPulls((of,))).build_entry(of),
+    "the archive": lambda of: open_archive(KnownPulls((of,))).build_entry(of),
 }
 
 
@@ -122,7 +123,7 @@ def test_a_fallback_counts_files_by_the_classes_of_the_repository() -> None:
         subject.summarise_pull_request(replace(of, files=only)).summary.technical_impact for of in (OWN, ELSE)
     ]
     assert [kind.rpartition(": ")[2] for kind in kinds] == ["1 docs.", "1 product."]
-    impact = archive(KnownPulls()).build_entry(replace(OWN, files=only)).summary.technical_impact
+    impact = open_archive(KnownPulls()).build_entry(replace(OWN, files=only)).summary.technical_impact
     assert impact.endswith("1 docs.")
 
 
@@ -140,9 +141,9 @@ def first_file(text: str) -> str:
     return text.partition("=== ")[2].partition(" ")[0]
 
 
-def toolbox(of: PullRequest, *numbers: int) -> tuple[Toolbox, ThreadSubject]:
+def toolbox(of: PullRequest, *numbers: int) -> tuple[ReadingSession, ThreadSubject]:
     subject = ThreadSubject(of.repository, SPAN, numbers)
-    return Toolbox(archive(KnownPulls((of,))), replace(REPOSITORIES, others=(ELSEWHERE,)), DAY, subject), subject
+    return open_archive(KnownPulls((of,)), subject), subject
 
 
 SEEN: dict[str, Callable[[PullRequest], str]] = {

@@ -24,19 +24,17 @@ from bot.render.summaries.summary_json import build_summary_json
 from bot.services.digest.builder import DigestBuilder, DigestDependencies
 from bot.services.digest.overview_writer import skip_overview
 from bot.services.history.merge_timeline import MergeTimeline
-from bot.services.questions.archive import PullRequestArchive
-from bot.services.questions.tools.toolbox import Toolbox
 from bot.services.slack.answers.replies import ReplySender
 from bot.services.slack.modals.details_modal import DetailsModal
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
 from tests.emulators.slack.server import SlackEmulator
+from tests.features.questions.archives import open_session, run_tool
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.helpers.checks import closed_port
 from tests.helpers.records import answer_store
 from tests.services.digest.posting import HOME
 from tests.services.doubles import KnownPulls, Summaries, slack_request
-from tests.services.questions.archives import ABOUT_DAY, REPOSITORIES, TODAY, run_tool
 
 DAYS, MINUTE = timedelta(days=1), timedelta(minutes=1)
 CORE = (changed_file("engine/core.py"),)
@@ -70,7 +68,6 @@ class House:
         self.chronicle = MergeTimeline(lambda: self.history, self.pulls.list_merged, lambda: self.now)
         cache = RedisCache(self.store)
         self.entries = EntryCache(self.pulls, self.reader, cache, "v1", self.chronicle.assess_risk)
-        self.archive = PullRequestArchive(self.pulls, self.reader, self.entries, 2)
 
     def warm(self) -> None:
         self.entries.refresh_summary(MERGED)
@@ -95,11 +92,11 @@ class House:
         return json.dumps(render_summary(self.entries.get_entry(SEVEN)).blocks)
 
     def by_question(self) -> str:
-        toolbox = Toolbox(self.archive, REPOSITORIES, TODAY, ABOUT_DAY)
+        toolbox = open_session(self.pulls, self.reader, self.entries)
         return run_tool(toolbox, "pull_request", number=7)
 
     def by_question_about_days(self) -> str:
-        toolbox = Toolbox(self.archive, REPOSITORIES, TODAY, ABOUT_DAY)
+        toolbox = open_session(self.pulls, self.reader, self.entries)
         return run_tool(toolbox, "list_pull_requests", days="2026-02-28")
 
     def by_details(self) -> str:
@@ -182,7 +179,7 @@ def test_it_is_rated_as_in_the_digest(house: House, *, is_warm: bool) -> None:
     if not is_warm:
         house.store.delete(*house.store.scan_iter("entry:*"))
     assert house.entries.get_entry(SEVEN).risk == listed
-    assert house.archive.read_pull_request(SEVEN).risk == listed
+    assert open_session(house.pulls, house.reader, house.entries).get_entry(REPOSITORY, 7).risk == listed
 
 
 def test_a_store_that_was_away_for_a_moment_is_asked_again_for_history(store: Redis) -> None:

@@ -1,7 +1,7 @@
 """Which bound of a model's answer is cut, as nothing is lost but length, and which makes the answer no use.
 
 The service holds the shape itself (fields, types, the two types of a change); these bounds it can't hold. An
-answer to a question has no shape: it is cut where a message ends (``tests/services/questions/test_agent.py``).
+answer to a question has no shape: it is cut where a message ends (``tests/features/questions/test_talk.py``).
 What a model asks of a tool is refused with a reason, as a tool that searched for less would say something untrue.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from bot.services.questions.tools.schemas import SearchArguments
+from bot.features.questions.tools import SearchArguments
 from bot.services.summaries.schemas import AnswerShape, OverviewAnswer, SummaryAnswer
 from tests.emulators.claude.server import overview_answer, summary_answer
 

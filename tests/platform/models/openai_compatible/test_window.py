@@ -12,9 +12,9 @@ from bot.domain.operations.usage import NO_PRICES
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.review.models import ReviewVerdict
 from bot.domain.summaries.fallback import describe_fallback
+from bot.platform.source import NO_CODE
 from bot.ports import TextPart, Turn
 from bot.services.review.reviewer import BugReviewer, ReviewModel
-from bot.services.source.code_sources import NO_CODE
 from bot.services.summaries.structured_completion import StructuredCompletion
 from bot.services.summaries.summarizer import Summariser
 from tests.emulators.claude.script import Failure, Json, Text, ToolUse, review_answer, summary_answer

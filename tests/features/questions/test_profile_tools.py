@@ -12,14 +12,14 @@ from bot.domain.digest.view import DigestView
 from bot.domain.errors import StoreUnavailable
 from bot.domain.pull_requests.models import PullRequest
 from bot.features.questions.answers import build_initial_context
+from bot.features.questions.reading import ReadingSession
+from bot.features.questions.tools import build_tools
 from bot.platform.models.tools import define_tools
 from bot.services.digest.touched_day import TouchedDay
-from bot.services.questions.background import BackgroundSources
-from bot.services.questions.tools.toolbox import Toolbox
 from impact.profile.models import Profile, Use, UseKind
+from tests.features.questions.archives import ABOUT_DAY, REPOSITORIES, run_tool, shelf
 from tests.helpers.builders import DAY, NOON, pull
 from tests.render.touched_days import NAME, make_hit, report
-from tests.services.questions.archives import ABOUT_DAY, REPOSITORIES, run_tool, shelf
 
 TOOL = "find_profile_uses"
 SCANNED = "as scanned on 2026-02-28; its lines can't be cited, name file and line"
@@ -32,7 +32,7 @@ OURS = Profile("ascend", ("engine",), "octo/ours", "c0ffee", NOON, USES)
 ABOUT = replace(ABOUT_DAY, profile="ascend")
 
 
-def over(profile: Profile | None = OURS, about: ThreadSubject = ABOUT, problem: str = "") -> Toolbox:
+def over(profile: Profile | None = OURS, about: ThreadSubject = ABOUT, problem: str = "") -> ReadingSession:
     """The tools in a thread about a day with one merge, which touches the profile."""
 
     def read_touches(_name: str, pulls: Sequence[PullRequest]) -> TouchedDay:
@@ -43,12 +43,12 @@ def over(profile: Profile | None = OURS, about: ThreadSubject = ABOUT, problem: 
         )
 
     there = shelf(pull(7))
-    there.background = BackgroundSources(get_profile=lambda _: profile, read_touches=read_touches)
+    there.parts = {"get_profile": lambda _: profile, "read_touches": read_touches}
     return there.toolbox(about)
 
 
-def names(toolbox: Toolbox) -> set[str]:
-    return {str(each["name"]) for each in define_tools(toolbox.tools)}
+def names(toolbox: ReadingSession) -> set[str]:
+    return {str(each["name"]) for each in define_tools(build_tools(toolbox))}
 
 
 def test_where_do_we_use_it_is_answered_with_file_and_line() -> None:
@@ -98,7 +98,7 @@ def test_a_store_that_is_away_takes_the_tool_only() -> None:
         raise StoreUnavailable("It does not answer.")
 
     there = shelf(pull(7))
-    there.background = BackgroundSources(get_profile=fail)
+    there.parts = {"get_profile": fail}
     assert TOOL not in names(there.toolbox(ABOUT))
 
 

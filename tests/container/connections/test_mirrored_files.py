@@ -7,19 +7,19 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from bot.connections.mirror import MirroredFiles
 from bot.domain.errors import GitHubUnavailable, MirrorUnavailable, SourceUnavailable
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import Repository
 from bot.platform import deadlines
-from bot.services.source.fallback_files import FallbackSourceFiles
-from bot.services.source.mirror_updates import update_mirror
-from impact.source.models import SourceFile, SourceProblem
+from bot.platform.source import update_mirror
+from impact.source.models import SourceFile, SourceProblem, SourceVersions
 from tests.helpers.builders import REPOSITORY
 
 
 @dataclass
 class KnownFiles:
-    """``SourceFiles`` that has some commits, or fails with an error."""
+    """``VersionedFiles`` that has some commits, or fails with an error."""
 
     text: str
     commits: Sequence[str] = ()
@@ -34,6 +34,12 @@ class KnownFiles:
             raise self.error
         missing = SourceProblem.MISSING if "nothing" in paths else None
         return {path: SourceFile(path, self.text, missing) for path in paths}
+
+    def read_versions(
+        self, repository: Repository, commit: str, old: Sequence[str], new: Sequence[str]
+    ) -> SourceVersions:
+        before = self.read_files(repository, commit, old, DiffSide.OLD)
+        return SourceVersions(before, self.read_files(repository, commit, new))
 
 
 @dataclass
@@ -52,21 +58,21 @@ class KnownMirror:
 class TestFallback:
     def test_github_is_asked_only_for_what_the_mirror_lacks(self) -> None:
         mirror, github = KnownFiles("mirror", ["a"]), KnownFiles("github", ["a", "b"])
-        files = FallbackSourceFiles(mirror, github)
+        files = MirroredFiles(mirror, github)
         assert files.read_files(REPOSITORY, "a", ["x.py"])["x.py"].text == "mirror"
         assert github.asked == []
         assert files.read_files(REPOSITORY, "b", ["x.py"], DiffSide.OLD)["x.py"].text == "github"
         assert github.asked == [("b", DiffSide.OLD)]
+        assert files.read_versions(REPOSITORY, "a", [], ["x.py"]).new["x.py"].text == "mirror"
+        assert files.read_versions(REPOSITORY, "b", [], ["x.py"]).new["x.py"].text == "github"
 
     def test_a_file_that_is_missing_in_the_mirror_is_missing(self) -> None:
         mirror, github = KnownFiles("", ["a"]), KnownFiles("github", ["a"])
-        files = FallbackSourceFiles(mirror, github).read_files(REPOSITORY, "a", ["nothing"])
+        files = MirroredFiles(mirror, github).read_files(REPOSITORY, "a", ["nothing"])
         assert (files["nothing"].problem, github.asked) == (SourceProblem.MISSING, [])
 
     def test_what_github_raises_is_raised(self) -> None:
-        files = FallbackSourceFiles(
-            KnownFiles("mirror"), KnownFiles("", error=GitHubUnavailable("GitHub is away."))
-        )
+        files = MirroredFiles(KnownFiles("mirror"), KnownFiles("", error=GitHubUnavailable("GitHub is away.")))
         with pytest.raises(GitHubUnavailable):
             files.read_files(REPOSITORY, "a", ["x.py"])
 

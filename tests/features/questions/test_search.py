@@ -6,15 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.conversations.search import (
+from bot.domain.digest.models import Entry
+from bot.features.questions.texts import (
     SearchMatch,
     Where,
-    format_match,
-    has_word,
     interleave_matches,
     search_entries,
 )
-from bot.domain.digest.models import Entry
 from tests.helpers.builders import changed_file, entry, failed, summary
 
 PATCH = """@@ -10,3 +10,3 @@ def run_header():
@@ -36,7 +34,7 @@ FOUND = [
     entry(
         8, files=[changed_file("docs/ROCm.md", 2)], entry_summary=summary(fallback=failed(), headline="default")
     ),
-    entry(9, files=None, title="Nothing loaded", body="see the default"),
+    entry(9, files=None, title="Nothing loaded", body="Straße: see the default"),
 ]
 
 
@@ -53,6 +51,7 @@ def find_matches(*words: str, where: Where = Where.CHANGED) -> list[tuple[int, s
             [(7, "a.py:11", "-    return OLD_default"), (7, "a.py:11", "+    return NEW_default")],
             id="both-sides-of-a-change",
         ),
+        pytest.param(["STRASSE"], Where.TEXT, [(9, "description", "Straße: see the default")], id="ß"),
         pytest.param(["NEW_DEFAULT"], Where.CHANGED, [(7, "a.py:11", "+    return NEW_default")], id="any-case"),
         pytest.param(
             ["rocm", "old_"],
@@ -82,7 +81,7 @@ def find_matches(*words: str, where: Where = Where.CHANGED) -> list[tuple[int, s
                 (7, "description", "Why: the default was wrong."),
                 (7, "headline", "A default changed"),
                 (7, "summary, potential risks", "Callers of the default."),
-                (9, "description", "see the default"),
+                (9, "description", "Straße: see the default"),
             ],
             id="in-what-is-said-but-not-by-a-fallback-or-a-template",
         ),
@@ -91,27 +90,6 @@ def find_matches(*words: str, where: Where = Where.CHANGED) -> list[tuple[int, s
 )
 def test_words_are_found(words: list[str], where: Where, expected: list[tuple[int, str, str]]) -> None:
     assert find_matches(*words, where=where) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "words", "expected"),
-    [
-        ("Straße", ("strasse",), True),
-        ("STRASSE", ("strasse",), True),
-        ("İstanbul", ("stanbul",), True),
-        ("abc", (), False),
-        ("abc", ("x", "b"), True),
-        ("a.c", (".",), True),
-        ("abc", (".",), False),
-    ],
-)
-def test_words_are_compared_without_regard_to_case(text: str, words: tuple[str, ...], expected: object) -> None:
-    assert has_word(text, words) is expected
-
-
-def test_a_match_is_shown_as_a_line() -> None:
-    assert format_match(SearchMatch(7, "a.py:11", "+    return x   ")) == "#7 a.py:11: +    return x"
-    assert len(format_match(SearchMatch(7, "a.py:11", "x" * 5_000))) < 260
 
 
 numbered = st.lists(st.integers(1, 4), max_size=40).map(
@@ -127,14 +105,6 @@ def test_no_pull_request_is_hidden_behind_another(matches: tuple[SearchMatch, ..
         own = [match for match in ranked if match.number == number]
         assert own == [match for match in matches if match.number == number]
         assert ranked.index(own[0]) < 4 * len({match.number for match in matches})
-
-
-def test_the_first_lines_of_all_come_before_the_last_of_any() -> None:
-    places = [(7, "a"), (7, "b"), (7, "c"), (8, "d"), (9, "e"), (9, "f")]
-    ranked = interleave_matches(tuple(SearchMatch(number, place, "x") for number, place in places))
-    assert "".join(match.place for match in ranked if match.place in "ade") == "ade"
-    assert [match.place for match in ranked][-1] == "c"
-    assert interleave_matches(()) == []
 
 
 patches = st.lists(st.tuples(st.sampled_from("+- "), st.text("abX ", max_size=8)), max_size=12)

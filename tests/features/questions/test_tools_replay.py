@@ -14,11 +14,10 @@ from typing import Any
 import pytest
 
 from bot.domain.conversations.thread_subject import ThreadSubject
-from bot.services.questions.tools.toolbox import Toolbox
-from bot.services.source.text_limits import MAX_DIFF_LENGTH, MAX_RESULT_LENGTH
+from bot.features.questions.reading import ReadingSession
+from bot.platform.models.prompts import MAX_DIFF_LENGTH, MAX_RESULT_LENGTH
 from tests.adapters.worlds import LONG_AFTER, ScriptedGitHub
-from tests.helpers.builders import SHARED, needs_shared, summary
-from tests.services.questions.archives import (
+from tests.features.questions.archives import (
     REPLAYED,
     VLLM,
     call_tool,
@@ -30,6 +29,7 @@ from tests.services.questions.archives import (
     replayed_shelf,
     run_tool,
 )
+from tests.helpers.builders import SHARED, needs_shared, summary
 
 pytestmark = [pytest.mark.slow, needs_shared]
 
@@ -418,7 +418,7 @@ def by_number() -> dict[int, Record]:
     return {record["number"]: record for record in every_record()}
 
 
-def open_record(record: Record) -> Toolbox:
+def open_record(record: Record) -> ReadingSession:
     return open_replay(next(date for date in REPLAYED if record in records(date)))
 
 

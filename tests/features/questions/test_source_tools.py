@@ -15,22 +15,21 @@ from bot.domain.errors import GitHubUnavailable
 from bot.domain.pull_requests.models import ChangedFile, PullRequest
 from bot.domain.source.excerpts import MAX_EXCERPT_LINES
 from bot.domain.summaries.citations import Citation
+from bot.features.questions.reading import ReadingSession
 from bot.platform.git.mirror import GitMirror
 from bot.platform.git.reading import GitMirrorFiles, GitMirrorSearch, MirrorReader
 from bot.platform.github.caches import SourceFileCache
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.source_files import GitHubSourceFiles
-from bot.services.questions.tools.toolbox import Toolbox
-from bot.services.source.code_sources import CodeSources
-from bot.services.source.source_text import MAX_FILE_LENGTH, MAX_USES
-from bot.services.source.text_limits import MAX_RESULT_LENGTH
+from bot.platform.models.prompts import MAX_RESULT_LENGTH
+from bot.platform.source import MAX_FILE_LENGTH, MAX_USES, CodeSources
 from impact.testing.clones import building, git, needs_git
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.trees import SUBMODULE, SYMLINK, Entry, FixedTree, TreeCommit
+from tests.features.questions.archives import call_tool, inside, run_tool, shelf
 from tests.helpers.builders import REPOSITORY, pull
 from tests.helpers.git_server import TOKEN, GitServer
 from tests.services.doubles import FileTree, MemoryCache
-from tests.services.questions.archives import call_tool, inside, run_tool, shelf
 
 RETRY = """import os
 
@@ -83,20 +82,20 @@ def github() -> Iterator[ScriptedGitHub]:
         yield emulator
 
 
-def over_github(github: ScriptedGitHub, *pulls: PullRequest) -> Toolbox:
+def over_github(github: ScriptedGitHub, *pulls: PullRequest) -> ReadingSession:
     there = shelf(*(pulls or (SEVEN,)))
     files = GitHubSourceFiles(GitHubClient(github.url, Auth.Token(github.token)))
     there.code = CodeSources(SourceFileCache(files, MemoryCache()))
     return there.toolbox()
 
 
-def with_tree(tree: FileTree, *pulls: PullRequest) -> Toolbox:
+def with_tree(tree: FileTree, *pulls: PullRequest) -> ReadingSession:
     there = shelf(*(pulls or (SEVEN,)))
     there.code = CodeSources(tree)
     return there.toolbox()
 
 
-def cite(toolbox: Toolbox, quote: str, path: str = "engine/retry.py", **more: Any) -> str:
+def cite(toolbox: ReadingSession, quote: str, path: str = "engine/retry.py", **more: Any) -> str:
     """The address of a quote, empty if it does not hold."""
     evidence_match = toolbox.find_evidence(Citation("7", path, quote, **more))
     return evidence_match[1].build_url(evidence_match[0]) if evidence_match else ""

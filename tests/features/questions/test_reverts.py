@@ -11,20 +11,19 @@ import pytest
 from github import Auth
 
 from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.features.questions.reading import ReadingSession
 from bot.platform.github.caches import BackgroundCache
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.discussions import GitHubBackground
 from bot.ports import Cache
-from bot.services.questions.background import BackgroundSources, read_no_history
-from bot.services.questions.tools.toolbox import Toolbox
 from impact.history.revert_claims import parse_claim
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.server import pull as record
 from tests.emulators.github.store import sha
+from tests.features.questions.archives import read_no_history, run_tool, shelf
 from tests.helpers.builders import NOON, pull
 from tests.helpers.calls import counting
 from tests.services.doubles import MemoryCache
-from tests.services.questions.archives import run_tool, shelf
 
 LONG_BEFORE = NOON - timedelta(days=20)
 COMMIT = sha("merge 3")
@@ -56,12 +55,11 @@ class Recorded:
 
 def tools(
     github: ScriptedGitHub, *pulls: PullRequest, history: Recorded | None = None, cache: Cache | None = None
-) -> Toolbox:
+) -> ReadingSession:
     there = shelf(*pulls)
     source = GitHubBackground(GitHubClient(github.url, Auth.Token(github.token)))
-    there.background = BackgroundSources(
-        BackgroundCache(source, cache or MemoryCache()), history or read_no_history
-    )
+    there.background = BackgroundCache(source, cache or MemoryCache())
+    there.read_history = history or read_no_history
     return there.toolbox()
 
 

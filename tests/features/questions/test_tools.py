@@ -28,17 +28,13 @@ from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import Account, ChangedFile, LinkedIssue, PullRequest
 from bot.domain.summaries.citations import Citation
 from bot.domain.summaries.models import Evidence
-from bot.platform.models.prompts import fence_text
+from bot.features.questions.reading import ReadingSession
+from bot.features.questions.tools import SearchArguments, build_tools
+from bot.platform.models.prompts import MAX_DIFF_LENGTH, MAX_RESULT_LENGTH, fence_text
 from bot.platform.models.tools import define_tools
+from bot.platform.source import CodeSources
 from bot.ports import PullRequests
-from bot.services.questions.tools.schemas import SearchArguments
-from bot.services.questions.tools.toolbox import Toolbox
-from bot.services.source.code_sources import CodeSources
-from bot.services.source.text_limits import MAX_DIFF_LENGTH, MAX_RESULT_LENGTH
-from tests.helpers.builders import NOON, REPOSITORY, changed_file, pull, summary
-from tests.helpers.checks import is_one_sentence
-from tests.services.doubles import FileTree, KnownPulls
-from tests.services.questions.archives import (
+from tests.features.questions.archives import (
     ABOUT_DAY,
     REPOSITORIES,
     TOOLS,
@@ -50,6 +46,9 @@ from tests.services.questions.archives import (
     run_tool,
     shelf,
 )
+from tests.helpers.builders import NOON, REPOSITORY, changed_file, pull, summary
+from tests.helpers.checks import is_one_sentence
+from tests.services.doubles import FileTree, KnownPulls
 
 PATCH = "@@ -1,3 +1,4 @@\n import os\n-timeout = 10 seconds\n+timeout = 30 seconds\n+retries = five\n done = True"
 RETRY = ChangedFile("engine/retry.py", "modified", 2, 1, PATCH)
@@ -78,7 +77,7 @@ def calls(there: Shelf) -> list[str]:
     return there.pulls.calls
 
 
-def catch_refusal(toolbox: Toolbox, name: str, arguments: dict[str, Any]) -> str:
+def catch_refusal(toolbox: ReadingSession, name: str, arguments: dict[str, Any]) -> str:
     """What a tool says to a question that it can't answer."""
     refusal = call_tool(toolbox, name, arguments)
     assert refusal.is_error
@@ -698,16 +697,16 @@ def test_hostile_arguments_are_only_words() -> None:
 def test_the_definitions_are_the_same_for_every_question() -> None:
     first, second = shelf(SEVEN).toolbox(), shelf().toolbox(ThreadSubject(TOOLS, days("7d"), (1, 2)))
     run_tool(first, LIST)
-    assert json.dumps(define_tools(first.tools)) == json.dumps(define_tools(second.tools))
-    assert [each["name"] for each in define_tools(first.tools)] == list(EVERY_TOOL)
+    assert json.dumps(define_tools(build_tools(first))) == json.dumps(define_tools(build_tools(second)))
+    assert [each["name"] for each in define_tools(build_tools(first))] == list(EVERY_TOOL)
     assert set(EVERY_TOOL) <= set(ToolName), "the status line knows them by these names"
     assert WHERE_ARGUMENT in SearchArguments.model_fields
-    assert len(json.dumps(define_tools(first.tools))) < 8_000, "every question pays for them"
+    assert len(json.dumps(define_tools(build_tools(first)))) < 8_000, "every question pays for them"
 
 
 @pytest.mark.parametrize("name", EVERY_TOOL)
 def test_a_definition_is_a_schema_that_its_tool_keeps(name: str) -> None:
-    (definition,) = (each for each in define_tools(shelf().toolbox().tools) if each["name"] == name)
+    (definition,) = (each for each in define_tools(build_tools(shelf().toolbox())) if each["name"] == name)
     assert set(definition) == {"name", "description", "input_schema"}
     assert len(definition["description"]) > 40
     schema = definition["input_schema"]

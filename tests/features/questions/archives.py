@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections import deque
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 from bot.domain.conversations.commands import AllowedRepositories
@@ -20,11 +21,15 @@ from bot.domain.pull_requests.models import Account, ChangedFile, PullRequest, R
 from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.time.date_range import Span, parse_span
 from bot.domain.time.day import LocalDay, parse_date
+from bot.features.questions.reading import ReadingSession
+from bot.features.questions.tools import build_tools
 from bot.platform.models import tools
+from bot.platform.source import NO_CODE, CodeSources
 from bot.ports import (
     Cache,
     Chat,
     ChatEvent,
+    PullRequestBackground,
     PullRequests,
     TextDelta,
     ToolCall,
@@ -33,12 +38,9 @@ from bot.ports import (
     TurnEnd,
     TurnUsage,
 )
-from bot.services.questions.archive import PullRequestArchive
-from bot.services.questions.background import BackgroundSources
-from bot.services.questions.tools.toolbox import Toolbox
-from bot.services.source.code_sources import CodeSources
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
+from tests.helpers.apps import make_app
 from tests.helpers.builders import DAY, REPOSITORY, SHARED
 from tests.services.doubles import KnownPulls, MemoryCache, Summaries
 
@@ -57,18 +59,25 @@ def days(text: str) -> Span:
 ABOUT_DAY = ThreadSubject(REPOSITORY, days("2026-02-28"))
 
 
+def read_no_history(repository: Repository, since: datetime, until: datetime) -> tuple[PullRequest, ...]:
+    return ()
+
+
 @dataclass
 class Shelf:
-    """An archive over pull requests in memory, and who was asked for what."""
+    """Pull requests in memory, which sessions read; keeps who was asked for what."""
 
     pulls: PullRequests
     cache: Cache = field(default_factory=MemoryCache)
     summaries: Summaries = field(default_factory=Summaries)
     workers: int = 4
     repositories: AllowedRepositories = REPOSITORIES
-    make_archive: type[PullRequestArchive] = PullRequestArchive
-    code: CodeSources = field(default_factory=CodeSources)
-    background: BackgroundSources = field(default_factory=BackgroundSources)
+    session_type: type[ReadingSession] = ReadingSession
+    code: CodeSources = NO_CODE
+    background: PullRequestBackground | None = None
+    read_history: Callable[..., tuple[PullRequest, ...]] = read_no_history
+    # more parts of the app
+    parts: dict[str, Any] = field(default_factory=dict)
 
     @property
     def entries(self) -> EntryCache:
@@ -76,35 +85,53 @@ class Shelf:
             self.pulls, PullRequestReader(self.pulls, self.summaries), self.cache, "v", assess_pull_request
         )
 
-    @property
-    def archive(self) -> PullRequestArchive:
-        return self.make_archive(
+    def toolbox(self, subject: ThreadSubject = ABOUT_DAY) -> ReadingSession:
+        session = open_session(
             self.pulls,
             PullRequestReader(self.pulls, self.summaries),
             self.entries,
-            self.workers,
+            subject,
+            self.session_type,
+            repositories=self.repositories,
             code=self.code,
             background=self.background,
+            timeline=SimpleNamespace(read_merges_or_none=self.read_history),
+            **self.parts,
         )
+        settings = session.app.settings
+        session.app.settings = settings.model_copy(update={"prdigest_concurrency": self.workers})
+        return session
 
-    def toolbox(self, subject: ThreadSubject = ABOUT_DAY) -> Toolbox:
-        return Toolbox(self.archive, self.repositories, TODAY, subject)
+
+def open_session(
+    pulls: PullRequests,
+    reader: PullRequestReader,
+    entries: EntryCache,
+    subject: ThreadSubject = ABOUT_DAY,
+    session_type: type[ReadingSession] = ReadingSession,
+    today: LocalDay = TODAY,
+    **parts: Any,
+) -> ReadingSession:
+    """A session for one answer; ``parts`` are more of the app."""
+    parts = {"repositories": REPOSITORIES, "code": NO_CODE, "background": None, **parts}
+    app = make_app(day_lists=pulls, reader=reader, entries=entries, **parts)
+    return session_type(app, today, subject)
 
 
 def shelf(*pulls: PullRequest, failing: Mapping[str, Exception] | None = None) -> Shelf:
     known = KnownPulls(pulls, dict(failing or {}))
-    return Shelf(known, background=BackgroundSources(known))
+    return Shelf(known, background=known)
 
 
-def run_tool(toolbox: Toolbox, name: str, /, **arguments: Any) -> str:
+def run_tool(session: ReadingSession, name: str, /, **arguments: Any) -> str:
     """What a tool says, which is no error."""
-    output = call_tool(toolbox, name, arguments)
+    output = call_tool(session, name, arguments)
     assert not output.is_error, output.text
     return inside(output)
 
 
-def call_tool(toolbox: Toolbox, name: str, arguments: Mapping[str, Any]) -> ToolResult:
-    return tools.run_tool(toolbox.tools, ToolCall("call-1", name, arguments))
+def call_tool(session: ReadingSession, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+    return tools.run_tool(build_tools(session), ToolCall("call-1", name, arguments))
 
 
 def inside(output: ToolResult) -> str:
@@ -183,7 +210,7 @@ def replayed_shelf(pulls: PullRequests | None = None) -> Shelf:
 _entries: dict[int, Entry] = {}
 
 
-class ReadOnce(PullRequestArchive):
+class ReadOnce(ReadingSession):
     """The real days, for which no summary is kept: each pull request is cleaned and rated once for all tests."""
 
     def build_entry(self, pull: PullRequest) -> Entry:
@@ -192,11 +219,11 @@ class ReadOnce(PullRequestArchive):
         return _entries[pull.number]
 
 
-def open_replay(date: str, pulls: PullRequests | None = None) -> Toolbox:
+def open_replay(date: str, pulls: PullRequests | None = None) -> ReadingSession:
     """The tools for a thread about one of the real days, over all three; other ``pulls`` are read each time."""
     there = replayed_shelf(pulls)
     if pulls is None:
-        there.make_archive = ReadOnce
+        there.session_type = ReadOnce
     return there.toolbox(ThreadSubject(VLLM, days(date)))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,19 +11,18 @@ import pytest
 from github import Auth
 
 from bot.domain.summaries.citations import Citation
+from bot.features.questions.reading import ReadingSession
 from bot.platform.github.caches import BackgroundCache
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.discussions import GitHubBackground
-from bot.services.questions.background import BackgroundSources
-from bot.services.questions.tools.toolbox import Toolbox
-from bot.services.source.text_limits import MAX_RESULT_LENGTH
+from bot.platform.models.prompts import MAX_RESULT_LENGTH
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.server import IssueRecord
 from tests.emulators.github.server import pull as record
 from tests.emulators.github.store import RemarkRecord, ThreadRecord
+from tests.features.questions.archives import call_tool, inside, run_tool, shelf
 from tests.helpers.builders import pull
 from tests.services.doubles import MemoryCache
-from tests.services.questions.archives import call_tool, inside, run_tool, shelf
 
 TALK = "read_discussion"
 AT = datetime(2026, 2, 27, 9, 0, tzinfo=UTC)
@@ -42,16 +40,16 @@ def make_remark(number: int, body: str, author: str | None = "bob", **more: Any)
     return RemarkRecord(number, body, author, created_at=AT + timedelta(minutes=number), **more)
 
 
-def over(github: ScriptedGitHub, **fields: Any) -> Toolbox:
+def over(github: ScriptedGitHub, **fields: Any) -> ReadingSession:
     """The tools, where the discussion is the only thing that GitHub is asked for."""
     github.add(REPO, record(7, **{"title": "Wait longer", "author": "alice", **fields}))
     there = shelf(pull(7))
     source = GitHubBackground(GitHubClient(github.url, Auth.Token(github.token)))
-    there.background = BackgroundSources(BackgroundCache(source, MemoryCache()))
+    there.background = BackgroundCache(source, MemoryCache())
     return there.toolbox()
 
 
-def cite(toolbox: Toolbox, quote: str, place: str = "#issuecomment-1", number: str = "7") -> str:
+def cite(toolbox: ReadingSession, quote: str, place: str = "#issuecomment-1", number: str = "7") -> str:
     """The address of a quote of what somebody wrote, empty if it does not hold."""
     remark_match = toolbox.find_remark(Citation(number, place, quote))
     return remark_match[0].build_remark_url(remark_match[1]) if remark_match else ""
@@ -221,7 +219,7 @@ def test_what_github_does_not_send_is_no_silence(github: ScriptedGitHub) -> None
 
 def test_without_a_source_the_model_hears_it() -> None:
     there = shelf(pull(7))
-    there.background = replace(there.background, github=None)
+    there.background = None
     output = call_tool(there.toolbox(), TALK, {"number": 7})
     assert (output.text, output.is_error) == ("Discussions can't be read here.", True)
 

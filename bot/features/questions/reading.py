@@ -1,0 +1,277 @@
+"""What is read of pull requests for one answer, each once, and how arguments of tools name them.
+
+No model is asked here: a pull request without a summary has only its facts.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+
+from bot.app import App
+from bot.domain.conversations.thread_subject import ThreadSubject
+from bot.domain.digest.models import Entry
+from bot.domain.errors import DiscussionUnavailable, PrdigestError, PullRequestNotFound, UsageError
+from bot.domain.pull_requests.areas import determine_area
+from bot.domain.pull_requests.discussion import Discussion, Remark
+from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.pull_requests.reference import Reference
+from bot.domain.summaries.citations import Citation, verify_citation
+from bot.domain.summaries.diff_packing import Coverage
+from bot.domain.summaries.fallback import Fallback, FallbackReason
+from bot.domain.summaries.models import Evidence, build_fallback_summary
+from bot.domain.summaries.remark_quotes import has_quote
+from bot.domain.text.redaction import redact_patch
+from bot.domain.time.date_range import Span, parse_span
+from bot.domain.time.day import LocalDay
+from bot.platform.models.prompts import MODEL_BOUNDS, BoundedText, TextBounds, limit_lines
+from bot.platform.provenance import Provenance
+from bot.platform.source import PullSource
+from bot.services.history.merge_lists import MergeList, MergeLister
+from bot.services.operations.worker_threads import DeadlineExecutor
+from impact.profile.models import Profile
+
+# the files of every pull request of these days may have to be requested
+MAX_DAYS = 14
+# what a citation writes in front of the name of a remark, in place of a path
+REMARK_SIGN = "#"
+_NO_SUMMARY = Fallback(FallbackReason.NOT_REQUESTED)
+
+
+@dataclass(frozen=True, slots=True)
+class DayEntries:
+    """The pull requests merged in some days, newest first, and caveats on what may be missing.
+
+    ``unloaded`` are the days of the span of which nothing is known.
+    """
+
+    repository: Repository
+    span: Span
+    entries: tuple[Entry, ...]
+    caveats: tuple[str, ...] = ()
+    unloaded: tuple[dt.date, ...] = ()
+
+
+class ReadingSession:
+    """Reader for one answer about ``subject``. What it read and could not read is in ``provenance``.
+
+    What reads raises PrdigestError if that is not available. ``shown_remarks`` are those that a tool has shown, by
+    their anchors: only these can be quoted.
+    """
+
+    def __init__(
+        self, app: App, today: LocalDay, subject: ThreadSubject, bounds: TextBounds = MODEL_BOUNDS
+    ) -> None:
+        self.app = app
+        self.today = today
+        self.subject = subject
+        self.bounds = bounds
+        self.provenance = Provenance()
+        self.shown_remarks: dict[Reference, dict[str, Remark]] = {}
+        self._days: dict[tuple[Repository, Span], DayEntries] = {}
+        self._pulls: dict[Reference, Entry] = {}
+        self._missing: set[Reference] = set()
+        self._addresses: dict[Reference, str | None] = {}
+        self._sources: dict[Reference, PullSource] = {}
+        self._discussions: dict[Reference, Discussion] = {}
+
+    # --- pull requests
+
+    def read_days(self, repository: Repository, span: Span) -> DayEntries:
+        """Return the pull requests merged in some days."""
+        if (repository, span) not in self._days:
+            merged = self.list_merges(repository, span)
+            with DeadlineExecutor(self.app.settings.prdigest_concurrency, "archive") as executor:
+                entries = tuple(executor.map_items(self.build_entry, merged.pulls))
+            days = DayEntries(repository, span, entries, merged.caveats, merged.unavailable)
+            self._days[repository, span] = days
+            self._pulls |= {Reference(repository, entry.number): entry for entry in entries}
+            for caveat in days.caveats:
+                self.provenance.add_gap(f"{span.title}: {caveat}")
+        return self._days[repository, span]
+
+    def read_subject_days(self) -> DayEntries:
+        return self.read_days(self.subject.repository, self.subject.span)
+
+    def read_named_days(self, repository: str, days: str) -> DayEntries:
+        return self.read_days(self.parse_repository(repository), self.parse_days(days))
+
+    def list_merges(self, repository: Repository, span: Span) -> MergeList:
+        """Return the pull requests merged in some days, without files."""
+        lister = MergeLister(self.app.day_lists.list_merged, self.app.settings.prdigest_concurrency)
+        merged = lister.list_merges(repository, span)
+        self._note_addresses(merged.pulls)
+        return merged
+
+    def get_entry(self, repository: Repository, number: int) -> Entry:
+        """Return one pull request, open or merged."""
+        reference = Reference(repository, number)
+        if reference not in self._pulls:
+            if reference in self._missing:
+                raise reference.build_missing_error()
+            try:
+                entry = self.build_entry(self.app.day_lists.fetch_pull_request(repository, number))
+            except PullRequestNotFound:
+                self._missing.add(reference)
+                raise
+            self._note_addresses([entry.pull])
+            self._pulls[reference] = entry
+        return self._pulls[reference]
+
+    def fetch_facts(self, repository: Repository, number: int) -> PullRequest:
+        """Return one pull request, perhaps without its files."""
+        reference = Reference(repository, number)
+        if reference in self._pulls:
+            return self._pulls[reference].pull
+        pull = self.app.day_lists.fetch_pull_request(repository, number)
+        self._note_addresses([pull])
+        return pull
+
+    def build_entry(self, pull: PullRequest) -> Entry:
+        """Return the entry of a pull request with its files and patches, as far as they are available."""
+        app, loaded = self.app, self.app.reader.load_files(pull)
+        if loaded.files is not None:
+            # once a patch is cut into lines, the middle of a key could not be detected
+            files = (
+                replace(file, patch=redact_patch(file.patch)) if file.patch else file for file in loaded.files
+            )
+            loaded = replace(loaded, files=tuple(files))
+        cached = app.entries.get_cached(Reference(pull.repository, pull.number)) if pull.is_merged else None
+        if cached:
+            return replace(cached, pull=loaded)
+        classes = app.paths.get_path_classes(loaded.repository)
+        summary = build_fallback_summary(loaded, _NO_SUMMARY, Coverage.NONE, classes)
+        return Entry(loaded, summary, app.entries.rate_pull_request(loaded), determine_area(loaded, classes))
+
+    def find_commit_pulls(self, repository: Repository, commits: Sequence[str]) -> Mapping[str, PullRequest]:
+        """Return the merged pull requests of commits that GitHub knows."""
+        merges = self.app.background.find_merges(repository, commits) if self.app.background else {}
+        self._note_addresses(merges.values())
+        return merges
+
+    def read_history(self, repository: Repository, since: datetime, until: datetime) -> tuple[PullRequest, ...]:
+        """Return the recorded merges between two instants; empty if there is no record."""
+        recorded = self.app.timeline.read_merges_or_none(repository, since, until)
+        self._note_addresses(recorded)
+        return recorded
+
+    def find_address(self, number: int) -> str | None:
+        """Return the address of a pull request of the thread's repository, None if it is not known to exist."""
+        reference = Reference(self.subject.repository, number)
+        if reference not in self._addresses:
+            cached = self.app.entries.get_cached_summary(reference)
+            self._addresses[reference] = cached.pull.url if cached else None
+        return self._addresses[reference]
+
+    def _note_addresses(self, pulls: Iterable[PullRequest]) -> None:
+        self._addresses |= {Reference(pull.repository, pull.number): pull.url for pull in pulls}
+
+    # --- what stands around them
+
+    def get_source(self, repository: str, number: int) -> PullSource:
+        """Return the reader of files as they are after a pull request."""
+        pull = self.get_entry(self.parse_repository(repository), number).pull
+        reference = Reference(pull.repository, pull.number)
+        if reference not in self._sources:
+            self._sources[reference] = PullSource(pull, self.app.code, self.provenance)
+        return self._sources[reference]
+
+    def fetch_discussion(self, reference: Reference) -> Discussion:
+        if reference not in self._discussions:
+            if self.app.background is None:
+                raise DiscussionUnavailable("Discussions can't be read here.")
+            discussion = self.app.background.fetch_discussion(reference.repository, reference.number)
+            self._addresses[reference] = discussion.url
+            self._discussions[reference] = discussion
+        return self._discussions[reference]
+
+    @cached_property
+    def profile(self) -> Profile | None:
+        """The profile of the thread, if there is one that a model may be shown."""
+        try:
+            profile = self.app.get_profile(self.subject.profile) if self.subject.profile else None
+        except PrdigestError:
+            return None
+        return profile if profile and profile.explains else None
+
+    # --- what proves a statement
+
+    def find_evidence(self, citation: Citation) -> tuple[PullRequest, Evidence] | None:
+        """Return the place of a valid citation, None for an invalid one.
+
+        The quote is in the diff, or in lines of a file that a tool has shown for this answer.
+        """
+        try:
+            reference = self.parse_pull_request(citation.pull)
+            pull = self.get_entry(reference.repository, reference.number).pull
+        except PrdigestError:
+            return None
+        source = self._sources.get(reference)
+        evidence = verify_citation(citation, pull, source.excerpts if source else ())
+        return (pull, evidence) if evidence else None
+
+    def find_remark(self, citation: Citation) -> tuple[Discussion, Remark] | None:
+        """Return the remark that a citation names, None if it was not shown or does not have the quote."""
+        try:
+            reference = self.parse_pull_request(citation.pull)
+        except PrdigestError:
+            return None
+        anchor = citation.path.strip().removeprefix(REMARK_SIGN)
+        remark = self.shown_remarks.get(reference, {}).get(anchor)
+        return (self._discussions[reference], remark) if remark and has_quote(remark, citation.quote) else None
+
+    # --- what arguments mean
+
+    @property
+    def span(self) -> Span:
+        """The days that apply if none are named: for single pull requests, the day of the first merge."""
+        subject_span, repository = self.subject.span, self.subject.repository
+        entries = (self._pulls.get(Reference(repository, number)) for number in self.subject.numbers)
+        first = next((entry.pull for entry in entries if entry and entry.pull.is_merged), None)
+        if first is None:
+            return subject_span
+        date = LocalDay(subject_span.first, subject_span.zone).to_local_time(first.merge_time).date()
+        return replace(subject_span, first=date, last=date)
+
+    def parse_days(self, text: str) -> Span:
+        """Parse days; an empty text means those of the thread. Raises UsageError."""
+        return parse_span(text, self.today, MAX_DAYS) if text.strip() else self.span
+
+    def parse_repository(self, text: str) -> Repository:
+        """Parse a repository; an empty text means that of the thread. Raises UsageError, with those allowed."""
+        if not text.strip():
+            return self.subject.repository
+        repositories = self.app.repositories
+        try:
+            repository = Repository.parse(text, repositories.web)
+        except UsageError as error:
+            known = ", ".join(map(str, repositories.list_all()))
+            raise UsageError(f"{str(error).rstrip('.')}; you may ask about {known}.") from error
+        return repositories.require_known(repository)
+
+    def parse_pull_request(self, text: str) -> Reference:
+        """Parse the reference of a pull request; a bare number is one of the thread's repository.
+
+        Raises UsageError.
+        """
+        number = text.strip().removeprefix("#")
+        whole = f"{self.subject.repository}#{number}" if number.isdecimal() else text
+        return self.app.repositories.parse_pull_request(whole)
+
+    # --- what results have in common
+
+    def limit_lines(self, lines: Iterable[str], advice: str, what: str, limit: int = 0) -> str:
+        """Return as many lines as fit, and note how many are left out of ``what``.
+
+        ``limit`` is in characters; without it, that of all results holds.
+        """
+        return self.note_cut(limit_lines(lines, limit or self.bounds.result, "line", advice), what)
+
+    def note_cut(self, bounded: BoundedText, what: str) -> str:
+        """Return a text; if lines of it were left out, record how many of ``what``."""
+        if bounded.hidden_count:
+            self.provenance.add_gap(f"{bounded.hidden_count} {what} (too long)")
+        return bounded.text

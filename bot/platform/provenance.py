@@ -1,0 +1,109 @@
+"""The provenance of what a model writes: what it was shown, and what it could not be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bot.domain.pull_requests.models import ChangedFile, PullRequest
+from bot.domain.text.strings import collapse_lines, format_count, truncate_text
+
+_MAX_ITEMS = 8
+_MAX_PATH_LENGTH = 80
+
+
+class Provenance:
+    """Record of what the model was shown for one answer; each is named once, in the order of reading."""
+
+    def __init__(self) -> None:
+        self._days: dict[str, None] = {}
+        self._summaries: dict[str, None] = {}
+        self._diffs: dict[str, None] = {}
+        self._discussions: dict[str, None] = {}
+        self._files: dict[str, None] = {}
+        self._searches: dict[str, None] = {}
+        self._gaps: dict[str, None] = {}
+
+    def add_days(self, title: str) -> None:
+        """Add the list of the merges of some days."""
+        self._days[title] = None
+
+    def add_summary(self, number: int) -> None:
+        """Add the facts and summary of a pull request."""
+        self._summaries[f"#{number}"] = None
+
+    def add_discussion(self, number: int) -> None:
+        """Add what people wrote about a pull request."""
+        self._discussions[f"#{number}"] = None
+
+    def add_file(self, number: int, path: str) -> None:
+        """Add a part of a file as it is after a pull request."""
+        self._files[f"{shorten_path(path)} after #{number}"] = None
+
+    def add_search(self, title: str) -> None:
+        """Add a search; ``title`` says in what."""
+        self._searches[title] = None
+
+    def add_gap(self, what: str) -> None:
+        """Add something that the answer could not take into account."""
+        self._gaps[what] = None
+
+    def add_diff(self, pull: PullRequest, files: tuple[ChangedFile, ...], left_out: tuple[str, ...]) -> None:
+        """Add the diff of these files of a pull request; ``left_out`` are those that did not fit completely."""
+        if any(file.patch for file in files):
+            self._diffs[f"#{pull.number}"] = None
+        elif files and all(file.patch == "" for file in files):
+            self.add_gap(f"the diff of #{pull.number} (not available)")
+        self.add_unloaded([pull])
+        self.add_unread_files(pull, files)
+        for file in files:
+            if file.patch is not None and file.path in left_out:
+                self.add_gap(f"parts of {shorten_path(file.path)} of #{pull.number} (truncated)")
+
+    def add_unloaded(self, pulls: Iterable[PullRequest]) -> None:
+        """Add those of the pull requests whose files could not be loaded."""
+        for pull in pulls:
+            if pull.files is None:
+                self.add_gap(f"#{pull.number} (its files could not be loaded)")
+
+    def add_unread_files(self, pull: PullRequest, files: tuple[ChangedFile, ...] | None = None) -> None:
+        """Add those of these files, or of all of the pull request, that have no text on GitHub."""
+        for file in (pull.files or ()) if files is None else files:
+            what = f"{shorten_path(file.path)} of #{pull.number}"
+            if file.is_unreadable:
+                self.add_gap(f"{what} (its diff can't be read)")
+            elif file.unread:
+                self.add_gap(f"{format_count(file.unread, 'changed line')} of {what} (truncated)")
+            elif file.patch is None and file.changed_lines:
+                self.add_gap(f"{what} (too large, GitHub sends no diff)")
+            elif file.patch is None and file.status != "renamed":
+                self.add_gap(f"{what} (binary or empty)")
+
+    @property
+    def sources(self) -> str:
+        """What was read, as a clause; empty if nothing was."""
+        summaries = [number for number in self._summaries if number not in self._diffs]
+        parts = (
+            # who searched the days has their list
+            _format_list("", [f"the list of {title}" for title in self._days if title not in self._searches]),
+            _format_list("diffs of " if len(self._diffs) > 1 else "the diff of ", [*self._diffs]),
+            _format_list("summaries of " if len(summaries) > 1 else "the summary of ", summaries),
+            _format_list("the discussion of ", [*self._discussions]),
+            _format_list("parts of ", [*self._files]),
+            _format_list("searched ", [*self._searches]),
+        )
+        return "; ".join(filter(None, parts))
+
+    @property
+    def gaps(self) -> str:
+        """What was not seen, as a clause; empty if nothing is missing."""
+        return _format_list("", [*self._gaps])
+
+
+def _format_list(lead: str, items: list[str]) -> str:
+    more = [f"{len(items) - _MAX_ITEMS} more"] if len(items) > _MAX_ITEMS else []
+    return lead + ", ".join([*items[:_MAX_ITEMS], *more]) if items else ""
+
+
+def shorten_path(path: str) -> str:
+    """Return a path, or a name in code, as readers are shown it."""
+    return truncate_text(collapse_lines(path), _MAX_PATH_LENGTH)

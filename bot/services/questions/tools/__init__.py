@@ -1,1 +1,0 @@
-"""The tools with which a model reads pull requests."""

@@ -1,1 +1,0 @@
-"""Files of repositories, from a mirror where there is one."""
