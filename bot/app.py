@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import datetime as dt
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -27,7 +27,6 @@ from bot.adapters.slack import (
     SlackEphemeralMessenger,
     SlackHomePublisher,
     SlackMessenger,
-    SlackThreads,
     SlackViews,
     SlackWorkspaceDirectory,
     make_slack_client,
@@ -47,9 +46,11 @@ from bot.domain.keyspace import keys
 from bot.domain.operations.usage import NO_PRICES, PriceList
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import PathSettings
+from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.day import LocalDay, get_today
+from bot.domain.touches.decisions import TouchDecision
 from bot.platform.costs import Budget, CallMeter, MeteredChat, MeteredModel
-from bot.platform.github.caches import BackgroundCache, DayListCache, FileCache, ReleaseCache, SourceFileCache
+from bot.platform.github.caches import BackgroundCache, DayListCache, FileCache, SourceFileCache
 from bot.platform.jobs import JobQueue
 from bot.platform.metrics import (
     Instruments,
@@ -80,12 +81,9 @@ from bot.ports import (
 )
 from bot.services.agents.kept_reports import KeptReports, KeptSummaryReader
 from bot.services.agents.sources import AgentSources
-from bot.services.contract.deprecations import DeprecationLedgers
-from bot.services.contract.lister import ContractLister
-from bot.services.contract.reader import MAX_FILES, MAX_MIRROR_FILES, ContractReader
 from bot.services.digest.builder import DigestBuilder, DigestDependencies, EntryReviewer, OverviewBuilder
 from bot.services.digest.composer import DigestComposer
-from bot.services.digest.hit_votes import HitVotes, list_decisions_of
+from bot.services.digest.hit_votes import HitVotes
 from bot.services.digest.overview_writer import OverviewWriter, skip_overview
 from bot.services.digest.posted_digest import POSTED_DIGEST_CODEC
 from bot.services.digest.poster import DigestPoster
@@ -110,15 +108,12 @@ from bot.services.slack.answers.answer_builder import AnswerBuilder
 from bot.services.slack.answers.answered_request import ANSWERED_REQUEST, AnsweredRequest
 from bot.services.slack.answers.asker_notices import ResponseTimes
 from bot.services.slack.answers.earlier_answer import EARLIER_ANSWER_CODEC, EarlierAnswers
-from bot.services.slack.answers.plan_answers import PlanAnswerBuilder
 from bot.services.slack.answers.replies import ReplySender
-from bot.services.slack.answers.touch_answers import TouchAnswerBuilder
 from bot.services.slack.destinations import AnswerDestinations
 from bot.services.slack.home_publisher import AppHome
 from bot.services.slack.modals.details_modal import DetailsModal
 from bot.services.slack.modals.reference_form import ReferenceFormOpener
 from bot.services.slack.modals.subscription_form import FormOpener
-from bot.services.slack.modals.task_modal import TaskModal
 from bot.services.slack.welcome_log import WelcomeLog
 from bot.services.subscriptions.delivery import DeliveryLogs, DigestDelivery
 from bot.services.subscriptions.editor import SubscriptionEditor
@@ -134,19 +129,8 @@ from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.source_reader import SourceReader
 from bot.services.summaries.structured_completion import StructuredCompletion
 from bot.services.summaries.summarizer import Summariser
-from bot.services.touches.agent_tasks import AgentTasks
-from bot.services.touches.decisions import TouchDecisions
-from bot.services.touches.lister import TouchLister
-from bot.services.touches.pins import PinFinder
-from bot.services.touches.reports import TouchReports
-from bot.services.touches.suspects import SuspectFinder
-from bot.services.touches.upgrade import UpgradePlanner
-from bot.services.touches.vote_marks import VoteMarks
 from bot.settings import Settings, require_secret
-from impact.contract.extraction import EXTRACTION_VERSION, extract_merge
-from impact.contract.releases import Release
 from impact.profile.models import Profile
-from impact.touches.deprecations import DeprecationStep
 
 if TYPE_CHECKING:
     from bot.features.profiles.service import Profiles
@@ -356,10 +340,6 @@ class App:
     def reference_form(self) -> ReferenceFormOpener:
         return ReferenceFormOpener(SlackViews(self.slack), self.replies)
 
-    @cached_property
-    def task_modal(self) -> TaskModal:
-        return TaskModal(self.tasks, SlackViews(self.slack), self.replies, self.repositories)
-
     def name_repository(self, repository: Repository) -> str:
         """Return what headings call a repository."""
         return get_display_name(self.settings, repository)
@@ -530,94 +510,16 @@ class App:
     # --- what merges change for others, and what they do to a team's code
 
     @cached_property
-    def contracts(self) -> ContractReader:
-        """The reader of what a merge changes for others."""
-        return ContractReader(
-            self.sources.source_versions,
-            self.cache,
-            self.pulls.load_files,
-            extract_merge,
-            EXTRACTION_VERSION,
-            MAX_MIRROR_FILES if self.settings.prdigest_mirror else MAX_FILES,
-            self.deprecations.note_contract,
-        )
-
-    @cached_property
-    def kept_contracts(self) -> ContractReader:
-        """The contracts that are kept; it reads no merge."""
-        return ContractReader(None, self.cache, lambda pull: pull, extract_merge, EXTRACTION_VERSION)
-
-    @cached_property
-    def deprecations(self) -> DeprecationLedgers:
-        """The ledgers of what repositories will remove."""
-        store = stores.RedisDeprecationStore(self.store, self.keyspace)
-        return DeprecationLedgers(store, self.now, self._list_releases)
-
-    def _list_releases(self, repository: Repository, until: datetime) -> Sequence[Release]:
-        source = self.sources.releases
-        return ReleaseCache(source, self.cache, self.now).list_releases(repository, until) if source else ()
-
-    def _find_tag_commit(self, repository: Repository, tag: str) -> str:
-        source = self.sources.releases
-        return ReleaseCache(source, self.cache, self.now).find_commit(repository, tag) if source else ""
-
-    @cached_property
-    def decisions(self) -> TouchDecisions:
-        """The record of hits and of what people said about them."""
-        return TouchDecisions(stores.RedisTouchStore(self.store, self.keyspace), self.now)
-
-    @cached_property
-    def touch_reports(self) -> TouchReports:
-        return TouchReports(self.profiles, self.contracts, self.settings.prdigest_concurrency)
-
-    @cached_property
-    def contract_lister(self) -> ContractLister:
-        return ContractLister(
-            self.day_lists,
-            self.reader.load_files,
-            self.contracts,
-            self.settings.prdigest_concurrency,
-            self.name_repository,
-        )
-
-    @cached_property
-    def suspects(self) -> SuspectFinder:
-        """What finds the merges that explain an error."""
-        return SuspectFinder(self.contract_lister, self.profiles, lambda: self.sources.background, self.get_today)
-
-    @cached_property
-    def pins(self) -> PinFinder:
-        """What finds the merge of a commit or a tag."""
-        return PinFinder(lambda: self.sources.background, self._find_tag_commit)
-
-    @cached_property
-    def upgrade_planner(self) -> UpgradePlanner:
-        return self._build_planner(self.profiles, self.touch_reports)
-
-    def _build_planner(self, profiles: Profiles, reports: TouchReports) -> UpgradePlanner:
-        merges = self.contract_lister.list_merges
-        return UpgradePlanner(reports, profiles, self.deprecations, self.pins, merges, self.get_today)
-
-    @cached_property
     def since_pages(self) -> SincePageBuilder:
         """What makes one page of what was read of some merges."""
-        kept = KeptWork(self.entries.get_cached_summary, self.entries.get_review, self.contracts)
-        merges, classes_of = self.contract_lister.list_merges, self.paths.get_path_classes
+        # a feature, which stands above: so do digests soon
+        from bot.features.touches import contracts  # noqa: PLC0415
+
+        kept = KeptWork(
+            self.entries.get_cached_summary, self.entries.get_review, partial(contracts.get_kept_contract, self)
+        )
+        merges, classes_of = partial(contracts.list_merges, self), self.paths.get_path_classes
         return SincePageBuilder(merges, kept, self.timeline, classes_of, self.name_repository)
-
-    @cached_property
-    def touch_answers(self) -> TouchAnswerBuilder:
-        lister, decisions = self.contract_lister, self.decisions
-        touches = TouchLister(lister, self.touch_reports, self.profiles, decisions, self.name_repository)
-        return TouchAnswerBuilder(lister, touches, decisions, self.suspects)
-
-    @cached_property
-    def plan_answers(self) -> PlanAnswerBuilder:
-        return PlanAnswerBuilder(self.upgrade_planner, self.since_pages, self.deprecations, self.name_repository)
-
-    @cached_property
-    def tasks(self) -> AgentTasks:
-        return AgentTasks(self.pulls, self.touch_reports, self.profiles, self.paths.get_path_classes)
 
     def refresh_profile(self, name: str) -> None:
         """Scan the tree of a profile again; a failure is part of its entry."""
@@ -650,6 +552,8 @@ class App:
     def _build_builder(
         self, pulls: PullRequests, overview: OverviewBuilder, review: EntryReviewer
     ) -> DigestBuilder:
+        from bot.features.touches.contracts import list_used_steps  # noqa: PLC0415
+
         ongoing = DayListCache(pulls, self.cache, self.now, is_for_ongoing=True)
         dependencies = DigestDependencies(
             self._build_timeline(ongoing.list_merged).load_day_context,
@@ -658,7 +562,7 @@ class App:
             partial(update_mirror, self.sources.source_mirror),
             review,
             self.read_touches,
-            StepReader(self._list_used_steps, self.get_profile).list_day,
+            StepReader(partial(list_used_steps, self), self.get_profile).list_day,
             MoveReader(self.profiles.get_entry).list_day,
         )
         return DigestBuilder(
@@ -678,14 +582,11 @@ class App:
     def get_profile(self, name: str) -> Profile | None:
         return self.profiles.get_profile(name)
 
-    def _list_used_steps(
-        self, repository: Repository, since: datetime, until: datetime, profile: Profile
-    ) -> tuple[DeprecationStep, ...]:
-        return self.deprecations.list_used_steps(repository, since, until, profile)
-
     @cached_property
     def _touched_days(self) -> TouchedDayReader:
-        return TouchedDayReader(self.touch_reports, self.decisions.note_shown)
+        from bot.features.touches import decisions, service  # noqa: PLC0415
+
+        return TouchedDayReader(partial(service.judge_merges, self), partial(decisions.note_shown, self))
 
     @cached_property
     def _write_overview(self) -> OverviewBuilder:
@@ -721,8 +622,13 @@ class App:
             self.now,
             self.sleep,
             planner.plan_checks,
-            partial(list_decisions_of, self.decisions),
+            self._list_decisions_of,
         )
+
+    def _list_decisions_of(self, spec: DigestSpec) -> Mapping[int, TouchDecision]:
+        from bot.features.touches.decisions import get_last_decisions  # noqa: PLC0415
+
+        return get_last_decisions(self, spec.view.profile, spec.repository) if spec.view.profile else {}
 
     @cached_property
     def outcome_watcher(self) -> OutcomeWatcher:
@@ -752,18 +658,16 @@ class App:
 
     @cached_property
     def hit_votes(self) -> HitVotes:
+        from bot.features.touches.decisions import record_decision  # noqa: PLC0415
+
         return HitVotes(
-            self.decisions,
+            partial(record_decision, self),
             self.profiles,
             self.posted_index,
             self.digest_records,
             self.outcome_watcher,
             self.now,
         )
-
-    @cached_property
-    def vote_marks(self) -> VoteMarks:
-        return VoteMarks(self.messenger, SlackThreads(self.messenger), self.decisions)
 
     # --- subscriptions, and what is due
 
@@ -909,21 +813,14 @@ class App:
         settings = self.settings
         from bot.features.profiles.service import Profiles  # noqa: PLC0415
 
-        profiles = Profiles(self, settings.prdigest_mcp_profiles)
-        touches = TouchReports(profiles, self.contracts, settings.prdigest_concurrency)
+        # whatever reads a profile in this process reads it for agents
+        self.profiles = Profiles(self, settings.prdigest_mcp_profiles)
         return AgentSources(
             app=self,
             repositories=self.repositories,
             get_today=self.get_today,
             reports=self._kept_reports,
             list_digest_keys=self.posted_index.list_between,
-            contracts=self.contract_lister,
-            profiles=profiles,
-            touches=touches,
-            planner=self._build_planner(profiles, touches),
-            suspects=SuspectFinder(
-                self.contract_lister, profiles, lambda: self.sources.background, self.get_today
-            ),
             name_of=self.name_repository,
             limiter=stores.RedisRateLimiter(self.expiring_store, settings.prdigest_mcp_calls, self.keyspace),
             has_profiles=bool(settings.prdigest_mcp_profiles),
@@ -991,9 +888,8 @@ def open_app(
 # what jobs use; the rest is built on these
 _OF_WORKERS = (
     "answers", "background", "chat", "code", "day_lists", "delivery", "destinations", "details", "entries", "home",
-    "hit_votes", "incidents",
-    "plan_answers", "reference_form", "repositories", "subscription_commands",
-    "subscription_forms", "tables", "task_modal", "touch_answers", "vote_marks", "welcomes",
+    "hit_votes", "incidents", "reference_form", "repositories", "subscription_commands", "subscription_forms",
+    "tables", "welcomes",
 )  # fmt: skip
 _OF_LISTENERS = (
     "access_control", "cache", "repositories", "subscriptions", "tables", "welcomes",

@@ -12,7 +12,8 @@ from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.errors import UsageError
 from bot.features.questions.view import VOTE
 from bot.features.questions.votes import record_vote
-from bot.jobs.asker_jobs import explain_asking, record_hit_vote, show_agent_task, show_details
+from bot.features.touches.tasks import show_agent_task
+from bot.jobs.asker_jobs import explain_asking, record_hit_vote, show_details
 from bot.render.blocks import buttons
 from bot.render.blocks.button_values import (
     read_hit_task,

@@ -19,11 +19,14 @@ from bot.cli.processes import clock_command, run_command, web_command, worker_co
 from bot.cli.profiles import profile_group
 from bot.cli.risks import risks_group
 from bot.cli.shipped import env_command, manifest_command
-from bot.cli.touches.broke import broke_command
-from bot.cli.touches.contract import contract_command
-from bot.cli.touches.evaluation import touches_group
-from bot.cli.touches.plans import deprecations_command, since_command
-from bot.cli.touches.upgrade import upgrade_command
+from bot.cli.touches import (
+    broke_command,
+    contract_command,
+    deprecations_command,
+    since_command,
+    touches_group,
+    upgrade_command,
+)
 from bot.cli.usage import usage_command
 
 _SECTIONS = (

@@ -8,6 +8,7 @@ from bot.app import App
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.reference import Reference
+from bot.features.touches.service import show_vote
 from bot.platform.jobs import job
 from bot.render.blocks.button_values import HitVote
 from bot.render.conversations.greetings import Greeting, HelpExample, render_greeting
@@ -70,12 +71,6 @@ def record_hit_vote(app: App, asker: SlackRequest, vote: HitVote, at: datetime, 
         app.replies.tell_asker(asker, str(error))
         return
     app.hit_votes.show_vote(vote)
-    app.vote_marks.show_vote(asker, vote, blocks_json)
+    show_vote(app, asker, vote, blocks_json)
     noted = f"Noted: {name_verdict(vote.verdict)}. Digests and lists show it in a moment."
     app.replies.tell_asker(asker, noted)
-
-
-@job("agent_task")
-def show_agent_task(app: App, asker: SlackRequest, profile: str, reference: Reference) -> None:
-    """Open a window with the task of a hit."""
-    app.task_modal.open_modal(asker, profile, reference)

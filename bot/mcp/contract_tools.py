@@ -7,16 +7,17 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from bot.domain.conversations.requests.broke_request import BrokeRequest
-from bot.domain.conversations.requests.touch_requests import ContractRequest
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.text.strings import format_count
+from bot.features.touches import service
+from bot.features.touches.contracts import build_contract_list, read_contracts
+from bot.features.touches.requests import BrokeRequest, ContractRequest
+from bot.features.touches.terminal import format_suspects
 from bot.mcp.arguments import ContractArguments, SuspectArguments
 from bot.mcp.declaration import ItemList, ToolContext
 from bot.mcp.paging import list_unread, shorten
-from bot.render.touches.suspects import format_suspects
 from impact.contract.models import ChangeKind, ContractChange, MergeContract, Migration
 
 _MAX_TITLE, _MAX_LINE, _MAX_NAME = 200, 500, 300
@@ -63,11 +64,11 @@ def list_changes(context: ToolContext, arguments: ContractArguments) -> ItemList
         pull = context.session.get_entry(repository, arguments.number).pull
         if not pull.is_merged:
             raise UsageError(f"#{pull.number} was not merged: read its diff.")
-        contracts = context.sources.contracts.read_contracts([pull] if filters.is_match(pull) else [])
+        contracts = read_contracts(context.sources.app, [pull] if filters.is_match(pull) else [])
         about, caveats = f"#{pull.number} of {repository}", ""
     else:
         request = ContractRequest(repository, context.session.parse_days(arguments.days), filters)
-        listed = context.sources.contracts.build_list(request)
+        listed = build_contract_list(context.sources.app, request)
         contracts = listed.contracts
         about = f"{format_count(listed.merged, 'merge')} of {repository}, {request.span}"
         caveats = "".join(f"; {caveat}" for caveat in listed.caveats)
@@ -82,7 +83,7 @@ def find_suspects(context: ToolContext, arguments: SuspectArguments) -> str:
     request = BrokeRequest.build(
         session.parse_repository(arguments.repository), arguments.traceback, arguments.since, session.today
     )
-    return format_suspects(context.sources.suspects.find_suspects(request))
+    return format_suspects(service.find_suspects(context.sources.app, request))
 
 
 def _build_items(contracts: Iterable[MergeContract], name: str) -> Iterator[ContractItem]:

@@ -6,16 +6,17 @@ from collections.abc import Iterable, Iterator
 
 from pydantic import BaseModel, Field
 
-from bot.domain.conversations.requests.plan_requests import UpgradeRequest
-from bot.domain.conversations.requests.touch_requests import TouchesRequest
 from bot.domain.text.strings import format_count
-from bot.features.profiles.service import ProfileEntry
 from bot.features.questions.tools import search_profile
+from bot.features.touches.contracts import list_merges
+from bot.features.touches.requests import UpgradeRequest
+from bot.features.touches.service import find_entry, judge_merges
+from bot.features.touches.upgrade import find_pin, plan_upgrade
+from bot.features.touches.upgrade_view import render_upgrade
 from bot.mcp.arguments import ProfileUseArguments, TouchArguments, UpgradeArguments
 from bot.mcp.contract_tools import ChangeItem, describe_change
 from bot.mcp.declaration import ItemList, ToolContext
 from bot.mcp.paging import list_unread, shorten
-from bot.render.touches.upgrade import render_upgrade
 from impact.profile.models import Use
 from impact.touches.models import MergeTouches, Touch
 
@@ -56,12 +57,12 @@ class HitItem(BaseModel):
 
 def list_touches(context: ToolContext, arguments: TouchArguments) -> ItemList:
     """List what touches a team's code, the strongest first. It does not count as shown to the team."""
-    entry, sources = _find_entry(context, arguments.profile), context.sources
-    request = TouchesRequest(context.session.parse_days(arguments.days), entry.name)
-    merged = sources.contracts.list_merges(entry.upstream, request.span)
-    report = sources.touches.judge_merges(entry.name, merged.pulls).report
+    app = context.sources.app
+    entry, span = find_entry(app, arguments.profile), context.session.parse_days(arguments.days)
+    merged = list_merges(app, entry.upstream, span)
+    report, _ = judge_merges(app, entry.name, merged.pulls)
     about = (
-        f"{len(report.touching)} of {format_count(report.merges, 'merge')} of {entry.upstream}, {request.span}, "
+        f"{len(report.touching)} of {format_count(report.merges, 'merge')} of {entry.upstream}, {span}, "
         f"touch the profile {entry.name}, judged by code against {format_count(report.uses, 'use')}"
     )
     caveats = "".join(f"; {caveat}" for caveat in merged.caveats)
@@ -71,23 +72,18 @@ def list_touches(context: ToolContext, arguments: TouchArguments) -> ItemList:
 
 def find_profile_uses(context: ToolContext, arguments: ProfileUseArguments) -> str:
     """Find the uses of a name in a team's tree."""
-    entry = _find_entry(context, arguments.profile)
-    profile = context.sources.planner.require_scanned(entry)
+    app = context.sources.app
+    profile = app.profiles.require_scanned(find_entry(app, arguments.profile))
     return search_profile(context.session, profile, arguments)
 
 
 def render_upgrade_plan(context: ToolContext, arguments: UpgradeArguments) -> str:
     """Plan the way from a pin to the newest commit."""
-    planner, entry = context.sources.planner, _find_entry(context, arguments.profile)
-    request = UpgradeRequest.parse(arguments.start)
-    pin = planner.find_pin(request, entry)
-    plan = planner.build_plan(pin.merge, entry)
-    return render_upgrade(plan, f"{context.sources.repositories.web}/{entry.upstream}", pin.name)
-
-
-def _find_entry(context: ToolContext, name: str) -> ProfileEntry:
-    """Return the entry of a visible profile of a watched repository. Raises UsageError."""
-    return context.sources.planner.find_entry(name, context.sources.repositories)
+    app = context.sources.app
+    entry, start = find_entry(app, arguments.profile), UpgradeRequest.parse(arguments.start).start
+    pin = find_pin(app, entry.upstream, start, app.profiles.require_scanned(entry))
+    plan = plan_upgrade(app, pin.merge, entry)
+    return render_upgrade(plan, f"{app.repositories.web}/{entry.upstream}", pin.name)
 
 
 def _build_hit(merge: MergeTouches) -> HitItem:

@@ -192,7 +192,6 @@ _KINDS = {
     keys.DISCUSSION: "discussions",
     keys.COMMIT_MERGE: "commits",
     keys.RELEASES: "releases",
-    keys.MERGE_CONTRACT: "contracts",
 }
 
 

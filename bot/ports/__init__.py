@@ -37,12 +37,10 @@ from bot.ports.slack.messages import (
 from bot.ports.source.files import SourceFiles, SourceMirror, SourceSearch, SourceTrees, SourceVersionReader
 from bot.ports.sources import Sources
 from bot.ports.store.cache import Cache, RateLimiter
-from bot.ports.store.deprecations import DeprecationStore
 from bot.ports.store.history import HistoryStore
 from bot.ports.store.queues import DueQueue, RunLog
 from bot.ports.store.records import PostedDigestIndex, RecordStore, ThreadStateStore, WorkspaceOwner
 from bot.ports.store.subscriptions import SubscriptionStore
-from bot.ports.store.touches import TouchStore
 
 __all__ = [
     "AnswerDisplay",
@@ -55,7 +53,6 @@ __all__ = [
     "ChatModel",
     "Completion",
     "DayMerges",
-    "DeprecationStore",
     "DueQueue",
     "EphemeralMessenger",
     "HistoryStore",
@@ -87,7 +84,6 @@ __all__ = [
     "ThreadStateStore",
     "ToolCall",
     "ToolResult",
-    "TouchStore",
     "Turn",
     "TurnEnd",
     "TurnUsage",

@@ -16,8 +16,8 @@ from bot.demo.sample.day import load_sample_day
 from bot.demo.sample.team import CONTRACTS_FILE, PROFILE_FILE, PROFILE_NAME
 from bot.domain.pull_requests.models import Repository
 from bot.domain.text.strings import truncate_text
+from bot.features.touches.contracts import CONTRACTS
 from bot.platform.git.clones import open_clone_trees
-from bot.services.contract.reader import CONTRACT_JSON
 from impact.clones.clone_contracts import ContractExtractor
 from impact.clones.replay_cache import UpstreamTree
 from impact.clones.upstream_line import CloneMerge, read_upstream
@@ -53,7 +53,7 @@ def main(clone: str) -> int:
 
 def write_contracts(contracts: Iterable[MergeContract]) -> None:
     """Write what the merges change, one merge on a line."""
-    lines = ",\n".join(json.dumps(CONTRACT_JSON.dump(each)) for each in contracts)
+    lines = ",\n".join(json.dumps(CONTRACTS.codec.dump(each)) for each in contracts)
     _write(CONTRACTS_FILE, f"[\n{lines}\n]")
 
 

@@ -8,20 +8,15 @@ from typing import Any
 
 from slack_bolt import Ack, App
 
-import bot.features.touches.upkeep  # noqa: F401 (it declares what is kept)
 from bot.domain.text.redaction import redact_text
 from bot.jobs.command_jobs import CommandJob
 from bot.render.conversations.greetings import HelpExample
-from handlers import previews, requests, usage
+from handlers import previews, requests, touches, usage
 from handlers.commands import (
-    broke,
-    contract,
     digest,
-    plans,
     risks,
     subscriptions,
     summary,
-    touches,
 )
 from handlers.commands.declaration import HELP_WORD, Command, VerbHandler
 from handlers.intake import RequestIntake
@@ -59,10 +54,10 @@ class CommandRegistry:
 
 # of /prdigest, in the order of its help and its hint
 SUB_COMMANDS = (
-    contract.SUB_COMMAND,
-    touches.SUB_COMMAND,
-    broke.SUB_COMMAND,
-    plans.SUB_COMMAND,
+    touches.CONTRACT,
+    touches.TOUCHES,
+    touches.BROKE,
+    touches.PLANS,
     subscriptions.SUB_COMMAND,
     previews.SUB_COMMAND,
     usage.SUB_COMMAND,

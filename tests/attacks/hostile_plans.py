@@ -8,23 +8,27 @@ from datetime import timedelta
 
 from hypothesis import strategies as st
 
-from bot.domain.contract.listing import ContractList
 from bot.domain.history.pull_outcomes import MergeOutcome, RevertIndex
 from bot.domain.pull_requests.diff import DiffLine, DiffSide
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.risk.assessment import Risk
 from bot.domain.time.date_range import Span
-from bot.domain.touches.agent_task import AgentTask, MigrationHunk
 from bot.domain.touches.decisions import TouchVerdict
-from bot.domain.touches.listing import TouchList
 from bot.features.digest.stories import SincePage, build_stories, render_since
 from bot.features.previews.cards import PullCard, RangeCard
+from bot.features.touches.contracts import ContractList
+from bot.features.touches.tasks import AgentTask, MigrationHunk
+from bot.features.touches.upgrade_view import render_upgrade_post
+from bot.features.touches.view import (
+    StatedDeprecation,
+    TouchList,
+    render_contract_list,
+    render_deprecations,
+    render_suspects,
+    render_touch_list,
+    render_touch_score,
+)
 from bot.ports import Post
-from bot.render.contract.contract_list import render_contract_list
-from bot.render.contract.deprecations import StatedDeprecation, render_deprecations
-from bot.render.touches.suspects import render_suspects
-from bot.render.touches.touch_list import render_touch_list, render_touch_score
-from bot.render.touches.upgrade_post import render_upgrade_post
 from impact.contract.deprecations import Deprecation, DeprecationState
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, UnreadFile
 from impact.contract.net_changes import MergeReference, NetChange

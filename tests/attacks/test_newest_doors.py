@@ -13,10 +13,9 @@ from markdown_it import MarkdownIt
 from slack_sdk import WebClient
 
 from bot.adapters.slack.messenger import make_slack_client
+from bot.features.touches.tasks import render_agent_task, render_task_view
+from bot.features.touches.upgrade_view import render_upgrade
 from bot.ports import Post
-from bot.render.touches.agent_task import render_agent_task
-from bot.render.touches.task_view import render_task_view
-from bot.render.touches.upgrade import render_upgrade
 from tests.attacks.hostile_plans import DOORS, URL, Words, make_plan, make_task, words
 from tests.emulators.slack.server import SlackEmulator
 from tests.render.accepted import invisible, strings

@@ -146,13 +146,13 @@ class TestProfiles:
             names = {each.name for each in tools.declarations}
             assert {each.name for each in TOOLS} - names == {"touches", "find_profile_uses", "upgrade_plan"}
             assert call(tools, "touches", days="7d").text.startswith("There is no tool 'touches'")
-            assert sources.profiles.list_entries() == ()
+            assert sources.app.profiles.list_entries() == ()
 
     def test_others_are_not_even_counted(self, there: AgentWorld) -> None:
         with other_profile(there, explains=True), open_sources(there.settings) as sources:
-            assert [entry.name for entry in sources.profiles.list_entries()] == ["plugin"]
-            assert sources.profiles.get_entry("other") is None
-            assert sources.profiles.get_profile("other") is None
+            assert [entry.name for entry in sources.app.profiles.list_entries()] == ["plugin"]
+            assert sources.app.profiles.get_entry("other") is None
+            assert sources.app.profiles.get_profile("other") is None
             tools = make_tools(sources)
             # the only one that there is
             assert not call(tools, "touches", days="7d").is_error
@@ -161,10 +161,10 @@ class TestProfiles:
     def test_one_that_keeps_from_models_is_hidden_all_the_same(self, there: AgentWorld) -> None:
         named = {**there.settings, "PRDIGEST_MCP_PROFILES": "plugin, other"}
         with other_profile(there, explains=False), open_sources(named) as sources:
-            assert [entry.name for entry in sources.profiles.list_entries()] == ["plugin"]
+            assert [entry.name for entry in sources.app.profiles.list_entries()] == ["plugin"]
             assert call(make_tools(sources), "find_profile_uses", name="make", profile="other").is_error
         with other_profile(there, explains=True), open_sources(named) as sources:
-            assert [entry.name for entry in sources.profiles.list_entries()] == ["other", "plugin"]
+            assert [entry.name for entry in sources.app.profiles.list_entries()] == ["other", "plugin"]
 
     @pytest.mark.parametrize(
         ("problem", "sentence"),
@@ -178,7 +178,7 @@ class TestProfiles:
         with other_profile(there, explains=True), open_sources(named) as sources:
             with open_base(there.settings) as base:
                 profiles = base.profiles
-                entry = sources.profiles.get_entry("other")
+                entry = sources.app.profiles.get_entry("other")
                 assert entry
                 profiles.remove("other")
                 profiles.put(replace(entry, problem=problem))
@@ -186,11 +186,11 @@ class TestProfiles:
             assert (asked.is_error, asked.text) == (True, sentence)
 
     def test_no_agent_changes_a_profile(self, sources: AgentSources) -> None:
-        (entry,) = sources.profiles.list_entries()
+        (entry,) = sources.app.profiles.list_entries()
         with pytest.raises(UsageError):
-            sources.profiles.put(entry)
+            sources.app.profiles.put(entry)
         with pytest.raises(UsageError):
-            sources.profiles.remove(entry.name)
+            sources.app.profiles.remove(entry.name)
 
     def test_what_an_agent_sees_does_not_count_as_shown(self, there: AgentWorld, tools: AgentTools) -> None:
         assert not call(tools, "touches", days="7d").is_error

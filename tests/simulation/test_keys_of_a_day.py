@@ -16,12 +16,9 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
-from bot.adapters.redis.records.deprecations import RedisDeprecationStore
-from bot.adapters.redis.records.touches import RedisTouchStore
 from bot.domain.keyspace.family import FAMILIES
 from bot.domain.keyspace.keys import (
     JOBS_NAMESPACE,
-    MERGE_CONTRACT,
     RELEASES,
     TAG_COMMIT,
     find_family,
@@ -32,11 +29,12 @@ from bot.domain.pull_requests.discussion import Discussion
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.review.models import BugReview
 from bot.domain.time.date_range import Span
-from bot.domain.touches.decisions import ShownHit, TouchVerdict, build_hit_key
+from bot.domain.touches.decisions import TouchDecision, TouchVerdict
 from bot.features.backfill import fill_days
 from bot.features.previews import service as previews
 from bot.features.profiles import scanning
 from bot.features.profiles.service import ProfileEntry
+from bot.features.touches import contracts, decisions
 from bot.platform.costs import CallKind, CallOrigin, count_call
 from bot.platform.github.caches import BackgroundCache, SourceFileCache
 from bot.platform.store.connection import RedisCache, connect_server
@@ -48,9 +46,8 @@ from bot.render.blocks.button_values import FeedbackVerdict, write_verdict
 from bot.services.review.conversation import ReviewCost
 from bot.services.review.kept_reviews import BugReviews
 from bot.services.review.reviewer import BugReviewer, ReviewResult
-from bot.services.touches.decisions import TouchDecisions
 from impact.contract.deprecations import DeprecationLedger
-from impact.contract.models import ChangeKind, ContractChange, ContractClass
+from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
 from impact.profile.file_uses import FileUses
 from impact.profile.models import Profile
 from impact.python.models import ModuleOutline
@@ -198,14 +195,15 @@ def keep_a_profile(store: Redis) -> None:
     entry = ProfileEntry("ascend", upstream, ("engine",))
     make_app(store).profiles.put(entry, Profile("ascend", ("engine",), "octo/plugin", "c0ffee", MORNING))
     change = ContractChange(ContractClass.FUNCTION, ChangeKind.REMOVED, "engine.run", "", "", "engine/a.py", 1)
-    hit = build_hit_key(upstream, 7, change)
-    shown = ShownHit(hit, TouchLevel.BREAKS, change.kind, change.name, MORNING)
-    RedisTouchStore(store).add_hits("ascend", [shown])
-    TouchDecisions(RedisTouchStore(store), lambda: MORNING).record("ascend", hit, TouchVerdict.OURS, YOU)
-    RedisDeprecationStore(store).save(upstream, DeprecationLedger())
+    app = make_app(store)
+    hit = decisions.build_hit_key(upstream, 7, change)
+    shown = decisions.ShownHit(hit, TouchLevel.BREAKS, change.kind, change.name, MORNING)
+    app.tables.add_fields(decisions.HITS, {str(hit): shown}, "ascend")
+    decisions.record_decision(app, "ascend", TouchDecision(hit, TouchVerdict.OURS, YOU, MORNING))
+    app.tables.put(contracts.LEDGERS, DeprecationLedger(), upstream)
+    app.tables.put(contracts.CONTRACTS, MergeContract(7, "c0ffee", MORNING), "1", upstream, "c0ffee")
     cache = RedisCache(store)
     for family, parts in (
-        (MERGE_CONTRACT, ("1", upstream, "c0ffee")),
         (RELEASES, (upstream,)),
         (TAG_COMMIT, (upstream, "v1.2.0")),
     ):

@@ -7,12 +7,10 @@ from bot.adapters.redis.jobs.broker import make_broker
 from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from bot.adapters.redis.jobs.retries import JobInterruption, JobPostponement, wrap_job
 from bot.adapters.redis.rate_limiter import RedisRateLimiter
-from bot.adapters.redis.records.deprecations import RedisDeprecationStore
 from bot.adapters.redis.records.history import RedisHistoryStore
 from bot.adapters.redis.records.posted_digests import RedisPostedDigestIndex
 from bot.adapters.redis.records.record_store import RedisRecordStore
 from bot.adapters.redis.records.thread_states import RedisThreadStateStore
-from bot.adapters.redis.records.touches import RedisTouchStore
 from bot.platform.store.connection import (
     SHORT_TIMEOUTS,
     RedisCache,
@@ -32,7 +30,6 @@ __all__ = [
     "JobPostponement",
     "Keyspace",
     "RedisCache",
-    "RedisDeprecationStore",
     "RedisDueQueue",
     "RedisHistoryStore",
     "RedisLostJobStore",
@@ -43,7 +40,6 @@ __all__ = [
     "RedisSubscriptionStore",
     "RedisThreadStateStore",
     "RedisTimeouts",
-    "RedisTouchStore",
     "RedisWorkspaceOwner",
     "connect_embedded",
     "connect_server",

@@ -18,8 +18,7 @@ from bot.domain.digest.view import DigestView
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.features.profiles.service import ProfileEntry
-from bot.services.contract.reader import CONTRACT_JSON, ContractReader
-from impact.contract.extraction import EXTRACTION_VERSION, extract_merge
+from bot.features.touches.contracts import CONTRACTS, keep_contract
 from impact.contract.models import MergeContract
 from impact.profile.models import Profile
 from impact.profile.profile_json import parse_profile
@@ -35,7 +34,7 @@ def load_profile() -> Profile:
 
 def load_contracts() -> Mapping[int, MergeContract]:
     """Load what each merge of the sample day changes for others, by number."""
-    contracts = map(CONTRACT_JSON.load, json.loads(_read_text(CONTRACTS_FILE)))
+    contracts = map(CONTRACTS.codec.load, json.loads(_read_text(CONTRACTS_FILE)))
     return {contract.number: contract for contract in contracts}
 
 
@@ -59,9 +58,8 @@ def plant_team(sample: SampleSources, due: datetime, person: str, channel: str, 
     )
     app.profiles.put(entry, profile)
     # the sample has no files: what was read of them before is kept in their place
-    reader = ContractReader(None, app.cache, sample.load_files, extract_merge, EXTRACTION_VERSION)
     for number, contract in load_contracts().items():
-        reader.keep(sample.fetch_pull_request(sample.repository, number), contract)
+        keep_contract(app, sample.fetch_pull_request(sample.repository, number), contract)
     timing, view = Timing(due.time(), sample.day.zone), DigestView(profile=PROFILE_NAME)
     subscription = Subscription(channel, sample.repository, timing, view, by=person, is_open=True)
     app.subscription_store.put(subscription)

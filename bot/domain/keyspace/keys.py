@@ -32,18 +32,6 @@ MERGE_HISTORY = DurableFamily(
 POSTED_DIGEST_INDEX = DurableFamily(
     pattern="issued:{repository}", type="zset", content="keys of digests, by the end of their last day"
 )
-TOUCH_HITS = DurableFamily(
-    pattern="hits:{profile}", type="hash", content="changes that were shown to a profile's team, by merge"
-)
-TOUCH_DECISIONS = DurableFamily(
-    pattern="decisions:{profile}", type="hash", content="what people said about each of them"
-)
-DEPRECATIONS = DurableFamily(
-    pattern="deprecations:{repository}",
-    type="string",
-    content="what a repository has said that it will remove",
-    survives_reset=True,
-)
 
 SCHEMA_VERSION = DurableFamily(
     pattern="schema",
@@ -187,14 +175,6 @@ TAG_COMMIT = ExpiringFamily(
     type="string",
     content="the last merge that a tag holds",
     lifetime=_DAY,
-    survives_reset=True,
-)
-# as long as the summaries that they stand beside
-MERGE_CONTRACT = ExpiringFamily(
-    pattern="contract:{version}:{repository}:{commit}",
-    type="string",
-    content="what a merge changes for others",
-    lifetime=90 * _DAY,
     survives_reset=True,
 )
 

@@ -29,6 +29,8 @@ from bot.features.previews.cards import (
     compute_fingerprint,
     parse_link,
 )
+from bot.features.touches.contracts import list_merges, read_merge
+from bot.features.touches.upgrade import find_merge
 from bot.platform.jobs import SECOND, JobRetries, job
 from bot.platform.store.tables import Map, Table
 from bot.render.blocks.rich_text import Block
@@ -307,14 +309,14 @@ def _judge(app: App, pull: PullRequest, profile: Profile) -> MergeTouches | None
     """Return what a merge means for a profile, None for an open pull request or one that could not be read."""
     if not pull.is_merged:
         return None
-    contract = app.contracts.read_merge(pull)
+    contract = read_merge(app, pull)
     judged = judge_merge(contract, ProfileIndex(profile))
     # a hit is one, whatever else could not be read
     return judged if judged.level > TouchLevel.NO or not contract.unread else None
 
 
 def _build_range(app: App, target: CommitRange, profile: Profile | None) -> RangeCard | None:
-    first, last = (app.pins.find_merge(target.repository, name) for name in (target.start, target.end))
+    first, last = (find_merge(app, target.repository, name) for name in (target.start, target.end))
     if first is None or last is None or last.merge_time <= first.merge_time:
         return None
     zone = app.settings.prdigest_timezone
@@ -322,7 +324,7 @@ def _build_range(app: App, target: CommitRange, profile: Profile | None) -> Rang
     if len(span) > MAX_RANGE_DAYS:
         log.info("no preview of %s: %s days", target, len(span))
         return None
-    merged = app.contract_lister.list_merges(target.repository, span)
+    merged = list_merges(app, target.repository, span)
     inside = tuple(
         pull
         for pull in merged.pulls

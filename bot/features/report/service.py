@@ -26,6 +26,7 @@ from bot.features.report.view import (
     render_feed,
     render_index,
 )
+from bot.features.touches.contracts import get_kept_contract, read_contracts
 from bot.services.digest.builder import ProgressCallback
 
 # the list of the days that are there. A folder with it is ours
@@ -64,8 +65,7 @@ def write_reports(
     Raises:
         UsageError: the folder holds something else, another process writes into it, or it can't be written.
     """
-    builder, lister, contracts = app.report_builder, app.contract_lister, app.contracts
-    made, failures = 0, []
+    builder, made, failures = app.report_builder, 0, []
     with _open_folder(root):
         reported = _load_days(root, f"{app.settings.github_web_url}/{repository}", repository, span, name)
         for day in span.days:
@@ -77,9 +77,9 @@ def write_reports(
             try:
                 digest = builder.build(repository, day, name, progress)
                 pulls = [entry.pull for entry in digest.entries]
-                changes = lister.read_contracts(pulls)
+                changes = read_contracts(app, pulls)
                 # what can be read later is not kept
-                is_read = now - day.end > _PATIENCE or all(map(contracts.get_cached, pulls))
+                is_read = now - day.end > _PATIENCE or all(get_kept_contract(app, pull) for pull in pulls)
             except PrdigestError as error:
                 failures.append((day.date, str(error)))
                 continue

@@ -13,6 +13,8 @@ from bot.domain.subscriptions.due_items import ProfileRefresh
 from bot.domain.text.strings import quote_input
 from bot.features.profiles.scanning import LOOK_BACK, scan_profile
 from bot.features.profiles.service import ProfileEntry
+from bot.features.touches.contracts import get_kept_contract
+from bot.features.touches.decisions import remove_hits
 from impact.contract.models import MergeContract
 from impact.profile.models import Profile
 from impact.profile.moves import ProfileMove
@@ -43,7 +45,7 @@ def remove_profile(app: App, name: str) -> None:
     """Remove a profile with its hits and what people said about them. Raises UsageError if there is none."""
     require_entry(app, name)
     app.due_queue.drop(ProfileRefresh(name))
-    app.decisions.remove_all(name)
+    remove_hits(app, name)
     app.profiles.remove(name)
 
 
@@ -103,4 +105,4 @@ def _list_recent_contracts(app: App, repository: Repository) -> tuple[MergeContr
     """Return the contracts of the merges of the last fourteen days, as far as they are kept: none is read."""
     now = app.now()
     merges = app.merge_history.read_merges(repository, now - LOOK_BACK, now)
-    return tuple(kept for pull in merges if (kept := app.kept_contracts.get_cached(pull)))
+    return tuple(kept for pull in merges if (kept := get_kept_contract(app, pull)))

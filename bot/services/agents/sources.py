@@ -12,15 +12,10 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.time.day import TodayProvider
 from bot.ports import RateLimiter
 from bot.services.agents.kept_reports import KeptReports
-from bot.services.contract.lister import ContractLister
-from bot.services.touches.reports import TouchReports
-from bot.services.touches.suspects import SuspectFinder
-from bot.services.touches.upgrade import UpgradePlanner
 
 if TYPE_CHECKING:
-    # it is a feature, and so is this soon
+    # it is built on this
     from bot.app import App
-    from bot.features.profiles.service import Profiles
 
 # returns the keys of a repository's posted digests whose last day ended between two instants
 DigestKeyLister = Callable[[Repository, datetime, datetime], Sequence[str]]
@@ -30,7 +25,7 @@ DigestKeyLister = Callable[[Repository, datetime, datetime], Sequence[str]]
 class AgentSources:
     """What tools read, and what bounds how often they are called.
 
-    ``profiles`` has the profiles that agents may see alone, and all that judges by profiles reads them there.
+    The ``app`` has the profiles that agents may see alone.
     ``name_of`` returns the name of a repository in headings. ``limiter`` counts the calls of a minute.
     """
 
@@ -39,11 +34,6 @@ class AgentSources:
     get_today: TodayProvider
     reports: KeptReports
     list_digest_keys: DigestKeyLister
-    contracts: ContractLister
-    profiles: Profiles
-    touches: TouchReports
-    planner: UpgradePlanner
-    suspects: SuspectFinder
     name_of: Callable[[Repository], str]
     limiter: RateLimiter
     has_profiles: bool = False

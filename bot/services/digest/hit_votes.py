@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime, timedelta
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from bot.domain.keyspace.digest_keys import parse_digest_key
-from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.touches.decisions import HitKey, TouchDecision
 from bot.ports import PostedDigestIndex
 from bot.render.blocks.button_values import HitVote
 from bot.render.digest.touches import name_verdict_row
 from bot.services.digest.records import DigestRecords
 from bot.services.history.outcome_watcher import WATCH_PERIOD, OutcomeWatcher
-from bot.services.touches.decisions import TouchDecisions
-from bot.services.touches.vote_marks import select_decisions
 
 if TYPE_CHECKING:
     # it is a feature, and so is this soon
@@ -30,14 +27,14 @@ class HitVotes:
 
     def __init__(
         self,
-        decisions: TouchDecisions,
+        record: Callable[[str, TouchDecision], None],
         profiles: Profiles,
         index: PostedDigestIndex,
         records: DigestRecords,
         watcher: OutcomeWatcher,
         now: Callable[[], datetime],
     ) -> None:
-        self._decisions = decisions
+        self._record = record
         self._profiles = profiles
         self._index = index
         self._records = records
@@ -52,7 +49,8 @@ class HitVotes:
             StoreUnavailable: nothing was recorded.
         """
         self._profiles.require_known(vote.profile, vote.reference.repository)
-        self._decisions.record(vote.profile, HitKey(vote.reference), vote.verdict, user, at)
+        decision = TouchDecision(HitKey(vote.reference), vote.verdict, user, at.astimezone(UTC))
+        self._record(vote.profile, decision)
 
     def show_vote(self, vote: HitVote) -> None:
         """Edit the digests that have the hit.
@@ -74,8 +72,3 @@ class HitVotes:
             messages = record.posted_messages if spec and spec.view.profile == vote.profile else None
             if messages and messages.has_block(row):
                 yield key
-
-
-def list_decisions_of(decisions: TouchDecisions, spec: DigestSpec) -> Mapping[int, TouchDecision]:
-    """Return the last decision about each merge of a digest, by its number. Raises StoreUnavailable."""
-    return select_decisions(decisions, spec.view.profile, spec.repository) if spec.view.profile else {}

@@ -12,8 +12,9 @@ from pydantic import TypeAdapter
 from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.touches.decisions import TouchDecision
 from bot.domain.track_record.posted_ratings import PostedRatings
-from bot.features.digest.marks import add_decisions, add_outcomes
+from bot.features.digest.marks import add_outcomes
 from bot.features.digest.view import RenderedDigest
+from bot.features.touches.marks import add_decisions
 from bot.ports import Attachment
 from bot.ports.codecs.versioned_json import VersionedJson
 

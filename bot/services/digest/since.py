@@ -13,11 +13,11 @@ from bot.domain.pull_requests.reference import Reference
 from bot.domain.summaries.models import SummarisedPullRequest
 from bot.domain.time.date_range import Span
 from bot.features.digest.stories import SincePage, build_stories
-from bot.services.contract.reader import ContractReader
 from bot.services.history.day_context import DayContext
 from bot.services.history.merge_lists import MergeList
 from bot.services.history.merge_timeline import LOOK_AHEAD, LOOK_BACK, MergeTimeline
 from bot.services.summaries.entry_cache import ReviewLookup
+from impact.contract.models import MergeContract
 from impact.profile.models import Profile
 from impact.touches.judgement import judge_merges
 from impact.touches.models import TouchReport
@@ -29,7 +29,7 @@ class KeptWork:
 
     get_summary: Callable[[Reference], SummarisedPullRequest | None]
     get_review: ReviewLookup
-    contracts: ContractReader
+    get_contract: Callable[[PullRequest], MergeContract | None]
 
 
 class SincePageBuilder:
@@ -100,5 +100,5 @@ class SincePageBuilder:
 
     def _judge(self, pulls: Sequence[PullRequest], profile: Profile) -> tuple[TouchReport, int]:
         """Return what merges mean for a profile, and how many of them nobody has read yet."""
-        contracts = [each for pull in pulls if (each := self._kept.contracts.get_cached(pull))]
+        contracts = [each for pull in pulls if (each := self._kept.get_contract(pull))]
         return judge_merges(profile.name, profile, contracts), len(pulls) - len(contracts)

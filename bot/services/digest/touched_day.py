@@ -6,12 +6,11 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from bot.domain.errors import PrdigestError
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.day import LocalDay
-from bot.domain.touches.listing import JudgedMerges
 from bot.features.digest.view import format_unknown_hits
 from impact.contract.models import MergeContract
 from impact.profile.models import Profile
@@ -26,11 +25,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-class TouchReporter(Protocol):
-    """Judge of merges by a profile."""
-
-    def judge_merges(self, profile_name: str, pulls: Sequence[PullRequest]) -> JudgedMerges:
-        """Return what the merges mean for a profile. Raises PrdigestError, such as for an unknown profile."""
+# returns what merges mean for a profile, and their contracts; raises PrdigestError, such as for an unknown profile
+TouchJudge = Callable[[str, Sequence[PullRequest]], tuple[TouchReport, tuple[MergeContract, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +63,10 @@ class TouchedDayReader:
 
     def __init__(
         self,
-        reporter: TouchReporter,
+        judge: TouchJudge,
         note_shown: Callable[[str, Repository, Sequence[MergeTouches]], None],
     ) -> None:
-        self._reporter = reporter
+        self._judge = judge
         self._note_shown = note_shown
 
     def read_day(self, profile: str, pulls: Sequence[PullRequest]) -> TouchedDay:
@@ -78,14 +74,13 @@ class TouchedDayReader:
         if not profile:
             return TouchedDay()
         try:
-            judged = self._reporter.judge_merges(profile, pulls)
-            report = judged.report
+            report, contracts = self._judge(profile, pulls)
             if pulls:
                 self._note_shown(report.profile, pulls[0].repository, report.touching)
         except PrdigestError as error:
             log.warning("what touches %s is not known: %s", profile, error)
             return TouchedDay(problem=format_unknown_hits(profile, str(error)))
-        return TouchedDay(report, judged.contracts)
+        return TouchedDay(report, contracts)
 
 
 # returns what merges mean for the profile of a name, which may be empty; never raises PrdigestError

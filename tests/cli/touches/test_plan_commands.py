@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from redis import Redis
 
-from bot.adapters.redis import RedisDeprecationStore
 from bot.features.profiles.service import ProfileEntry
+from bot.features.touches.contracts import LEDGERS
 from impact.contract.deprecations import DeprecationLedger, update_ledger
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, Deadline, MergeContract
 from impact.profile.models import Profile, Use, UseKind
@@ -47,7 +47,7 @@ def test_deprecations_are_lines_with_our_places(there: World, store: Redis, call
         ContractClass.FLAG, ChangeKind.DEPRECATED, "--old", "", "", "a.py", 1, deadline=Deadline("v1.2", "--new")
     )
     ledger = update_ledger(DeprecationLedger(), [MergeContract(5, "c" * 40, NOON, changes=(row,))])
-    RedisDeprecationStore(store).save(REPOSITORY, ledger)
+    make_app(store).tables.put(LEDGERS, ledger, str(REPOSITORY))
     use = Use(UseKind.FLAG, "--old", "run.sh", 4)
     entry = ProfileEntry("ours", REPOSITORY, ("engine",))
     make_app(store).profiles.put(entry, Profile("ours", ("engine",), "", "", NOON, (use,)))

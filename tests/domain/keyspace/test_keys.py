@@ -18,6 +18,7 @@ from bot.features.profiles import scanning
 from bot.features.profiles import service as profiles
 from bot.features.questions.service import ATTENTION, MEMORIES, QUESTIONS
 from bot.features.questions.votes import INPUTS, VOTES
+from bot.features.touches import contracts, decisions
 from bot.platform.store import spending
 from tests.helpers.tables import check_rows
 
@@ -34,13 +35,13 @@ DURABLE = {
     keys.WELCOME.build_key("U1"): ("welcomed:U1", "string"),
     keys.MERGE_HISTORY.build_key("o/r", date(2026, 2, 28)): ("history:o/r:2026-02-28", "hash"),
     keys.POSTED_DIGEST_INDEX.build_key("o/r"): ("issued:o/r", "zset"),
-    keys.DEPRECATIONS.build_key("octo/engine"): ("deprecations:octo/engine", "string"),
+    contracts.LEDGERS.family.build_key("octo/engine"): ("deprecations:octo/engine", "string"),
     profiles.ENTRIES.family.build_key(): ("profiles", "hash"),
     backfill.FILLED_DAYS.family.build_key("o/r", "Europe/Berlin"): ("backfilled:o/r:Europe/Berlin", "hash"),
     previews.SWITCHES.family.build_key(): ("previews", "hash"),
     profiles.PROFILES.family.build_key("ascend"): ("downstream:ascend", "string"),
-    keys.TOUCH_HITS.build_key("ascend"): ("hits:ascend", "hash"),
-    keys.TOUCH_DECISIONS.build_key("ascend"): ("decisions:ascend", "hash"),
+    decisions.HITS.family.build_key("ascend"): ("hits:ascend", "hash"),
+    decisions.DECISIONS.family.build_key("ascend"): ("decisions:ascend", "hash"),
     keys.SCHEMA_VERSION.build_key(): ("schema", "string"),
     keys.STORE_OWNER.build_key(): ("owner", "string"),
     QUESTIONS.family.build_key("C1:1.5"): ("waiting:C1:1.5", "zset"),
@@ -76,7 +77,7 @@ EXPIRING = {
     keys.COMMIT_MERGE.build_key("o/r", "c0ffee1"): ("merged:o/r:c0ffee1", "string", 30 * DAY),
     keys.RELEASES.build_key("o/r"): ("releases:o/r", "string", DAY),
     keys.TAG_COMMIT.build_key("o/r", "v1.2.0"): ("tag:o/r:v1.2.0", "string", DAY),
-    keys.MERGE_CONTRACT.build_key("1", "o/r", "c0ffee"): ("contract:1:o/r:c0ffee", "string", 90 * DAY),
+    contracts.CONTRACTS.family.build_key("1", "o/r", "c0ffee"): ("contract:1:o/r:c0ffee", "string", 90 * DAY),
     scanning.FILE_USES.family.build_key("1", "ab12"): ("scanned:1:ab12", "string", 7 * DAY),
     scanning.OUTLINES.family.build_key("1", "ab12"): ("outline:1:ab12", "string", 7 * DAY),
     keys.SOURCE_FILES.build_key("o/r", "c0ffee", "1a2b"): ("sources:o/r:c0ffee:1a2b", "string", 2 * DAY),

@@ -17,9 +17,10 @@ from bot.domain.pull_requests.reference import Reference
 from bot.domain.review.models import BugReview
 from bot.domain.risk.assessment import Risk
 from bot.domain.touches.decisions import HitKey, TouchDecision, TouchVerdict
-from bot.features.digest.marks import add_decisions, add_outcomes, render_outcome_reply
+from bot.features.digest.marks import add_outcomes, render_outcome_reply
 from bot.features.digest.rules import Digest
 from bot.features.digest.view import render_digest
+from bot.features.touches.marks import add_decisions
 from bot.render.blocks.rich_text import count_characters
 from impact.history.outcomes import OutcomeKind
 from tests.helpers.builders import NOON, REPOSITORY, digest, entry, finding, pull

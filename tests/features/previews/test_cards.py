@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 from redis import Redis
@@ -18,14 +19,11 @@ from bot.domain.risk.assessment import assess_pull_request
 from bot.features.previews.cards import PullCard
 from bot.features.previews.service import build_cards
 from bot.platform.store.connection import RedisCache
-from bot.services.contract.lister import ContractLister
-from bot.services.contract.reader import ContractReader
 from bot.services.digest.since import KeptWork, SincePageBuilder
+from bot.services.history.merge_lists import MergeLister
 from bot.services.history.merge_timeline import LOOK_AHEAD, MergeTimeline
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
-from bot.services.touches.pins import PinFinder
-from impact.contract.extraction import EXTRACTION_VERSION, extract_merge
 from impact.history.revert_claims import parse_claim
 from tests.helpers.apps import make_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
@@ -71,20 +69,17 @@ class Desk:
         timeline = MergeTimeline(lambda: self.history, self.pulls.list_merged, lambda: DAY.end)
         reader = PullRequestReader(self.pulls, Summaries())
         self.entries = EntryCache(self.pulls, reader, cache, "v1", timeline.assess_risk)
-        contracts = ContractReader(None, cache, self.pulls.load_files, extract_merge, EXTRACTION_VERSION)
-        lister = ContractLister(self.pulls, self.pulls.load_files, contracts, 2, str)
-        kept = KeptWork(self.entries.get_cached_summary, self.entries.get_review, contracts)
+        lister = MergeLister(self.pulls.list_merged, 2)
+        kept = KeptWork(self.entries.get_cached_summary, self.entries.get_review, lambda _: None)
         pages = SincePageBuilder(lister.list_merges, kept, timeline, get_default_classes, str)
-        pins = PinFinder(lambda: self.pulls, lambda repository, tag: "")
         self.app = make_app(
             self.store,
+            SimpleNamespace(background=self.pulls, releases=None),
             entries=self.entries,
             pulls=self.pulls,
             timeline=timeline,
-            contracts=contracts,
-            contract_lister=lister,
+            day_lists=self.pulls,
             since_pages=pages,
-            pins=pins,
         )
 
     def outcomes(self, *numbers: int) -> dict[int, tuple[int, str] | None]:

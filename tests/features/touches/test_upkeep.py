@@ -18,6 +18,7 @@ from bot.domain.subscriptions.due_items import ProfileRefresh
 from bot.domain.time.day import LocalDay
 from bot.features.profiles.scanning import LOOK_BACK
 from bot.features.profiles.service import ProfileEntry
+from bot.features.touches.contracts import keep_contract
 from bot.features.touches.upkeep import SCAN_INTERVAL, add_profile, refresh_profile, remove_profile
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.releases import GitHubTrees
@@ -133,8 +134,8 @@ def test_earlier_merges_that_touch_since_the_tree_moved_are_kept_for_the_digest_
         change = ContractChange(ContractClass.FUNCTION, ChangeKind.REMOVED, name, "", "", "engine/core.py", 1)
         if name.endswith("stop"):
             change = replace(change, subject=ContractClass.METHOD)
-        app.kept_contracts.keep(
-            merged, MergeContract(number, merged.commit, merged.merge_time, "Change it", changes=(change,))
+        keep_contract(
+            app, merged, MergeContract(number, merged.commit, merged.merge_time, "Change it", changes=(change,))
         )
 
     def refresh() -> ProfileEntry:

@@ -52,13 +52,13 @@ from bot.features.digest.thread import render_thread
 from bot.features.questions.markdown import AnswerMarkdown, Links
 from bot.features.questions.rules import is_for_others, is_remark, search_by_words
 from bot.features.questions.texts import Where, find_places, search_entries
+from bot.features.touches.tasks import split_text
 from bot.platform.models.prompts import fence_text
 from bot.render.blocks import mrkdwn, rich_text, sanitize
 from bot.render.blocks.code_fence import write_fence
 from bot.render.blocks.terminal import format_summary as in_terminal
 from bot.render.summaries.details import render_details_view
 from bot.render.summaries.post import render_summary
-from bot.render.touches.task_view import split_text
 from bot.services.summaries.prompts import build_summary_prompt
 from impact.contract.extraction import MergeFacts, extract_contract
 from impact.contract.models import FileVersions

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bot.adapters.redis import RedisDeprecationStore
-from bot.domain.pull_requests.models import Repository
+from bot.features.touches.contracts import LEDGERS
 from impact.contract.deprecations import DeprecationLedger, update_ledger
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, Deadline, MergeContract
 from tests.emulators.github.store import TagRecord, changed_file, sha
+from tests.helpers.apps import make_app
 from tests.helpers.world import as_read
 from tests.scenarios import Bot
 from tests.scenarios.commands.test_contract import ask, profile, removal
@@ -21,7 +21,7 @@ def deprecate(bot: Bot, repository: str, *names: str) -> None:
         for name in names
     )
     ledger = update_ledger(DeprecationLedger(), [MergeContract(5, "c" * 40, bot.noon(3), changes=rows)])
-    RedisDeprecationStore(bot.store).save(Repository.parse(repository), ledger)
+    make_app(bot.store).tables.put(LEDGERS, ledger, repository.lower())
 
 
 def test_a_page_since_a_day_is_made_of_what_is_known(bot: Bot) -> None:

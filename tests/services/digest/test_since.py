@@ -17,13 +17,11 @@ from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.time.date_range import Span
 from bot.features.digest.stories import SincePage
 from bot.platform.store.connection import RedisCache
-from bot.services.contract.lister import ContractLister
-from bot.services.contract.reader import ContractReader
 from bot.services.digest.since import KeptWork, SincePageBuilder
+from bot.services.history.merge_lists import MergeLister
 from bot.services.history.merge_timeline import LOOK_AHEAD, LOOK_BACK, MergeTimeline
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
-from impact.contract.extraction import EXTRACTION_VERSION, extract_merge
 from impact.history.revert_claims import parse_claim
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.helpers.calls import counting
@@ -69,11 +67,10 @@ class Office:
         timeline = MergeTimeline(lambda: self.history, self.pulls.list_merged, lambda: DAY.end)
         reader = PullRequestReader(self.pulls, Summaries())
         self.entries = EntryCache(self.pulls, reader, cache, "v1", timeline.assess_risk)
-        contracts = ContractReader(None, cache, self.pulls.load_files, extract_merge, EXTRACTION_VERSION)
-        lister = ContractLister(self.pulls, self.pulls.load_files, contracts, 2, str)
+        lister = MergeLister(self.pulls.list_merged, 2)
         self.pages = SincePageBuilder(
             lister.list_merges,
-            KeptWork(self.entries.get_cached_summary, self.entries.get_review, contracts),
+            KeptWork(self.entries.get_cached_summary, self.entries.get_review, lambda _: None),
             timeline,
             get_default_classes,
             str,

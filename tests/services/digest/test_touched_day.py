@@ -12,12 +12,12 @@ from bot.domain.errors import StoreUnavailable
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.day import LocalDay
-from bot.domain.touches.listing import JudgedMerges
 from bot.features.digest.rules import Digest, Overview
 from bot.services.digest.builder import DigestBuilder, DigestDependencies
 from bot.services.digest.touched_day import TouchedDayReader
 from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.summarizer import SummaryResult
+from impact.contract.models import MergeContract
 from impact.touches.models import MergeTouches, TouchReport
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, pull, summary
 from tests.render.touched_days import change, contract, make_hit
@@ -41,13 +41,15 @@ class Judge:
         self.judged: list[int] = []
         self.shown: list[tuple[str, str, list[int]]] = []
 
-    def judge_merges(self, profile_name: str, pulls: Sequence[PullRequest]) -> JudgedMerges:
+    def judge_merges(
+        self, profile_name: str, pulls: Sequence[PullRequest]
+    ) -> tuple[TouchReport, tuple[MergeContract, ...]]:
         if self._problem:
             raise StoreUnavailable(self._problem)
         self.judged += sorted(each.number for each in pulls)
         hits = tuple(make_hit(each.number) for each in pulls if each.number in self._touching)
         contracts = tuple(contract(each.number, change()) for each in pulls)
-        return JudgedMerges(TouchReport(profile_name, len(pulls), 412, hits), contracts)
+        return TouchReport(profile_name, len(pulls), 412, hits), contracts
 
     def note_shown(self, profile: str, repository: Repository, merges: Sequence[MergeTouches]) -> None:
         self.shown.append((profile, str(repository), [merge.number for merge in merges]))
@@ -66,7 +68,7 @@ def build(judge: Judge, view: DigestView) -> tuple[Digest, list[int]]:
 
     pulls = KnownPulls(FOUR)
     reader = PullRequestReader(pulls, summarise)
-    touches = TouchedDayReader(judge, judge.note_shown)
+    touches = TouchedDayReader(judge.judge_merges, judge.note_shown)
     daily = DigestBuilder(
         pulls,
         reader.read_pull_request,

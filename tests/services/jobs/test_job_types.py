@@ -19,9 +19,6 @@ from bot.domain.conversations.commands import (
     ScoreRequest,
     SummaryRequest,
 )
-from bot.domain.conversations.requests.broke_request import BrokeRequest
-from bot.domain.conversations.requests.plan_requests import DeprecationsRequest, SinceRequest, UpgradeRequest
-from bot.domain.conversations.requests.touch_requests import ContractRequest, TouchesRequest, TouchScoreRequest
 from bot.domain.conversations.slack_request import Audience
 from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.errors import UsageError
@@ -36,6 +33,17 @@ from bot.domain.touches.decisions import TouchVerdict
 from bot.features.previews import service as previews
 from bot.features.questions.service import answer_questions
 from bot.features.questions.votes import record_vote
+from bot.features.touches import service as touches
+from bot.features.touches import tasks
+from bot.features.touches.requests import (
+    BrokeRequest,
+    ContractRequest,
+    DeprecationsRequest,
+    SinceRequest,
+    TouchesRequest,
+    TouchScoreRequest,
+    UpgradeRequest,
+)
 from bot.features.usage.report import UsageRequest, answer_usage
 from bot.jobs import asker_jobs, lost_jobs, subscription_jobs
 from bot.jobs.command_jobs import CommandPayload
@@ -44,13 +52,10 @@ from bot.render.blocks.button_values import FeedbackVerdict, HitVote
 from bot.render.conversations.greetings import Greeting
 from bot.services import scheduled_jobs
 from handlers import COMMANDS
-from handlers.commands.broke import BROKE_JOB
-from handlers.commands.contract import CONTRACT_JOB, LONG_CONTRACT_JOB
 from handlers.commands.digest import DIGEST_JOB, OVERVIEW_JOB
-from handlers.commands.plans import DEPRECATIONS_JOB, SINCE_JOB, UPGRADE_JOB
 from handlers.commands.risks import LONG_RISKS_JOB, RISKS_JOB, SCORE_JOB
 from handlers.commands.summary import SUMMARY_JOB
-from handlers.commands.touches import LONG_TOUCHES_JOB, TOUCH_SCORE_JOB, TOUCHES_JOB
+from handlers.touches import SINCE_JOB
 from tests.helpers.tables import check_rows
 from tests.services.doubles import slack_request
 
@@ -106,7 +111,7 @@ CASES: list[tuple[JobType[Any], Any]] = [
     (subscription_jobs.show_preview, {"asker": ASKER, "name": "1a2b"}),
     (subscription_jobs.show_preview, {"asker": ASKER, "wish": WISH}),
     (subscription_jobs.open_form, {"asker": ASKER}),
-    (asker_jobs.show_agent_task, {"asker": ASKER, "profile": "ascend", "reference": Reference(ENGINE, 7)}),
+    (tasks.show_agent_task, {"asker": ASKER, "profile": "ascend", "reference": Reference(ENGINE, 7)}),
     (asker_jobs.open_reference_form, {"asker": ASKER}),
     (subscription_jobs.open_home, {"asker": ASKER}),
     (answer_questions, {"place": "C0DIGEST:100.1"}),
@@ -114,16 +119,25 @@ CASES: list[tuple[JobType[Any], Any]] = [
     (scheduled_jobs.repair_digest, {"key": "digest:T:C:octo/engine:2026-02-28"}),
     (scheduled_jobs.watch_repository, {"repository": ENGINE}),
     (scheduled_jobs.refresh_profile, {"name": "ascend"}),
-    (CONTRACT_JOB, CommandPayload(ASKER, ContractRequest(ENGINE, SPAN))),
-    (LONG_CONTRACT_JOB, CommandPayload(ASKER, ContractRequest(ENGINE, SPAN), Audience.SHARED)),
-    (TOUCHES_JOB, CommandPayload(ASKER, TouchesRequest(SPAN, "ascend"))),
-    (LONG_TOUCHES_JOB, CommandPayload(ASKER, TouchesRequest(SPAN), Audience.HERE)),
-    (TOUCH_SCORE_JOB, CommandPayload(ASKER, TouchScoreRequest("ascend"))),
-    (BROKE_JOB, CommandPayload(ASKER, BrokeRequest(ENGINE, "TypeError: no", span=SPAN))),
-    (BROKE_JOB, CommandPayload(ASKER, BrokeRequest(ENGINE, "TypeError: no", "4f5c1a9", is_private=True))),
     (SINCE_JOB, CommandPayload(ASKER, SinceRequest(ENGINE, SPAN, "ascend"), Audience.HERE)),
-    (DEPRECATIONS_JOB, CommandPayload(ASKER, DeprecationsRequest(ENGINE, "ascend", is_private=True))),
-    (UPGRADE_JOB, CommandPayload(ASKER, UpgradeRequest("4f5c1a9", "ascend"), Audience.SHARED)),
+    *(
+        (kind, {"asker": ASKER, "request": request, "audience": audience})
+        for kind, request, audience in (
+            (touches.answer_contract, ContractRequest(ENGINE, SPAN), Audience.CHANNEL),
+            (touches.answer_long_contract, ContractRequest(ENGINE, SPAN), Audience.SHARED),
+            (touches.answer_touches, TouchesRequest(SPAN, "ascend"), Audience.CHANNEL),
+            (touches.answer_long_touches, TouchesRequest(SPAN), Audience.HERE),
+            (touches.answer_touch_score, TouchScoreRequest("ascend"), Audience.CHANNEL),
+            (touches.answer_broke, BrokeRequest(ENGINE, "TypeError: no", span=SPAN), Audience.CHANNEL),
+            (
+                touches.answer_broke,
+                BrokeRequest(ENGINE, "TypeError: no", "4f5c1a9", is_private=True),
+                Audience.ASKER,
+            ),
+            (touches.answer_deprecations, DeprecationsRequest(ENGINE, "ascend"), Audience.CHANNEL),
+            (touches.answer_upgrade, UpgradeRequest("4f5c1a9", "ascend"), Audience.SHARED),
+        )
+    ),
     (
         answer_usage,
         {"asker": ASKER, "request": UsageRequest(dt.date(2026, 2, 1)), "audience": Audience.ASKER},

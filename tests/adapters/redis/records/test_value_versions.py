@@ -12,19 +12,11 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisRunLog, RedisSubscriptionStore
-from bot.adapters.redis.records.touches import RedisTouchStore
 from bot.domain.errors import StoreUnavailable
 from bot.domain.operations.run import Run, RunOutcome
-from bot.domain.pull_requests.reference import Reference
 from bot.domain.subscriptions.models import Subscription, Timing
-from bot.domain.touches.decisions import HitKey, ShownHit, TouchDecision, TouchVerdict
-from bot.features.profiles.service import ProfileEntry
-from impact.contract.models import ChangeKind
-from impact.touches.models import TouchLevel
-from tests.helpers.apps import make_app
 from tests.helpers.builders import NOON, REPOSITORY
 
-HIT = HitKey(Reference(REPOSITORY, 7), "0123456789ab")
 SUBSCRIPTION = Subscription("C1", REPOSITORY, Timing(dt.time(9), ZoneInfo("Europe/Berlin"), weekdays=True))
 
 
@@ -54,24 +46,6 @@ class Case:
 
 
 CASES = {
-    "hit": Case(
-        "hits:ascend",
-        [ShownHit(HIT, TouchLevel.TOUCHES, ChangeKind.REMOVED, "engine.run", NOON)],
-        lambda store: RedisTouchStore(store).list_hits("ascend"),
-        lambda store, value: RedisTouchStore(store).add_hits("ascend", value),
-    ),
-    "decision": Case(
-        "decisions:ascend",
-        [TouchDecision(HIT, TouchVerdict.DONE, "U0ADA", NOON)],
-        lambda store: RedisTouchStore(store).list_decisions("ascend"),
-        lambda store, value: RedisTouchStore(store).put_decision("ascend", value[0]),
-    ),
-    "profile": Case(
-        "profiles",
-        ProfileEntry("ascend", REPOSITORY, ("engine",), refreshed_at=NOON),
-        lambda store: make_app(store).profiles.get_entry("ascend"),
-        lambda store, value: make_app(store).profiles.put(value),
-    ),
     "subscription": Case(
         "subscriptions",
         SUBSCRIPTION,

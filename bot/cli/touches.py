@@ -1,0 +1,423 @@
+"""The commands about what merges change for others, and what that means for a team's own tree."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO
+
+import click
+
+from bot.cli.base import (
+    check_writable,
+    choose_zone,
+    get_current_time,
+    open_command_app,
+    out_option,
+    repo_option,
+    require_repository,
+    show_progress_bar,
+    timezone_option,
+    write_text,
+)
+from bot.cli.clone_options import (
+    branch_option,
+    dates_options,
+    json_option,
+    make_branch_option,
+    make_clone_option,
+    parse_dates,
+)
+from bot.cli.grouped_help import format_example
+from bot.domain.conversations.commands import AllowedRepositories
+from bot.domain.errors import UsageError
+from bot.domain.pull_requests.models import Repository
+from bot.domain.text.strings import quote_input
+from bot.domain.time.day import get_today
+from bot.features.digest.stories import render_since
+from bot.features.touches import terminal
+from bot.features.touches.requests import SinceRequest
+from bot.features.touches.upgrade_view import render_upgrade
+from bot.platform.git.clones import open_clone_trees
+from bot.render.blocks.terminal import format_message
+from bot.settings import load_settings
+from impact.clones.clone_contracts import read_clone_contracts
+from impact.clones.clone_range import HEAD, read_clone_range, select_line
+from impact.clones.clone_upgrade import CloneUpgradeReader, scan_clone
+from impact.clones.evaluation import ReplayClones, ReplayOptions, evaluate_touches
+from impact.clones.windows import parse_windows
+from impact.contract.table import list_net_rows, list_rows, select_rows
+from impact.evaluation.adaptations import parse_truth
+from impact.git.clone_trees import CloneTrees
+from impact.profile.models import Profile
+from impact.profile.names import parse_profile_name
+from impact.profile.profile_json import parse_profile
+from impact.source.trees import LineCommit
+from impact.touches.breakage.kinship import Kinship
+from impact.touches.breakage.relevance import RelevanceFilter
+from impact.touches.breakage.suspects import build_report
+from impact.touches.breakage.traceback_names import MAX_TEXT, parse_trace
+from impact.touches.profile_index import ProfileIndex
+from impact.touches.upgrade import build_upgrade_plan
+
+_AUTO = "auto"
+# bytes of a list of windows or of truth
+_MAX_LIST = 20_000_000
+_EVALUATE_EXAMPLE = (
+    "prdigest touches evaluate --upstream ../vllm --downstream ../vllm-ascend --since 2025-10-01 "
+    "--until 2026-01-31"
+)
+_profile_option = click.option(
+    "--profile", default="", metavar="NAME", help="Name of a profile: what touches its code comes first."
+)
+
+
+@click.command(
+    "contract",
+    short_help="Print what merges change for those who build on the code.",
+    epilog=format_example("prdigest contract --clone ../vllm --since 2026-02-22 --until 2026-02-28"),
+)
+@dates_options
+@click.option(
+    "--clone", metavar="PATH", type=click.Path(path_type=Path), help="A local git clone. It is only read."
+)
+@click.option("--repo", metavar="OWNER/NAME", help="Repository. Default: the one that its merges name.")
+@branch_option
+@click.option("--net", "is_net", is_flag=True, help="Print only what is different after all merges together.")
+@click.option("--json", "for_scripts", is_flag=True, help="Print a JSON list.")
+def contract_command(
+    since: str,
+    until: str,
+    clone: Path | None,
+    repo: str | None,
+    branch: str | None,
+    *,
+    is_net: bool,
+    for_scripts: bool,
+) -> None:
+    """Print what the merges of some dates change for others, by class, what was removed first.
+
+    Python names, signatures, variables, flags, configuration fields, endpoints, metrics, wire formats, ops, entry
+    points and dependencies. Both versions of each changed file are compared; no model is asked.
+    """
+    dates = parse_dates(since, until)
+    if clone is None:
+        raise UsageError("No clone: pass --clone with the folder of a git clone of the repository.")
+    web = load_settings().github_web_url
+    repository = Repository.parse(repo, web) if repo else None
+    with open_clone_trees(clone, branch) as trees, show_progress_bar("merge", "Merges") as show:
+        contracts = read_clone_contracts(trees, dates, repository, show)
+    rows = select_rows((list_net_rows if is_net else list_rows)(contracts, web))
+    click.echo(
+        terminal.format_contract_json(rows)
+        if for_scripts
+        else terminal.format_contract_table(rows, len(contracts.merges))
+    )
+
+
+# --- suspects for an error
+
+
+@click.command(
+    "broke",
+    short_help="Print which merge of a clone explains an error.",
+    epilog=format_example("prdigest broke --upstream ../vllm --from 17c540a993 --to c9461e05a4"),
+)
+@make_clone_option("--upstream", " of the repository that you build on", "PATH")
+@click.option("--from", "since", metavar="COMMIT", required=True, help="Last commit, or date (UTC), that worked.")
+@click.option("--to", "until", metavar="COMMIT", default=HEAD, help="First one that fails. Default: the newest.")
+@branch_option
+@click.option("--limit", type=click.IntRange(1, 50), default=5, show_default=True, help="Most suspects.")
+@click.option(
+    "--profile",
+    "profile_text",
+    metavar="NAME|FILE",
+    default="",
+    help="A profile of the bot, or one in a file: it says what your classes derive from.",
+)
+@click.option(
+    "--downstream",
+    metavar="CLONE",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="A local git clone of your code, which is scanned for the same. It is only read.",
+)
+@json_option
+@click.argument("trace", type=click.File(encoding="utf-8", errors="replace"), default="-")
+def broke_command(
+    upstream: Path,
+    since: str,
+    until: str,
+    branch: str | None,
+    limit: int,
+    profile_text: str,
+    downstream: Path | None,
+    trace: IO[str],
+    *,
+    for_scripts: bool,
+) -> None:
+    """Print which merge between two commits of a clone explains an error.
+
+    TRACE is a file with the error: a traceback, the output of pytest, or one line. Default: standard input. The
+    suspects come with the line that each rests on. Nothing is asked of a model, and nothing leaves this machine.
+    """
+    names = parse_trace(_read_text(trace))
+    with open_clone_trees(upstream, branch) as trees, show_progress_bar("merge", "Merges") as show:
+        texts = [text for text in (profile_text, str(downstream or "")) if text]
+        kinship = Kinship(_load_profiles(trees, select_line(trees, since, until), texts))
+        merges = read_clone_range(trees, since, until, RelevanceFilter(names, kinship), show)
+    report = build_report(names, merges, since, until, limit, kinship)
+    click.echo(terminal.format_suspects_json(report) if for_scripts else terminal.format_suspects(report))
+
+
+def _load_profiles(trees: CloneTrees, line: Sequence[LineCommit], texts: Sequence[str]) -> Iterator[Profile]:
+    """Yield profiles, linked to the upstream before what broke. Raises UsageError if there is none."""
+    if not texts or not line:
+        return
+    reader = CloneUpgradeReader(trees)
+    last_good = line[0].parent or line[0].sha
+    packages = reader.detect_packages(last_good)
+    for text in texts:
+        yield reader.link_profile(_load_profile(text, "", packages), last_good)
+
+
+def _read_text(trace: IO[str]) -> str:
+    """Return the text of an error. Raises UsageError if there is none."""
+    if trace is sys.stdin and trace.isatty():
+        click.echo("Paste the error, then press Ctrl-D.", err=True)
+    text = trace.read(50 * MAX_TEXT)
+    if not text.strip():
+        raise UsageError("There is no error to look for: pass a file, or pipe one in.")
+    return text
+
+
+# --- the way to a later commit
+
+
+@click.command(
+    "upgrade",
+    short_help="Plan the way from a pin to a later commit, as a checklist.",
+    epilog=format_example("prdigest upgrade --upstream ../vllm --from 97f2f160fd --profile ../vllm-ascend"),
+)
+@click.option("--from", "start", metavar="PIN", required=True, help="The upstream commit or tag in use.")
+@click.option("--to", "end", metavar="COMMIT", default=HEAD, help="The commit or tag to go to. Default: HEAD.")
+@click.option(
+    "--profile",
+    "profile_text",
+    metavar="NAME|FILE|CLONE",
+    required=True,
+    help="A profile of the bot, one in a file, or a clone of the code that builds on upstream.",
+)
+@make_clone_option("--upstream", " of the upstream repository")
+@make_branch_option("--branch", " of the upstream clone")
+@click.option(
+    "--at", metavar="COMMIT", default="", help="Commit of the clone that is the profile. Default: its newest."
+)
+@click.option(
+    "--package", "packages", metavar="NAME", multiple=True, help="Upstream package. Default: its own ones."
+)
+@click.option("--repo", metavar="OWNER/NAME", help="Upstream repository. Default: that of the clone's origin.")
+@out_option
+def upgrade_command(
+    start: str,
+    end: str,
+    profile_text: str,
+    upstream: Path,
+    *,
+    branch: str | None,
+    at: str,
+    packages: tuple[str, ...],
+    repo: str | None,
+    out: Path | None,
+) -> None:
+    """Plan the way from a pin to a later commit: what is different at its end, by file of ours.
+
+    What was changed and changed back on the way is left out. The result is Markdown, which a canvas takes.
+    """
+    check_writable(out)
+    with open_clone_trees(upstream, branch) as trees, show_progress_bar("merge", "Merges") as show:
+        reader = CloneUpgradeReader(trees, Repository.parse(repo) if repo else None, show)
+        # before the merges, whose reading takes minutes
+        profile = _load_profile(profile_text, at, packages or reader.detect_packages(start))
+        way = reader.read_range(start, end)
+        index = ProfileIndex(reader.link_profile(profile, way.start))
+    text = render_upgrade(build_upgrade_plan(way, index), way.url, start)
+    if out:
+        write_text(out, text)
+    else:
+        click.echo(text, nl=False)
+
+
+def _load_profile(text: str, at: str, packages: tuple[str, ...]) -> Profile:
+    """Return the profile of a clone at a commit, of a file or of the store. Raises UsageError if there is none.
+
+    ``packages`` are those whose uses a clone is scanned for. Without a commit, its newest one counts.
+    """
+    path = Path(text)
+    if path.is_dir():
+        with open_clone_trees(path) as trees:
+            origin = trees.read_facts().repository
+            name = origin.name if origin else path.resolve().name
+            return scan_clone(trees, name, at, packages, get_current_time())
+    if at:
+        raise UsageError("--at needs a clone as --profile: leave it out.")
+    if path.is_file():
+        return parse_profile(_read_list(path))
+    unknown = UsageError(f"There is no profile, file or clone {quote_input(text)}: name another one.")
+    try:
+        name = parse_profile_name(text)
+    except UsageError as error:
+        raise unknown from error
+    with open_command_app() as app:
+        profile = app.profiles.get_profile(name)
+    if profile is None:
+        raise unknown
+    return profile
+
+
+# --- for people who come back or move on, from what the bot has read
+
+
+@click.command(
+    "since",
+    short_help="Print one page on all that was merged since a day.",
+    epilog=format_example("prdigest since 2026-11-01 --repo owner/name"),
+)
+@click.argument("day")
+@repo_option
+@timezone_option
+@_profile_option
+def since_command(day: str, repo: str | None, timezone: str | None, profile: str) -> None:
+    """Print one page on all that was merged since DAY, from what was read before. No model is asked."""
+    with open_command_app() as app:
+        # it imports the SDKs, which takes most of a second; help must not wait for them
+        from bot.features.touches.service import find_profile  # noqa: PLC0415
+
+        repository, zone = require_repository(app.settings, repo), choose_zone(app.settings, timezone)
+        app.repositories = AllowedRepositories(repository, web=app.settings.github_web_url)
+        text = f"{day} profile:{profile}" if profile else day
+        request = SinceRequest.parse(text, app.repositories, get_today(get_current_time(), zone))
+        shown = find_profile(app, request.profile, repository)
+        page = app.since_pages.build_page(repository, request.span, shown)
+    click.echo(format_message(render_since(page)))
+
+
+@click.command(
+    "deprecations",
+    short_help="Print what a repository has said that it will remove.",
+    epilog=format_example("prdigest deprecations --repo owner/name"),
+)
+@repo_option
+@_profile_option
+def deprecations_command(repo: str | None, profile: str) -> None:
+    """Print what a repository has said that it will remove, of the merges that the bot has read."""
+    with open_command_app() as app:
+        from bot.features.touches.contracts import list_deprecations  # noqa: PLC0415
+
+        repository = require_repository(app.settings, repo)
+        kept = app.profiles.get_profile(profile.lower()) if profile else None
+        entries = list_deprecations(app, repository, kept)
+    click.echo(terminal.format_deprecations(entries))
+
+
+# --- a replay of the past
+
+
+@click.group(
+    "touches",
+    help="Measure what merges mean for a team's own tree.",
+    epilog=format_example(_EVALUATE_EXAMPLE),
+)
+def touches_group() -> None:
+    pass
+
+
+@touches_group.command(
+    "evaluate",
+    short_help="Replay the past of two clones and measure what was flagged.",
+    epilog=format_example(f"{_EVALUATE_EXAMPLE} --out touches.csv"),
+)
+@make_clone_option("--upstream", " of the repository that merges come from")
+@make_clone_option("--downstream", " of what is built on it")
+@dates_options
+@click.option(
+    "--windows",
+    metavar="FILE|auto",
+    help=(
+        "Judge by the downstream's pins instead of weeks: a CSV with adapting_commit, old_pin and new_pin, or "
+        "auto for those in its history."
+    ),
+)
+@click.option(
+    "--truth",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help=(
+        "A CSV of the merges that the downstream adapted to (upstream_pr and, if known, kind). Default: those "
+        "that its later commit messages name."
+    ),
+)
+@click.option("--name", help="Name of the downstream in the output. Default: its folder.")
+@click.option(
+    "--out",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write every merge to this CSV file (pr,level,score,change,use).",
+)
+@click.option("--repo", metavar="OWNER/NAME", help="Upstream repository. Default: the one that its merges name.")
+@make_branch_option("--upstream-branch", " of the upstream clone")
+@make_branch_option("--downstream-branch", " of the downstream clone")
+@click.option("--processes", type=click.IntRange(1, 64), default=2, show_default=True, help="Processes to use.")
+@json_option
+def evaluate_command(
+    upstream: Path,
+    downstream: Path,
+    since: str,
+    until: str,
+    windows: str | None,
+    truth: Path | None,
+    name: str | None,
+    out: Path | None,
+    *,
+    repo: str | None,
+    upstream_branch: str | None,
+    downstream_branch: str | None,
+    processes: int,
+    for_scripts: bool,
+) -> None:
+    """Replay the past: judge each upstream merge by the downstream tree of its week, and measure the result.
+
+    A merge counts as named if the downstream later said that it adapted to it. The figures stand beside those of
+    three plain lists: by changed files that the downstream imports, by changed lines, and by chance. The verdict
+    at the end says whether the rules are better than the first of them.
+    """
+    dates = parse_dates(since, until)
+    check_writable(out)
+    repository = Repository.parse(repo) if repo else None
+    clones = ReplayClones(upstream, downstream, open_clone_trees, upstream_branch, downstream_branch, repository)
+    pins = () if windows in (None, _AUTO) else tuple(parse_windows(_read_list(Path(str(windows)))))
+    options = ReplayOptions(
+        dates,
+        name or downstream.resolve().name,
+        pins,
+        windows == _AUTO,
+        parse_truth(_read_list(truth)) if truth else None,
+        processes,
+    )
+    with show_progress_bar("merge", "Merges") as show:
+        evaluation = evaluate_touches(clones, options, show)
+    if out:
+        write_text(out, terminal.format_touch_cases(evaluation))
+    click.echo(terminal.format_touch_json(evaluation) if for_scripts else terminal.format_touch_table(evaluation))
+
+
+def _read_list(path: Path) -> str:
+    """Return the text of a file that somebody names. Raises UsageError if it can't be read."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MAX_LIST + 1)
+    except OSError as error:
+        raise UsageError(f"{path} can't be read ({error.strerror}): choose another file.") from error
+    if len(data) > _MAX_LIST:
+        raise UsageError(f"{path} is too large: choose another file.")
+    return data.decode("utf-8-sig", "replace")

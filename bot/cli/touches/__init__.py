@@ -1,1 +1,0 @@
-"""Commands about what merges mean for those who build on a repository."""

@@ -1,1 +1,0 @@
-"""Contract changes: what a merge changes for code, deployments and clients that build on a repository."""

@@ -1,1 +1,0 @@
-"""Requests that begin with a word of their own after ``/prdigest``."""

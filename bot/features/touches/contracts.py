@@ -1,0 +1,343 @@
+"""What merges change for others: each is read once for all who ask, and what it deprecates is noted."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import PurePosixPath
+
+from bot.app import App
+from bot.domain.errors import PrdigestError, RateLimited, StoreUnavailable, TimeLimitExceeded
+from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository
+from bot.domain.time.date_range import Span
+from bot.features.touches.requests import ContractRequest
+from bot.platform.github.caches import ReleaseCache
+from bot.platform.store.tables import Table
+from bot.services.history.merge_lists import MergeList, MergeLister
+from bot.services.operations.worker_threads import DeadlineExecutor
+from impact.contract.deprecations import (
+    DeprecationLedger,
+    DeprecationNews,
+    DeprecationState,
+    get_state,
+    list_news,
+    update_ledger,
+)
+from impact.contract.extraction import EXTRACTION_VERSION, MergeFacts, extract_merge
+from impact.contract.models import ChangeKind, FileVersions, MergeContract, UnreadFile
+from impact.contract.releases import Release
+from impact.profile.models import Profile
+from impact.source.models import SourceFile, SourceProblem, SourceVersions
+from impact.touches.deprecations import DeprecationStep, UsedDeprecation, find_uses
+from impact.touches.profile_index import ProfileIndex
+
+log = logging.getLogger(__name__)
+
+# files of a merge that GitHub gives in one call; all but one of the 71 merges of three days of vLLM have less
+MAX_FILES = 50
+# a mirror has no calls to save; the widest merges of vLLM change some 1,200 files
+MAX_MIRROR_FILES = 1_500
+_TOO_MANY = "the merge changes more files than are read"
+_NOT_LISTED = "its changed files could not be listed"
+_NO_SOURCE = "there is no source of files here"
+_TELLING = frozenset((ChangeKind.DEPRECATED, ChangeKind.REMOVED, ChangeKind.MOVED, ChangeKind.RENAMED))
+# a list of what will be removed may miss a release of the last hours; a digest of a day may not
+_MAX_AGE = timedelta(days=1)
+
+# as long as the summaries that they stand beside
+CONTRACTS = Table(
+    "contract:{version}:{repository}:{commit}",
+    MergeContract,
+    "what a merge changes for others",
+    days=90,
+    survives_reset=True,
+    counted_as="contracts",
+)
+LEDGERS = Table(
+    "deprecations:{repository}",
+    DeprecationLedger,
+    "what a repository has said that it will remove",
+    survives_reset=True,
+)
+
+
+# --- the contract of a merge
+
+
+def read_merge(app: App, pull: PullRequest, *, must_wait: bool = False) -> MergeContract:
+    """Return what a merged pull request changes for others. What could not be read is in ``unread``.
+
+    With ``must_wait``, a merge that can only be read later is an error.
+
+    Raises:
+        StoreUnavailable: the store does not answer.
+        RateLimited, TimeLimitExceeded: it can be read later, and ``must_wait``.
+        ValueError: the pull request is not merged.
+    """
+    if kept := get_kept_contract(app, pull):
+        return kept
+    with app.tables.hold_lease(CONTRACTS, *_name_merge(pull)):
+        if kept := get_kept_contract(app, pull):
+            return kept
+        contract, is_final = _read_now(app, pull, (RateLimited, TimeLimitExceeded) if must_wait else ())
+        if is_final:
+            keep_contract(app, pull, contract)
+    note_deprecations(app, pull.repository, contract)
+    return contract
+
+
+def get_kept_contract(app: App, pull: PullRequest) -> MergeContract | None:
+    """Return what is kept of a merge, or None. Nothing is read for it."""
+    kept = app.tables.get(CONTRACTS, *_name_merge(pull))
+    # a title may change after the merge
+    return replace(kept, title=pull.title) if kept else None
+
+
+def keep_contract(app: App, pull: PullRequest, contract: MergeContract) -> None:
+    """Keep what a merge changes, so that it isn't read."""
+    app.tables.put(CONTRACTS, contract, *_name_merge(pull))
+
+
+def _name_merge(pull: PullRequest) -> tuple[str, str, str]:
+    return EXTRACTION_VERSION, str(pull.repository).lower(), pull.commit
+
+
+def _read_now(app: App, pull: PullRequest, passing: tuple[type[PrdigestError], ...]) -> tuple[MergeContract, bool]:
+    """Return what a merge changes, and whether another attempt would find the same.
+
+    Errors that are ``passing`` are raised.
+    """
+    empty = MergeContract(pull.number, pull.commit, pull.merge_time, pull.title)
+    try:
+        files = (pull if pull.files is not None else app.pulls.load_files(pull)).files
+    except PrdigestError as error:
+        if isinstance(error, (StoreUnavailable, *passing)):
+            raise
+        log.info("%s#%d: the files are not known: %s", pull.repository, pull.number, error)
+        files = None
+    if files is None:
+        return replace(empty, unread=(UnreadFile(f"#{pull.number}", _NOT_LISTED),)), False
+    most = MAX_MIRROR_FILES if app.settings.prdigest_mirror else MAX_FILES
+    telling = select_files(files)
+    chosen, left_out = telling[:most], telling[most:]
+    old_paths = [file.previous_path or file.path for file in chosen if file.status != "added"]
+    new_paths = [file.path for file in chosen if file.status != "removed"]
+    packages = list_package_files(files)[: most - len(new_paths)]
+    # a merge without such files takes no call
+    sources, reason = None if chosen else SourceVersions({}, {}), _NO_SOURCE
+    if chosen and app.sources.source_versions:
+        try:
+            sources = app.sources.source_versions.read_versions(
+                pull.repository, pull.commit, old_paths, [*new_paths, *packages]
+            )
+        except PrdigestError as error:
+            if isinstance(error, passing):
+                raise
+            log.info("%s#%d: its files are not read: %s", pull.repository, pull.number, error)
+            reason = str(SourceProblem.UNAVAILABLE)
+    if sources is None:
+        return replace(empty, unread=tuple(UnreadFile(file.path, reason) for file in chosen)), False
+    pairs = [_pair_versions(file, sources) for file in chosen]
+    contract = extract_merge(
+        MergeFacts(pull.number, pull.commit, pull.merge_time, pull.title),
+        [pair for pair in pairs if pair.old or pair.new],
+        [file for path in packages if (file := sources.new.get(path)) and not file.problem],
+    )
+    unread = [
+        *contract.unread,
+        # what is there on no side was changed by another commit of the pull request
+        *(
+            UnreadFile(file.path, str(SourceProblem.MISSING))
+            for file, pair in zip(chosen, pairs, strict=True)
+            if not (pair.old or pair.new)
+        ),
+        *(UnreadFile(file.path, _TOO_MANY) for file in left_out),
+    ]
+    paths = {path for file in files for path in (file.path, file.previous_path) if path}
+    read = [*sources.old.values(), *sources.new.values()]
+    is_final = all(file.problem is not SourceProblem.UNAVAILABLE for file in read)
+    return replace(contract, files=tuple(sorted(paths)), unread=tuple(dict.fromkeys(unread))), is_final
+
+
+def _pair_versions(file: ChangedFile, sources: SourceVersions) -> FileVersions:
+    """Return a file on both sides, None where there is none."""
+
+    def drop_missing(source: SourceFile | None) -> SourceFile | None:
+        return None if source is None or source.problem is SourceProblem.MISSING else source
+
+    old = sources.old.get(file.previous_path or file.path) if file.status != "added" else None
+    new = sources.new.get(file.path) if file.status != "removed" else None
+    return FileVersions(drop_missing(old), drop_missing(new))
+
+
+# --- which files of a merge are read
+
+_PYTHON = frozenset({".py", ".pyi"})
+_BUILD_NAMES = frozenset({"pyproject.toml", "setup.py", "setup.cfg", "CMakeLists.txt"})
+_BUILD_SUFFIXES = frozenset({".toml", ".cfg", ".txt", ".in", ".cmake", ".dockerfile"})
+_IMAGES = ("Dockerfile", "Containerfile")
+_CODE = frozenset({".cpp", ".cc", ".cxx", ".cu", ".cuh", ".h", ".hpp", ".hip", ".mm"})
+_TEXTS = frozenset({".yaml", ".yml", ".proto", ".sh", ".tpl", ".md"})
+# upstream's own users: they say how callers were changed, and define nothing
+_USERS = frozenset({"tests", "test", "benchmarks", "examples", "docs", "doc", ".buildkite", ".github"})
+
+
+def select_files(files: Iterable[ChangedFile]) -> list[ChangedFile]:
+    """Return the files that may change something for others, most telling first, then by path."""
+    ranked = [(rank, file.path, file) for file in files if (rank := _rank_path(file.path)) is not None]
+    return [file for _, _, file in sorted(ranked, key=lambda each: each[:2])]
+
+
+def list_package_files(files: Iterable[ChangedFile]) -> list[str]:
+    """Return the paths of the package files above changed Python files, nearest first.
+
+    Names that a merge moves are often still importable from there: each level may re-export what is in it.
+    """
+    changed = {path for file in files for path in (file.path, file.previous_path) if path}
+    parents: dict[str, int] = {}
+    for path in changed:
+        if PurePosixPath(path).suffix in _PYTHON and not _is_user(path):
+            for level, folder in enumerate(PurePosixPath(path).parents[:-1]):
+                place = str(folder / "__init__.py")
+                parents[place] = min(level, parents.get(place, level))
+    nearest = sorted(parents.items(), key=lambda each: (each[1], each[0]))
+    return [path for path, _ in nearest if path not in changed]
+
+
+def _rank_path(path: str) -> int | None:
+    """Return the rank of a path, less for more; None for what says nothing to others."""
+    file = PurePosixPath(path)
+    suffix = file.suffix.lower()
+    if suffix in _PYTHON:
+        return 4 if _is_user(path) else 0
+    if file.name in _BUILD_NAMES or suffix in _BUILD_SUFFIXES or file.name.startswith(_IMAGES):
+        return 1
+    if suffix in _CODE:
+        return 2
+    return 3 if suffix in _TEXTS and not _is_user(path) else None
+
+
+def _is_user(path: str) -> bool:
+    return not _USERS.isdisjoint(PurePosixPath(path).parts[:-1])
+
+
+# --- the merges of some days
+
+
+@dataclass(frozen=True, slots=True)
+class ContractList:
+    """The contracts of the merges of some days that fit the filters. ``merged`` counts all merges."""
+
+    name: str
+    span: Span
+    merged: int
+    pulls: tuple[PullRequest, ...] = ()
+    contracts: tuple[MergeContract, ...] = ()
+    filters: str = ""
+    caveats: tuple[str, ...] = ()
+
+    @property
+    def unread(self) -> tuple[UnreadFile, ...]:
+        """The files that could not be read."""
+        return tuple(dict.fromkeys(file for contract in self.contracts for file in contract.unread))
+
+
+def list_merges(app: App, repository: Repository, span: Span) -> MergeList:
+    """List what was merged in some days. Raises PrdigestError if no day can be listed."""
+    return MergeLister(app.day_lists.list_merged, app.settings.prdigest_concurrency).list_merges(repository, span)
+
+
+def build_contract_list(app: App, request: ContractRequest) -> ContractList:
+    """List what the merges that fit the filters change for others. Raises PrdigestError."""
+    merged, filters = list_merges(app, request.repository, request.span), request.filters
+    candidates = [pull for pull in merged.pulls if filters.may_match(pull)]
+    if filters:
+        # only the files tell whether a path fits
+        with DeadlineExecutor(app.settings.prdigest_concurrency, "contracts") as crew:
+            candidates = [
+                pull for pull in crew.map_items(app.reader.load_files, candidates) if filters.is_match(pull)
+            ]
+    return ContractList(
+        app.name_repository(request.repository),
+        request.span,
+        len(merged.pulls),
+        tuple(candidates),
+        read_contracts(app, candidates),
+        str(filters),
+        merged.caveats,
+    )
+
+
+def read_contracts(
+    app: App, pulls: Iterable[PullRequest], *, must_wait: bool = False
+) -> tuple[MergeContract, ...]:
+    """Return what merges change for others, in their order. Raises as :func:`read_merge`."""
+    with DeadlineExecutor(app.settings.prdigest_concurrency, "contracts") as crew:
+        return tuple(crew.map_items(lambda pull: read_merge(app, pull, must_wait=must_wait), pulls))
+
+
+# --- what repositories will remove
+
+
+def note_deprecations(app: App, repository: Repository, contract: MergeContract) -> None:
+    """Note what a merge deprecates and removes. It raises nothing: the merge was read for somebody else."""
+    if all(row.kind not in _TELLING for row in contract.changes):
+        return
+    key = str(repository).lower()
+    try:
+        if _update_ledger(app, repository, contract) is not None:
+            with app.tables.hold_lease(LEDGERS, key):
+                # what others noted in the meantime stays
+                if ledger := _update_ledger(app, repository, contract):
+                    app.tables.put(LEDGERS, ledger, key)
+    except StoreUnavailable as error:
+        log.warning("%s#%d: its deprecations are not noted: %s", repository, contract.number, error)
+
+
+def _update_ledger(app: App, repository: Repository, contract: MergeContract) -> DeprecationLedger | None:
+    """Return the ledger with a merge, None if it changes no entry."""
+    before = load_ledger(app, repository)
+    after = update_ledger(before, [contract])
+    return None if after.entries == before.entries else after
+
+
+def load_ledger(app: App, repository: Repository) -> DeprecationLedger:
+    """Return the ledger of a repository; an empty one if there is none that can be read."""
+    return app.tables.get(LEDGERS, str(repository).lower()) or DeprecationLedger()
+
+
+def list_deprecations(
+    app: App, repository: Repository, profile: Profile | None = None
+) -> tuple[tuple[DeprecationState, UsedDeprecation], ...]:
+    """Return the deprecations of a repository with their states, and with what a profile uses of them."""
+    entries = load_ledger(app, repository).entries
+    used = find_uses(entries, ProfileIndex(profile)) if profile else map(UsedDeprecation, entries)
+    now = app.now()
+    releases = _list_releases(app, repository, now - _MAX_AGE)
+    return tuple((get_state(each.entry, releases, now), each) for each in used)
+
+
+def list_used_steps(
+    app: App, repository: Repository, since: datetime, until: datetime, profile: Profile
+) -> tuple[DeprecationStep, ...]:
+    """Return what was announced, became due or was removed in a time (aware) of what a profile uses."""
+    ledger = load_ledger(app, repository)
+    if not ledger.entries:
+        return ()
+    news: Sequence[DeprecationNews] = list_news(
+        ledger, _list_releases(app, repository, min(until, app.now())), since, until
+    )
+    used = find_uses([step.entry for step in news], ProfileIndex(profile))
+    return tuple(DeprecationStep(step, each) for step, each in zip(news, used, strict=True) if each.uses)
+
+
+def _list_releases(app: App, repository: Repository, until: datetime) -> Sequence[Release]:
+    """Return the releases; none if they are unavailable: what was announced and removed is known without."""
+    source = app.sources.releases
+    try:
+        return ReleaseCache(source, app.cache, app.now).list_releases(repository, until) if source else ()
+    except PrdigestError as error:
+        log.warning("the releases of %s are not known: %s", repository, error)
+        return ()

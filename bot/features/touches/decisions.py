@@ -1,0 +1,134 @@
+"""What people said about hits that they were shown, and how good the hits were by that."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from bot.app import App
+from bot.domain.pull_requests.models import Repository
+from bot.domain.pull_requests.reference import Reference
+from bot.domain.touches.decisions import HitKey, TouchDecision, TouchVerdict
+from bot.platform.store.tables import Map
+from impact.contract.models import ChangeKind, ContractChange
+from impact.touches.models import MergeTouches, TouchLevel
+
+
+@dataclass(frozen=True, slots=True)
+class ShownHit:
+    """A hit when it was first shown. ``shown_at`` is in UTC."""
+
+    key: HitKey
+    level: TouchLevel
+    kind: ChangeKind
+    name: str
+    shown_at: datetime
+
+
+HITS = Map("hits:{profile}", ShownHit, "changes that were shown to a profile's team, by merge")
+DECISIONS = Map("decisions:{profile}", TouchDecision, "what people said about each of them")
+
+
+def build_hit_key(repository: Repository, number: int, change: ContractChange) -> HitKey:
+    """Return the key of a change of the merge of a pull request.
+
+    It does not depend on the line, so that an extraction of a later version gives the same.
+    """
+    parts = "\0".join((change.subject, change.kind, change.name))
+    return HitKey(Reference(repository, number), hashlib.sha256(parts.encode(errors="replace")).hexdigest()[:12])
+
+
+def note_shown(app: App, profile: str, repository: Repository, merges: Iterable[MergeTouches]) -> None:
+    """Record that the hits of some merges were shown. Those that were shown before stay as they are."""
+    at = app.now().astimezone(UTC)
+    hits = [
+        ShownHit(
+            build_hit_key(repository, merge.number, touch.change),
+            touch.level,
+            touch.change.kind,
+            touch.change.name,
+            at,
+        )
+        for merge in merges
+        for touch in merge.touches
+        if touch.level > TouchLevel.NO
+    ]
+    # of two with one key, the first counts
+    if hits:
+        app.tables.add_fields(HITS, {str(hit.key): hit for hit in reversed(hits)}, profile)
+
+
+def record_decision(app: App, profile: str, decision: TouchDecision) -> None:
+    """Record what somebody says about a hit, in place of what was said before. What was said later stays."""
+    last = app.tables.get_field(DECISIONS, str(decision.key), profile)
+    if last is None or last.at <= decision.at:
+        app.tables.put_field(DECISIONS, str(decision.key), decision, profile)
+
+
+def list_decisions(app: App, profile: str, repository: Repository) -> Mapping[int, list[TouchDecision]]:
+    """Return what was said about the merges of a repository by their numbers, the latest first."""
+    decisions: dict[int, list[TouchDecision]] = {}
+    made = app.tables.list_fields(DECISIONS, profile).values()
+    for each in sorted(made, key=lambda decision: decision.at, reverse=True):
+        if str(each.key.reference.repository).lower() == str(repository).lower():
+            decisions.setdefault(each.key.reference.number, []).append(each)
+    return decisions
+
+
+def get_last_decisions(app: App, profile: str, repository: Repository) -> Mapping[int, TouchDecision]:
+    """Return the last decision about each merge of a repository, by its number."""
+    return {number: made[0] for number, made in list_decisions(app, profile, repository).items()}
+
+
+def remove_hits(app: App, profile: str) -> None:
+    """Remove the hits of a profile and what was said about them."""
+    app.tables.remove(HITS, profile)
+    app.tables.remove(DECISIONS, profile)
+
+
+# --- the score
+
+
+@dataclass(frozen=True, slots=True)
+class LevelScore:
+    """The hits of one level that were shown, and how many have each verdict."""
+
+    level: TouchLevel
+    shown: int = 0
+    ours: int = 0
+    done: int = 0
+    not_us: int = 0
+
+    @property
+    def right(self) -> int:
+        """The number of hits that somebody has to do, or did, something about."""
+        return self.ours + self.done
+
+    @property
+    def judged(self) -> int:
+        return self.right + self.not_us
+
+    @property
+    def open(self) -> int:
+        return self.shown - self.judged
+
+
+def score_hits(app: App, profile: str) -> tuple[LevelScore, ...]:
+    """Return how many hits of each level were shown, and what became of them, strongest level first.
+
+    A hit counts once, with what was said about it last, or else about its merge.
+    """
+    verdicts = {each.key: each.verdict for each in app.tables.list_fields(DECISIONS, profile).values()}
+    hits = app.tables.list_fields(HITS, profile).values()
+    counts = Counter((hit.level, verdicts.get(hit.key) or verdicts.get(HitKey(hit.key.reference))) for hit in hits)
+    return tuple(
+        LevelScore(
+            level,
+            sum(count for (each, _), count in counts.items() if each is level),
+            *(counts[level, verdict] for verdict in (TouchVerdict.OURS, TouchVerdict.DONE, TouchVerdict.NOT_US)),
+        )
+        for level in (TouchLevel.BREAKS, TouchLevel.MAY_BREAK, TouchLevel.TOUCHES)
+    )

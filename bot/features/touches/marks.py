@@ -1,0 +1,75 @@
+"""What a team said about hits, in messages that were posted: behind a hit in a list, and below its buttons."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from bot.domain.keyspace.forgotten_ids import FORGOTTEN_USER
+from bot.domain.touches.decisions import TouchDecision
+from bot.render.blocks.message_limits import MAX_CHARACTERS
+from bot.render.blocks.rich_text import Block, Element, count_characters, make_block, make_section, make_text
+from bot.render.digest.touches import SECTION_ID, name_verdict, name_verdict_row
+from bot.render.subscriptions.incidents import render_instant
+
+# Slack has refused messages from 11,300 characters on; what was posted has up to 9,000
+_MAX_CHARACTERS = MAX_CHARACTERS + 1_500
+# the blocks of decisions, which a later edit replaces
+_MARK = "said-"
+_NUMBER = re.compile(r"#(\d{1,9})\b")
+
+
+def add_decisions(message: Mapping[str, Any], decisions: Mapping[int, TouchDecision]) -> dict[str, Any]:
+    """Return a posted message with what was said about its hits, by the numbers of their pull requests."""
+    return replace_blocks(message, list(_add_decisions(message["blocks"], decisions)))
+
+
+def _add_decisions(blocks: Sequence[Block], decisions: Mapping[int, TouchDecision]) -> Iterator[Block]:
+    def describe(first: Element) -> Sequence[Element]:
+        number = _NUMBER.fullmatch(str(first.get("text", "")))
+        decision = decisions.get(int(number[1])) if number else None
+        return [make_text(" — "), make_text(name_verdict(decision.verdict), bold=True)] if decision else ()
+
+    rows = {name_verdict_row(number): number for number in decisions}
+    for block in blocks:
+        block_id = str(block.get("block_id", ""))
+        # what an earlier edit of this message added
+        if block_id.startswith(_MARK):
+            continue
+        yield extend_lines(block, describe) if block_id == SECTION_ID else block
+        if (number := rows.get(block_id)) is not None:
+            section = make_section(_render_decision(decisions[number]))
+            yield {**make_block(section), "block_id": f"{_MARK}{number}"}
+
+
+def _render_decision(decision: TouchDecision) -> list[Element]:
+    """Return who said what, and when."""
+    user: Element = {"type": "user", "user_id": decision.by}
+    return [
+        make_text("somebody") if decision.by == FORGOTTEN_USER else user,
+        make_text(" said: "),
+        make_text(name_verdict(decision.verdict), bold=True),
+        make_text(", "),
+        render_instant(decision.at),
+    ]
+
+
+def extend_lines(node: Any, describe: Callable[[Element], Sequence[Element]]) -> Any:
+    """Return blocks with what ``describe`` returns for the first element of a line at the end of each line."""
+    if isinstance(node, list):
+        return [extend_lines(each, describe) for each in node]
+    if not isinstance(node, Mapping):
+        return node
+    if node.get("type") != "rich_text_list":
+        return {name: extend_lines(value, describe) for name, value in node.items()}
+    lines = [
+        {**line, "elements": [*line["elements"], *describe((line["elements"] or [{}])[0])]}
+        for line in node["elements"]
+    ]
+    return {**node, "elements": lines}
+
+
+def replace_blocks(message: Mapping[str, Any], blocks: list[Block]) -> dict[str, Any]:
+    """Return a posted message with other blocks; unchanged if it would become too long."""
+    return {**message, "blocks": blocks} if count_characters(blocks) <= _MAX_CHARACTERS else dict(message)

@@ -1,0 +1,303 @@
+"""What people may ask about contract changes, hits, deprecations, upgrades, errors, and what they missed.
+
+``str`` of a request is a text that parses to the same request on any later day.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+from bot.domain.conversations.commands import AllowedRepositories
+from bot.domain.conversations.slack_text import restore_user_text
+from bot.domain.errors import UsageError
+from bot.domain.pull_requests.filters import NO_FILTERS, Filters
+from bot.domain.pull_requests.models import Repository
+from bot.domain.pull_requests.query_options import FILTER_NAMES, PRIVATE_WORD, QueryOptions, check_length
+from bot.domain.text.strings import quote_input
+from bot.domain.time.date_range import Span, check_span, parse_day, parse_span
+from bot.domain.time.day import LocalDay
+from impact.profile.names import parse_profile_name
+from impact.source.revisions import is_hash, is_tag
+from impact.touches.breakage.traceback_names import condense_trace
+
+MAX_CONTRACT_DAYS = 31
+# a summer; each day takes a call to GitHub, and all else was read before
+MAX_SINCE_DAYS = 62
+# two releases of most projects; each day takes a call to GitHub, and each merge that nobody has read yet two
+MAX_UPGRADE_DAYS = 186
+# the contract of every merge in between is read
+MAX_BROKE_DAYS = 45
+# characters of a pasted text that are read, and of what is kept of it: a request fits into a button
+_MAX_PASTED, _MAX_ERROR = 100_000, 1_000
+_SCORE_WORD = "score"
+_SINCE = re.compile(r"(?<!\S)since:?\s{1,5}(?P<what>[\w./-]{1,80})(?!\S)", re.I)
+_REPOSITORY = re.compile(r"(?<!\S)repo:(?P<name>[\w.-]{1,100}/[\w.-]{1,100})(?!\S)")
+_PRIVATE = re.compile(rf"(?<!\S){PRIVATE_WORD}\s*\Z|\A{PRIVATE_WORD}(?!\S)", re.I)
+_COMMIT = re.compile(r"[0-9a-f]{7,40}")
+_DAYS = re.compile(r"\d{4}-\d\d-\d\d|\d{1,3}[dw]|yesterday|today", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class _RepositoryRequest:
+    repository: Repository
+
+    def require_known(self, repositories: AllowedRepositories) -> Self:
+        """Return the request with its repository as the settings spell it. Raises UsageError."""
+        return replace(self, repository=repositories.require_known(self.repository))
+
+
+class _ProfileRequest:
+    """A request about the upstream of a profile; without a name, the only profile is meant."""
+
+    __slots__ = ()
+
+    def require_known(self, _: AllowedRepositories) -> Self:
+        """Return the request: whether the bot may answer about its upstream is checked with the profile."""
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class ContractRequest(_RepositoryRequest):
+    """A request for what the merges of some days change for others: ``contract 7d``."""
+
+    kind: ClassVar[str] = "contract"
+    span: Span
+    filters: Filters = NO_FILTERS
+    is_private: bool = False
+
+    def __post_init__(self) -> None:
+        check_length(str(self))
+
+    @classmethod
+    def parse(cls, text: str, repositories: AllowedRepositories, today: LocalDay) -> ContractRequest:
+        """Parse the text after the command, with or without its first word. All here raise UsageError."""
+        options = QueryOptions.parse(text, (*FILTER_NAMES, "repo"))
+        span = parse_span(" ".join(_drop_words(options, cls.kind)), today, MAX_CONTRACT_DAYS)
+        return cls(_parse_repository(options, repositories), span, options.filters, options.is_private)
+
+    def __str__(self) -> str:
+        return " ".join([self.kind, str(self.span), f"repo:{self.repository}", *self.filters.list_options()])
+
+
+@dataclass(frozen=True, slots=True)
+class TouchesRequest(_ProfileRequest):
+    """A request for what the merges of some days do to a team's code: ``touches 7d profile:ascend``."""
+
+    kind: ClassVar[str] = "touches"
+    span: Span
+    profile: str = ""
+    is_private: bool = False
+
+    @classmethod
+    def parse(cls, text: str, today: LocalDay) -> TouchesRequest:
+        options = QueryOptions.parse(text, ("profile",))
+        span = parse_span(" ".join(_drop_words(options, cls.kind)), today, MAX_CONTRACT_DAYS)
+        return cls(span, _parse_profile(options), options.is_private)
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.span}{_format_profile(self.profile)}"
+
+
+@dataclass(frozen=True, slots=True)
+class TouchScoreRequest(_ProfileRequest):
+    """A request for what became of the hits of a profile: ``touches score``."""
+
+    kind: ClassVar[str] = "touch_score"
+    profile: str = ""
+    is_private: bool = False
+
+    @classmethod
+    def parse(cls, text: str) -> TouchScoreRequest:
+        options = QueryOptions.parse(text, ("profile",))
+        if rest := _drop_words(options, TouchesRequest.kind, _SCORE_WORD):
+            raise UsageError(f"I don't understand {quote_input(' '.join(rest))}: the score counts all days.")
+        return cls(_parse_profile(options), options.is_private)
+
+    def __str__(self) -> str:
+        return f"{TouchesRequest.kind} {_SCORE_WORD}{_format_profile(self.profile)}"
+
+
+def parse_touches(text: str, today: LocalDay) -> TouchesRequest | TouchScoreRequest:
+    """Parse a request for hits, or for what became of them. Raises UsageError."""
+    is_score = [word.lower() for word in text.split()[:2]] == [TouchesRequest.kind, _SCORE_WORD]
+    return TouchScoreRequest.parse(text) if is_score else TouchesRequest.parse(text, today)
+
+
+@dataclass(frozen=True, slots=True)
+class SinceRequest(_RepositoryRequest):
+    """A request for one page on all that was merged since a day: ``since 2026-11-01``."""
+
+    kind: ClassVar[str] = "since"
+    span: Span
+    profile: str = ""
+    is_private: bool = False
+
+    @classmethod
+    def parse(cls, text: str, repositories: AllowedRepositories, today: LocalDay) -> SinceRequest:
+        options = QueryOptions.parse(text, ("profile", "repo"))
+        words = " ".join(_drop_words(options, cls.kind))
+        if not words:
+            raise UsageError("Since when? Add a day, such as since 2026-11-01.")
+        first, _, last = words.partition("..")
+        span = Span(parse_day(first, today).date, parse_day(last, today).date if last else today.date, today.zone)
+        check_span(span, today, MAX_SINCE_DAYS)
+        return cls(_parse_repository(options, repositories), span, _parse_profile(options), options.is_private)
+
+    def __str__(self) -> str:
+        days = f"{self.span.first}..{self.span.last}"
+        return f"{self.kind} {days} repo:{self.repository}{_format_profile(self.profile)}"
+
+
+@dataclass(frozen=True, slots=True)
+class DeprecationsRequest(_RepositoryRequest):
+    """A request for what a repository will remove: ``deprecations profile:ascend``."""
+
+    kind: ClassVar[str] = "deprecations"
+    profile: str = ""
+    is_private: bool = False
+
+    @classmethod
+    def parse(cls, text: str, repositories: AllowedRepositories) -> DeprecationsRequest:
+        options = QueryOptions.parse(text, ("profile", "repo"))
+        if rest := _drop_words(options, cls.kind):
+            raise UsageError(f"I don't understand {quote_input(' '.join(rest))}: add profile:NAME or nothing.")
+        return cls(_parse_repository(options, repositories), _parse_profile(options), options.is_private)
+
+    def __str__(self) -> str:
+        return f"{self.kind} repo:{self.repository}{_format_profile(self.profile)}"
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradeRequest(_ProfileRequest):
+    """A request for the way from a pin to now: ``upgrade v0.13.0 profile:ascend``.
+
+    ``start`` is a hash, its beginning or a tag. Without one, the pin in the profile is meant.
+    """
+
+    kind: ClassVar[str] = "upgrade"
+    start: str = ""
+    profile: str = ""
+    is_private: bool = False
+
+    @classmethod
+    def parse(cls, text: str) -> UpgradeRequest:
+        options = QueryOptions.parse(text, ("profile", "from"))
+        rest, start = _drop_words(options, cls.kind), options.get_last("from")
+        if len(rest) > 1 or (rest and start):
+            raise UsageError(
+                f"I don't understand {quote_input(' '.join(rest))}: write upgrade and one commit or tag."
+            )
+        start = start or "".join(rest)
+        if start and not (is_hash(start) or is_tag(start)):
+            raise UsageError(
+                f"{quote_input(start)} is no commit: write 7 to 40 digits of its hash, or a tag such as v1.2.0."
+            )
+        return cls(start.lower() if is_hash(start) else start, _parse_profile(options), options.is_private)
+
+    def __str__(self) -> str:
+        return f"{self.kind}{f' from:{self.start}' if self.start else ''}{_format_profile(self.profile)}"
+
+
+def _parse_repository(options: QueryOptions, repositories: AllowedRepositories) -> Repository:
+    text = options.get_last("repo")
+    return repositories.parse_repository(text) if text else repositories.default
+
+
+def _parse_profile(options: QueryOptions) -> str:
+    text = options.get_last("profile")
+    return parse_profile_name(text) if text else ""
+
+
+def _format_profile(name: str) -> str:
+    return f" profile:{name}" if name else ""
+
+
+def _drop_words(options: QueryOptions, *words: str) -> list[str]:
+    """Return the arguments without these words at their beginning."""
+    rest = list(options.arguments)
+    for word in words:
+        if rest and rest[0].lower() == word:
+            rest.pop(0)
+    return rest
+
+
+# --- an error as people paste it, and since when
+
+
+@dataclass(frozen=True, slots=True)
+class BrokeRequest(_RepositoryRequest):
+    """A request for the merges that explain an error.
+
+    ``commit`` is the last one that worked, as a hash or its beginning. Without one, ``span`` has the days in which
+    the cause was merged.
+    """
+
+    kind: ClassVar[str] = "broke"
+    error: str
+    commit: str = ""
+    span: Span | None = None
+    is_private: bool = False
+
+    @classmethod
+    def parse(cls, text: str, repositories: AllowedRepositories, today: LocalDay) -> BrokeRequest:
+        first, *words = text.split(maxsplit=1) or [""]
+        rest = ("".join(words) if first.lower() == cls.kind else text)[-_MAX_PASTED:]
+        repository, rest = _take_match(_REPOSITORY, rest)
+        private, rest = _take_match(_PRIVATE, rest)
+        since, rest = _take_since(rest)
+        return cls.build(
+            repositories.parse_repository(repository["name"]) if repository else repositories.default,
+            restore_user_text(rest),
+            since,
+            today,
+            is_private=private is not None,
+        )
+
+    @classmethod
+    def build(
+        cls, repository: Repository, error: str, since: str, today: LocalDay, *, is_private: bool = False
+    ) -> BrokeRequest:
+        """Build a request about an error; ``since`` is a commit or a day. Raises UsageError."""
+        condensed = condense_trace(error[-_MAX_PASTED:], _MAX_ERROR)
+        if not condensed:
+            raise UsageError("Which error? Paste its last line, or the whole traceback.")
+        if _COMMIT.fullmatch(since):
+            return cls(repository, condensed, since, None, is_private)
+        span = replace(parse_span("today", today, 1), first=parse_span(since, today, MAX_BROKE_DAYS).first)
+        if len(span) > MAX_BROKE_DAYS:
+            raise UsageError(f"{len(span)} days are too many at once: begin at most {MAX_BROKE_DAYS} days ago.")
+        return cls(repository, condensed, "", span, is_private)
+
+    @property
+    def since(self) -> str:
+        """The start of the range, as a reader sees it."""
+        return str(self.span.first) if self.span else self.commit[:10]
+
+    def __str__(self) -> str:
+        start = self.span.first if self.span else self.commit
+        return f"{self.kind} {self.error}\nsince {start} repo:{self.repository}"
+
+
+def _take_match(pattern: re.Pattern[str], text: str) -> tuple[re.Match[str] | None, str]:
+    """Return the last match of a pattern, and the text without it."""
+    last = next(iter([*pattern.finditer(text)][-1:]), None)
+    return last, text if last is None else f"{text[: last.start()]} {text[last.end() :]}".strip()
+
+
+def _take_since(text: str) -> tuple[str, str]:
+    """Return the last thing after "since" that is a commit or a day, and the text without it.
+
+    Raises:
+        UsageError: there is none, as an error may have the word too.
+    """
+    matches = list(_SINCE.finditer(text))
+    for match in reversed(matches):
+        what = match["what"].lower()
+        if _COMMIT.fullmatch(what) or _DAYS.fullmatch(what):
+            return what, f"{text[: match.start()]} {text[match.end() :]}".strip()
+    hint = "write a day or a commit at the end, such as since 2026-02-24 or since 4f5c1a9"
+    if matches:
+        raise UsageError(f"I don't understand since {quote_input(matches[-1]['what'])}: {hint}.")
+    raise UsageError(f"Since when? For the last version that worked, {hint}.")

@@ -1,0 +1,295 @@
+"""What merges mean for a team's code, judged by its profile, and the answers to what people ask about that."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from bot.adapters.slack import SlackThreads
+from bot.app import App
+from bot.domain.conversations.commands import MAX_DIGEST_DAYS, CommandRequest, DigestRequest, SummaryRequest
+from bot.domain.conversations.slack_request import Audience, SlackRequest
+from bot.domain.conversations.thread_subject import SubjectKind
+from bot.domain.errors import SlackCallRefused, UsageError
+from bot.domain.keyspace.digest_keys import parse_digest_key
+from bot.domain.operations.lane import QueueName
+from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.pull_requests.reference import Reference
+from bot.domain.text.strings import quote_input
+from bot.domain.time.date_range import Span, parse_span
+from bot.domain.touches.decisions import TouchDecision
+from bot.features.profiles.service import ProfileEntry
+from bot.features.touches.contracts import build_contract_list, list_deprecations, list_merges, read_contracts
+from bot.features.touches.decisions import get_last_decisions, list_decisions, note_shown, score_hits
+from bot.features.touches.marks import add_decisions
+from bot.features.touches.requests import (
+    MAX_BROKE_DAYS,
+    BrokeRequest,
+    ContractRequest,
+    DeprecationsRequest,
+    TouchesRequest,
+    TouchScoreRequest,
+    UpgradeRequest,
+)
+from bot.features.touches.upgrade import find_pin, plan_upgrade
+from bot.features.touches.upgrade_view import render_upgrade_file, render_upgrade_post
+from bot.features.touches.view import (
+    TouchList,
+    render_contract_list,
+    render_deprecations,
+    render_suspects,
+    render_touch_list,
+    render_touch_score,
+)
+from bot.platform.jobs import LONG_RETRIES, job
+from bot.ports import Post
+from bot.render.blocks.button_values import HitVote
+from bot.render.blocks.buttons import SHARE_DIGEST, make_details_menu
+from bot.render.blocks.rich_text import Element
+from bot.services.slack.answers.answer import Answer
+from bot.services.slack.answers.answer_builder import Share, build_answer
+from impact.contract.models import MergeContract
+from impact.profile.models import Profile
+from impact.touches.breakage.kinship import Kinship
+from impact.touches.breakage.suspects import SuspectRange, SuspectReport, build_report
+from impact.touches.breakage.traceback_names import parse_trace
+from impact.touches.judgement import judge_merges as judge_contracts
+from impact.touches.models import TouchReport
+
+log = logging.getLogger(__name__)
+
+_MAX_SUSPECTS = 5
+
+
+def find_entry(app: App, profile: str) -> ProfileEntry:
+    """Return the entry of a profile. Raises UsageError if there is none, or its upstream is not allowed."""
+    entry = app.profiles.find_entry(profile)
+    app.repositories.require_known(entry.upstream)
+    return entry
+
+
+def find_profile(app: App, name: str, repository: Repository) -> Profile | None:
+    """Return a profile by its name, None without one. Raises UsageError for one of another repository."""
+    if not name:
+        return None
+    entry = find_entry(app, name)
+    if str(entry.upstream).casefold() != str(repository).casefold():
+        raise UsageError(f"The profile {entry.name} builds on {entry.upstream}: add repo:{entry.upstream}.")
+    return app.profiles.require_scanned(entry)
+
+
+def judge_merges(
+    app: App, profile_name: str, pulls: Sequence[PullRequest]
+) -> tuple[TouchReport, tuple[MergeContract, ...]]:
+    """Return what merged pull requests mean for a profile, and the contracts by which that is judged.
+
+    They are judged each time by the profile as it is now: a file that uses a name may come after its change. Pull
+    requests of another repository than the profile's upstream are left out.
+
+    Raises:
+        UsageError: there is no such profile, or it was not scanned yet.
+        StoreUnavailable: the store does not answer.
+    """
+    entry = app.profiles.find_entry(profile_name)
+    profile, upstream = app.profiles.require_scanned(entry), str(entry.upstream).lower()
+    merges = [pull for pull in pulls if pull.is_merged and str(pull.repository).lower() == upstream]
+    contracts = read_contracts(app, merges)
+    return judge_contracts(entry.name, profile, contracts), contracts
+
+
+# --- contract changes and deprecations
+
+
+@job("contract")
+def answer_contract(app: App, asker: SlackRequest, request: ContractRequest, audience: Audience) -> None:
+    narrowed = f", {request.filters}" if request.filters else ""
+    started = f"Reading what {request.repository} changed for others, {request.span.title}{narrowed}…"
+
+    def make() -> Answer:
+        known = request.require_known(app.repositories)
+        contract_list = build_contract_list(app, known)
+        changed = {contract.number for contract in contract_list.contracts if contract.changes}
+        menu = make_details_menu(pull for pull in contract_list.pulls if pull.number in changed)
+        about = _format_subject(known.repository, known.span)
+        return _build(asker, known, render_contract_list(contract_list), menu, about)
+
+    app.replies.give_answer(asker, "contract", audience, make, started)
+
+
+@job("long_contract", QueueName.LONG, LONG_RETRIES)
+def answer_long_contract(app: App, asker: SlackRequest, request: ContractRequest, audience: Audience) -> None:
+    answer_contract.run(app, asker, request, audience)
+
+
+@job("deprecations")
+def answer_deprecations(app: App, asker: SlackRequest, request: DeprecationsRequest, audience: Audience) -> None:
+    def make() -> Answer:
+        known = request.require_known(app.repositories)
+        repository = known.repository
+        entries = list_deprecations(app, repository, find_profile(app, known.profile, repository))
+        url = f"{app.repositories.web}/{repository}"
+        return _build(asker, known, render_deprecations(app.name_repository(repository), entries, url))
+
+    started = f"Looking up what {request.repository} will remove…"
+    app.replies.give_answer(asker, "deprecations", audience, make, started)
+
+
+# --- hits
+
+
+@job("touches")
+def answer_touches(app: App, asker: SlackRequest, request: TouchesRequest, audience: Audience) -> None:
+    def make() -> Answer:
+        entry = find_entry(app, request.profile)
+        decisions = list_decisions(app, entry.name, entry.upstream)
+        touch_list = _list_touches(app, entry, request.span, decisions)
+        touching = {merge.number for merge in touch_list.report.touching}
+        menu = make_details_menu(pull for pull in touch_list.pulls if pull.number in touching)
+        post = render_touch_list(touch_list)
+        last = {number: made[0] for number, made in decisions.items()}
+        marked = add_decisions({"blocks": post.blocks}, last)
+        about = _format_subject(entry.upstream, request.span)
+        return _build(asker, request, replace(post, blocks=tuple(marked["blocks"])), menu, about)
+
+    started = f"Looking for what touches {request.profile or 'your code'}, {request.span.title}…"
+    app.replies.give_answer(asker, "touches", audience, make, started)
+
+
+@job("long_touches", QueueName.LONG, LONG_RETRIES)
+def answer_long_touches(app: App, asker: SlackRequest, request: TouchesRequest, audience: Audience) -> None:
+    answer_touches.run(app, asker, request, audience)
+
+
+def _list_touches(
+    app: App, entry: ProfileEntry, span: Span, decisions: Mapping[int, list[TouchDecision]]
+) -> TouchList:
+    """List what touches a profile's code; its hits count as shown."""
+    merged = list_merges(app, entry.upstream, span)
+    report, _ = judge_merges(app, entry.name, merged.pulls)
+    note_shown(app, entry.name, entry.upstream, report.touching)
+    verdicts = {number: tuple(dict.fromkeys(each.verdict for each in made)) for number, made in decisions.items()}
+    name = app.name_repository(entry.upstream)
+    return TouchList(name, span, report, merged.pulls, verdicts, merged.caveats)
+
+
+@job("touch_score")
+def answer_touch_score(app: App, asker: SlackRequest, request: TouchScoreRequest, audience: Audience) -> None:
+    def make() -> Answer:
+        entry = find_entry(app, request.profile)
+        return _build(asker, request, render_touch_score(entry.name, score_hits(app, entry.name)))
+
+    app.replies.give_answer(asker, "touch_score", audience, make)
+
+
+def show_vote(app: App, asker: SlackRequest, vote: HitVote, blocks_json: str) -> None:
+    """Show what was said in the answer whose button was pressed; ``blocks_json`` are its blocks.
+
+    What only the asker sees can't be edited, and digests are edited from their records instead.
+
+    Raises:
+        SlackUnavailable, StoreUnavailable: it is not known whether the message was edited.
+    """
+    if not blocks_json:
+        return
+    try:
+        messages = SlackThreads(app.messenger).list_messages(asker.channel, asker.existing_thread or asker.message)
+        message = next((each for each in messages if each.ts == asker.message and each.is_own and each.key), None)
+        if message is None or parse_digest_key(message.key.partition("#")[0]):
+            return
+        post = {"text": message.text, "blocks": json.loads(blocks_json)}
+        decisions = get_last_decisions(app, vote.profile, vote.reference.repository)
+        app.messenger.edit_message(
+            asker.channel, asker.message, add_decisions(post, decisions), message.key, message.about
+        )
+    except SlackCallRefused as error:
+        log.info("an answer in %s does not show what was said: %s", asker.channel, error)
+
+
+# --- the way to a later commit
+
+
+@job("upgrade", QueueName.LONG, LONG_RETRIES)
+def answer_upgrade(app: App, asker: SlackRequest, request: UpgradeRequest, audience: Audience) -> None:
+    def make() -> Answer:
+        entry = find_entry(app, request.profile)
+        pin = find_pin(app, entry.upstream, request.start, app.profiles.require_scanned(entry))
+        plan, url = plan_upgrade(app, pin.merge, entry), f"{app.repositories.web}/{entry.upstream}"
+        answer = _build(asker, request, render_upgrade_post(plan, url, pin.name))
+        return answer.attach_file(render_upgrade_file(plan, url, pin.name)) if plan.files else answer
+
+    started = f"Planning the upgrade from {request.start or 'your pin'}… Merges I haven't read yet take a while."
+    app.replies.give_answer(asker, "upgrade", audience, make, started)
+
+
+# --- the merges that explain an error
+
+
+@job("broke", QueueName.LONG, LONG_RETRIES)
+def answer_broke(app: App, asker: SlackRequest, request: BrokeRequest, audience: Audience) -> None:
+    def make() -> Answer:
+        known = request.require_known(app.repositories)
+        repository, report = known.repository, find_suspects(app, known)
+        references = tuple(Reference(repository, each.number) for each in report.suspects if each.number > 0)
+        about = SubjectKind.SUMMARY.format_subject(SummaryRequest(references)) if references else ""
+        post = render_suspects(app.name_repository(repository), repository, report)
+        return _build(asker, known, post, None, about)
+
+    started = f"Looking for what explains this error in {request.repository} since {request.since}…"
+    app.replies.give_answer(asker, "broke", audience, make, started)
+
+
+def find_suspects(app: App, request: BrokeRequest) -> SuspectReport:
+    """Return the suspects for an error. A profile tells which classes a team derives from the repository's own.
+
+    Raises:
+        UsageError: the commit isn't known, or is too old.
+        PrdigestError: the merges of no day can be listed, or the store does not answer.
+    """
+    span, after = _find_start(app, request)
+    merged = list_merges(app, request.repository, span)
+    pulls = [pull for pull in merged.pulls if after is None or pull.merge_time > after]
+    merges = SuspectRange.build(read_contracts(app, pulls), pulls)
+    profiles = (
+        profile
+        for entry in app.profiles.list_entries()
+        if entry.upstream == request.repository and (profile := app.profiles.get_profile(entry.name))
+    )
+    trace, kinship = parse_trace(request.error), Kinship(profiles)
+    return build_report(trace, merges, request.since, str(span.last), _MAX_SUSPECTS, kinship)
+
+
+def _find_start(app: App, request: BrokeRequest) -> tuple[Span, datetime | None]:
+    """Return the days to look at, and the instant after which merges count; None for all of the days."""
+    if request.span:
+        return request.span, None
+    background = app.sources.background
+    commits = background.find_merges(request.repository, [request.commit]) if background else {}
+    pull = commits.get(request.commit)
+    if pull is None or pull.merged_at is None:
+        raise UsageError(
+            f"I don't know the merge of {quote_input(request.commit)} in {request.repository}: name a day."
+        )
+    today = app.get_today()
+    first = pull.merge_time.astimezone(today.zone).date()
+    span = replace(parse_span("today", today, 1), first=min(first, today.date))
+    if len(span) > MAX_BROKE_DAYS:
+        raise UsageError(
+            f"{request.since} was merged {len(span)} days ago: name one of the last {MAX_BROKE_DAYS} days."
+        )
+    return span, pull.merge_time
+
+
+def _build(
+    asker: SlackRequest, request: CommandRequest, post: Post, menu: Element | None = None, about: str = ""
+) -> Answer:
+    return build_answer(asker.name, post, Share(SHARE_DIGEST, request), menu, about)
+
+
+def _format_subject(repository: Repository, span: Span) -> str:
+    """Return the subject of the thread; of a longer list no thread reads all days."""
+    if len(span) > MAX_DIGEST_DAYS:
+        return ""
+    return SubjectKind.DIGEST.format_subject(DigestRequest(repository, span))

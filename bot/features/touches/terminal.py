@@ -1,0 +1,229 @@
+"""Contract changes, deprecations, suspects and replays of the past in a terminal, as JSON, and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from bot.domain.text.redaction import redact_text
+from bot.domain.text.strings import collapse_lines, format_count, remove_invisible, truncate_text
+from bot.features.touches.view import (
+    NO_DEPRECATIONS,
+    StatedDeprecation,
+    count_suspects,
+    describe_error_line,
+    describe_gaps,
+    format_points,
+    name_suspect,
+    sort_deprecations,
+)
+from bot.render.contract.deprecations import describe_deadline, describe_first_use
+from bot.render.plain_table import align_columns, replace_non_ascii
+from impact.contract.table import ContractTableRow
+from impact.documents import describe_evaluation, describe_rows, describe_suspects
+from impact.evaluation.bootstrap import Estimate
+from impact.evaluation.touch_evaluation import TouchEvaluation
+from impact.touches.breakage.suspects import Suspect, SuspectReport
+from impact.touches.models import TouchLevel
+
+# what spreadsheets take for a formula
+_FORMULA_SIGNS = ("=", "+", "-", "@", "\t")
+_LEVELS = {
+    TouchLevel.BREAKS: "breaks",
+    TouchLevel.MAY_BREAK: "touches",
+    TouchLevel.TOUCHES: "touches",
+    TouchLevel.NO: "no",
+}
+
+
+# --- contract changes
+
+
+def format_contract_json(rows: Iterable[ContractTableRow]) -> str:
+    """Format rows as a JSON list of objects."""
+
+    def redact(row: ContractTableRow) -> ContractTableRow:
+        change = row.change
+        cleaned = replace(
+            change,
+            name=redact_text(change.name),
+            before=redact_text(change.before),
+            after=redact_text(change.after),
+            new_name=redact_text(change.new_name),
+        )
+        return replace(row, change=cleaned)
+
+    return json.dumps(describe_rows(map(redact, rows)), indent=2, ensure_ascii=False)
+
+
+def format_contract_table(rows: Sequence[ContractTableRow], merges: int) -> str:
+    """Format rows for a terminal, by class; JSON has the whole lines."""
+    parts = ["\n".join(_format_class([*group])) for _, group in groupby(rows, key=lambda row: row.change.subject)]
+    changing = len({row.number for row in rows})
+    total = f"{format_count(len(rows), 'change')} in {changing:,} of {format_count(merges, 'merge')}"
+    return "\n\n".join([*parts, total])
+
+
+def _format_class(rows: Sequence[ContractTableRow]) -> Iterator[str]:
+    def clean(text: str) -> str:
+        return truncate_text(redact_text(collapse_lines(text)), 90)
+
+    yield f"{rows[0].change.subject} ({len(rows):,})".upper()
+    for row in rows:
+        change = row.change
+        yield f"  {change.kind}: {clean(change.name)}  #{row.number}  {clean(change.path)}:{change.line}"
+        # the lines before and after, as far as they say more than the name
+        if change.new_name:
+            yield f"      -> {clean(change.new_name)}"
+            continue
+        if change.before:
+            yield f"      - {clean(change.before)}"
+        if change.after:
+            yield f"      + {clean(change.after)}"
+
+
+def format_deprecations(entries: Sequence[StatedDeprecation]) -> str:
+    lines = []
+    for state, used in sort_deprecations(entries):
+        entry = used.entry
+        parts = (f"{state:9}", entry.name, describe_deadline(entry), f"#{entry.number}", describe_first_use(used))
+        lines.append(collapse_lines("  ".join(part for part in parts if part)))
+    return "\n".join(lines) or NO_DEPRECATIONS
+
+
+# --- suspects
+
+
+def format_suspects(report: SuspectReport) -> str:
+    error = describe_error_line(report)
+    head = "\n".join([*([f"Looked for: {error}"] if error else []), count_suspects(report)])
+    suspects = (_format_suspect(place, each) for place, each in enumerate(report.suspects, 1))
+    parts = (head, *suspects, describe_gaps(report))
+    return redact_text(remove_invisible("\n\n".join(part for part in parts if part)))
+
+
+def _format_suspect(place: int, suspect: Suspect) -> str:
+    def clean(text: str, limit: int = 160) -> str:
+        return truncate_text(collapse_lines(text), limit)
+
+    lines = [
+        f"{place}. {name_suspect(suspect)} {clean(suspect.title)}",
+        f"   {suspect.commit[:10]} · {suspect.merged_at:%Y-%m-%d} · {format_points(suspect)}",
+        f"   {clean(f'It {suspect.reason}.', 300)}",
+    ]
+    if change := suspect.change:
+        lines.append(f"   {clean(change.path)}:{change.line}")
+        lines += [f"   - {clean(change.before)}"] if change.before else []
+        lines += [f"   + {clean(change.after)}"] if change.after else []
+    return "\n".join(lines)
+
+
+def format_suspects_json(report: SuspectReport) -> str:
+    return redact_text(json.dumps(describe_suspects(report), ensure_ascii=False, indent=2))
+
+
+# --- a replay of the past
+
+
+def format_touch_cases(evaluation: TouchEvaluation) -> str:
+    """Format every merge as ``pr,level,score,change,use``, oldest first."""
+
+    def quote_cell(text: str) -> str:
+        line = collapse_lines(truncate_text(redact_text(text), 200))
+        return f"'{line}" if line.startswith(_FORMULA_SIGNS) else line
+
+    output = io.StringIO()
+    writer = csv.writer(output, lineterminator="\n")
+    writer.writerow(("pr", "level", "score", "change", "use"))
+    for case in sorted(evaluation.cases, key=lambda case: (case.day, case.number)):
+        texts = (quote_cell(case.change), quote_cell(case.use))
+        writer.writerow((case.number, _LEVELS[case.level], f"{case.score:.6f}", *texts))
+    return output.getvalue()
+
+
+def format_touch_json(evaluation: TouchEvaluation) -> str:
+    """Format the figures for scripts; undefined values are null."""
+    return json.dumps(describe_evaluation(evaluation), indent=2, default=str, allow_nan=False)
+
+
+def format_touch_table(evaluation: TouchEvaluation) -> str:
+    """Format all figures, the verdict last."""
+    parts = (
+        _format_head(evaluation),
+        _format_rankings(evaluation),
+        _format_levels(evaluation),
+        _format_kinds(evaluation),
+        (f"Verdict: {evaluation.verdict}",),
+    )
+    return "\n\n".join("\n".join(map(replace_non_ascii, part)) for part in parts)
+
+
+def _format_head(evaluation: TouchEvaluation) -> Iterator[str]:
+    dates, windows = evaluation.dates, evaluation.windows
+    uses = [window.uses for window in windows]
+    yield (
+        f"{collapse_lines(evaluation.name)} on {collapse_lines(evaluation.upstream)}, merged {dates.since} to "
+        f"{dates.until} (UTC)"
+    )
+    yield (
+        f"{format_count(len(evaluation.cases), 'merge')} in {format_count(len(windows), 'window')}, each judged "
+        f"by the downstream tree before it; {min(uses, default=0):,} to "
+        f"{format_count(max(uses, default=0), 'use')} in a tree"
+    )
+    outside = f"; {evaluation.outside:,} others were not merged in these dates" if evaluation.outside else ""
+    yield f"{format_count(evaluation.named, 'merge')} named as causes by {evaluation.source}{outside}"
+    yield "[95% intervals over windows]"
+
+
+def _format_rankings(evaluation: TouchEvaluation) -> Iterator[str]:
+    head = ("order by", "AUC", "AUC within", "mean average precision", "top tenth", "top tenth within")
+    rows = [
+        (row.name, *map(_format_estimate, (row.auc, row.auc_within, row.mean_precision, row.top, row.top_within)))
+        for row in evaluation.rankings
+    ]
+    yield from align_columns([head, *rows])
+    yield "AUC, top tenth: over all merges. Within: of each window. Top tenth: share of the named merges in it."
+    yield (
+        f"Rules less imported files: AUC {_format_estimate(evaluation.auc_gain, '+')}; mean average precision "
+        f"{_format_estimate(evaluation.precision_gain, '+')}"
+    )
+
+
+def _format_levels(evaluation: TouchEvaluation) -> Iterator[str]:
+    rows = [
+        (row.name, f"{row.merges:,}", f"{row.a_day:.2f}", _format_estimate(row.named)) for row in evaluation.levels
+    ]
+    yield from align_columns([("level", "merges", "a day", "named"), *rows])
+    changed, lead = evaluation.changed, evaluation.lead
+    yield (
+        f"Downstream lines changed later: in {_format_estimate(changed.hits)} of the breaks; of their lines "
+        f"{_format_estimate(changed.hit_lines)}, of all used lines {_format_estimate(changed.all_lines)}"
+    )
+    if lead.hits:
+        yield (
+            f"Breaks that were named came {lead.days:g} days before the downstream adapted (median of {lead.hits})"
+        )
+
+
+def _format_kinds(evaluation: TouchEvaluation) -> list[str]:
+    def format_share(share: float) -> str:
+        return "-" if math.isnan(share) else f"{100 * share:.0f}%"
+
+    rows = [
+        (row.kind, f"{row.merges:,}", *map(format_share, (row.breaks, row.touches, row.imported)))
+        for row in evaluation.kinds
+    ]
+    return align_columns([("named merges", "", "breaks", "breaks or touches", "imported"), *rows])
+
+
+def _format_estimate(each: Estimate, sign: str = "") -> str:
+    if math.isnan(each.value):
+        return "-"
+    is_wide = each.is_defined and each.low < each.high
+    interval = f" [{each.low:{sign}.3f}, {each.high:{sign}.3f}]" if is_wide else ""
+    return f"{each.value:{sign}.3f}{interval}"

@@ -1,0 +1,151 @@
+"""The way from the merge that a team's code stands on to now."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.app import App
+from bot.domain.errors import TimeLimitExceeded, UsageError
+from bot.domain.history.pull_outcomes import RevertIndex
+from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.text.strings import format_count, quote_input
+from bot.domain.time.date_range import Span
+from bot.domain.time.day import get_today
+from bot.features.profiles.service import ProfileEntry
+from bot.features.touches.contracts import list_deprecations, list_merges, read_contracts
+from bot.features.touches.requests import MAX_UPGRADE_DAYS
+from bot.platform import deadlines
+from bot.platform.github.caches import ReleaseCache
+from bot.services.operations.progress import note_progress
+from impact.contract.deprecations import DeprecationState
+from impact.contract.models import MergeContract
+from impact.history.reverts import select_standing
+from impact.profile.models import Profile, Use, UseKind
+from impact.source.revisions import find_hashes, is_tag
+from impact.touches.profile_index import ProfileIndex
+from impact.touches.upgrade import UpgradePlan, UpgradeRange, build_upgrade_plan
+
+_VERSION = re.compile(r"==\s{0,3}v?(?P<version>\d{1,4}(?:\.\d{1,4}){1,3})(?![\w.])", re.A)
+# a tree may pin commits of other repositories, too
+_MAX_HASHES = 5
+# merges between two looks at how far it is
+_STEP = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """A merge, and what people call it: a tag, or the hash again."""
+
+    name: str
+    merge: PullRequest
+
+
+def find_pin(app: App, upstream: Repository, start: str, profile: Profile) -> Pin:
+    """Return the pin that a start names: a hash, its beginning or a tag; without one, that of the profile's tree.
+
+    Raises:
+        UsageError: there is no such merge, or the tree pins none.
+        PrdigestError: the source does not answer.
+    """
+    names = (start,) if start else _list_pins(profile, upstream)
+    for name in names:
+        if merge := find_merge(app, upstream, name):
+            return Pin(name, merge)
+    if not names:
+        raise UsageError(f"Which commit does {profile.name} use? Add it, such as upgrade 97f2f160fd or v1.2.0.")
+    unknown = f"no {'tag' if is_tag(names[0]) else 'merge'} of {upstream} that I know"
+    if start:
+        raise UsageError(f"{quote_input(start)} is {unknown}: write another commit or tag.")
+    raise UsageError(f"{profile.name} pins {quote_input(names[0])}, {unknown}: add a commit or tag of it.")
+
+
+def find_merge(app: App, upstream: Repository, name: str) -> PullRequest | None:
+    """Return the merge of a hash, or the last one of a tag; None if there is none. Raises PrdigestError."""
+    commit, background, releases = name, app.sources.background, app.sources.releases
+    if is_tag(name):
+        commit = ReleaseCache(releases, app.cache, app.now).find_commit(upstream, name) if releases else ""
+    if not commit or background is None:
+        return None
+    return next(iter(background.find_merges(upstream, [commit]).values()), None)
+
+
+def _list_pins(profile: Profile, upstream: Repository) -> tuple[str, ...]:
+    """Return the commits that a tree pins, or else the tags that its first pinned version may have."""
+
+    def name_package(use: Use) -> str:
+        return use.name.lower().replace("-", "_")
+
+    pins = [use for use in profile.uses if use.kind is UseKind.PIN]
+    hashes = dict.fromkeys(pinned[0] for use in pins if (pinned := find_hashes(use.text.lower())))
+    if hashes:
+        return tuple(hashes)[:_MAX_HASHES]
+    own = {upstream.name.lower(), *(package.lower() for package in profile.packages)}
+    for use in pins:
+        if name_package(use) in own and (match := _VERSION.search(use.text)):
+            return (f"v{match['version']}", match["version"])
+    return ()
+
+
+def plan_upgrade(app: App, pin: PullRequest, entry: ProfileEntry) -> UpgradePlan:
+    """Plan the way from a merge to the last one.
+
+    Raises:
+        UsageError: it is too long ago.
+        RateLimited, TimeLimitExceeded: it takes longer; what was read is kept.
+        PrdigestError: the merges can't be listed.
+    """
+    profile = app.profiles.require_scanned(entry)
+    merges = _list_since(app, entry.upstream, pin)
+    contracts = _read_steps(app, merges)
+    commits = [pin.commit, *(pull.commit for pull in merges)]
+    deprecations = list_deprecations(app, entry.upstream)
+    way = UpgradeRange(
+        pin.commit,
+        commits[-1],
+        contracts,
+        dict(zip(commits[1:], commits, strict=False)),
+        select_standing(RevertIndex(merges).reverts, merges),
+        deprecations=tuple(used.entry for state, used in deprecations if state is not DeprecationState.REMOVED),
+        url=f"{pin.web}/{entry.upstream}",
+    )
+    return build_upgrade_plan(way, ProfileIndex(profile))
+
+
+def _list_since(app: App, upstream: Repository, pin: PullRequest) -> list[PullRequest]:
+    """Return what was merged after a pin, oldest first."""
+    today = app.get_today()
+    span = Span(get_today(pin.merge_time, today.zone).date, today.date, today.zone)
+    if len(span) > MAX_UPGRADE_DAYS:
+        raise UsageError(
+            f"That commit is {len(span)} days old, and I look back {MAX_UPGRADE_DAYS}: on a clone, run "
+            f"prdigest upgrade --upstream CLONE --from {pin.commit[:10]} --profile NAME."
+        )
+    merged = list_merges(app, upstream, span).pulls
+    later = [pull for pull in merged if pull.merge_time > pin.merge_time and pull.base == pin.base]
+    return sorted(later, key=lambda pull: (pull.merge_time, pull.number))
+
+
+def _read_steps(app: App, pulls: Sequence[PullRequest]) -> list[MergeContract]:
+    """Return what each merge changes for others, in their order, and report how far that is.
+
+    What was read is kept, so another attempt continues where this one ended.
+    """
+    contracts: list[MergeContract] = []
+    for start in range(0, len(pulls), _STEP):
+        note_progress(len(contracts), len(pulls))
+        try:
+            contracts += _read_step(app, pulls[start : start + _STEP])
+        except TimeLimitExceeded as error:
+            raise TimeLimitExceeded(
+                f"I have read {len(contracts):,} of {format_count(len(pulls), 'merge')}, and keep them: ask "
+                "again, and I go on from there. On a clone, prdigest upgrade takes a few minutes."
+            ) from error
+    return contracts
+
+
+def _read_step(app: App, pulls: Sequence[PullRequest]) -> tuple[MergeContract, ...]:
+    if not deadlines.get_seconds_left():
+        raise TimeLimitExceeded(deadlines.TOO_LONG)
+    return read_contracts(app, pulls, must_wait=True)

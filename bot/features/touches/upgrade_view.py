@@ -1,0 +1,360 @@
+"""The way to a later commit: as a checklist in Markdown, which a canvas of Slack takes, and as a message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from bot.domain.pull_requests.diff import DiffSide
+from bot.domain.text.strings import collapse_lines, format_count, truncate_text
+from bot.domain.text.words import truncate_words
+from bot.ports import Attachment, Post
+from bot.render.blocks.file_markdown import escape_line, write_address, write_code
+from bot.render.blocks.message_limits import choose_fitting_blocks
+from bot.render.blocks.mrkdwn import escape_mrkdwn
+from bot.render.blocks.rich_text import (
+    Block,
+    Element,
+    make_block,
+    make_bullets,
+    make_context,
+    make_header,
+    make_link,
+    make_prose,
+    make_section,
+    make_text,
+)
+from bot.render.blocks.sentences import UNNAMED
+from bot.render.digest.touches import NEWS_TITLE, format_kind, shorten_name
+from impact.contract.models import ChangeKind, ContractChange
+from impact.contract.net_changes import NetChange
+from impact.history.outcomes import OutcomeKind
+from impact.python.models import Parameter, Signature
+from impact.source.models import SourceProblem
+from impact.source.revisions import is_tag
+from impact.touches.models import TouchLevel
+from impact.touches.upgrade import StoppingPoint, UpgradeItem, UpgradePlan
+
+# characters of an upstream line; a signature of many parameters has more
+_MAX_CODE = 220
+_MAX_PARAMETERS, _MAX_PARAMETER = 12, 60
+_MAX_LINES, _MAX_MERGES, _MAX_NAMES = 6, 4, 4
+_MAX_REGRESSIONS, _MAX_DEPRECATIONS, _MAX_UNREAD = 30, 40, 10
+_HASH_LENGTH = 10
+_WITHOUT_TEXT = frozenset(map(str, (SourceProblem.BINARY, SourceProblem.SYMLINK, SourceProblem.SUBMODULE)))
+_OUTCOMES = {
+    OutcomeKind.REVERTED: "reverted",
+    OutcomeKind.PARTLY: "reverted in part",
+    OutcomeKind.REPAIRED: "repaired",
+}
+# what one change does, and several after their number
+_LEVELS = {
+    TouchLevel.BREAKS: ("breaks us", "break us"),
+    TouchLevel.MAY_BREAK: ("may break us", "may break us"),
+    TouchLevel.TOUCHES: ("touches us", "touch us"),
+}
+
+
+# --- the checklist. Without the address of the upstream repository (``url``), nothing is linked
+
+
+def render_upgrade(plan: UpgradePlan, url: str = "", pin: str = "") -> str:
+    """Render a plan. ``pin`` is the name of the start, such as a tag."""
+    parts = [_format_head(plan, pin)]
+    if not plan.files:
+        parts.append(f"Nothing on the way touches what {escape_line(plan.profile)} uses.")
+    parts += _list_stops(plan, url)
+    for work in plan.files:
+        if work.level > TouchLevel.TOUCHES:
+            items = (_format_item(item, url) for item in work.items if item.level > TouchLevel.TOUCHES)
+            parts += [f"## {write_code(work.path)}\n", *items, ""]
+    parts += _list_deprecations(plan, url)
+    parts += _list_regressions(plan, url)
+    parts += _list_lookups(plan, url)
+    # apart from files that hold no text
+    unread = [
+        f"- {write_code(file.path)}: {escape_line(file.reason)}"
+        for file in plan.unread
+        if file.reason not in _WITHOUT_TEXT
+    ]
+    parts += _make_part("## Not read\n", unread, _MAX_UNREAD)
+    return "\n".join(parts) + "\n"
+
+
+def _format_head(plan: UpgradePlan, pin: str) -> str:
+    counts = ", ".join(f"{plan.count_changes(level)} {many}" for level, (_, many) in _LEVELS.items())
+    short = plan.start[:_HASH_LENGTH]
+    start = f"{escape_line(pin)} ({short})" if is_tag(pin) else short
+    undone = (
+        f" Left out: {format_count(plan.undone, 'name')} that changed on the way: "
+        "taken back, or in what is new or gone."
+        if plan.undone
+        else ""
+    )
+    return (
+        f"# Upgrade {escape_line(plan.profile)}: {start} to {plan.end[:_HASH_LENGTH]}\n\n"
+        f"{format_count(plan.merges, 'merge')}, checked against {format_count(plan.uses, 'use')}. "
+        f"Net changes: {counts}.{undone}\n"
+    )
+
+
+def _make_part(title: str, lines: Sequence[str], most: int) -> list[str]:
+    """Return a part of the list, with how many lines are left out; nothing without lines."""
+    rest = [f"- and {len(lines) - most} more"] if len(lines) > most else []
+    return [title, *lines[:most], *rest, ""] if lines else []
+
+
+def _list_stops(plan: UpgradePlan, url: str) -> Iterator[str]:
+    """Yield the stopping points, in order."""
+    if not plan.stops:
+        return
+    yield "## Stopping points\n"
+    yield "Each is the last commit before something breaks: move the pin there, adapt, go on.\n"
+    for stop in plan.stops:
+        names = dict.fromkeys(item.net.change.name for item in stop.items)
+        codes = [write_code(_shorten_dotted(name)) for name in names]
+        files = format_count(len({item.uses[0].path for item in stop.items}), "file")
+        yield (
+            f"- [ ] {_link_commit(stop.commit, url)}, before {_link_pull(stop.number, url)} "
+            f"{escape_line(stop.title)}: {_join_some(codes, _MAX_NAMES)} in {files}"
+        )
+    yield f"- [ ] {_link_commit(plan.end, url)}, the end\n"
+
+
+def _list_deprecations(plan: UpgradePlan, url: str) -> list[str]:
+    """Return the deprecations whose deadline is on the way."""
+    lines = []
+    for each in plan.deprecations:
+        entry, first, others = each.entry, each.uses[0], len(each.uses) - 1
+        instead = f"; use {write_code(entry.replacement)}" if entry.replacement else ""
+        when = f", to go in {escape_line(entry.when)}" if entry.when else ""
+        more = f" and {format_count(others, 'other line')}" if others else ""
+        lines.append(
+            f"- [ ] {write_code(entry.name)}{when}{instead} ({_link_pull(entry.number, url)}), "
+            f"used at {write_code(f'{first.path}:{first.line}')}{more}"
+        )
+    return _make_part("## Deprecated on the way, and used by us\n", lines, _MAX_DEPRECATIONS)
+
+
+def _list_regressions(plan: UpgradePlan, url: str) -> list[str]:
+    """Return what was repaired or reverted only after the end."""
+    lines = [
+        f"- [ ] {_link_pull(outcome.pull.number, url)} {escape_line(outcome.pull.title)}: "
+        f"{_OUTCOMES[outcome.kind]} later by {_link_pull(outcome.by.number, url)}"
+        for outcome in plan.regressions
+    ]
+    return _make_part("## Known regressions that the end still has\n", lines, _MAX_REGRESSIONS)
+
+
+def _list_lookups(plan: UpgradePlan, url: str) -> list[str]:
+    """Return one line for each change that only touches us, with all its places."""
+    items = [item for work in plan.files for item in work.items]
+    above = {item.net for item in items if item.level > TouchLevel.TOUCHES}
+    groups: dict[NetChange, list[UpgradeItem]] = {}
+    for item in items:
+        if item.net not in above:
+            groups.setdefault(item.net, []).append(item)
+    lines = []
+    for group in groups.values():
+        places = dict.fromkeys(write_code(f"{use.path}:{use.line}") for item in group for use in item.uses)
+        lines.append(f"- [ ] {_format_change(group[0], url)}: {_join_some([*places], _MAX_LINES)}")
+    return _make_part("## Worth a look\n", lines, len(lines))
+
+
+def _format_item(item: UpgradeItem, url: str) -> str:
+    change, level = item.net.change, _LEVELS[item.level][0].capitalize()
+    numbers = [str(number) for number in dict.fromkeys(use.line for use in item.uses)]
+    where = f"{'line' if len(numbers) == 1 else 'lines'} {_join_some(numbers, _MAX_LINES)}"
+    lines = [f"- [ ] **{level}**, {where}: {_format_change(item, url)}"]
+    if text := item.uses[0].text.strip():
+        lines.append(f"    - ours: {write_code(truncate_text(text, _MAX_CODE))}")
+    if upstream := describe_difference(change):
+        lines.append(f"    - upstream: {upstream}")
+    if item.touch.action:
+        lines.append(f"    - to do: {escape_line(item.touch.action)}")
+    return "\n".join(lines)
+
+
+def _format_change(item: UpgradeItem, url: str) -> str:
+    change, net = item.net.change, item.net
+    reason = f": {escape_line(item.touch.reason)}" if item.touch.reason else ""
+    is_elsewhere = change.new_name and change.kind in (ChangeKind.MOVED, ChangeKind.RENAMED)
+    kind = f"{change.kind} to {write_code(change.new_name)}" if is_elsewhere else f"({change.kind})"
+    merges = ", ".join(_link_pull(merge.number, url) for merge in net.merges[-_MAX_MERGES:])
+    place = escape_line(f"{change.path.rpartition('/')[2]}:{change.line}")
+    # a line that is gone is in the merge itself
+    if url and change.side is not DiffSide.OLD:
+        address = write_address(f"{url}/blob/{net.last_merge.commit}/{change.path}")
+        place = f"[{place}]({address}#L{change.line})"
+    return f"{write_code(change.name)} {kind}{reason} ({merges}, {place})"
+
+
+def _link_pull(number: int, url: str) -> str:
+    if number < 0:
+        return "a direct commit"
+    return f"[#{number}]({write_address(f'{url}/pull/{number}')})" if url else f"#{number}"
+
+
+def _link_commit(commit: str, url: str) -> str:
+    short = commit[:_HASH_LENGTH] or "the start"
+    return f"[{short}]({write_address(f'{url}/commit/{commit}')})" if url and commit else short
+
+
+def _join_some(texts: Sequence[str], most: int) -> str:
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return f"{', '.join(texts[:most])}{more}"
+
+
+def _shorten_dotted(name: str) -> str:
+    """Return the last two parts of a dotted name."""
+    return ".".join(name.split(".")[-2:]) if "/" not in name and " " not in name else name
+
+
+def describe_difference(change: ContractChange) -> str:
+    """Describe what is different: the parameters of a signature, else both sides; empty if that says nothing."""
+    old, new = change.old_signature, change.new_signature
+    if change.kind is ChangeKind.SIGNATURE and old and new and (parameters := _describe_parameters(old, new)):
+        return parameters
+    if change.before == change.after:
+        return ""
+    sides = (truncate_text(text, _MAX_CODE) for text in (change.before, change.after) if text)
+    return " → ".join(map(write_code, sides))
+
+
+def _describe_parameters(old: Signature, new: Signature) -> str:
+    before = {each.name: each for each in old.parameters}
+    after = {each.name: each for each in new.parameters}
+    shared = [name for name in before if name in after]
+    parts = [
+        _list_parameters("without", (each for each in old.parameters if each.name not in after)),
+        _list_parameters("with", (each for each in new.parameters if each.name not in before)),
+        _list_parameters("other default:", (after[n] for n in shared if before[n].default != after[n].default)),
+    ]
+    if shared != [name for name in after if name in before]:
+        parts.append(f"order: {', '.join(write_code(each.name) for each in new.parameters[:_MAX_PARAMETERS])}")
+    return "; ".join(part for part in parts if part)
+
+
+def _list_parameters(label: str, parameters: Iterable[Parameter]) -> str:
+    names = [each.name if each.default is None else f"{each.name}={each.default}" for each in parameters]
+    codes = [write_code(truncate_text(name, _MAX_PARAMETER)) for name in names]
+    return f"{label} {_join_some(codes, _MAX_PARAMETERS)}" if names else ""
+
+
+# --- the message: how much it is, where to stop, and what comes first
+
+
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    """How many stops, files, and items of a file are shown, and how many words of a reason."""
+
+    stops: int
+    files: int
+    items: int
+    words: int
+
+
+# what is tried until a message fits
+_VERSIONS = (_Limits(4, 3, 2, 14), _Limits(3, 3, 1, 8), _Limits(2, 2, 1, 6))
+
+
+def render_upgrade_post(plan: UpgradePlan, url: str, pin: str = "") -> Post:
+    """Render a plan as a message. ``url`` is the address of the upstream repository, ``pin`` the start's name."""
+    title = _format_title(plan, pin)
+    blocks = choose_fitting_blocks(_render_blocks(title, plan, url, limits) for limits in _VERSIONS)
+    return Post(escape_mrkdwn(title), tuple(blocks))
+
+
+def render_upgrade_file(plan: UpgradePlan, url: str, pin: str = "") -> Attachment:
+    """Render the whole checklist as Markdown."""
+    start, end = plan.start[:_HASH_LENGTH], plan.end[:_HASH_LENGTH]
+    title = f"Checklist: {_format_title(plan, pin)}"
+    return Attachment(f"upgrade-{plan.profile}-{start}-{end}.md", title, render_upgrade(plan, url, pin))
+
+
+def _format_title(plan: UpgradePlan, pin: str) -> str:
+    profile = truncate_text(collapse_lines(plan.profile), 40)
+    start = f"{pin} ({plan.start[:_HASH_LENGTH]})" if is_tag(pin) else plan.start[:_HASH_LENGTH]
+    return f"Upgrade {profile} · {start} to {plan.end[:_HASH_LENGTH]}"
+
+
+def _render_blocks(title: str, plan: UpgradePlan, url: str, limits: _Limits) -> list[Block]:
+    blocks = [make_header(title), make_block(make_section([make_text(_format_counts(plan))]))]
+    if plan.stops:
+        heading = f"{format_count(len(plan.stops), 'stopping point')}: the last commits before something breaks"
+        blocks.append(_make_list(heading, [_render_stop(stop, url) for stop in plan.stops], limits.stops))
+    files = [work for work in plan.files if work.level > TouchLevel.TOUCHES] or list(plan.files)
+    for work in files[: limits.files]:
+        path = collapse_lines(work.path) or UNNAMED
+        items = [_render_item(item, url, limits.words) for item in work.items]
+        blocks.append(_make_list(path if len(path) <= 90 else f"…{path[-90:]}", items, limits.items))
+    if len(files) > limits.files:
+        more = f"and {format_count(len(files) - limits.files, 'more file')}"
+        blocks.append(make_block(make_section([make_text(more)])))
+    if plan.deprecations:
+        entries = [used.entry for used in plan.deprecations]
+        lines = [
+            [
+                _make_name(entry.name),
+                make_text(f" {when} (" if (when := truncate_text(collapse_lines(entry.when), 40)) else " ("),
+                _link_number(entry.number, url),
+                make_text(")"),
+            ]
+            for entry in entries
+        ]
+        blocks.append(_make_list(NEWS_TITLE, lines, limits.files))
+    notes = [f"{format_count(len(plan.unread), 'file')} not read"] if plan.unread else []
+    if plan.undone:
+        notes.append(f"{format_count(plan.undone, 'name')} taken back on the way, or in what is new or gone")
+    return [*blocks, make_context(" · ".join(notes))] if notes else blocks
+
+
+def _format_counts(plan: UpgradePlan) -> str:
+    merges = format_count(plan.merges, "merge")
+    if not plan.files:
+        return f"{merges}. Nothing on the way touches what {collapse_lines(plan.profile)} uses."
+    counts = {many: plan.count_changes(level) for level, (_, many) in _LEVELS.items()}
+    parts = ", ".join(f"{count:,} {many}" for many, count in counts.items() if count)
+    files = sum(work.level > TouchLevel.TOUCHES for work in plan.files)
+    where = f" To adapt: {format_count(files, 'file')} of ours." if files else ""
+    return f"{merges}. Of what they changed, {parts}.{where}"
+
+
+def _render_stop(stop: StoppingPoint, url: str) -> list[Element]:
+    return [
+        make_link(f"{url}/commit/{stop.commit}", stop.commit[:_HASH_LENGTH]),
+        make_text(" before "),
+        _link_number(stop.number, url),
+        make_text(f" {truncate_text(collapse_lines(stop.title), 60)}"),
+    ]
+
+
+def _render_item(item: UpgradeItem, url: str, words: int) -> list[Element]:
+    change = item.net.change
+    target = change.new_name if change.kind in (ChangeKind.MOVED, ChangeKind.RENAMED) else ""
+    reason = truncate_words(collapse_lines(item.touch.action or item.touch.reason), words)
+    place = f"{_LEVELS[item.level][0]}, line {item.uses[0].line}: "
+    return [
+        make_text(place, bold=item.level is TouchLevel.BREAKS),
+        _make_name(shorten_name(change.name)),
+        *([] if reason and not target else [make_text(f" {format_kind(change)}")]),
+        *([make_text(" to "), _make_name(target)] if target else []),
+        make_text(" ("),
+        _link_number(item.net.last_merge.number, url),
+        make_text(")"),
+        *([make_text(": "), *make_prose(reason, {}, 200)] if reason else []),
+    ]
+
+
+def _make_name(name: str) -> Element:
+    """Return a name as code. One of which nothing is visible has words in its place, as Slack refuses none."""
+    return make_text(truncate_text(collapse_lines(name), 90) or UNNAMED, code=True)
+
+
+def _link_number(number: int, url: str) -> Element:
+    return make_link(f"{url}/pull/{number}", f"#{number}") if number > 0 else make_text("a direct commit")
+
+
+def _make_list(title: str, items: Sequence[list[Element]], most: int) -> Block:
+    more = [[make_text(f"and {len(items) - most} more")]] if len(items) > most else []
+    return make_block(make_section([make_text(title, bold=True)]), make_bullets([*items[:most], *more]))

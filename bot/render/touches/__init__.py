@@ -1,1 +1,0 @@
-"""What merges mean for a team, as messages, tables and texts."""

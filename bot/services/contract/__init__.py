@@ -1,1 +1,0 @@
-"""Contract changes: what merges change for code, deployments and clients."""

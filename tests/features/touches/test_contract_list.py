@@ -1,0 +1,116 @@
+"""The answer to ``/prdigest contract``: accepted whatever its texts, and true about what it leaves out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bot.domain.pull_requests.diff import DiffSide
+from bot.domain.summaries.models import Evidence
+from bot.domain.time.date_range import Span
+from bot.features.touches.contracts import ContractList
+from bot.features.touches.view import render_contract_list
+from bot.ports import Post
+from bot.render.blocks import terminal
+from bot.render.blocks.mrkdwn import escape_mrkdwn
+from bot.render.summaries.evidence_url import build_evidence_url
+from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, UnreadFile
+from tests.helpers.builders import DAY, NOON, pull
+from tests.helpers.data.attacks import attack
+from tests.render.accepted import assert_taken
+
+HOSTILE = ("escaped-bars", "overrides", "marks", "brackets-of-www")
+PULL = pull(7)
+SPAN = Span(DAY.date, DAY.date, DAY.zone)
+CHANGE = ContractChange(
+    ContractClass.FUNCTION,
+    ChangeKind.SIGNATURE,
+    "engine.core.run",
+    "def run()",
+    "def run(x)",
+    "engine/core.py",
+    3,
+    DiffSide.NEW,
+)
+LINE = build_evidence_url(PULL, Evidence("engine/core.py", "", DiffSide.NEW, 3))
+
+
+def render_changes(
+    *changes: ContractChange, unread: tuple[UnreadFile, ...] = (), caveats: tuple[str, ...] = ()
+) -> Post:
+    contract = MergeContract(7, PULL.commit, NOON, "Change", changes, unread=unread)
+    contract_list = ContractList("Engine", SPAN, 3, (PULL,), (contract,), caveats=caveats)
+    post = render_contract_list(contract_list)
+    assert_taken(post, {PULL.url, LINE, *(address(each) for each in changes)})
+    return post
+
+
+def address(change: ContractChange) -> str:
+    return build_evidence_url(PULL, Evidence(change.path, "", change.side, change.line))
+
+
+def read(post: Post) -> str:
+    return terminal.format_message(post)
+
+
+def test_what_was_removed_comes_first_and_each_row_has_its_line() -> None:
+    removed = replace(CHANGE, kind=ChangeKind.REMOVED, name="engine.core.stop", after="")
+    variable = replace(
+        CHANGE, subject=ContractClass.ENVIRONMENT, kind=ChangeKind.ADDED, name="ENGINE_X", before=""
+    )
+    text = read(render_changes(variable, CHANGE, removed))
+    places = [text.index(part) for part in ("core.stop", "core.run", "Environment variable", "ENGINE_X")]
+    assert places == sorted(places)
+    assert "3 contract changes" in text
+    assert ": def run() → def run(x) (core.py:3)" in text
+
+
+def test_a_new_name_stands_in_place_of_the_line() -> None:
+    moved = replace(CHANGE, kind=ChangeKind.MOVED, new_name="engine.new.run")
+    text = read(render_changes(moved))
+    assert "→ new.run" in text
+    assert "def run" not in text
+
+
+def test_a_line_that_only_repeats_the_name_is_left_out() -> None:
+    flag = replace(CHANGE, subject=ContractClass.FLAG, name="--new", before="", after="--new")
+    added, other = replace(flag, kind=ChangeKind.ADDED), replace(flag, before="--new", after="--new default off")
+    text = read(render_changes(added, other))
+    assert "added --new (core.py:3)" in text
+    assert "other values --new: --new → --new default off (core.py:3)" in text
+
+
+def test_no_change_is_said() -> None:
+    assert "No merge of these days changes what others depend on." in read(render_changes())
+
+
+def test_behaviour_is_no_row() -> None:
+    assert "0 contract changes" in read(render_changes(replace(CHANGE, kind=ChangeKind.BEHAVIOUR)))
+
+
+def test_what_could_not_be_read_is_said() -> None:
+    unread = tuple(UnreadFile(f"engine/{number}.py", "it is too large") for number in range(7))
+    text = read(render_changes(CHANGE, unread=unread, caveats=("one day is missing",)))
+    assert "engine/4.py (it is too large), and 2 more" in text
+    assert "one day is missing" in text
+
+
+@pytest.mark.parametrize("count", [1, 40, 900])
+def test_a_long_list_fits_and_says_what_it_leaves_out(count: int) -> None:
+    changes = [replace(CHANGE, name=f"engine.part{number}.run", line=number + 1) for number in range(count)]
+    text = read(render_changes(*changes))
+    shown = sum(f"part{number}.run" in text for number in range(count))
+    assert shown == count or f"{count - shown:,} rows left out" in text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_texts_stay_text(name: str) -> None:
+    text = attack(name, 4_000)
+    changes = [
+        replace(CHANGE, subject=each, name=text, before=text, after=text, path=f"{text}.py")
+        for each in ContractClass
+    ]
+    post = render_changes(*changes, unread=(UnreadFile(text, text),), caveats=(text,))
+    assert "<!channel>" not in escape_mrkdwn(post.text)

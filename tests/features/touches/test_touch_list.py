@@ -1,0 +1,90 @@
+"""The answers to ``/prdigest touches``: accepted whatever their texts, and true about what was said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bot.domain.pull_requests.diff import DiffSide
+from bot.domain.summaries.models import Evidence
+from bot.domain.time.date_range import Span
+from bot.domain.touches.decisions import TouchVerdict
+from bot.features.touches.decisions import LevelScore
+from bot.features.touches.view import MAX_ROWS, TouchList, render_touch_list, render_touch_score
+from bot.ports import Post
+from bot.render.blocks import terminal
+from bot.render.summaries.evidence_url import build_evidence_url
+from impact.contract.models import ChangeKind, ContractChange, ContractClass, UnreadFile
+from impact.profile.models import Use, UseKind
+from impact.touches.models import MergeTouches, Touch, TouchLevel, TouchReport
+from tests.helpers.builders import DAY, pull
+from tests.helpers.data.attacks import attack
+from tests.render.accepted import assert_taken
+
+HOSTILE = ("escaped-bars", "overrides", "marks", "brackets-of-www")
+SPAN = Span(DAY.date, DAY.date, DAY.zone)
+CHANGE = ContractChange(
+    ContractClass.FUNCTION, ChangeKind.REMOVED, "engine.run", "def run()", "", "engine/a.py", 3, DiffSide.OLD
+)
+USE = Use(UseKind.CALL, "engine.run", "plugin/worker.py", 7, "run()")
+TOUCH = Touch(TouchLevel.BREAKS, CHANGE, (USE,), "it was removed", 0.9, "call engine.walk")
+
+
+def render_hits(*hits: MergeTouches, **fields: object) -> Post:
+    pulls = tuple(pull(hit.number) for hit in hits)
+    report = TouchReport("ascend", 31, 412, hits, **fields)  # type: ignore[arg-type]
+    verdicts = {7: (TouchVerdict.OURS, TouchVerdict.DONE), 99: (TouchVerdict.NOT_US,)}
+    post = render_touch_list(TouchList("Engine", SPAN, report, pulls, verdicts))
+    lines = {
+        build_evidence_url(each, Evidence(touch.change.path, "", touch.change.side, touch.change.line))
+        for each, hit in zip(pulls, hits, strict=True)
+        for touch in hit.touches
+    }
+    assert_taken(post, lines | {each.url for each in pulls})
+    return post
+
+
+def make_hit(number: int, touch: Touch = TOUCH) -> MergeTouches:
+    return MergeTouches(number, f"Change {number}", "c0ffee", touch.level, touch.score, (touch,))
+
+
+def read(post: Post) -> str:
+    return terminal.format_message(post)
+
+
+def test_each_hit_has_the_teams_line_and_what_was_said() -> None:
+    post = render_hits(*(make_hit(number) for number in range(15, 5, -1)))
+    text = read(post)
+    assert "plugin/worker.py:7" in text
+    # the strongest have buttons, and what was said about those is below them
+    rows = [block for block in post.blocks if str(block.get("block_id", "")).startswith("hit-")]
+    assert [len(row["elements"]) for row in rows] == [4] * MAX_ROWS
+    assert "What people said: #7 ours to do, done" in text
+    assert "#99" not in text
+
+
+def test_that_nothing_touches_is_said_with_what_was_checked() -> None:
+    assert "Nothing touches ascend (31 merges, 412 uses checked)" in read(render_hits())
+
+
+def test_what_could_not_be_read_is_said() -> None:
+    assert "engine/x.py (it is binary)" in read(render_hits(unread=(UnreadFile("engine/x.py", "it is binary"),)))
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_texts_stay_text(name: str) -> None:
+    text = attack(name, 3_000)
+    change = replace(CHANGE, name=text, before=text, after=text, path=f"{text}.py")
+    touch = replace(TOUCH, change=change, uses=(replace(USE, path=text, text=text),), reason=text, action=text)
+    render_hits(*(make_hit(number, touch) for number in range(1, 40)), unread=(UnreadFile(text, text),))
+
+
+def test_the_score_counts_by_level() -> None:
+    scores = (LevelScore(TouchLevel.BREAKS, 5, 2, 1, 1), LevelScore(TouchLevel.TOUCHES))
+    post = render_touch_score("ascend", scores)
+    assert_taken(post, ())
+    text = read(post)
+    assert "breaks us: 5 hits (2 ours to do, 1 done, 1 not us, 1 open); 3 of 4 were right" in text
+    assert "touches: none shown" in text
+    assert "No hit of this profile was shown yet." in read(render_touch_score("ascend", ()))

@@ -1,0 +1,95 @@
+"""The checklist of an upgrade, as a person reads it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bot.domain.history.pull_outcomes import MergeOutcome
+from bot.features.touches.upgrade_view import describe_difference, render_upgrade
+from impact.contract.models import ChangeKind, ContractChange, UnreadFile
+from impact.history.outcomes import OutcomeKind
+from impact.profile.models import UseKind
+from impact.source.models import SourceProblem
+from impact.testing.touches import make_change, make_merge, make_profile, make_use
+from impact.touches.profile_index import ProfileIndex
+from impact.touches.upgrade import UpgradeRange, build_upgrade_plan
+from tests.helpers.builders import pull
+
+K = ChangeKind
+START, END = "a" * 40, "b" * 40
+URL = "https://github.com/octo/engine"
+
+
+def render(*changes: ContractChange, url: str = URL, **fields: object) -> str:
+    """Render the plan for one merge with these changes."""
+    merge = make_merge(*changes)
+    way = UpgradeRange(START, END, [merge], {merge.commit: START}, **fields)  # type: ignore[arg-type]
+    uses = [
+        make_use(UseKind.IMPORT, "up.a.run", line=3),
+        make_use(UseKind.CALL, "up.a.run", call="run(1)", line=9),
+    ]
+    return render_upgrade(build_upgrade_plan(way, ProfileIndex(make_profile(uses))), url)
+
+
+REMOVAL = replace(make_change(K.REMOVED, "up.a.run", before="def run(a)"), path="up/a.py")
+
+
+def test_a_plan_has_stops_and_a_checklist() -> None:
+    text = render(REMOVAL)
+    assert text.startswith(f"# Upgrade ours: {'a' * 10} to {'b' * 10}\n\n1 merge, checked against 2 uses.")
+    assert (
+        f"- [ ] [{'a' * 10}]({URL}/commit/{START}), before [#7]({URL}/pull/7) Change it: `a.run` in 1 file" in text
+    )
+    assert "## `ours/a.py`\n\n- [ ] **Breaks us**, line" in text
+    assert "    - upstream: `def run(a)`\n" in text
+
+
+def test_without_an_address_nothing_is_linked() -> None:
+    assert "](" not in render(REMOVAL, url="")
+
+
+def test_nothing_to_do_is_said() -> None:
+    text = render(make_change(K.REMOVED, "up.b.other"))
+    assert "Nothing on the way touches what ours uses." in text
+    assert "- [ ]" not in text
+
+
+def test_known_regressions_and_unread_files_are_listed() -> None:
+    outcome = MergeOutcome(pull(1, title="Make `it` fast"), pull(2), OutcomeKind.REPAIRED)
+    text = render(REMOVAL, regressions=(outcome,))
+    assert f"[#1]({URL}/pull/1) Make `it` fast: repaired later by [#2]({URL}/pull/2)" in text
+    merge = replace(
+        make_merge(),
+        unread=(UnreadFile("a.png", str(SourceProblem.BINARY)), UnreadFile("b.py", str(SourceProblem.TOO_LARGE))),
+    )
+    plan = build_upgrade_plan(UpgradeRange(START, END, [merge]), ProfileIndex(make_profile()))
+    assert "## Not read\n\n- `b.py`: it is too large\n" in render_upgrade(plan)
+    assert "a.png" not in render_upgrade(plan)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "text"),
+    [
+        ("(a)", "(a, b)", "with `b`"),
+        ("(a, b=1)", "(a, c=2)", "without `b=1`; with `c=2`"),
+        ("(a, b=1)", "(a, b=2)", "other default: `b=2`"),
+        ("(a, b)", "(b, a)", "order: `b`, `a`"),
+    ],
+)
+def test_a_signature_is_told_by_its_parameters(before: str, after: str, text: str) -> None:
+    assert describe_difference(make_change(K.SIGNATURE, "up.a.run", before=before, after=after)) == text
+
+
+def test_other_changes_are_told_by_both_sides() -> None:
+    assert describe_difference(make_change(K.DEFAULT, "up.a.X", before="1", after="2")) == "`1` → `2`"
+    assert describe_difference(make_change(K.BEHAVIOUR, "up.a.run", before="def run()", after="def run()")) == ""
+
+
+def test_hostile_texts_stay_texts() -> None:
+    change = replace(REMOVAL, path="up/](http://x.example)\n# Title", before="`x` [a](b)\n## Head")
+    text = render(change)
+    assert "\n## Head" not in text
+    assert "\n# Title" not in text
+    assert "](http://x.example" not in text

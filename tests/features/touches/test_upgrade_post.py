@@ -1,0 +1,61 @@
+"""The plan of an upgrade as a message."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from localslack.rules.messages import check_message
+
+from bot.features.touches.upgrade_view import render_upgrade_post
+from bot.render.blocks.message_limits import MAX_BLOCKS, MAX_CHARACTERS
+from bot.render.blocks.rich_text import count_characters
+from impact.contract.models import ChangeKind
+from impact.profile.models import UseKind
+from impact.testing.touches import make_change, make_merge, make_profile, make_use
+from impact.touches.profile_index import ProfileIndex
+from impact.touches.upgrade import FileWork, UpgradePlan, UpgradeRange, build_upgrade_plan
+from tests.helpers.world import as_read
+
+URL = "https://github.com/octo/engine"
+
+
+def plan(names: int, noise: str = "") -> UpgradePlan:
+    """A plan for as many removed names, each used in a file of its own."""
+    changes = [make_change(ChangeKind.REMOVED, f"up.a.run{number}{noise}") for number in range(names)]
+    uses = [
+        replace(make_use(UseKind.IMPORT, change.name), path=f"ours/{number}{noise}.py")
+        for number, change in enumerate(changes)
+    ]
+    merge = make_merge(*changes)
+    way = UpgradeRange("a" * 40, "b" * 40, [merge], {merge.commit: "a" * 40})
+    return build_upgrade_plan(way, ProfileIndex(make_profile(uses)))
+
+
+def test_it_says_where_to_stop_and_what_breaks() -> None:
+    text = as_read(render_upgrade_post(plan(1), URL).build_payload())
+    assert "Upgrade ours · aaaaaaaaaa to bbbbbbbbbb" in text
+    assert "1 merge. Of what they changed, 1 break us. To adapt: 1 file of ours." in text
+    assert "1 stopping point: the last commits before something breaks" in text
+    assert "aaaaaaaaaa before #7 Change it" in text
+    assert "breaks us, line 7: a.run0 (#7): it is gone" in text
+
+
+def test_nothing_to_do_is_said() -> None:
+    assert "Nothing on the way touches what ours uses." in as_read(
+        render_upgrade_post(plan(0), URL).build_payload()
+    )
+
+
+def test_many_hostile_names_fit_into_a_message() -> None:
+    post = render_upgrade_post(plan(200, "<!here>`*x*" * 30), URL)
+    assert count_characters(post.blocks) <= MAX_CHARACTERS
+    assert len(post.blocks) <= MAX_BLOCKS
+
+
+def test_a_name_of_which_nothing_is_visible_has_words_in_its_place() -> None:
+    upgrade_plan = plan(1)
+    item = upgrade_plan.files[0].items[0]
+    unseen = replace(item, net=replace(item.net, change=replace(item.net.change, name="\u200b")))
+    post = render_upgrade_post(replace(upgrade_plan, files=(FileWork("\u2060", (unseen,)),)), URL)
+    assert check_message(post.build_payload()) is None
+    assert as_read(post.build_payload()).count("(no name)") == 2
