@@ -16,7 +16,7 @@ from redis import Redis
 from bot.app import App, open_app, prepare_worker
 from bot.connections.from_settings import build_allowed_repositories, get_display_name
 from bot.domain.conversations.commands import AllowedRepositories, RisksRequest
-from bot.domain.conversations.thread_subject import get_default_subject
+from bot.domain.conversations.thread_subject import ThreadSubject
 from bot.domain.errors import ConfigurationError, PrdigestError, SlackCallRefused, StoreUnavailable, UsageError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
@@ -415,7 +415,7 @@ def test_every_service_goes_by_the_file_of_path_classes(
             return (
                 is_listed,
                 impact.rpartition(": ")[2],
-                ReadingSession(base, DAY, get_default_subject(base.repositories, DAY))
+                ReadingSession(base, DAY, ThreadSubject(ninety.repository, parse_span("yesterday", DAY, 1)))
                 .get_entry(ninety.repository, 90)
                 .area,
                 digest,
