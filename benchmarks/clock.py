@@ -19,9 +19,9 @@ from benchmarks.table import Table
 from bot.adapters.redis import RedisCache, RedisDueQueue, RedisRunLog, RedisSubscriptionStore, connect_server
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import Subscription, Timing
+from bot.features.digest.tables import DigestRecords
 from bot.platform.jobs import JobType
 from bot.platform.store.embedded import start_embedded_url
-from bot.services.digest.records import DigestRecords
 from bot.services.subscriptions.incidents import IncidentReporter
 from bot.services.subscriptions.repository import SubscriptionRepository
 from bot.services.subscriptions.scheduler import DigestScheduler

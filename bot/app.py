@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import datetime as dt
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -42,13 +42,12 @@ from bot.connections.sources import LiveSources
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import StoreUnavailable
+from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.keyspace import keys
 from bot.domain.operations.usage import NO_PRICES, PriceList
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.path_classes import PathSettings
-from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.day import LocalDay, get_today
-from bot.domain.touches.decisions import TouchDecision
 from bot.platform.costs import Budget, CallMeter, MeteredChat, MeteredModel
 from bot.platform.github.caches import BackgroundCache, DayListCache, FileCache, SourceFileCache
 from bot.platform.jobs import JobQueue
@@ -60,7 +59,7 @@ from bot.platform.metrics import (
     ObservedRunLog,
 )
 from bot.platform.models.registry import PROVIDERS, choose_provider, get_model_access
-from bot.platform.source import CodeSources, update_mirror
+from bot.platform.source import CodeSources
 from bot.platform.store.server import read_status
 from bot.platform.store.spending import SpendingStore
 from bot.platform.store.tables import Store
@@ -79,25 +78,12 @@ from bot.ports import (
     Sources,
     SubscriptionStore,
 )
-from bot.services.agents.kept_reports import KeptReports, KeptSummaryReader
 from bot.services.agents.sources import AgentSources
-from bot.services.digest.builder import DigestBuilder, DigestDependencies, EntryReviewer, OverviewBuilder
-from bot.services.digest.composer import DigestComposer
-from bot.services.digest.hit_votes import HitVotes
-from bot.services.digest.overview_writer import OverviewWriter, skip_overview
-from bot.services.digest.posted_digest import POSTED_DIGEST_CODEC
-from bot.services.digest.poster import DigestPoster
-from bot.services.digest.records import DigestRecords
-from bot.services.digest.since import KeptWork, SincePageBuilder
-from bot.services.digest.touched_day import MoveReader, StepReader, TouchedDay, TouchedDayReader
 from bot.services.history.merge_lists import DayLister
 from bot.services.history.merge_timeline import MergeTimeline
-from bot.services.history.outcome_checks import OutcomeCheckPlanner
-from bot.services.history.outcome_watcher import OutcomeWatcher
 from bot.services.operations.health import HealthReader
 from bot.services.operations.ownership import StoreOwnership
 from bot.services.review.conversation import REVIEW_VERSION
-from bot.services.review.day_reviewer import DayReviewer, KeptReviewer
 from bot.services.review.kept_reviews import BugReviews
 from bot.services.review.reviewer import MAX_DIFF_TOKENS, BugReviewer, ReviewModel
 from bot.services.risk.risk_lister import RiskLister, RiskLookups
@@ -115,7 +101,7 @@ from bot.services.slack.modals.details_modal import DetailsModal
 from bot.services.slack.modals.reference_form import ReferenceFormOpener
 from bot.services.slack.modals.subscription_form import FormOpener
 from bot.services.slack.welcome_log import WelcomeLog
-from bot.services.subscriptions.delivery import DeliveryLogs, DigestDelivery
+from bot.services.subscriptions.delivery import DeliveryLogs, DigestDelivery, DigestPosting
 from bot.services.subscriptions.editor import SubscriptionEditor
 from bot.services.subscriptions.incident_report import INCIDENT_REPORT_CODEC
 from bot.services.subscriptions.incidents import IncidentReporter
@@ -133,6 +119,8 @@ from bot.settings import Settings, require_secret
 from impact.profile.models import Profile
 
 if TYPE_CHECKING:
+    from bot.features.digest.service import TouchedDay
+    from bot.features.digest.tables import DigestRecords
     from bot.features.profiles.service import Profiles
 
 
@@ -160,6 +148,10 @@ class App:
     timeouts: stores.RedisTimeouts = field(default_factory=stores.RedisTimeouts)
     # of this process, once it is open
     jobs: JobQueue = field(init=False, repr=False)
+    # what became of the merges of a repository, and when (aware) that was read: a check amends many digests
+    recent_outcomes: dict[Repository, tuple[datetime, tuple[MergeOutcome, ...]]] = field(
+        default_factory=dict, repr=False
+    )
 
     def hurry(self) -> App:
         """Return the same with a store that fails early, for what answers Slack within its three seconds."""
@@ -218,17 +210,20 @@ class App:
         return ObservedRunLog(stores.RedisRunLog(self.store, self.keyspace), self.instruments)
 
     @cached_property
-    def posted_index(self) -> stores.RedisPostedDigestIndex:
-        return stores.RedisPostedDigestIndex(self.store, self.keyspace)
-
-    @cached_property
     def digest_records(self) -> DigestRecords:
-        # a command that only reads records needs no Slack
-        records = stores.RedisRecordStore(self.store, POSTED_DIGEST_CODEC, keys=self.keyspace)
-        return DigestRecords(records, self._fetch_team)
+        from bot.features.digest.tables import RECORDS, DigestRecords  # noqa: PLC0415 (a feature, which stands above)
 
-    def _fetch_team(self) -> str:
-        return self.messenger.fetch_team()
+        def fetch_team() -> str:
+            # a command that only reads records needs no Slack
+            return self.messenger.fetch_team()
+
+        return DigestRecords(stores.RedisRecordStore(self.store, RECORDS, keys=self.keyspace), fetch_team)
+
+    def list_digest_keys(self, repository: Repository, since: datetime, until: datetime) -> Sequence[str]:
+        """Return the keys of a repository's posted digests whose last day ended between two instants (aware)."""
+        from bot.features.digest.tables import POSTED_DIGESTS  # noqa: PLC0415
+
+        return self.tables.list_members(POSTED_DIGESTS, since, until, str(repository).lower())
 
     @cached_property
     def answered_requests(self) -> RecordStore[AnsweredRequest]:
@@ -495,6 +490,13 @@ class App:
         """The merges around a day. It opens the store of history when it first reads: a digest can do without."""
         return self._build_timeline(self.pulls.list_merged)
 
+    @cached_property
+    def day_timeline(self) -> MergeTimeline:
+        """The same for digests: an answer does not wait while one of them asks GitHub what was merged since."""
+        return self._build_timeline(
+            DayListCache(self.day_lists, self.cache, self.now, is_for_ongoing=True).list_merged
+        )
+
     def _build_timeline(self, list_day: DayLister) -> MergeTimeline:
         return MergeTimeline(lambda: self.merge_history, list_day, self.now, self.paths.get_path_classes)
 
@@ -502,24 +504,12 @@ class App:
     def track_record(self) -> TrackRecordScorer:
         """The scorer of past lists. It opens the store for permanent records when it first scores."""
         return TrackRecordScorer(
-            lambda: TrackRecordStores(self.posted_index, self.digest_records, self.merge_history),
+            lambda: TrackRecordStores(self.list_digest_keys, self.digest_records, self.merge_history),
             self.cache,
             self.now,
         )
 
     # --- what merges change for others, and what they do to a team's code
-
-    @cached_property
-    def since_pages(self) -> SincePageBuilder:
-        """What makes one page of what was read of some merges."""
-        # a feature, which stands above: so do digests soon
-        from bot.features.touches import contracts  # noqa: PLC0415
-
-        kept = KeptWork(
-            self.entries.get_cached_summary, self.entries.get_review, partial(contracts.get_kept_contract, self)
-        )
-        merges, classes_of = partial(contracts.list_merges, self), self.paths.get_path_classes
-        return SincePageBuilder(merges, kept, self.timeline, classes_of, self.name_repository)
 
     def refresh_profile(self, name: str) -> None:
         """Scan the tree of a profile again; a failure is part of its entry."""
@@ -529,143 +519,29 @@ class App:
 
     # --- digests
 
-    @cached_property
-    def digest_builder(self) -> DigestBuilder:
-        """The builder of digests, which asks GitHub for the list of a day that is over once for all channels."""
-        return self._build_builder(self.day_lists, self._write_overview, self._review_entries)
-
-    @cached_property
-    def fresh_digest_builder(self) -> DigestBuilder:
-        """The same, with the list of the day as it is now."""
-        return self._build_builder(self.pulls, self._write_overview, self._review_entries)
-
-    @cached_property
-    def preview_builder(self) -> DigestBuilder:
-        """The same with the reviews alone that are kept: a preview is looked at by one person."""
-        return self._build_builder(self.day_lists, self._write_overview, self._add_kept_reviews)
-
-    @cached_property
-    def report_builder(self) -> DigestBuilder:
-        """The builder of digests without an overview: a report shows none."""
-        return self._build_builder(self.pulls, skip_overview, self._add_kept_reviews)
-
-    def _build_builder(
-        self, pulls: PullRequests, overview: OverviewBuilder, review: EntryReviewer
-    ) -> DigestBuilder:
-        from bot.features.touches.contracts import list_used_steps  # noqa: PLC0415
-
-        ongoing = DayListCache(pulls, self.cache, self.now, is_for_ongoing=True)
-        dependencies = DigestDependencies(
-            self._build_timeline(ongoing.list_merged).load_day_context,
-            self.timeline.record_merges,
-            self.track_record.is_reduced,
-            partial(update_mirror, self.sources.source_mirror),
-            review,
-            self.read_touches,
-            StepReader(partial(list_used_steps, self), self.get_profile).list_day,
-            MoveReader(self.profiles.get_entry).list_day,
-        )
-        return DigestBuilder(
-            pulls,
-            self.entries.refresh_summary,
-            overview,
-            self.reader.load_files,
-            self.settings.prdigest_concurrency,
-            self.paths.get_path_classes,
-            dependencies,
-        )
-
     def read_touches(self, profile: str, pulls: Sequence[PullRequest]) -> TouchedDay:
         """Return what merges mean for the profile of a name; without one, no store is opened for that."""
-        return self._touched_days.read_day(profile, pulls) if profile else TouchedDay()
+        from bot.features.digest.service import read_touches  # noqa: PLC0415 (a feature, which stands above)
+
+        return read_touches(self, profile, pulls)
 
     def get_profile(self, name: str) -> Profile | None:
         return self.profiles.get_profile(name)
 
     @cached_property
-    def _touched_days(self) -> TouchedDayReader:
-        from bot.features.touches import decisions, service  # noqa: PLC0415
-
-        return TouchedDayReader(partial(service.judge_merges, self), partial(decisions.note_shown, self))
-
-    @cached_property
-    def _write_overview(self) -> OverviewBuilder:
-        return OverviewWriter(self.completion, self.settings.prdigest_answer_model).write_overview
-
-    @cached_property
-    def _review_entries(self) -> EntryReviewer:
-        """What reviews the pull requests of a day, if there is a model and a budget for that."""
-        if self.reviews is None:
-            return self._add_kept_reviews
-        return DayReviewer(self.reviews, self.budget, self.settings.prdigest_concurrency).review_entries
-
-    @cached_property
-    def _add_kept_reviews(self) -> EntryReviewer:
-        """What adds the reviews that exist, for digests that cost nothing."""
-        return KeptReviewer(self.entries.get_review).review_entries
-
-    @cached_property
-    def composer(self) -> DigestComposer:
-        return DigestComposer(self.digest_builder, self.name_repository, self.get_channel_zone)
-
-    @cached_property
-    def preview_composer(self) -> DigestComposer:
-        """The composer of what one person looks at: it reviews nothing."""
-        return DigestComposer(self.preview_builder, self.name_repository, self.get_channel_zone)
-
-    @cached_property
-    def poster(self) -> DigestPoster:
-        planner = OutcomeCheckPlanner(self.cache, self.posted_index, self.due_queue, self.now)
-        return DigestPoster(
-            self.messenger,
-            self.digest_records,
-            self.now,
-            self.sleep,
-            planner.plan_checks,
-            self._list_decisions_of,
-        )
-
-    def _list_decisions_of(self, spec: DigestSpec) -> Mapping[int, TouchDecision]:
-        from bot.features.touches.decisions import get_last_decisions  # noqa: PLC0415
-
-        return get_last_decisions(self, spec.view.profile, spec.repository) if spec.view.profile else {}
-
-    @cached_property
-    def outcome_watcher(self) -> OutcomeWatcher:
-        """What looks for reverts later, and amends the posted messages."""
-        return OutcomeWatcher(
-            self._build_timeline(self.day_lists.list_merged),
-            self.cache,
-            self.posted_index,
-            self.digest_records,
-            self.poster,
-            self.due_queue,
-            self.now,
-        )
-
-    @cached_property
     def delivery(self) -> DigestDelivery:
+        from bot.features.digest.posts import post_digest, revise_digest  # noqa: PLC0415 (a feature, which stands above)
+        from bot.features.digest.service import compose_messages  # noqa: PLC0415
+
         return DigestDelivery(
             self.subscriptions,
-            self.poster,
-            self.composer,
+            DigestPosting(
+                partial(post_digest, self), partial(revise_digest, self), partial(compose_messages, self)
+            ),
             self.digest_records,
             self.due_queue,
             DeliveryLogs(self.run_log, self.budget),
             self.incidents,
-            self.now,
-        )
-
-    @cached_property
-    def hit_votes(self) -> HitVotes:
-        from bot.features.touches.decisions import record_decision  # noqa: PLC0415
-
-        return HitVotes(
-            partial(record_decision, self),
-            self.profiles,
-            self.posted_index,
-            self.digest_records,
-            self.outcome_watcher,
             self.now,
         )
 
@@ -732,9 +608,11 @@ class App:
 
     @cached_property
     def subscription_commands(self) -> SubscriptionCommands:
+        from bot.features.digest.service import DigestUse, compose_messages  # noqa: PLC0415
+
         return SubscriptionCommands(
             self.subscription_editor,
-            self.preview_composer,
+            partial(compose_messages, self, use=DigestUse.PREVIEW),
             self.repositories,
             self.cache,
             self.replies,
@@ -799,7 +677,6 @@ class App:
         return AnswerBuilder(
             self.entries,
             risks,
-            self.composer.build_days,
             self.name_repository,
             self.get_today,
             self.track_record.score_lists,
@@ -810,42 +687,25 @@ class App:
     @cached_property
     def agent_sources(self) -> AgentSources:
         """What the tools of agents read; neither Slack nor a model is needed."""
+        from bot.features.digest.service import render_kept_report  # noqa: PLC0415 (a feature, which stands above)
+
         settings = self.settings
         from bot.features.profiles.service import Profiles  # noqa: PLC0415
 
         # whatever reads a profile in this process reads it for agents
         self.profiles = Profiles(self, settings.prdigest_mcp_profiles)
+        # a missing setting is told when the process starts
+        _ = self.day_lists, self.entries
         return AgentSources(
             app=self,
             repositories=self.repositories,
             get_today=self.get_today,
-            reports=self._kept_reports,
-            list_digest_keys=self.posted_index.list_between,
+            render_report=partial(render_kept_report, self),
+            list_digest_keys=self.list_digest_keys,
             name_of=self.name_repository,
             limiter=stores.RedisRateLimiter(self.expiring_store, settings.prdigest_mcp_calls, self.keyspace),
             has_profiles=bool(settings.prdigest_mcp_profiles),
         )
-
-    @property
-    def _kept_reports(self) -> KeptReports:
-        """The reports of summaries that exist; they record and fetch nothing for others."""
-        classes_of = self.paths.get_path_classes
-        reader = KeptSummaryReader(self.entries, self.reader, classes_of)
-        ongoing = DayListCache(self.pulls, self.cache, self.now, is_for_ongoing=True)
-        builder = DigestBuilder(
-            self.day_lists,
-            reader.read_pull_request,
-            skip_overview,
-            self.reader.load_files,
-            self.settings.prdigest_concurrency,
-            classes_of,
-            DigestDependencies(
-                load_context=self._build_timeline(ongoing.list_merged).load_day_context,
-                is_reduced=self.track_record.is_reduced,
-                review_entries=self._add_kept_reviews,
-            ),
-        )
-        return KeptReports(self.day_lists, reader, builder)
 
 
 @contextmanager
@@ -888,7 +748,7 @@ def open_app(
 # what jobs use; the rest is built on these
 _OF_WORKERS = (
     "answers", "background", "chat", "code", "day_lists", "delivery", "destinations", "details", "entries", "home",
-    "hit_votes", "incidents", "reference_form", "repositories", "subscription_commands", "subscription_forms",
+    "incidents", "reference_form", "repositories", "subscription_commands", "subscription_forms",
     "tables", "welcomes",
 )  # fmt: skip
 _OF_LISTENERS = (

@@ -29,6 +29,7 @@ from bot.domain.errors import ConfigurationError, UsageError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.text.issue_numbers import NUMBER_PATTERN
 from bot.domain.time.day import LocalDay, parse_date, parse_zone
+from bot.features.digest.service import DigestUse, build_digest
 from bot.features.questions.answers import write_answer
 from bot.features.questions.rules import Question, ThreadMemory
 from bot.features.questions.votes import AnswerInputs
@@ -77,7 +78,7 @@ def _ask_suite(suite: Suite, settings: Settings, *, as_json: bool) -> list[Mark]
     marks = []
     with open_app(_make_settings(suite, settings), lambda: datetime.now(UTC), time.sleep) as base:
         # people ask about pull requests that have summaries
-        base.fresh_digest_builder.build(suite.place, suite.day, suite.place.name)
+        build_digest(base, suite.place, suite.day, suite.place.name, use=DigestUse.TERMINAL)
         for mark in ask_suite(suite, base):
             click.echo(
                 json.dumps(asdict(mark) | {"case": mark.case.model_dump()}) if as_json else _format_mark(mark)

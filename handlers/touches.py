@@ -8,6 +8,7 @@ from bot.app import App
 from bot.domain.conversations.commands import CommandRequest
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.operations.lane import QueueName
+from bot.features.digest.since import build_since_page
 from bot.features.digest.stories import render_since
 from bot.features.touches import upkeep  # noqa: F401 (it declares what is kept)
 from bot.features.touches.requests import (
@@ -138,7 +139,7 @@ SINCE_JOB = JobType(SinceRequest.kind, CommandPayload[SinceRequest], QueueName.L
 
 def _answer_since(app: App, request: SinceRequest, asker: SlackRequest) -> Answer:
     profile = find_profile(app, request.profile, request.repository)
-    page = app.since_pages.build_page(request.repository, request.span, profile)
+    page = build_since_page(app, request.repository, request.span, profile)
     menu = make_details_menu(entry.pull for entry in page.riskiest)
     return build_answer(asker.name, render_since(page), Share(SHARE_DIGEST, request), menu, "")
 

@@ -6,7 +6,7 @@ import json
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import click
 from click.core import ParameterSource
@@ -43,8 +43,7 @@ from bot.settings.values import check_channel_id
 
 if TYPE_CHECKING:
     from bot.app import App
-    from bot.services.digest.builder import DigestBuilder
-    from bot.services.digest.poster import PostingResult
+    from bot.features.digest.posts import PostingResult
 
 _NO_MODEL_NOTE = "{} is not set: summaries contain facts only."
 
@@ -89,7 +88,7 @@ def report_command(
         if since and out:
             _write_reports(app, selection, until, out, again=again)
             return
-        text = render_report(_build_digest(app, app.report_builder, selection))
+        text = render_report(_build_digest(app, selection, "REPORT"))
     if out is None:
         sys.stdout.write(text)
         return
@@ -130,7 +129,7 @@ def digest_command(
         published = _post_digest(app, target, selection)
     for note in published.notes:
         click.echo(note, err=True)
-    click.echo(f"{'Already posted' if published.was_posted else 'Posted'}: {published.permalink}")
+    click.echo(f"{'Already posted' if published.was_posted else 'Posted'}: {published.record.permalink}")
 
 
 @click.command(
@@ -225,20 +224,30 @@ def _post_digest(app: App, channel: str, selection: _DigestSelection) -> Posting
     app.ownership.claim_store()
     span = Span(selection.day.date, selection.day.date, selection.day.zone)
     spec = DigestSpec(channel, selection.repository, span)
-    names_zone = app.composer.must_show_zone(spec)
+    names_zone = app.get_channel_zone(channel) != span.zone
     return app.delivery.post_digest(spec, lambda: _render_messages(app, selection, names_zone=names_zone))
 
 
 def _render_messages(app: App, selection: _DigestSelection, *, names_zone: bool) -> RenderedDigest:
     """Render the messages of a digest; its heading names the zone if readers would expect another."""
-    return render_digest(replace(_build_digest(app, app.fresh_digest_builder, selection), shows_zone=names_zone))
+    return render_digest(replace(_build_digest(app, selection, "TERMINAL"), shows_zone=names_zone))
 
 
-def _build_digest(app: App, daily: DigestBuilder, selection: _DigestSelection) -> Digest:
+def _build_digest(app: App, selection: _DigestSelection, use: Literal["REPORT", "TERMINAL"]) -> Digest:
     """Build the digest with a progress bar; say on stderr if there is no model."""
+    # it imports the SDKs, which takes most of a second; help must not wait for them
+    from bot.features.digest.service import DigestUse, build_digest  # noqa: PLC0415
+
     _note_missing_model(app)
     with show_progress_bar() as progress:
-        return daily.build(selection.repository, selection.day, selection.name, progress)
+        return build_digest(
+            app,
+            selection.repository,
+            selection.day,
+            selection.name,
+            use=DigestUse[use],
+            progress=progress,
+        )
 
 
 def _note_missing_model(app: App) -> None:

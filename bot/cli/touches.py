@@ -291,6 +291,7 @@ def since_command(day: str, repo: str | None, timezone: str | None, profile: str
     """Print one page on all that was merged since DAY, from what was read before. No model is asked."""
     with open_command_app() as app:
         # it imports the SDKs, which takes most of a second; help must not wait for them
+        from bot.features.digest.since import build_since_page  # noqa: PLC0415
         from bot.features.touches.service import find_profile  # noqa: PLC0415
 
         repository, zone = require_repository(app.settings, repo), choose_zone(app.settings, timezone)
@@ -298,7 +299,7 @@ def since_command(day: str, repo: str | None, timezone: str | None, profile: str
         text = f"{day} profile:{profile}" if profile else day
         request = SinceRequest.parse(text, app.repositories, get_today(get_current_time(), zone))
         shown = find_profile(app, request.profile, repository)
-        page = app.since_pages.build_page(repository, request.span, shown)
+        page = build_since_page(app, repository, request.span, shown)
     click.echo(format_message(render_since(page)))
 
 

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from bot.app import App
 from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.errors import UsageError
 from bot.domain.pull_requests.reference import Reference
-from bot.features.touches.service import show_vote
 from bot.platform.jobs import job
-from bot.render.blocks.button_values import HitVote
 from bot.render.conversations.greetings import Greeting, HelpExample, render_greeting
 from bot.render.conversations.notices import render_notice
-from bot.render.digest.touches import name_verdict
 from bot.services.slack.answers.answer import Answer
 
 
@@ -57,20 +51,3 @@ def explain_asking(app: App, asker: SlackRequest) -> None:
 def open_reference_form(app: App, asker: SlackRequest) -> None:
     """Open the form that asks for a pull request."""
     app.reference_form.open_form(asker)
-
-
-@job("hit_votes")
-def record_hit_vote(app: App, asker: SlackRequest, vote: HitVote, at: datetime, blocks_json: str = "") -> None:
-    """Record what the asker said about a hit at an instant (aware), and show it in the digests and the answer.
-
-    ``blocks_json`` are the blocks of the answer's message, empty if only the asker sees it.
-    """
-    try:
-        app.hit_votes.record_vote(vote, asker.user, at)
-    except UsageError as error:
-        app.replies.tell_asker(asker, str(error))
-        return
-    app.hit_votes.show_vote(vote)
-    show_vote(app, asker, vote, blocks_json)
-    noted = f"Noted: {name_verdict(vote.verdict)}. Digests and lists show it in a moment."
-    app.replies.tell_asker(asker, noted)

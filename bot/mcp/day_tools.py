@@ -39,7 +39,7 @@ def render_reports(context: ToolContext, arguments: ReportArguments) -> str:
     reports, missing = [], []
     for day in reversed(span.days):
         try:
-            reports.append(sources.reports.render_day(repository, day, sources.name_of(repository)))
+            reports.append(sources.render_report(repository, day, sources.name_of(repository)))
         except UsageError as error:
             missing.append(error)
     if not reports:

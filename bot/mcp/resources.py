@@ -72,7 +72,7 @@ class ReportResources:
         if date > today.date:
             raise UsageError(f"{date} has not begun: ask for a day until {today.date}.")
         name = self._sources.name_of(repository)
-        text = self._sources.reports.render_day(repository, LocalDay(date, today.zone), name)
+        text = self._sources.render_report(repository, LocalDay(date, today.zone), name)
         return CallResult(f"{NOTICE}\n{fence_text('data', text)}")
 
     def _list_posted(self, repository: Repository) -> Iterator[ReportAddress]:

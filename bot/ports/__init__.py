@@ -39,7 +39,7 @@ from bot.ports.sources import Sources
 from bot.ports.store.cache import Cache, RateLimiter
 from bot.ports.store.history import HistoryStore
 from bot.ports.store.queues import DueQueue, RunLog
-from bot.ports.store.records import PostedDigestIndex, RecordStore, ThreadStateStore, WorkspaceOwner
+from bot.ports.store.records import RecordStore, ThreadStateStore, WorkspaceOwner
 from bot.ports.store.subscriptions import SubscriptionStore
 
 __all__ = [
@@ -62,7 +62,6 @@ __all__ = [
     "ModelConnection",
     "ModelProvider",
     "Post",
-    "PostedDigestIndex",
     "Prompt",
     "PullRequestBackground",
     "PullRequests",

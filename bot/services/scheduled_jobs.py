@@ -32,13 +32,10 @@ def repair_digest(app: App, key: str) -> None:
 @job("watch", QueueName.LONG, JobRetries(3, MINUTE))
 def watch_repository(app: App, repository: Repository) -> None:
     """Check the outcomes of the pull requests of a repository."""
-    app.outcome_watcher.check_repository(repository, app.jobs)
+    # a feature, which stands above what enqueues this job
+    from bot.features.digest.amendments import check_repository  # noqa: PLC0415
 
-
-@job("amend", QueueName.LONG, JobRetries(8, longest_pause=MINUTE))
-def amend_digest(app: App, key: str, looked_at: datetime) -> None:
-    """Add the outcomes of its pull requests to a posted digest, as the check of an instant (aware) asks for."""
-    app.outcome_watcher.amend_digest(key, looked_at)
+    check_repository(app, repository)
 
 
 # after a failure, the next scan is a day later; the profile stays as it was

@@ -16,6 +16,7 @@ from bot.connections.sources import LiveSources
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.day import LocalDay, parse_date
 from bot.features.digest.rules import Digest
+from bot.features.digest.service import DigestUse, build_digest
 from bot.platform.models.registry import choose_provider
 from bot.ports import Model
 from bot.settings import Settings
@@ -59,8 +60,9 @@ class TrialDays:
         try:
             sources = self._choose_sources(settings, live, model)
             with open_app(settings, _get_now, time.sleep, sources) as base:
-                builder = base.report_builder
-                return tuple(builder.build(self.repository, day, _NAME) for day in self.days)
+                return tuple(
+                    build_digest(base, self.repository, day, _NAME, use=DigestUse.REPORT) for day in self.days
+                )
         finally:
             live.close()
 

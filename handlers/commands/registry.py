@@ -11,9 +11,8 @@ from slack_bolt import Ack, App
 from bot.domain.text.redaction import redact_text
 from bot.jobs.command_jobs import CommandJob
 from bot.render.conversations.greetings import HelpExample
-from handlers import previews, requests, touches, usage
+from handlers import digest, previews, requests, touches, usage
 from handlers.commands import (
-    digest,
     risks,
     subscriptions,
     summary,

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import redirect_stderr
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay, parse_zone
 from bot.features.backfill import FILLED_DAYS, BackfillAborted, BackfillOutcome, CostLimit, fill_days
+from bot.features.digest.service import DigestUse, build_digest
 from bot.platform.store.tables import Store
 from bot.settings import load_settings
 from tests.emulators.claude.server import Refusal, schema_of
@@ -302,8 +304,8 @@ class TestReplay:
         there.github.calls.clear()
         there.claude.requests.clear()
         with open_app(load_settings(), lambda: datetime.now(UTC), time.sleep) as base:
-            builder = base.fresh_digest_builder
-            digests = [builder.build(VLLM, LocalDay(date.fromisoformat(day), ZONE), "vLLM") for day in REPLAYED]
+            builder = partial(build_digest, base, use=DigestUse.TERMINAL)
+            digests = [builder(VLLM, LocalDay(date.fromisoformat(day), ZONE), "vLLM") for day in REPLAYED]
         assert [len(digest.entries) for digest in digests] == [10, 43, 18]
         assert all(entry.from_cache for digest in digests for entry in digest.entries)
         assert calls(there) == {"graphql": 3}

@@ -6,6 +6,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from datetime import date, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.time.date_range import parse_span
 from bot.domain.time.day import LocalDay, parse_zone
+from bot.features.digest.service import DigestUse, build_digest
 from bot.features.questions.reading import ReadingSession
 from bot.platform.store.connection import RedisCache, connect_server
 from bot.platform.store.embedded.keeper import LINGER_SECONDS
@@ -407,10 +409,10 @@ def test_every_service_goes_by_the_file_of_path_classes(
         with open_base() as base:
             digests = base
             answers = base.answers
-            builder = base.fresh_digest_builder
+            builder = partial(build_digest, base, use=DigestUse.TERMINAL)
             is_listed = "/pull/90" in str(answers.build_risks(risky, "U0ASKER").public)
             impact = digests.entries.get_entry(ninety).summary.technical_impact
-            digest = [entry.number for entry in builder.build(REPOSITORY, DAY, "Engine").riskiest_entries]
+            digest = [entry.number for entry in builder(REPOSITORY, DAY, "Engine").riskiest_entries]
             rated = digests.timeline.assess_risk(pull(90, files=[of_product("of/much.py", 900, 900)])).is_listed
             return (
                 is_listed,

@@ -20,6 +20,7 @@ from bot.domain.conversations.tool_names import ToolName
 from bot.domain.errors import DayUnavailable
 from bot.domain.operations.usage import NO_USAGE
 from bot.domain.risk.assessment import BASE_RATE, RiskBand
+from bot.features.digest.service import build_digest
 from bot.features.questions.answers import write_answer
 from bot.features.questions.rules import AnswerEnd, Question, ThreadMemory
 from bot.platform.models.prompts import fence_text
@@ -273,7 +274,7 @@ def test_below_an_answer_it_says_that_no_model_was_asked(
     monkeypatch.setenv("PRDIGEST_TIMEZONE", str(ANGELES))
     display = RecordingDisplay()
     with open_app(load_settings(), lambda: MORNING, Sleeps(), SampleSources()) as app:
-        app.fresh_digest_builder.build(VLLM, SampleSources().day, "vLLM")
+        build_digest(app, VLLM, SampleSources().day, "vLLM")
         question = Question(slack_request(), "anything about LoRA?", "1")
         draft = write_answer(app, question, ThreadMemory(DAY), display)
         spent = app.budget.read_spending_today()

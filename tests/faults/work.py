@@ -12,8 +12,8 @@ from bot.adapters.redis.due_queue import RedisDueQueue, RedisSubscriptionStore
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
+from bot.features.digest.tables import PostedDigest
 from bot.render.conversations.sentences import NOT_POSTED_YET, STILL_WORKING
-from bot.services.digest.posted_digest import PostedDigest
 from tests.emulators.github.store import changed_file, pull
 from tests.faults.stage import Stage
 from tests.helpers.records import digest_store

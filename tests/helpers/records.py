@@ -12,10 +12,10 @@ from redis import Redis
 
 from bot.adapters.redis.records.record_store import RedisRecordStore
 from bot.domain.errors import PostingInProgress
+from bot.features.digest.tables import RECORDS, PostedDigest
 from bot.platform.store.connection import pack_value, unpack_value
 from bot.ports import RecordStore
 from bot.ports.codecs.record_codec import RecordCodec
-from bot.services.digest.posted_digest import POSTED_DIGEST_CODEC, PostedDigest
 from bot.services.slack.answers.answered_request import ANSWERED_REQUEST, AnsweredRequest
 from bot.services.subscriptions.incident_report import INCIDENT_REPORT_CODEC, PostedIncidentReport
 
@@ -24,7 +24,7 @@ Digests = RedisRecordStore[PostedDigest]
 
 
 def digest_store(client: Redis) -> Digests:
-    return RedisRecordStore(client, POSTED_DIGEST_CODEC)
+    return RedisRecordStore(client, RECORDS)
 
 
 def answer_store(client: Redis, lifetime: timedelta = timedelta(days=1)) -> RedisRecordStore[AnsweredRequest]:
@@ -89,7 +89,7 @@ class MemoryRecords(Generic[R]):
 def memory_digests(
     kept: dict[str, dict[str, str]] | None = None, *, busy: bool = False
 ) -> MemoryRecords[PostedDigest]:
-    return MemoryRecords(POSTED_DIGEST_CODEC, kept or {}, busy)
+    return MemoryRecords(RECORDS, kept or {}, busy)
 
 
 def memory_answers(*, busy: bool = False) -> MemoryRecords[AnsweredRequest]:

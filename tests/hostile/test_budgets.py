@@ -17,14 +17,14 @@ from bot.domain.operations.usage import CallPurpose, Usage
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import parse_exact_span
 from bot.domain.time.day import parse_zone
+from bot.features.digest.service import answer_overview
 from bot.jobs import DramatiqJobQueue
-from bot.jobs.command_jobs import CommandPayload
 from bot.platform.jobs import JobType
 from bot.platform.models.claude import CLAUDE
 from handlers import COMMANDS
-from handlers.commands.digest import DIGEST_JOB, OVERVIEW_JOB
 from handlers.commands.risks import RISKS_JOB
 from handlers.commands.summary import SUMMARY_JOB
+from handlers.digest import answer_digest
 from tests.adapters.worlds import REPO
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers.builders import NOON
@@ -76,12 +76,15 @@ class Desk:
         kinds: dict[str, JobType[Any]] = {
             "/prsummary": SUMMARY_JOB,
             "/prrisks": RISKS_JOB,
-            "/prdigest": OVERVIEW_JOB,
         }
         if (command, text) == ("/prdigest", "yesterday"):
             span = parse_exact_span("2026-02-28", parse_zone("America/Los_Angeles"))
             day = DigestRequest(Repository.parse(REPO), span)
-            self.jobs.send(DIGEST_JOB, CommandPayload(own, day, Audience.ASKER))
+            answer_digest.send_to(self.jobs, own, day)
+            return
+        if command == "/prdigest":
+            request = DigestRequest.parse(text, self.bot.services.repositories, self.bot.services.get_today())
+            answer_overview.send_to(self.jobs, own, request, Audience.CHANNEL)
             return
         enqueue(self.jobs, self.bot.services, kinds[command], own, text)
 

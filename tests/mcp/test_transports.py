@@ -18,10 +18,11 @@ import pytest
 from mcp import Client, MCPError
 from mcp.types import CallToolResult, ListToolsResult, TextResourceContents
 
-from bot.adapters.redis import RedisPostedDigestIndex, connect_server
-from bot.domain.pull_requests.models import Repository
+from bot.adapters.redis import connect_server
+from bot.features.digest.tables import POSTED_DIGESTS
 from bot.mcp.paging import NOTICE
 from bot.mcp.registry import TOOLS
+from bot.platform.store.tables import Store
 from tests.emulators.github.store import sha
 from tests.helpers.agents import (
     SECRET_TITLE,
@@ -149,7 +150,7 @@ def strip_fence(text: str) -> str:
 def found_merges(connect: Connection, there: AgentWorld) -> Found:
     with connect_server(there.settings["REDIS_URL"]) as store:
         key = f"digest:T0TEAM:C0DIGEST:octo/engine:{there.day}@+0000"
-        RedisPostedDigestIndex(store).add(Repository("octo", "engine"), datetime.now(UTC), key)
+        Store(store).add_member(POSTED_DIGESTS, key, datetime.now(UTC), "octo/engine")
     return anyio.run(use_all, connect, there)
 
 

@@ -19,9 +19,9 @@ from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscr
 from bot.clock import Clock
 from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable, StoreUnavailable
 from bot.domain.subscriptions.models import Subscription, Timing
+from bot.features.digest.tables import DigestRecords
 from bot.platform.jobs import JobQueue
 from bot.platform.store.connection import RedisCache, connect_server
-from bot.services.digest.records import DigestRecords
 from bot.services.scheduled_jobs import deliver_digest
 from bot.services.subscriptions.incidents import IncidentReporter
 from bot.services.subscriptions.repository import SubscriptionRepository

@@ -20,19 +20,19 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.domain.time.day import parse_zone
+from bot.features.digest.service import answer_overview
 from bot.features.questions.rules import Question
 from bot.features.questions.service import enqueue_question
 from bot.jobs import DramatiqJobQueue, JobTimeLimits
-from bot.jobs.command_jobs import CommandPayload
 from bot.platform import deadlines
 from bot.platform.deadlines import ShutdownSignal
 from bot.services.scheduled_jobs import deliver_digest
 from bot.services.slack.answers.asker_notices import ResponseTimes
 from bot.settings import load_settings
 from handlers import COMMANDS
-from handlers.commands.digest import DIGEST_JOB, OVERVIEW_JOB
 from handlers.commands.risks import RISKS_JOB
 from handlers.commands.summary import SUMMARY_JOB
+from handlers.digest import answer_digest
 from tests.emulators.drip import Drip
 from tests.helpers.checks import eventually
 from tests.helpers.processes.jobs import enqueue, working
@@ -136,7 +136,8 @@ def test_a_model_that_drips_leaves_a_summary_of_facts_in_time(team: Team) -> Non
 
 def test_who_asks_for_what_takes_long_hears_that_it_is_worked_on_and_then_what_failed(team: Team) -> None:
     team.slow("github")
-    enqueue(team.jobs, team.services, OVERVIEW_JOB, team.make_request(), "2026-02-27..2026-02-28")
+    days = DigestRequest.parse("2026-02-27..2026-02-28", team.services.repositories, team.services.get_today())
+    answer_overview.send_to(team.jobs, team.make_request(), days, Audience.CHANNEL)
     assert seconds_until(lambda: team.is_told("still working on it")) < SOON / 2
     assert seconds_until(lambda: team.is_told("GitHub is not responding")) < SOON
 
@@ -162,7 +163,7 @@ def test_who_asks_in_a_thread_hears_what_went_wrong(team: Team) -> None:
 def test_who_asks_for_a_digest_hears_what_failed(team: Team) -> None:
     team.slow("github")
     day = DigestRequest.parse("2026-02-28", team.services.repositories, team.services.get_today())
-    team.jobs.send(DIGEST_JOB, CommandPayload(team.make_request(), day, Audience.ASKER))
+    answer_digest.send_to(team.jobs, team.make_request(), day)
     assert seconds_until(lambda: team.is_told("GitHub is not responding")) < SOON
 
 

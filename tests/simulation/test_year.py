@@ -21,7 +21,7 @@ from bot.domain.operations.incident import IncidentKind
 from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span
-from bot.services.digest.posted_digest import PostedDigest
+from bot.features.digest.tables import PostedDigest
 from tests.helpers.builders import REPOSITORY
 from tests.simulation.year import ADMIN, AWAY, BACK, END, MINUTE, SKEWS, TEAM, WINDOW, Posted, Year
 from tests.simulation.year_people import (

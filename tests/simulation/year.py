@@ -15,7 +15,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from heapq import heappop, heappush
 from itertools import count
@@ -31,9 +31,9 @@ from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import parse_zone
+from bot.features.digest.tables import DigestRecords
 from bot.platform.jobs import JobType
 from bot.platform.store.connection import pack_value
-from bot.services.digest.records import DigestRecords
 from bot.services.scheduled_jobs import deliver_digest
 from bot.services.slack.access_control import AccessControl, AccessRules
 from bot.services.subscriptions.editor import SubscriptionEditor
@@ -230,7 +230,8 @@ class Workers:
         self.refused += 1
         key, later = edition.build_key(TEAM), self._now() + MINUTE
         record = self._parts.records.load(key)
-        self._parts.records.save(key, record, record.record_failure("not over", later, needs_person=False))
+        failed = replace(record, error="not over", retry_at=later, attempts=record.attempts + 1)
+        self._parts.records.save(key, record, failed)
         return False
 
 

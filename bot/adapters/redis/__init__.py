@@ -8,7 +8,6 @@ from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from bot.adapters.redis.jobs.retries import JobInterruption, JobPostponement, wrap_job
 from bot.adapters.redis.rate_limiter import RedisRateLimiter
 from bot.adapters.redis.records.history import RedisHistoryStore
-from bot.adapters.redis.records.posted_digests import RedisPostedDigestIndex
 from bot.adapters.redis.records.record_store import RedisRecordStore
 from bot.adapters.redis.records.thread_states import RedisThreadStateStore
 from bot.platform.store.connection import (
@@ -33,7 +32,6 @@ __all__ = [
     "RedisDueQueue",
     "RedisHistoryStore",
     "RedisLostJobStore",
-    "RedisPostedDigestIndex",
     "RedisRateLimiter",
     "RedisRecordStore",
     "RedisRunLog",

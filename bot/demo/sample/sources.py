@@ -13,13 +13,14 @@ from bot.domain.errors import DayUnavailable, DiscussionUnavailable, PullRequest
 from bot.domain.operations.rate_allowance import RateAllowance
 from bot.domain.pull_requests.discussion import Discussion
 from bot.domain.pull_requests.models import Account, PullRequest, Repository
+from bot.domain.pull_requests.path_classes import get_default_classes
 from bot.domain.review.models import BugReview
 from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.text.strings import format_count
 from bot.domain.time.day import LocalDay, parse_date, parse_zone
 from bot.features.digest.rules import Digest, Overview, Theme
 from bot.ports import ChatModel, DayMerges, Model, PullRequestBackground, PullRequests
-from bot.services.digest.builder import DigestBuilder, DigestDependencies
+from bot.services.history.day_context import DayContext
 from bot.services.review.day_reviewer import KeptReviewer
 from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.summarizer import SummaryResult
@@ -146,15 +147,24 @@ class SampleSources:
 
     def build_digest(self) -> Digest:
         """Build the digest of the sample day."""
-        daily = DigestBuilder(
-            self,
-            self.reader.read_pull_request,
-            self.build_overview,
-            self.reader.load_files,
-            workers=1,
-            dependencies=DigestDependencies(review_entries=KeptReviewer(self.get_written_review).review_entries),
+        merged, classes = self.list_merged(self.repository, self.day), get_default_classes(self.repository)
+        read, around = [*map(self.reader.read_pull_request, merged.pulls)], DayContext.from_pulls(merged.pulls)
+        pulls = [each.pull for each in read]
+        rated = tuple(map(Entry.from_summarised, read, around.assess_pulls(pulls, pulls, classes)))
+        reviewer = KeptReviewer(self.get_written_review)
+        entries, coverage = reviewer.review_entries(self.repository, rated, classes)
+        themes = tuple(Theme(theme.title, theme.pull_requests) for theme in self._record.themes)
+        return Digest(
+            repository=self.repository,
+            name=self.name,
+            day=self.day,
+            entries=entries,
+            overview=Overview(self._record.overview, themes),
+            count=merged.count,
+            outcomes=around.outcomes,
+            review_coverage=coverage,
+            claims=around.claims,
         )
-        return daily.build(self.repository, self.day, self.name)
 
     @property
     def reader(self) -> PullRequestReader:
@@ -164,10 +174,6 @@ class SampleSources:
         """Return a pull request of the sample day as ``/prsummary`` shows it, rated without history."""
         read = self.reader.read_pull_request(pull)
         return Entry.from_summarised(read, assess_pull_request(read.pull), self.get_written_review(read.pull))
-
-    def build_overview(self, repository: Repository, day: LocalDay, entries: tuple[Entry, ...]) -> Overview:
-        themes = tuple(Theme(theme.title, theme.pull_requests) for theme in self._record.themes)
-        return Overview(self._record.overview, themes)
 
 
 def _build_pull_request(repository: Repository, record: SamplePull) -> PullRequest:

@@ -29,9 +29,6 @@ MERGE_HISTORY = DurableFamily(
     content="pull requests merged on a UTC date, by number",
     survives_reset=True,
 )
-POSTED_DIGEST_INDEX = DurableFamily(
-    pattern="issued:{repository}", type="zset", content="keys of digests, by the end of their last day"
-)
 
 SCHEMA_VERSION = DurableFamily(
     pattern="schema",

@@ -17,6 +17,8 @@ from bot.domain.pull_requests.models import Repository
 _VERSION_MARK = ";"
 # a digest of a busy repository takes minutes to build; longer times are reported
 LATE_AFTER = timedelta(minutes=15)
+# a revert is reported within hours; each check is one call to GitHub, or two
+CHECK_INTERVAL = timedelta(hours=6)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import Risk
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import get_today
+from bot.features.digest.since import build_page_of
 from bot.features.previews.cards import (
     CommitRange,
     PullCard,
@@ -330,9 +331,8 @@ def _build_range(app: App, target: CommitRange, profile: Profile | None) -> Rang
         for pull in merged.pulls
         if first.merge_time < pull.merge_time <= last.merge_time and pull.base == last.base
     )
-    page = app.since_pages.build_from(
-        target.repository, span, MergeList(inside, merged.caveats, merged.unavailable), profile
-    )
+    kept = MergeList(inside, merged.caveats, merged.unavailable)
+    page = build_page_of(app, target.repository, span, kept, profile)
     url = f"{last.web}/{target.repository}/compare/{target.start}...{target.end}"
     return RangeCard(target.start, target.end, url, page)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -18,6 +18,7 @@ from bot.domain.errors import PrdigestError, UsageError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import Span
 from bot.features.digest.markdown import render_report
+from bot.features.digest.service import DigestUse, build_digest
 from bot.features.report.view import (
     ReportedDays,
     build_day,
@@ -27,7 +28,6 @@ from bot.features.report.view import (
     render_index,
 )
 from bot.features.touches.contracts import get_kept_contract, read_contracts
-from bot.services.digest.builder import ProgressCallback
 
 # the list of the days that are there. A folder with it is ours
 _CONTRACTS = "contract.json"
@@ -53,7 +53,7 @@ def write_reports(
     repository: Repository,
     span: Span,
     name: str,
-    progress: ProgressCallback,
+    progress: Callable[[int, int], None],
     *,
     again: bool = False,
 ) -> ReportRun:
@@ -65,7 +65,7 @@ def write_reports(
     Raises:
         UsageError: the folder holds something else, another process writes into it, or it can't be written.
     """
-    builder, made, failures = app.report_builder, 0, []
+    made, failures = 0, []
     with _open_folder(root):
         reported = _load_days(root, f"{app.settings.github_web_url}/{repository}", repository, span, name)
         for day in span.days:
@@ -75,7 +75,7 @@ def write_reports(
                 continue
             now = app.now().replace(microsecond=0)
             try:
-                digest = builder.build(repository, day, name, progress)
+                digest = build_digest(app, repository, day, name, use=DigestUse.REPORT, progress=progress)
                 pulls = [entry.pull for entry in digest.entries]
                 changes = read_contracts(app, pulls)
                 # what can be read later is not kept

@@ -6,7 +6,7 @@ import logging
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar, cast
 
 from redis import Redis
@@ -75,6 +75,13 @@ class Queue(Table[T]):
     """Values of one shape that wait in a sorted set, the one with the lowest score first; equal ones wait once."""
 
     kind: RedisType = "zset"
+
+
+class Index:
+    """Texts by an instant, as the members of one sorted set for each key of the ``pattern``. They don't expire."""
+
+    def __init__(self, pattern: str, content: str) -> None:
+        self.family = DurableFamily(pattern=pattern, type="zset", content=content)
 
 
 class Store:
@@ -215,7 +222,19 @@ class Store:
         with translate_redis_errors(), hold_lease(self._client, self._keys, name, timeout=seconds) as is_held:
             yield is_held
 
-    def _name(self, table: Table[Any], parts: tuple[object, ...]) -> str:
+    def add_member(self, index: Index, member: str, at: datetime, *parts: object) -> None:
+        """Add a text to a set; one that is there gets the instant (aware) ``at``, in whole seconds."""
+        with translate_redis_errors():
+            self._client.zadd(self._name(index, parts), {member: int(at.timestamp())})
+
+    def list_members(self, index: Index, since: datetime, until: datetime, *parts: object) -> Sequence[str]:
+        """Return the texts from one instant (aware) to another, both included, the earliest first."""
+        first, last = int(since.timestamp()), int(until.timestamp())
+        with translate_redis_errors():
+            members = cast("list[bytes]", self._client.zrangebyscore(self._name(index, parts), first, last))
+        return tuple(member.decode() for member in members)
+
+    def _name(self, table: Table[Any] | Index, parts: tuple[object, ...]) -> str:
         return self._keys.add_prefix(table.family.build_key(*parts))
 
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from datetime import datetime
 from typing import Protocol, TypeVar
-
-from bot.domain.pull_requests.models import Repository
 
 R = TypeVar("R")
 
@@ -48,16 +45,6 @@ class ThreadStateStore(Protocol):
 
     def put(self, key: str, text: str) -> None:
         """Store a state in place of an earlier one."""
-
-
-class PostedDigestIndex(Protocol):
-    """Index of posted digests. Durable. Every method may raise StoreUnavailable."""
-
-    def add(self, repository: Repository, end: datetime, key: str) -> None:
-        """Add the digest of that key, whose last day ended at an instant (aware)."""
-
-    def list_between(self, repository: Repository, since: datetime, until: datetime) -> Sequence[str]:
-        """List the keys of the digests whose last day ended from ``since`` to ``until`` (aware), oldest first."""
 
 
 class WorkspaceOwner(Protocol):

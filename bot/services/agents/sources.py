@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.pull_requests.models import Repository
-from bot.domain.time.day import TodayProvider
+from bot.domain.time.day import LocalDay, TodayProvider
 from bot.ports import RateLimiter
-from bot.services.agents.kept_reports import KeptReports
 
 if TYPE_CHECKING:
     # it is built on this
@@ -25,14 +24,15 @@ DigestKeyLister = Callable[[Repository, datetime, datetime], Sequence[str]]
 class AgentSources:
     """What tools read, and what bounds how often they are called.
 
-    The ``app`` has the profiles that agents may see alone.
-    ``name_of`` returns the name of a repository in headings. ``limiter`` counts the calls of a minute.
+    The ``app`` has the profiles that agents may see alone. ``render_report`` returns the report of a day whose
+    digest was made, under the name that is passed. ``name_of`` returns the name of a repository in headings.
+    ``limiter`` counts the calls of a minute.
     """
 
     app: App
     repositories: AllowedRepositories
     get_today: TodayProvider
-    reports: KeptReports
+    render_report: Callable[[Repository, LocalDay, str], str]
     list_digest_keys: DigestKeyLister
     name_of: Callable[[Repository], str]
     limiter: RateLimiter

@@ -5,10 +5,10 @@ The rules and the reviews that exist rank; a model reads only what is listed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from bot.domain.conversations.commands import DEFAULT_RISKS, RisksRequest
 from bot.domain.digest.models import Entry
@@ -20,7 +20,6 @@ from bot.domain.review.ranking import rank_reviewed, select_riskiest
 from bot.domain.risk.assessment import Risk
 from bot.domain.time.day import LocalDay
 from bot.ports import PullRequests
-from bot.services.digest.touched_day import TouchReader, skip_touches
 from bot.services.history.day_context import DayContext
 from bot.services.history.merge_lists import MergeList, MergeLister, combine_lists
 from bot.services.history.merge_timeline import LOOK_AHEAD, LOOK_BACK
@@ -28,6 +27,10 @@ from bot.services.operations.worker_threads import DeadlineExecutor
 from bot.services.summaries.entry_cache import EntryCache, ReviewLookup
 from bot.services.summaries.reader import PullRequestReader
 from impact.history.reverts import WATCH_WINDOW
+
+if TYPE_CHECKING:
+    # a feature, which stands above
+    from bot.features.digest.service import TouchedDay
 
 # returns the recorded merges of a repository between two instants
 MergeReader = Callable[[Repository, datetime, datetime], Iterable[PullRequest]]
@@ -46,7 +49,7 @@ class RiskLookups:
     recorded: MergeReader = lambda repository, since, until: ()
     is_reduced: Callable[[Repository], bool] = lambda repository: False
     get_review: ReviewLookup = lambda pull: None
-    read_touches: TouchReader = skip_touches
+    read_touches: Callable[[str, Sequence[PullRequest]], TouchedDay] | None = None
 
 
 class RiskLister:
@@ -89,8 +92,10 @@ class RiskLister:
         risks = merges.context.assess_pulls(loaded, loaded, self._classes_of(request.repository))
         assessed = self._run_parallel(self._add_review, zip(loaded, risks, strict=True))
         matching = tuple(each for each in assessed if request.filters.is_match(each.pull))
-        touched = self._lookups.read_touches(request.profile, [each.pull for each in matching])
-        if touched.report:
+        read_touches = self._lookups.read_touches
+        touched = read_touches(request.profile, [each.pull for each in matching]) if read_touches else None
+        report = touched.report if touched else None
+        if touched and report:
             matching = tuple(each for each in matching if each.pull.number in touched.numbers)
         unread = tuple(each.pull.number for each in assessed if each.pull.files is None)
         is_reduced = self._lookups.is_reduced(request.repository)
@@ -105,9 +110,9 @@ class RiskLister:
             ranked=len(ranked),
             top=request.top,
             is_reduced=is_reduced,
-            caveats=touched.add_missing(whole.caveats),
-            touches=touched.report,
-            touching=tuple(each.pull for each in matching) if touched.report else (),
+            caveats=touched.add_missing(whole.caveats) if touched else whole.caveats,
+            touches=report,
+            touching=tuple(each.pull for each in matching) if report else (),
         )
 
     def _load_facts(self, pull: PullRequest) -> PullRequest:

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from bot.domain.errors import StoreUnavailable
@@ -16,9 +17,12 @@ from bot.domain.time.date_range import Span
 from bot.domain.time.day import get_today
 from bot.domain.track_record.posted_ratings import RatedDigest
 from bot.domain.track_record.score import TrackRecordScore, compute_score
-from bot.ports import Cache, HistoryStore, PostedDigestIndex
-from bot.services.digest.records import DigestRecords
+from bot.ports import Cache, HistoryStore
 from impact.history.outcomes import find_outcomes
+
+if TYPE_CHECKING:
+    # a feature, which stands above
+    from bot.features.digest.tables import DigestRecords
 
 log = logging.getLogger(__name__)
 
@@ -31,9 +35,9 @@ _YES, _NO = "yes", "no"
 
 @dataclass(frozen=True, slots=True)
 class TrackRecordStores:
-    """The stores of posted digests, their ratings, and merges."""
+    """What lists the keys of posted digests, and the stores of their ratings and of merges."""
 
-    index: PostedDigestIndex
+    list_keys: Callable[[Repository, datetime, datetime], Sequence[str]]
     records: DigestRecords
     history: HistoryStore
 
@@ -79,7 +83,7 @@ class TrackRecordScorer:
 def _load_digests(kept: TrackRecordStores, repository: Repository, span: Span) -> Iterator[RatedDigest]:
     """Yield the posted digests that showed something."""
     days = span.days
-    keys = kept.index.list_between(repository, days[0].end, days[-1].end)
+    keys = kept.list_keys(repository, days[0].end, days[-1].end)
     for key, record in kept.records.iterate_records(keys):
         if record.posted_at and (ratings := record.ratings):
             yield RatedDigest(key, record.posted_at.astimezone(UTC), ratings)

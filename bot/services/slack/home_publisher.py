@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import SlackCallRefused
@@ -13,9 +14,12 @@ from bot.domain.pull_requests.models import GITHUB_WEB
 from bot.domain.subscriptions.models import Subscription
 from bot.ports.slack.workspace_directory import HomePublisher
 from bot.render.subscriptions.home import render_home
-from bot.services.digest.records import DigestRecords
 from bot.services.operations.health import HealthReader
 from bot.services.subscriptions.editor import SubscriptionEditor
+
+if TYPE_CHECKING:
+    # a feature, which stands above
+    from bot.features.digest.tables import DigestRecords
 
 log = logging.getLogger(__name__)
 

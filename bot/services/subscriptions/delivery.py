@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from bot.domain.errors import (
     ConfigurationError,
@@ -25,15 +26,17 @@ from bot.domain.subscriptions.due_items import DigestRepair, NextDigest
 from bot.domain.subscriptions.models import DigestSpec, Subscription
 from bot.features.digest.view import RenderedDigest, describe_skipped_days
 from bot.platform.costs import OPERATOR, Budget, Expense, WorkKind, bill_to, get_account, tally_costs
+from bot.platform.store.spending import to_microdollars
 from bot.ports import DueQueue, RunLog
 from bot.render.subscriptions import sentences
-from bot.services.digest.composer import DigestComposer
-from bot.services.digest.posted_digest import PostedDigest
-from bot.services.digest.poster import DigestPoster, PostingResult
-from bot.services.digest.records import DigestRecords, TrackedDigest
 from bot.services.subscriptions.incidents import IncidentReporter
 from bot.services.subscriptions.repository import SubscriptionRepository
 from bot.services.subscriptions.retry_policy import FIRST_REPAIR_DELAY, MAX_REPAIRS
+
+if TYPE_CHECKING:
+    # a feature, which stands above
+    from bot.features.digest.posts import PostingResult
+    from bot.features.digest.tables import DigestRecords, PostedDigest, TrackedDigest
 
 log = logging.getLogger(__name__)
 
@@ -52,14 +55,22 @@ class DeliveryLogs:
     works: Budget
 
 
+@dataclass(frozen=True, slots=True)
+class DigestPosting:
+    """What posts digests, revises them, and renders them with notes."""
+
+    post: Callable[[TrackedDigest, Callable[[], RenderedDigest]], PostingResult]
+    revise: Callable[[TrackedDigest, Callable[[], RenderedDigest]], PostingResult]
+    compose: Callable[[DigestSpec, Sequence[str]], RenderedDigest]
+
+
 class DigestDelivery:
     """Service that posts digests that are due, and completes those that were posted with gaps."""
 
     def __init__(
         self,
         repository: SubscriptionRepository,
-        poster: DigestPoster,
-        composer: DigestComposer,
+        posting: DigestPosting,
         records: DigestRecords,
         due_queue: DueQueue,
         logs: DeliveryLogs,
@@ -67,8 +78,7 @@ class DigestDelivery:
         now: Callable[[], datetime],
     ) -> None:
         self._repository = repository
-        self._poster = poster
-        self._composer = composer
+        self._posting = posting
         self._records = records
         self._due_queue = due_queue
         self._run_log = logs.runs
@@ -120,11 +130,11 @@ class DigestDelivery:
     def _post_digest(self, digest: TrackedDigest, build: Callable[[], RenderedDigest]) -> PostingResult:
         with tally_costs() as account:
             try:
-                result = self._poster.post_digest(digest, build)
+                result = self._posting.post(digest, build)
             except PrdigestError:
                 self._keep_expense(digest.key, account.expense)
                 raise
-        log.info("%s: %s", digest.spec.title, result.permalink)
+        log.info("%s: %s", digest.spec.title, result.record.permalink)
         if result.record.spec_json:
             return result
         self._works.add_work(WorkKind.DIGEST, account.expense)
@@ -133,18 +143,18 @@ class DigestDelivery:
     def _record_posting(self, digest: TrackedDigest, result: PostingResult, expense: Expense) -> PostingResult:
         """Record the consequences of a post, once."""
         key, now = digest.key, self._now()
-        detail = "; ".join([*result.gaps, *result.notes])
+        detail = "; ".join([*result.record.gaps, *result.notes])
         self._run_log.add_run(Run(now, key, RunOutcome.POSTED, detail))
-        if result.gaps:
+        if result.record.gaps:
             self._due_queue.add(DigestRepair(key), now + FIRST_REPAIR_DELAY)
         self._incident_reporter.resolve(
-            key, IncidentKind.MISSING, sentences.format_posted_late(result.permalink), now
+            key, IncidentKind.MISSING, sentences.format_posted_late(result.record.permalink), now
         )
         payer = get_account().payer
         # later repairs are made by the bot, also where a user's command posted the digest
-        record = result.record.record_posting(digest.spec, "" if payer == OPERATOR else payer, expense)
+        paid = replace(_add_expense(result.record, expense), payer="" if payer == OPERATOR else payer)
         # last: an attempt that died earlier recorded nothing, and the next one does all of this
-        return replace(result, record=self._records.store.save(key, result.record, record))
+        return replace(result, record=self._records.store.save(key, result.record, paid.keep_spec(digest.spec)))
 
     def repair_incomplete(self, key: str) -> None:
         """Build a digest that was posted with gaps again, and edit it.
@@ -161,7 +171,7 @@ class DigestDelivery:
         try:
             # the user who requested the digest pays for its repair too, or requests would evade their budget
             with bill_to(digest.record.payer) as account:
-                result = self._poster.revise_digest(digest, lambda: self._compose_digest(digest))
+                result = self._posting.revise(digest, lambda: self._compose_digest(digest))
             self._keep_expense(key, account.expense)
         except StoreUnavailable:
             raise
@@ -182,19 +192,19 @@ class DigestDelivery:
             self._works.add_work(WorkKind.DIGEST, expense, 0)
             with suppress(StoreUnavailable):
                 record = self._records.store.load(key)
-                self._records.store.save(key, record, record.add_expense(expense))
+                self._records.store.save(key, record, _add_expense(record, expense))
 
     def _compose_digest(self, digest: TrackedDigest) -> RenderedDigest:
         skipped = digest.record.parse_skipped_days(digest.spec.span.zone)
         notes = [describe_skipped_days(digest.spec.repository, skipped)] if skipped else []
-        return self._composer.compose_messages(digest.spec, notes)
+        return self._posting.compose(digest.spec, notes)
 
     def _record_repair(self, key: str, result: PostingResult) -> None:
         now = self._now()
         self._due_queue.drop(DigestRepair(key))
         self._run_log.add_run(Run(now, key, RunOutcome.MENDED))
         self._incident_reporter.resolve(
-            key, IncidentKind.INCOMPLETE, sentences.format_completed(result.permalink), now
+            key, IncidentKind.INCOMPLETE, sentences.format_completed(result.record.permalink), now
         )
 
     def _report_gaps(self, subscription: Subscription, digest: TrackedDigest, result: PostingResult) -> None:
@@ -205,7 +215,7 @@ class DigestDelivery:
             return
         if result.was_posted:
             # a user whose budget was used up may have requested it before its time: the bot completes it
-            self._records.store.save(key, result.record, result.record.bill_to_bot())
+            self._records.store.save(key, result.record, replace(result.record, payer=""))
         self._due_queue.add(DigestRepair(key), now + FIRST_REPAIR_DELAY)
         reason, retry = "; ".join(missing), self._due_queue.get_time(DigestRepair(key))
         self._incident_reporter.report(
@@ -213,11 +223,11 @@ class DigestDelivery:
         )
 
     def _list_missing(self, spec: DigestSpec, result: PostingResult) -> tuple[str, ...]:
-        return (*result.gaps, *self._detect_missing_merges(spec, result))
+        return (*result.record.gaps, *self._detect_missing_merges(spec, result))
 
     def _detect_missing_merges(self, spec: DigestSpec, result: PostingResult) -> Iterator[str]:
         """Yield a gap if nothing was merged, although each of the last digests, at least three, had merges."""
-        if result.merged_count != 0:
+        if result.record.merged_count != 0:
             return
         earlier = [_shift_back(spec, timedelta(days=days)) for days in range(1, _COMPARED_DAYS + 1)]
         counts = [digest.record.merged_count for digest in self._records.find_digests(earlier)]
@@ -229,15 +239,27 @@ class DigestDelivery:
         """Record a failure, with the time of the next attempt if one makes sense."""
         record, now = self._records.store.load(key), self._now()
         if isinstance(error, DayUnavailable):
-            failed = record.record_abandonment(sentence)
+            failed = replace(record, error=sentence, is_abandoned=True)
         else:
             # first: an attempt that died before its record is repeated, and one line twice is better than none
             if record.error != sentence:
                 self._run_log.add_run(Run(now, key, RunOutcome.FAILED, sentence))
             is_for_people = isinstance(error, _OPERATOR_ERRORS)
             pause = _RETRY_PAUSES[-1] if is_for_people else _compute_pause(record, error)
-            failed = record.record_failure(sentence, now + pause, needs_person=is_for_people)
+            failed = replace(
+                record,
+                error=sentence,
+                retry_at=now + pause,
+                must_be_fixed_by_person=is_for_people,
+                attempts=record.attempts + 1,
+            )
         self._records.store.save(key, record, failed)
+
+
+def _add_expense(record: PostedDigest, expense: Expense) -> PostedDigest:
+    """Return the record with what an attempt or a repair took."""
+    dollars = record.microdollars + to_microdollars(expense.dollars)
+    return replace(record, tokens=record.tokens + expense.tokens, microdollars=dollars)
 
 
 def _compute_pause(record: PostedDigest, error: Exception) -> timedelta:

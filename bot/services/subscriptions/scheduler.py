@@ -11,12 +11,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from bot.domain.errors import PrdigestError
 from bot.domain.keyspace.keys import LAST_TICK, build_attempt_key
 from bot.domain.operations.incident import Incident, IncidentKind
 from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.subscriptions.due_items import (
+    CHECK_INTERVAL,
     LATE_AFTER,
     DigestRepair,
     DueItem,
@@ -30,13 +32,14 @@ from bot.domain.subscriptions.models import DigestSpec, Subscription
 from bot.platform.jobs import JobQueue
 from bot.ports import Cache, DueQueue, RunLog
 from bot.render.subscriptions import sentences
-from bot.services.digest.posted_digest import PostedDigest
-from bot.services.digest.records import DigestRecords, TrackedDigest
-from bot.services.history.outcome_checks import CHECK_INTERVAL
 from bot.services.scheduled_jobs import deliver_digest, refresh_profile, repair_digest, watch_repository
 from bot.services.subscriptions.incidents import IncidentReporter
 from bot.services.subscriptions.repository import SubscriptionRepository
 from bot.services.subscriptions.retry_policy import compute_next_repair
+
+if TYPE_CHECKING:
+    # a feature, which stands above
+    from bot.features.digest.tables import DigestRecords, PostedDigest, TrackedDigest
 
 log = logging.getLogger(__name__)
 
@@ -128,7 +131,8 @@ class DigestScheduler:
         if later is None:
             self._due_queue.drop(item)
         elif self._due_queue.move(item, at, later):
-            self._records.store.save(item.digest, record, record.count_repair())
+            counted = replace(record, repair_attempts=record.repair_attempts + 1)
+            self._records.store.save(item.digest, record, counted)
             repair_digest.send_to(jobs, item.digest)
 
     def _select_ready(self, due: Sequence[tuple[NextDigest, datetime]]) -> Sequence[_DueDigest]:
@@ -169,7 +173,7 @@ class DigestScheduler:
         """Repair, at the cost of the bot, a digest that a user without budget requested before its time."""
         if due.record.payer and due.record.gaps:
             key = due.digest.key
-            self._records.store.save(key, due.record, due.record.bill_to_bot().reset_repairs())
+            self._records.store.save(key, due.record, replace(due.record, payer="", repair_attempts=0))
             self._due_queue.put(DigestRepair(key), now)
 
     def _send_digest(self, due: _DueDigest, now: datetime, jobs: JobQueue) -> None:
@@ -229,7 +233,8 @@ class DigestScheduler:
         self._incident_reporter.report(
             _build_incident(subscription, missed, IncidentKind.SKIPPED, reason, now, None)
         )
-        self._records.store.save(following.key, following.record, following.record.record_skipped_days(unposted))
+        skipped = replace(following.record, skipped_days=str(unposted))
+        self._records.store.save(following.key, following.record, skipped)
         if is_closed:
             # after the report: a paused subscription is not processed again
             self._repository.pause(subscription)

@@ -24,6 +24,7 @@ from bot.domain.subscriptions.request import (
 )
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import get_yesterday
+from bot.features.digest.view import RenderedDigest
 from bot.ports import Cache, Post
 from bot.ports.codecs.cached_json import load_or_none
 from bot.render.blocks.buttons import add_buttons
@@ -38,7 +39,6 @@ from bot.render.subscriptions.subscription_list import (
     render_listing,
     render_resumption,
 )
-from bot.services.digest.composer import DigestComposer
 from bot.services.slack.answers.answer import Answer
 from bot.services.slack.answers.replies import ReplySender
 from bot.services.subscriptions.editor import SubscriptionChange, SubscriptionEditor
@@ -80,7 +80,7 @@ class SubscriptionCommands:
     def __init__(
         self,
         editor: SubscriptionEditor,
-        composer: DigestComposer,
+        compose: Callable[[DigestSpec, Sequence[str]], RenderedDigest],
         repositories: AllowedRepositories,
         cache: Cache,
         replies: ReplySender,
@@ -89,7 +89,7 @@ class SubscriptionCommands:
         turn_previews_on: Callable[[str, str], None] = lambda channel, user: None,
     ) -> None:
         self._editor = editor
-        self._composer = composer
+        self._compose = compose
         self._repositories = repositories
         self._cache = cache
         self._replies = replies
@@ -133,7 +133,7 @@ class SubscriptionCommands:
         except AmbiguousSelection as error:
             choice = render_choice(error.subscriptions, subscription_list.PREVIEW)
             return _build_answer(slack_request, error.subscriptions, choice)
-        return Answer.for_asker(self._composer.compose_messages(spec, [sentences.PREVIEW_NOTE]).lead)
+        return Answer.for_asker(self._compose(spec, [sentences.PREVIEW_NOTE]).lead)
 
     def _run_verb(
         self,

@@ -10,6 +10,7 @@ import pytest
 from redis import Redis
 
 from bot.app import open_app
+from bot.features.digest.service import build_digest
 from bot.settings import Settings, UsableSettings
 from tests.adapters.worlds import MORNING, ScriptedGitHub
 from tests.doctor.findings import examine
@@ -63,7 +64,7 @@ def bedrock(
 def test_a_digest_is_written_by_the_models_of_the_cloud_and_paid(bedrock: BedrockFront) -> None:
     with open_app(Settings(), lambda: MORNING, time.sleep) as base:
         digests = base
-        digest = base.fresh_digest_builder.build(REPOSITORY, DAY, "Engine")
+        digest = build_digest(base, REPOSITORY, DAY, "Engine")
         spent = digests.budget.read_spending_today()
     assert [entry.summary.headline != "" for entry in digest.entries] == [True, True]
     assert digest.overview.text

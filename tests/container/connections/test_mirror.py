@@ -14,6 +14,7 @@ from bot.connections.mirror import add_mirror, build_mirror, build_mirror_search
 from bot.connections.sources import LiveSources
 from bot.domain.errors import GitHubUnavailable, MirrorUnavailable
 from bot.domain.pull_requests.models import Repository
+from bot.features.digest.service import build_digest
 from bot.platform.git.check import check_mirror
 from bot.platform.git.folder import MirrorFolder, measure_size
 from bot.platform.github.client import read_git_token
@@ -96,7 +97,7 @@ def test_a_digest_brings_it_up_to_date_and_does_without(
         monkeypatch.setenv("PRDIGEST_MIRROR", str(tmp_path / token))
         known = Known(pulls, source_mirror=build_mirror(load_settings(), lambda: MORNING))
         with open_app(load_settings(), lambda: MORNING, Sleeps(), known) as base:
-            digest = base.fresh_digest_builder.build(REPOSITORY, DAY, "Engine")
+            digest = build_digest(base, REPOSITORY, DAY, "Engine")
         assert [entry.number for entry in digest.entries] == [7]
         assert MirrorFolder(tmp_path / token, REPOSITORY).exists is is_updated
     assert sum("are read from GitHub where the mirror lacks them" in line for line in caplog.messages) == 1

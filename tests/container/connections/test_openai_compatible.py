@@ -12,6 +12,7 @@ from bot.app import App, open_app, prepare_worker
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import ConfigurationError
 from bot.domain.summaries.fallback import describe_fallback
+from bot.features.digest.service import build_digest
 from bot.features.questions.rules import Question
 from bot.features.questions.service import QUESTIONS, answer_questions
 from bot.features.usage.report import read_usage, render_usage
@@ -79,7 +80,7 @@ def test_a_digest_is_written_and_its_cost_is_what_is_known(
 ) -> None:
     monkeypatch.setenv("PRDIGEST_MODEL_PRICES", prices)
     for base in open_base():
-        digest = base.fresh_digest_builder.build(REPOSITORY, DAY, "Engine")
+        digest = build_digest(base, REPOSITORY, DAY, "Engine")
         spent = base.budget.read_spending_today()
         report = read_usage(base)
     assert [entry.summary.headline for entry in digest.entries] == ["A small change to one part"] * 2
@@ -104,7 +105,7 @@ def test_the_budget_of_a_month_stops_calls_that_have_a_price(
     monkeypatch.setenv("PRDIGEST_MODEL_PRICES", "1000/1000")
     monkeypatch.setenv("PRDIGEST_MONTHLY_BUDGET", "0.01")
     for base in open_base():
-        digest = base.fresh_digest_builder.build(REPOSITORY, DAY, "Engine")
+        digest = build_digest(base, REPOSITORY, DAY, "Engine")
         assert ["budget" in describe_fallback(entry.summary.fallback) for entry in digest.entries].count(True) == 1
     # the first call is let through, as it does not exceed the cap alone
     assert len(model_server.requests) == 1

@@ -18,6 +18,7 @@ from bot.domain.operations.rate_allowance import RateAllowance
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.review.models import BugReview
+from bot.features.digest.service import build_digest
 from bot.platform.deadlines import ShutdownSignal
 from bot.platform.models.claude import CLAUDE
 from bot.ports import (
@@ -96,7 +97,7 @@ def open_base(outside: Sources) -> AbstractContextManager[App]:
 def test_what_is_given_is_asked_instead_of_github_and_claude(known_services: Known) -> None:
     with open_base(known_services) as base:
         digests = base
-        digest = base.fresh_digest_builder.build(REPOSITORY, DAY, "Engine")
+        digest = build_digest(base, REPOSITORY, DAY, "Engine")
         assert [entry.summary.headline for entry in digest.entries] == ["Counts once"]
         assert base.sources.has_model
         assert digests.entries.get_cached(Reference(REPOSITORY, 7))

@@ -13,6 +13,7 @@ from bot.app import App, open_app, prepare_worker
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import ConfigurationError
 from bot.domain.operations.usage import NO_PRICES, Usage
+from bot.features.digest.service import build_digest
 from bot.features.questions.rules import Question
 from bot.features.questions.service import QUESTIONS, answer_questions
 from bot.platform.models.claude import CLAUDE
@@ -83,7 +84,7 @@ def compute_cost(calls: int, used: tuple[int, int]) -> float:
 
 def test_summaries_and_the_overview_are_the_toys_and_paid_by_its_prices(base: App, toy: ToyServer) -> None:
     digests = base
-    digest = base.fresh_digest_builder.build(REPOSITORY, DAY, "Engine")
+    digest = build_digest(base, REPOSITORY, DAY, "Engine")
     assert [entry.summary.headline for entry in digest.entries] == ["Counts once"] * 2
     assert digest.overview.text == "A toy day."
     assert toy.rooms == {"attic"}, "the option that the provider names"

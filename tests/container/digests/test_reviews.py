@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
@@ -14,7 +14,7 @@ from bot.app import App, open_app
 from bot.domain.operations.usage import BudgetRefusal
 from bot.domain.review.models import NO_REVIEWS, ReviewVerdict
 from bot.features.digest.rules import Digest
-from bot.services.digest.builder import DigestBuilder
+from bot.features.digest.service import DigestUse, build_digest
 from bot.settings import load_settings
 from tests.adapters.worlds import MORNING
 from tests.emulators.claude.server import Step, ToolUse, default_answer, schema_of
@@ -28,19 +28,6 @@ from tests.services.review.changes import CONFIRMED, CORE, PATCH, report
 pytestmark = pytest.mark.slow
 
 MANY = "\n".join(f"+total_{line} = {line}" for line in range(300))
-Build = Callable[[App, App], DigestBuilder]
-
-
-def build_digest(base: App, services: App) -> DigestBuilder:
-    return base.fresh_digest_builder
-
-
-def build_report(base: App, services: App) -> DigestBuilder:
-    return base.report_builder
-
-
-def build_preview(base: App, services: App) -> DigestBuilder:
-    return base.preview_builder
 
 
 @pytest.fixture
@@ -67,14 +54,14 @@ def add_merge(made: World, number: int, *files: dict[str, Any]) -> None:
 
 
 @contextmanager
-def services() -> Iterator[tuple[App, App]]:
+def services() -> Iterator[App]:
     with open_app(load_settings(), lambda: MORNING, Sleeps()) as base:
-        yield base, base
+        yield base
 
 
-def read(build: Build = build_digest) -> Digest:
-    with services() as (base, digests):
-        return build(base, digests).build(REPOSITORY, DAY, "Engine")
+def read(use: DigestUse = DigestUse.TERMINAL) -> Digest:
+    with services() as base:
+        return build_digest(base, REPOSITORY, DAY, "Engine", use=use)
 
 
 def count_reviews(there: World) -> int:
@@ -109,17 +96,17 @@ def test_a_digest_has_its_reviews_and_a_second_one_pays_for_none(there: World, s
     assert [entry.review for entry in again.entries] == [entry.review for entry in first.entries]
     assert count_reviews(there) == 6
     assert not any("/files" in call.path for call in there.github.calls[calls:])
-    for build in (build_preview, build_report):
-        assert {entry.number for entry in read(build).entries if entry.review} == {101, 102, 103}
-    with services() as (_, digests):
+    for use in (DigestUse.PREVIEW, DigestUse.REPORT):
+        assert {entry.number for entry in read(use).entries if entry.review} == {101, 102, 103}
+    with services() as digests:
         assert digests.reviews is not None
         kept = digests.reviews.get_cached_review(digests.pulls.fetch_pull_request(REPOSITORY, 102))
         assert kept == {entry.number: entry.review for entry in first.entries}[102]
 
 
-@pytest.mark.parametrize("build", [build_preview, build_report])
-def test_a_preview_and_a_report_review_nothing(build: Build, there: World) -> None:
-    assert all(entry.review is None for entry in read(build).entries)
+@pytest.mark.parametrize("use", [DigestUse.PREVIEW, DigestUse.REPORT])
+def test_a_preview_and_a_report_review_nothing(use: DigestUse, there: World) -> None:
+    assert all(entry.review is None for entry in read(use).entries)
     assert count_reviews(there) == 0
 
 

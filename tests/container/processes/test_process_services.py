@@ -11,6 +11,7 @@ from redis import Redis
 
 from bot.app import App, open_app, prepare_listeners, prepare_worker
 from bot.domain.errors import UsageError
+from bot.features.digest.service import build_digest
 from bot.jobs import DramatiqJobQueue
 from bot.services.scheduled_jobs import repair_digest
 from bot.settings import load_settings
@@ -29,7 +30,7 @@ PROCESSES: dict[str, tuple[Callable[[App], object], set[str]]] = {
     "worker": (prepare_worker, set(TOKENS)),
     "web": (prepare_listeners, {"SLACK_BOT_TOKEN", "PRDIGEST_REPO"}),
     "clock": (lambda app: app.scheduler, {"SLACK_BOT_TOKEN"}),
-    "report": (lambda app: app.report_builder, {"GITHUB_TOKEN"}),
+    "report": (lambda app: (app.pulls, app.entries), {"GITHUB_TOKEN"}),
     "mcp": (lambda app: app.agent_sources, {"GITHUB_TOKEN", "PRDIGEST_REPO"}),
 }
 
@@ -85,7 +86,7 @@ def test_a_digest_is_built_over_a_store_that_may_drop_records(
     store.config_set("maxmemory-policy", "allkeys-lru")
     try:
         with open_base() as base:
-            digest = base.fresh_digest_builder.build(REPOSITORY, DAY, "Engine")
+            digest = build_digest(base, REPOSITORY, DAY, "Engine")
     finally:
         store.config_set("maxmemory-policy", "noeviction")
     assert [entry.number for entry in digest.entries] == [1]

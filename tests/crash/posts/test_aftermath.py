@@ -14,17 +14,16 @@ from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisDueQueue
 from bot.app import open_app, prepare_worker
-from bot.domain.subscriptions.due_items import OutcomeCheck
+from bot.domain.subscriptions.due_items import CHECK_INTERVAL, OutcomeCheck
 from bot.domain.subscriptions.models import Subscription
-from bot.services.history.outcome_checks import CHECK_INTERVAL
 from bot.settings import load_settings
 from tests.crash.conftest import PATIENCE, site_on
 from tests.crash.posts.test_schedule import REPO, SECOND, Moment, Newsroom, hold
 from tests.emulators.github.store import pull
+from tests.features.digest.posted_worlds import lines
 from tests.helpers.checks import eventually
 from tests.helpers.world import CHANNEL
 from tests.services.doubles import Sleeps
-from tests.services.history.posted_worlds import lines
 from tests.services.subscriptions.scheduled import key_of
 
 LOOK = OutcomeCheck(REPO)

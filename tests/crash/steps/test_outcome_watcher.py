@@ -10,17 +10,14 @@ from localslack.loopback import HangUp
 from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisDueQueue
-from bot.adapters.redis.records.posted_digests import RedisPostedDigestIndex
 from bot.domain.errors import PostingInProgress, SlackUnavailable, StoreUnavailable
-from bot.domain.subscriptions.due_items import OutcomeCheck
-from bot.domain.subscriptions.models import DigestSpec
-from bot.services.history.outcome_checks import CHECK_INTERVAL
-from bot.services.scheduled_jobs import amend_digest
+from bot.domain.subscriptions.due_items import CHECK_INTERVAL, OutcomeCheck
+from bot.features.digest.amendments import amend_digest
 from tests.emulators.slack.server import SlackEmulator
+from tests.features.digest.posted_worlds import AGAIN, BEHIND, REVERT, Desk, end_lines
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.records import memory_digests
 from tests.services.digest.posting import Crash, Fuse
-from tests.services.history.posted_worlds import AGAIN, BEHIND, REVERT, Desk, end_lines
 from tests.services.subscriptions.scheduled import DUE, KEY
 
 TOLD = ["#2 Faster attention, reverted after 22.0 h by #9. It was listed above as worth a second look."]
@@ -28,8 +25,8 @@ UNDONE = f"{BEHIND}, which was itself reverted"
 # the calls to every port: three days are asked for, for the one that was looked at last may not have been over
 LOOKING = [
     *(
-        "list_between",
-        "list_between",
+        "list_members",
+        "list_members",
         "get",
         *["list_merged", "record_merges"] * 3,
         "put",
@@ -58,7 +55,7 @@ CALLS = [
     "chat.postMessage",
 ]
 # in the index of digests, as the day of the last look, on the agenda
-BEGINNING = ["add", "get", "put", "add"]
+BEGINNING = ["add_member", "get", "put", "add"]
 
 
 @pytest.fixture
@@ -91,11 +88,11 @@ def test_the_lists_of_steps_are_those_of_whole_runs(desk: Desk) -> None:
     looking, amending, again = Fuse(), Fuse(), Fuse()
     other(desk, looking).look()
     before = len(desk.slack.calls)
-    other(desk, amending).aftermath.amend_digest(KEY, DUE)
+    other(desk, amending).amend()
     assert [method for method, _ in desk.slack.calls[before:]] == CALLS
     desk.merge(AGAIN)
     desk.look()
-    other(desk, again).aftermath.amend_digest(KEY, DUE)
+    other(desk, again).amend()
     assert (looking.calls, amending.calls, again.calls) == (LOOKING, AMENDING, AMENDING_AGAIN)
     assert [each.key for each in desk.amends.of(amend_digest)] == [KEY, KEY]
 
@@ -108,7 +105,7 @@ def test_a_look_that_dies_after_any_step_is_made_by_the_next(desk: Desk, step: i
     other(desk).look()
     assert {each.key for each in desk.amends.of(amend_digest)} == {KEY}
     for each in desk.amends.of(amend_digest):
-        other(desk).aftermath.amend_digest(each.key, each.looked_at)
+        amend_digest.run(other(desk).app, each.key, each.looked_at)
     assert standing(desk) == expected
     other(desk).look()
     assert len(desk.amends) == 1 + (step == len(LOOKING)), "nothing is left to tell"
@@ -119,9 +116,9 @@ def test_an_amendment_that_dies_after_any_step_is_finished_by_the_next(desk: Des
     expected = expect_amendment(desk)
     desk.look()
     with pytest.raises(Crash):
-        other(desk, Fuse(step, with_effect=True)).aftermath.amend_digest(KEY, DUE)
+        other(desk, Fuse(step, with_effect=True)).amend()
     for _ in range(2):
-        other(desk).aftermath.amend_digest(KEY, DUE)
+        other(desk).amend()
     assert standing(desk) == expected
 
 
@@ -130,10 +127,10 @@ def test_one_that_dies_is_followed_by_one_that_knows_more(desk: Desk, step: int)
     before = desk.digest
     desk.look()
     with pytest.raises(Crash):
-        other(desk, Fuse(step, with_effect=True)).aftermath.amend_digest(KEY, DUE)
+        other(desk, Fuse(step, with_effect=True)).amend()
     desk.merge(AGAIN)
     desk.look()
-    other(desk).aftermath.amend_digest(KEY, DUE)
+    other(desk).amend()
     # what stands no more when it would be replied is not
     assert standing(desk) == (end_lines(before, UNDONE), TOLD if step > AMENDING.index("post_message") else [])
 
@@ -146,9 +143,9 @@ def test_a_second_amendment_that_dies_after_any_step_is_finished_by_the_next(des
         desk.look()
         fuse = Fuse(step if merged else 0, with_effect=True)
         with suppress(Crash):
-            other(desk, fuse).aftermath.amend_digest(KEY, DUE)
+            other(desk, fuse).amend()
         assert fuse.burnt is bool(merged)
-    other(desk).aftermath.amend_digest(KEY, DUE)
+    other(desk).amend()
     assert standing(desk) == (end_lines(before, UNDONE), TOLD)
 
 
@@ -158,21 +155,24 @@ def test_a_worker_that_dies_before_a_digest_is_watched_is_followed_by_one_that_w
 ) -> None:
     unbroken = Desk(slack, store)
 
-    class Dying(Desk):
-        def begin(self, edition: DigestSpec, key: str) -> None:
-            self.fuse.calls.clear()
-            self.fuse.at = step
-            super().begin(edition, key)
+    class LateFuse(Fuse):
+        """Counts from the first of these calls on."""
+
+        def before(self, name: str, arguments: object = None) -> None:
+            if name == BEGINNING[0]:
+                self.calls.clear()
+                self.at = step
+            super().before(name, arguments)
 
     with pytest.raises(Crash):
-        Dying(slack, store, fuse=Fuse(with_effect=True)).post()
+        Desk(slack, store, fuse=LateFuse(with_effect=True)).post()
     unbroken.post()
-    assert RedisPostedDigestIndex(store).list_between(REPOSITORY, DAY.end, DAY.end) == (KEY,)
+    assert unbroken.app.list_digest_keys(REPOSITORY, DAY.end, DAY.end) == (KEY,)
     assert RedisDueQueue(store).get_time(OutcomeCheck(REPOSITORY)) == DUE + CHECK_INTERVAL
     expected = expect_amendment(unbroken)
     unbroken.merge(REVERT)
     unbroken.look()
-    unbroken.aftermath.amend_digest(KEY, DUE)
+    unbroken.amend()
     assert standing(unbroken) == expected
 
 
@@ -186,7 +186,7 @@ def test_a_look_without_the_store_is_made_again(desk: Desk, step: int) -> None:
         other(desk, Fuse(step, error=StoreUnavailable)).look()
     assert desk.amends == []
     other(desk).look()
-    other(desk).aftermath.amend_digest(KEY, DUE)
+    other(desk).amend()
     assert standing(desk) == expected
 
 
@@ -196,13 +196,13 @@ def test_a_look_without_the_store_is_made_again(desk: Desk, step: int) -> None:
 def test_without_the_store_nothing_is_taken_out_of_a_digest(desk: Desk, step: int) -> None:
     before = desk.digest
     desk.look()
-    desk.aftermath.amend_digest(KEY, DUE)
+    desk.amend()
     desk.merge(AGAIN)
     desk.look()
     with pytest.raises(StoreUnavailable):
-        other(desk, Fuse(step, error=StoreUnavailable)).aftermath.amend_digest(KEY, DUE)
+        other(desk, Fuse(step, error=StoreUnavailable)).amend()
     assert desk.digest == end_lines(before, UNDONE if step > AMENDING_AGAIN.index("edit_message") else BEHIND)
-    other(desk).aftermath.amend_digest(KEY, DUE)
+    other(desk).amend()
     assert standing(desk) == (end_lines(before, UNDONE), TOLD)
 
 
@@ -214,10 +214,10 @@ def test_a_lost_answer_doubles_and_loses_nothing(desk: Desk, call: int, for_good
     fuse = Fuse(call, with_effect=True, error=HangUp, for_good=for_good)
     desk.slack.before, desk.slack.after = fuse.before, fuse.after
     with suppress(SlackUnavailable):
-        other(desk).aftermath.amend_digest(KEY, DUE)
+        other(desk).amend()
     assert fuse.burnt
     desk.slack.before = desk.slack.after = None
-    other(desk).aftermath.amend_digest(KEY, DUE)
+    other(desk).amend()
     assert standing(desk) == expected
 
 
@@ -226,7 +226,7 @@ def test_one_at_a_time(desk: Desk) -> None:
     desk.records.hold_lock = memory_digests(busy=True).hold_lock
     before = standing(desk)
     with pytest.raises(PostingInProgress):
-        desk.aftermath.amend_digest(KEY, DUE)
+        desk.amend()
     assert standing(desk) == before
-    other(desk).aftermath.amend_digest(KEY, DUE)
+    other(desk).amend()
     assert desk.told == TOLD

@@ -30,11 +30,10 @@ from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay, parse_date, parse_zone
 from bot.features.digest.lead import format_coverage
 from bot.features.digest.rules import Digest
+from bot.features.digest.service import DigestUse, build_digest, build_overview, compose_messages
 from bot.ports import Sources
 from bot.render.blocks import terminal
 from bot.render.summaries.details import render_details_view
-from bot.services.digest.builder import DigestBuilder
-from bot.services.digest.composer import DigestComposer
 from bot.services.history.merge_timeline import MergeTimeline
 from bot.services.slack.answers.answer_builder import AnswerBuilder
 from bot.services.summaries.prompts import OVERVIEW_VERSION, build_overview_prompt, build_summary_prompt
@@ -67,8 +66,6 @@ class Services:
     base: App
     repositories: AllowedRepositories
     digests: App
-    builder: DigestBuilder
-    composer: DigestComposer
     answers: AnswerBuilder
 
 
@@ -83,20 +80,11 @@ def services(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> I
     }.items():
         monkeypatch.setenv(name, value)
     with open_app(load_settings(), lambda: MORNING, Sleeps(), SampleSources()) as base:
-        digests = base
-        composer = base.composer
-        yield Services(
-            base,
-            build_allowed_repositories(base.settings),
-            digests,
-            base.fresh_digest_builder,
-            composer,
-            base.answers,
-        )
+        yield Services(base, build_allowed_repositories(base.settings), base, base.answers)
 
 
-def build_digest(services: Services) -> Digest:
-    return services.builder.build(VLLM, day("2026-02-28"), "vLLM")
+def build_real(services: Services) -> Digest:
+    return build_digest(services.base, VLLM, day("2026-02-28"), "vLLM", use=DigestUse.TERMINAL)
 
 
 # pull requests
@@ -225,7 +213,7 @@ def test_the_overview_of_a_part_speaks_of_that_part(sample: SampleSources) -> No
 
 
 def test_the_real_digest_is_that_of_the_text_demo(services: Services, sample: SampleSources) -> None:
-    digest, shown = build_digest(services), sample.build_digest()
+    digest, shown = build_real(services), sample.build_digest()
     assert [(e.number, e.summary) for e in digest.entries] == [(e.number, e.summary) for e in shown.entries]
     assert (digest.overview.text, digest.overview.themes) == (shown.overview.text, shown.overview.themes)
     assert (digest.gaps, len(digest.actions)) == ((), 6)
@@ -258,9 +246,9 @@ def test_its_reviews_are_shown_wherever_those_of_a_model_would_be(services: Serv
 
 
 def test_what_was_made_once_is_kept(services: Services) -> None:
-    build_digest(services)
+    build_real(services)
     assert services.digests.entries.get_cached(Reference(VLLM, 35617))
-    assert "18 from cache · no model cost" in format_coverage(build_digest(services))
+    assert "18 from cache · no model cost" in format_coverage(build_real(services))
 
 
 def test_a_week_says_that_the_sample_has_one_day(services: Services) -> None:
@@ -273,7 +261,7 @@ def test_a_week_says_that_the_sample_has_one_day(services: Services) -> None:
 
 def test_an_overview_of_a_week_shows_the_day_that_it_has_and_names_the_others(services: Services) -> None:
     request = DigestRequest.parse("7d", services.repositories, services.base.get_today())
-    text = terminal.format_message(services.answers.build_overview(request, "U0ASKER", "C0VLLM").public)
+    text = terminal.format_message(build_overview(services.base, request, "U0ASKER", "C0VLLM").public)
     assert "23 February – 1 March 2026 · 18 merged · 1 of 7 days available" in text  # noqa: RUF001 (a dash)
     assert "Mon 23 Feb – Fri 27 Feb · not in the sample" in text  # noqa: RUF001 (a dash)
     assert "Sat 28 Feb · 18 merged: " in text
@@ -288,13 +276,13 @@ def test_days_that_it_does_not_have_are_refused_in_one_sentence(services: Servic
     with pytest.raises(DayUnavailable, match=ONLY):
         services.answers.build_risks(risks, "")
     with pytest.raises(DayUnavailable, match=ONLY):
-        services.answers.build_overview(digest, "", "C0VLLM")
+        build_overview(services.base, digest, "", "C0VLLM")
 
 
 def test_a_digest_of_a_day_that_it_does_not_have_is_not_posted(services: Services) -> None:
     span = Span(parse_date("2026-02-27"), parse_date("2026-02-27"), ANGELES)
     with pytest.raises(DayUnavailable):
-        services.composer.compose_messages(DigestSpec("C0DIGEST", VLLM, span))
+        compose_messages(services.base, DigestSpec("C0DIGEST", VLLM, span))
 
 
 def test_what_became_of_the_day_is_looked_for_where_it_can_be(services: Services) -> None:
@@ -310,5 +298,6 @@ def test_what_became_of_the_day_is_looked_for_where_it_can_be(services: Services
 
 
 def test_a_digest_posted_at_noon_of_the_next_day_has_no_gaps(services: Services) -> None:
-    again = services.builder.build(VLLM, day(str(services.base.get_today().date - timedelta(days=1))), "vLLM")
+    yesterday = day(str(services.base.get_today().date - timedelta(days=1)))
+    again = build_digest(services.base, VLLM, yesterday, "vLLM", use=DigestUse.TERMINAL)
     assert (again.merged_count, again.gaps, again.missing) == (18, (), ())

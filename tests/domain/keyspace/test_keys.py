@@ -13,6 +13,7 @@ from bot.domain.keyspace.digest_keys import DigestKeyParts, parse_digest_key
 from bot.domain.keyspace.family import FAMILIES, DurableFamily, ExpiringFamily
 from bot.domain.keyspace.keys import build_attempt_key, find_family
 from bot.features import backfill, import_features
+from bot.features.digest.tables import POSTED_DIGESTS
 from bot.features.previews import service as previews
 from bot.features.profiles import scanning
 from bot.features.profiles import service as profiles
@@ -34,7 +35,7 @@ DURABLE = {
     ATTENTION.family.build_key("C1", "1.5"): ("attention:C1:1.5", "string"),
     keys.WELCOME.build_key("U1"): ("welcomed:U1", "string"),
     keys.MERGE_HISTORY.build_key("o/r", date(2026, 2, 28)): ("history:o/r:2026-02-28", "hash"),
-    keys.POSTED_DIGEST_INDEX.build_key("o/r"): ("issued:o/r", "zset"),
+    POSTED_DIGESTS.family.build_key("o/r"): ("issued:o/r", "zset"),
     contracts.LEDGERS.family.build_key("octo/engine"): ("deprecations:octo/engine", "string"),
     profiles.ENTRIES.family.build_key(): ("profiles", "hash"),
     backfill.FILLED_DAYS.family.build_key("o/r", "Europe/Berlin"): ("backfilled:o/r:Europe/Berlin", "hash"),

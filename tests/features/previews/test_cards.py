@@ -13,14 +13,11 @@ from redis import Redis
 
 from bot.adapters.redis.records.history import RedisHistoryStore
 from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.pull_requests.path_classes import get_default_classes
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import assess_pull_request
 from bot.features.previews.cards import PullCard
 from bot.features.previews.service import build_cards
 from bot.platform.store.connection import RedisCache
-from bot.services.digest.since import KeptWork, SincePageBuilder
-from bot.services.history.merge_lists import MergeLister
 from bot.services.history.merge_timeline import LOOK_AHEAD, MergeTimeline
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
@@ -69,9 +66,6 @@ class Desk:
         timeline = MergeTimeline(lambda: self.history, self.pulls.list_merged, lambda: DAY.end)
         reader = PullRequestReader(self.pulls, Summaries())
         self.entries = EntryCache(self.pulls, reader, cache, "v1", timeline.assess_risk)
-        lister = MergeLister(self.pulls.list_merged, 2)
-        kept = KeptWork(self.entries.get_cached_summary, self.entries.get_review, lambda _: None)
-        pages = SincePageBuilder(lister.list_merges, kept, timeline, get_default_classes, str)
         self.app = make_app(
             self.store,
             SimpleNamespace(background=self.pulls, releases=None),
@@ -79,7 +73,7 @@ class Desk:
             pulls=self.pulls,
             timeline=timeline,
             day_lists=self.pulls,
-            since_pages=pages,
+            name_repository=str,
         )
 
     def outcomes(self, *numbers: int) -> dict[int, tuple[int, str] | None]:

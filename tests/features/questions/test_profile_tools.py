@@ -11,11 +11,11 @@ from bot.domain.conversations.thread_subject import ThreadSubject, parse_subject
 from bot.domain.digest.view import DigestView
 from bot.domain.errors import StoreUnavailable
 from bot.domain.pull_requests.models import PullRequest
+from bot.features.digest.service import TouchedDay
 from bot.features.questions.answers import build_initial_context
 from bot.features.questions.reading import ReadingSession
 from bot.features.questions.tools import build_tools
 from bot.platform.models.tools import define_tools
-from bot.services.digest.touched_day import TouchedDay
 from impact.profile.models import Profile, Use, UseKind
 from tests.features.questions.archives import ABOUT_DAY, REPOSITORIES, run_tool, shelf
 from tests.helpers.builders import DAY, NOON, pull

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from types import SimpleNamespace
@@ -12,10 +12,12 @@ from github import Auth
 from redis import Redis
 
 from bot.app import App
+from bot.domain.digest.view import DigestView
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import ProfileRefresh
 from bot.domain.time.day import LocalDay
+from bot.features.digest.service import build_digest
 from bot.features.profiles.scanning import LOOK_BACK
 from bot.features.profiles.service import ProfileEntry
 from bot.features.touches.contracts import keep_contract
@@ -23,7 +25,6 @@ from bot.features.touches.upkeep import SCAN_INTERVAL, add_profile, refresh_prof
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.releases import GitHubTrees
 from bot.platform.github.source_files import GitHubSourceFiles
-from bot.services.digest.touched_day import MoveReader
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
 from impact.profile.models import Profile, UseKind
 from impact.profile.moves import MovedHit, ProfileMove
@@ -31,9 +32,10 @@ from tests.adapters.worlds import ScriptedGitHub
 from tests.emulators.github.server import pull
 from tests.emulators.github.store import sha
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
-from tests.helpers.apps import make_app
-from tests.helpers.builders import DAY, NOON
+from tests.helpers.apps import make_app, make_digest_app
+from tests.helpers.builders import DAY, NOON, REPOSITORY
 from tests.helpers.builders import pull as built_pull
+from tests.services.doubles import KnownPulls
 
 UPSTREAM, SOURCE = Repository("octo", "engine"), Repository("octo", "plugin")
 CORE = b"class Core:\n    def step(self):\n        return 1\n"
@@ -150,10 +152,23 @@ def test_earlier_merges_that_touch_since_the_tree_moved_are_kept_for_the_digest_
     assert move == ProfileMove(NOON, (MovedHit(21, names[21]),), (MovedHit(22, names[22]),))
     # the same commit again is no move
     assert refresh().moves == (move,)
-    moves = MoveReader(app.profiles.get_entry)
-    days = [LocalDay(NOON.date() + timedelta(days=days), DAY.zone) for days in (-1, 0, 1)]
-    assert [moves.list_day("ascend", day) for day in days] == [(), (move,), ()]
-    assert moves.list_day("", days[1]) == moves.list_day("nobody", days[1]) == ()
+
+    def refuse(*_: object) -> None:
+        raise UsageError("Nothing is judged here.")
+
+    daily = make_digest_app(
+        KnownPulls(),
+        profiles=app.profiles,
+        touch_reports=SimpleNamespace(judge_merges=refuse),
+        deprecations=SimpleNamespace(list_used_steps=lambda *_: ()),
+    )
+
+    def list_moves(days: int, profile: str) -> Sequence[ProfileMove]:
+        day = LocalDay(NOON.date() + timedelta(days=days), DAY.zone)
+        return build_digest(daily, REPOSITORY, day, "Engine", DigestView(profile=profile)).moves
+
+    assert [list_moves(days, "ascend") for days in (-1, 0, 1)] == [(), (move,), ()]
+    assert list_moves(0, "") == list_moves(0, "nobody") == ()
 
 
 @pytest.mark.slow

@@ -9,8 +9,11 @@ import pytest
 
 from bot.app import App
 from bot.domain.conversations.commands import AllowedRepositories, ParseContext
+from bot.domain.conversations.slack_request import Audience
+from bot.features.digest.service import answer_overview
 from bot.jobs.command_jobs import CommandPayload
 from handlers.commands.registry import COMMANDS
+from handlers.digest import answer_digest
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.services.doubles import slack_request
 
@@ -19,13 +22,6 @@ SENTENCES = {
     ("risks", "label:<!here>"): "Looking at octo/engine, Friday 27 February 2026, label:<!here>…",
     ("long_risks", "7d"): "Looking at octo/engine, 22 – 28 February 2026…",  # noqa: RUF001 (a dash)
     ("score", "score today"): "Checking the risk lists of octo/engine, Saturday 28 February 2026…",
-    ("digest", "27 Feb tz:UTC only:risky"): (
-        "I'm preparing the digest of Friday 27 February 2026 (UTC) (only:risky); "
-        "it will appear here in about a minute."
-    ),
-    ("overview", "2d path:a"): (
-        "Looking at 27 – 28 February 2026, path:a… Days I haven't processed yet take about a minute each."  # noqa: RUF001 (a dash)
-    ),
 }
 
 
@@ -53,3 +49,17 @@ def test_each_command_says_what_is_done(asked: tuple[str, str], sentence: str) -
     desk = Desk()
     job.run(cast("App", desk), CommandPayload(slack_request(), parse(text, CONTEXT)))
     assert desk.started == [sentence]
+
+
+def test_a_digest_and_an_overview_say_what_is_done() -> None:
+    desk: Any = Desk()
+    answer_digest.run(desk, slack_request(), COMMANDS.commands[-1].parse("27 Feb tz:UTC only:risky", CONTEXT))
+    request = COMMANDS.commands[-1].parse("2d path:a", CONTEXT)
+    answer_overview.run(desk, slack_request(), request, Audience.CHANNEL)
+    digest, overview = desk.started
+    assert digest.startswith(
+        "I'm preparing the digest of Friday 27 February 2026 (UTC) (only:risky); it will appear"
+    )
+    assert overview == (
+        "Looking at 27 – 28 February 2026, path:a… Days I haven't processed yet take about a minute each."  # noqa: RUF001 (a dash)
+    )

@@ -12,8 +12,7 @@ from bot.domain.conversations.slack_request import Audience
 from bot.domain.errors import UsageError
 from bot.render.blocks.button_values import read_request, write_request
 from bot.render.conversations.greetings import Greeting, render_greeting
-from handlers import message_intent
-from handlers.commands import digest
+from handlers import digest, message_intent
 from handlers.commands.registry import SUB_COMMANDS, CommandRegistry
 from handlers.commands.sub_commands import SubCommand
 from tests.handlers.commands import toy

@@ -15,12 +15,12 @@ from redis import Redis
 from bot.adapters.redis.records.history import RedisHistoryStore
 from bot.domain.conversations.commands import RisksRequest
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.pull_requests.path_classes import get_default_classes
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.time.date_range import Span
 from bot.features.digest.markdown import render_report
 from bot.features.digest.rules import Digest
+from bot.features.digest.service import build_digest
 from bot.features.digest.view import render_digest
 from bot.platform.github.caches import DayListCache, FileCache
 from bot.platform.store.connection import RedisCache
@@ -28,14 +28,13 @@ from bot.render.blocks.terminal import format_summary as in_terminal
 from bot.render.summaries.details import render_details_view
 from bot.render.summaries.post import render_summary
 from bot.render.summaries.summary_json import build_summary_json
-from bot.services.digest.builder import DigestBuilder, DigestDependencies
-from bot.services.digest.overview_writer import OverviewWriter
 from bot.services.history.merge_timeline import MergeTimeline
 from bot.services.risk.risk_lister import RiskLister, RiskLookups
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.summarizer import Summariser, SummaryResult
 from tests.adapters.worlds import LONG_AFTER, MORNING, REPO, ScriptedGitHub
+from tests.helpers.apps import make_digest_app
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.data.odd_records import TABLE, Odd, add_odd, any_odd
 from tests.helpers.processes.command import prdigest
@@ -64,20 +63,12 @@ class Bot:
         self.reader = PullRequestReader(self.pulls, Summariser(None, "none", 30_000).summarise_pull_request)
         self.entries = EntryCache(self.pulls, self.reader, cache, "v1", assess_pull_request)
         chronicle = MergeTimeline(lambda: RedisHistoryStore(store), self.pulls.list_merged, lambda: now)
-        self.daily = DigestBuilder(
-            self.pulls,
-            self.entries.refresh_summary,
-            OverviewWriter(None, "none").write_overview,
-            self.reader.load_files,
-            4,
-            get_default_classes,
-            DigestDependencies(chronicle.load_day_context, chronicle.record_merges),
-        )
+        self.app = make_digest_app(self.pulls, reader=self.reader, entries=self.entries, timeline=chronicle)
         lookups = RiskLookups(chronicle.read_merges_or_none)
         self.risks = RiskLister(self.pulls, self.reader, self.entries, 4, lookups=lookups)
 
     def digest(self) -> Digest:
-        return self.daily.build(REPOSITORY, DAY, "Engine")
+        return build_digest(self.app, REPOSITORY, DAY, "Engine")
 
 
 def sections(written: str) -> dict[int, str]:
@@ -198,12 +189,8 @@ def test_a_defect_is_logged_in_one_line_and_the_others_are_read(
             raise ValueError("two\nlines")
         return Summariser(None, "none", 30_000).summarise_pull_request(pull)
 
-    reader = PullRequestReader(bot.pulls, failing)
-    daily = DigestBuilder(
-        bot.pulls, reader.read_pull_request, OverviewWriter(None, "none").write_overview, reader.load_files, 4
-    )
     with caplog.at_level(logging.INFO):
-        day_digest = daily.build(REPOSITORY, DAY, "Engine")
+        day_digest = build_digest(make_digest_app(bot.pulls, failing), REPOSITORY, DAY, "Engine")
     assert [each.number for each in day_digest.unreadable_entries] == [102]
     assert [each.number for each in day_digest.entries] == sorted(GOOD, reverse=True)
     told = [record for record in caplog.records if "could not be read" in record.message]

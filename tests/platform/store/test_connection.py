@@ -11,8 +11,8 @@ import pytest
 from redis import Redis
 
 from bot.domain.errors import StoreUnavailable
+from bot.features.digest.tables import PostedDigest
 from bot.platform.store.connection import RedisCache, connect_server, require_durable
-from bot.services.digest.posted_digest import PostedDigest
 from bot.services.slack.answers.answered_request import AnsweredRequest
 from tests.helpers.builders import NOON
 from tests.helpers.checks import closed_port, eventually, is_one_sentence

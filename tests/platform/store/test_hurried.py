@@ -13,6 +13,7 @@ from redis import Redis
 
 from bot.adapters.redis.rate_limiter import RedisRateLimiter
 from bot.domain.errors import StoreUnavailable
+from bot.features.digest.tables import PostedDigest
 from bot.platform.store.connection import (
     SHORT_TIMEOUTS,
     RedisCache,
@@ -20,7 +21,6 @@ from bot.platform.store.connection import (
     connect_embedded,
     connect_server,
 )
-from bot.services.digest.posted_digest import PostedDigest
 from tests.adapters.worlds import within
 from tests.helpers.checks import closed_port, is_one_sentence
 from tests.helpers.records import digest_store, plant

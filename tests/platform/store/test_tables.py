@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import timedelta
 from itertools import permutations
 from typing import cast
 
@@ -17,7 +18,8 @@ from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace.family import FAMILIES
 from bot.platform.store.connection import connect_server
 from bot.platform.store.keyspace import Keyspace
-from bot.platform.store.tables import Map, Queue, Store, Table
+from bot.platform.store.tables import Index, Map, Queue, Store, Table
+from tests.helpers.builders import DAY
 from tests.helpers.checks import closed_port, is_one_sentence
 
 
@@ -240,3 +242,16 @@ def test_a_store_that_is_away_is_told_in_one_sentence(
     ):
         act(Store(client), queue)
     assert is_one_sentence(str(caught.value))
+
+
+def test_members_are_listed_by_their_instants_and_one_that_is_added_again_is_there_once(store: Redis) -> None:
+    declared = len(FAMILIES)
+    index, tables = Index("toy-index:{channel}", "notes by day"), Store(store, Keyspace("team"))
+    del FAMILIES[declared:]
+    day = timedelta(days=1)
+    for days in (2, 0, 1, 3, 1):
+        tables.add_member(index, f"note {days}", DAY.end + days * day, "C1")
+    tables.add_member(index, "another", DAY.end + day, "C2")
+    assert tables.list_members(index, DAY.end + day, DAY.end + 2 * day, "C1") == ("note 1", "note 2")
+    assert tables.list_members(index, DAY.end, DAY.end, "C2") == ()
+    assert store.ttl("team/toy-index:C1") == -1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -11,19 +12,19 @@ from hypothesis import strategies as st
 from localslack.rules.blocks import BLOCK
 from localslack.rules.messages import check_message, find_mentions
 
+from bot.app import App
 from bot.domain.conversations.commands import AllowedRepositories, DigestRequest, RisksRequest, SummaryRequest
 from bot.domain.digest.models import Entry
 from bot.domain.errors import UsageError
-from bot.domain.pull_requests.areas import determine_area
 from bot.domain.pull_requests.filters import NO_FILTERS, Filters
 from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository
 from bot.domain.pull_requests.reference import Reference
-from bot.domain.risk.assessment import Risk, assess_pull_request
-from bot.domain.summaries.models import SummarisedPullRequest
+from bot.domain.risk.assessment import Risk
 from bot.domain.time.date_range import Span
 from bot.domain.track_record.score import TrackRecordScore
 from bot.features.digest.lead import render_lead
-from bot.features.digest.rules import Digest, Overview
+from bot.features.digest.rules import Digest
+from bot.features.digest.service import build_overview
 from bot.features.digest.view import render_digest
 from bot.ports import Post
 from bot.render.blocks import buttons
@@ -32,14 +33,11 @@ from bot.render.blocks.rich_text import count_characters
 from bot.render.blocks.terminal import format_message
 from bot.render.conversations.notices import render_notice
 from bot.render.digest.shared_parts import render_reference, render_second_look
-from bot.services.digest.builder import DigestBuilder
-from bot.services.digest.composer import DigestComposer
 from bot.services.risk.risk_lister import RiskLister
 from bot.services.slack.answers.answer import Answer
 from bot.services.slack.answers.answer_builder import AnswerBuilder
-from bot.services.summaries.entry_cache import EntryCache
-from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.summarizer import SummaryResult
+from tests.helpers.apps import make_digest_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, digest, entry, pull, summary
 from tests.render.accepted import (
     MOST_CHARACTERS,
@@ -51,7 +49,7 @@ from tests.render.accepted import (
     strings,
 )
 from tests.render.hostile_days import LONGEST, NUMBERS, WORST, digests, elsewhere, full_day, texts
-from tests.services.doubles import MemoryCache, ScriptedPulls
+from tests.services.doubles import ScriptedPulls
 
 LAST = 999_999_999  # the highest number that a reference may have
 KINDS = (buttons.SHARE_SUMMARY, buttons.SHARE_RISKS, buttons.SHARE_DIGEST)
@@ -319,23 +317,22 @@ def answers(
     *merges: PullRequest, files: tuple[ChangedFile, ...] = LARGE, repository: Repository = REPOSITORY
 ) -> AnswerBuilder:
     """Over a repository whose every day has these merges."""
+    app = open_days(merges, files, repository)
+    lister = RiskLister(app.pulls, app.reader, app.entries, 1)
+    return AnswerBuilder(app.entries, lister, app.name_repository, lambda: DAY, lambda *_: TrackRecordScore())
+
+
+def overview(
+    request: DigestRequest, *merges: PullRequest, files: tuple[ChangedFile, ...] = LARGE, asker: str = "ada"
+) -> Answer:
+    """The overview of such a repository."""
+    return build_overview(open_days(merges, files, REPOSITORY), request, asker, "C0DIGEST")
+
+
+def open_days(merges: Iterable[PullRequest], files: tuple[ChangedFile, ...], repository: Repository) -> App:
     known = ScriptedPulls(tuple(replace(each, repository=repository, files=None) for each in merges), files=files)
-    reader = PullRequestReader(known, lambda _: SummaryResult(summary()))
-    entries = EntryCache(known, reader, MemoryCache(), "v1", assess_pull_request)
-
-    def read(each: PullRequest) -> SummarisedPullRequest:
-        loaded = known.load_files(each)
-        return SummarisedPullRequest(loaded, summary(), determine_area(loaded))
-
-    daily = DigestBuilder(known, read, lambda *_: Overview("A calm day."), known.load_files, 1)
-    return AnswerBuilder(
-        entries,
-        RiskLister(known, reader, entries, 1),
-        DigestComposer(daily, lambda each: each.name, lambda _: DAY.zone).build_days,
-        lambda each: each.name,
-        lambda: DAY,
-        lambda *_: TrackRecordScore(),
-    )
+    names = {"name_repository": lambda each: each.name}
+    return make_digest_app(known, lambda _: SummaryResult(summary()), 1, **names)
 
 
 def assert_twice(answer: Answer, kind: str, value: str, *more: str) -> None:
@@ -384,7 +381,7 @@ def test_a_list_of_nothing_has_no_menu() -> None:
 
 def test_an_overview_has_a_menu_of_its_riskiest() -> None:
     request = DigestRequest(REPOSITORY, SPAN)
-    answer = answers(*(pull(number) for number in range(1, 6))).build_overview(request, "ada", "C0DIGEST")
+    answer = overview(request, *(pull(number) for number in range(1, 6)))
     assert_twice(answer, buttons.SHARE_DIGEST, write_request(request), buttons.DETAILS_OF)
     assert len(options(actions_of(answer.public)[0])) == 3
     for post in (answer.public, answer.private):
@@ -394,17 +391,15 @@ def test_an_overview_has_a_menu_of_its_riskiest() -> None:
 def test_an_overview_of_calm_days_has_no_menu() -> None:
     request = DigestRequest(REPOSITORY, WEEK)
     assert_twice(
-        answers(pull(1), files=()).build_overview(request, "ada", "C0DIGEST"),
+        overview(request, pull(1), files=()),
         buttons.SHARE_DIGEST,
         write_request(request),
     )
-    assert_twice(
-        answers().build_overview(request, "ada", "C0DIGEST"), buttons.SHARE_DIGEST, write_request(request)
-    )
+    assert_twice(overview(request), buttons.SHARE_DIGEST, write_request(request))
 
 
 def test_an_answer_to_somebody_without_a_name_is_not_signed() -> None:
-    answer = answers(pull(1)).build_overview(DigestRequest(REPOSITORY, SPAN), "", "C0DIGEST")
+    answer = overview(DigestRequest(REPOSITORY, SPAN), pull(1), asker="")
     assert answer.public.blocks[:-1] == answer.private.blocks[:-1]
 
 

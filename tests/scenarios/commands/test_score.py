@@ -8,10 +8,11 @@ import pytest
 from pydantic import TypeAdapter
 
 from bot.adapters.redis.records.history import RedisHistoryStore
-from bot.adapters.redis.records.posted_digests import RedisPostedDigestIndex
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.time.day import LocalDay
 from bot.domain.track_record.posted_ratings import PostedRatings, RatedPullRequest
+from bot.features.digest.tables import POSTED_DIGESTS
+from bot.platform.store.tables import Store
 from tests.helpers.builders import pull
 from tests.helpers.records import digest_store, plant
 from tests.helpers.world import as_read
@@ -35,7 +36,7 @@ def a_digest(bot: Bot, repository: str, days_ago: int = 9) -> tuple[PullRequest,
     key = f"digest:T1:C1:{repository}:{day.date}"
     kept = _RATINGS.dump_json(PostedRatings("rules.v2", rated)).decode()
     plant(digest_store(bot.store), key, ratings_json=kept, posted_at=day.end + timedelta(hours=9))
-    RedisPostedDigestIndex(bot.store).add(of, day.end, key)
+    Store(bot.store).add_member(POSTED_DIGESTS, key, day.end, str(of).lower())
     return first, back
 
 

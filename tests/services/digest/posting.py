@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span
+from bot.features.digest.posts import PostingResult, post_digest, revise_digest
+from bot.features.digest.tables import DigestRecords, PostedDigest
 from bot.features.digest.view import RenderedDigest
 from bot.ports import Attachment, Messenger, Post, RecordStore
-from bot.services.digest.posted_digest import PostedDigest
-from bot.services.digest.poster import DigestPoster, PostingResult
-from bot.services.digest.records import DigestRecords
 from tests.emulators.slack.server import SlackEmulator
+from tests.helpers.apps import make_app
 from tests.helpers.builders import DAY, REPOSITORY
-from tests.services.doubles import Sleeps
+from tests.services.doubles import MemoryCache, Sleeps
 
 HOME = "C0DIGEST"
 SPEC = DigestSpec(HOME, REPOSITORY, Span(DAY.date, DAY.date, DAY.zone))
@@ -139,21 +140,36 @@ class Fragile:
 
 
 def poster_of(messenger: Any, records: Any, sleeps: Sleeps | None = None, now: datetime = MORNING) -> Poster:
-    return Poster(messenger, records, Sleeps() if sleeps is None else sleeps, now)
+    tracked = DigestRecords(records, messenger.fetch_team)
+    return Poster(messenger, tracked, Sleeps() if sleeps is None else sleeps, lambda: now)
 
 
 class Poster:
-    """A poster, as the owner of a specification uses it."""
+    """What posts and revises, as the owner of a specification uses it. The checks that follow are left out."""
 
-    def __init__(self, messenger: Any, store: Any, sleeps: Sleeps, now: datetime) -> None:
-        self._records = DigestRecords(store, messenger.fetch_team)
-        self._poster = DigestPoster(messenger, self._records, lambda: now, sleeps)
+    def __init__(
+        self, messenger: Any, records: DigestRecords, sleeps: Sleeps, now: Callable[[], datetime]
+    ) -> None:
+        nothing: Any = ForgetfulStore()
+        parts = {"messenger": messenger, "digest_records": records, "now": now, "sleep": sleeps}
+        app = make_app(nothing, cache=MemoryCache(), tables=nothing, due_queue=nothing, **parts)
+        self.post_tracked, self.revise_tracked = partial(post_digest, app), partial(revise_digest, app)
+        self._find = records.find_digest
 
     def post(self, spec: DigestSpec, build: Callable[[], RenderedDigest]) -> PostingResult:
-        return self._poster.post_digest(self._records.find_digest(spec), build)
+        return self.post_tracked(self._find(spec), build)
 
     def revise(self, spec: DigestSpec, build: Callable[[], RenderedDigest]) -> PostingResult:
-        return self._poster.revise_digest(self._records.find_digest(spec), build)
+        return self.revise_tracked(self._find(spec), build)
+
+
+class ForgetfulStore:
+    """An index and a queue that keep nothing."""
+
+    def add(self, *_: object) -> None:
+        pass
+
+    add_member = add
 
 
 def publish(

@@ -30,6 +30,8 @@ from bot.domain.pull_requests.reference import Reference
 from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector, SubscriptionVerb
 from bot.domain.time.date_range import Span
 from bot.domain.touches.decisions import TouchVerdict
+from bot.features.digest import amendments
+from bot.features.digest.service import answer_overview
 from bot.features.previews import service as previews
 from bot.features.questions.service import answer_questions
 from bot.features.questions.votes import record_vote
@@ -52,9 +54,9 @@ from bot.render.blocks.button_values import FeedbackVerdict, HitVote
 from bot.render.conversations.greetings import Greeting
 from bot.services import scheduled_jobs
 from handlers import COMMANDS
-from handlers.commands.digest import DIGEST_JOB, OVERVIEW_JOB
 from handlers.commands.risks import LONG_RISKS_JOB, RISKS_JOB, SCORE_JOB
 from handlers.commands.summary import SUMMARY_JOB
+from handlers.digest import answer_digest
 from handlers.touches import SINCE_JOB
 from tests.helpers.tables import check_rows
 from tests.services.doubles import slack_request
@@ -77,8 +79,11 @@ CASES: list[tuple[JobType[Any], Any]] = [
     ),
     (LONG_RISKS_JOB, CommandPayload(ASKER, RisksRequest(ENGINE, SPAN), Audience.SHARED)),
     (SCORE_JOB, CommandPayload(ASKER, ScoreRequest(ENGINE, SPAN))),
-    (OVERVIEW_JOB, CommandPayload(ASKER, DigestRequest(ENGINE, SPAN, zone=BERLIN), Audience.HERE)),
-    (DIGEST_JOB, CommandPayload(ASKER, DigestRequest(ENGINE, SPAN))),
+    (
+        answer_overview,
+        {"asker": ASKER, "request": DigestRequest(ENGINE, SPAN, zone=BERLIN), "audience": Audience.HERE},
+    ),
+    (answer_digest, {"asker": ASKER, "request": DigestRequest(ENGINE, SPAN)}),
     (asker_jobs.send_private_notice, {"asker": ASKER, "sentence": 'Ünïcode – and a "quote".'}),  # noqa: RUF001 (a dash)
     (asker_jobs.post_public_notice, {"asker": ASKER, "sentence": ""}),
     (asker_jobs.send_greeting, {"asker": ASKER, "why": Greeting.INVITED, "examples": ()}),
@@ -86,7 +91,7 @@ CASES: list[tuple[JobType[Any], Any]] = [
     (asker_jobs.explain_asking, {"asker": ASKER}),
     (record_vote, {"asker": ASKER, "message": "100.1", "verdict": FeedbackVerdict.GOOD}),
     (
-        asker_jobs.record_hit_vote,
+        amendments.record_hit_vote,
         {"asker": ASKER, "vote": HitVote(TouchVerdict.OURS, "ascend", Reference(ENGINE, 7)), "at": NOON},
     ),
     (previews.switch_previews, {"asker": ASKER, "word": "on"}),
@@ -142,7 +147,7 @@ CASES: list[tuple[JobType[Any], Any]] = [
         answer_usage,
         {"asker": ASKER, "request": UsageRequest(dt.date(2026, 2, 1)), "audience": Audience.ASKER},
     ),
-    (scheduled_jobs.amend_digest, {"key": "digest:T:C:octo/engine:2026-02-28", "looked_at": NOON}),
+    (amendments.amend_digest, {"key": "digest:T:C:octo/engine:2026-02-28", "looked_at": NOON}),
     (lost_jobs.announce_loss, {"lost": LostJob("id", "summary", LossReason.FAILED, NOON), "asker": ASKER}),
     (
         lost_jobs.announce_loss,

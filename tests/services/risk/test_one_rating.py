@@ -13,16 +13,14 @@ from bot.adapters.redis.records.history import RedisHistoryStore
 from bot.domain.conversations.commands import RisksRequest
 from bot.domain.history.pull_outcomes import RevertIndex
 from bot.domain.history.relands import find_relands
-from bot.domain.pull_requests.path_classes import get_default_classes
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import assess_pull_request
+from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span
+from bot.features.digest.service import build_days, build_digest
 from bot.features.digest.view import render_digest
 from bot.platform.store.connection import RedisCache
 from bot.render.summaries.post import render_summary
-from bot.services.digest.builder import DigestBuilder, DigestDependencies
-from bot.services.digest.multi_day import build_multi_day_digest
-from bot.services.digest.overview_writer import skip_overview
 from bot.services.history.merge_timeline import MergeTimeline
 from bot.services.risk.risk_lister import RiskLister
 from bot.services.summaries.entry_cache import EntryCache
@@ -31,6 +29,7 @@ from impact.history.outcomes import find_outcomes
 from impact.history.repairs import find_repairs
 from impact.history.revert_claims import parse_claim
 from tests.features.questions.archives import open_session, run_tool
+from tests.helpers.apps import make_digest_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.helpers.calls import counting
 from tests.services.doubles import KnownPulls, Summaries
@@ -60,14 +59,8 @@ class House:
         self.timeline = MergeTimeline(lambda: history, self.pulls.list_merged, lambda: DAY.end)
         cache = RedisCache(self.store)
         self.entries = EntryCache(self.pulls, self.reader, cache, "v1", self.timeline.assess_risk)
-        self.builder = DigestBuilder(
-            self.pulls,
-            self.entries.refresh_summary,
-            skip_overview,
-            self.reader.load_files,
-            2,
-            get_default_classes,
-            DigestDependencies(self.timeline.load_day_context, self.timeline.record_merges),
+        self.app = make_digest_app(
+            self.pulls, reader=self.reader, entries=self.entries, timeline=self.timeline, name_repository=str
         )
         self.lister = RiskLister(self.pulls, self.reader, self.entries, 2)
 
@@ -79,7 +72,7 @@ def house(store: Redis) -> House:
 
 def test_in_a_digest(house: House) -> None:
     with counting(assess_pull_request, parse_claim) as counts:
-        made = house.builder.build(REPOSITORY, DAY, "The engine")
+        made = build_digest(house.app, REPOSITORY, DAY, "The engine")
         render_digest(made)
     assert [entry.is_revert for entry in made.entries] == [False, True, False]
     assert counts == once(7, 8, 9)
@@ -96,7 +89,7 @@ def test_in_an_overview_of_days(house: House) -> None:
     house.pulls.pulls = (*THREE, *late)
     span = Span(DAY.date, DAY.date + 2 * days, DAY.zone)
     with counting(parse_claim) as counts:
-        made = build_multi_day_digest(house.builder.build, REPOSITORY, span, "The engine")
+        made = build_days(house.app, DigestSpec("C1", REPOSITORY, span))
         outcomes = made.combined.outcomes
     assert [(each.pull.number, each.by.number) for each in outcomes] == [(9, 18), (9, 8)]
     assert counts == Counter({("parse_claim", number): 1 for number in (1, 2, 7, 8, 9, 17, 18, 19)})

@@ -23,11 +23,10 @@ from bot.domain.pull_requests.path_classes import (
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import Risk, assess_pull_request
 from bot.domain.time.date_range import Span
-from bot.features.digest.rules import Overview
+from bot.features.digest.service import build_digest
 from bot.features.questions.answers import build_initial_context
 from bot.features.questions.reading import ReadingSession
 from bot.ports import Cache, HistoryStore
-from bot.services.digest.builder import DigestBuilder
 from bot.services.history.merge_timeline import MergeTimeline
 from bot.services.risk.risk_lister import RiskLister
 from bot.services.summaries.entry_cache import EntryCache
@@ -36,6 +35,7 @@ from bot.services.summaries.structured_completion import StructuredCompletion
 from bot.services.summaries.summarizer import Summariser
 from tests.emulators.claude.server import summary_answer
 from tests.features.questions.archives import ABOUT_DAY, REPOSITORIES, call_tool, open_session
+from tests.helpers.apps import make_digest_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.services.doubles import KnownPulls, MemoryCache, ScriptedModel, Sleeps, Summaries
 
@@ -94,15 +94,8 @@ def test_a_list_of_risks_goes_by_the_classes_of_the_repository() -> None:
 def test_a_digest_goes_by_the_classes_of_the_repository() -> None:
     pulls = KnownPulls((OWN, ELSE))
     read = reader(pulls)
-    made = DigestBuilder(
-        pulls,
-        read.read_pull_request,
-        lambda *_: Overview(""),
-        read.load_files,
-        2,
-        classes_of=SETTINGS.get_path_classes,
-    )
-    lists = [made.build(each, DAY, "Engine").riskiest_entries for each in (REPOSITORY, ELSEWHERE)]
+    app = make_digest_app(pulls, reader=read, paths=SETTINGS)
+    lists = [build_digest(app, each, DAY, "Engine").riskiest_entries for each in (REPOSITORY, ELSEWHERE)]
     assert [len(each) for each in lists] == [0, 1]
 
 

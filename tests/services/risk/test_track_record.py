@@ -13,7 +13,6 @@ from pydantic import TypeAdapter
 from redis import Redis
 
 from bot.adapters.redis.records.history import RedisHistoryStore
-from bot.adapters.redis.records.posted_digests import RedisPostedDigestIndex
 from bot.adapters.redis.records.record_store import RedisRecordStore
 from bot.domain.errors import StoreUnavailable
 from bot.domain.pull_requests.models import PullRequest, Repository
@@ -21,10 +20,11 @@ from bot.domain.time.date_range import Span
 from bot.domain.track_record.posted_ratings import PostedRatings, RatedPullRequest
 from bot.domain.track_record.score import TrackRecordScore, TrackRecordVerdict
 from bot.domain.track_record.tally import Tally
+from bot.features.digest.tables import POSTED_DIGESTS, RECORDS, DigestRecords, PostedDigest
 from bot.platform.store.connection import RedisCache, RedisTimeouts, connect_server
-from bot.services.digest.posted_digest import POSTED_DIGEST_CODEC, PostedDigest
-from bot.services.digest.records import DigestRecords
+from bot.platform.store.tables import Store
 from bot.services.risk.track_record import TrackRecordScorer, TrackRecordStores
+from tests.helpers.apps import make_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, pull
 from tests.helpers.checks import closed_port
 from tests.helpers.records import Digests, digest_store, plant
@@ -56,7 +56,7 @@ class Counting(RedisRecordStore[PostedDigest]):
     asked: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        super().__init__(self.store, POSTED_DIGEST_CODEC)
+        super().__init__(self.store, RECORDS)
 
     def load_each(self, keys: Sequence[str]) -> Sequence[PostedDigest]:
         self.asked.append(len(keys))
@@ -81,7 +81,7 @@ class Bot:
 
     def scoring_on(self, records: Digests) -> TrackRecordScorer:
         kept = TrackRecordStores(
-            RedisPostedDigestIndex(self.store), DigestRecords(records, lambda: "T0TEAM"), self.history
+            make_app(self.store).list_digest_keys, DigestRecords(records, lambda: "T0TEAM"), self.history
         )
         return TrackRecordScorer(lambda: kept, self.cache, lambda: self.now)
 
@@ -93,7 +93,7 @@ class Bot:
         key = f"digest:T1:{channel}:{repository}:{day.date}"
         ratings = _RATINGS.dump_json(PostedRatings("rules.v2", shown)).decode()
         plant(self.records, key, ratings_json=ratings, posted_at=day.end + 9 * HOUR, text="Engine")
-        RedisPostedDigestIndex(self.store).add(repository, day.end, key)
+        Store(self.store).add_member(POSTED_DIGESTS, key, day.end, str(repository).lower())
         return key
 
     def score(self, span: Span = WEEK, repository: Repository = REPOSITORY) -> TrackRecordScore:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, time, timedelta
-from typing import Any, cast
+from typing import Any
 
 from localslack.state.workspace import Json
 from redis import Redis
@@ -16,25 +16,21 @@ from bot.domain.operations.run import Run
 from bot.domain.subscriptions.due_items import DueItem, NextDigest
 from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
 from bot.domain.time.day import get_today
+from bot.features.digest.tables import DigestRecords, PostedDigest
 from bot.features.digest.view import RenderedDigest
 from bot.platform.costs import Budget
 from bot.platform.store.connection import RedisCache
 from bot.platform.store.spending import SpendingStore
 from bot.ports import Messenger
-from bot.services.digest.builder import DigestBuilder
-from bot.services.digest.composer import DigestComposer
-from bot.services.digest.posted_digest import PostedDigest
-from bot.services.digest.poster import DigestPoster
-from bot.services.digest.records import DigestRecords
 from bot.services.scheduled_jobs import repair_digest
-from bot.services.subscriptions.delivery import DeliveryLogs, DigestDelivery
+from bot.services.subscriptions.delivery import DeliveryLogs, DigestDelivery, DigestPosting
 from bot.services.subscriptions.incidents import IncidentReporter
 from bot.services.subscriptions.repository import SubscriptionRepository
 from bot.services.subscriptions.scheduler import DigestScheduler
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.records import digest_store, report_store
-from tests.services.digest.posting import HOME, SPEC, Fragile, Fuse, make_rendering, messenger_of
+from tests.services.digest.posting import HOME, SPEC, Fragile, Fuse, Poster, make_rendering, messenger_of
 from tests.services.doubles import Outbox, SentDelivery, Sleeps
 
 TIMING = Timing(time(9), DAY.zone)
@@ -62,11 +58,10 @@ class Wall:
         return self.now
 
 
-class Kitchen(DigestComposer):
+class Kitchen:
     """Builds what is on its list, the last one again and again; what is an error is raised."""
 
     def __init__(self, *made: RenderedDigest | BaseException) -> None:
-        super().__init__(cast("DigestBuilder", None), str, lambda _: None)
         self.made = list(made) or [make_rendering()]
         self.built: list[tuple[DigestSpec, tuple[str, ...]]] = []
 
@@ -108,7 +103,7 @@ class Desk:
         reports: Any = self._fragile(report_store(self.store))
         self.messenger: Any = self._fragile(self.messenger_as(messenger_of(self.slack)))
         self.digests = DigestRecords(self.records, self.messenger.fetch_team)
-        self.poster = DigestPoster(self.messenger, self.digests, self.wall, Sleeps())
+        poster = Poster(self.messenger, self.digests, Sleeps(), self.wall)
         self.watchdog = IncidentReporter(
             self.agenda, self.cache, reports, self.is_posted, self.messenger, self.admin
         )
@@ -116,8 +111,7 @@ class Desk:
         works = Budget(SpendingStore(self.store), lambda: get_today(self.wall(), DAY.zone), 10.0, 1.0)
         self.delivery = DigestDelivery(
             self.directory,
-            self.poster,
-            self.kitchen,
+            DigestPosting(poster.post_tracked, poster.revise_tracked, self.kitchen.compose_messages),
             self.digests,
             self.agenda,
             DeliveryLogs(self.journal, works),

@@ -20,13 +20,12 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
 from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector
+from bot.features.digest.tables import DigestRecords, PostedDigest
 from bot.platform.jobs import JobType
 from bot.platform.store.connection import RedisCache
 from bot.ports import Post
 from bot.ports.slack.workspace_directory import ChannelInfo, UserInfo
 from bot.render.blocks import terminal
-from bot.services.digest.posted_digest import PostedDigest
-from bot.services.digest.records import DigestRecords
 from bot.services.scheduled_jobs import deliver_digest
 from bot.services.slack.access_control import AccessControl, AccessRules
 from bot.services.slack.answers.replies import ReplySender

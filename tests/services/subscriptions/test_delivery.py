@@ -25,8 +25,8 @@ from bot.domain.errors import (
 from bot.domain.operations.run import RunOutcome
 from bot.domain.subscriptions.due_items import DigestRepair, NextDigest
 from bot.domain.time.date_range import Span
+from bot.features.digest.tables import PostedDigest
 from bot.features.digest.view import RenderedDigest
-from bot.services.digest.posted_digest import DigestState, PostedDigest
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.builders import DAY
 from tests.helpers.records import plant, plant_hash
@@ -98,7 +98,7 @@ def test_a_digest_that_is_due_is_posted_and_written_down(desk: Desk) -> None:
     [run] = desk.runs
     assert (run.at, run.key, run.outcome, run.detail) == (DUE, KEY, RunOutcome.POSTED, "")
     record = desk.record
-    assert (record.state, record.spec, bool(record.lead and record.permalink)) == (DigestState.POSTED, SPEC, True)
+    assert (record.is_posted, record.spec, bool(record.lead and record.permalink)) == (True, SPEC, True)
     assert desk.get_due_time(DigestRepair(KEY)) is None
     assert reports(desk.slack, ADMIN) == []
 
@@ -711,9 +711,9 @@ def test_a_digest_of_another_zone_by_hand_does_not_take_the_place_of_the_one_tha
     by_hand = desk.delivery.post_digest(TOKYO)
     desk.turn()
     assert standing(desk.slack).leads == ["Engine", "Engine"]
-    assert desk.record.permalink != by_hand.permalink
-    assert desk.delivery.post_digest(SPEC).permalink == desk.record.permalink
-    assert desk.delivery.post_digest(TOKYO).permalink == by_hand.permalink
+    assert desk.record.permalink != by_hand.record.permalink
+    assert desk.delivery.post_digest(SPEC).record.permalink == desk.record.permalink
+    assert desk.delivery.post_digest(TOKYO).record.permalink == by_hand.record.permalink
 
 
 def test_a_digest_of_the_same_interval_by_hand_is_the_one_that_is_due(desk: Desk) -> None:

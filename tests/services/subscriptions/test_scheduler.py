@@ -24,9 +24,8 @@ from bot.domain.subscriptions.models import Subscription, Timing
 from bot.domain.subscriptions.request import SubscriptionRequest
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import parse_zone
+from bot.features.digest.tables import DigestRecords, PostedDigest
 from bot.platform.store.connection import connect_server
-from bot.services.digest.posted_digest import PostedDigest
-from bot.services.digest.records import DigestRecords
 from bot.services.scheduled_jobs import refresh_profile, repair_digest, watch_repository
 from bot.services.slack.access_control import AccessControl, AccessRules
 from bot.services.subscriptions.editor import SubscriptionEditor

@@ -2,40 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from localslack.rules.messages import check_message
 from redis import Redis
 
 from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.digest.models import Entry
 from bot.domain.errors import RepositoryNotFound, SlackUnavailable, UsageError
 from bot.domain.pull_requests.models import Account, PullRequest, Repository
-from bot.domain.risk.assessment import assess_pull_request
+from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.subscriptions.request import (
     ID_PATTERN,
     SubscriptionRequest,
     SubscriptionSelector,
     SubscriptionVerb,
 )
-from bot.domain.time.day import LocalDay
-from bot.features.digest.rules import Overview
+from bot.features.digest.service import compose_messages
+from bot.features.digest.view import RenderedDigest
 from bot.ports import Post
 from bot.render.blocks.button_values import write_id
-from bot.services.digest.builder import DigestBuilder
-from bot.services.digest.composer import DigestComposer
 from bot.services.slack.answers.replies import ReplySender
 from bot.services.subscriptions.subscription_commands import SubscriptionCommands
-from bot.services.summaries.entry_cache import EntryCache
-from bot.services.summaries.reader import PullRequestReader
 from tests.emulators.slack.server import SlackEmulator
+from tests.helpers.apps import make_digest_app
 from tests.helpers.builders import REPOSITORY, changed_file, pull
 from tests.helpers.checks import is_one_sentence
 from tests.helpers.records import memory_answers
 from tests.services.digest.posting import HOME, MemoryMessenger
-from tests.services.doubles import KnownPulls, MemoryCache, MemoryWhispers, Summaries
+from tests.services.doubles import KnownPulls, MemoryCache, MemoryWhispers
 from tests.services.subscriptions.subscribers import (
     ANGELES,
     FIXED,
@@ -60,15 +58,9 @@ PULLS = KnownPulls(
 )
 
 
-def overview(_repository: Repository, day: LocalDay, entries: tuple[Entry, ...]) -> Overview:
-    return Overview(f"{len(entries)} on {day.date}.")
-
-
-def editions(pulls: KnownPulls = PULLS) -> DigestComposer:
-    reader = PullRequestReader(pulls, Summaries())
-    entries = EntryCache(pulls, reader, MemoryCache(), "v1", assess_pull_request)
-    daily = DigestBuilder(pulls, entries.refresh_summary, overview, reader.load_files, 2)
-    return DigestComposer(daily, lambda named: named.name, lambda _: ANGELES)
+def compose(pulls: KnownPulls = PULLS) -> Callable[[DigestSpec, Sequence[str]], RenderedDigest]:
+    parts = {"name_repository": lambda named: named.name, "get_channel_zone": lambda channel: ANGELES}
+    return partial(compose_messages, make_digest_app(pulls, workers=2, **parts))
 
 
 @pytest.fixture
@@ -79,7 +71,7 @@ def team(slack: SlackEmulator, store: Redis) -> Team:
 def regular(team: Team, pulls: KnownPulls = PULLS, cache: MemoryCache | None = None) -> SubscriptionCommands:
     """One that remembers nothing of earlier requests, unless they are in ``cache``."""
     return SubscriptionCommands(
-        team.subscribing, editions(pulls), REPOSITORIES, cache or MemoryCache(), team.replies, lambda: team.now
+        team.subscribing, compose(pulls), REPOSITORIES, cache or MemoryCache(), team.replies, lambda: team.now
     )
 
 
@@ -283,12 +275,12 @@ def test_a_preview_is_yesterday_as_it_would_be_posted(team: Team) -> None:
 
 
 SHOWN = {
-    "": "2 on 2026-03-01.",
-    "not-author:bots": "1 on 2026-03-01.",
-    "path:engine/core.py only:risky": "1 on 2026-03-01.",
+    "": "Sunday 1 March 2026 · 2 merged",
+    "not-author:bots": "1 of 2 merged",
+    "path:engine/core.py only:risky": "1 of 2 merged",
     "path:docs": "0 of 2 shown: path:docs",
-    "acme/web.app": "1 on 2026-03-01.",
-    "at 17:00 weekdays": "2 on 2026-03-01.",
+    "acme/web.app": "Sunday 1 March 2026 · 1 merged",
+    "at 17:00 weekdays": "Sunday 1 March 2026 · 2 merged",
 }
 
 

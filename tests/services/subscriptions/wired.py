@@ -13,7 +13,8 @@ from redis import Redis
 from bot.adapters.slack.post_throttle import PostThrottle
 from bot.app import App, open_app, prepare_worker
 from bot.domain.operations.run import RunOutcome
-from bot.services.scheduled_jobs import amend_digest, deliver_digest, repair_digest, watch_repository
+from bot.features.digest.amendments import amend_digest, check_repository
+from bot.services.scheduled_jobs import deliver_digest, repair_digest, watch_repository
 from bot.settings import load_settings
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.claude.server import ClaudeEmulator
@@ -53,6 +54,7 @@ class Bot:
     def turn(self, pause: timedelta = MINUTE) -> int:
         """Time passes, the clock looks, and a worker does what is due; how many digests were repaired."""
         jobs, scheduling = Outbox(), self.services
+        scheduling.jobs = jobs
         scheduler = self.base.scheduler
         scheduler.tick(self.wall.passes(pause), jobs)
         for each in jobs.of(deliver_digest):
@@ -60,9 +62,9 @@ class Bot:
         for repair in jobs.of(repair_digest):
             scheduling.delivery.repair_incomplete(repair.key)
         for watch in jobs.of(watch_repository):
-            scheduling.outcome_watcher.check_repository(watch.repository, jobs)
+            check_repository(scheduling, watch.repository)
         for amendment in jobs.of(amend_digest):
-            scheduling.outcome_watcher.amend_digest(amendment.key, amendment.looked_at)
+            amend_digest.run(scheduling, amendment.key, amendment.looked_at)
         return len(jobs.of(repair_digest))
 
     def run(self, minutes: int, pause: int = 5) -> list[float]:

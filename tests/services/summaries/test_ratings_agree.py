@@ -15,14 +15,12 @@ from bot.adapters.redis.records.history import RedisHistoryStore
 from bot.adapters.slack.ephemeral_messenger import SlackEphemeralMessenger, SlackViews
 from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.pull_requests.path_classes import get_default_classes
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import Risk
+from bot.features.digest.service import build_digest
 from bot.platform.store.connection import SHORT_TIMEOUTS, RedisCache, connect_server
 from bot.render.summaries.post import render_summary
 from bot.render.summaries.summary_json import build_summary_json
-from bot.services.digest.builder import DigestBuilder, DigestDependencies
-from bot.services.digest.overview_writer import skip_overview
 from bot.services.history.merge_timeline import MergeTimeline
 from bot.services.slack.answers.replies import ReplySender
 from bot.services.slack.modals.details_modal import DetailsModal
@@ -30,6 +28,7 @@ from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
 from tests.emulators.slack.server import SlackEmulator
 from tests.features.questions.archives import open_session, run_tool
+from tests.helpers.apps import make_digest_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.helpers.checks import closed_port
 from tests.helpers.records import answer_store
@@ -73,17 +72,8 @@ class House:
         self.entries.refresh_summary(MERGED)
 
     def in_digest(self) -> Risk:
-        surroundings = DigestDependencies(self.chronicle.load_day_context, self.chronicle.record_merges)
-        daily = DigestBuilder(
-            self.pulls,
-            self.entries.refresh_summary,
-            skip_overview,
-            self.reader.load_files,
-            2,
-            get_default_classes,
-            surroundings,
-        )
-        [made] = daily.build(REPOSITORY, DAY, "The engine").entries
+        app = make_digest_app(self.pulls, reader=self.reader, entries=self.entries, timeline=self.chronicle)
+        [made] = build_digest(app, REPOSITORY, DAY, "The engine").entries
         return made.risk
 
     # as people see it

@@ -16,13 +16,9 @@ from bot.domain.conversations.commands import (
 from bot.domain.conversations.thread_subject import SubjectKind
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.reference import Reference
-from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span, parse_span
 from bot.domain.time.day import LocalDay
 from bot.domain.track_record.score import TrackRecordScore
-from bot.features.digest.lead import render_catch_up
-from bot.features.digest.rules import MultiDayDigest
-from bot.features.digest.view import compute_fingerprint
 from bot.ports import Post
 from bot.render.blocks import buttons
 from bot.render.blocks.button_values import write_request
@@ -41,21 +37,19 @@ class AnswerBuilder:
 
     ``name_of`` returns the name of a repository for headings; ``asker`` is a name, or empty.
 
-    ``days_of`` builds the digest of each day; ``score`` compares those of some days with what came later.
+    ``score`` compares the lists of some days with what came later.
     """
 
     def __init__(
         self,
         entry_cache: EntryCache,
         risk_lister: RiskLister,
-        days_of: Callable[[DigestSpec], MultiDayDigest],
         name_of: Callable[[Repository], str],
         today: Callable[[], LocalDay],
         score: Callable[[Repository, Span], TrackRecordScore],
     ) -> None:
         self._entry_cache = entry_cache
         self._risk_lister = risk_lister
-        self._days_of = days_of
         self._name_of = name_of
         self._today = today
         self._score = score
@@ -105,16 +99,6 @@ class AnswerBuilder:
             return SubjectKind.SUMMARY.format_subject(SummaryRequest(references))
         return SubjectKind.DIGEST.format_subject(
             DigestRequest(request.repository, parse_span("yesterday", self._today(), 1))
-        )
-
-    def build_overview(self, request: DigestRequest, asker: str, channel: str) -> Answer:
-        """Build the overview of several days, for the readers of a channel."""
-        overview = self._days_of(DigestSpec(channel, request.repository, request.span, request.view))
-        menu = buttons.make_details_menu(entry.pull for entry in overview.combined.riskiest_entries)
-        # what building it cost is in the message, and differs each time
-        share = Share(buttons.SHARE_DIGEST, request, compute_fingerprint(overview))
-        return build_answer(
-            asker, render_catch_up(overview), share, menu, SubjectKind.DIGEST.format_subject(request)
         )
 
 

@@ -20,32 +20,26 @@ from bot.domain.conversations.commands import (
     ScoreRequest,
     SummaryRequest,
 )
-from bot.domain.digest.models import Entry
 from bot.domain.errors import PullRequestNotFound, RepositoryNotFound, UsageError
 from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.reference import Reference
-from bot.domain.risk.assessment import assess_pull_request
-from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
 from bot.domain.track_record.score import TrackRecordScore
 from bot.domain.track_record.tally import Tally
-from bot.features.digest.rules import MultiDayDigest, Overview
+from bot.features.digest.service import build_overview
 from bot.ports import Post
 from bot.render.blocks.button_values import read_request
-from bot.services.digest.builder import DigestBuilder
-from bot.services.digest.composer import DigestComposer
 from bot.services.risk.risk_lister import RiskLister
 from bot.services.slack.answers.answer import Answer
 from bot.services.slack.answers.answer_builder import AnswerBuilder
-from bot.services.summaries.entry_cache import EntryCache
-from bot.services.summaries.reader import PullRequestReader
 from tests.emulators.slack.server import SlackEmulator
+from tests.helpers.apps import make_digest_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull, summary
 from tests.services.digest.posting import HOME
-from tests.services.doubles import KnownPulls, MemoryCache, Summaries, slack_request
+from tests.services.doubles import KnownPulls, Summaries, slack_request
 
 HEAVY = (changed_file("engine/core.py", 500, 500),)
 TODAY = LocalDay(DAY.date + timedelta(days=30), DAY.zone)
@@ -58,10 +52,6 @@ def merge(number: int, days: float = 0, **fields: Any) -> PullRequest:
     return replace(pull(number, files=HEAVY, merged_at=NOON + timedelta(days=days, seconds=number)), **fields)
 
 
-def overview(_repository: Repository, day: LocalDay, entries: tuple[Entry, ...]) -> Overview:
-    return Overview(f"{len(entries)} on {day.date}.") if entries else Overview("Nothing was merged.")
-
-
 def make_score(repository: Repository, span: Span) -> TrackRecordScore:
     """A score of a list that found one."""
     assert (repository, span) == (REPOSITORY, WEEK)
@@ -69,23 +59,25 @@ def make_score(repository: Repository, span: Span) -> TrackRecordScore:
     return TrackRecordScore(digests=1, listed=Tally(1, 1), others=Tally(2), hits=(hit,))
 
 
-def days_by(daily: DigestBuilder) -> Callable[[DigestSpec], MultiDayDigest]:
-    """What builds overviews for readers who expect the zone of these tests."""
-    return DigestComposer(daily, lambda repository: f"The {repository.name}", lambda _: TODAY.zone).build_days
+class Answers(AnswerBuilder):
+    """Both builders of answers over the same pull requests."""
+
+    def __init__(
+        self, pulls: KnownPulls, score: Callable[[Repository, Span], TrackRecordScore], summaries: Summaries
+    ) -> None:
+        def name(repository: Repository) -> str:
+            return f"The {repository.name}"
+
+        self.app = make_digest_app(pulls, summaries, name_repository=name)
+        lister = RiskLister(pulls, self.app.reader, self.app.entries, 4)
+        super().__init__(self.app.entries, lister, name, lambda: TODAY, score)
+
+    def build_overview(self, request: DigestRequest, asker: str, channel: str) -> Answer:
+        return build_overview(self.app, request, asker, channel)
 
 
-def answers(*merges: PullRequest, summaries: Summaries | None = None) -> AnswerBuilder:
-    pulls = KnownPulls(merges)
-    reader = PullRequestReader(pulls, summaries or Summaries())
-    entries = EntryCache(pulls, reader, MemoryCache(), "v1", assess_pull_request)
-    return AnswerBuilder(
-        entries,
-        RiskLister(pulls, reader, entries, 4),
-        days_by(DigestBuilder(pulls, entries.refresh_summary, overview, reader.load_files, 4)),
-        lambda repository: f"The {repository.name}",
-        lambda: TODAY,
-        make_score,
-    )
+def answers(*merges: PullRequest, summaries: Summaries | None = None) -> Answers:
+    return Answers(KnownPulls(merges), make_score, summaries or Summaries())
 
 
 def row(post: Post) -> list[dict[str, Any]]:
@@ -110,7 +102,7 @@ def options(post: Post) -> list[str]:
 
 
 REVERT = merge(9, 1, title='Revert "Change number 3" (#3)')
-Ask = Callable[[AnswerBuilder, str], Answer]
+Ask = Callable[[Answers, str], Answer]
 ASKED: dict[str, tuple[Ask, str]] = {
     "summary": (lambda builder, asker: builder.build_summary(Reference(REPOSITORY, 1), asker), "share_summary"),
     "risks": (lambda builder, asker: builder.build_risks(RisksRequest(REPOSITORY, WEEK), asker), "share_risks"),
@@ -217,18 +209,7 @@ def test_the_thread_of_a_score_is_about_what_it_names_not_about_months() -> None
 
 
 def test_the_thread_of_a_score_that_names_nothing_is_about_the_last_digest() -> None:
-    pulls = KnownPulls()
-    reader = PullRequestReader(pulls, Summaries())
-    entries = EntryCache(pulls, reader, MemoryCache(), "v1", assess_pull_request)
-    daily = DigestBuilder(pulls, entries.refresh_summary, overview, reader.load_files, 1)
-    subject = AnswerBuilder(
-        entries,
-        RiskLister(pulls, reader, entries, 1),
-        days_by(daily),
-        str,
-        lambda: TODAY,
-        lambda *_: TrackRecordScore(),
-    )
+    subject = Answers(KnownPulls(), lambda *_: TrackRecordScore(), Summaries())
     answer = subject.build_score(ScoreRequest(REPOSITORY, WEEK), "ada")
     assert (answer.about, actions(answer.public)) == ("digest 2026-03-29 repo:octo/engine", ["ask"])
 
@@ -271,17 +252,8 @@ def test_days_without_merges_have_no_menu(ask: Ask, share: str) -> None:
 @pytest.mark.parametrize(("ask", "share"), list(ASKED.values())[1:], ids=list(ASKED)[1:])
 def test_days_that_can_not_be_had_are_passed_on(ask: Ask, share: str) -> None:
     pulls = KnownPulls(failing={f"day {day.date}": RepositoryNotFound("No such.") for day in WEEK.days})
-    reader = PullRequestReader(pulls, Summaries())
-    entries = EntryCache(pulls, reader, MemoryCache(), "v1", assess_pull_request)
-    lister = RiskLister(pulls, reader, entries, 2)
-    daily = DigestBuilder(pulls, entries.refresh_summary, overview, reader.load_files, 2)
     with pytest.raises(RepositoryNotFound):
-        ask(
-            AnswerBuilder(
-                entries, lister, days_by(daily), lambda repository: repository.name, lambda: TODAY, make_score
-            ),
-            "ada",
-        )
+        ask(Answers(pulls, make_score, Summaries()), "ada")
 
 
 def test_an_overview_reads_each_pull_request_once_for_all_who_ask_later() -> None:

@@ -9,21 +9,12 @@ from redis import Redis
 
 from bot.domain.conversations.slack_request import Audience
 from bot.domain.errors import PostingInProgress
-from bot.features.digest.view import RenderedDigest
 from bot.ports import RecordStore
 from bot.services.slack.answers.answer import Answer
 from bot.services.slack.answers.answered_request import AnsweredRequest
 from bot.services.slack.answers.replies import ReplySender
-from tests.helpers.records import answer_store, memory_answers, memory_digests
-from tests.services.digest.posting import (
-    MORNING,
-    PARTS,
-    Build,
-    MemoryMessenger,
-    make_rendering,
-    post,
-    publish,
-)
+from tests.helpers.records import answer_store, memory_answers
+from tests.services.digest.posting import MORNING, MemoryMessenger, post
 from tests.services.doubles import MemoryWhispers, slack_request
 
 ANSWER = Answer(post("For everybody"), post("For you"))
@@ -44,19 +35,6 @@ def test_an_answer_that_another_process_gave_meanwhile_is_not_given_again(audien
     replies.give_answer(asked, "summary", audience, lambda: ANSWER)
     assert [text for *_, text in messenger.messages] == ["For everybody"]
     assert whispers.sent_posts == []
-
-
-def test_a_digest_that_another_process_posted_meanwhile_is_not_posted_again() -> None:
-    messenger, records = MemoryMessenger(), memory_digests()
-
-    def slowly() -> RenderedDigest:
-        publish(messenger, records, Build())
-        return make_rendering("Engine 2")
-
-    with pytest.raises(PostingInProgress):
-        publish(messenger, records, slowly)
-    assert publish(messenger, records, Build()).was_posted
-    assert [text for *_, text in messenger.messages] == ["Engine 1", *PARTS]
 
 
 @pytest.fixture(params=["memory", "store"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -11,16 +12,20 @@ import pytest
 from redis import Redis
 
 from bot.domain.digest.view import DigestView
-from bot.domain.errors import PostingInProgress, SlackCallRefused, UsageError
+from bot.domain.errors import PostingInProgress, SlackCallRefused, StoreUnavailable, UsageError
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
+from bot.domain.review.models import BugReview, FindingStatus, ReviewVerdict
+from bot.domain.risk.assessment import Risk
 from bot.domain.time.date_range import Span
-from bot.features.digest.view import RenderedDigest
-from bot.ports import Messenger, RecordStore
-from bot.services.digest.posted_digest import PostedDigest
-from bot.services.digest.poster import PostingResult
+from bot.features.digest.posts import PostingResult
+from bot.features.digest.rules import collect_ratings
+from bot.features.digest.tables import PLAN_JSON, PostedDigest, PostingPlan
+from bot.features.digest.view import RenderedDigest, render_digest
+from bot.ports import Attachment, Messenger, RecordStore
+from bot.render.digest.touches import name_verdict_row
 from tests.emulators.slack.server import SCOPES, SlackEmulator
-from tests.helpers.builders import DAY
+from tests.helpers.builders import DAY, digest, entry, finding
 from tests.helpers.records import Digests, digest_store, memory_digests
 from tests.services.digest.posting import (
     COMPLETE,
@@ -59,8 +64,8 @@ def test_a_digest_is_posted_in_order(slack: SlackEmulator, records: Digests) -> 
     assert standing(slack) == COMPLETE
     (lead,) = slack.list_messages(HOME)
     address = f"https://emulated.slack.com/archives/{HOME}/p{lead['ts'].replace('.', '')}"
-    assert (published.permalink, published.was_posted, published.notes) == (address, False, ())
-    assert (published.gaps, published.merged_count) == ((), 0)
+    assert (published.record.permalink, published.was_posted, published.notes) == (address, False, ())
+    assert (published.record.gaps, published.record.merged_count) == ((), 0)
 
 
 def test_the_report_comes_last_and_into_the_thread() -> None:
@@ -78,7 +83,7 @@ def test_a_second_run_posts_nothing_and_does_not_build(ends: Ends) -> None:
     build = Build()
     first = publish(*ends, build)
     second = publish(*ends, build)
-    assert (first.was_posted, second.was_posted, second.permalink) == (False, True, first.permalink)
+    assert (first.was_posted, second.was_posted, second.record.permalink) == (False, True, first.record.permalink)
     assert build.count == 1
 
 
@@ -122,7 +127,7 @@ def test_a_day_that_has_just_ended_is_posted() -> None:
     messenger = MemoryMessenger()
     assert DAY.end < MORNING
     on_time = poster_of(messenger, memory_digests(), now=DAY.end)
-    assert on_time.post(SPEC, Build()).permalink == f"https://slack.test/{HOME}/1.0"
+    assert on_time.post(SPEC, Build()).record.permalink == f"https://slack.test/{HOME}/1.0"
 
 
 def test_a_digest_that_can_not_be_built_posts_nothing_and_can_be_tried_again(ends: Ends) -> None:
@@ -157,7 +162,23 @@ def test_publishers_that_come_at_once_post_one_digest(slack: SlackEmulator, reco
         posting_results = list(pool.map(run, builds))
     assert standing(slack) == COMPLETE
     assert sorted(each.was_posted for each in posting_results) == [False, True, True]
-    assert (len({each.permalink for each in posting_results}), sum(build.count for build in builds)) == (1, 1)
+    assert (len({each.record.permalink for each in posting_results}), sum(build.count for build in builds)) == (
+        1,
+        1,
+    )
+
+
+def test_a_digest_that_another_process_posted_meanwhile_is_not_posted_again() -> None:
+    messenger, records = MemoryMessenger(), memory_digests()
+
+    def slowly() -> RenderedDigest:
+        publish(messenger, records, Build())
+        return make_rendering("Engine 2")
+
+    with pytest.raises(PostingInProgress):
+        publish(messenger, records, slowly)
+    assert publish(messenger, records, Build()).was_posted
+    assert [text for *_, text in messenger.messages] == ["Engine 1", *PARTS]
 
 
 # --- refusals
@@ -217,3 +238,36 @@ def test_without_leave_to_read_a_try_that_broke_off_is_not_repeated_blindly(reco
             with pytest.raises(SlackCallRefused, match="channels:history"):
                 publish(messenger_of(slack), records, Build())
         assert standing(slack).leads == ["Engine 1"]
+
+
+# --- what is kept of it
+
+
+def test_a_plan_is_read_as_it_was_recorded_and_one_of_a_later_version_is_not_posted() -> None:
+    blocks = [{"type": "actions", "block_id": "hit-7"}, {"type": "section", "text": '"hit-8"'}]
+    lead = {"text": "octo/engine", "blocks": [{"type": "section"}]}
+    file = Attachment("report.md", "Report", "# Report\n")
+    plan = PostingPlan(lead, ({"text": "#7", "blocks": blocks},), file, 3, ("facts",), "f1", outcome_states=("1",))
+    kept = PLAN_JSON.dump_text(plan)
+    assert (json.loads(kept)["version"], PostedDigest(plan_json=kept).plan) == (1, plan)
+    with pytest.raises(StoreUnavailable):
+        PostedDigest(plan_json=kept.replace('"version":1', '"version":2')).plan  # noqa: B018 (it is parsed)
+    # a block that only mentions the id is none
+    assert [plan.has_block(name_verdict_row(number)) for number in (7, 8, 70)] == [True, False, False]
+
+
+def test_ratings_are_read_as_they_were_recorded_and_unknown_ones_are_none() -> None:
+    reviews = {3: BugReview((finding(),)), 2: BugReview((finding(status=FindingStatus.POSSIBLE),)), 1: BugReview()}
+    entries = [
+        replace(entry(number), risk=Risk(points, ()), review=reviews.get(number))
+        for number, points in ((3, 5.0), (2, 20.0), (1, 14.0), (4, 1.0))
+    ]
+    made = digest(*entries)
+    plan = PLAN_JSON.load_text(PLAN_JSON.dump_text(PostingPlan.from_rendered(render_digest(made))))
+    kept = PostedDigest(ratings_json=plan.ratings).ratings
+    assert kept == collect_ratings(made)
+    assert kept is not None
+    verdicts = {each.number: each.verdict for each in kept.rated}
+    assert verdicts == {3: ReviewVerdict.CONFIRMED, 2: ReviewVerdict.POSSIBLE, 1: ReviewVerdict.NOTHING, 4: None}
+    assert {each.number for each in kept.rated if each.is_listed_by_rules} == {1, 2}
+    assert PostedDigest(ratings_json=plan.ratings.replace('"verdict":null', '"verdict":"certain"')).ratings is None

@@ -12,24 +12,22 @@ from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisDueQueue
 from bot.adapters.redis.records.history import RedisHistoryStore
-from bot.adapters.redis.records.posted_digests import RedisPostedDigestIndex
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.subscriptions.models import DigestSpec
+from bot.domain.subscriptions.due_items import CHECK_INTERVAL
+from bot.features.digest.amendments import amend_digest, check_repository
+from bot.features.digest.posts import post_digest
+from bot.features.digest.tables import DigestRecords
 from bot.features.digest.view import render_digest
-from bot.platform.costs import Expense
 from bot.platform.store.connection import RedisCache
-from bot.services.digest.poster import DigestPoster
-from bot.services.digest.records import DigestRecords
-from bot.services.history.merge_timeline import MergeTimeline
-from bot.services.history.outcome_checks import CHECK_INTERVAL, OutcomeCheckPlanner
-from bot.services.history.outcome_watcher import OutcomeWatcher
+from bot.platform.store.tables import Store
 from tests.emulators.slack.server import SlackEmulator
+from tests.helpers.apps import make_app
 from tests.helpers.builders import NOON, REPOSITORY, changed_file, digest, entry, pull
 from tests.helpers.records import digest_store
 from tests.render.accepted import strings
 from tests.services.digest.posting import HOME, SPEC, Fragile, Fuse, messenger_of
 from tests.services.doubles import KnownPulls, Outbox, Sleeps
-from tests.services.subscriptions.scheduled import Wall, key_of
+from tests.services.subscriptions.scheduled import DUE, KEY, Wall, key_of
 
 SHOWN: tuple[dict[str, Any], ...] = (
     {"number": 1},
@@ -54,23 +52,24 @@ class Desk:
 
     def __post_init__(self) -> None:
         self.records: Any = self._fragile(digest_store(self.store))
-        issued, agenda, cache = (
-            self._fragile(made(self.store)) for made in (RedisPostedDigestIndex, RedisDueQueue, RedisCache)
-        )
-        history = self._fragile(RedisHistoryStore(self.store))
-        chronicle = MergeTimeline(lambda: history, self._fragile(self.pulls).list_merged, self.wall)
         messenger = self._fragile(messenger_of(self.slack))
-        digests = DigestRecords(self.records, messenger.fetch_team)
-        self.planner = OutcomeCheckPlanner(cache, issued, agenda, self.wall)
-        self.poster = DigestPoster(messenger, digests, self.wall, Sleeps(), self.begin)
-        self.aftermath = OutcomeWatcher(chronicle, cache, issued, digests, self.poster, agenda, self.wall)
-        self.digests = digests
+        self.app = make_app(
+            self.store,
+            messenger=messenger,
+            digest_records=DigestRecords(self.records, messenger.fetch_team),
+            tables=self._fragile(Store(self.store)),
+            due_queue=self._fragile(RedisDueQueue(self.store)),
+            cache=self._fragile(RedisCache(self.store)),
+            merge_history=self._fragile(RedisHistoryStore(self.store)),
+            pulls=self.pulls,
+            day_lists=self._fragile(self.pulls),
+            now=self.wall,
+            sleep=Sleeps(),
+            jobs=self._fragile(self.amends),
+        )
 
     def _fragile(self, port: object) -> Any:
         return Fragile(port, self.fuse)
-
-    def begin(self, edition: DigestSpec, key: str) -> None:
-        self.planner.plan_checks(edition, key)
 
     # what happens
 
@@ -78,9 +77,9 @@ class Desk:
         """Post the digest, or finish what another began; its key."""
         entries = [entry(**fields) for fields in SHOWN]
         RedisHistoryStore(self.store).record_merges([tracked_digest.pull for tracked_digest in entries])
-        tracked_digest = self.digests.find_digest(SPEC)
-        made = self.poster.post_digest(tracked_digest, lambda: render_digest(digest(*entries))).record
-        self.records.save(tracked_digest.key, made, made.record_posting(SPEC, "", Expense()))
+        tracked_digest = self.app.digest_records.find_digest(SPEC)
+        made = post_digest(self.app, tracked_digest, lambda: render_digest(digest(*entries))).record
+        self.records.save(tracked_digest.key, made, made.keep_spec(SPEC))
         return tracked_digest.key
 
     def merge(self, *pulls: PullRequest) -> None:
@@ -89,7 +88,10 @@ class Desk:
         self.wall.now = max(self.wall.now, *(each.merge_time for each in pulls)) + CHECK_INTERVAL
 
     def look(self) -> None:
-        self.aftermath.check_repository(REPOSITORY, self._fragile(self.amends))
+        check_repository(self.app, REPOSITORY)
+
+    def amend(self) -> None:
+        amend_digest.run(self.app, KEY, DUE)
 
     # what came of it
 

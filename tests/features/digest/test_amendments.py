@@ -12,23 +12,18 @@ from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisSubscriptionStore
 from bot.adapters.redis.records.history import RedisHistoryStore
-from bot.adapters.redis.records.posted_digests import RedisPostedDigestIndex
 from bot.adapters.redis.records.record_store import RedisRecordStore
 from bot.domain.digest.view import FULL_VIEW, DigestView
 from bot.domain.errors import RateLimited, SlackUnavailable
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.subscriptions.due_items import NextDigest, OutcomeCheck
+from bot.domain.subscriptions.due_items import CHECK_INTERVAL, NextDigest, OutcomeCheck
 from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
-from bot.platform.store.connection import RedisCache
-from bot.services.digest.posted_digest import POSTED_DIGEST_CODEC, PostedDigest
-from bot.services.digest.records import DigestRecords
+from bot.features.digest.amendments import amend_digest, check_repository
+from bot.features.digest.tables import POSTED_DIGESTS, RECORDS, DigestRecords, PostedDigest
 from bot.services.history.merge_timeline import MergeTimeline
-from bot.services.history.outcome_checks import CHECK_INTERVAL
-from bot.services.history.outcome_watcher import OutcomeWatcher
-from bot.services.scheduled_jobs import amend_digest
 from tests.adapters.worlds import REPO
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers import builders
@@ -220,18 +215,19 @@ def test_a_mend_writes_what_was_amended_too(bot: Callable[..., Bot]) -> None:
 @pytest.mark.parametrize("method", ["chat.update", "chat.postMessage", "conversations.replies"])
 def test_what_breaks_off_is_done_to_its_end_the_next_time(bot: Callable[..., Bot], method: str) -> None:
     made = post_large_day(bot)
-    aftermath, amends = made.services.outcome_watcher, Outbox()
+    app, amends = made.services, Outbox()
+    app.jobs = amends
     at = NOON + 22 * HOUR
     made.github.add(REPO, pull(9, title="Revert #2", merged_at=at, updated_at=at, created_at=at))
     made.wall.passes(CHECK_INTERVAL)
-    aftermath.check_repository(ENGINE, amends)
+    check_repository(app, ENGINE)
     assert list(amends) == [(amend_digest, {"key": KEY, "looked_at": made.wall.now})]
     # a call of which nobody knows what it did; a reply is looked for at once
     made.slack.fail_next(method, status=503, after_effect=True)
     with suppress(SlackUnavailable):
-        aftermath.amend_digest(KEY, made.wall.now)
-    aftermath.amend_digest(KEY, made.wall.now)
-    aftermath.amend_digest(KEY, made.wall.now)
+        amend_digest.run(app, KEY, made.wall.now)
+    amend_digest.run(app, KEY, made.wall.now)
+    amend_digest.run(app, KEY, made.wall.now)
     assert all(line.endswith(f" — {MARK}") for line in lines(made, "#2 "))
     assert len(list_remarks(made)) == 1
 
@@ -265,18 +261,18 @@ def test_a_repository_without_digests_is_not_watched_any_more(bot: Callable[...,
     agenda = made.services.due_queue
     assert agenda.get_time(OutcomeCheck(ENGINE)) == DUE + CHECK_INTERVAL
     made.wall.passes(32 * DAY)
-    made.services.outcome_watcher.check_repository(ENGINE, Outbox())
+    check_repository(made.services, ENGINE)
     assert agenda.get_time(OutcomeCheck(ENGINE)) is None
 
 
 def test_what_was_posted_is_kept_a_month_and_what_the_rules_said_for_good(bot: Callable[..., Bot]) -> None:
     made = post_large_day(bot)
-    aftermath, records = made.services.outcome_watcher, made.services.digest_records.store
+    records = made.services.digest_records.store
     made.wall.passes(29 * DAY)
-    aftermath.check_repository(ENGINE, Outbox())
+    check_repository(made.services, ENGINE)
     assert records.load(KEY).posted_messages
     made.wall.passes(3 * DAY)
-    aftermath.check_repository(ENGINE, Outbox())
+    check_repository(made.services, ENGINE)
     record = records.load(KEY)
     assert (record.posted_messages, bool(record.ratings and record.ratings.rated[1].number == 2)) == (None, True)
 
@@ -361,10 +357,11 @@ def test_a_bot_that_is_restarted_between_the_look_and_the_amendment_goes_on(bot:
     at = NOON + 22 * HOUR
     made.github.add(REPO, pull(9, title="Revert #2", merged_at=at, updated_at=at, created_at=at))
     made.wall.passes(CHECK_INTERVAL)
-    made.services.outcome_watcher.check_repository(ENGINE, amends)
+    made.services.jobs = amends
+    check_repository(made.services, ENGINE)
     again = bot()
     for each in amends.of(amend_digest):
-        again.services.outcome_watcher.amend_digest(each.key, each.looked_at)
+        amend_digest.run(again.services, each.key, each.looked_at)
     assert len(list_remarks(again)) == 1
     again.turn(CHECK_INTERVAL)
     assert (len(list_remarks(again)), again.edits()) == (1, 2)
@@ -421,7 +418,7 @@ class Counting(RedisRecordStore[PostedDigest]):
     """Records; keeps how many were asked for at once."""
 
     def __init__(self, store: Redis) -> None:
-        super().__init__(store, POSTED_DIGEST_CODEC)
+        super().__init__(store, RECORDS)
         self.asked: list[int] = []
 
     def load_each(self, keys: Sequence[str]) -> Sequence[PostedDigest]:
@@ -431,15 +428,11 @@ class Counting(RedisRecordStore[PostedDigest]):
 
 def test_the_records_of_many_channels_are_read_some_at_a_time(bot: Callable[..., Bot], store: Redis) -> None:
     made = post_large_day(bot)
-    issued, records, scheduling = RedisPostedDigestIndex(store), Counting(store), made.services
+    records = Counting(store)
     for number in range(120):
-        issued.add(ENGINE, made.wall.now - HOUR, f"digest:T:C{number}")
-    chronicle, cache = made.services.timeline, RedisCache(store)
-    digests = DigestRecords(records, lambda: "T0TEAM")
-    aftermath = OutcomeWatcher(
-        chronicle, cache, issued, digests, made.services.poster, scheduling.due_queue, made.wall
-    )
-    aftermath.check_repository(ENGINE, Outbox())
+        made.services.tables.add_member(POSTED_DIGESTS, f"digest:T:C{number}", made.wall.now - HOUR, REPO)
+    made.services.__dict__["digest_records"] = DigestRecords(records, lambda: "T0TEAM")
+    check_repository(made.services, ENGINE)
     assert (sum(records.asked), max(records.asked)) == (121, 50)
 
 
@@ -464,12 +457,8 @@ def test_the_history_is_read_once_a_look_however_many_digests_are_amended(
     for channel in channels[1:]:
         subscribe(made, channel)
     made.turn(timedelta(0))
-    scheduling, poster = made.services, made.services.poster
-    chronicle = MergeTimeline(lambda: history, made.services.pulls.list_merged, made.wall)
-    index, cache = RedisPostedDigestIndex(store), RedisCache(store)
-    aftermath = OutcomeWatcher(
-        chronicle, cache, index, scheduling.digest_records, poster, scheduling.due_queue, made.wall
-    )
+    app = made.services
+    app.__dict__["timeline"] = MergeTimeline(lambda: history, app.pulls.list_merged, made.wall)
     for number, (back, hours) in enumerate([(2, 22), (9, 30)]):
         at = NOON + hours * HOUR
         made.github.add(
@@ -477,19 +466,20 @@ def test_the_history_is_read_once_a_look_however_many_digests_are_amended(
         )
         made.wall.passes(CHECK_INTERVAL if number else 2 * CHECK_INTERVAL)
         amends, before = Outbox(), history.reads
-        aftermath.check_repository(ENGINE, amends)
+        app.jobs = amends
+        check_repository(app, ENGINE)
         assert len(amends) == len(channels)
         for each in amends.of(amend_digest):
             made.wall.passes(MINUTE)
-            aftermath.amend_digest(each.key, each.looked_at)
+            amend_digest.run(app, each.key, each.looked_at)
         assert history.reads == before + 1
     assert [len(list_remarks(made, channel)) for channel in channels] == [1] * len(channels)
     # a job of a look that this process did not make reads for itself
     made.wall.passes(MINUTE)
     before = history.reads
-    aftermath.amend_digest(KEY, made.wall.now)
+    amend_digest.run(app, KEY, made.wall.now)
     assert history.reads == before + 1
     before = history.reads
     made.wall.passes(timedelta(hours=2))
-    aftermath.amend_digest(KEY, made.wall.now - timedelta(hours=2))
+    amend_digest.run(app, KEY, made.wall.now - timedelta(hours=2))
     assert history.reads == before + 1, "too long ago"

@@ -11,18 +11,17 @@ from redis import Redis
 
 from bot.adapters.redis.records.history import RedisHistoryStore
 from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.pull_requests.path_classes import get_default_classes
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.time.date_range import Span
+from bot.features.digest.since import build_since_page
 from bot.features.digest.stories import SincePage
 from bot.platform.store.connection import RedisCache
-from bot.services.digest.since import KeptWork, SincePageBuilder
-from bot.services.history.merge_lists import MergeLister
 from bot.services.history.merge_timeline import LOOK_AHEAD, LOOK_BACK, MergeTimeline
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
 from impact.history.revert_claims import parse_claim
+from tests.helpers.apps import make_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.helpers.calls import counting
 from tests.services.doubles import KnownPulls, Summaries
@@ -67,13 +66,12 @@ class Office:
         timeline = MergeTimeline(lambda: self.history, self.pulls.list_merged, lambda: DAY.end)
         reader = PullRequestReader(self.pulls, Summaries())
         self.entries = EntryCache(self.pulls, reader, cache, "v1", timeline.assess_risk)
-        lister = MergeLister(self.pulls.list_merged, 2)
-        self.pages = SincePageBuilder(
-            lister.list_merges,
-            KeptWork(self.entries.get_cached_summary, self.entries.get_review, lambda _: None),
-            timeline,
-            get_default_classes,
-            str,
+        self.app = make_app(
+            self.store,
+            day_lists=self.pulls,
+            entries=self.entries,
+            timeline=timeline,
+            name_repository=str,
         )
 
     def summarise(self) -> None:
@@ -82,7 +80,7 @@ class Office:
         self.pulls.calls.clear()
 
     def page(self) -> SincePage:
-        return self.pages.build_page(REPOSITORY, SPAN)
+        return build_since_page(self.app, REPOSITORY, SPAN)
 
 
 @pytest.fixture

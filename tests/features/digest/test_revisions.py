@@ -17,8 +17,8 @@ from bot.adapters.slack.messenger import make_slack_client
 from bot.domain.errors import PostingInProgress, SlackCallRefused, SlackUnavailable
 from bot.domain.review.models import BugReview, ReviewCoverage
 from bot.domain.risk.assessment import Risk
+from bot.features.digest.posts import PostingResult
 from bot.features.digest.view import RenderedDigest, render_digest
-from bot.services.digest.poster import PostingResult
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.builders import digest, entry, finding
 from tests.helpers.records import Digests, digest_store, memory_digests
@@ -82,7 +82,11 @@ def test_every_message_is_edited_and_the_corrected_report_is_beside_the_first(
     posting_result = revise(posted_digest, records)
     assert standing(posted_digest) == REVISED
     assert [file["title"] for file in posted_digest.files] == ["Full report", "Full report, corrected"]
-    assert (posting_result.was_posted, posting_result.gaps, posting_result.merged_count) == (True, (), 0)
+    assert (posting_result.was_posted, posting_result.record.gaps, posting_result.record.merged_count) == (
+        True,
+        (),
+        0,
+    )
     assert [method for method, _ in posted_digest.calls[before:]].count("chat.postMessage") == 1, "the fourth part"
 
 
@@ -198,8 +202,8 @@ def test_gaps_that_are_others_now_are_known_though_it_reads_the_same(
     posted_digest: SlackEmulator, records: Digests
 ) -> None:
     posting_result = revise(posted_digest, records, replace(BEFORE, gaps=("no overview",), merged=4))
-    assert (posting_result.gaps, posting_result.merged_count) == (("no overview",), 4)
-    assert publish(messenger_of(posted_digest), records, Build()).gaps == ("no overview",)
+    assert (posting_result.record.gaps, posting_result.record.merged_count) == (("no overview",), 4)
+    assert publish(messenger_of(posted_digest), records, Build()).record.gaps == ("no overview",)
 
 
 # --- what breaks off

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from bot.domain.errors import StoreUnavailable
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.summaries.models import SummarisedPullRequest
 from bot.features.digest.rules import Digest
+from bot.features.digest.service import DigestUse, build_digest
 from bot.platform import deadlines
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal, bound_work
 from bot.platform.github.caches import FileCache, SourceFileCache
@@ -28,8 +30,6 @@ from bot.platform.models.claude import CLAUDE
 from bot.platform.models.slots import hold_model_slot
 from bot.platform.store.connection import RedisCache
 from bot.ports import Model
-from bot.services.digest.builder import DigestBuilder
-from bot.services.digest.overview_writer import skip_overview
 from bot.services.summaries.reader import PullRequestReader
 from bot.services.summaries.source_reader import SourceReader
 from bot.services.summaries.structured_completion import StructuredCompletion
@@ -38,6 +38,7 @@ from tests.emulators.claude.server import ClaudeEmulator, Refusal, Step, default
 from tests.emulators.github.server import GitHubEmulator
 from tests.emulators.github.store import changed_file, pull
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
+from tests.helpers.apps import make_digest_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY
 from tests.services.doubles import Sleeps
 
@@ -109,10 +110,9 @@ class House:
         completion = StructuredCompletion(self.model, self.cache, Sleeps(), CLAUDE.prices)
         summariser = Summariser(completion, "claude-haiku-5-5", 30_000, read_sources=sources.read_sources)
         reader = PullRequestReader(pulls, summariser.summarise_pull_request)
-        read = change(reader.read_pull_request)
-        return DigestBuilder(pulls, read, skip_overview, reader.load_files, WORKERS).build(
-            REPOSITORY, DAY, "Engine"
-        )
+        entries = SimpleNamespace(refresh_summary=change(reader.read_pull_request), get_review=lambda each: None)
+        app = make_digest_app(pulls, workers=WORKERS, reader=reader, entries=entries)
+        return build_digest(app, REPOSITORY, DAY, "Engine", use=DigestUse.REPORT)
 
     def answer_after(self, **counts: int) -> None:
         """Let the model answer nothing before all of this has happened so often."""

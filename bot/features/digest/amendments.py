@@ -1,0 +1,139 @@
+"""What comes after a digest: outcomes of its pull requests, and what people say about its hits, added to it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from bot.app import App
+from bot.domain.conversations.slack_request import SlackRequest
+from bot.domain.errors import DayUnavailable, UsageError
+from bot.domain.history.pull_outcomes import MergeOutcome, RevertIndex
+from bot.domain.keyspace.digest_keys import parse_digest_key
+from bot.domain.keyspace.keys import LAST_OUTCOME_CHECK
+from bot.domain.operations.lane import QueueName
+from bot.domain.pull_requests.models import Repository, remove_duplicates
+from bot.domain.subscriptions.due_items import OutcomeCheck
+from bot.domain.time.day import LocalDay, parse_date
+from bot.domain.touches.decisions import HitKey, TouchDecision
+from bot.features.digest.posts import add_outcomes
+from bot.features.digest.tables import build_state_key
+from bot.features.touches.decisions import record_decision
+from bot.features.touches.service import show_vote
+from bot.platform.jobs import MINUTE, JobRetries, job
+from bot.render.blocks.button_values import HitVote
+from bot.render.digest.touches import name_verdict, name_verdict_row
+from bot.services.history.merge_timeline import LOOK_AHEAD
+from impact.history.outcomes import find_outcomes
+
+WATCH_PERIOD = timedelta(days=30)  # after a merge: 95 of 100 reverts come within it
+_DAY = timedelta(days=1)
+# the amendments of a check follow at once; one that waited longer reads the history again. What the outcomes were
+# that long ago is shown with a vote, too: the next check edits what is new
+_OUTCOMES_AGE = timedelta(hours=1)
+_READING = threading.Lock()
+
+
+def check_repository(app: App, repository: Repository) -> None:
+    """Record the merges since the last check, and have the digests amended whose outcomes have changed.
+
+    Raises:
+        PrdigestError: the merges of a day or the records are unavailable; the next check covers them.
+    """
+    now, records = app.now(), app.digest_records
+    start = now - WATCH_PERIOD
+    # what is too old to be amended need not be kept, and is most of a record
+    for key, record in records.iterate_records(app.list_digest_keys(repository, start - LOOK_AHEAD, start)):
+        records.store.save(key, record, replace(record, posted_json=""))
+    keys = app.list_digest_keys(repository, start, now)
+    if not keys:
+        app.due_queue.drop(OutcomeCheck(repository))
+        return
+    _record_recent_merges(app, repository, now)
+    outcomes = _load_outcomes(app, repository, now)
+    for key, record in records.iterate_records(keys):
+        if build_state_key(record.select_new_outcomes(outcomes)) != record.amended_states:
+            amend_digest.send_to(app.jobs, key, now)
+
+
+def _record_recent_merges(app: App, repository: Repository, now: datetime) -> None:
+    """Record the merges since the last check and of the day before it, of two weeks at most."""
+    name, today = LAST_OUTCOME_CHECK.build_key(repository), now.astimezone(UTC).date()
+    last = app.cache.get(name)
+    first = max(parse_date(last) if last else today, today - LOOK_AHEAD) - _DAY
+    for days in range((today - first).days + 1):
+        try:
+            listed = app.day_lists.list_merged(repository, LocalDay(first + days * _DAY, ZoneInfo("UTC"))).pulls
+        except DayUnavailable:
+            listed = ()
+        app.merge_history.record_merges(listed)
+    app.cache.put(name, str(today), LAST_OUTCOME_CHECK.lifetime)
+
+
+@job("amend", QueueName.LONG, JobRetries(8, longest_pause=MINUTE))
+def amend_digest(app: App, key: str, looked_at: datetime) -> None:
+    """Add the outcomes of its pull requests to a digest, and reply once to each.
+
+    A second run changes nothing more. ``looked_at`` is the instant (aware) of the check that requested it: only
+    the first digest of that check reads the history.
+
+    Raises:
+        PostingInProgress: another process works on it.
+        SlackUnavailable, StoreUnavailable: an unknown part is done; another run continues.
+    """
+    digest = app.digest_records.load_digest(key)
+    if digest and digest.record.posted_json:
+        add_outcomes(app, digest, _load_outcomes(app, digest.spec.repository, looked_at))
+
+
+def _load_outcomes(app: App, repository: Repository, looked_at: datetime) -> Sequence[MergeOutcome]:
+    """Return the outcomes of merges, as they were read at that instant or later, or else read them now.
+
+    Raises StoreUnavailable: if that were taken for no outcomes, those in the digests would be removed.
+    """
+    now = app.now()
+    with _READING:
+        for name, (read_at, _) in list(app.recent_outcomes.items()):
+            if now - read_at > _OUTCOMES_AGE:
+                del app.recent_outcomes[name]
+        recent = app.recent_outcomes.get(repository)
+        if recent is None or recent[0] < looked_at:
+            pulls = app.timeline.read_merges(repository, now - 2 * WATCH_PERIOD, now + _DAY)
+            outcomes = find_outcomes(RevertIndex(remove_duplicates(pulls)))
+            recent = app.recent_outcomes[repository] = (now, tuple(map(_remove_texts, outcomes)))
+        return recent[1]
+
+
+def _remove_texts(outcome: MergeOutcome) -> MergeOutcome:
+    """Return a copy without descriptions and files, which are evaluated already."""
+    pull, by = (replace(half, body="", commit_message="", files=None) for half in (outcome.pull, outcome.by))
+    return replace(outcome, pull=pull, by=by)
+
+
+@job("hit_votes")
+def record_hit_vote(app: App, asker: SlackRequest, vote: HitVote, at: datetime, blocks_json: str = "") -> None:
+    """Record what the asker said about a hit at an instant (aware), and show it in the digests and the answer.
+
+    ``blocks_json`` are the blocks of the answer's message, empty if only the asker sees it. Another run changes
+    nothing more, and does what is left.
+    """
+    repository, now = vote.reference.repository, app.now()
+    try:
+        app.profiles.require_known(vote.profile, repository)
+    except UsageError as error:
+        app.replies.tell_asker(asker, str(error))
+        return
+    decision = TouchDecision(HitKey(vote.reference), vote.verdict, asker.user, at.astimezone(UTC))
+    record_decision(app, vote.profile, decision)
+    keys = app.list_digest_keys(repository, now - WATCH_PERIOD, now)
+    partial = [key for key in keys if (parts := parse_digest_key(key)) and parts.view]
+    for key, record in app.digest_records.iterate_records(partial):
+        messages = record.posted_messages if record.spec and record.spec.view.profile == vote.profile else None
+        if messages and messages.has_block(name_verdict_row(vote.reference.number)):
+            amend_digest.run(app, key, now - _OUTCOMES_AGE)
+    show_vote(app, asker, vote, blocks_json)
+    noted = f"Noted: {name_verdict(vote.verdict)}. Digests and lists show it in a moment."
+    app.replies.tell_asker(asker, noted)

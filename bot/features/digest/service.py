@@ -1,0 +1,379 @@
+"""The digest of a local day: its merges listed, read, rated, reviewed and summed up. Several days: an overview."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+
+from bot.app import App
+from bot.domain.conversations.commands import DigestRequest
+from bot.domain.conversations.slack_request import Audience, SlackRequest
+from bot.domain.conversations.thread_subject import SubjectKind
+from bot.domain.digest.models import Entry
+from bot.domain.digest.view import FULL_VIEW, DigestView, ViewLevel
+from bot.domain.errors import DayUnavailable, ModelError, PrdigestError, UsageError
+from bot.domain.operations.lane import QueueName
+from bot.domain.pull_requests.areas import determine_area
+from bot.domain.pull_requests.models import PullRequest, Repository, remove_duplicates
+from bot.domain.pull_requests.reference import Reference
+from bot.domain.subscriptions.models import DigestSpec
+from bot.domain.summaries.diff_packing import Coverage
+from bot.domain.summaries.fallback import Fallback, FallbackReason, explain_fallback
+from bot.domain.summaries.models import SummarisedPullRequest, build_fallback_summary
+from bot.domain.text.issue_numbers import remove_unknown_numbers
+from bot.domain.time.day import LocalDay
+from bot.features.digest.lead import render_catch_up
+from bot.features.digest.markdown import render_report
+from bot.features.digest.rules import (
+    Digest,
+    MultiDayDigest,
+    Overview,
+    Theme,
+    UnknownDay,
+    keep_known_themes,
+    select_entries,
+)
+from bot.features.digest.view import (
+    NOTHING_MERGED,
+    RenderedDigest,
+    compute_fingerprint,
+    format_areas,
+    format_unknown_hits,
+    render_days,
+    render_digest,
+)
+from bot.features.touches.contracts import list_used_steps
+from bot.features.touches.decisions import note_shown
+from bot.features.touches.service import judge_merges
+from bot.platform.jobs import LONG_RETRIES, job
+from bot.platform.models.slots import limit_model_calls
+from bot.platform.source import update_mirror
+from bot.render.blocks.buttons import SHARE_DIGEST, make_details_menu
+from bot.services.operations.worker_threads import DeadlineExecutor, iterate_results
+from bot.services.review.day_reviewer import DayReviewer, KeptReviewer
+from bot.services.slack.answers.answer import Answer
+from bot.services.slack.answers.answer_builder import Share, build_answer
+from bot.services.summaries.prompts import build_overview_prompt
+from bot.services.summaries.reader import read_isolated
+from bot.services.summaries.schemas import OverviewAnswer
+from impact.contract.models import MergeContract
+from impact.history.reverts import Revert, expand_pairs
+from impact.profile.moves import ProfileMove
+from impact.touches.deprecations import DeprecationStep
+from impact.touches.models import TouchReport
+
+log = logging.getLogger(__name__)
+
+# pull requests that are loaded before the model has time for them. Two digests of a worker then make fewer than
+# the 100 calls at a time that GitHub allows (docs.github.com, "Rate limits for the REST API")
+_MAX_AHEAD = 8
+_MAX_AREAS = 4  # that an overview without a model names
+
+
+class DigestUse(Enum):
+    """What a digest is built for. All but ``KEPT`` read what was not read before."""
+
+    POST = auto()
+    """A channel: the list of a day that is over is asked for once for all channels, and bugs are looked for."""
+    TERMINAL = auto()
+    """The same, with the list of the day as it is now."""
+    PREVIEW = auto()
+    """One person: with the reviews alone that are kept."""
+    REPORT = auto()
+    """A report, which has no overview, of the day as it is now, with the reviews that are kept."""
+    KEPT = auto()
+    """A report of what was made before: no model is asked, and nothing is recorded."""
+
+
+def build_digest(
+    app: App,
+    repository: Repository,
+    day: LocalDay,
+    name: str,
+    view: DigestView = FULL_VIEW,
+    use: DigestUse = DigestUse.POST,
+    progress: Callable[[int, int], None] | None = None,
+) -> Digest:
+    """Build the digest of a day. ``progress`` is called with (done, all) as pull requests are finished.
+
+    Pull requests that ``view`` leaves out by their facts and files are not read.
+
+    Raises:
+        PrdigestError: the list of the day is unavailable. A single pull request that can't be read does not end a
+            digest; it is shown by its facts and counted as not read.
+    """
+    pulls = app.pulls if use in (DigestUse.TERMINAL, DigestUse.REPORT) else app.day_lists
+    merged = pulls.list_merged(repository, day)
+    if merged.pulls and use is not DigestUse.KEPT:
+        # after the list, so that it has all that was merged
+        update_mirror(app.sources.source_mirror, repository)
+    around = app.day_timeline.load_day_context(repository, day, merged.pulls)
+    selected = _select_pulls(app, merged.pulls, around.day_reverts, view)
+    touched = read_touches(app, view.profile, selected)
+    if view.only is ViewLevel.TOUCHING:
+        # before they are read: what nobody sees needs no model
+        shown = expand_pairs(touched.numbers, around.day_reverts)
+        selected = tuple(pull for pull in selected if pull.number in shown)
+    read = _read_pulls(app, selected, use, progress)
+    of_day = remove_duplicates([*(each.pull for each in read), *merged.pulls])
+    if use is not DigestUse.KEPT:
+        app.timeline.record_merges(of_day)
+    classes = app.paths.get_path_classes(repository)
+    rated = tuple(
+        map(Entry.from_summarised, read, around.assess_pulls((each.pull for each in read), of_day, classes))
+    )
+    # before the selection, since what a review finds may make an entry one that is shown
+    reviewer = (
+        DayReviewer(app.reviews, app.budget, app.settings.prdigest_concurrency)
+        if app.reviews and use in (DigestUse.POST, DigestUse.TERMINAL)
+        else KeptReviewer(app.entries.get_review)
+    )
+    reviewed, coverage = reviewer.review_entries(repository, rated, classes)
+    entries = select_entries(view, reviewed, around.day_reverts, around.outcomes, touched.numbers)
+    has_overview = use not in (DigestUse.REPORT, DigestUse.KEPT)
+    numbers = frozenset(entry.number for entry in entries)
+    outcomes = tuple(
+        each for each in around.outcomes if not numbers.isdisjoint((each.pull.number, each.by.number))
+    )
+    # after the contracts, which say what was announced and removed
+    steps, moves = _read_profile_day(app, view.profile, repository, day)
+    return Digest(
+        repository=repository,
+        name=name,
+        day=day,
+        entries=entries,
+        overview=write_overview(app, repository, day, entries) if has_overview else Overview(""),
+        count=merged.count,
+        outcomes=outcomes,
+        view=view,
+        hidden=len(merged.pulls) - len(entries),
+        missing=touched.add_missing((around.caveat,) if around.caveat else ()),
+        is_reduced=app.track_record.is_reduced(repository),
+        path_classes=classes,
+        review_coverage=coverage,
+        touches=touched.report,
+        contracts=tuple(contract for contract in touched.contracts if contract.number in numbers),
+        deprecations=steps,
+        moves=moves,
+        claims=around.select_claims(numbers.union(*((each.pull.number, each.by.number) for each in outcomes))),
+    )
+
+
+def _select_pulls(
+    app: App, pulls: tuple[PullRequest, ...], reverts: tuple[Revert, ...], view: DigestView
+) -> tuple[PullRequest, ...]:
+    """Return those that match the filters, with those that reverted one of them or that it reverted.
+
+    One whose files are unavailable may match: it is shown rather than lost.
+    """
+    if not view.filters:
+        return pulls
+    candidates = [pull for pull in pulls if view.filters.may_match(pull)]
+    if view.filters.paths:
+        with DeadlineExecutor(app.settings.prdigest_concurrency, "files") as crew:
+            loaded = crew.map_items(app.reader.load_files, candidates)
+        candidates = [pull for pull in loaded if pull.files is None or view.filters.is_match(pull)]
+    fitting = {pull.number: pull for pull in candidates}
+    shown = expand_pairs(fitting, reverts)
+    return tuple(fitting.get(pull.number, pull) for pull in pulls if pull.number in shown)
+
+
+def _read_pulls(
+    app: App,
+    pulls: tuple[PullRequest, ...],
+    use: DigestUse,
+    progress: Callable[[int, int], None] | None,
+) -> tuple[SummarisedPullRequest, ...]:
+    """Read and summarise pull requests, as many at a time as the settings say; as many more are loaded."""
+
+    def read(pull: PullRequest) -> SummarisedPullRequest:
+        return _read_kept(app, pull) if use is DigestUse.KEPT else app.entries.refresh_summary(pull)
+
+    done: dict[int, SummarisedPullRequest] = {}
+    workers = app.settings.prdigest_concurrency
+    if progress:
+        progress(0, len(pulls))
+    # those beyond the workers load their files while the model is busy
+    threads = workers + min(workers, _MAX_AHEAD)
+    with limit_model_calls(workers), DeadlineExecutor(threads, "digest") as crew:
+        for each in iterate_results([crew.submit(read_isolated, pull, read) for pull in pulls]):
+            done[each.number] = each
+            if progress:
+                progress(len(done), len(pulls))
+    return tuple(done[pull.number] for pull in pulls)
+
+
+def _read_kept(app: App, pull: PullRequest) -> SummarisedPullRequest:
+    """Return a pull request with the summary that exists, or with facts in its place."""
+    if kept := app.entries.get_cached_summary(Reference(pull.repository, pull.number)):
+        return kept
+    loaded, classes = app.reader.load_files(pull), app.paths.get_path_classes(pull.repository)
+    fallback = Fallback(FallbackReason.NOT_SUMMARISED)
+    summary = build_fallback_summary(loaded, fallback, Coverage.NONE, classes)
+    return SummarisedPullRequest(loaded, summary, determine_area(loaded, classes))
+
+
+def write_overview(app: App, repository: Repository, day: LocalDay, entries: tuple[Entry, ...]) -> Overview:
+    """Write the overview of a day: one more model call on its summaries, or counts where there is no answer."""
+    if not entries:
+        return Overview(NOTHING_MERGED)
+    completion, model = app.completion, app.settings.prdigest_answer_model
+    if completion is None:
+        return _count_areas(entries, Fallback(FallbackReason.NO_MODEL), 0.0)
+    try:
+        answer = completion.request_answer(build_overview_prompt(model, repository, day, entries), OverviewAnswer)
+    except ModelError as error:
+        log.info("no model overview of %s on %s: %s", repository, day.date, error)
+        return _count_areas(entries, explain_fallback(error), completion.compute_cost(model, error.usage))
+    numbers = frozenset(entry.number for entry in entries)
+    themes = (Theme(theme.title, tuple(theme.pull_requests)) for theme in answer.value.themes)
+    return Overview(
+        text=remove_unknown_numbers(answer.value.overview, numbers),
+        themes=keep_known_themes(themes, numbers),
+        from_cache=answer.from_cache,
+        cost=completion.compute_cost(model, answer.usage),
+    )
+
+
+def _count_areas(entries: Iterable[Entry], fallback: Fallback, cost: float | None) -> Overview:
+    trivial = [entry.summary.is_trivial for entry in entries]
+    areas = Counter(entry.area for entry in entries if not entry.summary.is_trivial)
+    return Overview(format_areas(areas.most_common(_MAX_AREAS), sum(trivial)), cost=cost, fallback=fallback)
+
+
+# --- what the merges of a day mean for a profile
+
+
+@dataclass(frozen=True, slots=True)
+class TouchedDay:
+    """The report on some merges, and what each of them changes for others.
+
+    Without a profile there is no report. ``problem`` is a clause that says why there is none with one.
+    """
+
+    report: TouchReport | None = None
+    contracts: tuple[MergeContract, ...] = ()
+    problem: str = ""
+
+    @property
+    def numbers(self) -> frozenset[int]:
+        """The numbers of the merges that touch."""
+        return frozenset(merge.number for merge in self.report.touching) if self.report else frozenset()
+
+    def add_missing(self, missing: tuple[str, ...]) -> tuple[str, ...]:
+        """Return what is missing in an answer, with the report."""
+        return (*missing, self.problem) if self.problem else missing
+
+
+def read_touches(app: App, profile: str, pulls: Sequence[PullRequest]) -> TouchedDay:
+    """Return what merges mean for the profile of a name, and record its hits, which people are about to see.
+
+    A problem is part of the result, not an error. Without a name, no store is opened for that.
+    """
+    if not profile:
+        return TouchedDay()
+    try:
+        report, contracts = judge_merges(app, profile, pulls)
+        if pulls:
+            note_shown(app, report.profile, pulls[0].repository, report.touching)
+    except PrdigestError as error:
+        log.warning("what touches %s is not known: %s", profile, error)
+        return TouchedDay(problem=format_unknown_hits(profile, str(error)))
+    return TouchedDay(report, contracts)
+
+
+def _read_profile_day(
+    app: App, name: str, repository: Repository, day: LocalDay
+) -> tuple[tuple[DeprecationStep, ...], tuple[ProfileMove, ...]]:
+    """Return what became on a day of the deprecations that a profile uses, and its moves to another commit.
+
+    With these, earlier merges began or ceased to touch. There are none without a name, or after a problem.
+    """
+    steps: tuple[DeprecationStep, ...] = ()
+    moves: tuple[ProfileMove, ...] = ()
+    try:
+        if entry := app.profiles.get_entry(name) if name else None:
+            moves = tuple(move for move in entry.moves if day.start <= move.at < day.end)
+        if profile := app.profiles.get_profile(name) if name else None:
+            steps = list_used_steps(app, repository, day.start, day.end, profile)
+    except PrdigestError as error:
+        log.warning("what is deprecated of %s, or how it moved, is not known: %s", name, error)
+    return steps, moves
+
+
+# --- what is shown of it
+
+
+def build_days(app: App, spec: DigestSpec, use: DigestUse = DigestUse.POST) -> MultiDayDigest:
+    """Build the digest of each day, one after the other. Raises what :func:`build_digest` raises.
+
+    A day without a list is returned as unknown. If no day has one, DayUnavailable is raised.
+    """
+    name = app.name_repository(spec.repository)
+    # a heading in another zone than the readers of the channel expect names it
+    shows_zone = app.get_channel_zone(spec.channel) != spec.span.zone
+    digests: list[Digest] = []
+    unknown: list[UnknownDay] = []
+    for day in spec.span.days:
+        try:
+            digest = build_digest(app, spec.repository, day, name, spec.view, use)
+        except DayUnavailable as error:
+            if day == spec.span.days[-1] and not digests:
+                raise
+            unknown.append(UnknownDay(day.date, error.short))
+            continue
+        # two weeks of patches take hundreds of megabytes, and reports show only paths
+        entries = tuple(replace(entry, pull=entry.pull.remove_patches()) for entry in digest.entries)
+        digests.append(replace(digest, entries=entries, shows_zone=shows_zone))
+    return MultiDayDigest(spec.span, tuple(digests), tuple(unknown))
+
+
+def compose_messages(
+    app: App, spec: DigestSpec, notes: Sequence[str] = (), use: DigestUse = DigestUse.POST
+) -> RenderedDigest:
+    """Build a digest and render its messages: one day as a digest, several as an overview with one thread."""
+    whole = build_days(app, spec, use)
+    return render_days(whole, notes) if len(spec.span) > 1 else render_digest(whole.digests[0], notes)
+
+
+@job("overview", QueueName.LONG, LONG_RETRIES)
+def answer_overview(app: App, asker: SlackRequest, request: DigestRequest, audience: Audience) -> None:
+    """Show several days, or one that is not over, in one message."""
+
+    def build() -> Answer:
+        known = request.require_known(app.repositories)
+        app.permissions.require_presence(asker)
+        view = app.profiles.require_view(known.view, known.repository)
+        return build_overview(app, replace(known, view=view), asker.name, asker.channel)
+
+    narrowed = f", {request.view}" if str(request.view) else ""
+    doing = f"Looking at {request.span.title}{narrowed}… Days I haven't processed yet take about a minute each."
+    app.replies.give_answer(asker, "overview", audience, build, doing)
+
+
+def build_overview(app: App, request: DigestRequest, asker: str, channel: str) -> Answer:
+    """Return the overview of some days for the readers of a channel; ``asker`` is a name, or empty."""
+    overview = build_days(app, DigestSpec(channel, request.repository, request.span, request.view))
+    menu = make_details_menu(entry.pull for entry in overview.combined.riskiest_entries)
+    # what building it cost is in the message, and differs each time
+    share = Share(SHARE_DIGEST, request, compute_fingerprint(overview))
+    return build_answer(asker, render_catch_up(overview), share, menu, SubjectKind.DIGEST.format_subject(request))
+
+
+def render_kept_report(app: App, repository: Repository, day: LocalDay, name: str) -> str:
+    """Return the report of a day whose digest was made, in Markdown; ``name`` is the repository's in its heading.
+
+    Raises:
+        UsageError: the day has no report yet.
+        PrdigestError: the merges of the day can't be listed, or the store does not answer.
+    """
+    pulls = app.day_lists.list_merged(repository, day).pulls
+    if pulls and not any(app.entries.get_cached_summary(Reference(repository, pull.number)) for pull in pulls):
+        raise UsageError(
+            f"There is no report of {repository} on {day.date} yet: it comes with the digest of that day; "
+            "list_pull_requests has the facts."
+        )
+    return render_report(build_digest(app, repository, day, name, use=DigestUse.KEPT))

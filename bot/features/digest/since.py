@@ -1,0 +1,52 @@
+"""One page on all that was merged since a day: no model is called for it, and no file is read."""
+
+from __future__ import annotations
+
+from bot.app import App
+from bot.domain.digest.models import Entry
+from bot.domain.pull_requests.models import Repository, remove_duplicates
+from bot.domain.pull_requests.reference import Reference
+from bot.domain.time.date_range import Span
+from bot.features.digest.stories import SincePage, build_stories
+from bot.features.touches.contracts import get_kept_contract, list_merges
+from bot.services.history.day_context import DayContext
+from bot.services.history.merge_lists import MergeList
+from bot.services.history.merge_timeline import LOOK_AHEAD, LOOK_BACK
+from impact.profile.models import Profile
+from impact.touches.judgement import judge_merges
+
+
+def build_since_page(app: App, repository: Repository, span: Span, profile: Profile | None = None) -> SincePage:
+    """Build the page of some days. ``profile`` is one of this repository.
+
+    Raises:
+        PrdigestError: the merges of no day can be listed, or the store does not answer.
+    """
+    return build_page_of(app, repository, span, list_merges(app, repository, span), profile)
+
+
+def build_page_of(
+    app: App, repository: Repository, span: Span, merged: MergeList, profile: Profile | None
+) -> SincePage:
+    """Build the page of some merges, such as those of a range of commits. Raises StoreUnavailable."""
+    references = (Reference(repository, pull.number) for pull in merged.pulls)
+    read = [each for reference in references if (each := app.entries.get_cached_summary(reference))]
+    # for the rules that look back; without a summary nothing is rated
+    since, until = span.days[0].start - LOOK_BACK, span.days[-1].end + LOOK_AHEAD
+    around = app.timeline.read_merges_or_none(repository, since, until) if read else ()
+    index = app.timeline.index_pulls(remove_duplicates([*merged.pulls, *around]))
+    stories = build_stories(index.select(pull.number for pull in merged.pulls))
+    entries: dict[int, Entry] = {}
+    if read:
+        loaded = [each.pull for each in read]
+        context = DayContext.from_index(index, (pull.number for pull in loaded))
+        risks = context.assess_pulls(loaded, loaded, app.paths.get_path_classes(repository))
+        for each, risk in zip(read, risks, strict=True):
+            entries[each.number] = Entry.from_summarised(each, risk, app.entries.get_review(each.pull))
+    report, unread = None, 0
+    if profile:
+        shown = [pull for story in stories.stories for pull in story.pulls]
+        contracts = [contract for pull in shown if (contract := get_kept_contract(app, pull))]
+        report, unread = judge_merges(profile.name, profile, contracts), len(shown) - len(contracts)
+    name = app.name_repository(repository)
+    return SincePage(name, span, len(merged.pulls), stories, entries, report, unread, merged.caveats)

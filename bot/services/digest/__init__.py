@@ -1,1 +1,0 @@
-"""Builds digests and posts them."""

@@ -1,0 +1,96 @@
+"""``/prdigest``: the digest of a day in this channel, or several days as one overview."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from bot.app import App
+from bot.domain.conversations.commands import MAX_DIGEST_DAYS, DigestRequest, ParseContext
+from bot.domain.conversations.slack_request import Audience, SlackRequest
+from bot.domain.operations.lane import QueueName
+from bot.domain.subscriptions.models import DigestSpec
+from bot.features.digest.service import answer_overview
+from bot.platform.jobs import MINUTE, JobRetries, job
+from bot.render.blocks.buttons import SHARE_DIGEST, add_buttons, make_repeat_button
+from bot.render.conversations.greetings import HelpExample
+from bot.render.conversations.notices import render_existing_digest
+from bot.services.slack.answers.answer import Answer
+from handlers.commands.declaration import HELP_WORD, Command, choose_audience
+from handlers.commands.sub_commands import RequestChoice, RequestWord, SubCommand
+from handlers.intake import RequestIntake
+
+_USAGE = (
+    "*Get a digest*: `/prdigest` for yesterday, or `/prdigest 2026-02-28` for another day. `today`, `7d` or "
+    f"`2026-02-24..2026-02-28` (up to {MAX_DIGEST_DAYS} days) give one overview. Add `repo:owner/name` for "
+    "another repository or `tz:Asia/Tokyo` for another time zone. `path:…`, `author:…`, `label:…` or "
+    "`only:risky` show a part of it; `profile:NAME` begins with what touches your own code, `only:touching` shows "
+    "nothing else. `private` keeps an overview to yourself."
+)
+
+
+def _parse_request(text: str, context: ParseContext) -> DigestRequest:
+    """Parse the text. Days begin where those of the channel's own digests do, unless the text names a zone."""
+    request = DigestRequest.parse(text, context.repositories, context.today(context.zone()), context.today)
+    is_other = request.zone is None and request.span.zone != context.today().zone
+    return replace(request, zone=request.span.zone) if is_other else request
+
+
+def _enqueue_digest(intake: RequestIntake, asker: SlackRequest, request: DigestRequest, audience: Audience) -> str:
+    """Enqueue a digest for the channel or an overview. Nothing is said at once: most come within seconds."""
+    audience = choose_audience(request, audience)
+    is_over = request.span.last < intake.today(request.span.zone).date
+    if is_over and len(request.span) == 1 and audience is Audience.CHANNEL:
+        answer_digest.send_to(intake.jobs, asker, request)
+    else:
+        answer_overview.send_to(intake.jobs, asker, request, audience)
+    return ""
+
+
+# a digest is worth retries over hours. It is for the channel: the asker is told only why there is none
+@job("digest", QueueName.LONG, JobRetries(20, MINUTE // 2, 15 * MINUTE))
+def answer_digest(app: App, asker: SlackRequest, request: DigestRequest) -> None:
+    """Post the digest of a day. Return its address to the asker if it was already posted."""
+
+    def post() -> Answer | None:
+        known = request.require_known(app.repositories)
+        app.permissions.require_presence(asker)
+        view = app.profiles.require_view(known.view, known.repository)
+        published = app.delivery.post_digest(DigestSpec(asker.channel, known.repository, known.span, view))
+        if not published.was_posted:
+            return None
+        repeat = make_repeat_button(SHARE_DIGEST, known)
+        return Answer.for_asker(add_buttons(render_existing_digest(published.record.permalink), repeat))
+
+    where = "".join(f" ({part})" for part in (request.zone, str(request.view)) if part)
+    doing = f"I'm preparing the digest of {request.span.title}{where}; it will appear here in about a minute."
+    app.replies.give_answer(asker, "digest", Audience.ASKER, post, doing)
+
+
+_DIGEST = RequestWord("digest", (DigestRequest,), parse=_parse_request, enqueue=_enqueue_digest, jobs=())
+
+
+def make_command(sub_commands: Sequence[SubCommand]) -> Command[Any]:
+    """Return the command with all that its sub-commands declare, in their order."""
+    requests = RequestChoice(_DIGEST, tuple(request for each in sub_commands for request in each.requests))
+    words = ["2026-02-28", "7d", *(word for each in sub_commands for word in each.hint_words), HELP_WORD]
+    return Command(
+        name="/prdigest",
+        description="Post the digest of a day, or subscribe to it",
+        # what Slack shows while somebody types the command
+        hint=f"[{' | '.join(words)}]",
+        usage="\n".join([_USAGE, *(each.usage for each in sub_commands)]),
+        trigger_words=("digest", "prdigest"),
+        request_types=requests.request_types,
+        parse=requests.parse_text,
+        enqueue=requests.enqueue_request,
+        jobs=requests.jobs,
+        examples=(
+            HelpExample("digest 7d", "an overview of several days"),
+            *(example for each in sub_commands for example in each.examples),
+        ),
+        share_action=SHARE_DIGEST,
+        verbs={verb: handle for each in sub_commands for verb, handle in each.verbs.items()},
+        keywords=("today", "yesterday", *requests.keywords),
+    )
