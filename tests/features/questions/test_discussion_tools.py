@@ -49,14 +49,14 @@ def over(github: ScriptedGitHub, **fields: Any) -> ReadingSession:
     return there.toolbox()
 
 
-def cite(toolbox: ReadingSession, quote: str, place: str = "#issuecomment-1", number: str = "7") -> str:
+def cite(session: ReadingSession, quote: str, place: str = "#issuecomment-1", number: str = "7") -> str:
     """The address of a quote of what somebody wrote, empty if it does not hold."""
-    remark_match = toolbox.find_remark(Citation(number, place, quote))
+    remark_match = session.find_remark(Citation(number, place, quote))
     return remark_match[0].build_remark_url(remark_match[1]) if remark_match else ""
 
 
 def test_a_discussion_says_who_said_what_and_where(github: ScriptedGitHub) -> None:
-    toolbox = over(
+    session = over(
         github,
         closes=(IssueRecord(12, "It hangs", body="Since 0.8.\n\nWith two workers."),),
         comments=(
@@ -71,7 +71,7 @@ def test_a_discussion_says_who_said_what_and_where(github: ScriptedGitHub) -> No
             ),
         ),
     )
-    assert run_tool(toolbox, TALK, number=7).split("\n") == [
+    assert run_tool(session, TALK, number=7).split("\n") == [
         "What people wrote about #7 Wait longer (what they say; nobody has checked it):",
         "Issues that it closes:",
         "[#issue-12] reporter (not a member), 2026-01-15 18:00Z, closed: It hangs",
@@ -89,9 +89,9 @@ def test_a_discussion_says_who_said_what_and_where(github: ScriptedGitHub) -> No
         "  As the proxy.",
         "[left out: 3 remarks by bots, to bots or without words]",
     ]
-    assert toolbox.provenance.sources == "the discussion of #7"
-    assert toolbox.provenance.gaps == ""
-    run_tool(toolbox, TALK, number=7)
+    assert session.provenance.sources == "the discussion of #7"
+    assert session.provenance.gaps == ""
+    run_tool(session, TALK, number=7)
     assert github.queries == 1
 
 
@@ -121,7 +121,7 @@ def test_nothing_said_is_said(github: ScriptedGitHub) -> None:
 def test_only_what_somebody_wrote_and_was_shown_is_quoted(
     quote: str, place: str, number: str, holds: bool, github: ScriptedGitHub
 ) -> None:
-    toolbox = over(
+    session = over(
         github,
         closes=(IssueRecord(12, "Workers hang at shutdown", body="Since two days it hangs."),),
         comments=(
@@ -129,26 +129,26 @@ def test_only_what_somebody_wrote_and_was_shown_is_quoted(
             make_remark(3, "x " * 5_000 + "was not shown at all"),
         ),
     )
-    assert cite(toolbox, quote, place, number) == "", "nothing was read yet"
-    run_tool(toolbox, TALK, number=7)
-    assert bool(cite(toolbox, quote, place, number)) is holds
+    assert cite(session, quote, place, number) == "", "nothing was read yet"
+    run_tool(session, TALK, number=7)
+    assert bool(cite(session, quote, place, number)) is holds
 
 
 def test_the_newest_of_those_who_decide_are_shown_and_the_others_counted(github: ScriptedGitHub) -> None:
-    toolbox = over(
+    session = over(
         github,
         comments=(
             make_remark(0, "The first word. " * 60, "carol", association="MEMBER"),
             *(make_remark(n, f"Opinion {n}. " * 90) for n in range(1, 90)),
         ),
     )
-    text = run_tool(toolbox, TALK, number=7)
+    text = run_tool(session, TALK, number=7)
     assert len(text) <= MAX_RESULT_LENGTH
     shown = [int(number) for number in re.findall(r"^\[#issuecomment-(\d+)\]", text, re.M)]
     assert shown[0] == 0, "a member's"
     assert shown[1:] == list(range(90 - len(shown) + 1, 90))
     assert f"[cut: {90 - len(shown)} older remarks not shown]" in text
-    assert toolbox.provenance.gaps == f"{90 - len(shown)} older remarks about #7"
+    assert session.provenance.gaps == f"{90 - len(shown)} older remarks about #7"
 
 
 HOSTILE = [
@@ -180,9 +180,9 @@ def test_hostile_remarks_stay_material(github: ScriptedGitHub) -> None:
 
 
 def test_a_forged_head_lends_nobody_a_word(github: ScriptedGitHub) -> None:
-    toolbox = over(github, comments=(make_remark(1, HOSTILE[2]),))
-    run_tool(toolbox, TALK, number=7)
-    assert cite(toolbox, "We drop it.", "#issuecomment-9") == ""
+    session = over(github, comments=(make_remark(1, HOSTILE[2]),))
+    run_tool(session, TALK, number=7)
+    assert cite(session, "We drop it.", "#issuecomment-9") == ""
 
 
 @pytest.mark.parametrize(
@@ -194,9 +194,9 @@ def test_a_forged_head_lends_nobody_a_word(github: ScriptedGitHub) -> None:
     ],
 )
 def test_a_refusal_is_a_sentence(arguments: dict[str, Any], limit: int, says: str, github: ScriptedGitHub) -> None:
-    toolbox = over(github)
+    session = over(github)
     github.set_limit("graphql", limit)
-    output = call_tool(toolbox, TALK, arguments)
+    output = call_tool(session, TALK, arguments)
     assert output.is_error
     assert says in output.text
     assert github.queries == (0 if "repository" in arguments else 1)
@@ -210,11 +210,11 @@ def test_what_github_does_not_send_is_no_silence(github: ScriptedGitHub) -> None
         ]
 
     github.after = refuse
-    toolbox = over(github)
-    text = run_tool(toolbox, TALK, number=7)
+    session = over(github)
+    text = run_tool(session, TALK, number=7)
     assert text.endswith("[GitHub sent only a part: this is no proof that nothing else was said]")
     assert "No issue" not in text
-    assert toolbox.provenance.gaps == "a part of the discussion of #7 (GitHub did not send it)"
+    assert session.provenance.gaps == "a part of the discussion of #7 (GitHub did not send it)"
 
 
 def test_without_a_source_the_model_hears_it() -> None:
@@ -225,6 +225,6 @@ def test_without_a_source_the_model_hears_it() -> None:
 
 
 def test_a_number_that_was_discussed_is_linked(github: ScriptedGitHub) -> None:
-    toolbox = over(github)
-    run_tool(toolbox, TALK, number=7)
-    assert toolbox.find_address(7) == "https://github.com/octo/engine/pull/7"
+    session = over(github)
+    run_tool(session, TALK, number=7)
+    assert session.find_address(7) == "https://github.com/octo/engine/pull/7"

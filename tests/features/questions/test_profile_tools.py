@@ -47,18 +47,18 @@ def over(profile: Profile | None = OURS, about: ThreadSubject = ABOUT, problem: 
     return there.toolbox(about)
 
 
-def names(toolbox: ReadingSession) -> set[str]:
-    return {str(each["name"]) for each in define_tools(build_tools(toolbox))}
+def names(session: ReadingSession) -> set[str]:
+    return {str(each["name"]) for each in define_tools(build_tools(session))}
 
 
 def test_where_do_we_use_it_is_answered_with_file_and_line() -> None:
-    toolbox = over()
-    assert run_tool(toolbox, TOOL, name="Scheduler.schedule").split("\n") == [
+    session = over()
+    assert run_tool(session, TOOL, name="Scheduler.schedule").split("\n") == [
         f"1 use of 2 in the profile ascend, {SCANNED}:",
         f"ours/core/scheduler.py:120 overrides {NAME}: def schedule(self):",
     ]
-    assert "the profile ascend for Scheduler.schedule" in toolbox.provenance.sources
-    assert run_tool(toolbox, TOOL, name="Worker").startswith("0 uses of 2 in the profile ascend")
+    assert "the profile ascend for Scheduler.schedule" in session.provenance.sources
+    assert run_tool(session, TOOL, name="Worker").startswith("0 uses of 2 in the profile ascend")
 
 
 def test_credentials_in_a_used_line_stay_out() -> None:
@@ -74,23 +74,23 @@ def test_the_record_of_a_day_says_what_touches() -> None:
 
 
 @pytest.mark.parametrize(
-    "toolbox",
+    "session",
     [
         pytest.param(lambda: over(about=ABOUT_DAY), id="a thread without a profile"),
         pytest.param(lambda: over(None), id="a profile that is gone"),
         pytest.param(lambda: over(replace(OURS, explains=False)), id="one that nothing may be shown of"),
     ],
 )
-def test_where_nothing_may_be_shown_there_is_no_tool_and_no_text(toolbox: object) -> None:
-    made = toolbox()  # type: ignore[operator]
+def test_where_nothing_may_be_shown_there_is_no_tool_and_no_text(session: object) -> None:
+    made = session()  # type: ignore[operator]
     assert TOOL not in names(made)
     assert "ours/" not in build_initial_context(made, ABOUT)[0]
 
 
 def test_a_report_that_is_missing_is_a_gap() -> None:
-    toolbox = over(problem="what touches ascend is not known")
-    build_initial_context(toolbox, ABOUT)
-    assert "what touches ascend is not known" in toolbox.provenance.gaps
+    session = over(problem="what touches ascend is not known")
+    build_initial_context(session, ABOUT)
+    assert "what touches ascend is not known" in session.provenance.gaps
 
 
 def test_a_store_that_is_away_takes_the_tool_only() -> None:

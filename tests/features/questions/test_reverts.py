@@ -66,9 +66,9 @@ def tools(
 def test_a_commit_gets_its_number_by_one_call_that_is_kept(github: ScriptedGitHub) -> None:
     cache = MemoryCache()
     for _ in range(2):
-        toolbox = tools(github, BY_COMMIT, cache=cache)
-        assert KNOWN in run_tool(toolbox, "taken_back")
-        assert toolbox.find_address(3) == "https://github.com/octo/engine/pull/3"
+        session = tools(github, BY_COMMIT, cache=cache)
+        assert KNOWN in run_tool(session, "taken_back")
+        assert session.find_address(3) == "https://github.com/octo/engine/pull/3"
     assert github.queries == 1
 
 
@@ -119,9 +119,9 @@ def test_its_own_merge_is_not_what_a_revert_means(github: ScriptedGitHub) -> Non
 def test_where_github_is_away_it_is_said_and_the_record_is_read(github: ScriptedGitHub) -> None:
     github.set_limit("graphql", 0)
     both = replace(BY_COMMIT, title=REVERT.title)
-    toolbox = tools(github, both, history=Recorded(OLD))
-    assert KNOWN in run_tool(toolbox, "taken_back")
-    assert toolbox.provenance.gaps == "the pull requests of reverted commits (they could not be loaded)"
+    session = tools(github, both, history=Recorded(OLD))
+    assert KNOWN in run_tool(session, "taken_back")
+    assert session.provenance.gaps == "the pull requests of reverted commits (they could not be loaded)"
 
 
 def test_no_more_than_five_are_looked_up(github: ScriptedGitHub) -> None:
@@ -133,9 +133,9 @@ def test_no_more_than_five_are_looked_up(github: ScriptedGitHub) -> None:
 
 
 def test_the_texts_of_a_revert_are_searched_once(github: ScriptedGitHub) -> None:
-    toolbox = tools(github, REVERT, history=Recorded(OLD))
+    session = tools(github, REVERT, history=Recorded(OLD))
     # the ratings of the day search on their own
-    run_tool(toolbox, "list_pull_requests")
+    run_tool(session, "list_pull_requests")
     with counting(parse_claim) as counts:
-        assert KNOWN in run_tool(toolbox, "taken_back")
+        assert KNOWN in run_tool(session, "taken_back")
     assert counts == Counter({("parse_claim", number): 1 for number in (3, 20)})

@@ -95,9 +95,9 @@ def with_tree(tree: FileTree, *pulls: PullRequest) -> ReadingSession:
     return there.toolbox()
 
 
-def cite(toolbox: ReadingSession, quote: str, path: str = "engine/retry.py", **more: Any) -> str:
+def cite(session: ReadingSession, quote: str, path: str = "engine/retry.py", **more: Any) -> str:
     """The address of a quote, empty if it does not hold."""
-    evidence_match = toolbox.find_evidence(Citation("7", path, quote, **more))
+    evidence_match = session.find_evidence(Citation("7", path, quote, **more))
     return evidence_match[1].build_url(evidence_match[0]) if evidence_match else ""
 
 
@@ -105,8 +105,8 @@ def cite(toolbox: ReadingSession, quote: str, path: str = "engine/retry.py", **m
 
 
 def test_a_file_is_read_at_the_merge_commit_with_what_was_added(github: ScriptedGitHub) -> None:
-    toolbox = over_github(github)
-    text = run_tool(toolbox, "read_file", number=7, path="engine/retry.py", first=6, last=9)
+    session = over_github(github)
+    text = run_tool(session, "read_file", number=7, path="engine/retry.py", first=6, last=9)
     assert text.split("\n") == [
         (
             "engine/retry.py at the merge commit of #7, 13 lines; lines 6 to 9."
@@ -117,8 +117,8 @@ def test_a_file_is_read_at_the_merge_commit_with_what_was_added(github: Scripted
         "8: +    retries = five",
         "9:      return worker.join(timeout)",
     ]
-    assert toolbox.provenance.sources == "parts of engine/retry.py after #7"
-    run_tool(toolbox, "read_file", number=7, path="engine/retry.py")
+    assert session.provenance.sources == "parts of engine/retry.py after #7"
+    run_tool(session, "read_file", number=7, path="engine/retry.py")
     assert github.queries == 1, "what was read is read once"
 
 
@@ -188,18 +188,18 @@ def test_a_line_without_end_is_cut(github: ScriptedGitHub) -> None:
 def test_a_file_that_can_not_be_read_is_told_in_a_sentence(
     path: str, problem: str, github: ScriptedGitHub
 ) -> None:
-    toolbox = over_github(github)
-    text = run_tool(toolbox, "read_file", number=7, path=path)
+    session = over_github(github)
+    text = run_tool(session, "read_file", number=7, path=path)
     assert text == f"{path} at the merge commit of #7 can't be shown: {problem}."
-    assert toolbox.provenance.gaps == f"{path} after #7 ({problem})"
-    assert toolbox.provenance.sources == ""
+    assert session.provenance.gaps == f"{path} after #7 ({problem})"
+    assert session.provenance.sources == ""
 
 
 @pytest.mark.parametrize("first", [1, 2, 3, 4])
 def test_no_credential_comes_out_of_a_file(first: int, github: ScriptedGitHub) -> None:
-    toolbox = over_github(github)
-    assert SECRET not in run_tool(toolbox, "read_file", number=7, path="secret.py")
-    text = run_tool(toolbox, "read_file", number=7, path="id.pem", first=first)
+    session = over_github(github)
+    assert SECRET not in run_tool(session, "read_file", number=7, path="secret.py")
+    text = run_tool(session, "read_file", number=7, path="id.pem", first=first)
     assert KEY not in text
     assert KEY[::-1] not in text
     assert "after = 2" in text
@@ -235,10 +235,10 @@ def test_where_files_can_not_be_read_the_model_hears_it(name: str) -> None:
     ids=["known", "no patch", "cut", "changed since"],
 )
 def test_a_line_is_only_called_unchanged_where_that_is_known(change: ChangedFile, is_known: bool) -> None:
-    toolbox = with_tree(FileTree({"engine/retry.py": RETRY}), replace(SEVEN, files=(change,)))
-    text = run_tool(toolbox, "read_file", number=7, path="engine/retry.py")
+    session = with_tree(FileTree({"engine/retry.py": RETRY}), replace(SEVEN, files=(change,)))
+    text = run_tool(session, "read_file", number=7, path="engine/retry.py")
     assert ("Which of them #7 changed is not known." in text) is not is_known
-    evidence_match = toolbox.find_evidence(Citation("7", "engine/retry.py", "DEFAULT_TIMEOUT = 10"))
+    evidence_match = session.find_evidence(Citation("7", "engine/retry.py", "DEFAULT_TIMEOUT = 10"))
     assert evidence_match
     assert evidence_match[1].is_change is not is_known
 
@@ -247,15 +247,15 @@ def test_a_line_is_only_called_unchanged_where_that_is_known(change: ChangedFile
 
 
 def test_an_unchanged_line_that_a_tool_read_is_evidence(github: ScriptedGitHub) -> None:
-    toolbox = over_github(github)
-    assert cite(toolbox, "return wait_for(worker)") == "", "it is not in the diff, and nobody has read the file"
-    run_tool(toolbox, "read_file", number=7, path="engine/retry.py", first=12)
+    session = over_github(github)
+    assert cite(session, "return wait_for(worker)") == "", "it is not in the diff, and nobody has read the file"
+    run_tool(session, "read_file", number=7, path="engine/retry.py", first=12)
     address = f"https://github.com/octo/engine/blob/{SEVEN.merge_commit}/engine/retry.py#L13"
-    assert cite(toolbox, "return wait_for(worker)") == address
-    assert cite(toolbox, "DEFAULT_TIMEOUT = 10") == "", "that line was not shown"
-    assert cite(toolbox, "return wait_for(worker)", "engine/run.py") == ""
-    assert cite(toolbox, "return wait_for(workers)") == ""
-    evidence_match = toolbox.find_evidence(Citation("7", "engine/retry.py", "return wait_for(worker)"))
+    assert cite(session, "return wait_for(worker)") == address
+    assert cite(session, "DEFAULT_TIMEOUT = 10") == "", "that line was not shown"
+    assert cite(session, "return wait_for(worker)", "engine/run.py") == ""
+    assert cite(session, "return wait_for(workers)") == ""
+    evidence_match = session.find_evidence(Citation("7", "engine/retry.py", "return wait_for(worker)"))
     assert evidence_match
     assert not evidence_match[1].is_change
 
@@ -271,24 +271,24 @@ def test_what_an_earlier_answer_quoted_must_be_read_again(github: ScriptedGitHub
 
 
 def test_a_changed_line_keeps_its_place_in_the_diff(github: ScriptedGitHub) -> None:
-    toolbox = over_github(github)
-    run_tool(toolbox, "read_file", number=7, path="engine/retry.py")
-    assert cite(toolbox, "timeout = 30 * SECOND").endswith("/engine/retry.py#L7")
-    assert "/pull/7/files#diff-" in cite(toolbox, "timeout = 10 * SECOND"), "that line is gone from the file"
+    session = over_github(github)
+    run_tool(session, "read_file", number=7, path="engine/retry.py")
+    assert cite(session, "timeout = 30 * SECOND").endswith("/engine/retry.py#L7")
+    assert "/pull/7/files#diff-" in cite(session, "timeout = 10 * SECOND"), "that line is gone from the file"
 
 
 def test_an_unchanged_line_is_linked_where_it_stands_after_other_merges() -> None:
     moved = "# added by another\n# and one more\n" + RETRY
-    toolbox = with_tree(FileTree({"engine/retry.py": moved}))
-    assert cite(toolbox, "return worker.join(timeout)").endswith("#L9"), "by the diff alone"
-    run_tool(toolbox, "read_file", number=7, path="engine/retry.py")
-    assert cite(toolbox, "return worker.join(timeout)").endswith("#L11")
+    session = with_tree(FileTree({"engine/retry.py": moved}))
+    assert cite(session, "return worker.join(timeout)").endswith("#L9"), "by the diff alone"
+    run_tool(session, "read_file", number=7, path="engine/retry.py")
+    assert cite(session, "return worker.join(timeout)").endswith("#L11")
 
 
 def test_of_the_same_line_twice_the_one_that_is_named_is_linked() -> None:
-    toolbox = with_tree(FileTree({"a.py": "check_limit(job)\nrun(job)\ncheck_limit(job)\n"}))
-    run_tool(toolbox, "read_file", number=7, path="a.py")
-    assert [cite(toolbox, "check_limit(job)", "a.py", line=line)[-3:] for line in (0, 1, 3, 9)] == [
+    session = with_tree(FileTree({"a.py": "check_limit(job)\nrun(job)\ncheck_limit(job)\n"}))
+    run_tool(session, "read_file", number=7, path="a.py")
+    assert [cite(session, "check_limit(job)", "a.py", line=line)[-3:] for line in (0, 1, 3, 9)] == [
         "#L1",
         "#L1",
         "#L3",
@@ -297,10 +297,10 @@ def test_of_the_same_line_twice_the_one_that_is_named_is_linked() -> None:
 
 
 def test_of_other_repositories_no_file_is_read(github: ScriptedGitHub) -> None:
-    toolbox = over_github(github)
+    session = over_github(github)
     for arguments in ({"path": "a.py"}, {"name": "a"}):
         name = "read_file" if "path" in arguments else "find_uses"
-        output = call_tool(toolbox, name, {"number": 7, "repository": "secret/plans", **arguments})
+        output = call_tool(session, name, {"number": 7, "repository": "secret/plans", **arguments})
         assert output.is_error
         assert output.text.endswith("ask about octo/engine, octo/tools.")
     assert github.queries == 0
@@ -312,40 +312,40 @@ def test_of_other_repositories_no_file_is_read(github: ScriptedGitHub) -> None:
 def test_without_a_mirror_the_changed_files_are_searched_and_that_is_said(github: ScriptedGitHub) -> None:
     gone = ChangedFile("gone.py", "removed", 0, 3)
     there = replace(SEVEN, files=(CHANGE, ChangedFile("logo.png", "added", 0, 0), gone), changed_files=3)
-    toolbox = over_github(github, there)
-    assert run_tool(toolbox, "find_uses", number=7, name="wait_for").split("\n") == [
+    session = over_github(github, there)
+    assert run_tool(session, "find_uses", number=7, name="wait_for").split("\n") == [
         "2 lines have 'wait_for' in the 1 changed file that can be read at the merge commit of #7:",
         "logo.png at the merge commit of #7 can't be shown: it is binary.",
         "Other files were not searched: the name may be used there too.",
         "engine/retry.py:6: def wait_for(worker):",
         "engine/retry.py:13:     return wait_for(worker)",
     ]
-    assert toolbox.provenance.sources == "searched the 1 changed file that can be read after #7 for wait_for"
-    assert toolbox.provenance.gaps == "logo.png after #7 (it is binary)"
-    assert run_tool(toolbox, "find_uses", number=7, name="timeouts").startswith("0 lines have 'timeouts' in the 1")
+    assert session.provenance.sources == "searched the 1 changed file that can be read after #7 for wait_for"
+    assert session.provenance.gaps == "logo.png after #7 (it is binary)"
+    assert run_tool(session, "find_uses", number=7, name="timeouts").startswith("0 lines have 'timeouts' in the 1")
     assert github.queries == 1
 
 
 def test_uses_are_bounded_and_counted() -> None:
     many = "".join(f"use(name, {n})\n" for n in range(1_000)) + "name = " + "x" * 5_000 + "\n"
-    toolbox = with_tree(FileTree({"engine/retry.py": many}))
-    text = run_tool(toolbox, "find_uses", number=7, name="name")
+    session = with_tree(FileTree({"engine/retry.py": many}))
+    text = run_tool(session, "find_uses", number=7, name="name")
     assert text.startswith("1,001 lines have 'name'")
     assert text.count("engine/retry.py:") == MAX_USES
     assert "[cut: 901 lines not shown]" in text
-    assert cite(toolbox, "use(name, 99)")
-    assert not cite(toolbox, "use(name, 100)"), "what was cut was not read"
+    assert cite(session, "use(name, 99)")
+    assert not cite(session, "use(name, 100)"), "what was cut was not read"
 
 
 def test_what_has_no_room_was_not_read() -> None:
     wide = "".join(f"use(name, line_{n}_of_many, '{'x' * 250}')\n" for n in range(90))
-    toolbox = with_tree(FileTree({"engine/retry.py": wide}))
-    text = run_tool(toolbox, "find_uses", number=7, name="name")
+    session = with_tree(FileTree({"engine/retry.py": wide}))
+    text = run_tool(session, "find_uses", number=7, name="name")
     shown = text.count("engine/retry.py:")
     assert shown < 90
     assert f"[cut: {90 - shown} lines not shown]" in text
     assert len(text) <= MAX_RESULT_LENGTH + 500
-    assert [bool(cite(toolbox, f"use(name, line_{n}_of_many,")) for n in (shown - 1, shown)] == [True, False]
+    assert [bool(cite(session, f"use(name, line_{n}_of_many,")) for n in (shown - 1, shown)] == [True, False]
 
 
 @pytest.mark.parametrize("name", ["  ", "\n"])
@@ -367,16 +367,16 @@ def test_with_a_mirror_all_files_are_searched(tmp_path: Path) -> None:
     reader = MirrorReader(tmp_path / "mirrors")
     there = shelf(replace(SEVEN, merge_commit=commit), pull(8, files=(CHANGE,)))
     there.code = CodeSources(GitMirrorFiles(reader), GitMirrorSearch(reader))
-    toolbox = there.toolbox()
-    assert run_tool(toolbox, "find_uses", number=7, name="wait_for").split("\n") == [
+    session = there.toolbox()
+    assert run_tool(session, "find_uses", number=7, name="wait_for").split("\n") == [
         "4 lines have 'wait_for' in all files at the merge commit of #7:",
         "engine/retry.py:6: def wait_for(worker):",
         "engine/retry.py:13:     return wait_for(worker)",
         "engine/run.py:1: from engine.retry import wait_for",
         "engine/run.py:5:     wait_for(worker)",
     ]
-    assert cite(toolbox, "from engine.retry import wait_for", "engine/run.py").endswith("/engine/run.py#L1")
-    assert call_tool(toolbox, "find_uses", {"number": 7, "name": "a\nb"}).is_error
-    unknown = run_tool(toolbox, "find_uses", number=8, name="wait_for")
+    assert cite(session, "from engine.retry import wait_for", "engine/run.py").endswith("/engine/run.py#L1")
+    assert call_tool(session, "find_uses", {"number": 7, "name": "a\nb"}).is_error
+    unknown = run_tool(session, "find_uses", number=8, name="wait_for")
     assert "can't be shown: it could not be read." in unknown, "the mirror lacks that commit"
     assert "Other files were not searched" in unknown

@@ -191,23 +191,23 @@ def test_the_paths_above_tell_pull_requests_apart() -> None:
 @pytest.mark.parametrize("date", REPLAYED)
 @pytest.mark.parametrize(("argument", "field"), [("merged_by", "merged_by"), ("authors", "author")])
 def test_who_wrote_and_who_merged_what(argument: str, field: str, date: str) -> None:
-    toolbox = open_replay(date)
+    session = open_replay(date)
     people = Counter(record[field] for record in records(date))
     for person, count in people.items():
         own = [record["number"] for record in records(date) if record[field] == person]
-        text = run_tool(toolbox, "list_pull_requests", **{argument: [person.upper()]})
+        text = run_tool(session, "list_pull_requests", **{argument: [person.upper()]})
         assert sorted(numbers(text)) == sorted(own)
         assert len(own) == count
     both = sorted(people)[:2]
-    text = run_tool(toolbox, "list_pull_requests", **{argument: both})
+    text = run_tool(session, "list_pull_requests", **{argument: both})
     assert numbers(text) == of_day(date, lambda record: record[field] in both)
 
 
 def test_a_hard_fact_of_who_merged() -> None:
-    toolbox = open_replay(BUSIEST)
-    assert len(numbers(run_tool(toolbox, "list_pull_requests", merged_by=["vllm-bot"]))) == 29
-    assert len(numbers(run_tool(toolbox, "list_pull_requests", merged_by=["simon-mo"]))) == 3
-    assert numbers(run_tool(toolbox, "list_pull_requests", authors=["LucasWilkinson"], words=["revert"])) == [
+    session = open_replay(BUSIEST)
+    assert len(numbers(run_tool(session, "list_pull_requests", merged_by=["vllm-bot"]))) == 29
+    assert len(numbers(run_tool(session, "list_pull_requests", merged_by=["simon-mo"]))) == 3
+    assert numbers(run_tool(session, "list_pull_requests", authors=["LucasWilkinson"], words=["revert"])) == [
         35211
     ]
 
@@ -223,42 +223,42 @@ def facts(text: str) -> dict[int, list[str]]:
 
 @pytest.mark.parametrize("date", REPLAYED)
 def test_areas_and_types_part_the_day(date: str) -> None:
-    toolbox = open_replay(date)
+    session = open_replay(date)
     whole = {
         number: entry_facts[3].split(", ", 1)
-        for number, entry_facts in facts(run_tool(toolbox, "list_pull_requests")).items()
+        for number, entry_facts in facts(run_tool(session, "list_pull_requests")).items()
     }
     assert len(whole) == COUNTS[date]
     for area in {area for _, area in whole.values()}:
-        listed = numbers(run_tool(toolbox, "list_pull_requests", areas=[area.upper()]))
+        listed = numbers(run_tool(session, "list_pull_requests", areas=[area.upper()]))
         assert listed == [number for number, (_, own) in whole.items() if area.casefold() in own.casefold()]
     for kind in ("TRIVIAL", "SUBSTANTIAL"):
-        listed = numbers(run_tool(toolbox, "list_pull_requests", types=[kind]))
+        listed = numbers(run_tool(session, "list_pull_requests", types=[kind]))
         assert listed == [number for number, (own, _) in whole.items() if own == kind]
 
 
 def test_an_area_holds_what_lies_there() -> None:
     """Where all files lie in one place there is no doubt about the area."""
-    toolbox = open_replay(BUSIEST)
+    session = open_replay(BUSIEST)
     docs = of_day(BUSIEST, lambda record: all(path.startswith("docs/") for path in paths(record)))
     models = of_day(BUSIEST, lambda r: all(p.startswith("vllm/model_executor/models/") for p in paths(r)))
     assert docs
     assert models
-    assert set(docs) <= set(numbers(run_tool(toolbox, "list_pull_requests", areas=["documentation"])))
-    assert set(models) <= set(numbers(run_tool(toolbox, "list_pull_requests", areas=["models"])))
+    assert set(docs) <= set(numbers(run_tool(session, "list_pull_requests", areas=["documentation"])))
+    assert set(models) <= set(numbers(run_tool(session, "list_pull_requests", areas=["models"])))
 
 
 @pytest.mark.parametrize("date", REPLAYED)
 def test_the_bands_of_risk_lie_within_each_other(date: str) -> None:
-    toolbox = open_replay(date)
+    session = open_replay(date)
     order = ["lowest", "low", "middle", "high", "highest"]
     whole = {
         number: entry_facts[0].split()[1]
-        for number, entry_facts in facts(run_tool(toolbox, "list_pull_requests")).items()
+        for number, entry_facts in facts(run_tool(session, "list_pull_requests")).items()
     }
     assert set(whole.values()) <= set(order)
     for at, band in enumerate(order[1:], 1):
-        listed = numbers(run_tool(toolbox, "list_pull_requests", least_risk=band))
+        listed = numbers(run_tool(session, "list_pull_requests", least_risk=band))
         assert listed == [number for number, own in whole.items() if order.index(own) >= at]
 
 
@@ -282,11 +282,11 @@ def test_filters_of_several_kinds_must_all_fit() -> None:
 
 
 def test_another_day_may_be_named() -> None:
-    toolbox = open_replay("2026-02-28")
-    assert numbers(run_tool(toolbox, "list_pull_requests", days=BUSIEST)) == of_day(BUSIEST)
-    assert numbers(run_tool(toolbox, "list_pull_requests", days="yesterday")) == of_day("2026-02-28")
-    assert numbers(run_tool(toolbox, "list_pull_requests")) == of_day("2026-02-28")
-    assert "Tuesday 24 February 2026" in toolbox.provenance.sources
+    session = open_replay("2026-02-28")
+    assert numbers(run_tool(session, "list_pull_requests", days=BUSIEST)) == of_day(BUSIEST)
+    assert numbers(run_tool(session, "list_pull_requests", days="yesterday")) == of_day("2026-02-28")
+    assert numbers(run_tool(session, "list_pull_requests")) == of_day("2026-02-28")
+    assert "Tuesday 24 February 2026" in session.provenance.sources
 
 
 @pytest.mark.parametrize("named", ["2026-02-22..2026-02-28", "8d", "2026-02-20 ... 2026-03-01"])
@@ -297,13 +297,13 @@ def test_a_range_holds_every_day_of_it(named: str) -> None:
 
 
 def test_a_list_that_is_too_long_says_so() -> None:
-    toolbox = open_replay("2026-02-28")
-    text = run_tool(toolbox, "list_pull_requests", days="8d")
+    session = open_replay("2026-02-28")
+    text = run_tool(session, "list_pull_requests", days="8d")
     listed = numbers(text)
     assert listed == newest_first(list(every_record()))[: len(listed)]
     if len(listed) < 71:
         assert f"[cut: {71 - len(listed)} pull requests not shown; narrow it with filters]" in text
-        assert f"{71 - len(listed)} pull requests of the list" in toolbox.provenance.gaps
+        assert f"{71 - len(listed)} pull requests of the list" in session.provenance.gaps
     assert len(text) <= MAX_RESULT_LENGTH + 100
 
 
@@ -363,14 +363,14 @@ def test_lines_and_their_numbers_stand_in_the_file(word: str, where: str, date: 
 
 
 def test_a_search_of_the_diff_sees_context_too() -> None:
-    toolbox = open_replay(BUSIEST)
+    session = open_replay(BUSIEST)
     expected = {
         record["number"]: count
         for record in records(BUSIEST)
         if (count := sum("logger" in text.casefold() for text in lines_by_place(record).values()))
     }
-    narrow = counts(run_tool(toolbox, "search", any_of=["logger"]))
-    wide = counts(run_tool(toolbox, "search", any_of=["logger"], where="diff"))
+    narrow = counts(run_tool(session, "search", any_of=["logger"]))
+    wide = counts(run_tool(session, "search", any_of=["logger"], where="diff"))
     assert wide == expected
     assert set(narrow) < set(wide)
 
@@ -397,13 +397,13 @@ def test_a_search_may_be_narrowed_to_files() -> None:
 
 
 def test_a_cut_hides_lines_but_no_number() -> None:
-    toolbox = open_replay(BUSIEST)
-    text = run_tool(toolbox, "search", any_of=["the", "import", "self"])
+    session = open_replay(BUSIEST)
+    text = run_tool(session, "search", any_of=["the", "import", "self"])
     assert "[cut: " in text
     assert len(text) <= MAX_RESULT_LENGTH + 100
     assert len(counts(text)) > 25
     assert {int(number) for number, *_ in FOUND.findall(text)} <= set(counts(text))
-    assert "matching lines (too long)" in toolbox.provenance.gaps
+    assert "matching lines (too long)" in session.provenance.gaps
 
 
 def test_of_many_pull_requests_each_has_a_line() -> None:
@@ -425,14 +425,14 @@ def open_record(record: Record) -> ReadingSession:
 def test_a_whole_diff_holds_every_changed_line_or_says_that_it_is_cut() -> None:
     cut_ones = set()
     for number, record in by_number().items():
-        toolbox = open_record(record)
-        text = run_tool(toolbox, "read_diff", number=number)
+        session = open_record(record)
+        text = run_tool(session, "read_diff", number=number)
         missing = Counter(list_changed_lines(record)) - Counter(text.split("\n"))
         is_cut = text.endswith("[cut: not the whole diff; name paths to see the rest]")
         assert bool(missing) == is_cut, number
-        assert ("truncated" in toolbox.provenance.gaps) == is_cut, number
+        assert ("truncated" in session.provenance.gaps) == is_cut, number
         assert len(text) <= MAX_DIFF_LENGTH + 300
-        assert toolbox.provenance.sources == f"the diff of #{number}"
+        assert session.provenance.sources == f"the diff of #{number}"
         if is_cut:
             cut_ones.add(number)
             assert "is not shown: " in text or "[Not shown, too large" in text
@@ -457,9 +457,9 @@ def assert_named(record: Record, text: str) -> None:
 @pytest.mark.parametrize("number", [33726, 35148])
 def test_what_was_cut_of_a_diff_can_be_read_by_file(number: int) -> None:
     record = by_number()[number]
-    toolbox = open_record(record)
+    session = open_record(record)
     for item in record["files"]:
-        text = run_tool(toolbox, "read_diff", number=number, paths=[item["filename"]])
+        text = run_tool(session, "read_diff", number=number, paths=[item["filename"]])
         rows = [row for row in item.get("patch", "").split("\n") if row[:1] in ("+", "-")]
         missing = Counter(rows) - Counter(text.split("\n"))
         assert bool(missing) == ("[cut: " in text)
@@ -471,8 +471,8 @@ def test_what_was_cut_of_a_diff_can_be_read_by_file(number: int) -> None:
 
 def test_the_places_of_a_diff_are_whole_hunks() -> None:
     record = by_number()[33726]
-    toolbox = open_record(record)
-    text = run_tool(toolbox, "read_diff", number=33726, contains="VLLM_")
+    session = open_record(record)
+    text = run_tool(session, "read_diff", number=33726, contains="VLLM_")
     expected = 0
     for item in record["files"]:
         for hunk in re.split(r"\n(?=@@ )", item.get("patch", "")):
@@ -481,14 +481,14 @@ def test_the_places_of_a_diff_are_whole_hunks() -> None:
                 assert hunk in text or "[cut: " in text
     assert expected
     assert len(re.findall(r"^@@ -\d", text, re.M)) == expected or "[cut: " in text
-    assert "33726" in toolbox.provenance.sources
+    assert "33726" in session.provenance.sources
 
 
 def test_every_real_hunk_can_be_found_by_a_line_of_it() -> None:
-    toolbox = open_replay(BUSIEST)
+    session = open_replay(BUSIEST)
     for record in records(BUSIEST)[:12]:
         longest = max(list_changed_lines(record), key=len)[1:201].strip()
-        text = run_tool(toolbox, "read_diff", number=record["number"], contains=longest)
+        text = run_tool(session, "read_diff", number=record["number"], contains=longest)
         assert longest.casefold() in text.casefold()
         assert "No place" not in text
 
@@ -513,13 +513,13 @@ def test_one_pull_request_with_its_files() -> None:
 
 
 def test_a_revert_of_something_older_is_told() -> None:
-    toolbox = open_replay(BUSIEST)
-    text = run_tool(toolbox, "taken_back")
+    session = open_replay(BUSIEST)
+    text = run_tool(session, "taken_back")
     lines = [line for line in text.split("\n") if "takes back" in line or "was reverted" in line]
     assert [int(line[1:].split()[0]) for line in lines] == [35211]
     assert "takes back something whose number is not known, merged before these days" in lines[0]
     assert "says: nothing" in lines[0], "the record has no description"
-    assert "reverts and repairs of Tuesday 24 February 2026 until 1 March 2026" in toolbox.provenance.sources
+    assert "reverts and repairs of Tuesday 24 February 2026 until 1 March 2026" in session.provenance.sources
 
 
 @pytest.mark.parametrize("date", ["2026-02-22", "2026-02-28"])
@@ -529,9 +529,9 @@ def test_of_other_days_nothing_was_taken_back(date: str) -> None:
 
 @pytest.mark.parametrize("date", REPLAYED)
 def test_the_riskiest_are_those_of_the_highest_bands(date: str) -> None:
-    toolbox = open_replay(date)
-    listed = numbers(run_tool(toolbox, "list_pull_requests", least_risk="high"))
-    text = run_tool(toolbox, "taken_back")
+    session = open_replay(date)
+    listed = numbers(run_tool(session, "list_pull_requests", least_risk="high"))
+    text = run_tool(session, "taken_back")
     rated = numbers(text.partition("Rated riskiest by rules:")[2])
     assert set(rated) <= set(listed)
     assert len(rated) == min(len(listed), 8)
