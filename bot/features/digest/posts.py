@@ -34,7 +34,7 @@ from bot.features.digest.tables import (
     TrackedDigest,
     build_state_key,
 )
-from bot.features.digest.view import MOVED_NOTE, RenderedDigest, format_unattached
+from bot.features.digest.view import RenderedDigest
 from bot.features.touches.decisions import get_last_decisions
 from bot.ports import Attachment
 from bot.ports.codecs.cached_json import load_or_none
@@ -263,7 +263,8 @@ class _Thread:
                 self.post_reply(key, post)
         for key, ts in posted.items():
             if key.startswith(f"{self.key}#"):
-                self._messenger.edit_message(self._channel, ts, render_notice(MOVED_NOTE).build_payload(), key)
+                notice = render_notice("This text is now part of the messages above.")
+                self._messenger.edit_message(self._channel, ts, notice.build_payload(), key)
 
     def edit_changed(self, before: PostingPlan | None, after: PostingPlan) -> None:
         """Edit the messages that differ from ``before``, all if it is None. Deleted ones are not posted again."""
@@ -294,7 +295,7 @@ class _Thread:
         except SlackCallRefused as error:
             if error.code != "missing_scope":
                 raise
-            return (format_unattached(str(error)),)
+            return (f"The report was not attached. {error}",)
         return ()
 
     def _edit_lead(self, post: Message) -> None:

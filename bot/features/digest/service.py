@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
@@ -24,6 +24,7 @@ from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.fallback import Fallback, FallbackReason, explain_fallback
 from bot.domain.summaries.models import SummarisedPullRequest, build_fallback_summary
 from bot.domain.text.issue_numbers import remove_unknown_numbers
+from bot.domain.text.strings import format_count
 from bot.domain.time.day import LocalDay
 from bot.features.digest.lead import render_catch_up
 from bot.features.digest.markdown import render_report
@@ -37,11 +38,8 @@ from bot.features.digest.rules import (
     select_entries,
 )
 from bot.features.digest.view import (
-    NOTHING_MERGED,
     RenderedDigest,
     compute_fingerprint,
-    format_areas,
-    format_unknown_hits,
     render_days,
     render_digest,
 )
@@ -219,7 +217,7 @@ def _read_kept(app: App, pull: PullRequest) -> SummarisedPullRequest:
 def write_overview(app: App, repository: Repository, day: LocalDay, entries: tuple[Entry, ...]) -> Overview:
     """Write the overview of a day: one more model call on its summaries, or counts where there is no answer."""
     if not entries:
-        return Overview(NOTHING_MERGED)
+        return Overview("Nothing was merged.")
     completion, model = app.completion, app.settings.prdigest_answer_model
     if completion is None:
         return _count_areas(entries, Fallback(FallbackReason.NO_MODEL), 0.0)
@@ -238,10 +236,12 @@ def write_overview(app: App, repository: Repository, day: LocalDay, entries: tup
     )
 
 
-def _count_areas(entries: Iterable[Entry], fallback: Fallback, cost: float | None) -> Overview:
-    trivial = [entry.summary.is_trivial for entry in entries]
-    areas = Counter(entry.area for entry in entries if not entry.summary.is_trivial)
-    return Overview(format_areas(areas.most_common(_MAX_AREAS), sum(trivial)), cost=cost, fallback=fallback)
+def _count_areas(entries: Sequence[Entry], fallback: Fallback, cost: float | None) -> Overview:
+    trivial = sum(entry.summary.is_trivial for entry in entries)
+    areas = Counter(entry.area for entry in entries if not entry.summary.is_trivial).most_common(_MAX_AREAS)
+    sentences = [f"Most of it in {', '.join(f'{area} ({count})' for area, count in areas)}."] if areas else []
+    sentences += [f"{format_count(trivial, 'pull request')} changed no product code."] if trivial else []
+    return Overview(" ".join(sentences), cost=cost, fallback=fallback)
 
 
 # --- what the merges of a day mean for a profile
@@ -281,7 +281,7 @@ def read_touches(app: App, profile: str, pulls: Sequence[PullRequest]) -> Touche
             note_shown(app, report.profile, pulls[0].repository, report.touching)
     except PrdigestError as error:
         log.warning("what touches %s is not known: %s", profile, error)
-        return TouchedDay(problem=format_unknown_hits(profile, str(error)))
+        return TouchedDay(problem=f"what touches {profile} is not known: {str(error).rstrip('.')}")
     return TouchedDay(report, contracts)
 
 

@@ -13,7 +13,6 @@ from typing import Any
 from bot.domain.conversations.commands import MAX_DIGEST_DAYS, DigestRequest
 from bot.domain.digest.models import Entry
 from bot.domain.pull_requests.models import Repository
-from bot.domain.text.strings import format_count
 from bot.domain.time.date_range import Span
 from bot.domain.track_record.posted_ratings import PostedRatings
 from bot.features.digest.lead import render_catch_up, render_lead
@@ -127,30 +126,6 @@ def _order_menu_entries(digest: Digest) -> Iterator[Entry]:
     yield from digest.riskiest_entries
     yield from (entry for entry in digest.entries if entry.number in named)
     yield from (entry for entry in digest.entries if not entry.summary.is_trivial)
-
-
-# --- what is said besides the messages
-
-MOVED_NOTE = "This text is now part of the messages above."
-NOTHING_MERGED = "Nothing was merged."
-
-
-def format_unattached(reason: str) -> str:
-    """Return that the report is missing; ``reason`` is a sentence."""
-    return f"The report was not attached. {reason}"
-
-
-def format_areas(areas: Sequence[tuple[str, int]], trivial: int) -> str:
-    """Return the areas with most merges, and how many merges are trivial; empty if there are none."""
-    names = ", ".join(f"{area} ({count})" for area, count in areas)
-    most = [f"Most of it in {names}."] if names else []
-    rest = [f"{format_count(trivial, 'pull request')} changed no product code."] if trivial else []
-    return " ".join((*most, *rest))
-
-
-def format_unknown_hits(profile: str, reason: str) -> str:
-    """Return, as a clause, that nobody knows what touches; ``reason`` is a sentence."""
-    return f"what touches {profile} is not known: {reason.rstrip('.')}"
 
 
 def describe_skipped_days(repository: Repository, span: Span) -> str:
