@@ -31,7 +31,7 @@ from benchmarks.questions import answer_at_once
 from benchmarks.table import Table
 from bot.app import App, open_app
 from bot.clock import Clock
-from bot.jobs import DramatiqJobQueue
+from bot.jobs.queues import DramatiqJobQueue
 from bot.platform.deadlines import ShutdownSignal
 from bot.processes import run_processes
 from bot.settings import load_settings

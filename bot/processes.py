@@ -15,11 +15,10 @@ from bot.clock import Clock
 from bot.domain.errors import SlackUnavailable
 from bot.features.previews.service import are_previews_on
 from bot.http_server import serve_app
-from bot.jobs import DramatiqJobQueue, JobMetrics, JobTimeLimits
+from bot.jobs.queues import DramatiqJobQueue, JobTimeLimits
 from bot.monitoring import monitor_process
 from bot.platform import deadlines
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
-from bot.platform.tracing import JobTracing
 from bot.services.operations.ownership import StoreOwnership
 from bot.settings import Process, require_secret
 from bot.web import (
@@ -174,7 +173,7 @@ def run_processes(
 def _start_clock(app: App, ending: ShutdownSignal) -> Iterator[None]:
     """Run the clock until the end of the block."""
     _ = app.repositories, app.scheduler
-    jobs = DramatiqJobQueue(app.store, app.keyspace, COMMANDS.jobs, observers=(JobTracing(),))
+    jobs = DramatiqJobQueue(app.store, app.keyspace, COMMANDS.jobs)
     clock = Clock(app.scheduler, jobs, app.now, ending)
     ticking = clock.start()
     try:
@@ -202,7 +201,7 @@ def _start_workers(
         app,
         ending,
         times,
-        observers=(JobTracing(), JobMetrics(app.instruments)),
+        instruments=app.instruments,
     )
     workers = jobs.make_workers(app.settings.prdigest_worker_threads)
     for worker in workers:
@@ -243,7 +242,7 @@ def _serve_web(app: App, commands: CommandRegistry = COMMANDS, host: str = _ALL_
 
 def _build_intake(app: App, commands: CommandRegistry) -> RequestIntake:
     return RequestIntake(
-        jobs=DramatiqJobQueue(app.store, app.keyspace, commands.jobs, observers=(JobTracing(),)),
+        jobs=DramatiqJobQueue(app.store, app.keyspace, commands.jobs),
         access_control=app.access_control,
         repositories=app.repositories,
         cache=app.cache,

@@ -15,9 +15,8 @@ from pathlib import Path
 from bot.app import App, open_app
 from bot.cli.logs import configure_logging
 from bot.clock import Clock
-from bot.jobs import DramatiqJobQueue
+from bot.jobs.queues import DramatiqJobQueue
 from bot.platform import costs, deadlines
-from bot.platform.tracing import JobTracing
 from bot.processes import listen_for_stop_signals, run_web, run_worker
 from bot.settings import load_settings
 from handlers import COMMANDS
@@ -42,7 +41,7 @@ def run_shifted_clock(base: App, path: Path) -> None:
     """Tick at the start, and each time that the shift changes."""
     stop_event, last = listen_for_stop_signals(), ""
     scheduler = base.scheduler
-    with closing(DramatiqJobQueue(base.store, base.keyspace, COMMANDS.jobs, observers=(JobTracing(),))) as jobs:
+    with closing(DramatiqJobQueue(base.store, base.keyspace, COMMANDS.jobs)) as jobs:
         clock = Clock(scheduler, jobs, base.now)
         while not stop_event.wait(_LOOK_INTERVAL):
             if (shift := path.read_text()) != last:

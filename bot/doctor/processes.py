@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-from bot.adapters.redis import RedisLostJobStore
 from bot.app import App
 from bot.domain.keyspace.keys import LAST_TICK
 from bot.domain.operations.finding import Finding
 from bot.domain.operations.lost_job import LostJob
 from bot.domain.text.strings import format_duration
+from bot.jobs.lost_jobs import LostJobs
 from bot.platform.store.server import count_waiting_jobs, read_heartbeats
 
 TIME, CLOCK, WORKER, JOBS = "Time of this machine", "Clock process", "Worker", "Jobs"
@@ -67,7 +67,7 @@ def check_processes(app: App) -> Iterator[Finding]:
         is_alive = _has_new_heartbeat(app, heartbeats)
         yield _check_worker(heartbeats, now, is_alive=is_alive)
         yield _check_jobs(count_waiting_jobs(app.store, app.keyspace), is_alive=is_alive)
-    yield from _list_lost_jobs(RedisLostJobStore(app.store, app.keyspace).list_recent(now))
+    yield from _list_lost_jobs(LostJobs(app.store, app.keyspace).list_recent(now))
 
 
 def _check_clock(stored: str | None, now: datetime) -> Finding:

@@ -3,10 +3,3 @@
 Delivery is at least once: when a worker is killed, its jobs run again elsewhere after some ten seconds. The second
 run finds the work of the first one done.
 """
-
-from __future__ import annotations
-
-from bot.jobs.job_metrics import JobMetrics
-from bot.jobs.queues import DramatiqJobQueue, JobTimeLimits
-
-__all__ = ["DramatiqJobQueue", "JobMetrics", "JobTimeLimits"]

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import cast
 
 from dramatiq import MessageProxy
+from pydantic import TypeAdapter
+from redis import Redis
 
-from bot.adapters.redis import RedisLostJobStore
 from bot.app import App
 from bot.domain.conversations.slack_request import SlackRequest
+from bot.domain.keyspace.keys import DEAD_JOBS
 from bot.domain.operations.incident import Incident, IncidentKind
 from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.features.questions.service import abandon_question, answer_questions
-from bot.jobs.job_runner import read_asker
+from bot.jobs.observer import read_asker
 from bot.platform.jobs import MINUTE, JobQueue, JobRetries, job
+from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.keyspace import UNPREFIXED, Keyspace
+from bot.ports.codecs.cached_json import load_or_none
 from bot.render.conversations.sentences import GAVE_UP, SET_ASIDE
 
 log = logging.getLogger(__name__)
+
+# as long as Dramatiq keeps their messages; for who reads what the doctor lists
+_MAX_JOBS = 50
+_JOB_ADAPTER = TypeAdapter(LostJob)
 
 # clauses about a job, for operators
 _REASONS = {
@@ -46,7 +57,7 @@ def announce_loss(app: App, lost: LostJob, asker: SlackRequest | None = None, pl
         lost = replace(lost, user=asker.user, channel=asker.channel, reference=asker.reference)
     log.error("%s is given up: %s", lost.title, reason)
     if lost.loss is LossReason.ENDLESS:
-        RedisLostJobStore(app.store, app.keyspace).add(lost)
+        LostJobs(app.store, app.keyspace).add(lost)
     app.incidents.report(
         Incident(f"job:{lost.id}", IncidentKind.LOST, lost.title, reason, lost.at, None, lost.channel)
     )
@@ -64,3 +75,26 @@ def enqueue_loss_report(jobs: JobQueue, message: MessageProxy, loss: LossReason)
     is_talk = message.actor_name == answer_questions.name
     place = answer_questions.read_argument(message.args, "place") if is_talk else None
     announce_loss.send_to(jobs, lost, read_asker(message.args), place or "")
+
+
+class LostJobs:
+    """Jobs that were given up: the last 50, for a week, as a sorted set by time."""
+
+    def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:
+        self._client = client
+        self._key = keys.add_prefix(DEAD_JOBS.build_key())
+
+    def add(self, job: LostJob) -> None:
+        """Keep a job. Adding the same job again changes nothing."""
+        with translate_redis_errors(), self._client.pipeline() as pipeline:
+            pipeline.zadd(self._key, {_JOB_ADAPTER.dump_json(job).decode(): job.at.timestamp()})
+            pipeline.zremrangebyrank(self._key, 0, -_MAX_JOBS - 1)
+            pipeline.expire(self._key, DEAD_JOBS.lifetime)
+            pipeline.execute()
+
+    def list_recent(self, now: datetime) -> Sequence[LostJob]:
+        """List the jobs of the last week, newest first."""
+        with translate_redis_errors():
+            lines = cast("list[bytes]", self._client.zrange(self._key, 0, -1, desc=True))
+        jobs = (load_or_none(_JOB_ADAPTER, line.decode(errors="replace")) for line in lines)
+        return tuple(job for job in jobs if job and job.at > now - DEAD_JOBS.lifetime)

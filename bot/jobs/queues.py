@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from dramatiq import Actor, BrokerError, MessageProxy, Worker
-from dramatiq.middleware import Middleware
+from dramatiq import Actor, BrokerError, Worker
 from redis import Redis
 
-from bot.adapters.redis import Keyspace, make_broker, translate_redis_errors, wrap_job
 from bot.app import App
-from bot.domain.errors import StoreUnavailable
+from bot.domain.errors import StoreUnavailable, UsageError
 from bot.domain.operations.lane import QueueName
-from bot.domain.operations.lost_job import LossReason
+from bot.domain.operations.usage import BudgetRefusal
 from bot.jobs import asker_jobs, lost_jobs, subscription_jobs  # noqa: F401 (they declare their jobs)
 from bot.jobs.command_jobs import CommandJob
-from bot.jobs.correlation import JobCorrelation
-from bot.jobs.job_runner import JobHandler, JobRunner
+from bot.jobs.observer import JobObserver, read_asker
 from bot.platform import deadlines
+from bot.platform.costs import bill_to, name_payer
 from bot.platform.deadlines import ShutdownSignal
+from bot.platform.dramatiq.broker import make_broker
+from bot.platform.dramatiq.retries import wrap_job
 from bot.platform.jobs import JOBS, Job, JobType
+from bot.platform.metrics import Instruments
+from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.keyspace import Keyspace
 
 P = TypeVar("P")
 
@@ -52,7 +55,11 @@ class JobTimeLimits:
 
 
 class DramatiqJobQueue:
-    """``JobQueue`` on a store. Workers run the jobs that are sent."""
+    """``JobQueue`` on a store, with an actor for each kind of job. Workers run the jobs that are sent.
+
+    ``app`` does the jobs; a process that only sends has none here. ``shutdown`` interrupts running jobs, which go
+    back to their queues. ``instruments`` count them.
+    """
 
     def __init__(
         self,
@@ -62,22 +69,21 @@ class DramatiqJobQueue:
         app: App | None = None,
         shutdown: ShutdownSignal | None = None,
         times: JobTimeLimits = JobTimeLimits(),
-        observers: Sequence[Middleware] = (),
+        instruments: Instruments | None = None,
     ) -> None:
-        """Create the actors. ``app`` does the jobs; a process that only sends has none here.
-
-        ``shutdown`` interrupts running jobs, which go back to their queues. ``observers`` hear of each job.
-        """
+        self._app = app
         self._shutdown = shutdown or ShutdownSignal()
         self._times = times
-        # the id comes first, so that all others know it
-        watching = (JobCorrelation(), *observers)
-        self._brokers = {lane: make_broker(store, self._report_loss, keyspace, watching) for lane in QueueName}
-        runner = JobRunner(app) if app else None
+        report = partial(lost_jobs.enqueue_loss_report, self)
+        self._brokers = {
+            lane: make_broker(store, report, keyspace, JobObserver(instruments)) for lane in QueueName
+        }
         if app:
             # what a job enqueues goes on the same queues
             app.jobs = self
-        self._actors = {job.type.name: self._make_actor(runner, job) for job in self._list_jobs(commands)}
+        actors = [self._make_actor(each.type, each.run) for each in commands]
+        actors += [self._make_actor(each, partial(_run_declared, each)) for each in JOBS]
+        self._actors = {actor.actor_name: actor for actor in actors}
 
     def send(self, job: JobType[P], payload: P) -> None:
         """Enqueue a job. Raises StoreUnavailable."""
@@ -101,21 +107,31 @@ class DramatiqJobQueue:
         for broker in self._brokers.values():
             broker.close()
 
-    def _list_jobs(self, commands: Sequence[CommandJob[Any]]) -> Iterable[JobHandler[Any]]:
-        """Yield all jobs with their handlers."""
-        yield from (JobHandler(each.type, each.run) for each in commands)
-        yield from (JobHandler(each, partial(_run_declared, each)) for each in JOBS)
+    def _make_actor(self, kind: JobType[P], run: Callable[[App, P], None]) -> Actor[Any, None]:
+        def work(*arguments: Any) -> None:
+            if self._app is None:
+                raise RuntimeError("this process has nothing to run jobs with")
+            asker = read_asker(arguments)
+            # at the cost of the asker or, without one, of the bot; a spent budget is told once a day
+            with bill_to(name_payer(asker) if asker else "") as account:
+                try:
+                    run(self._app, kind.decode(arguments))
+                except UsageError as error:
+                    # the settings allowed it when it was enqueued, and no longer do
+                    if asker is None:
+                        raise
+                    self._app.replies.tell_asker(asker, str(error))
+            if asker and BudgetRefusal.PERSON_USED in account.refusals:
+                self._app.replies.report_spent_budget(asker, self._app.get_today())
 
-    def _make_actor(self, runner: JobRunner | None, job: JobHandler[Any]) -> Actor[Any, None]:
-        """Create the actor for a kind of job."""
-        kind = job.type
+        work.__name__ = kind.name
         # Dramatiq's own time limit does not work in workers that share a process, and can't interrupt a thread
         # that waits for another one
         limit_time = partial(
             deadlines.bound_work, self._times.get_time_limit(kind.lane), self._shutdown, deadlines.MAX_WAITS
         )
         return Actor(
-            wrap_job(runner.make_work(job) if runner else _refuse_work, limit_time),
+            wrap_job(work, limit_time),
             broker=self._brokers[kind.lane],
             actor_name=kind.name,
             queue_name=kind.lane.value,
@@ -123,15 +139,6 @@ class DramatiqJobQueue:
             options=kind.retries.to_dramatiq_options(),
         )
 
-    def _report_loss(self, message: MessageProxy, loss: LossReason) -> None:
-        """Enqueue the report of a job that is given up."""
-        lost_jobs.enqueue_loss_report(self, message, loss)
-
 
 def _run_declared(job: Job[Any], app: App, payload: dict[str, Any]) -> None:
     job.run(app, **payload)
-
-
-def _refuse_work(*_: Any) -> None:
-    """Raise RuntimeError: workers start only in a process that has an app for them."""
-    raise RuntimeError("this process has nothing to run jobs with")

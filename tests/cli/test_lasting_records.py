@@ -22,8 +22,8 @@ from bot.domain.subscriptions.models import Subscription, Timing
 from bot.features.questions.rules import Question
 from bot.features.questions.service import ATTENTION, QUESTIONS, Attention, enqueue_question
 from bot.features.questions.votes import iterate_votes, record_vote
-from bot.jobs import DramatiqJobQueue
 from bot.jobs.asker_jobs import post_public_notice
+from bot.jobs.queues import DramatiqJobQueue
 from bot.platform.store.connection import unpack_value
 from bot.render.blocks.button_values import FeedbackVerdict
 from bot.settings import load_settings

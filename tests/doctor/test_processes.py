@@ -10,15 +10,15 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisRunLog
-from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from bot.doctor.processes import check_clock_skew, check_processes
 from bot.domain.keyspace.keys import LAST_TICK
 from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.text.strings import format_duration
 from bot.features.questions.service import answer_questions
-from bot.jobs import DramatiqJobQueue
 from bot.jobs.asker_jobs import send_private_notice
+from bot.jobs.lost_jobs import LostJobs
+from bot.jobs.queues import DramatiqJobQueue
 from bot.platform.store.connection import RedisCache
 from bot.platform.store.keyspace import UNPREFIXED
 from bot.services.scheduled_jobs import repair_digest
@@ -36,8 +36,8 @@ def test_jobs_that_were_set_aside_are_listed_for_a_week(store: Redis) -> None:
         job = LostJob(
             f"id {number}", "summary", LossReason.ENDLESS, NOW - number * 29 * 3_600 * SECOND, "U1", "C1", "abc"
         )
-        RedisLostJobStore(store).add(job)
-    RedisLostJobStore(store).add(LostJob("one more", "watch", LossReason.ENDLESS, NOW))
+        LostJobs(store).add(job)
+    LostJobs(store).add(LostJob("one more", "watch", LossReason.ENDLESS, NOW))
     lines = format_findings(check_processes(make_app(store, now=now)))
     job_lines = [line for line in lines if "Failed job" in line]
     assert len(job_lines) == 6

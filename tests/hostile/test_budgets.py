@@ -18,7 +18,7 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import parse_exact_span
 from bot.domain.time.day import parse_zone
 from bot.features.digest.service import answer_overview
-from bot.jobs import DramatiqJobQueue
+from bot.jobs.queues import DramatiqJobQueue
 from bot.platform.jobs import JobType
 from bot.platform.models.claude import CLAUDE
 from handlers import COMMANDS

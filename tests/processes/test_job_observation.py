@@ -13,16 +13,15 @@ from dramatiq import Actor, Broker, Message, MessageProxy, Worker
 from dramatiq.middleware import Middleware
 from redis import Redis
 
-from bot.adapters.redis import make_broker, wrap_job
 from bot.domain.errors import GitHubUnavailable, RateLimited
-from bot.jobs import JobMetrics
-from bot.jobs.correlation import JobCorrelation, name_request
+from bot.jobs.observer import JobObserver, name_request
 from bot.platform import deadlines
 from bot.platform.correlation import get_request_id, identify_request
 from bot.platform.deadlines import ProcessShutdown
+from bot.platform.dramatiq.broker import make_broker
+from bot.platform.dramatiq.retries import wrap_job
 from bot.platform.metrics import Instruments
 from bot.platform.store.keyspace import UNPREFIXED
-from bot.platform.tracing import JobTracing
 from tests.helpers.checks import eventually
 from tests.helpers.processes.jobs import working
 from tests.services.doubles import slack_request
@@ -39,8 +38,7 @@ class Bench:
     def __init__(self, store: Redis, work: Callable[[], None]) -> None:
         self.instruments = Instruments()
         self.lost: list[str] = []
-        observers = (JobCorrelation(), JobTracing(), JobMetrics(self.instruments))
-        self.broker = make_broker(store, self._note_loss, UNPREFIXED, observers)
+        self.broker = make_broker(store, self._note_loss, UNPREFIXED, JobObserver(self.instruments))
 
         def job(*_: object) -> None:
             work()
@@ -140,8 +138,8 @@ def test_a_job_that_begins_elsewhere_before_its_attempt_has_ended_keeps_its_id(
         begun.set()
 
     with bench(store, work, threads=2) as job_bench:
-        # it hears of the end after the retries and before the observers
-        job_bench.broker.add_middleware(SlowEnd(), after=JobMetrics)
+        # it hears of the end after the retries and before the observer
+        job_bench.broker.add_middleware(SlowEnd(), after=JobObserver)
         with identify_request("0b134a"):
             job_bench.actor.send()
         eventually(lambda: job_bench.count("done") and job_bench.count("retried"))

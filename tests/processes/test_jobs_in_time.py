@@ -23,7 +23,7 @@ from bot.domain.time.day import parse_zone
 from bot.features.digest.service import answer_overview
 from bot.features.questions.rules import Question
 from bot.features.questions.service import enqueue_question
-from bot.jobs import DramatiqJobQueue, JobTimeLimits
+from bot.jobs.queues import DramatiqJobQueue, JobTimeLimits
 from bot.platform import deadlines
 from bot.platform.deadlines import ShutdownSignal
 from bot.services.scheduled_jobs import deliver_digest

@@ -15,10 +15,6 @@ import pytest
 from dramatiq import Message, MessageProxy, Retry, Worker
 from redis import Redis
 
-from bot.adapters.redis.jobs.attempts import MAX_ATTEMPTS, AttemptCounter
-from bot.adapters.redis.jobs.broker import make_broker
-from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
-from bot.adapters.redis.jobs.retries import AttemptLimitError, JobInterruption, TurnWait
 from bot.app import App, open_app, prepare_worker
 from bot.domain.conversations.commands import SummaryRequest
 from bot.domain.conversations.slack_request import SlackRequest
@@ -29,11 +25,20 @@ from bot.domain.pull_requests.reference import Reference
 from bot.domain.subscriptions.due_items import format_item
 from bot.features.questions.rules import Question
 from bot.features.questions.service import QUESTIONS
-from bot.jobs import DramatiqJobQueue, JobTimeLimits
 from bot.jobs.asker_jobs import send_private_notice, show_details
 from bot.jobs.command_jobs import CommandPayload
+from bot.jobs.lost_jobs import LostJobs
+from bot.jobs.queues import DramatiqJobQueue, JobTimeLimits
 from bot.platform import deadlines
 from bot.platform.deadlines import ShutdownSignal
+from bot.platform.dramatiq.broker import make_broker
+from bot.platform.dramatiq.retries import (
+    MAX_ATTEMPTS,
+    AttemptCounter,
+    AttemptLimitError,
+    JobInterruption,
+    TurnWait,
+)
 from bot.platform.store.connection import connect_server
 from bot.platform.store.keyspace import UNPREFIXED
 from bot.services.slack.answers.asker_notices import ResponseTimes
@@ -204,10 +209,10 @@ def test_the_list_of_jobs_is_whole(idle_team: Team) -> None:
 def test_a_job_that_began_three_times_and_never_ended_is_set_aside_and_told(idle_team: Team, name: str) -> None:
     idle_team.put_job(name, make_payload(idle_team, name), died=MAX_ATTEMPTS)
     eventually(
-        lambda: bool(RedisLostJobStore(idle_team.store).list_recent(datetime.now(UTC)) and idle_team.troubles),
+        lambda: bool(LostJobs(idle_team.store).list_recent(datetime.now(UTC)) and idle_team.troubles),
         SOON,
     )
-    [aside] = RedisLostJobStore(idle_team.store).list_recent(datetime.now(UTC))
+    [aside] = LostJobs(idle_team.store).list_recent(datetime.now(UTC))
     assert (aside.name, aside.user) == (name, "" if name in OPERATORS_ONLY else "U0ASKER")
     assert ["That request crashed three times" in whisper for whisper in idle_team.whispers] == [True] * (
         name not in OPERATORS_ONLY
@@ -224,7 +229,7 @@ def test_the_last_try_of_a_job_tells(idle_team: Team, name: str) -> None:
         name not in OPERATORS_ONLY
     )
     assert len(idle_team.troubles) == 1
-    assert not RedisLostJobStore(idle_team.store).list_recent(datetime.now(UTC))
+    assert not LostJobs(idle_team.store).list_recent(datetime.now(UTC))
 
 
 @pytest.mark.parametrize("more", [(), ("what nobody reads",)], ids=["unreadable", "too many"])

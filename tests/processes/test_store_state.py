@@ -11,12 +11,12 @@ from prometheus_client import CollectorRegistry
 from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog
-from bot.adapters.redis.jobs.broker import make_broker
 from bot.domain.keyspace.keys import LAST_TICK
 from bot.domain.operations.lane import QueueName
 from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.subscriptions.due_items import DigestRepair, IncidentReport, NextDigest
 from bot.monitoring import StoreCollector
+from bot.platform.dramatiq.broker import make_broker
 from bot.platform.store.connection import RedisCache, connect_server
 from bot.platform.store.keyspace import Keyspace
 from bot.platform.store.spending import BudgetHold, SpendingStore

@@ -15,7 +15,6 @@ from typing import cast
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from bot.domain.keyspace.family import FAMILIES
 from bot.domain.keyspace.keys import (
     JOBS_NAMESPACE,
@@ -35,6 +34,7 @@ from bot.features.previews import service as previews
 from bot.features.profiles import scanning
 from bot.features.profiles.service import ProfileEntry
 from bot.features.touches import contracts, decisions
+from bot.jobs.lost_jobs import LostJobs
 from bot.platform.costs import CallKind, CallOrigin, count_call
 from bot.platform.github.caches import BackgroundCache, SourceFileCache
 from bot.platform.store.connection import RedisCache, connect_server
@@ -179,7 +179,7 @@ def pay_and_lose(store: Redis) -> None:
     paid = count_call(CallKind.SUMMARY, CallOrigin.PERSON, Usage(input=10), 0.1)
     spending.settle_hold(BudgetHold("first", 0.1, (account, "2026-03")), 0.1, MORNING.date(), paid)
     assert spending.reserve_budget(BudgetHold("second", 0.1, (account,)), [(account, 1.0)]) is None
-    RedisLostJobStore(store).add(LostJob("7f", "summary", LossReason.ENDLESS, datetime.now(UTC)))
+    LostJobs(store).add(LostJob("7f", "summary", LossReason.ENDLESS, datetime.now(UTC)))
     write_sample(store)
     SourceFileCache(FileTree(), RedisCache(store)).read_files(REPOSITORY, "c0ffee", ["a.py"])
     reviews = BugReviews(cast("BugReviewer", NothingFound()), RedisCache(store), "test")

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
-from bot.adapters.redis.jobs.broker import make_broker
-from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
-from bot.adapters.redis.jobs.retries import JobInterruption, JobPostponement, wrap_job
 from bot.adapters.redis.rate_limiter import RedisRateLimiter
 from bot.adapters.redis.records.history import RedisHistoryStore
 from bot.adapters.redis.records.record_store import RedisRecordStore
@@ -25,13 +22,12 @@ from bot.platform.store.schema import require_schema
 
 __all__ = [
     "SHORT_TIMEOUTS",
-    "JobInterruption",
-    "JobPostponement",
     "Keyspace",
+    "LostJobs",
     "RedisCache",
     "RedisDueQueue",
     "RedisHistoryStore",
-    "RedisLostJobStore",
+    "RedisPostedDigestIndex",
     "RedisRateLimiter",
     "RedisRecordStore",
     "RedisRunLog",
@@ -41,9 +37,7 @@ __all__ = [
     "RedisWorkspaceOwner",
     "connect_embedded",
     "connect_server",
-    "make_broker",
     "require_durable",
     "require_schema",
     "translate_redis_errors",
-    "wrap_job",
 ]

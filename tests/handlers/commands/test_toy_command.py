@@ -16,17 +16,17 @@ from localslack.users.person import Person
 from localslack.users.transport import HttpTransport
 from redis import Redis
 
-from bot.adapters.redis.jobs.attempts import MAX_ATTEMPTS
-from bot.adapters.redis.jobs.lost_jobs import RedisLostJobStore
 from bot.app import App, open_app, prepare_worker
 from bot.demo.page_text import list_commands
 from bot.domain.conversations.slack_request import Audience
 from bot.domain.operations.lane import QueueName
 from bot.domain.pull_requests.models import Repository
-from bot.jobs import DramatiqJobQueue
 from bot.jobs.command_jobs import CommandPayload
+from bot.jobs.lost_jobs import LostJobs
+from bot.jobs.queues import DramatiqJobQueue
 from bot.platform import deadlines
 from bot.platform.deadlines import ShutdownSignal
+from bot.platform.dramatiq.retries import MAX_ATTEMPTS
 from bot.processes import run_processes
 from bot.render.blocks.button_values import read_request
 from bot.settings import load_settings
@@ -120,9 +120,9 @@ def test_a_job_of_it_that_is_lost_is_told_and_named(play: Play) -> None:
     services = prepare_worker(play.base)
     with closing(DramatiqJobQueue(play.store, play.base.keyspace, REGISTRY.jobs, services)) as jobs:
         jobs.make_workers(1)[0].broker.enqueue(message)
-        eventually(lambda: bool(RedisLostJobStore(play.store).list_recent(datetime.now(UTC))))
+        eventually(lambda: bool(LostJobs(play.store).list_recent(datetime.now(UTC))))
     play.settle()
-    [lost] = RedisLostJobStore(play.store).list_recent(datetime.now(UTC))
+    [lost] = LostJobs(play.store).list_recent(datetime.now(UTC))
     assert lost.title == f"the job toy [{asked.reference}]"
     assert "That request crashed three times" in play.world.slack.ephemerals[0]["text"]
 

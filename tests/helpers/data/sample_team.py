@@ -20,7 +20,7 @@ from redis import Redis
 
 from bot.app import App, open_app
 from bot.demo.sample.sources import SampleSources
-from bot.jobs import DramatiqJobQueue
+from bot.jobs.queues import DramatiqJobQueue
 from bot.platform import deadlines
 from bot.platform.store.connection import connect_server
 from bot.processes import limit_shutdown, run_processes

@@ -14,7 +14,7 @@ from bot.adapters.slack import PostThrottle
 from bot.app import open_app
 from bot.cli.base import get_current_time
 from bot.cli.logs import configure_logging
-from bot.jobs import JobTimeLimits
+from bot.jobs.queues import JobTimeLimits
 from bot.platform import costs, deadlines
 from bot.processes import run_all
 from bot.services.slack.answers.asker_notices import ResponseTimes

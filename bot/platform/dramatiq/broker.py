@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from copy import copy
 from typing import Any, cast
 from uuid import uuid4
@@ -17,29 +17,30 @@ from dramatiq.middleware import Middleware, Retries, default_middleware
 from redis import Redis
 from redis.exceptions import RedisError
 
-from bot.adapters.redis.jobs.arrivals import ArrivalWait
-from bot.adapters.redis.jobs.attempts import AttemptCounter
-from bot.adapters.redis.jobs.retries import LossHandler, PersistentRetries
 from bot.domain.keyspace.keys import JOBS_NAMESPACE
 from bot.domain.keyspace.names import build_acknowledgements_key, build_queue_key
+from bot.platform.dramatiq.retries import AttemptCounter, LossHandler, PersistentRetries
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 
 log = logging.getLogger(__name__)
 
+# seconds; the fetch after a wait is also a heartbeat, and a worker without one for ten seconds counts as dead
+_MAX_WAIT = 1.0
+
 
 def make_broker(
-    store: Redis, on_loss: LossHandler, keys: Keyspace = UNPREFIXED, observers: Sequence[Middleware] = ()
+    store: Redis, on_loss: LossHandler, keys: Keyspace = UNPREFIXED, observer: Middleware | None = None
 ) -> RedisBroker:
     """Create a broker for one worker; its middleware keeps state.
 
-    ``on_loss`` is called with each job that is given up. ``observers`` change no job: they are the first to hear
+    ``on_loss`` is called with each job that is given up. An ``observer`` changes no job: it is the first to hear
     that one begins, and the last to hear how it ended.
 
     A worker without a heartbeat for ten seconds counts as dead, and each fetch takes over what dead workers had.
     """
     retrying = [PersistentRetries(on_loss) if kind is Retries else kind() for kind in default_middleware]
     # the first middleware is the last to hear how a job ended: a job to try again is on its queue by then
-    middleware = [*observers, AttemptCounter(store, keys), *retrying]
+    middleware = [*([observer] if observer else []), AttemptCounter(store, keys), *retrying]
     return _Broker(
         client=store,
         namespace=keys.add_prefix(JOBS_NAMESPACE),
@@ -59,6 +60,65 @@ def _translate_store_faults() -> Iterator[None]:
         yield
     except RedisError as error:
         raise ConnectionClosed(error) from error  # type: ignore[no-untyped-call]
+
+
+class ArrivalWait:
+    """A wait that is begun once and looked at as often as its caller has something else to do.
+
+    It holds a connection meanwhile. Any fault of the store ends it: the fetch that follows a wait has retries.
+    """
+
+    def __init__(self, store: Redis, queue_key: str) -> None:
+        self._store = store
+        # moves the last job to where it is, which changes nothing
+        self._command = ("BLMOVE", queue_key, queue_key, "RIGHT", "RIGHT", _MAX_WAIT)
+        self._connection: Any = None
+        self._end = 0.0
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether the server was asked, and its answer is still to come."""
+        return self._connection is not None
+
+    def begin(self) -> bool:
+        """Ask the server for an answer when there is a job, and return whether that succeeded."""
+        with suppress(RedisError):
+            self._connection = self._store.connection_pool.get_connection()
+            try:
+                self._connection.send_command(*self._command)
+            except RedisError:
+                self.stop()
+                raise
+            answer_timeout = self._connection.socket_timeout
+            self._end = time.monotonic() + _MAX_WAIT + (answer_timeout or 0.0)
+        return self.is_begun
+
+    def look(self, seconds: float) -> bool:
+        """Wait for the answer for a time, and return whether the wait went well so far.
+
+        It is over with an answer. An answer that does not come in time is a fault.
+        """
+        try:
+            if self._connection.can_read(timeout=seconds):
+                self._connection.read_response()
+                self._release()
+        except RedisError:
+            self.stop()
+            return False
+        if self.is_begun and time.monotonic() > self._end:
+            self.stop()
+        return True
+
+    def stop(self) -> None:
+        """End the wait, with or without an answer."""
+        if self._connection is not None:
+            # an answer that is still to come is not that of the next command
+            self._connection.disconnect()
+            self._release()
+
+    def _release(self) -> None:
+        connection, self._connection = self._connection, None
+        self._store.connection_pool.release(connection)
 
 
 class _Consumer(_RedisConsumer):

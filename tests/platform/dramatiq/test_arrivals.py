@@ -14,8 +14,7 @@ from dramatiq import Actor
 from dramatiq.brokers.redis import RedisBroker
 from redis import Redis
 
-from bot.adapters.redis.jobs.arrivals import ArrivalWait
-from bot.adapters.redis.jobs.broker import make_broker
+from bot.platform.dramatiq.broker import ArrivalWait, make_broker
 from bot.platform.store.connection import connect_server
 from bot.platform.store.embedded.server import start_embedded_url
 from tests.helpers.checks import eventually

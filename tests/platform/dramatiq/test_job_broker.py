@@ -12,7 +12,7 @@ from dramatiq import Message
 from dramatiq.brokers.redis import RedisBroker
 from redis import Redis
 
-from bot.adapters.redis.jobs.broker import make_broker
+from bot.platform.dramatiq.broker import make_broker
 from tests.helpers.checks import eventually
 
 

@@ -1,1 +1,0 @@
-"""Dramatiq's broker, with protection against the loss of jobs."""

@@ -1,0 +1,1 @@
+"""Dramatiq: its broker on Redis, with protection against the loss of jobs, and how attempts end."""
