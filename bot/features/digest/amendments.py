@@ -131,8 +131,9 @@ def record_hit_vote(app: App, asker: SlackRequest, vote: HitVote, at: datetime, 
     keys = app.list_digest_keys(repository, now - WATCH_PERIOD, now)
     partial = [key for key in keys if (parts := parse_digest_key(key)) and parts.view]
     for key, record in app.digest_records.iterate_records(partial):
-        messages = record.posted_messages if record.spec and record.spec.view.profile == vote.profile else None
-        if messages and messages.has_block(name_verdict_row(vote.reference.number)):
+        plan = record.posted_messages if record.spec and record.spec.view.profile == vote.profile else None
+        blocks = [block for post in (plan.lead, *plan.thread) for block in post.blocks] if plan else []
+        if name_verdict_row(vote.reference.number) in [block.get("block_id") for block in blocks]:
             amend_digest.run(app, key, now - _OUTCOMES_AGE)
     show_vote(app, asker, vote, blocks_json)
     noted = f"Noted: {name_verdict(vote.verdict)}. Digests and lists show it in a moment."

@@ -24,20 +24,21 @@ from bot.domain.keyspace.keys import LAST_OUTCOME_CHECK
 from bot.domain.subscriptions.due_items import CHECK_INTERVAL, OutcomeCheck
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.track_record.posted_ratings import merge_ratings
+from bot.features.digest.marks import add_outcomes as mark_outcomes
 from bot.features.digest.marks import render_outcome_reply
 from bot.features.digest.tables import (
-    PLAN_JSON,
+    PLANS,
     POSTED_DIGESTS,
-    RATINGS,
     PostedDigest,
-    PostingPlan,
     TrackedDigest,
     build_state_key,
+    compute_file_fingerprint,
+    dump_ratings,
 )
 from bot.features.digest.view import RenderedDigest
 from bot.features.touches.decisions import get_last_decisions
-from bot.ports import Attachment
-from bot.ports.codecs.cached_json import load_or_none
+from bot.features.touches.marks import add_decisions
+from bot.ports import Attachment, Post
 from bot.ports.slack.messages import CLOCK_SKEW
 from bot.render.conversations.notices import render_notice
 
@@ -48,8 +49,6 @@ _MAX_ATTEMPTS = 3  # at a call of which nobody knows whether it had an effect
 _NOT_EDITABLE_CODES = ("edit_window_closed", "cant_update_message")
 # a digest considers the merges of the day after its own; one that is posted later may lack later ones
 _LATE_AFTER = timedelta(days=2)
-
-Message = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +81,12 @@ def post_digest(app: App, digest: TrackedDigest, build: Callable[[], RenderedDig
         # a plan that was never posted may be out of date, such as the facts of a day without a model
         plan = record.plan if thread.lead else None
         if plan is None:
-            plan = PostingPlan.from_rendered(build())
+            plan = build()
             if record.begun_at is None:
                 # building takes minutes; if another process has begun meanwhile, this one has lost its lock
                 record = store.claim(key, record, replace(record, begun_at=app.now()))
-            record = store.save(key, record, replace(record, plan_json=PLAN_JSON.dump_text(plan)))
-        shown = plan.add_decisions(_find_decisions(app, spec))
+            record = store.save(key, record, replace(record, plan_json=PLANS.dump_text(plan)))
+        shown = _add_decisions(app, spec, plan)
         thread.post_lead(shown.lead)
         record = store.save(key, record, replace(record, lead=thread.lead))
         thread.post_replies(shown.thread)
@@ -99,7 +98,7 @@ def post_digest(app: App, digest: TrackedDigest, build: Callable[[], RenderedDig
             posted_at=app.now(),
             plan_json="",
             permalink=address,
-            ratings_json=plan.ratings,
+            ratings_json=dump_ratings(plan.ratings),
         )
         return PostingResult(store.save(key, record, posted), notes=notes)
 
@@ -113,21 +112,20 @@ def revise_digest(app: App, digest: TrackedDigest, build: Callable[[], RenderedD
     """
     key, store = digest.key, app.digest_records.store
     with store.hold_lock(key):
-        record, plan = store.load(key), PostingPlan.from_rendered(build())
+        record, plan = store.load(key), build()
         corrections = record.corrections
         if record.fingerprint != plan.fingerprint:
             # an interrupted revision leaves a mixture of two plans
             record = store.save(key, record, replace(record, fingerprint=""))
             thread = _Thread(app, digest, record.lead)
-            thread.revise(plan.add_decisions(_find_decisions(app, digest.spec)))
-            if plan.file_fingerprint != record.file_fingerprint:
+            thread.revise(_add_decisions(app, digest.spec, plan))
+            if compute_file_fingerprint(plan) != record.file_fingerprint:
                 corrections += 1
-                thread.attach_report(plan.correct_report(corrections))
+                thread.attach_report(_rename_report(plan.attachment, corrections))
         # the ratings stay as posted; only missing ones are added
-        ratings, later = record.ratings, load_or_none(RATINGS, plan.ratings)
-        ratings_json = record.ratings_json or plan.ratings
-        if ratings and later:
-            ratings_json = RATINGS.dump_json(merge_ratings(ratings, later)).decode()
+        ratings_json = record.ratings_json or dump_ratings(plan.ratings)
+        if plan.ratings and (earlier := record.ratings):
+            ratings_json = dump_ratings(merge_ratings(earlier, plan.ratings))
         revised = replace(record.keep_messages(plan), corrections=corrections, ratings_json=ratings_json)
         return PostingResult(store.save(key, record, revised), was_posted=True)
 
@@ -148,7 +146,8 @@ def add_outcomes(app: App, digest: TrackedDigest, outcomes: Sequence[MergeOutcom
         news = record.select_new_outcomes(outcomes)
         try:
             thread = _Thread(app, digest, record.lead)
-            amended = plan.add_outcomes(news).add_decisions(_find_decisions(app, digest.spec))
+            amended = _mark(plan, lambda post: mark_outcomes(post, news, plan.outcome_states))
+            amended = _add_decisions(app, digest.spec, amended)
             # outcomes that no longer hold must be removed too
             _amend(thread, None if record.amended_states else plan, amended, record, news)
         except SlackCallRefused as error:
@@ -159,8 +158,8 @@ def add_outcomes(app: App, digest: TrackedDigest, outcomes: Sequence[MergeOutcom
 
 def _amend(
     thread: _Thread,
-    before: PostingPlan | None,
-    amended: PostingPlan,
+    before: RenderedDigest | None,
+    amended: RenderedDigest,
     record: PostedDigest,
     news: Sequence[MergeOutcome],
 ) -> None:
@@ -177,14 +176,33 @@ def _amend(
         reply_key = f"{thread.key}!{outcome.pair_key}"
         if outcome.stands and reply_key not in thread.find_replies():
             reply = render_outcome_reply(outcome, was_listed=outcome.pull.number in listed)
-            thread.post_reply(reply_key, reply.build_payload())
+            thread.post_reply(reply_key, reply)
     if refused:
         raise refused
 
 
-def _find_decisions(app: App, spec: DigestSpec) -> Mapping[int, Any]:
-    """Return what a team said last about the hits of a digest, by the numbers of pull requests."""
-    return get_last_decisions(app, spec.view.profile, spec.repository) if spec.view.profile else {}
+def _mark(plan: RenderedDigest, mark: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> RenderedDigest:
+    """Return a digest with something added to each of its messages."""
+    marked = (mark(post.build_payload()) for post in (plan.lead, *plan.thread))
+    lead, *thread = (Post(each["text"], tuple(each["blocks"])) for each in marked)
+    return replace(plan, lead=lead, thread=tuple(thread))
+
+
+def _rename_report(file: Attachment | None, times: int) -> Attachment | None:
+    """Return a corrected report under another name: files in Slack can't be edited, so the wrong one stays."""
+    if file is None:
+        return None
+    stem, _, ending = file.name.rpartition(".")
+    again = f"-{times}" if times > 1 else ""
+    return replace(file, name=f"{stem}-corrected{again}.{ending}", title=f"{file.title}, corrected")
+
+
+def _add_decisions(app: App, spec: DigestSpec, plan: RenderedDigest) -> RenderedDigest:
+    """Return a digest with what a team said last about its hits."""
+    if not spec.view.profile:
+        return plan
+    decisions = get_last_decisions(app, spec.view.profile, spec.repository)
+    return _mark(plan, lambda post: add_decisions(post, decisions))
 
 
 def _plan_checks(app: App, spec: DigestSpec, key: str) -> None:
@@ -230,52 +248,53 @@ class _Thread:
         """Return the timestamps of the bot's messages in the thread by their keys."""
         return self._messenger.find_posts(self._channel, self._since, thread=self.lead)
 
-    def post_lead(self, post: Message) -> None:
+    def post_lead(self, post: Post) -> None:
         """Post the lead message unless it is posted already."""
         if not self.lead:
             self._is_new = True
             self.lead = self._run_once(
-                lambda: self._messenger.post_message(self._channel, post, self.key, about=self._about),
+                lambda: self._messenger.post_message(
+                    self._channel, post.build_payload(), self.key, about=self._about
+                ),
                 lambda: self.find_lead(is_retry=True),
             )
 
-    def post_replies(self, posts: tuple[Message, ...]) -> None:
+    def post_replies(self, posts: tuple[Post, ...]) -> None:
         """Post the missing messages of the thread, in order."""
         posted = {} if self._is_new else self.find_replies()
         for key, post in self._assign_keys(posts).items():
             if key not in posted:
                 self.post_reply(key, post)
 
-    def post_reply(self, key: str, post: Message) -> None:
+    def post_reply(self, key: str, post: Post) -> None:
         self._run_once(
-            lambda: self._messenger.post_message(self._channel, post, key, self.lead),
+            lambda: self._messenger.post_message(self._channel, post.build_payload(), key, self.lead),
             lambda: self.find_replies().get(key, ""),
         )
 
-    def revise(self, plan: PostingPlan) -> None:
+    def revise(self, plan: RenderedDigest) -> None:
         """Edit every message to the plan, post missing replies, and blank superfluous ones."""
-        self._edit_lead(plan.lead)
+        self._edit(self.lead, plan.lead, self.key)
         posted = self.find_replies()
         for key, post in self._assign_keys(plan.thread).items():
             if ts := posted.pop(key, None):
-                self._messenger.edit_message(self._channel, ts, post, key)
+                self._edit(ts, post, key)
             else:
                 self.post_reply(key, post)
         for key, ts in posted.items():
             if key.startswith(f"{self.key}#"):
-                notice = render_notice("This text is now part of the messages above.")
-                self._messenger.edit_message(self._channel, ts, notice.build_payload(), key)
+                self._edit(ts, render_notice("This text is now part of the messages above."), key)
 
-    def edit_changed(self, before: PostingPlan | None, after: PostingPlan) -> None:
+    def edit_changed(self, before: RenderedDigest | None, after: RenderedDigest) -> None:
         """Edit the messages that differ from ``before``, all if it is None. Deleted ones are not posted again."""
         if before is None or after.lead != before.lead:
-            self._edit_lead(after.lead)
+            self._edit(self.lead, after.lead, self.key)
         old = self._assign_keys(before.thread) if before else {}
         changed = {key: post for key, post in self._assign_keys(after.thread).items() if old.get(key) != post}
         posted = self.find_replies() if changed else {}
         for key, post in changed.items():
             if key in posted:
-                self._messenger.edit_message(self._channel, posted[key], post, key)
+                self._edit(posted[key], post, key)
 
     def attach_report(self, file: Attachment | None) -> tuple[str, ...]:
         """Attach the report unless it is attached already. Return a note if the bot lacks the scope for files."""
@@ -298,10 +317,11 @@ class _Thread:
             return (f"The report was not attached. {error}",)
         return ()
 
-    def _edit_lead(self, post: Message) -> None:
-        self._messenger.edit_message(self._channel, self.lead, post, self.key, self._about)
+    def _edit(self, ts: str, post: Post, key: str) -> None:
+        about = self._about if key == self.key else ""
+        self._messenger.edit_message(self._channel, ts, post.build_payload(), key, about)
 
-    def _assign_keys(self, posts: tuple[Message, ...]) -> dict[str, Message]:
+    def _assign_keys(self, posts: tuple[Post, ...]) -> dict[str, Post]:
         return {f"{self.key}#{place}": post for place, post in enumerate(posts, 1)}
 
     def _run_once(self, act: Callable[[], str], find: Callable[[], str]) -> str:

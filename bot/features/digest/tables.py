@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
 from zoneinfo import ZoneInfo
 
 from pydantic import TypeAdapter
@@ -14,19 +13,17 @@ from pydantic import TypeAdapter
 from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span, parse_exact_span
-from bot.domain.touches.decisions import TouchDecision
 from bot.domain.track_record.posted_ratings import PostedRatings
-from bot.features.digest.marks import add_outcomes
 from bot.features.digest.view import RenderedDigest
-from bot.features.touches.marks import add_decisions
 from bot.platform.store.tables import Index
-from bot.ports import Attachment, RecordStore
+from bot.ports import RecordStore
 from bot.ports.codecs.cached_json import load_or_none
 from bot.ports.codecs.record_codec import RecordCodec
 from bot.ports.codecs.versioned_json import VersionedJson
 from bot.services.history.merge_timeline import LOOK_AHEAD
 
-RATINGS = TypeAdapter(PostedRatings)
+_RATINGS = TypeAdapter(PostedRatings)
+PLANS = VersionedJson(RenderedDigest, 1)
 _SPEC = TypeAdapter(DigestSpec)
 # a record holds the texts of its digest too, some tens of kilobytes
 _BATCH_SIZE = 50
@@ -36,76 +33,12 @@ POSTED_DIGESTS = Index("issued:{repository}", "keys of digests, by the end of th
 
 
 @dataclass(frozen=True, slots=True)
-class PostingPlan:
-    """The messages of a digest and its report, as they are recorded before the first one is posted.
-
-    ``fingerprint`` is equal for digests of equal content. ``ratings`` is JSON. ``outcome_states`` are the states
-    of the outcomes that the messages mention.
-    """
-
-    lead: Mapping[str, Any]
-    thread: tuple[Mapping[str, Any], ...]
-    attachment: Attachment | None
-    merged: int = 0
-    gaps: tuple[str, ...] = ()
-    fingerprint: str = ""
-    ratings: str = ""
-    outcome_states: tuple[str, ...] = ()
-
-    @classmethod
-    def from_rendered(cls, rendered: RenderedDigest) -> PostingPlan:
-        return cls(
-            rendered.lead.build_payload(),
-            tuple(post.build_payload() for post in rendered.thread),
-            rendered.attachment,
-            rendered.merged,
-            rendered.gaps,
-            rendered.fingerprint,
-            RATINGS.dump_json(rendered.ratings).decode() if rendered.ratings else "",
-            rendered.outcome_states,
-        )
-
-    @property
-    def file_fingerprint(self) -> str:
-        """A hash that is equal for reports of equal text; empty without a report."""
-        return sha256(self.attachment.text.encode()).hexdigest()[:16] if self.attachment else ""
-
-    def correct_report(self, times: int) -> Attachment | None:
-        """Return the report under another name: files in Slack can't be edited, so the wrong one stays."""
-        if self.attachment is None:
-            return None
-        stem, _, ending = self.attachment.name.rpartition(".")
-        again = f"-{times}" if times > 1 else ""
-        title = f"{self.attachment.title}, corrected"
-        return replace(self.attachment, name=f"{stem}-corrected{again}.{ending}", title=title)
-
-    def has_block(self, block_id: str) -> bool:
-        blocks = (block for post in (self.lead, *self.thread) for block in post.get("blocks", ()))
-        return any(block.get("block_id") == block_id for block in blocks)
-
-    def add_decisions(self, decisions: Mapping[int, TouchDecision]) -> PostingPlan:
-        """Return the plan with what a team said about the hits of its messages."""
-        if not decisions:
-            return self
-        lead, *posts = (add_decisions(post, decisions) for post in (self.lead, *self.thread))
-        return replace(self, lead=lead, thread=tuple(posts))
-
-    def add_outcomes(self, outcomes: Sequence[MergeOutcome]) -> PostingPlan:
-        """Return the plan with the outcomes of pull requests added to their lines."""
-        lead, *posts = (add_outcomes(post, outcomes, self.outcome_states) for post in (self.lead, *self.thread))
-        return replace(self, lead=lead, thread=tuple(posts))
-
-
-PLAN_JSON = VersionedJson(PostingPlan, 1)
-
-
-@dataclass(frozen=True, slots=True)
 class PostedDigest:
     """The record of a digest in one channel. Fields that end in ``_json`` are parsed on access: most never are.
 
     A field is written by itself, so those who write different ones do not disturb each other. Times are aware.
 
-    Of posting: the messages are planned (``plan_json``, ``begun_at``), then the first stands (``lead``, its
+    Of posting: the messages are planned (``plan_json``, ``begun_at``), then the first one stands (``lead``, its
     timestamp, and ``text``, its short form), then all of it (``posted_at``). ``gaps`` are parts that are missing
     and may be available later. ``posted_json`` are the messages that were posted, kept as long as they may be
     amended. ``outcome_states`` are the states of the outcomes that the digest mentioned when it was posted,
@@ -149,19 +82,19 @@ class PostedDigest:
         return self.posted_at is not None
 
     @property
-    def plan(self) -> PostingPlan | None:
+    def plan(self) -> RenderedDigest | None:
         """The plan of an attempt that is not finished. Raises StoreUnavailable for one of a later version."""
-        return PLAN_JSON.load_text(self.plan_json) if self.plan_json else None
+        return PLANS.load_text(self.plan_json) if self.plan_json else None
 
     @property
-    def posted_messages(self) -> PostingPlan | None:
+    def posted_messages(self) -> RenderedDigest | None:
         """The messages as they were posted. Raises StoreUnavailable for those of a later version."""
-        return PLAN_JSON.load_text(self.posted_json) if self.posted_json else None
+        return PLANS.load_text(self.posted_json) if self.posted_json else None
 
     @property
     def ratings(self) -> PostedRatings | None:
         """The ratings of its pull requests; None if they can't be parsed."""
-        return load_or_none(RATINGS, self.ratings_json or None)
+        return load_or_none(_RATINGS, self.ratings_json or None)
 
     @property
     def spec(self) -> DigestSpec | None:
@@ -174,16 +107,16 @@ class PostedDigest:
     def keep_spec(self, spec: DigestSpec) -> PostedDigest:
         return replace(self, spec_json=_SPEC.dump_json(spec).decode())
 
-    def keep_messages(self, plan: PostingPlan) -> PostedDigest:
+    def keep_messages(self, plan: RenderedDigest) -> PostedDigest:
         """Return the record with what was posted: without the report and the ratings, which are not amended."""
         return replace(
             self,
-            text=plan.lead["text"],
+            text=plan.lead.text,
             merged_count=plan.merged,
             gaps=plan.gaps,
             fingerprint=plan.fingerprint,
-            file_fingerprint=plan.file_fingerprint,
-            posted_json=PLAN_JSON.dump_text(replace(plan, attachment=None, ratings="")),
+            file_fingerprint=compute_file_fingerprint(plan),
+            posted_json=PLANS.dump_text(replace(plan, attachment=None, ratings=None)),
             outcome_states=plan.outcome_states,
             amended_states="",
         )
@@ -204,6 +137,15 @@ class PostedDigest:
 
 
 RECORDS = RecordCodec(PostedDigest, version=1)
+
+
+def compute_file_fingerprint(plan: RenderedDigest) -> str:
+    """Return a hash that is equal for reports of equal text; empty without a report."""
+    return sha256(plan.attachment.text.encode()).hexdigest()[:16] if plan.attachment else ""
+
+
+def dump_ratings(ratings: PostedRatings | None) -> str:
+    return _RATINGS.dump_json(ratings).decode() if ratings else ""
 
 
 def build_state_key(outcomes: Iterable[MergeOutcome]) -> str:

@@ -20,10 +20,9 @@ from bot.domain.risk.assessment import Risk
 from bot.domain.time.date_range import Span
 from bot.features.digest.posts import PostingResult
 from bot.features.digest.rules import collect_ratings
-from bot.features.digest.tables import PLAN_JSON, PostedDigest, PostingPlan
+from bot.features.digest.tables import PLANS, PostedDigest, dump_ratings
 from bot.features.digest.view import RenderedDigest, render_digest
-from bot.ports import Attachment, Messenger, RecordStore
-from bot.render.digest.touches import name_verdict_row
+from bot.ports import Messenger, RecordStore
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.builders import DAY, digest, entry, finding
 from tests.helpers.records import Digests, digest_store, memory_digests
@@ -244,30 +243,22 @@ def test_without_leave_to_read_a_try_that_broke_off_is_not_repeated_blindly(reco
 
 
 def test_a_plan_is_read_as_it_was_recorded_and_one_of_a_later_version_is_not_posted() -> None:
-    blocks = [{"type": "actions", "block_id": "hit-7"}, {"type": "section", "text": '"hit-8"'}]
-    lead = {"text": "octo/engine", "blocks": [{"type": "section"}]}
-    file = Attachment("report.md", "Report", "# Report\n")
-    plan = PostingPlan(lead, ({"text": "#7", "blocks": blocks},), file, 3, ("facts",), "f1", outcome_states=("1",))
-    kept = PLAN_JSON.dump_text(plan)
-    assert (json.loads(kept)["version"], PostedDigest(plan_json=kept).plan) == (1, plan)
-    with pytest.raises(StoreUnavailable):
-        PostedDigest(plan_json=kept.replace('"version":1', '"version":2')).plan  # noqa: B018 (it is parsed)
-    # a block that only mentions the id is none
-    assert [plan.has_block(name_verdict_row(number)) for number in (7, 8, 70)] == [True, False, False]
-
-
-def test_ratings_are_read_as_they_were_recorded_and_unknown_ones_are_none() -> None:
     reviews = {3: BugReview((finding(),)), 2: BugReview((finding(status=FindingStatus.POSSIBLE),)), 1: BugReview()}
     entries = [
         replace(entry(number), risk=Risk(points, ()), review=reviews.get(number))
         for number, points in ((3, 5.0), (2, 20.0), (1, 14.0), (4, 1.0))
     ]
-    made = digest(*entries)
-    plan = PLAN_JSON.load_text(PLAN_JSON.dump_text(PostingPlan.from_rendered(render_digest(made))))
-    kept = PostedDigest(ratings_json=plan.ratings).ratings
-    assert kept == collect_ratings(made)
-    assert kept is not None
-    verdicts = {each.number: each.verdict for each in kept.rated}
+    made = render_digest(digest(*entries))
+    kept = PLANS.dump_text(made)
+    assert (json.loads(kept)["version"], PostedDigest(plan_json=kept).plan) == (1, made)
+    with pytest.raises(StoreUnavailable):
+        PostedDigest(plan_json=kept.replace('"version":1', '"version":2', 1)).plan  # noqa: B018 (it is parsed)
+    ratings_json = dump_ratings(made.ratings)
+    ratings = PostedDigest(ratings_json=ratings_json).ratings
+    assert ratings == made.ratings == collect_ratings(digest(*entries))
+    assert ratings is not None
+    verdicts = {each.number: each.verdict for each in ratings.rated}
     assert verdicts == {3: ReviewVerdict.CONFIRMED, 2: ReviewVerdict.POSSIBLE, 1: ReviewVerdict.NOTHING, 4: None}
-    assert {each.number for each in kept.rated if each.is_listed_by_rules} == {1, 2}
-    assert PostedDigest(ratings_json=plan.ratings.replace('"verdict":null', '"verdict":"certain"')).ratings is None
+    assert {each.number for each in ratings.rated if each.is_listed_by_rules} == {1, 2}
+    unknown = ratings_json.replace('"verdict":null', '"verdict":"certain"')
+    assert PostedDigest(ratings_json=unknown).ratings is None
