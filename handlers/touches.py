@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from bot.app import App
 from bot.domain.conversations.commands import CommandRequest
 from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.operations.lane import QueueName
-from bot.features.digest.since import build_since_page
-from bot.features.digest.stories import render_since
-from bot.features.touches import upkeep  # noqa: F401 (it declares what is kept)
+from bot.features.digest.since import answer_since
 from bot.features.touches.requests import (
     MAX_BROKE_DAYS,
     MAX_CONTRACT_DAYS,
@@ -33,15 +29,10 @@ from bot.features.touches.service import (
     answer_touch_score,
     answer_touches,
     answer_upgrade,
-    find_profile,
 )
-from bot.jobs.command_jobs import CommandJob, CommandPayload, answer_once
-from bot.platform.jobs import LONG_RETRIES, Job, JobType
-from bot.render.blocks.buttons import SHARE_DIGEST, make_details_menu
+from bot.platform.jobs import Job
 from bot.render.conversations.greetings import HelpExample
-from bot.services.slack.answers.answer import Answer
-from bot.services.slack.answers.answer_builder import Share, build_answer
-from handlers.commands.declaration import RequestEnqueuer, choose_audience, make_enqueuer
+from handlers.commands.declaration import RequestEnqueuer, choose_audience
 from handlers.commands.sub_commands import RequestWord, SubCommand
 from handlers.intake import RequestIntake
 
@@ -51,34 +42,30 @@ R = TypeVar("R", bound=CommandRequest)
 _MAX_QUICK_DAYS = 3
 
 
-def _make_enqueuer(job: Job[[SlackRequest, R, Audience]]) -> RequestEnqueuer[R]:
-    """Return what enqueues the job for a request. Nothing is said at once."""
+def _make_enqueuer(
+    job: Job[[SlackRequest, R, Audience]], long_job: Job[[SlackRequest, R, Audience]] | None = None
+) -> RequestEnqueuer[R]:
+    """Return what enqueues the job for a request, the other one for many days. Nothing is said at once."""
 
     def enqueue(intake: RequestIntake, asker: SlackRequest, request: R, audience: Audience) -> str:
-        job.send_to(intake.jobs, asker, request, choose_audience(request, audience))
+        span = request.span if isinstance(request, (ContractRequest, TouchesRequest)) else ()
+        chosen = long_job if long_job and len(span) > _MAX_QUICK_DAYS else job
+        chosen.send_to(intake.jobs, asker, request, choose_audience(request, audience))
         return ""
 
     return enqueue
 
 
-def _enqueue_contract(
-    intake: RequestIntake, asker: SlackRequest, request: ContractRequest, audience: Audience
-) -> str:
-    job = answer_contract if len(request.span) <= _MAX_QUICK_DAYS else answer_long_contract
-    job.send_to(intake.jobs, asker, request, choose_audience(request, audience))
-    return ""
+_enqueue_hits: RequestEnqueuer[TouchesRequest] = _make_enqueuer(answer_touches, answer_long_touches)
+_enqueue_score: RequestEnqueuer[TouchScoreRequest] = _make_enqueuer(answer_touch_score)
 
 
 def _enqueue_touches(
     intake: RequestIntake, asker: SlackRequest, request: TouchesRequest | TouchScoreRequest, audience: Audience
 ) -> str:
-    audience = choose_audience(request, audience)
-    if isinstance(request, TouchScoreRequest):
-        answer_touch_score.send_to(intake.jobs, asker, request, audience)
-    else:
-        job = answer_touches if len(request.span) <= _MAX_QUICK_DAYS else answer_long_touches
-        job.send_to(intake.jobs, asker, request, audience)
-    return ""
+    if isinstance(request, TouchesRequest):
+        return _enqueue_hits(intake, asker, request, audience)
+    return _enqueue_score(intake, asker, request, audience)
 
 
 CONTRACT = SubCommand(
@@ -93,7 +80,7 @@ CONTRACT = SubCommand(
             ContractRequest.kind,
             (ContractRequest,),
             parse=lambda text, context: ContractRequest.parse(text, context.repositories, context.today()),
-            enqueue=_enqueue_contract,
+            enqueue=_make_enqueuer(answer_contract, answer_long_contract),
             jobs=(),
         ),
     ),
@@ -134,20 +121,6 @@ BROKE = SubCommand(
 
 # --- coming back, and moving on
 
-SINCE_JOB = JobType(SinceRequest.kind, CommandPayload[SinceRequest], QueueName.LONG, LONG_RETRIES)
-
-
-def _answer_since(app: App, request: SinceRequest, asker: SlackRequest) -> Answer:
-    profile = find_profile(app, request.profile, request.repository)
-    page = build_since_page(app, request.repository, request.span, profile)
-    menu = make_details_menu(entry.pull for entry in page.riskiest)
-    return build_answer(asker.name, render_since(page), Share(SHARE_DIGEST, request), menu, "")
-
-
-def _describe_since(request: SinceRequest) -> str:
-    return f"Collecting what I know of {request.repository} since {request.span.first}…"
-
-
 PLANS = SubCommand(
     usage=(
         f"*Come back*: `/prdigest since 2026-11-01` is one page on all days since (up to {MAX_SINCE_DAYS}), from "
@@ -164,8 +137,8 @@ PLANS = SubCommand(
             SinceRequest.kind,
             (SinceRequest,),
             parse=lambda text, context: SinceRequest.parse(text, context.repositories, context.today()),
-            enqueue=make_enqueuer(SINCE_JOB),
-            jobs=(CommandJob(SINCE_JOB, answer_once(SinceRequest.kind, _answer_since, _describe_since)),),
+            enqueue=_make_enqueuer(answer_since),
+            jobs=(),
         ),
         RequestWord(
             DeprecationsRequest.kind,

@@ -3,17 +3,38 @@
 from __future__ import annotations
 
 from bot.app import App
+from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.digest.models import Entry
+from bot.domain.operations.lane import QueueName
 from bot.domain.pull_requests.models import Repository, remove_duplicates
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.time.date_range import Span
-from bot.features.digest.stories import SincePage, build_stories
+from bot.features.digest.stories import SincePage, build_stories, render_since
 from bot.features.touches.contracts import get_kept_contract, list_merges
+from bot.features.touches.requests import SinceRequest
+from bot.features.touches.service import find_profile
+from bot.platform.jobs import LONG_RETRIES, job
+from bot.render.blocks.buttons import SHARE_DIGEST, make_details_menu
 from bot.services.history.day_context import DayContext
 from bot.services.history.merge_lists import MergeList
 from bot.services.history.merge_timeline import LOOK_AHEAD, LOOK_BACK
+from bot.services.slack.answers.answer import Answer
+from bot.services.slack.answers.answer_builder import Share, build_answer
 from impact.profile.models import Profile
 from impact.touches.judgement import judge_merges
+
+
+@job("since", QueueName.LONG, LONG_RETRIES)
+def answer_since(app: App, asker: SlackRequest, request: SinceRequest, audience: Audience) -> None:
+    def make() -> Answer:
+        known = request.require_known(app.repositories)
+        profile = find_profile(app, known.profile, known.repository)
+        page = build_since_page(app, known.repository, known.span, profile)
+        menu = make_details_menu(entry.pull for entry in page.riskiest)
+        return build_answer(asker.name, render_since(page), Share(SHARE_DIGEST, known), menu, "")
+
+    started = f"Collecting what I know of {request.repository} since {request.span.first}…"
+    app.replies.give_answer(asker, "since", audience, make, started)
 
 
 def build_since_page(app: App, repository: Repository, span: Span, profile: Profile | None = None) -> SincePage:

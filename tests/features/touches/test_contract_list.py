@@ -13,14 +13,11 @@ from bot.features.touches.contracts import ContractList
 from bot.features.touches.view import render_contract_list
 from bot.ports import Post
 from bot.render.blocks import terminal
-from bot.render.blocks.mrkdwn import escape_mrkdwn
 from bot.render.summaries.evidence_url import build_evidence_url
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, UnreadFile
 from tests.helpers.builders import DAY, NOON, pull
-from tests.helpers.data.attacks import attack
 from tests.render.accepted import assert_taken
 
-HOSTILE = ("escaped-bars", "overrides", "marks", "brackets-of-www")
 PULL = pull(7)
 SPAN = Span(DAY.date, DAY.date, DAY.zone)
 CHANGE = ContractChange(
@@ -102,15 +99,3 @@ def test_a_long_list_fits_and_says_what_it_leaves_out(count: int) -> None:
     text = read(render_changes(*changes))
     shown = sum(f"part{number}.run" in text for number in range(count))
     assert shown == count or f"{count - shown:,} rows left out" in text
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_texts_stay_text(name: str) -> None:
-    text = attack(name, 4_000)
-    changes = [
-        replace(CHANGE, subject=each, name=text, before=text, after=text, path=f"{text}.py")
-        for each in ContractClass
-    ]
-    post = render_changes(*changes, unread=(UnreadFile(text, text),), caveats=(text,))
-    assert "<!channel>" not in escape_mrkdwn(post.text)

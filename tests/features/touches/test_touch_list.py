@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import pytest
-
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.summaries.models import Evidence
 from bot.domain.time.date_range import Span
@@ -19,10 +15,8 @@ from impact.contract.models import ChangeKind, ContractChange, ContractClass, Un
 from impact.profile.models import Use, UseKind
 from impact.touches.models import MergeTouches, Touch, TouchLevel, TouchReport
 from tests.helpers.builders import DAY, pull
-from tests.helpers.data.attacks import attack
 from tests.render.accepted import assert_taken
 
-HOSTILE = ("escaped-bars", "overrides", "marks", "brackets-of-www")
 SPAN = Span(DAY.date, DAY.date, DAY.zone)
 CHANGE = ContractChange(
     ContractClass.FUNCTION, ChangeKind.REMOVED, "engine.run", "def run()", "", "engine/a.py", 3, DiffSide.OLD
@@ -70,14 +64,6 @@ def test_that_nothing_touches_is_said_with_what_was_checked() -> None:
 
 def test_what_could_not_be_read_is_said() -> None:
     assert "engine/x.py (it is binary)" in read(render_hits(unread=(UnreadFile("engine/x.py", "it is binary"),)))
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_texts_stay_text(name: str) -> None:
-    text = attack(name, 3_000)
-    change = replace(CHANGE, name=text, before=text, after=text, path=f"{text}.py")
-    touch = replace(TOUCH, change=change, uses=(replace(USE, path=text, text=text),), reason=text, action=text)
-    render_hits(*(make_hit(number, touch) for number in range(1, 40)), unread=(UnreadFile(text, text),))
 
 
 def test_the_score_counts_by_level() -> None:

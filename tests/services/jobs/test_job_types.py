@@ -32,6 +32,7 @@ from bot.domain.time.date_range import Span
 from bot.domain.touches.decisions import TouchVerdict
 from bot.features.digest import amendments
 from bot.features.digest.service import answer_overview
+from bot.features.digest.since import answer_since
 from bot.features.previews import service as previews
 from bot.features.questions.service import answer_questions
 from bot.features.questions.votes import record_vote
@@ -57,7 +58,6 @@ from handlers import COMMANDS
 from handlers.commands.risks import LONG_RISKS_JOB, RISKS_JOB, SCORE_JOB
 from handlers.commands.summary import SUMMARY_JOB
 from handlers.digest import answer_digest
-from handlers.touches import SINCE_JOB
 from tests.helpers.tables import check_rows
 from tests.services.doubles import slack_request
 
@@ -124,10 +124,10 @@ CASES: list[tuple[JobType[Any], Any]] = [
     (scheduled_jobs.repair_digest, {"key": "digest:T:C:octo/engine:2026-02-28"}),
     (scheduled_jobs.watch_repository, {"repository": ENGINE}),
     (scheduled_jobs.refresh_profile, {"name": "ascend"}),
-    (SINCE_JOB, CommandPayload(ASKER, SinceRequest(ENGINE, SPAN, "ascend"), Audience.HERE)),
     *(
         (kind, {"asker": ASKER, "request": request, "audience": audience})
         for kind, request, audience in (
+            (answer_since, SinceRequest(ENGINE, SPAN, "ascend"), Audience.HERE),
             (touches.answer_contract, ContractRequest(ENGINE, SPAN), Audience.CHANNEL),
             (touches.answer_long_contract, ContractRequest(ENGINE, SPAN), Audience.SHARED),
             (touches.answer_touches, TouchesRequest(SPAN, "ascend"), Audience.CHANNEL),
