@@ -8,7 +8,6 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -23,7 +22,6 @@ _MAX_CHARACTERS = 60_000
 _MAX_NODES = 20_000
 # Slack waits three seconds, and each is compared with all repositories
 _MAX_MENTIONS = 300
-_ATTACHMENTS = "attachments"
 # the fields that a reader sees; all others are ids, settings, or what a button sends
 _TEXTS = ("text", "pretext", "fallback")
 _LABELS = ("title", "footer", "author_name")
@@ -31,12 +29,8 @@ _ADDRESSES = ("url", "title_link", "from_url", "original_url", "author_link")
 _LINK = re.compile(r"<(?P<address>https?://[^<>|\s]+)(?:\|(?P<label>[^<>]*))?>")
 
 
-@dataclass(frozen=True, slots=True)
-class _Passage:
-    """A text of a message. A number alone counts only where ``has_numbers``: a label belongs to its link."""
-
-    text: str
-    has_numbers: bool
+# a text of a message, and whether a number alone counts in it: a label belongs to its link
+_Passage = tuple[str, bool]
 
 
 def find_pull_requests(message: Mapping[str, Any], repositories: AllowedRepositories) -> tuple[Reference, ...]:
@@ -46,24 +40,23 @@ def find_pull_requests(message: Mapping[str, Any], repositories: AllowedReposito
     link, or it stands in an attachment, which is about what was linked.
     """
     every = (
-        (mention, passage.has_numbers)
-        for passage in _limit_length(_list_passages(message))
-        for _, _, mention in find_references(passage.text)
+        (mention, _resolve(mention, repositories), has_numbers)
+        for text, has_numbers in _limit_length(_list_passages(message))
+        for _, _, mention in find_references(text)
     )
     mentions = list(islice(every, _MAX_MENTIONS))
-    elsewhere = {each.number for each, _ in mentions if each.repository and _is_other(each, repositories)}
-    references = (
-        _resolve(mention, repositories)
-        for mention, has_numbers in mentions
-        if mention.repository or (has_numbers and mention.number not in elsewhere)
+    elsewhere = {
+        mention.number
+        for mention, reference, _ in mentions
+        if mention.repository and (reference is None or reference.repository != repositories.default)
+    }
+    return tuple(
+        dict.fromkeys(
+            reference
+            for mention, reference, has_numbers in mentions
+            if reference and (mention.repository or (has_numbers and mention.number not in elsewhere))
+        )
     )
-    return tuple(dict.fromkeys(reference for reference in references if reference))
-
-
-def _is_other(mention: Mention, repositories: AllowedRepositories) -> bool:
-    """Return whether a mention is of another repository than the default one."""
-    reference = _resolve(mention, repositories)
-    return reference is None or reference.repository != repositories.default
 
 
 def _resolve(mention: Mention, repositories: AllowedRepositories) -> Reference | None:
@@ -80,20 +73,20 @@ def _resolve(mention: Mention, repositories: AllowedRepositories) -> Reference |
 def _limit_length(passages: Iterator[_Passage]) -> Iterator[_Passage]:
     """Yield passages up to a number of characters in all; a message of Slack has fewer."""
     left = _MAX_CHARACTERS
-    for passage in passages:
-        yield _Passage(passage.text[:left], passage.has_numbers)
-        left -= len(passage.text)
+    for text, has_numbers in passages:
+        yield text[:left], has_numbers
+        left -= len(text)
         if left <= 0:
             return
 
 
 def _list_passages(message: Mapping[str, Any]) -> Iterator[_Passage]:
     """Yield the texts of a message in the order in which they are read."""
-    for part in ("text", "blocks", _ATTACHMENTS):
+    for part in ("text", "blocks", "attachments"):
         for node in islice(_walk({part: message.get(part)}), _MAX_NODES):
             for name, value in node.items():
                 if isinstance(value, str):
-                    yield from _read_field(node, name, value, has_numbers=part != _ATTACHMENTS)
+                    yield from _read_field(node, name, value, has_numbers=part != "attachments")
 
 
 def _walk(root: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -103,9 +96,8 @@ def _walk(root: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         node = waiting.pop()
         if isinstance(node, Mapping):
             yield node
-            waiting.extend(reversed([value for value in node.values() if isinstance(value, Mapping | list)]))
-        elif isinstance(node, list):
-            waiting.extend(reversed([value for value in node if isinstance(value, Mapping | list)]))
+        children = node.values() if isinstance(node, Mapping) else node
+        waiting.extend(reversed([value for value in children if isinstance(value, Mapping | list)]))
 
 
 def _read_field(node: Mapping[str, Any], name: str, value: str, *, has_numbers: bool) -> Iterator[_Passage]:
@@ -113,7 +105,7 @@ def _read_field(node: Mapping[str, Any], name: str, value: str, *, has_numbers: 
     # an attachment's field has a title and a value; a button and an option have a value that only apps read
     is_value = name == "value" and "title" in node and "type" not in node
     if name in _ADDRESSES:
-        yield _Passage(value, has_numbers=False)
+        yield value, False
     elif name in _LABELS or (name == "text" and isinstance(node.get("url"), str)):
         yield from _read_markup(value, has_numbers=False)
     elif name in _TEXTS or is_value:
@@ -124,8 +116,8 @@ def _read_markup(text: str, *, has_numbers: bool) -> Iterator[_Passage]:
     """Yield the parts of a text: what stands between links, and the address and the label of each."""
     at = 0
     for link in _LINK.finditer(text):
-        yield _Passage(html.unescape(text[at : link.start()]), has_numbers)
-        yield _Passage(html.unescape(link["address"]), has_numbers=False)
-        yield _Passage(html.unescape(link["label"] or ""), has_numbers=False)
+        yield html.unescape(text[at : link.start()]), has_numbers
+        yield html.unescape(link["address"]), False
+        yield html.unescape(link["label"] or ""), False
         at = link.end()
-    yield _Passage(html.unescape(text[at:]), has_numbers)
+    yield html.unescape(text[at:]), has_numbers

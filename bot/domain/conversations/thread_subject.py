@@ -51,24 +51,20 @@ def parse_subject(
     one.
     """
     kind, _, request = about.partition(" ")
+    default = get_default_subject(repositories, today)
     try:
-        return _parse_request(kind, request, repositories, today, today_in)
-    except (UsageError, ValueError):
-        return get_default_subject(repositories, today)
-
-
-def _parse_request(
-    kind: str, request: str, repositories: AllowedRepositories, today: LocalDay, today_in: TodayProvider | None
-) -> ThreadSubject:
-    match SubjectKind(kind):
-        case SubjectKind.SUMMARY:
-            references = SummaryRequest.parse(request, repositories).references
-            repository = references[0].repository
-            numbers = tuple(one.number for one in references if one.repository == repository)
-            return ThreadSubject(repository, get_default_subject(repositories, today).span, numbers)
-        case SubjectKind.RISKS:
-            risks = RisksRequest.parse(request, repositories, today)
-            return ThreadSubject(risks.repository, risks.span, profile=risks.profile)
-        case SubjectKind.DIGEST:
-            digest = DigestRequest.parse(request, repositories, today, today_in)
-            return ThreadSubject(digest.repository, digest.span, profile=digest.view.profile)
+        match kind:
+            case SubjectKind.SUMMARY:
+                references = SummaryRequest.parse(request, repositories).references
+                repository = references[0].repository
+                numbers = tuple(each.number for each in references if each.repository == repository)
+                return ThreadSubject(repository, default.span, numbers)
+            case SubjectKind.RISKS:
+                risks = RisksRequest.parse(request, repositories, today)
+                return ThreadSubject(risks.repository, risks.span, profile=risks.profile)
+            case SubjectKind.DIGEST:
+                digest = DigestRequest.parse(request, repositories, today, today_in)
+                return ThreadSubject(digest.repository, digest.span, profile=digest.view.profile)
+    except UsageError:
+        pass
+    return default
