@@ -64,7 +64,7 @@ class Thread:
         subject = parse_subject(self.about, REPOSITORIES, TODAY)
         toolbox = open_session(*archive(), subject, today=TODAY, repositories=REPOSITORIES)
         self.sleeps, self.display = Sleeps(), RecordingDisplay(self.most)
-        turns = build_turns(build_initial_context(toolbox, subject)[0], self.memory, question, TODAY)
+        turns = build_turns(build_initial_context(toolbox)[0], self.memory, question, TODAY)
         model = PreparedChatModel(load_sample_day(), self.sleeps)
 
         def link(citation: Citation) -> tuple[str, str] | None:

@@ -10,18 +10,15 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from copy import copy
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bot.app import App
-from bot.domain.conversations.thread_subject import ThreadSubject, parse_subject
+from bot.domain.conversations.thread_subject import parse_subject
 from bot.domain.digest.models import Entry
 from bot.domain.errors import AnswerCancelled, ModelAnswerInvalid, ModelError
 from bot.domain.operations.usage import Usage
-from bot.domain.pull_requests.discussion import Discussion, Remark
-from bot.domain.pull_requests.models import PullRequest
 from bot.domain.summaries.citations import Citation
-from bot.domain.summaries.models import Evidence
 from bot.domain.text.redaction import redact_text
 from bot.domain.text.strings import format_count
 from bot.domain.time.day import LocalDay
@@ -99,7 +96,7 @@ def _write_draft(app: App, question: Question, memory: ThreadMemory, display: An
     subject = parse_subject(memory.about, app.repositories, today, app.get_today)
     session = ReadingSession(app, today, subject)
     display.show_status("is reading the pull requests…")
-    record, entries = build_initial_context(session, subject)
+    record, entries = build_initial_context(session)
     inputs = AnswerInputs(
         question=redact_text(question.text),
         repository=str(subject.repository),
@@ -126,7 +123,7 @@ def _write_draft(app: App, question: Question, memory: ThreadMemory, display: An
         log.info("no answer by the model [%s]: %s", question.visit.reference, error)
         return search(f"It gave no answer: {error}.", AnswerOutcome.FAILED, str(error))
 
-    note, cited, quoted = describe_end(written.end, written.failure), *citations.list_shown(written.text)
+    note, cited = describe_end(written.end, written.failure), _list_shown(citations.cited, written.text)
     footer = render_footer(
         note,
         session.provenance.sources,
@@ -146,7 +143,7 @@ def _write_draft(app: App, question: Question, memory: ThreadMemory, display: An
         usage=written.usage,
         exchanges=written.exchanges,
         citations=cited,
-        quoted=quoted,
+        quoted=_list_shown(citations.quoted, written.text),
         failed_citations=tuple(citations.failed),
         note=note,
     )
@@ -154,56 +151,51 @@ def _write_draft(app: App, question: Question, memory: ThreadMemory, display: An
 
 
 class Citations:
-    """The citations of one answer: what they lead to, and which of them don't hold (``failed``)."""
+    """The citations of one answer.
+
+    Those that hold, of code (``cited``) and of remarks (``quoted``), have the number of their pull request and the
+    address that they lead to.
+    """
 
     def __init__(self, session: ReadingSession) -> None:
         self._session = session
-        self._cited: dict[Citation, tuple[PullRequest, Evidence]] = {}
-        self._quoted: dict[Citation, tuple[Discussion, Remark]] = {}
+        self.cited: dict[Citation, tuple[int, str]] = {}
+        self.quoted: dict[Citation, tuple[int, str]] = {}
         self.failed: dict[Citation, None] = {}
 
     def link(self, citation: Citation) -> tuple[str, str] | None:
         """Return the label and the address of a citation that holds."""
         if remark := self._session.find_remark(citation):
-            self._quoted[citation] = remark
-            return label_remark(*remark)
-        if evidence := self._session.find_evidence(citation):
-            self._cited[citation] = evidence
-            return label_citation(*evidence)
-        self.failed[citation] = None
-        return None
-
-    def list_shown(self, text: str) -> tuple[tuple[NumberedCitation, ...], tuple[NumberedCitation, ...]]:
-        """Return those of code and those of remarks that are in a text: it may lack an interrupted attempt's."""
-        cited = (
-            _add_number(each, evidence[0].number)
-            for each, evidence in self._cited.items()
-            if label_citation(*evidence)[1] in text
-        )
-        quoted = (
-            _add_number(each, remark[0].number)
-            for each, remark in self._quoted.items()
-            if label_remark(*remark)[1] in text
-        )
-        return tuple(cited), tuple(quoted)
+            label, address = label_remark(*remark)
+            self.quoted[citation] = remark[0].number, address
+        elif evidence := self._session.find_evidence(citation):
+            label, address = label_citation(*evidence)
+            self.cited[citation] = evidence[0].number, address
+        else:
+            self.failed[citation] = None
+            return None
+        return label, address
 
 
-def _add_number(citation: Citation, number: int) -> NumberedCitation:
-    return NumberedCitation(
-        **{each.name: getattr(citation, each.name) for each in fields(citation)}, number=number
+def _list_shown(citations: Mapping[Citation, tuple[int, str]], text: str) -> tuple[NumberedCitation, ...]:
+    """Return those that are in a text, which may lack what an interrupted attempt cited."""
+    return tuple(
+        NumberedCitation(each.pull, each.path, each.quote, each.line, each.is_removed, number)
+        for each, (number, address) in citations.items()
+        if address in text
     )
 
 
 # --- what the model is asked: the same text at the beginning for each question, so that its prompt cache holds it
 
 
-def build_initial_context(session: ReadingSession, subject: ThreadSubject) -> tuple[str, tuple[Entry, ...]]:
+def build_initial_context(session: ReadingSession) -> tuple[str, tuple[Entry, ...]]:
     """Return the record of a thread's days or pull requests, and those in it.
 
     Raises:
         PrdigestError: it cannot be read, such as when GitHub is unavailable.
     """
-    text, entries = _describe_pulls(session, subject) if subject.numbers else _describe_days(session)
+    text, entries = _describe_pulls(session) if session.subject.numbers else _describe_days(session)
     return fence_text("record", text), entries
 
 
@@ -222,7 +214,8 @@ def _describe_days(session: ReadingSession) -> tuple[str, tuple[Entry, ...]]:
     return "\n".join([listed.text, *([touches] if touches else []), *(text for _, text in diffs)]), days.entries
 
 
-def _describe_pulls(session: ReadingSession, subject: ThreadSubject) -> tuple[str, tuple[Entry, ...]]:
+def _describe_pulls(session: ReadingSession) -> tuple[str, tuple[Entry, ...]]:
+    subject = session.subject
     entries = tuple(session.get_entry(subject.repository, number) for number in subject.numbers)
     described = []
     for entry in entries:

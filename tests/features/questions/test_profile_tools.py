@@ -66,7 +66,7 @@ def test_credentials_in_a_used_line_stay_out() -> None:
 
 
 def test_the_record_of_a_day_says_what_touches() -> None:
-    text = build_initial_context(over(), ABOUT)[0]
+    text = build_initial_context(over())[0]
     assert (
         "What touches the profile ascend, judged by code: 1 of 31 merges, against 412 uses\n#7 breaks us\n" in text
     )
@@ -84,12 +84,12 @@ def test_the_record_of_a_day_says_what_touches() -> None:
 def test_where_nothing_may_be_shown_there_is_no_tool_and_no_text(session: object) -> None:
     made = session()  # type: ignore[operator]
     assert TOOL not in names(made)
-    assert "ours/" not in build_initial_context(made, ABOUT)[0]
+    assert "ours/" not in build_initial_context(made)[0]
 
 
 def test_a_report_that_is_missing_is_a_gap() -> None:
     session = over(problem="what touches ascend is not known")
-    build_initial_context(session, ABOUT)
+    build_initial_context(session)
     assert "what touches ascend is not known" in session.provenance.gaps
 
 

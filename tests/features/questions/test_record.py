@@ -40,7 +40,7 @@ AWAY = GitHubUnavailable("GitHub did not answer.")
 
 
 def read(there: Shelf, subject: ThreadSubject = ABOUT_DAY) -> str:
-    return build_initial_context(there.toolbox(subject), subject)[0]
+    return build_initial_context(there.toolbox(subject))[0]
 
 
 def numbers(text: str) -> list[int]:
@@ -61,18 +61,18 @@ def read_marked(text: str) -> str:
 def test_it_is_the_same_for_each_question(subject: ThreadSubject) -> None:
     there = shelf(SEVEN, EIGHT)
     first, second = there.toolbox(subject), there.toolbox(subject)
-    begun = build_initial_context(first, subject)
+    begun = build_initial_context(first)
     call_tool(first, "read_diff", {"number": 7})
     call_tool(first, "list_pull_requests", {"days": "7d"})
-    assert build_initial_context(first, subject) == begun
-    assert build_initial_context(second, subject) == begun
+    assert build_initial_context(first) == begun
+    assert build_initial_context(second) == begun
     assert read(replace(there, workers=1), subject) == begun[0]
 
 
 def test_it_holds_the_list_of_the_day() -> None:
     there = shelf(SEVEN, EIGHT, pull(9, merged_at=NOON - timedelta(days=2)))
     toolbox = there.toolbox()
-    text, entries = build_initial_context(toolbox, ABOUT_DAY)
+    text, entries = build_initial_context(toolbox)
     assert numbers(read_marked(text)) == [7, 8]
     assert [entry.number for entry in entries] == [7, 8]
     assert "octo/engine, 2026-02-28 (America/Los_Angeles): 2 pull requests merged, newest first" in text
@@ -82,7 +82,7 @@ def test_it_holds_the_list_of_the_day() -> None:
 def test_it_holds_single_ones_with_their_diffs() -> None:
     there = shelf(SEVEN, EIGHT)
     toolbox = there.toolbox(ABOUT_BOTH)
-    text, entries = build_initial_context(toolbox, ABOUT_BOTH)
+    text, entries = build_initial_context(toolbox)
     text = read_marked(text)
     assert numbers(text) == [8, 7], "in the order in which they were named"
     assert [entry.number for entry in entries] == [8, 7]
@@ -119,7 +119,7 @@ def test_what_can_not_be_had_is_said(
 
 def test_a_diff_that_could_not_be_loaded_is_told() -> None:
     toolbox = shelf(SEVEN, failing={"files 7": AWAY}).toolbox(replace(ABOUT_BOTH, numbers=(7,)))
-    text = build_initial_context(toolbox, replace(ABOUT_BOTH, numbers=(7,)))[0]
+    text = build_initial_context(toolbox)[0]
     assert toolbox.provenance.gaps == "#7 (its files could not be loaded)"
     assert "Files: could not be loaded." in text
     assert "3,000" not in text
@@ -189,7 +189,7 @@ def test_a_month_is_cut_with_a_note_and_who_reads_the_answer_hears_it() -> None:
     there = day_of(775, summarised=False, spread=31)
     month = ThreadSubject(REPOSITORY, days("2026-01-29..2026-02-28"))
     toolbox = there.toolbox(month)
-    text, entries = build_initial_context(toolbox, month)
+    text, entries = build_initial_context(toolbox)
     assert "775 pull requests merged" in text
     assert CUT.search(read_marked(text))
     assert len(text) <= MOST
@@ -203,7 +203,7 @@ def test_large_diffs_share_the_room() -> None:
     there = shelf(*(pull(n, files=files, body="why " * 3_000) for n in range(1, 6)))
     subject = ThreadSubject(REPOSITORY, days("yesterday"), (1, 2, 3, 4, 5))
     toolbox = there.toolbox(subject)
-    text = read_marked(build_initial_context(toolbox, subject)[0])
+    text = read_marked(build_initial_context(toolbox)[0])
     assert numbers(text) == [1, 2, 3, 4, 5]
     assert text.count("Diff (clipped):") == 5
     assert text.count("[Not shown, too large") == 5
@@ -229,7 +229,7 @@ def test_there_is_room_for_small_diffs() -> None:
     picture = ChangedFile("logo.png", "modified", 0, 0)
     there = shelf(SEVEN, replace(EIGHT, files=(*(EIGHT.files or ()), picture), changed_files=2), large)
     toolbox = there.toolbox()
-    text = read_marked(build_initial_context(toolbox, ABOUT_DAY)[0])
+    text = read_marked(build_initial_context(toolbox)[0])
     assert set(re.findall(r"^Diff of #(\d+):", text, re.M)) == {"7", "8"}
     assert "-old line 0" in text
     assert "+new line 2 of engine/count.py" in text
@@ -241,7 +241,7 @@ def test_there_is_room_for_small_diffs() -> None:
 def test_there_are_no_diffs_where_none_is_to_be_had() -> None:
     there = shelf(replace(SEVEN, files=(changed_file("engine/retry.py", 2, 1, patch=""),)))
     toolbox = there.toolbox()
-    assert "Diff of" not in build_initial_context(toolbox, ABOUT_DAY)[0]
+    assert "Diff of" not in build_initial_context(toolbox)[0]
     assert toolbox.provenance.sources == "the list of Saturday 28 February 2026"
 
 

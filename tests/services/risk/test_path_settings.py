@@ -134,17 +134,16 @@ def first_file(text: str) -> str:
     return text.partition("=== ")[2].partition(" ")[0]
 
 
-def toolbox(of: PullRequest, *numbers: int) -> tuple[ReadingSession, ThreadSubject]:
-    subject = ThreadSubject(of.repository, SPAN, numbers)
-    return open_archive(KnownPulls((of,)), subject), subject
+def toolbox(of: PullRequest, *numbers: int) -> ReadingSession:
+    return open_archive(KnownPulls((of,)), ThreadSubject(of.repository, SPAN, numbers))
 
 
 SEEN: dict[str, Callable[[PullRequest], str]] = {
     "the diff": lambda of: (
-        call_tool(toolbox(of)[0], "read_diff", {"repository": str(of.repository), "number": 7}).text
+        call_tool(toolbox(of), "read_diff", {"repository": str(of.repository), "number": 7}).text
     ),
-    "of one": lambda of: build_initial_context(*toolbox(of, 7))[0],
-    "of days": lambda of: build_initial_context(*toolbox(of))[0],
+    "of one": lambda of: build_initial_context(toolbox(of, 7))[0],
+    "of days": lambda of: build_initial_context(toolbox(of))[0],
 }
 
 
