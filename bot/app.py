@@ -747,9 +747,9 @@ def open_app(
 
 # what jobs use; the rest is built on these
 _OF_WORKERS = (
-    "answers", "background", "chat", "code", "day_lists", "delivery", "destinations", "details", "entries", "home",
-    "incidents", "reference_form", "repositories", "subscription_commands", "subscription_forms",
-    "tables", "welcomes",
+    "answers", "background", "chat", "code", "day_lists", "day_timeline", "delivery", "destinations", "details",
+    "entries", "home", "incidents", "reference_form", "repositories", "subscription_commands",
+    "subscription_forms", "tables", "welcomes",
 )  # fmt: skip
 _OF_LISTENERS = (
     "access_control", "cache", "repositories", "subscriptions", "tables", "welcomes",
