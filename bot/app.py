@@ -22,15 +22,6 @@ from redis import Redis
 from slack_sdk import WebClient
 
 from bot.adapters import redis as stores
-from bot.adapters.slack import (
-    PostThrottle,
-    SlackEphemeralMessenger,
-    SlackHomePublisher,
-    SlackMessenger,
-    SlackViews,
-    SlackWorkspaceDirectory,
-    make_slack_client,
-)
 from bot.connections.from_settings import (
     build_allowed_repositories,
     build_fixed_subscription,
@@ -59,6 +50,13 @@ from bot.platform.metrics import (
     ObservedRunLog,
 )
 from bot.platform.models.registry import PROVIDERS, choose_provider, get_model_access
+from bot.platform.slack.access import AccessControl, AccessRules
+from bot.platform.slack.answers import ANSWERED_REQUEST, EARLIER_ANSWER_CODEC, Answer, AnsweredRequest
+from bot.platform.slack.asker_notices import ResponseTimes
+from bot.platform.slack.client import PostThrottle, make_slack_client
+from bot.platform.slack.directory import SlackWorkspaceDirectory
+from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackMessenger, SlackViews
+from bot.platform.slack.replies import ReplySender
 from bot.platform.source import CodeSources
 from bot.platform.store.server import read_status
 from bot.platform.store.spending import SpendingStore
@@ -88,19 +86,11 @@ from bot.services.review.kept_reviews import BugReviews
 from bot.services.review.reviewer import MAX_DIFF_TOKENS, BugReviewer, ReviewModel
 from bot.services.risk.risk_lister import RiskLister, RiskLookups
 from bot.services.risk.track_record import TrackRecordScorer, TrackRecordStores
-from bot.services.slack.access_control import AccessControl, AccessRules
-from bot.services.slack.answers.answer import Answer
 from bot.services.slack.answers.answer_builder import AnswerBuilder
-from bot.services.slack.answers.answered_request import ANSWERED_REQUEST, AnsweredRequest
-from bot.services.slack.answers.asker_notices import ResponseTimes
-from bot.services.slack.answers.earlier_answer import EARLIER_ANSWER_CODEC, EarlierAnswers
-from bot.services.slack.answers.replies import ReplySender
-from bot.services.slack.destinations import AnswerDestinations
 from bot.services.slack.home_publisher import AppHome
 from bot.services.slack.modals.details_modal import DetailsModal
 from bot.services.slack.modals.reference_form import ReferenceFormOpener
 from bot.services.slack.modals.subscription_form import FormOpener
-from bot.services.slack.welcome_log import WelcomeLog
 from bot.services.subscriptions.delivery import DeliveryLogs, DigestDelivery, DigestPosting
 from bot.services.subscriptions.editor import SubscriptionEditor
 from bot.services.subscriptions.incident_report import INCIDENT_REPORT_CODEC
@@ -312,7 +302,7 @@ class App:
             self.now,
             self._remember_answer,
             self.response_times,
-            EarlierAnswers(self.messenger, earlier, self.now),
+            earlier,
         )
 
     def _remember_answer(self, asker: SlackRequest, answer: Answer) -> None:
@@ -322,10 +312,6 @@ class App:
             from bot.features.questions.service import note_post  # noqa: PLC0415
 
             note_post(self, asker, answer.about, answer.public.text)
-
-    @cached_property
-    def destinations(self) -> AnswerDestinations:
-        return AnswerDestinations(self.directory)
 
     @cached_property
     def details(self) -> DetailsModal:
@@ -648,15 +634,10 @@ class App:
             has_model=self.sources.has_model,
             stands_in=self.sources.stands_in,
         )
-        publisher, web = SlackHomePublisher(self.slack), self.settings.github_web_url
+        publisher, web = SlackViews(self.slack), self.settings.github_web_url
         return AppHome(self.subscription_editor, self.digest_records, health, publisher, self.now, web)
 
     # --- questions and commands
-
-    @cached_property
-    def welcomes(self) -> WelcomeLog:
-        """The people whom the bot has welcomed."""
-        return WelcomeLog(stores.RedisThreadStateStore(self.store, self.keyspace))
 
     @cached_property
     def answers(self) -> AnswerBuilder:
@@ -747,12 +728,12 @@ def open_app(
 
 # what jobs use; the rest is built on these
 _OF_WORKERS = (
-    "answers", "background", "chat", "code", "day_lists", "day_timeline", "delivery", "destinations", "details",
+    "answers", "background", "chat", "code", "day_lists", "day_timeline", "delivery", "details", "directory",
     "entries", "home", "incidents", "reference_form", "repositories", "subscription_commands",
-    "subscription_forms", "tables", "welcomes",
+    "subscription_forms", "tables",
 )  # fmt: skip
 _OF_LISTENERS = (
-    "access_control", "cache", "repositories", "subscriptions", "tables", "welcomes",
+    "access_control", "cache", "repositories", "subscriptions", "tables",
 )  # fmt: skip
 
 

@@ -8,12 +8,10 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from functools import partial
 
 from bot.app import App, prepare_listeners, prepare_worker
 from bot.clock import Clock
 from bot.domain.errors import SlackUnavailable
-from bot.features.previews.service import are_previews_on
 from bot.http_server import serve_app
 from bot.jobs.queues import DramatiqJobQueue, JobTimeLimits
 from bot.monitoring import monitor_process
@@ -28,7 +26,7 @@ from bot.web import (
     create_bolt_app,
     create_web_app,
 )
-from handlers import COMMANDS, CommandRegistry, RequestIntake
+from handlers import COMMANDS, CommandRegistry
 
 log = logging.getLogger(__name__)
 
@@ -224,7 +222,8 @@ def _serve_web(app: App, commands: CommandRegistry = COMMANDS, host: str = _ALL_
     app = app.hurry()
     settings = app.settings
     prepare_listeners(app)
-    bolt = create_bolt_app(app.slack, _build_intake(app, commands), commands)
+    app.jobs = DramatiqJobQueue(app.store, app.keyspace, commands.jobs)
+    bolt = create_bolt_app(app.slack, app, commands)
     if settings.slack_app_token is None:
         secret = require_secret(settings.slack_signing_secret, "SLACK_SIGNING_SECRET", _SIGNING_SECRET_HINT)
         web = create_web_app(app.is_store_writable)
@@ -238,21 +237,6 @@ def _serve_web(app: App, commands: CommandRegistry = COMMANDS, host: str = _ALL_
         web = create_web_app(lambda: is_connected() and app.is_store_writable())
         with serve_app(web, host, settings.port, MAX_REQUEST_BYTES) as port:
             yield port
-
-
-def _build_intake(app: App, commands: CommandRegistry) -> RequestIntake:
-    return RequestIntake(
-        jobs=DramatiqJobQueue(app.store, app.keyspace, commands.jobs),
-        access_control=app.access_control,
-        repositories=app.repositories,
-        cache=app.cache,
-        tables=app.tables,
-        welcomes=app.welcomes,
-        today=app.get_today,
-        get_channel_zone=app.get_channel_zone,
-        has_previews=partial(are_previews_on, app),
-        examples=commands.examples,
-    )
 
 
 def listen_for_stop_signals() -> threading.Event:

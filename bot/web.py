@@ -11,7 +11,7 @@ from typing import Any
 
 from flask import Flask, Request, Response, make_response, request
 from flask.typing import ResponseReturnValue
-from slack_bolt import App
+from slack_bolt import App as Bolt
 from slack_bolt.adapter.flask.handler import to_bolt_request, to_flask_response
 from slack_bolt.adapter.socket_mode import SocketModeHandler
 from slack_bolt.adapter.socket_mode.internals import build_headers, send_response
@@ -22,11 +22,12 @@ from slack_sdk.socket_mode.builtin import SocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
 
-from bot.adapters.slack import translate_slack_errors
+from bot.app import App
 from bot.domain.errors import PrdigestError
 from bot.platform.metrics import Instruments, RequestRecord, count_request
+from bot.platform.slack.client import translate_slack_errors
 from bot.platform.tracing import trace_request
-from handlers import CommandRegistry, RequestIntake, register_listeners
+from handlers import CommandRegistry, register_listeners
 from handlers.payloads import PARSE_ERRORS, PayloadError, check_payload, describe_parse_error
 
 log = logging.getLogger(__name__)
@@ -44,7 +45,7 @@ _APP_TOKEN_HINT = "SLACK_APP_TOKEN to an app-level token (xapp-…) with connect
 _VARIABLES_HIDDEN_FROM_BOLT = ("SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET", "SLACK_BOT_TOKEN")
 
 
-def create_bolt_app(client: WebClient, intake: RequestIntake, commands: CommandRegistry) -> App:
+def create_bolt_app(client: WebClient, app: App, commands: CommandRegistry) -> Bolt:
     """Create Bolt with every listener.
 
     It answers Slack only when a listener has returned, so that the job is durable.
@@ -58,10 +59,10 @@ def create_bolt_app(client: WebClient, intake: RequestIntake, commands: CommandR
         os.environ.pop(name, None)
     with translate_slack_errors():
         # without a name, Bolt reads the sources of the whole call stack for one: a third of a second at each start
-        app = App(name=_NAME, client=client, process_before_response=True, request_verification_enabled=False)
-    register_listeners(app, intake, commands)
-    app.error(_log_failure)
-    return app
+        bolt = Bolt(name=_NAME, client=client, process_before_response=True, request_verification_enabled=False)
+    register_listeners(bolt, app, commands)
+    bolt.error(_log_failure)
+    return bolt
 
 
 def _log_failure(error: Exception) -> None:
@@ -88,7 +89,7 @@ def create_web_app(is_ready: Callable[[], bool]) -> Flask:
     return app
 
 
-def add_events_route(app: Flask, bolt: App, signing_secret: str, instruments: Instruments) -> None:
+def add_events_route(app: Flask, bolt: Bolt, signing_secret: str, instruments: Instruments) -> None:
     """Add the route ``/slack/events`` for requests that Slack has signed.
 
     A request with a valid signature that is no request of Slack gets a 400, and a line in the log.
@@ -103,7 +104,7 @@ def add_events_route(app: Flask, bolt: App, signing_secret: str, instruments: In
         return response
 
 
-def _handle_event_request(bolt: App, verifier: SignatureVerifier, record: RequestRecord) -> Response:
+def _handle_event_request(bolt: Bolt, verifier: SignatureVerifier, record: RequestRecord) -> Response:
     """Return the response to the current request over HTTP."""
     try:
         _require_utf8(request.get_data())
@@ -183,7 +184,7 @@ class _ValidatingSocketModeHandler(SocketModeHandler):
 
 
 @contextmanager
-def connect_socket_mode(bolt: App, app_token: str, instruments: Instruments) -> Iterator[Callable[[], bool]]:
+def connect_socket_mode(bolt: Bolt, app_token: str, instruments: Instruments) -> Iterator[Callable[[], bool]]:
     """Open the connection for requests without a public address. Yield a function that says whether it is open.
 
     The connection reopens by itself when Slack closes it.

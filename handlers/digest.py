@@ -13,13 +13,11 @@ from bot.domain.operations.lane import QueueName
 from bot.domain.subscriptions.models import DigestSpec
 from bot.features.digest.service import answer_overview
 from bot.platform.jobs import MINUTE, JobRetries, job
+from bot.platform.slack.answers import Answer
 from bot.render.blocks.buttons import SHARE_DIGEST, add_buttons, make_repeat_button
 from bot.render.conversations.greetings import HelpExample
 from bot.render.conversations.notices import render_existing_digest
-from bot.services.slack.answers.answer import Answer
-from handlers.commands.declaration import HELP_WORD, Command, choose_audience
-from handlers.commands.sub_commands import RequestChoice, RequestWord, SubCommand
-from handlers.intake import RequestIntake
+from handlers.declaration import HELP_WORD, Command, RequestChoice, RequestWord, SubCommand, choose_audience
 
 _USAGE = (
     "*Get a digest*: `/prdigest` for yesterday, or `/prdigest 2026-02-28` for another day. `today`, `7d` or "
@@ -37,14 +35,14 @@ def _parse_request(text: str, context: ParseContext) -> DigestRequest:
     return replace(request, zone=request.span.zone) if is_other else request
 
 
-def _enqueue_digest(intake: RequestIntake, asker: SlackRequest, request: DigestRequest, audience: Audience) -> str:
+def _enqueue_digest(app: App, asker: SlackRequest, request: DigestRequest, audience: Audience) -> str:
     """Enqueue a digest for the channel or an overview. Nothing is said at once: most come within seconds."""
     audience = choose_audience(request, audience)
-    is_over = request.span.last < intake.today(request.span.zone).date
+    is_over = request.span.last < app.get_today(request.span.zone).date
     if is_over and len(request.span) == 1 and audience is Audience.CHANNEL:
-        answer_digest.send_to(intake.jobs, asker, request)
+        answer_digest.send_to(app.jobs, asker, request)
     else:
-        answer_overview.send_to(intake.jobs, asker, request, audience)
+        answer_overview.send_to(app.jobs, asker, request, audience)
     return ""
 
 

@@ -1,41 +1,68 @@
-"""Listeners for messages: mentions of the bot, replies in its threads, and direct messages. It ignores all others.
+"""Messages to the bot: mentions, replies in its threads, direct messages. It ignores all others.
 
 A mention arrives twice, as ``app_mention`` and as ``message``. The latter is ignored except in group direct
-messages, where it has been seen to come alone. A message is answered once, however often it arrives.
+messages, where it has been seen to come alone. A message is answered once, however often it arrives. What it asks
+for is a command, a greeting, a word that mutes or unmutes the bot, or a question.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from slack_bolt import App, BoltContext
+from slack_bolt import App as Bolt
+from slack_bolt import BoltContext
 
+from bot.app import App
+from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.slack_text import MENTION, restore_user_text
+from bot.domain.errors import UsageError
+from bot.domain.subscriptions.request import ID_PATTERN, SubscriptionVerb
 from bot.domain.text.redaction import redact_text
-from bot.features.questions.rules import is_for_others, is_remark
-from bot.features.questions.service import ATTENTION, Attention, is_listening
-from handlers import message_intent, requests
-from handlers.commands.registry import CommandRegistry
-from handlers.intake import RequestIntake
+from bot.features.questions.rules import Question, is_for_others, is_remark
+from bot.features.questions.service import ATTENTION, Attention, enqueue_question, is_listening
+from bot.jobs.asker_jobs import post_public_notice, send_greeting
+from bot.render.conversations.greetings import Greeting
+from handlers import requests
+from handlers.declaration import HELP_WORD, CommandRegistry, VerbHandler
+from handlers.intake import handle_event
 
 # subtypes of messages that people write; others are edits, joins and messages of bots
 _WRITTEN_SUBTYPES = (None, "file_share", "thread_broadcast")
+_GREETING_WORDS = frozenset(
+    f"{word}{rest}" for word in ("hello", "hi", "hey", "good morning", "good afternoon") for rest in ("", " there")
+)
+# the bot answers every reply in a thread, or only mentions
+_ATTENTION_WORDS = {"quiet": False, "be quiet": False, "wake": True, "wake up": True}
+_MUTED = (
+    "I'm quiet in this thread now. Mention me, and I answer that one message. Mention me with the word wake, "
+    "and I answer every reply again."
+)
+_UNMUTED = "I answer every reply in this thread again. To silence me, mention me with the word quiet."
+_MAX_QUESTION_LENGTH = 4_000  # characters
+OPTION_NAMES = ("repo", "path", "author", "not-author", "label", "only", "top", "tz")
+# an option with its value, or at the end, where the value was forgotten
+_OPTION_PATTERN = re.compile(rf"\b(?:{'|'.join(OPTION_NAMES)}):(?=\S|\s*$)")
+# the values after these words of a subscription, as in "at noon"
+_VALUE_PATTERN = re.compile(r"\b(?:at|tz|repo)\s+\S+", re.I)
+# words of commands only: dates, times, spans, addresses; a long number is more likely a pull request
+_COMMAND_WORD_PATTERN = re.compile(
+    r"(?!#?\d{4,}$)\S*[\d/:]\S*|at|tz|repo|me|mine|weekdays|daily|all|private|today|yesterday|score|am|pm", re.I
+)
 
 
-def register_message_listeners(app: App, intake: RequestIntake, commands: CommandRegistry) -> None:
-    """Register the listeners for messages."""
-
-    @app.event("app_mention")
+def register_message_listeners(bolt: Bolt, app: App, commands: CommandRegistry) -> None:
+    @bolt.event("app_mention")
     def handle_mention(body: dict[str, Any], event: dict[str, Any], context: BoltContext) -> None:
         if _is_written(event):
-            _handle_message(intake, commands, body, event, str(context.bot_user_id or ""))
+            _handle_message(app, commands, body, event, str(context.bot_user_id or ""))
 
     # an event without a listener is a 404 for Slack, which sends it again and in the end stops sending events
-    @app.event("message")
+    @bolt.event("message")
     def handle_message(body: dict[str, Any], event: dict[str, Any], context: BoltContext) -> None:
         bot = str(context.bot_user_id or "")
-        if _is_written(event) and _is_for_bot(intake, event, bot):
-            _handle_message(intake, commands, body, event, bot)
+        if _is_written(event) and _is_for_bot(app, event, bot):
+            _handle_message(app, commands, body, event, bot)
 
 
 def _is_written(event: dict[str, Any]) -> bool:
@@ -43,42 +70,130 @@ def _is_written(event: dict[str, Any]) -> bool:
     return event.get("subtype") in _WRITTEN_SUBTYPES and bool(event.get("user")) and not event.get("bot_id")
 
 
-def _is_for_bot(intake: RequestIntake, event: dict[str, Any], bot: str) -> bool:
+def _is_for_bot(app: App, event: dict[str, Any], bot: str) -> bool:
     """Return whether a message without a mention may be for the bot. Raises StoreUnavailable."""
-    text = str(event.get("text") or "")
+    text, thread = str(event.get("text") or ""), str(event.get("thread_ts") or "")
     if event.get("channel_type") == "im":
         return True
-    thread, is_named = str(event.get("thread_ts") or ""), _has_mention(text, bot)
-    if event.get("channel_type") == "mpim" and is_named:
-        return True
-    if not thread or is_named:
-        return False
-    if is_remark(text) or is_for_others(text, bot):
+    if _has_mention(text, bot):
+        return event.get("channel_type") == "mpim"
+    if not thread or is_remark(text) or is_for_others(text, bot):
         return False
     is_own = event.get("parent_user_id") == bot
-    return is_listening(intake.tables, str(event["channel"]), thread, is_own=is_own)
+    return is_listening(app.tables, str(event["channel"]), thread, is_own=is_own)
 
 
 def _has_mention(text: str, bot: str) -> bool:
-    """Return whether a text mentions the bot."""
     return any(mention["user"] == bot for mention in MENTION.finditer(text))
 
 
 def _handle_message(
-    intake: RequestIntake, commands: CommandRegistry, body: dict[str, Any], event: dict[str, Any], bot: str
+    app: App, commands: CommandRegistry, body: dict[str, Any], event: dict[str, Any], bot: str
 ) -> None:
-    """Pass a message to the intake."""
     asker, written = requests.parse_message(body, event), str(event.get("text") or "")
-    text = redact_text(restore_user_text(written))
-    is_mention = event["type"] == "app_mention" or (
-        event.get("channel_type") != "im" and _has_mention(written, bot)
-    )
-    is_named = is_mention or event.get("channel_type") == "im"
+    is_direct = event.get("channel_type") == "im"
+    is_mention = event["type"] == "app_mention" or (not is_direct and _has_mention(written, bot))
+    is_named = is_mention or is_direct
 
     def accept() -> None:
         if is_mention and not event.get("thread_ts"):
             # a person who asks at top level may continue in the thread without naming the bot
-            intake.tables.put(ATTENTION, Attention(is_on=True), asker.channel, asker.thread)
-        message_intent.accept_message(intake, commands, asker, text, str(event["ts"]), is_named=is_named)
+            app.tables.put(ATTENTION, Attention(is_on=True), asker.channel, asker.thread)
+        text = redact_text(restore_user_text(written))
+        accept_message(app, commands, asker, text, str(event["ts"]), is_named=is_named)
 
-    intake.handle_event(asker, accept, is_named=is_named)
+    handle_event(app, asker, accept, is_named=is_named)
+
+
+def accept_message(
+    app: App, commands: CommandRegistry, asker: SlackRequest, text: str, ts: str, *, is_named: bool
+) -> None:
+    """Enqueue the work for a message. ``ts`` is Slack's time of the message.
+
+    A text that can be a command is one. Any other is a question, unless only a command can be meant.
+
+    Raises:
+        UsageError: the text is a command with a mistake, or too long.
+        StoreUnavailable: the work was not enqueued.
+    """
+    if is_remark(text) and text:
+        return
+    plain = text.lower().strip(" ?!.,")
+    if plain == HELP_WORD:
+        send_greeting.send_to(app.jobs, asker, Greeting.HELP, commands.examples)
+    elif not text or plain in _GREETING_WORDS:
+        if is_named:
+            send_greeting.send_to(app.jobs, asker, Greeting.HELLO, commands.examples)
+    elif (is_on := _ATTENTION_WORDS.get(text.lower().strip(" .!"))) is not None:
+        _change_attention(app, asker, is_on=is_on)
+    elif not _try_command(app, commands, asker, text):
+        if len(text) > _MAX_QUESTION_LENGTH:
+            raise UsageError(f"That question is too long: use up to {_MAX_QUESTION_LENGTH:,} characters.")
+        enqueue_question(app.tables, app.jobs, Question(asker, text, ts))
+
+
+def _change_attention(app: App, asker: SlackRequest, *, is_on: bool) -> None:
+    """Mute or unmute the bot in a thread. Raises UsageError in direct messages."""
+    if asker.is_direct:
+        raise UsageError("In direct messages I always answer, so quiet and wake have no effect here.")
+    app.tables.put(ATTENTION, Attention(is_on), asker.channel, asker.thread)
+    post_public_notice.send_to(app.jobs, asker, _UNMUTED if is_on else _MUTED)
+
+
+# --- commands in messages
+
+
+def _try_command(app: App, commands: CommandRegistry, asker: SlackRequest, text: str) -> bool:
+    """Return whether the text was a command, whose work is enqueued now.
+
+    Raises UsageError for one with a mistake.
+    """
+    command, words = _find_command(commands, text)
+    if command is None:
+        return False
+    try:
+        command(app, asker, words)
+    except UsageError:
+        if _must_be_command(commands, asker, text, words):
+            raise
+        return False
+    return True
+
+
+def _find_command(commands: CommandRegistry, text: str) -> tuple[VerbHandler | None, str]:
+    """Return the command that a text may be, None if it can't be one, and the words after it."""
+    if bare := commands.find_by_text(text):
+        return bare.accept_text, text
+    name, words = _split_first_word(text)
+    verb, rest = _split_first_word(words)
+    command = commands.find_by_word(name)
+    if command and verb in command.verbs:
+        name, words = verb, rest
+    if "?" in words:
+        return None, words
+    if handle_verb := commands.verbs.get(name):
+        # an id may happen to be a word, and a word an id: "test added"
+        is_word = words.isalpha() and ID_PATTERN.fullmatch(words.lower())
+        return (None if is_word else handle_verb), words
+    return (command.accept_text if command else None), words
+
+
+def _split_first_word(text: str) -> tuple[str, str]:
+    """Return the first word in lower case, and the rest."""
+    first, *rest = text.split(maxsplit=1) or [""]
+    return first.lower(), "".join(rest)
+
+
+def _must_be_command(commands: CommandRegistry, asker: SlackRequest, text: str, words: str) -> bool:
+    """Return whether a command with a mistake can't be meant as a question.
+
+    In a thread people talk, so only an option makes it a command, or what is one without its word, such as a list
+    of pull requests. At top level words that only commands have do too.
+    """
+    command = commands.find_by_word(_split_first_word(text)[0])
+    is_bare = commands.find_by_text(text) or (command and command.is_bare_form(words))
+    if is_bare or _OPTION_PATTERN.search(words):
+        return True
+    is_subscription = SubscriptionVerb.SUBSCRIBE in text.lower().split()[:2]
+    rest = _VALUE_PATTERN.sub(" ", words) if is_subscription else words
+    return not asker.existing_thread and all(map(_COMMAND_WORD_PATTERN.fullmatch, rest.split()))

@@ -7,9 +7,10 @@ a traceback.
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Literal
+from types import NoneType
+from typing import Annotated, Any, Literal, cast, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field, ValidationError, create_model
 
 from bot.domain.operations.app_manifest import LINK_EVENT
 from bot.domain.text.strings import collapse_lines, truncate_text
@@ -23,183 +24,91 @@ _MAX_PROBLEM_LENGTH = 200  # characters of the description in the log
 _Id = Annotated[str, Field(min_length=1)]
 _Ts = Annotated[str, Field(pattern=r"^\d{1,16}\.\d{1,9}$")]
 _Object = dict[str, Any]
-_ObjectOrText = _Object | str | None
+_Text = str | None
 
 
 class PayloadError(Exception):
     """Error for a request of a shape that Slack does not send. Its text describes the problem on one line."""
 
 
-class _PayloadModel(BaseModel):
-    """Part of a request. Other fields may be present and are ignored."""
+def _shape(**fields: Any) -> Any:
+    """Return a model of an object with these fields; others are ignored.
 
-    model_config = ConfigDict(strict=True, frozen=True)
-
-
-class _AnyPayload(_PayloadModel):
-    """The parts of any request that Bolt reads."""
-
-    type: _Id | None = None
-    team: _ObjectOrText = None
-    enterprise: _ObjectOrText = None
-    user: _ObjectOrText = None
-    channel: _ObjectOrText = None
-    view: _Object | None = None
-    event: _Object | None = None
-    message: _Object | None = None
-    authorizations: list[_Object] | None = None
-    response_urls: list[_Object] = []
+    A field that may be None may be missing, and so may one that is a type with a default.
+    """
+    declared = {
+        name: kind if isinstance(kind, tuple) else (kind, None if NoneType in get_args(kind) else ...)
+        for name, kind in fields.items()
+    }
+    return create_model("_Payload", __config__=ConfigDict(strict=True, frozen=True), **cast("Any", declared))
 
 
-class _CommandPayload(_PayloadModel):
-    command: _Id
-    trigger_id: _Id
-    team_id: _Id
-    channel_id: _Id
-    user_id: _Id
-    text: str | None = None
+# the parts of any request that Bolt reads
+_ANY = _shape(
+    type=_Id | None,
+    team=_Object | _Text,
+    enterprise=_Object | _Text,
+    user=_Object | _Text,
+    channel=_Object | _Text,
+    view=_Object | None,
+    event=_Object | None,
+    message=_Object | None,
+    authorizations=list[_Object] | None,
+    response_urls=(list[_Object], []),
+)
+_COMMAND = _shape(command=_Id, trigger_id=_Id, team_id=_Id, channel_id=_Id, user_id=_Id, text=_Text)
 
+# --- events, by their types
 
-class _Event(_PayloadModel):
-    type: _Id
-
-
-class _MessageEvent(_Event):
-    channel: _Id
-    ts: _Ts
-    user: str | None = None
-    text: str | None = None
-    thread_ts: _Ts | None = None
-    subtype: str | None = None
-
-
-class _HomeOpenedEvent(_Event):
-    user: _Id
-    event_ts: _Id
-    tab: str | None = None
-
-
-class _MemberJoinedEvent(_Event):
-    user: _Id
-    channel: _Id
-    event_ts: _Id
-    inviter: str | None = None
-
-
-class _Link(_PayloadModel):
-    url: str
-
-
-class _LinkSharedEvent(_Event):
-    channel: _Id
-    message_ts: _Id
-    user: str | None = None
-    source: str | None = None
-    thread_ts: _Ts | None = None
-    links: list[_Link]
-
-
-class _User(_PayloadModel):
-    id: _Id
-
-
-class _Option(_PayloadModel):
-    value: str | None = None
-
-
-class _Action(_PayloadModel):
-    action_id: _Id
-    value: str | None = None
-    selected_option: _Option | None = None
-    action_ts: _Ts | None = None
-
-
-class _Container(_PayloadModel):
-    channel_id: str | None = None
-    message_ts: str | None = None
-    thread_ts: str | None = None
-
-
-class _Channel(_PayloadModel):
-    id: _Id
-
-
-class _BlockActions(_PayloadModel):
-    trigger_id: _Id
-    user: _User
-    container: _Container
-    actions: list[_Action] = Field(min_length=1)
-    channel: _Channel | None = None
-    team: _Object | None = None
-    response_url: str | None = None
-
-
-class _Shortcut(_PayloadModel):
-    trigger_id: _Id
-    callback_id: _Id
-    user: _User
-    team: _Object | None = None
-
-
-class _Message(_PayloadModel):
-    thread_ts: _Ts | None = None
-
-
-class _MessageShortcut(_Shortcut):
-    channel: _Channel
-    message_ts: _Ts
-    message: _Message
-    response_url: str | None = None
-
-
-class _StateField(_PayloadModel):
-    value: str | None = None
-    selected_option: _Option | None = None
-    selected_conversation: str | None = None
-    selected_time: str | None = None
-
-
-class _ViewState(_PayloadModel):
-    values: dict[str, dict[str, _StateField]]
-
-
-class _View(_PayloadModel):
-    callback_id: str | None = None
-    private_metadata: str | None = None
-    state: _ViewState
-
-
-class _ViewSubmission(_PayloadModel):
-    trigger_id: _Id
-    user: _User
-    view: _View
-    team: _Object | None = None
-
-
-class _BlockSuggestion(_PayloadModel):
-    view: _Object
-    value: str | None = None
-
-
-class _UrlVerification(_PayloadModel):
-    type: Literal["url_verification"]
-    challenge: _Id
-
-
-_PAYLOAD_MODELS: dict[str, type[_PayloadModel]] = {
-    "block_actions": _BlockActions,
-    "view_submission": _ViewSubmission,
-    "block_suggestion": _BlockSuggestion,
-    "message_action": _MessageShortcut,
-    "shortcut": _Shortcut,
-    "url_verification": _UrlVerification,
+_EVENT = _shape(type=_Id)
+_MESSAGE = _shape(type=_Id, channel=_Id, ts=_Ts, user=_Text, text=_Text, thread_ts=_Ts | None, subtype=_Text)
+_LINKS = _shape(
+    type=_Id,
+    channel=_Id,
+    message_ts=_Id,
+    user=_Text,
+    source=_Text,
+    thread_ts=_Ts | None,
+    links=list[_shape(url=str)],  # type: ignore[misc]  # a model is made here
+)
+_EVENTS = {
+    "app_mention": _MESSAGE,
+    "message": _MESSAGE,
+    "app_home_opened": _shape(type=_Id, user=_Id, event_ts=_Id, tab=_Text),
+    LINK_EVENT: _LINKS,
+    "member_joined_channel": _shape(type=_Id, user=_Id, channel=_Id, event_ts=_Id, inviter=_Text),
 }
-_EVENT_MODELS: dict[str, type[_Event]] = {
-    "app_mention": _MessageEvent,
-    "message": _MessageEvent,
-    "app_home_opened": _HomeOpenedEvent,
-    LINK_EVENT: _LinkSharedEvent,
-    "member_joined_channel": _MemberJoinedEvent,
+
+# --- what people press and send, by its type
+
+_NAMED = _shape(id=_Id)
+_OPTION = _shape(value=_Text)
+_ACTION = _shape(action_id=_Id, value=_Text, selected_option=_OPTION | None, action_ts=_Ts | None)
+_FIELD = _shape(value=_Text, selected_option=_OPTION | None, selected_conversation=_Text, selected_time=_Text)
+_STATE = _shape(values=dict[str, dict[str, _FIELD]])  # type: ignore[valid-type]
+_VIEW = _shape(callback_id=_Text, private_metadata=_Text, state=_STATE)
+_SHORTCUT = {"trigger_id": _Id, "callback_id": _Id, "user": _NAMED, "team": _Object | None}
+_PAYLOADS = {
+    "block_actions": _shape(
+        trigger_id=_Id,
+        user=_NAMED,
+        container=_shape(channel_id=_Text, message_ts=_Text, thread_ts=_Text),
+        actions=Annotated[list[_ACTION], Field(min_length=1)],  # type: ignore[valid-type]
+        channel=_NAMED | None,
+        team=_Object | None,
+        response_url=_Text,
+    ),
+    "view_submission": _shape(trigger_id=_Id, user=_NAMED, view=_VIEW, team=_Object | None),
+    "block_suggestion": _shape(view=_Object, value=_Text),
+    "message_action": _shape(
+        **_SHORTCUT,
+        channel=_NAMED,
+        message_ts=_Ts,
+        message=_shape(thread_ts=_Ts | None),
+        response_url=_Text,
+    ),
+    "shortcut": _shape(**_SHORTCUT),
+    "url_verification": _shape(type=Literal["url_verification"], challenge=_Id),
 }
 
 
@@ -208,40 +117,37 @@ def check_payload(payload: object) -> None:
     try:
         _validate_payload(payload)
     except ValidationError as error:
-        raise PayloadError(_describe_first_error(error)) from error
+        # without the values that were sent
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"])) or "the payload"
+        raise PayloadError(_shorten(f"{place}: {first['msg']}")) from error
     except PARSE_ERRORS as error:
         raise PayloadError(describe_parse_error(error)) from error
 
 
 def describe_parse_error(error: Exception) -> str:
     """Describe the error of a payload that can't be read at all."""
-    return truncate_text(collapse_lines(f"{type(error).__name__}: {error}"), _MAX_PROBLEM_LENGTH)
+    return _shorten(f"{type(error).__name__}: {error}")
+
+
+def _shorten(problem: str) -> str:
+    return truncate_text(collapse_lines(problem), _MAX_PROBLEM_LENGTH)
 
 
 def _validate_payload(payload: object) -> None:
     """Validate a payload by its type. Raises ValidationError or one of ``PARSE_ERRORS``."""
-    common = _AnyPayload.model_validate(payload)
+    common = _ANY.model_validate(payload)
     # JSON can hold half a surrogate pair, which can be neither stored nor sent
     json.dumps(payload, ensure_ascii=False).encode()
     if "ssl_check" in payload:  # type: ignore[operator]  # an object by now
         return
     if common.type is None:
-        _CommandPayload.model_validate(payload)
+        _COMMAND.model_validate(payload)
     elif common.type == "event_callback":
-        event_model = _EVENT_MODELS.get(_Event.model_validate(common.event).type, _Event)
-        event_model.model_validate(common.event)
-    elif payload_model := _PAYLOAD_MODELS.get(common.type):
-        _validate_form(payload_model.model_validate(payload))
-
-
-def _validate_form(payload: _PayloadModel) -> None:
-    """Check that the context of a form can be read. Raises one of ``PARSE_ERRORS``."""
-    if isinstance(payload, _ViewSubmission) and payload.view.callback_id == FORM:
-        read_form_context(payload.view.private_metadata or "")
-
-
-def _describe_first_error(error: ValidationError) -> str:
-    """Describe the first error, without the values that were sent."""
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    place = ".".join(map(str, first["loc"])) or "the payload"
-    return truncate_text(collapse_lines(f"{place}: {first['msg']}"), _MAX_PROBLEM_LENGTH)
+        kind = _EVENT.model_validate(common.event).type
+        _EVENTS.get(kind, _EVENT).model_validate(common.event)
+    elif shape := _PAYLOADS.get(common.type):
+        parsed = shape.model_validate(payload)
+        if common.type == "view_submission" and parsed.view.callback_id == FORM:
+            # its context has to be readable, too
+            read_form_context(parsed.view.private_metadata or "")

@@ -5,28 +5,29 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from slack_bolt import App
+from slack_bolt import App as Bolt
 
+from bot.app import App
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import UsageError
 from bot.domain.operations.app_manifest import LINK_EVENT
 from bot.domain.text.strings import quote_input
 from bot.features.previews.cards import parse_link
-from bot.features.previews.service import Place, show_previews, switch_previews
+from bot.features.previews.service import Place, are_previews_on, show_previews, switch_previews
 from bot.render.conversations.greetings import HelpExample
 from handlers import requests
-from handlers.commands.sub_commands import SubCommand
-from handlers.intake import RequestIntake
+from handlers.declaration import SubCommand
+from handlers.intake import handle_posted_links
 
 _TS = re.compile(r"\d{1,16}\.\d{1,9}", re.ASCII)
 _MAX_LINKS = 50  # of one message that are looked at
 
 
-def _enqueue_switch(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
+def _enqueue_switch(app: App, asker: SlackRequest, text: str) -> str:
     word = text.strip().lower()
     if word not in ("", "on", "off"):
         raise UsageError(f"I don't understand {quote_input(text)}: write previews on or previews off.")
-    switch_previews.send_to(intake.jobs, asker, word)
+    switch_previews.send_to(app.jobs, asker, word)
     return ""
 
 
@@ -38,10 +39,11 @@ SUB_COMMAND = SubCommand(
     examples=(HelpExample("digest previews on", "a small card below each link to a pull request here"),),
     verbs={"previews": _enqueue_switch},
     hint_verbs=("previews",),
+    place=60,
 )
 
 
-def register_link_listener(bolt: App, intake: RequestIntake) -> None:
+def register_link_listener(bolt: Bolt, app: App) -> None:
     """Listen to the links of all conversations, also of those that the bot is not in."""
 
     @bolt.event(LINK_EVENT)
@@ -53,7 +55,8 @@ def register_link_listener(bolt: App, intake: RequestIntake) -> None:
         ):
             return
         links = dict.fromkeys(str(link["url"]) for link in event["links"][:_MAX_LINKS])
-        if urls := tuple(url for url in links if parse_link(url, intake.repositories)):
+        if urls := tuple(url for url in links if parse_link(url, app.repositories)):
             poster = requests.parse_poster(body, event)
             place = Place(poster.channel, poster.message, poster.thread)
-            intake.handle_posted_links(poster, lambda: show_previews.send_to(intake.jobs, place, urls))
+            if are_previews_on(app, poster.channel):
+                handle_posted_links(app, poster, lambda: show_previews.send_to(app.jobs, place, urls))

@@ -1,6 +1,6 @@
 """The asker and the place of a request, from Slack's payloads.
 
-Payloads are signed; their texts are not trusted.
+Payloads are signed and were validated (:mod:`handlers.payloads`); their texts are not trusted.
 """
 
 from __future__ import annotations
@@ -37,63 +37,48 @@ def parse_command(command: Payload) -> SlackRequest:
 def parse_message(body: Payload, event: Payload) -> SlackRequest:
     """Return the request of a message for the bot. The answer goes into its thread, which it may begin.
 
-    The team is the writer's own if the channel is shared with other organisations.
+    The team is the writer's own if the channel is shared with other organisations; events name the organisation of
+    the installation, not that of the writer.
     """
     channel, ts = _get_text(event, "channel"), _get_text(event, "ts")
     own = _get_text(event, "user_team") or _get_text(event, "source_team") or _get_text(event, "team")
-    return SlackRequest(
-        # the same message may arrive as several events
-        key=build_request_name("mention", channel, ts),
-        team=own or _get_text(body, "team_id"),
-        # events name the organisation of the installation, not that of the writer
-        channel=channel,
-        user=_get_text(event, "user"),
-        thread=_get_text(event, "thread_ts") or ts,
-        message=ts,
-    )
+    # the same message may arrive as several events
+    asker = _parse_event("mention", (channel, ts), body, event)
+    thread = _get_text(event, "thread_ts") or ts
+    return replace(asker, team=own or asker.team, thread=thread, message=ts)
 
 
 def parse_home_visit(body: Payload, event: Payload) -> SlackRequest:
     """Return the request of a user who opens App Home."""
-    user, ts = _get_text(event, "user"), _get_text(event, "event_ts")
-    return SlackRequest(
-        key=build_request_name("home", user, ts), team=_get_text(body, "team_id"), channel="", user=user
-    )
+    parts = _get_text(event, "user"), _get_text(event, "event_ts")
+    return replace(_parse_event("home", parts, body, event), channel="")
 
 
 def parse_newcomer(body: Payload, event: Payload) -> SlackRequest:
     """Return the request of a user who opens the bot's direct messages. It has the same key each time."""
-    user = _get_text(event, "user")
-    return SlackRequest(
-        key=build_request_name("welcome", user),
-        team=_get_text(body, "team_id"),
-        channel=_get_text(event, "channel"),
-        user=user,
-    )
+    return _parse_event("welcome", (_get_text(event, "user"),), body, event)
 
 
 def parse_inviter(body: Payload, event: Payload) -> SlackRequest:
     """Return the request of a user who invites the bot into a channel."""
-    channel, ts = _get_text(event, "channel"), _get_text(event, "event_ts")
-    team = _get_text(event, "team") or _get_text(body, "team_id")
-    return SlackRequest(
-        key=build_request_name("invited", channel, ts),
-        team=team,
-        channel=channel,
-        user=_get_text(event, "inviter"),
-    )
+    parts = _get_text(event, "channel"), _get_text(event, "event_ts")
+    asker = _parse_event("invited", parts, body, event)
+    return replace(asker, team=_get_text(event, "team") or asker.team, user=_get_text(event, "inviter"))
 
 
 def parse_poster(body: Payload, event: Payload) -> SlackRequest:
     """Return the request of a message with links, whose poster asked for nothing."""
     channel, ts = _get_text(event, "channel"), _get_text(event, "message_ts")
+    poster = _parse_event("links", (channel, ts), body, event)
+    return replace(poster, thread=_get_text(event, "thread_ts"), message=ts)
+
+
+def _parse_event(kind: str, parts: tuple[str, ...], body: Payload, event: Payload) -> SlackRequest:
     return SlackRequest(
-        key=build_request_name("links", channel, ts),
+        key=build_request_name(kind, *parts),
         team=_get_text(body, "team_id"),
-        channel=channel,
+        channel=_get_text(event, "channel"),
         user=_get_text(event, "user"),
-        thread=_get_text(event, "thread_ts"),
-        message=ts,
     )
 
 
@@ -116,10 +101,26 @@ def parse_action(body: Payload) -> SlackRequest:
     )
 
 
+def parse_single_action(body: Payload) -> SlackRequest:
+    """Return the request of a click on a button that works once: each further click has the same key."""
+    asker = parse_action(body)
+    once = build_request_name("again", asker.channel, asker.message, asker.user)
+    return replace(asker, key=once) if asker.message else asker
+
+
 def parse_message_shortcut(body: Payload) -> SlackRequest:
     """Return the request of a shortcut in the menu of a message. The answer goes into the message's thread."""
     message, ts = body["message"], _get_text(body, "message_ts")
     return replace(parse_action(body), thread=_get_text(message, "thread_ts") or ts, message=ts)
+
+
+def parse_form(body: Payload) -> SlackRequest:
+    """Return the request of a submitted form. It is answered in the place where the form was opened.
+
+    Each submission has a key of its own.
+    """
+    context = read_form_context(_get_text(body["view"], "private_metadata"))
+    return replace(parse_action(body), channel=context.channel, response_url=context.answer)
 
 
 def parse_action_time(body: Payload) -> datetime:
@@ -130,28 +131,18 @@ def parse_action_time(body: Payload) -> datetime:
         raise UsageError(UNKNOWN_BUTTON) from error
 
 
+def read_value(body: Payload) -> str:
+    """Return the value of a button, or of the choice in a menu."""
+    action = body["actions"][0]
+    return str(action.get("value") or (action.get("selected_option") or {}).get("value") or "")
+
+
 def read_blocks(body: Payload) -> str:
     """Return the blocks of a button's message as JSON; empty if only its user sees the message."""
     container, message = body.get("container") or {}, body.get("message") or {}
     if container.get("is_ephemeral") or not isinstance(message.get("blocks"), list):
         return ""
     return json.dumps(message["blocks"])
-
-
-def parse_single_action(body: Payload) -> SlackRequest:
-    """Return the request of a click on a button that works once: each further click has the same key."""
-    asker = parse_action(body)
-    once = build_request_name("again", asker.channel, asker.message, asker.user)
-    return replace(asker, key=once) if asker.message else asker
-
-
-def parse_form(body: Payload) -> SlackRequest:
-    """Return the request of a submitted form. It is answered in the place where the form was opened.
-
-    Each submission has a key of its own.
-    """
-    context = read_form_context(_get_text(body["view"], "private_metadata"))
-    return replace(parse_action(body), channel=context.channel, response_url=context.answer)
 
 
 def _get_text(payload: Payload, name: str) -> str:

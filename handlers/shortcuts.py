@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from slack_bolt import Ack, App
+from slack_bolt import Ack
+from slack_bolt import App as Bolt
 
+from bot.app import App
 from bot.domain.conversations.commands import MAX_PULL_REQUESTS, SummaryRequest
 from bot.domain.conversations.message_references import find_pull_requests
 from bot.domain.conversations.slack_request import Audience
@@ -20,7 +22,7 @@ from bot.render.summaries import sentences
 from bot.render.summaries.reference_form import FORM, REFERENCE, read_reference_text
 from handlers import requests
 from handlers.commands import summary
-from handlers.intake import RequestIntake
+from handlers.intake import handle_command, handle_event
 
 
 class ShortcutKind(StrEnum):
@@ -28,9 +30,6 @@ class ShortcutKind(StrEnum):
 
     MESSAGE = "message"
     GLOBAL = "global"
-
-
-ShortcutHandler = Callable[[RequestIntake, Mapping[str, Any]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,29 +44,29 @@ class Shortcut:
     name: str
     callback_id: str
     description: str
-    accept: ShortcutHandler
+    accept: Callable[[App, Mapping[str, Any]], None]
 
 
-def _accept_message(intake: RequestIntake, body: Mapping[str, Any]) -> None:
+def _accept_message(app: App, body: Mapping[str, Any]) -> None:
     """Enqueue the summaries of the pull requests that a message names."""
     asker = requests.parse_message_shortcut(body)
 
     def accept() -> str:
-        references = find_pull_requests(body["message"], intake.repositories)
+        references = find_pull_requests(body["message"], app.repositories)
         if not references:
-            raise UsageError(sentences.format_none_named(intake.repositories.list_all()))
+            raise UsageError(sentences.format_none_named(app.repositories.list_all()))
         request = SummaryRequest(references[:MAX_PULL_REQUESTS])
-        summary.COMMAND.enqueue(intake, asker, request, Audience.CHANNEL)
+        summary.COMMAND.enqueue(app, asker, request, Audience.CHANNEL)
         left_out = len(references) - len(request.references)
         return sentences.format_left_out(len(references), left_out) if left_out else ""
 
-    intake.handle_event(asker, accept)
+    handle_event(app, asker, accept)
 
 
-def _accept_opening(intake: RequestIntake, body: Mapping[str, Any]) -> None:
+def _accept_opening(app: App, body: Mapping[str, Any]) -> None:
     """Enqueue the form that asks for a pull request."""
     asker = requests.parse_action(body)
-    intake.handle_event(asker, lambda: open_reference_form.send_to(intake.jobs, asker))
+    handle_event(app, asker, lambda: open_reference_form.send_to(app.jobs, asker))
 
 
 # "Explain the pull requests here" would be clearer, but Slack takes 24 characters
@@ -89,31 +88,25 @@ SHORTCUTS = (
 )
 
 
-def register_shortcuts(app: App, intake: RequestIntake) -> None:
+def register_shortcuts(bolt: Bolt, app: App) -> None:
     """Register the listeners for shortcuts, and for the form that one of them opens."""
 
     def listen(shortcut: Shortcut) -> None:
         kind = "message_action" if shortcut.kind is ShortcutKind.MESSAGE else "shortcut"
 
-        @app.shortcut({"type": kind, "callback_id": shortcut.callback_id})
+        @bolt.shortcut({"type": kind, "callback_id": shortcut.callback_id})
         def use(ack: Ack, body: dict[str, Any]) -> None:
-            shortcut.accept(intake, body)
+            shortcut.accept(app, body)
             ack()
 
     for each in SHORTCUTS:
         listen(each)
 
-    @app.view(FORM)
+    @bolt.view(FORM)
     def handle_submission(ack: Ack, body: dict[str, Any]) -> None:
-        if error := _accept_form(intake, body):
-            ack(response_action="errors", errors={REFERENCE: error})
+        asker, text = requests.parse_action(body), redact_text(read_reference_text(body["view"]).strip())
+        error = handle_command(app, asker, lambda: summary.COMMAND.accept_text(app, asker, text))
+        if error:
+            ack(response_action="errors", errors={REFERENCE: restore_bot_text(error)})
         else:
             ack()
-
-
-def _accept_form(intake: RequestIntake, body: Mapping[str, Any]) -> str:
-    """Enqueue the summary that a form asks for. Return what is wrong; empty if it was enqueued."""
-    asker = requests.parse_action(body)
-    text = redact_text(read_reference_text(body["view"]).strip())
-    reply = intake.handle_command(asker, lambda: summary.COMMAND.accept_text(intake, asker, text))
-    return restore_bot_text(reply)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from bot.app import App
 from bot.domain.conversations.commands import CommandRequest
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.features.digest.since import answer_since
@@ -32,9 +33,7 @@ from bot.features.touches.service import (
 )
 from bot.platform.jobs import Job
 from bot.render.conversations.greetings import HelpExample
-from handlers.commands.declaration import RequestEnqueuer, choose_audience
-from handlers.commands.sub_commands import RequestWord, SubCommand
-from handlers.intake import RequestIntake
+from handlers.declaration import RequestEnqueuer, RequestWord, SubCommand, choose_audience
 
 R = TypeVar("R", bound=CommandRequest)
 
@@ -47,10 +46,10 @@ def _make_enqueuer(
 ) -> RequestEnqueuer[R]:
     """Return what enqueues the job for a request, the other one for many days. Nothing is said at once."""
 
-    def enqueue(intake: RequestIntake, asker: SlackRequest, request: R, audience: Audience) -> str:
+    def enqueue(app: App, asker: SlackRequest, request: R, audience: Audience) -> str:
         span = request.span if isinstance(request, (ContractRequest, TouchesRequest)) else ()
         chosen = long_job if long_job and len(span) > _MAX_QUICK_DAYS else job
-        chosen.send_to(intake.jobs, asker, request, choose_audience(request, audience))
+        chosen.send_to(app.jobs, asker, request, choose_audience(request, audience))
         return ""
 
     return enqueue
@@ -61,11 +60,11 @@ _enqueue_score: RequestEnqueuer[TouchScoreRequest] = _make_enqueuer(answer_touch
 
 
 def _enqueue_touches(
-    intake: RequestIntake, asker: SlackRequest, request: TouchesRequest | TouchScoreRequest, audience: Audience
+    app: App, asker: SlackRequest, request: TouchesRequest | TouchScoreRequest, audience: Audience
 ) -> str:
     if isinstance(request, TouchesRequest):
-        return _enqueue_hits(intake, asker, request, audience)
-    return _enqueue_score(intake, asker, request, audience)
+        return _enqueue_hits(app, asker, request, audience)
+    return _enqueue_score(app, asker, request, audience)
 
 
 CONTRACT = SubCommand(
@@ -84,6 +83,7 @@ CONTRACT = SubCommand(
             jobs=(),
         ),
     ),
+    place=10,
 )
 _TOUCHES: RequestWord[TouchesRequest | TouchScoreRequest] = RequestWord(
     TouchesRequest.kind,
@@ -99,6 +99,7 @@ TOUCHES = SubCommand(
     ),
     examples=(HelpExample("digest touches 7d", "what merges do to your own code"),),
     requests=(_TOUCHES,),
+    place=20,
 )
 BROKE = SubCommand(
     usage=(
@@ -116,6 +117,7 @@ BROKE = SubCommand(
             jobs=(),
         ),
     ),
+    place=30,
 )
 
 
@@ -155,4 +157,5 @@ PLANS = SubCommand(
             jobs=(),
         ),
     ),
+    place=40,
 )

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from bot.app import App
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.features.usage.report import UsageRequest, answer_usage
 from bot.render.conversations.greetings import HelpExample
-from handlers.commands.sub_commands import RequestWord, SubCommand
-from handlers.intake import RequestIntake
+from handlers.declaration import RequestWord, SubCommand
 
 
-def enqueue_usage(intake: RequestIntake, asker: SlackRequest, request: UsageRequest, audience: Audience) -> str:
+def enqueue_usage(app: App, asker: SlackRequest, request: UsageRequest, audience: Audience) -> str:
     """Enqueue a report, for the asker alone unless it is shared. Nothing is said at once."""
     own = Audience.SHARED if audience is Audience.SHARED else Audience.ASKER
-    answer_usage.send_to(intake.jobs, asker, request, own)
+    answer_usage.send_to(app.jobs, asker, request, own)
     return ""
 
 
@@ -28,7 +28,7 @@ SUB_COMMAND = SubCommand(
             (UsageRequest,),
             parse=lambda text, context: UsageRequest.parse(text, context.today().date),
             enqueue=enqueue_usage,
-            jobs=(),
         ),
     ),
+    place=70,
 )

@@ -9,8 +9,8 @@ from localslack.page.about import About, Fact, Suggestion
 
 from bot.domain.pull_requests.models import Repository
 from bot.render.conversations.sentences import HELP_QUESTION
-from handlers.commands.registry import COMMANDS as DECLARED
-from handlers.commands.registry import CommandRegistry
+from handlers import COMMANDS as DECLARED
+from handlers.declaration import CommandRegistry
 from handlers.shortcuts import SHORTCUTS
 
 

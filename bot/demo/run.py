@@ -21,7 +21,6 @@ from localslack.server.local_slack import LocalSlack
 from localslack.server.team import Times
 from localslack.users.transport import HttpTransport
 
-from bot.adapters.slack import SCOPES
 from bot.app import open_app
 from bot.demo.page_text import APP
 from bot.demo.stage import CHANNEL, YOU, LocalTeam, Stage, open_state
@@ -29,6 +28,7 @@ from bot.domain.errors import ConfigurationError
 from bot.domain.operations.app_manifest import PREVIEW_SCOPES
 from bot.domain.pull_requests.models import GITHUB_WEB
 from bot.platform import deadlines
+from bot.platform.slack.scopes import SCOPES
 from bot.platform.store.embedded import stop_embedded
 from bot.processes import limit_shutdown, listen_for_stop_signals, run_processes, wait_for_signal
 

@@ -11,7 +11,6 @@ from threading import Thread
 from traceback import extract_tb
 
 from bot.adapters.redis import RedisTimeouts
-from bot.adapters.slack.check import APP_TOKEN, BotAccess, check_app_token, check_channels, check_slack
 from bot.app import App
 from bot.connections.from_settings import list_repositories, load_path_settings
 from bot.connections.sources import LiveSources
@@ -39,6 +38,7 @@ from bot.platform.git.check import check_mirror
 from bot.platform.github.check import check_github
 from bot.platform.models import ModelProvider
 from bot.platform.models.registry import PROVIDERS, choose_provider, get_model_access, report_unknown_name
+from bot.platform.slack.check import APP_TOKEN, BotAccess, check_app_token, check_channels, check_slack
 from bot.platform.tracing import has_exporter
 from bot.settings import DOTENV, UsableSettings
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Generator, Iterator
 from datetime import timedelta
 
 from bot.adapters.redis import RedisWorkspaceOwner, require_durable
-from bot.adapters.slack.check import BotAccess
 from bot.app import App
 from bot.domain.errors import PrdigestError, StoreUnavailable
 from bot.domain.operations.app_manifest import PREVIEW_SCOPES
 from bot.domain.operations.finding import Finding
 from bot.domain.text.strings import format_count
 from bot.features.previews.service import SWITCHES
+from bot.platform.slack.check import BotAccess
 from bot.platform.store.schema import read_version
 from bot.platform.store.server import ServerStatus, read_status, redact_address, write_sample
 from bot.services.operations.ownership import describe_conflict

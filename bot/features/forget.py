@@ -6,7 +6,6 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from bot.adapters.slack import SlackThreads
 from bot.app import App
 from bot.domain.errors import SlackCallRefused, SlackUnavailable, StoreUnavailable
 from bot.domain.keyspace.forgotten_ids import ForgottenIds
@@ -99,7 +98,7 @@ def _ask_direct_channel(app: App, user: str) -> frozenset[str]:
 
 def _find_messages(app: App, user: str, show: Callable[[int, int], None]) -> tuple[frozenset[str], int]:
     """Return the messages of the threads in which a person wrote, and how many threads are unread."""
-    reader = SlackThreads(app.messenger) if app.settings.slack_bot_token else None
+    reader = app.messenger if app.settings.slack_bot_token else None
     names, unread = set[str](), 0
     # nobody else writes in the direct messages of a person, and theirs are known
     threads = [each for each in app.tables.list_keys(MEMORIES) if not each[0].startswith("D")]

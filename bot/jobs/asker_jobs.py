@@ -6,9 +6,11 @@ from bot.app import App
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.pull_requests.reference import Reference
 from bot.platform.jobs import job
+from bot.platform.slack.access import WELCOMES, Welcome
+from bot.platform.slack.answers import Answer
+from bot.platform.slack.replies import find_permalink
 from bot.render.conversations.greetings import Greeting, HelpExample, render_greeting
-from bot.render.conversations.notices import render_notice
-from bot.services.slack.answers.answer import Answer
+from bot.render.conversations.notices import render_ask_hint, render_notice
 
 
 @job("details")
@@ -38,13 +40,17 @@ def send_greeting(app: App, asker: SlackRequest, why: Greeting, examples: tuple[
         app.replies.give_answer(asker, "greeting", Audience.HERE, lambda: answer)
     elif app.subscription_editor.is_welcome(asker):
         app.replies.give_answer(asker, "greeting", Audience.CHANNEL, lambda: answer)
-        app.welcomes.note_welcome(asker.user)
+        app.tables.put(WELCOMES, Welcome(app.now()), asker.user)
 
 
 @job("ask_hint")
 def explain_asking(app: App, asker: SlackRequest) -> None:
-    """Tell the asker how to ask about the message whose button they pressed, with its address."""
-    app.replies.explain_asking(asker)
+    """Tell the asker how to ask about the message whose button they pressed, with its address if Slack gives it.
+
+    The hint appears at the end of the channel.
+    """
+    hint = render_ask_hint(find_permalink(app.messenger, asker.channel, asker.message))
+    app.replies.give_answer(asker, "tell", Audience.ASKER, lambda: Answer.for_asker(hint))
 
 
 @job("reference_form")

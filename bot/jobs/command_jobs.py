@@ -10,7 +10,7 @@ from bot.app import App
 from bot.domain.conversations.commands import CommandRequest, ParseContext
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.platform.jobs import JobType
-from bot.services.slack.answers.answer import Answer
+from bot.platform.slack.answers import Answer
 
 P = TypeVar("P")
 R = TypeVar("R", bound=CommandRequest)

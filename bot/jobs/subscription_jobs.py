@@ -10,9 +10,9 @@ from bot.domain.errors import PrdigestError, SlackUnavailable, StoreUnavailable,
 from bot.domain.operations.lane import QueueName
 from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector, SubscriptionVerb
 from bot.platform.jobs import LONG_RETRIES, job
+from bot.platform.slack.answers import Answer
 from bot.render.conversations.notices import describe_error
 from bot.render.subscriptions import sentences
-from bot.services.slack.answers.answer import Answer
 
 log = logging.getLogger(__name__)
 

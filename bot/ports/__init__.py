@@ -20,20 +20,10 @@ from bot.platform.models import (
     TurnEnd,
     TurnUsage,
 )
+from bot.platform.slack.messages import AnswerDisplay, Attachment, Post
 from bot.ports.calls import CallWatch, watch_nothing
 from bot.ports.github import DayMerges, PullRequestBackground, PullRequests
 from bot.ports.releases import Releases
-from bot.ports.slack.messages import (
-    AnswerDisplay,
-    AnswerDisplays,
-    Attachment,
-    EphemeralMessenger,
-    Messenger,
-    Post,
-    ThreadMessage,
-    ThreadReader,
-    Views,
-)
 from bot.ports.source.files import SourceFiles, SourceMirror, SourceSearch, SourceTrees, SourceVersionReader
 from bot.ports.sources import Sources
 from bot.ports.store.cache import Cache, RateLimiter
@@ -44,7 +34,6 @@ from bot.ports.store.subscriptions import SubscriptionStore
 
 __all__ = [
     "AnswerDisplay",
-    "AnswerDisplays",
     "Attachment",
     "Cache",
     "CallWatch",
@@ -54,9 +43,7 @@ __all__ = [
     "Completion",
     "DayMerges",
     "DueQueue",
-    "EphemeralMessenger",
     "HistoryStore",
-    "Messenger",
     "Model",
     "ModelAccess",
     "ModelConnection",
@@ -78,15 +65,12 @@ __all__ = [
     "SubscriptionStore",
     "TextDelta",
     "TextPart",
-    "ThreadMessage",
-    "ThreadReader",
     "ThreadStateStore",
     "ToolCall",
     "ToolResult",
     "Turn",
     "TurnEnd",
     "TurnUsage",
-    "Views",
     "WorkspaceOwner",
     "watch_nothing",
 ]

@@ -22,11 +22,10 @@ from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.operations.lane import QueueName
 from bot.jobs.command_jobs import CommandJob, CommandPayload, answer_once
 from bot.platform.jobs import LONG_RETRIES, JobType
+from bot.platform.slack.answers import Answer
 from bot.render.blocks.buttons import SHARE_RISKS
 from bot.render.conversations.greetings import HelpExample
-from bot.services.slack.answers.answer import Answer
-from handlers.commands.declaration import Command, enqueue_request
-from handlers.intake import RequestIntake
+from handlers.declaration import Command, enqueue_request
 
 USAGE = (
     "*List risky changes*: `/prrisks`, `/prrisks today`, `7d`, `2026-02-28` or `2026-02-24..2026-02-28` (up "
@@ -54,15 +53,13 @@ LONG_RISKS_JOB = JobType("long_risks", CommandPayload[RisksRequest], QueueName.L
 SCORE_JOB = JobType("score", CommandPayload[ScoreRequest])
 
 
-def _enqueue_risks(
-    intake: RequestIntake, asker: SlackRequest, request: RisksRequest | ScoreRequest, audience: Audience
-) -> str:
+def _enqueue_risks(app: App, asker: SlackRequest, request: RisksRequest | ScoreRequest, audience: Audience) -> str:
     """Enqueue a list or a score. Nothing is said at once: most answers come within seconds."""
     if isinstance(request, ScoreRequest):
-        enqueue_request(intake, SCORE_JOB, asker, request, audience)
+        enqueue_request(app, SCORE_JOB, asker, request, audience)
     else:
         is_quick = len(request.span) <= _MAX_QUICK_DAYS
-        enqueue_request(intake, RISKS_JOB if is_quick else LONG_RISKS_JOB, asker, request, audience)
+        enqueue_request(app, RISKS_JOB if is_quick else LONG_RISKS_JOB, asker, request, audience)
     return ""
 
 

@@ -17,12 +17,11 @@ from bot.domain.pull_requests.reference import Reference
 from bot.jobs.command_jobs import CommandJob, CommandPayload
 from bot.platform import deadlines
 from bot.platform.jobs import JobType
+from bot.platform.slack.answers import Answer
 from bot.render.blocks.buttons import SHARE_SUMMARY
 from bot.render.conversations.greetings import HelpExample
 from bot.services.operations.worker_threads import DeadlineExecutor, wait_for_result
-from bot.services.slack.answers.answer import Answer
-from handlers.commands.declaration import Command, enqueue_request
-from handlers.intake import RequestIntake
+from handlers.declaration import Command, enqueue_request
 
 USAGE = (
     "*Summarize pull requests*: `/prsummary 35617`, `#35617`, `owner/repo#35617` or a web address, up to "
@@ -47,11 +46,9 @@ def _parse_request(text: str, context: ParseContext) -> SummaryRequest:
 SUMMARY_JOB = JobType("summary", CommandPayload[SummaryRequest])
 
 
-def _enqueue_summary(
-    intake: RequestIntake, asker: SlackRequest, request: SummaryRequest, audience: Audience
-) -> str:
+def _enqueue_summary(app: App, asker: SlackRequest, request: SummaryRequest, audience: Audience) -> str:
     """Enqueue the summaries. Nothing is said at once: most answers come within seconds."""
-    enqueue_request(intake, SUMMARY_JOB, asker, request, audience)
+    enqueue_request(app, SUMMARY_JOB, asker, request, audience)
     return ""
 
 
@@ -62,7 +59,7 @@ def _describe_summaries(request: SummaryRequest) -> str:
 
 def _answer_each(app: App, payload: CommandPayload[SummaryRequest]) -> None:
     """Build all summaries at once, and give them in the order of the request."""
-    asker = app.destinations.choose_conversation(payload.asker)
+    asker = app.directory.choose_conversation(payload.asker)
     references = payload.request.require_known(app.repositories).references
     with deadlines.reserve_time(app.replies.response_times.reply_reserve):
         executor = DeadlineExecutor(len(references), "summary")
@@ -71,7 +68,7 @@ def _answer_each(app: App, payload: CommandPayload[SummaryRequest]) -> None:
             for reference in references
         }
     if len(references) > 1 and asker.response_url:
-        if payload.audience is Audience.ASKER or not app.destinations.can_post(asker):
+        if payload.audience is Audience.ASKER or not app.directory.can_post(asker):
             _answer_together(app, asker, payload.request, summaries.values())
             return
         # who asks about a message is reached in its thread

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from bot.adapters.redis.due_queue import RedisSubscriptionStore
-from bot.adapters.slack.messenger import make_slack_client
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import Subscription, Timing
+from bot.platform.slack.client import make_slack_client
 from tests.attacks.judgement import (
     Played,
     find_harm,

@@ -63,7 +63,7 @@ def use(message: Any) -> list[tuple[str, Any]]:
         "response_url": "https://hooks.slack.test/1",
     }
     check_payload(body)
-    SHORTCUTS[0].accept(office.intake, body)
+    SHORTCUTS[0].accept(office.app, body)
     return office.sent
 
 

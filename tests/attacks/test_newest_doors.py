@@ -12,9 +12,9 @@ from localslack.state.workspace import Json
 from markdown_it import MarkdownIt
 from slack_sdk import WebClient
 
-from bot.adapters.slack.messenger import make_slack_client
 from bot.features.touches.tasks import render_agent_task, render_task_view
 from bot.features.touches.upgrade_view import render_upgrade
+from bot.platform.slack.client import make_slack_client
 from bot.ports import Post
 from tests.attacks.hostile_plans import DOORS, URL, Words, make_plan, make_task, words
 from tests.emulators.slack.server import SlackEmulator

@@ -17,11 +17,11 @@ from bot.platform.store.connection import RedisTimeouts, connect_server
 from bot.platform.store.schema import CURRENT_SCHEMA, SCHEMA_KEY
 from bot.platform.store.server import redact_address
 from bot.settings import Settings
-from tests.adapters.slack.test_check import probe_slack
 from tests.doctor.findings import format_findings, outcome
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.apps import make_app
 from tests.helpers.checks import closed_port
+from tests.platform.slack.test_check import probe_slack
 
 HASTY = RedisTimeouts(connect=1, answer=1, retries=0)
 PLACE = "redis://localhost:6379/0"

@@ -1,22 +1,22 @@
-"""An intake whose queues can be looked into."""
+"""An app whose queues can be looked into, for what Slack sends in."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 from zoneinfo import ZoneInfo
 
+from bot.app import App
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.day import LocalDay
 from bot.platform.jobs import JobType
+from bot.platform.slack.access import AccessControl, AccessRules
 from bot.platform.store.tables import Store, Table
-from bot.services.slack.access_control import AccessControl, AccessRules
-from bot.services.slack.welcome_log import WelcomeLog
-from handlers.intake import RequestIntake
-from tests.services.doubles import CountingLimiter, MemoryCache, MemoryContexts
+from tests.helpers.apps import make_app
+from tests.services.doubles import CountingLimiter, MemoryCache
 
 ENGINE = Repository("octo", "engine")
 TODAY = LocalDay(date(2026, 3, 1), ZoneInfo("UTC"))
@@ -53,22 +53,21 @@ class MemoryTables(Store):
 
 @dataclass
 class Office:
-    """An intake, and what was put on its queues."""
+    """An app without a store, and what was put on its queues."""
 
     sent: list[tuple[str, Any]] = field(default_factory=list)
     tables: MemoryTables = field(default_factory=MemoryTables)
-    contexts: MemoryContexts = field(default_factory=MemoryContexts)
 
     @property
-    def intake(self) -> RequestIntake:
-        return RequestIntake(
+    def app(self) -> App:
+        return make_app(
+            cast("Any", None),
             jobs=SentJobs(self.sent),
             access_control=AccessControl(AccessRules(frozenset({"T0TEAM"})), CountingLimiter()),
             repositories=AllowedRepositories(ENGINE),
             cache=MemoryCache(),
             tables=self.tables,
-            welcomes=WelcomeLog(self.contexts),
-            today=lambda zone=None: TODAY,
+            get_today=lambda zone=None: TODAY,
             get_channel_zone=lambda _: TODAY.zone,
         )
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from bot.domain.conversations.slack_request import SlackRequest
-from bot.services.slack.access_control import AccessControl, AccessRules
+from bot.platform.slack.access import AccessControl, AccessRules
+from handlers.intake import handle_posted_links
 from tests.handlers.intakes import Office
 from tests.services.doubles import CountingLimiter
 
@@ -15,14 +16,13 @@ TEAM = frozenset({"T0TEAM"})
 POSTER = SlackRequest("links:C1:1.1", "T0TEAM", "C1", "U1")
 
 
-def list_taken_keys(rules: AccessRules, *requests: SlackRequest, has_previews: bool = True) -> list[str]:
+def list_taken_keys(rules: AccessRules, *requests: SlackRequest) -> list[str]:
     """The keys of the requests that were taken."""
-    office = Office()
-    access = AccessControl(rules, CountingLimiter(limit=2))
-    intake = replace(office.intake, access_control=access, has_previews=lambda channel: has_previews)
-    keys: list[str] = []
+    office, keys = Office(), list[str]()
+    app = office.app
+    app.__dict__["access_control"] = AccessControl(rules, CountingLimiter(limit=2))
     for request in requests:
-        intake.handle_posted_links(request, lambda request=request: keys.append(request.key))  # type: ignore[misc]
+        handle_posted_links(app, request, lambda request=request: keys.append(request.key))  # type: ignore[misc]
     assert office.sent == []
     return keys
 
@@ -42,7 +42,3 @@ def test_a_message_is_taken_once_and_too_many_are_not() -> None:
 )
 def test_who_may_not_ask_there_gets_no_preview_either(rules: AccessRules) -> None:
     assert list_taken_keys(rules, POSTER) == []
-
-
-def test_nothing_is_taken_where_previews_are_off() -> None:
-    assert list_taken_keys(AccessRules(TEAM), POSTER, has_previews=False) == []

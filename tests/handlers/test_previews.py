@@ -12,7 +12,7 @@ from tests.handlers.intakes import Office, make_request
 @pytest.mark.parametrize(("text", "word"), [(" ON ", "on"), ("off", "off"), ("", "")])
 def test_people_write_on_off_or_nothing(text: str, word: str) -> None:
     office = Office()
-    assert SUB_COMMAND.verbs["previews"](office.intake, make_request(), text) == ""
+    assert SUB_COMMAND.verbs["previews"](office.app, make_request(), text) == ""
     ((name, payload),) = office.sent
     assert (name, payload["word"]) == ("link_preview_switch", word)
 
@@ -20,5 +20,5 @@ def test_people_write_on_off_or_nothing(text: str, word: str) -> None:
 def test_another_word_is_told_at_once() -> None:
     office = Office()
     with pytest.raises(UsageError, match="write previews on or previews off"):
-        SUB_COMMAND.verbs["previews"](office.intake, make_request(), "ask")
+        SUB_COMMAND.verbs["previews"](office.app, make_request(), "ask")
     assert office.sent == []

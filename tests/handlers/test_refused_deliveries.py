@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -51,13 +50,13 @@ def test_a_message_that_can_not_be_taken_is_no_success_and_has_one_line_in_the_l
     *,
     has_traceback: bool,
 ) -> None:
-    intake = replace(Office().intake, cache=BrokenCache(error))
-    app = create_web_app(lambda: True)
-    add_events_route(app, create_bolt_app(client_of(slack), intake, COMMANDS), SECRET, Instruments())
+    app, web = Office().app, create_web_app(lambda: True)
+    app.__dict__["cache"] = BrokenCache(error)
+    add_events_route(web, create_bolt_app(client_of(slack), app, COMMANDS), SECRET, Instruments())
     body = json.dumps(_mention()).encode()
     signed = HttpTransport("", SECRET).sign(body)
     with caplog.at_level(logging.WARNING):
-        answer = app.test_client().post("/slack/events", data=body, headers={"Content-Type": JSON, **signed})
+        answer = web.test_client().post("/slack/events", data=body, headers={"Content-Type": JSON, **signed})
     assert answer.status_code == 500
     [record] = [each for each in caplog.records if each.levelno >= logging.WARNING]
     assert (record.getMessage(), bool(record.exc_info)) == (sentence, has_traceback)

@@ -13,10 +13,10 @@ from redis import Redis
 from bot.adapters.redis.records.record_store import RedisRecordStore
 from bot.domain.errors import PostingInProgress
 from bot.features.digest.tables import RECORDS, PostedDigest
+from bot.platform.slack.answers import ANSWERED_REQUEST, AnsweredRequest
 from bot.platform.store.connection import pack_value, unpack_value
 from bot.ports import RecordStore
 from bot.ports.codecs.record_codec import RecordCodec
-from bot.services.slack.answers.answered_request import ANSWERED_REQUEST, AnsweredRequest
 from bot.services.subscriptions.incident_report import INCIDENT_REPORT_CODEC, PostedIncidentReport
 
 R = TypeVar("R")

@@ -14,10 +14,10 @@ from localslack.state.workspace import Json
 from localslack.users.person import Person
 
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisSubscriptionStore
-from bot.adapters.slack.messenger import make_slack_client
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
+from bot.platform.slack.client import make_slack_client
 from bot.render.blocks.button_values import write_id
 from tests.helpers.world import as_read
 from tests.hostile.tables.permissions import ACTORS, ALLOWED, Action, Actor, Kind

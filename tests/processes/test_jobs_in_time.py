@@ -26,8 +26,8 @@ from bot.features.questions.service import enqueue_question
 from bot.jobs.queues import DramatiqJobQueue, JobTimeLimits
 from bot.platform import deadlines
 from bot.platform.deadlines import ShutdownSignal
+from bot.platform.slack.asker_notices import ResponseTimes
 from bot.services.scheduled_jobs import deliver_digest
-from bot.services.slack.answers.asker_notices import ResponseTimes
 from bot.settings import load_settings
 from handlers import COMMANDS
 from handlers.commands.risks import RISKS_JOB

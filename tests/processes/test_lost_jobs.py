@@ -39,9 +39,9 @@ from bot.platform.dramatiq.retries import (
     JobInterruption,
     TurnWait,
 )
+from bot.platform.slack.asker_notices import ResponseTimes
 from bot.platform.store.connection import connect_server
 from bot.platform.store.keyspace import UNPREFIXED
-from bot.services.slack.answers.asker_notices import ResponseTimes
 from bot.settings import load_settings
 from handlers import COMMANDS
 from handlers.commands.summary import SUMMARY_JOB

@@ -20,7 +20,7 @@ from localslack.cli import main as localslack_cli
 from bot.cli import cli
 from bot.domain.conversations.commands import AllowedRepositories, ParseContext
 from bot.domain.time.day import LocalDay
-from handlers.commands.registry import COMMANDS as SLACK_COMMANDS
+from handlers import COMMANDS as SLACK_COMMANDS
 from tests.helpers.builders import REPOSITORY
 from tests.helpers.documented_commands import (
     OPTIONS,

@@ -9,7 +9,8 @@ from dataclasses import replace
 from bot.cli import cli
 from bot.demo.sample.sources import SAMPLE_NOTE, SampleSources
 from bot.domain.operations.app_manifest import LINK_EVENT, add_previews
-from handlers.commands.registry import COMMANDS, CommandRegistry
+from handlers import COMMANDS
+from handlers.declaration import CommandRegistry
 from handlers.shortcuts import SHORTCUTS
 from tests.helpers.builders import SHARED, needs_shared
 from tests.helpers.data.golden import answers_of

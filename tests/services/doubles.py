@@ -24,6 +24,7 @@ from bot.domain.summaries.fallback import Fallback, FallbackReason
 from bot.domain.summaries.models import Summary, build_fallback_summary
 from bot.domain.time.day import LocalDay
 from bot.platform.jobs import JobType
+from bot.platform.slack.messenger import SlackEphemeralMessenger
 from bot.ports import Completion, DayMerges, Post, Prompt
 from bot.services.scheduled_jobs import deliver_digest
 from bot.services.summaries.summarizer import SummaryResult
@@ -226,8 +227,8 @@ class Summaries:
 
 
 @dataclass
-class MemoryWhispers:
-    """``EphemeralMessenger`` into a list."""
+class MemoryWhispers(SlackEphemeralMessenger):
+    """Messages for one person, into a list."""
 
     sent_posts: list[tuple[SlackRequest, Post]] = field(default_factory=list)
 

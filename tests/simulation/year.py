@@ -33,9 +33,9 @@ from bot.domain.time.date_range import Span
 from bot.domain.time.day import parse_zone
 from bot.features.digest.tables import DigestRecords
 from bot.platform.jobs import JobType
+from bot.platform.slack.access import AccessControl, AccessRules
 from bot.platform.store.connection import pack_value
 from bot.services.scheduled_jobs import deliver_digest
-from bot.services.slack.access_control import AccessControl, AccessRules
 from bot.services.subscriptions.editor import SubscriptionEditor
 from bot.services.subscriptions.incidents import IncidentReporter
 from bot.services.subscriptions.permissions import SubscriptionPermissions

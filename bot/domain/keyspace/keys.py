@@ -22,7 +22,6 @@ DIGEST_RECORD = DurableFamily(
     type="hash",
     content="what is known of a digest; with a colon and a fingerprint behind it where it shows a part",
 )
-WELCOME = DurableFamily(pattern="welcomed:{user}", type="string", content="that somebody was welcomed")
 MERGE_HISTORY = DurableFamily(
     pattern="history:{repository}:{date}",
     type="hash",

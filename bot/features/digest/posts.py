@@ -38,8 +38,8 @@ from bot.features.digest.tables import (
 from bot.features.digest.view import RenderedDigest
 from bot.features.touches.decisions import get_last_decisions
 from bot.features.touches.marks import add_decisions
+from bot.platform.slack.messages import CLOCK_SKEW
 from bot.ports import Attachment, Post
-from bot.ports.slack.messages import CLOCK_SKEW
 from bot.render.conversations.notices import render_notice
 
 log = logging.getLogger(__name__)

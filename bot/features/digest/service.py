@@ -48,12 +48,11 @@ from bot.features.touches.decisions import note_shown
 from bot.features.touches.service import judge_merges
 from bot.platform.jobs import LONG_RETRIES, job
 from bot.platform.models.slots import limit_model_calls
+from bot.platform.slack.answers import Answer, Share, build_answer
 from bot.platform.source import update_mirror
 from bot.render.blocks.buttons import SHARE_DIGEST, make_details_menu
 from bot.services.operations.worker_threads import DeadlineExecutor, iterate_results
 from bot.services.review.day_reviewer import DayReviewer, KeptReviewer
-from bot.services.slack.answers.answer import Answer
-from bot.services.slack.answers.answer_builder import Share, build_answer
 from bot.services.summaries.prompts import build_overview_prompt
 from bot.services.summaries.reader import read_isolated
 from bot.services.summaries.schemas import OverviewAnswer

@@ -14,12 +14,11 @@ from bot.features.touches.contracts import get_kept_contract, list_merges
 from bot.features.touches.requests import SinceRequest
 from bot.features.touches.service import find_profile
 from bot.platform.jobs import LONG_RETRIES, job
+from bot.platform.slack.answers import Answer, Share, build_answer
 from bot.render.blocks.buttons import SHARE_DIGEST, make_details_menu
 from bot.services.history.day_context import DayContext
 from bot.services.history.merge_lists import MergeList
 from bot.services.history.merge_timeline import LOOK_AHEAD, LOOK_BACK
-from bot.services.slack.answers.answer import Answer
-from bot.services.slack.answers.answer_builder import Share, build_answer
 from impact.profile.models import Profile
 from impact.touches.judgement import judge_merges
 

@@ -33,12 +33,12 @@ from bot.features.previews.cards import (
 from bot.features.touches.contracts import list_merges, read_merge
 from bot.features.touches.upgrade import find_merge
 from bot.platform.jobs import SECOND, JobRetries, job
+from bot.platform.slack.answers import Answer
 from bot.platform.store.tables import Map, Table
 from bot.render.blocks.rich_text import Block
 from bot.render.conversations.notices import render_notice
 from bot.services.history.merge_lists import MergeList
 from bot.services.history.recorded_outcomes import find_recorded_outcomes
-from bot.services.slack.answers.answer import Answer
 from impact.profile.models import Profile
 from impact.touches.judgement import judge_merge
 from impact.touches.models import MergeTouches, TouchLevel

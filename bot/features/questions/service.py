@@ -10,7 +10,6 @@ import logging
 import time
 from dataclasses import dataclass
 
-from bot.adapters.slack import SlackAnswerDisplays, SlackThreads
 from bot.app import App
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.conversations.slack_text import restore_bot_text, restore_user_text
@@ -27,14 +26,14 @@ from bot.platform import deadlines
 from bot.platform.correlation import identify_request
 from bot.platform.costs import bill_to, name_payer
 from bot.platform.jobs import JobQueue, job
+from bot.platform.slack.answers import Answer, AnsweredRequest
+from bot.platform.slack.display import SlackAnswerDisplays
+from bot.platform.slack.replies import log_refusal
 from bot.platform.store.tables import Queue, Store, Table
 from bot.ports import AnswerDisplay
 from bot.render.blocks.sanitize import sanitize_text
 from bot.render.conversations.notices import describe_error
 from bot.render.conversations.sentences import GAVE_UP
-from bot.services.slack.answers.answer import Answer
-from bot.services.slack.answers.answered_request import AnsweredRequest
-from bot.services.slack.answers.replies import log_refusal
 
 log = logging.getLogger(__name__)
 
@@ -233,7 +232,7 @@ def note_post(app: App, asker: SlackRequest, about: str, text: str) -> None:
 
 def _rebuild_memory(app: App, channel: str, thread: str, until: str) -> ThreadMemory:
     try:
-        messages = SlackThreads(app.messenger).list_messages(channel, thread)
+        messages = app.messenger.list_messages(channel, thread)
     except SlackCallRefused as error:
         log.info("the thread is not read, its memory begins without it: %s", error)
         return ThreadMemory("")

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from bot.adapters.slack import SlackThreads
 from bot.app import App
 from bot.domain.conversations.commands import MAX_DIGEST_DAYS, CommandRequest, DigestRequest, SummaryRequest
 from bot.domain.conversations.slack_request import Audience, SlackRequest
@@ -45,12 +44,11 @@ from bot.features.touches.view import (
     render_touch_score,
 )
 from bot.platform.jobs import LONG_RETRIES, job
+from bot.platform.slack.answers import Answer, Share, build_answer
 from bot.ports import Post
 from bot.render.blocks.button_values import HitVote
 from bot.render.blocks.buttons import SHARE_DIGEST, make_details_menu
 from bot.render.blocks.rich_text import Element
-from bot.services.slack.answers.answer import Answer
-from bot.services.slack.answers.answer_builder import Share, build_answer
 from impact.contract.models import MergeContract
 from impact.profile.models import Profile
 from impact.touches.breakage.kinship import Kinship
@@ -195,7 +193,7 @@ def show_vote(app: App, asker: SlackRequest, vote: HitVote, blocks_json: str) ->
     if not blocks_json:
         return
     try:
-        messages = SlackThreads(app.messenger).list_messages(asker.channel, asker.existing_thread or asker.message)
+        messages = app.messenger.list_messages(asker.channel, asker.existing_thread or asker.message)
         message = next((each for each in messages if each.ts == asker.message and each.is_own and each.key), None)
         if message is None or parse_digest_key(message.key.partition("#")[0]):
             return

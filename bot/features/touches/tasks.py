@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from bot.adapters.slack import SlackViews
 from bot.app import App
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import UsageError
@@ -24,8 +23,9 @@ from bot.domain.text.strings import collapse_lines, format_count, truncate_text
 from bot.features.touches.service import find_entry, judge_merges
 from bot.features.touches.upgrade_view import describe_difference
 from bot.platform.jobs import job
-from bot.render.blocks.code_fence import write_fence
-from bot.render.blocks.file_markdown import escape_line, write_address, write_code
+from bot.platform.slack.messenger import SlackViews
+from bot.platform.slack.modals import ModalPresenter
+from bot.render.blocks.file_markdown import escape_line, write_address, write_code, write_fence
 from bot.render.blocks.rich_text import (
     Block,
     make_block,
@@ -38,7 +38,6 @@ from bot.render.blocks.rich_text import (
 from bot.render.conversations.notices import describe_error
 from bot.render.digest.touches import TASK_LABEL, describe_use, format_kind, name_level
 from bot.render.summaries.sentences import CLOSE_LABEL
-from bot.services.slack.modals.modal_presenter import ModalPresenter
 from impact.contract.models import ContractChange, MergeContract
 from impact.profile.models import Profile, Use
 from impact.touches.models import MergeTouches, Touch

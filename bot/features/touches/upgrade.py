@@ -18,7 +18,7 @@ from bot.features.touches.contracts import list_deprecations, list_merges, read_
 from bot.features.touches.requests import MAX_UPGRADE_DAYS
 from bot.platform import deadlines
 from bot.platform.github.caches import ReleaseCache
-from bot.services.operations.progress import note_progress
+from bot.platform.progress import note_progress
 from impact.contract.deprecations import DeprecationState
 from impact.contract.models import MergeContract
 from impact.history.reverts import select_standing

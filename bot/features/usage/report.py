@@ -24,6 +24,7 @@ from bot.domain.pull_requests.query_options import QueryOptions
 from bot.domain.text.strings import format_count, quote_input
 from bot.platform.costs import Budget, CallKind, CallOrigin, WorkKind
 from bot.platform.jobs import job
+from bot.platform.slack.answers import Share, build_answer
 from bot.platform.store.spending import MICRODOLLARS
 from bot.ports import Post
 from bot.render.blocks.buttons import SHARE_DIGEST
@@ -37,7 +38,6 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
-from bot.services.slack.answers.answer_builder import Share, build_answer
 
 _MONTH = re.compile(r"(\d{4})-(\d\d)", re.A)
 _CALL_AMOUNTS = ("calls", "input", "output", "cache_read", "cache_write", "cache_write_hour", "microdollars")

@@ -53,15 +53,11 @@ def write_reference(reference: Reference) -> str:
 
 
 def read_reference(value: str, repositories: AllowedRepositories) -> Reference:
-    """Return the pull request of a value.
-
-    Raises UsageError if the value names none, or one of a repository that is not allowed.
-    """
+    """Return the pull request of a value. Raises UsageError for none, or one of a repository not allowed."""
     return repositories.parse_pull_request(_remove_mark(value))
 
 
 def write_id(subscription: str) -> str:
-    """Return the value for a subscription."""
     return f"{_VERSION_MARK}{subscription}"
 
 
@@ -71,7 +67,6 @@ def read_id(value: str) -> str:
 
 
 def write_verdict(verdict: FeedbackVerdict) -> str:
-    """Return the value for a vote."""
     return f"{_VERSION_MARK}{verdict}"
 
 
@@ -89,16 +84,12 @@ def write_hit_vote(vote: HitVote) -> str:
 
 
 def read_hit_vote(value: str, repositories: AllowedRepositories) -> HitVote:
-    """Return what is said by a value.
-
-    Raises UsageError if the value is none, or about a repository that is not allowed.
-    """
+    """Return what is said by a value. Raises UsageError as ``read_hit_task``."""
     word, _, rest = _remove_mark(value).partition(" ")
-    profile, _, reference = rest.partition(" ")
     verdict = next((each for each, own in _VERDICT_WORDS.items() if own == word), None)
-    if verdict is None or not profile:
+    if verdict is None:
         raise UsageError(UNKNOWN_BUTTON)
-    return HitVote(verdict, parse_profile_name(profile), repositories.parse_pull_request(reference))
+    return HitVote(verdict, *_read_hit(rest, repositories))
 
 
 def write_hit_task(profile: str, reference: Reference) -> str:
@@ -111,7 +102,11 @@ def read_hit_task(value: str, repositories: AllowedRepositories) -> tuple[str, R
 
     Raises UsageError if the value is none, or about a repository that is not allowed.
     """
-    profile, _, reference = _remove_mark(value).partition(" ")
+    return _read_hit(_remove_mark(value), repositories)
+
+
+def _read_hit(text: str, repositories: AllowedRepositories) -> tuple[str, Reference]:
+    profile, _, reference = text.partition(" ")
     if not profile:
         raise UsageError(UNKNOWN_BUTTON)
     return parse_profile_name(profile), repositories.parse_pull_request(reference)

@@ -8,8 +8,7 @@ from bot.domain.conversations.commands import CommandRequest
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.touches.decisions import TouchVerdict
-from bot.ports import Post
-from bot.render.blocks import sentences
+from bot.platform.slack.messages import Post
 from bot.render.blocks.button_values import write_reference, write_request
 from bot.render.blocks.rich_text import Block, Element, make_context, make_plain_text
 
@@ -29,40 +28,51 @@ _MAX_OPTIONS = 10
 _MAX_LABEL_LENGTH = 75
 
 
+def make_button(label: str, action: str, value: str) -> Element:
+    text = make_plain_text(label, _MAX_LABEL_LENGTH)
+    return {"type": "button", "action_id": action, "text": text, "value": value}
+
+
 def make_details_button(pull: PullRequest) -> Element:
     """Return the button that opens a window about one pull request."""
-    return make_button(sentences.DETAILS_LABEL, DETAILS, _make_value(pull))
+    return make_button("Details", DETAILS, _write_pull(pull))
 
 
 def make_details_menu(pulls: Iterable[PullRequest]) -> Element | None:
     """Return a menu of pull requests, each of which opens a window; None without any."""
-    options = [_make_option(pull) for pull in {pull.number: pull for pull in pulls}.values()][:_MAX_OPTIONS]
+    options = [
+        {
+            "text": make_plain_text(f"#{pull.number} {pull.title}", _MAX_LABEL_LENGTH),
+            "value": _write_pull(pull),
+        }
+        for pull in {pull.number: pull for pull in pulls}.values()
+    ][:_MAX_OPTIONS]
     if not options:
         return None
-    placeholder = make_plain_text(sentences.DETAILS_MENU_LABEL, _MAX_LABEL_LENGTH)
+    placeholder = make_plain_text("Details of …", _MAX_LABEL_LENGTH)
     return {"type": "static_select", "action_id": DETAILS_OF, "placeholder": placeholder, "options": options}
+
+
+def _write_pull(pull: PullRequest) -> str:
+    return write_reference(Reference(pull.repository, pull.number))
 
 
 def make_ask_button() -> Element:
     """Return the button that explains how to ask about a message."""
-    return make_button(sentences.ASK_LABEL, ASK, "thread")
+    return make_button("Ask about this", ASK, "thread")
 
 
 def make_share_button(action: str, request: CommandRequest) -> Element:
     """Return the button that repeats a request for everybody; ``action`` is the one that the command declares."""
-    return make_button(sentences.SHARE_LABEL, action, write_request(request))
+    return make_button("Share in channel", action, write_request(request))
 
 
 def make_repeat_button(action: str, request: CommandRequest) -> Element:
-    """Return the button that posts an answer again which the channel already has.
-
-    ``action`` is the one of the command's Share button.
-    """
-    return make_button(sentences.REPEAT_LABEL, name_repeat_action(action), write_request(request))
+    """Return the button that posts again what a Share button with that ``action`` posted."""
+    return make_button("Post it again", name_repeat_action(action), write_request(request))
 
 
 def name_repeat_action(action: str) -> str:
-    """Return the action of the button that posts again what the Share button with an ``action`` posts."""
     return f"{action}_again"
 
 
@@ -74,24 +84,4 @@ def add_buttons(post: Post, *elements: Element | None) -> Post:
 
 def add_asker(post: Post, asker: str) -> Post:
     """Return the message with the name of the user who asked for it, which pings nobody; as it is without one."""
-    return Post(post.text, (*post.blocks, make_context(sentences.format_asker(asker)))) if asker else post
-
-
-def _make_option(pull: PullRequest) -> Element:
-    """Return the option of a pull request."""
-    return {"text": make_plain_text(f"#{pull.number} {pull.title}", _MAX_LABEL_LENGTH), "value": _make_value(pull)}
-
-
-def _make_value(pull: PullRequest) -> str:
-    """Return the value for a pull request."""
-    return write_reference(Reference(pull.repository, pull.number))
-
-
-def make_button(label: str, action: str, value: str) -> Element:
-    """Return a button with a label."""
-    return {
-        "type": "button",
-        "action_id": action,
-        "text": make_plain_text(label, _MAX_LABEL_LENGTH),
-        "value": value,
-    }
+    return Post(post.text, (*post.blocks, make_context(f"Asked for by {asker}"))) if asker else post

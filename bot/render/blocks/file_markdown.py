@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from urllib.parse import quote
 
-from bot.domain.text.redaction import redact_text
+from bot.domain.text.redaction import redact_patch, redact_text
 from bot.domain.text.strings import remove_invisible
 from bot.render.blocks.sanitize import JOINER
 from bot.render.blocks.sentences import UNNAMED
@@ -25,6 +25,7 @@ _RUNS_OF_BREAKS = re.compile("[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
 # a bar that is already escaped stays as it is
 _BAR = re.compile(r"(?<!\\)\|")
 _BACKTICKS = re.compile("`+")
+_SHORTEST_FENCE = 3
 _TOKEN_PATTERN = re.compile(
     r"(?P<escaped>\\[!-/:-@\[-`{-~])|(?P<accents>`+)|(?P<html><)(?=[A-Za-z/!?])|(?P<address>:)(?=//)"
     r"|(?P<www>www)(?=\.)|(?P<opened>\[)|(?P<closed>\])(?=(?P<target>[(:])?)|(?P<last>\\\Z)",
@@ -61,6 +62,14 @@ def write_code(text: str) -> str:
     return f"{mark}{room}{line}{room}{mark}"
 
 
+def write_fence(content: str, language: str) -> str:
+    """Write lines as a block of code, between fences that are longer than any run of backticks in them."""
+    shown = redact_patch(remove_invisible(_BREAKS.sub(" ", content).replace("\t", "    ")))
+    longest = max((len(run) for run in _BACKTICKS.findall(shown)), default=0)
+    fence = "`" * max(_SHORTEST_FENCE, longest + 1)
+    return f"{fence}{language}\n{shown}\n{fence}"
+
+
 def write_address(url: str) -> str:
     """Write an address that code built, without signs that could end it."""
     return quote(url, safe=_SAFE_IN_ADDRESS)
@@ -92,7 +101,6 @@ def _escape_signs(line: str, targets: str) -> str:
 
 
 def _escape_sign(match: re.Match[str], targets: str) -> str:
-    """Escape one match of ``_TOKEN_PATTERN``."""
     sign = match[0]
     if match["html"]:
         return "&lt;"

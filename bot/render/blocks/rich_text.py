@@ -24,7 +24,6 @@ _PIECES = re.compile(r"`(?P<code>[^`]+)`|\*\*(?P<bold>[^*]+)\*\*|" + NUMBER_PATT
 
 
 def make_text(content: str, *, bold: bool = False, italic: bool = False, code: bool = False) -> Element:
-    """Return a piece of literal text."""
     style = {name: True for name, on in (("bold", bold), ("italic", italic), ("code", code)) if on}
     return {"type": "text", "text": redact_text(content), **({"style": style} if style else {})}
 
@@ -49,7 +48,6 @@ def make_prose(content: str, addresses: Mapping[int, str], limit: int) -> list[E
 
 
 def _make_piece(piece: re.Match[str], addresses: Mapping[int, str]) -> Element:
-    """Return the element of a match of ``_PIECES``."""
     if piece["code"]:
         return make_text(piece["code"], code=True)
     if piece["bold"]:
@@ -59,7 +57,6 @@ def _make_piece(piece: re.Match[str], addresses: Mapping[int, str]) -> Element:
 
 
 def make_section(elements: Iterable[Element]) -> Element:
-    """Return a paragraph."""
     return {"type": "rich_text_section", "elements": list(elements)}
 
 
@@ -76,7 +73,6 @@ def make_preformatted(content: str) -> Element:
 
 
 def make_block(*elements: Element) -> Block:
-    """Return a block of paragraphs and lists."""
     return {"type": "rich_text", "elements": list(elements)}
 
 
@@ -92,11 +88,8 @@ def make_context(content: str) -> Block:
 
 def make_plain_text(content: str, limit: int) -> Element:
     """Return a text without markup, on one line, for headers and buttons."""
-    return {
-        "type": "plain_text",
-        "text": truncate_text(redact_text(collapse_lines(content)), limit),
-        "emoji": False,
-    }
+    text = truncate_text(redact_text(collapse_lines(content)), limit)
+    return {"type": "plain_text", "text": text, "emoji": False}
 
 
 def count_characters(node: Any) -> int:
@@ -105,11 +98,8 @@ def count_characters(node: Any) -> int:
     while pending:
         current = pending.pop()
         if isinstance(current, dict):
-            for name, value in current.items():
-                if isinstance(value, str):
-                    count += len(value) if name in _COUNTED_KEYS else 0
-                elif isinstance(value, (dict, list)):
-                    pending.append(value)
+            count += sum(len(current[name]) for name in _COUNTED_KEYS if isinstance(current.get(name), str))
+            pending += [each for each in current.values() if isinstance(each, (dict, list))]
         elif isinstance(current, list):
             pending += current
     return count

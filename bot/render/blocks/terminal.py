@@ -49,7 +49,6 @@ def wrap_text(text: str, width: int) -> str:
 
 
 def _wrap_line(line: str, width: int) -> str:
-    """Wrap one line."""
     match = _LINE_START.match(line)
     start = match[0] if match else ""
     wrapper = textwrap.TextWrapper(
@@ -66,7 +65,6 @@ def _format_evidence(entry: Entry) -> Iterable[str]:
 
 
 def _format_block(block: Mapping[str, Any]) -> str:
-    """Format one block."""
     if block["type"] == "header":
         return f"{block['text']['text']}\n{'=' * len(block['text']['text'])}"
     if block["type"] == "context":
@@ -75,7 +73,6 @@ def _format_block(block: Mapping[str, Any]) -> str:
 
 
 def _format_rich_text(element: Mapping[str, Any]) -> str:
-    """Format the elements of a paragraph or list."""
     if element["type"] == "rich_text_list":
         start = "  " * (element.get("indent", 0) + 1)
         return "\n".join(f"{start}• {_format_rich_text(item)}" for item in element["elements"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import datetime
 
 from bot.domain.conversations.slack_text import restore_bot_text
@@ -22,11 +23,11 @@ from bot.domain.errors import (
     TimeLimitExceeded,
     UsageError,
 )
-from bot.domain.text.strings import collapse_lines, truncate_text
-from bot.ports import Post
+from bot.domain.text.strings import collapse_lines, format_count, truncate_text
+from bot.platform.slack.messages import Post
 from bot.render.blocks.mrkdwn import escape_mrkdwn
-from bot.render.blocks.rich_text import make_block, make_context, make_link, make_section, make_text
-from bot.render.conversations import sentences
+from bot.render.blocks.rich_text import Element, make_block, make_context, make_link, make_section, make_text
+from bot.render.conversations.sentences import ASK_HINT, BUSY, STILL_WORKING
 from bot.render.subscriptions.incidents import render_instant
 
 # errors whose sentence is written for the user
@@ -44,12 +45,13 @@ _USER_ERRORS = (
 _USER_MISTAKES = (UsageError, DayUnavailable, PullRequestNotFound)
 # the errors' own sentences name settings and addresses, which belong in the log
 _USER_SENTENCES: dict[type[PrdigestError], str] = {
-    GitHubAccessDenied: sentences.GITHUB_DENIES,
-    GitHubUnavailable: sentences.GITHUB_SILENT,
-    SlackCallRefused: sentences.SLACK_DENIES,
-    StoreUnavailable: sentences.BUSY,
-    SlackUnavailable: sentences.SLACK_SILENT,
+    GitHubAccessDenied: "GitHub does not let me read that: ask the bot's admin to check the GitHub token.",
+    GitHubUnavailable: "GitHub is not responding: try again in a few minutes.",
+    SlackCallRefused: "Slack does not let me do that: ask the bot's admin to check my permissions.",
+    StoreUnavailable: BUSY,
+    SlackUnavailable: "Slack is not responding: try again in a few minutes.",
 }
+_DEFECT = "Something went wrong on my side: try again, or send the code to the bot's admin if it keeps failing."
 # error codes of Slack whose cause the user can remove
 _USER_FIXABLE_CODES = {"not_in_channel", "channel_not_found", "is_archived", "restricted_action"}
 _MAX_LENGTH = 600
@@ -59,51 +61,77 @@ _MAX_TITLE_LENGTH = 150
 def render_notice(sentence: str) -> Post:
     """Render a sentence, literal."""
     line = truncate_text(collapse_lines(sentence), _MAX_LENGTH)
-    return Post(escape_mrkdwn(line), (make_block(make_section([make_text(line)])),))
+    return _build_post(escape_mrkdwn(line), make_text(line))
 
 
 def render_budget_notice(resets: datetime) -> Post:
     """Render that the user gets facts alone until an instant, shown in their own time zone."""
-    lead, until = sentences.BUDGET_SPENT, render_instant(resets, sentences.UNTIL)
-    elements = [make_text(lead), until, make_text(".")]
-    return Post(f"{lead}{until['fallback']}.", (make_block(make_section(elements)),))
+    lead = "You have used up your budget for today. New summaries contain facts only "
+    until = render_instant(resets, "until ")
+    return _build_post(f"{lead}{until['fallback']}.", make_text(lead), until, make_text("."))
 
 
 def render_existing_digest(address: str) -> Post:
     """Render the address of the digest that was requested and exists; Slack returned the address."""
-    lead = sentences.DIGEST_EXISTS
-    elements = [make_text(lead), make_link(address, sentences.OPEN_LINK)]
-    return Post(lead + address, (make_block(make_section(elements)),))
+    lead = "That digest is already here: "
+    return _build_post(lead + address, make_text(lead), make_link(address, "open it"))
 
 
 def render_ask_hint(address: str) -> Post:
     """Render how to ask about a message; ``address`` is that of the message, empty if it is not known."""
-    link = [make_text(" "), make_link(address, sentences.OPEN_THREAD)] if address else []
-    return Post(
-        escape_mrkdwn(sentences.ASK_HINT), (make_block(make_section([make_text(sentences.ASK_HINT), *link])),)
-    )
+    link = [make_text(" "), make_link(address, "Open the message")] if address else []
+    return _build_post(escape_mrkdwn(ASK_HINT), make_text(ASK_HINT), *link)
 
 
 def render_earlier_answer(address: str, title: str) -> Post:
     """Render the address of the same answer in this channel; ``title`` is the text of its message."""
-    lead, label = sentences.ANSWERED_ALREADY, truncate_text(restore_bot_text(title), _MAX_TITLE_LENGTH)
-    elements = [make_text(lead), make_link(address, label or sentences.OPEN_LINK)]
-    return Post(lead + address, (make_block(make_section(elements)),))
+    lead = "This channel got the same answer within the last hour: "
+    label = truncate_text(restore_bot_text(title), _MAX_TITLE_LENGTH) or "open it"
+    return _build_post(lead + address, make_text(lead), make_link(address, label))
+
+
+def render_delay(service: str, then: datetime) -> Post:
+    """Render that an answer waits until a service may be called again; ``then`` is in UTC."""
+    lead, going_on, end = f"{service} limits my rate. ", "I'll continue ", " and answer then."
+    # the text is for readers without blocks: no time zone of theirs can be shown there
+    text = f"{lead}{going_on}at {then:%H:%M} UTC{end}"
+    return _build_post(text, make_text(lead), render_instant(then, going_on), make_text(end))
+
+
+def _build_post(text: str, *elements: Element) -> Post:
+    return Post(text, (make_block(make_section(elements)),))
+
+
+def format_still_working(done: int, total: int) -> str:
+    """Return that the work goes on, and how many merges of all are read; ``total`` is 0 if nobody knows."""
+    return (
+        f"{STILL_WORKING} So far I've read {done:,} of {format_count(total, 'merge')}." if total else STILL_WORKING
+    )
+
+
+# --- files of answers
 
 
 def add_file_note(post: Post, title: str) -> Post:
     """Return a message with a line that names the file in its thread."""
-    return _add_note(post, sentences.format_file_note(_shorten_title(title)))
+    return _add_note(post, f"In the thread, as a file: {_shorten_title(title)}")
 
 
 def add_missing_file_note(post: Post, title: str) -> Post:
     """Return a message for the asker alone, which can't have a file, with a line that says how to get it."""
-    return _add_note(post, sentences.format_missing_file(_shorten_title(title)))
+    note = (
+        f"{_shorten_title(title)}: Slack shows no file to one person alone. Share this answer in a channel that I "
+        "am in, or ask in a direct message to me."
+    )
+    return _add_note(post, note)
 
 
 def render_missing_file(title: str) -> Post:
     """Render that Slack refused a file."""
-    return render_notice(sentences.format_refused_file(_shorten_title(title)))
+    return render_notice(
+        f"{_shorten_title(title)}: Slack refuses this file. Someone who runs this bot can give it the scope "
+        "files:write."
+    )
 
 
 def _add_note(post: Post, note: str) -> Post:
@@ -116,12 +144,7 @@ def _shorten_title(title: str) -> str:
     return truncate_text(collapse_lines(title), _MAX_TITLE_LENGTH)
 
 
-def render_delay(service: str, then: datetime) -> Post:
-    """Render that an answer waits until a service may be called again; ``then`` is in UTC."""
-    lead = sentences.format_service_pause(service)
-    instant = render_instant(then, sentences.GOING_ON)
-    elements = [make_text(lead), instant, make_text(sentences.ANSWER_THEN)]
-    return Post(lead + sentences.format_next_call(then), (make_block(make_section(elements)),))
+# --- errors
 
 
 def render_error(error: Exception, reference: str) -> Post:
@@ -137,18 +160,22 @@ def describe_error(error: Exception, reference: str) -> str:
 
 def is_user_mistake(error: Exception) -> bool:
     """Return whether the user, and not an operator, can do something about an error."""
-    is_fixable = isinstance(error, SlackCallRefused) and error.code in _USER_FIXABLE_CODES
-    return is_fixable or (isinstance(error, _USER_MISTAKES) and not isinstance(error, ConfigurationError))
+    is_mistake = isinstance(error, _USER_MISTAKES) and not isinstance(error, ConfigurationError)
+    return is_mistake or _is_fixable(error)
 
 
 def explain_error(error: Exception) -> str:
     """Return what went wrong, without anything that only an operator could use."""
     if isinstance(error, ConfigurationError):
-        return sentences.NOT_SET_UP
+        return "I'm not set up for that: send the code to the bot's admin."
     if isinstance(error, SlackUnavailable) and error.retry_after:
-        return sentences.format_slack_pause(error.retry_after)
-    is_fixable = isinstance(error, SlackCallRefused) and error.code in _USER_FIXABLE_CODES
-    if is_fixable or isinstance(error, _USER_ERRORS):
+        minutes = math.ceil(error.retry_after / 60)
+        return f"Slack limits my rate: try again in {format_count(minutes, 'minute')}."
+    if _is_fixable(error) or isinstance(error, _USER_ERRORS):
         return str(error)
     matching = (sentence for kind, sentence in _USER_SENTENCES.items() if isinstance(error, kind))
-    return next(matching, sentences.DEFECT)
+    return next(matching, _DEFECT)
+
+
+def _is_fixable(error: Exception) -> bool:
+    return isinstance(error, SlackCallRefused) and error.code in _USER_FIXABLE_CODES

@@ -12,7 +12,7 @@ from bot.domain.errors import SlackCallRefused
 from bot.domain.operations.bot_health import LatestDigest
 from bot.domain.pull_requests.models import GITHUB_WEB
 from bot.domain.subscriptions.models import Subscription
-from bot.ports.slack.workspace_directory import HomePublisher
+from bot.platform.slack.messenger import SlackViews
 from bot.render.subscriptions.home import render_home
 from bot.services.operations.health import HealthReader
 from bot.services.subscriptions.editor import SubscriptionEditor
@@ -32,7 +32,7 @@ class AppHome:
         editor: SubscriptionEditor,
         digests: DigestRecords,
         health_reader: HealthReader,
-        publisher: HomePublisher,
+        publisher: SlackViews,
         now: Callable[[], datetime],
         web: str = GITHUB_WEB,
     ) -> None:

@@ -14,10 +14,10 @@ from bot.domain.errors import SlackCallRefused, SlackUnavailable, UsageError
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
 from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector
+from bot.platform.slack.access import AccessControl
+from bot.platform.slack.directory import ChannelInfo, SlackWorkspaceDirectory
 from bot.ports import DueQueue, SubscriptionStore
-from bot.ports.slack.workspace_directory import ChannelInfo, WorkspaceDirectory
 from bot.render.subscriptions import sentences
-from bot.services.slack.access_control import AccessControl
 from bot.services.subscriptions.permissions import SubscriptionPermissions
 from bot.services.subscriptions.repository import SubscriptionRepository
 
@@ -47,7 +47,7 @@ class SubscriptionEditor:
         repository: SubscriptionRepository,
         store: SubscriptionStore,
         due_queue: DueQueue,
-        workspace: WorkspaceDirectory,
+        workspace: SlackWorkspaceDirectory,
         permissions: SubscriptionPermissions,
         access_control: AccessControl,
         default_timing: tuple[dt.time, ZoneInfo],

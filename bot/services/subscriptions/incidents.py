@@ -20,9 +20,10 @@ from bot.domain.keyspace.keys import INCIDENT, INCIDENT_REPORT_LINK, INCIDENT_RE
 from bot.domain.keyspace.names import INCIDENTS_LEASE
 from bot.domain.operations.incident import Incident, IncidentKind
 from bot.domain.subscriptions.due_items import IncidentReport, ReportUpdate
-from bot.ports import Cache, DueQueue, Messenger, RecordStore
+from bot.platform.slack.messages import CLOCK_SKEW
+from bot.platform.slack.messenger import SlackMessenger
+from bot.ports import Cache, DueQueue, RecordStore
 from bot.ports.codecs.versioned_json import VersionedJson
-from bot.ports.slack.messages import CLOCK_SKEW
 from bot.render.subscriptions.incidents import render_incidents
 from bot.services.subscriptions.incident_report import PostedIncidentReport
 
@@ -49,7 +50,7 @@ class IncidentReporter:
         cache: Cache,
         reports: RecordStore[PostedIncidentReport],
         is_posted: Callable[[str], bool],
-        messenger: Messenger,
+        messenger: SlackMessenger,
         admin: str,
     ) -> None:
         self._due_queue = due_queue

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import SlackCallRefused, UsageError
 from bot.domain.subscriptions.models import Subscription
-from bot.ports.slack.workspace_directory import UserInfo, WorkspaceDirectory
+from bot.platform.slack.directory import SlackWorkspaceDirectory, UserInfo
 from bot.render.subscriptions import sentences
 
 log = logging.getLogger(__name__)
@@ -21,7 +21,7 @@ class SubscriptionPermissions:
     Every method may raise SlackUnavailable.
     """
 
-    def __init__(self, workspace: WorkspaceDirectory, own_team: Callable[[], str]) -> None:
+    def __init__(self, workspace: SlackWorkspaceDirectory, own_team: Callable[[], str]) -> None:
         self._workspace = workspace
         self._own_team = own_team
 

@@ -25,6 +25,8 @@ from bot.domain.subscriptions.request import (
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import get_yesterday
 from bot.features.digest.view import RenderedDigest
+from bot.platform.slack.answers import Answer
+from bot.platform.slack.replies import ReplySender
 from bot.ports import Cache, Post
 from bot.ports.codecs.cached_json import load_or_none
 from bot.render.blocks.buttons import add_buttons
@@ -39,8 +41,6 @@ from bot.render.subscriptions.subscription_list import (
     render_listing,
     render_resumption,
 )
-from bot.services.slack.answers.answer import Answer
-from bot.services.slack.answers.replies import ReplySender
 from bot.services.subscriptions.editor import SubscriptionChange, SubscriptionEditor
 
 if TYPE_CHECKING:

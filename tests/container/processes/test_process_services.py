@@ -15,7 +15,7 @@ from bot.features.digest.service import build_digest
 from bot.jobs.queues import DramatiqJobQueue
 from bot.services.scheduled_jobs import repair_digest
 from bot.settings import load_settings
-from handlers.commands.registry import COMMANDS
+from handlers import COMMANDS
 from tests.adapters.worlds import MORNING, REPO, ScriptedGitHub
 from tests.emulators.github.server import pull
 from tests.emulators.slack.server import SlackEmulator

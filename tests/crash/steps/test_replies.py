@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import product
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from localslack.loopback import HangUp
@@ -14,12 +14,12 @@ from localslack.methods.response_urls import RESPONSE
 from localslack.state.workspace import START
 from redis import Redis
 
-from bot.adapters.slack.ephemeral_messenger import SlackEphemeralMessenger
-from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable, StoreUnavailable
-from bot.services.slack.answers.answer import Answer
-from bot.services.slack.answers.replies import ReplySender
+from bot.platform.slack.answers import Answer
+from bot.platform.slack.client import make_slack_client
+from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackMessenger
+from bot.platform.slack.replies import ReplySender
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.records import answer_store, memory_answers
 from tests.services.digest.posting import HOME, Crash, Fragile, Fuse, MemoryMessenger, post
@@ -57,7 +57,7 @@ class Office:
         client = make_slack_client(self.slack.token, self.slack.url)
         records = answer_store(self.store)
         ports: list[Any] = [SlackMessenger(client), SlackEphemeralMessenger(client), records]
-        messenger, whispers, kept = (Fragile(port, fuse) if fuse else port for port in ports)
+        messenger, whispers, kept = [cast("Any", Fragile(port, fuse)) if fuse else port for port in ports]
         return ReplySender(messenger, whispers, kept, lambda: now)
 
     def make_request(self, channel: str = HOME) -> SlackRequest:

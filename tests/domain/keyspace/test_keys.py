@@ -20,6 +20,7 @@ from bot.features.profiles import service as profiles
 from bot.features.questions.service import ATTENTION, MEMORIES, QUESTIONS
 from bot.features.questions.votes import INPUTS, VOTES
 from bot.features.touches import contracts, decisions
+from bot.platform.slack.access import WELCOMES
 from bot.platform.store import spending
 from tests.helpers.tables import check_rows
 
@@ -33,13 +34,13 @@ DURABLE = {
     keys.DIGEST_RECORD.build_key("T1", "C1", "o/r", "2026-02-28"): ("digest:T1:C1:o/r:2026-02-28", "hash"),
     MEMORIES.family.build_key("C1", "1.5"): ("thread:C1:1.5", "string"),
     ATTENTION.family.build_key("C1", "1.5"): ("attention:C1:1.5", "string"),
-    keys.WELCOME.build_key("U1"): ("welcomed:U1", "string"),
     keys.MERGE_HISTORY.build_key("o/r", date(2026, 2, 28)): ("history:o/r:2026-02-28", "hash"),
     POSTED_DIGESTS.family.build_key("o/r"): ("issued:o/r", "zset"),
     contracts.LEDGERS.family.build_key("octo/engine"): ("deprecations:octo/engine", "string"),
     profiles.ENTRIES.family.build_key(): ("profiles", "hash"),
     backfill.FILLED_DAYS.family.build_key("o/r", "Europe/Berlin"): ("backfilled:o/r:Europe/Berlin", "hash"),
     previews.SWITCHES.family.build_key(): ("previews", "hash"),
+    WELCOMES.family.build_key("U1"): ("welcomed:U1", "string"),
     profiles.PROFILES.family.build_key("ascend"): ("downstream:ascend", "string"),
     decisions.HITS.family.build_key("ascend"): ("hits:ascend", "hash"),
     decisions.DECISIONS.family.build_key("ascend"): ("decisions:ascend", "hash"),

@@ -22,7 +22,8 @@ from bot.features.digest.posts import PostingResult
 from bot.features.digest.rules import collect_ratings
 from bot.features.digest.tables import PLANS, PostedDigest, dump_ratings
 from bot.features.digest.view import RenderedDigest, render_digest
-from bot.ports import Messenger, RecordStore
+from bot.platform.slack.messenger import SlackMessenger
+from bot.ports import RecordStore
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.builders import DAY, digest, entry, finding
 from tests.helpers.records import Digests, digest_store, memory_digests
@@ -42,7 +43,7 @@ from tests.services.digest.posting import (
     standing,
 )
 
-Ends = tuple[Messenger, RecordStore[PostedDigest]]
+Ends = tuple[SlackMessenger, RecordStore[PostedDigest]]
 
 
 @pytest.fixture

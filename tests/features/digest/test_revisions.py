@@ -13,12 +13,12 @@ from localslack.loopback import HangUp
 from localslack.server.local_slack import UPLOAD
 from redis import Redis
 
-from bot.adapters.slack.messenger import make_slack_client
 from bot.domain.errors import PostingInProgress, SlackCallRefused, SlackUnavailable
 from bot.domain.review.models import BugReview, ReviewCoverage
 from bot.domain.risk.assessment import Risk
 from bot.features.digest.posts import PostingResult
 from bot.features.digest.view import RenderedDigest, render_digest
+from bot.platform.slack.client import make_slack_client
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.builders import digest, entry, finding
 from tests.helpers.records import Digests, digest_store, memory_digests

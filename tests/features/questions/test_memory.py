@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.slack.metadata import PostMetadata, write_metadata
 from bot.app import App
 from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable, StoreUnavailable
 from bot.features.questions.rules import RememberedMessage, ThreadMemory
 from bot.features.questions.service import ATTENTION, MEMORIES, Attention, is_listening, load_memory, note_post
+from bot.platform.slack.messenger import PostMetadata, write_metadata
 from bot.platform.store.connection import pack_value
 from tests.helpers.apps import make_app
 from tests.services.doubles import slack_request

@@ -16,7 +16,7 @@ from bot.features.profiles.service import ProfileEntry
 from bot.features.touches.service import judge_merges
 from bot.features.touches.upgrade import find_pin, plan_upgrade
 from bot.platform import deadlines
-from bot.services.operations.progress import follow_progress
+from bot.platform.progress import follow_progress
 from impact.profile.models import Use, UseKind
 from impact.touches.models import TouchLevel
 from tests.adapters.worlds import ScriptedGitHub

@@ -21,7 +21,7 @@ from bot.features.touches.tasks import (
     render_task_view,
     split_text,
 )
-from bot.render.blocks.code_fence import write_fence
+from bot.render.blocks.file_markdown import write_fence
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, Migration
 from impact.profile.models import Profile, Use, UseKind
 from impact.touches.models import MergeTouches, Touch, TouchLevel

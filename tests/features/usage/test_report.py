@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localslack.rules.messages import check_message, find_links, find_mentions
 
+from bot.app import App
 from bot.domain.conversations.slack_request import Audience
 from bot.domain.errors import UsageError
 from bot.domain.operations.usage import CallPurpose, Usage
@@ -28,8 +29,7 @@ from bot.features.usage.report import (
 from bot.platform.costs import Budget, CallKind, CallOrigin, Expense, WorkKind, count_call, count_work
 from bot.platform.store.spending import SpendingStore
 from bot.render.blocks.terminal import format_message
-from handlers.commands.registry import COMMANDS
-from handlers.intake import RequestIntake
+from handlers import COMMANDS
 from handlers.usage import enqueue_usage
 from tests.helpers.builders import DAY
 from tests.helpers.checks import is_one_sentence
@@ -238,7 +238,7 @@ class Queue:
 )
 def test_only_who_asks_sees_the_cost_unless_it_is_shared(audience: Audience, seen_by: Audience) -> None:
     queue = Queue()
-    assert enqueue_usage(cast("RequestIntake", queue), slack_request(), UsageRequest(), audience) == ""
+    assert enqueue_usage(cast("App", queue), slack_request(), UsageRequest(), audience) == ""
     ((job, payload),) = queue.sent
     assert (job, payload["audience"]) == (answer_usage, seen_by)
 

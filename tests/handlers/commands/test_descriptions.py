@@ -12,7 +12,7 @@ from bot.domain.conversations.commands import AllowedRepositories, ParseContext
 from bot.domain.conversations.slack_request import Audience
 from bot.features.digest.service import answer_overview
 from bot.jobs.command_jobs import CommandPayload
-from handlers.commands.registry import COMMANDS
+from handlers import COMMANDS
 from handlers.digest import answer_digest
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.services.doubles import slack_request

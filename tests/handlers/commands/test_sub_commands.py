@@ -12,9 +12,8 @@ from bot.domain.conversations.slack_request import Audience
 from bot.domain.errors import UsageError
 from bot.render.blocks.button_values import read_request, write_request
 from bot.render.conversations.greetings import Greeting, render_greeting
-from handlers import digest, message_intent
-from handlers.commands.registry import SUB_COMMANDS, CommandRegistry
-from handlers.commands.sub_commands import SubCommand
+from handlers import SUB_COMMANDS, digest, messages
+from handlers.declaration import CommandRegistry, SubCommand
 from tests.handlers.commands import toy
 from tests.handlers.intakes import ENGINE, Office, make_request
 from tests.helpers.builders import DAY, REPOSITORY
@@ -31,7 +30,7 @@ CONTEXT = ParseContext(AllowedRepositories(REPOSITORY), lambda zone=None: replac
 
 def test_its_text_is_parsed_and_its_job_is_enqueued() -> None:
     office = Office()
-    assert COMMAND.accept_text(office.intake, slack_request(), "Ball private") == "Fetching the Ball…"
+    assert COMMAND.accept_text(office.app, slack_request(), "Ball private") == "Fetching the Ball…"
     [(name, payload)] = office.sent
     assert (name, payload.request) == ("toy", toy.ToyRequest(ENGINE, "Ball", is_private=True))
     assert payload.audience is Audience.ASKER
@@ -39,31 +38,29 @@ def test_its_text_is_parsed_and_its_job_is_enqueued() -> None:
 
 def test_its_verb_is_run_and_may_stand_alone_in_a_message() -> None:
     office = Office()
-    assert COMMAND.accept_text(office.intake, slack_request(), "kick far") == "Kicking it far…"
+    assert COMMAND.accept_text(office.app, slack_request(), "kick far") == "Kicking it far…"
     for text in ("digest kick far", "kick far", "digest ball"):
-        message_intent.accept_message(
-            office.intake, REGISTRY, make_request(), text, make_request().message, is_named=True
-        )
+        messages.accept_message(office.app, REGISTRY, make_request(), text, make_request().message, is_named=True)
     assert office.queues == ["toy"] * 4
 
 
 def test_what_begins_otherwise_means_what_it_meant() -> None:
     office = Office()
     for text in ("2026-02-28", "contract 1d", "touches score", "list"):
-        assert COMMAND.accept_text(office.intake, slack_request(), text) == ""
+        assert COMMAND.accept_text(office.app, slack_request(), text) == ""
     assert office.queues == ["digest", "contract", "touch_score", "regular"]
 
 
 def test_its_word_is_suggested_for_a_mistyped_one() -> None:
     with pytest.raises(UsageError, match=r"Did you mean /prdigest ball\?"):
-        COMMAND.accept_text(Office().intake, slack_request(), "bal")
+        COMMAND.accept_text(Office().app, slack_request(), "bal")
 
 
 def test_its_button_shares_what_was_private() -> None:
     office = Office()
     shared = read_request(write_request(replace(BALL, is_private=True)), COMMAND.request_types)
     assert shared == BALL
-    COMMAND.share_request(office.intake, slack_request(), shared)
+    COMMAND.share_request(office.app, slack_request(), shared)
     [(name, payload)] = office.sent
     assert (name, payload.request, payload.audience) == ("toy", BALL, Audience.SHARED)
 

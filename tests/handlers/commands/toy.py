@@ -16,14 +16,12 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.query_options import PRIVATE_WORD, split_words
 from bot.jobs.command_jobs import CommandJob, CommandPayload, answer_once
 from bot.platform.jobs import JobType
+from bot.platform.slack.answers import Answer
 from bot.ports import Post
 from bot.render.blocks import buttons
 from bot.render.conversations.greetings import HelpExample
 from bot.render.conversations.notices import render_notice
-from bot.services.slack.answers.answer import Answer
-from handlers.commands.declaration import Command, enqueue_request
-from handlers.commands.sub_commands import RequestWord, SubCommand
-from handlers.intake import RequestIntake
+from handlers.declaration import Command, RequestWord, SubCommand, enqueue_request
 
 SHARE = "share_toy"
 USAGE = "Play: `/prtoy ball` rolls a ball, `private` for you alone."
@@ -85,8 +83,8 @@ def _parse(text: str, context: ParseContext) -> ToyRequest:
 TOY = JobType("toy", CommandPayload[ToyRequest])
 
 
-def _enqueue(intake: RequestIntake, asker: SlackRequest, request: ToyRequest, audience: Audience) -> str:
-    enqueue_request(intake, TOY, asker, request, audience)
+def _enqueue(app: App, asker: SlackRequest, request: ToyRequest, audience: Audience) -> str:
+    enqueue_request(app, TOY, asker, request, audience)
     return f"Fetching the {request.toy}…"
 
 
@@ -111,8 +109,8 @@ COMMAND = Command(
 BALL, KICK = "ball", "kick"
 
 
-def _kick(intake: RequestIntake, asker: SlackRequest, text: str) -> str:
-    _enqueue(intake, asker, ToyRequest(intake.repositories.default, BALL), Audience.ASKER)
+def _kick(app: App, asker: SlackRequest, text: str) -> str:
+    _enqueue(app, asker, ToyRequest(app.repositories.default, BALL), Audience.ASKER)
     return f"Kicking it {text}…"
 
 

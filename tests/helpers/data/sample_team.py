@@ -26,7 +26,7 @@ from bot.platform.store.connection import connect_server
 from bot.processes import limit_shutdown, run_processes
 from bot.services.subscriptions.scheduler import DigestScheduler
 from bot.settings import Settings
-from handlers.commands.registry import COMMANDS
+from handlers import COMMANDS
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.checks import eventually, waiting_jobs
 

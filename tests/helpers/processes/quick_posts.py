@@ -3,21 +3,21 @@
 Its posts to a channel come fifty times as quickly, and a second look at a link comes after one second, not five.
 
 A conversation has several posts to one channel, and the product lets a second pass between two of them. That has
-its own tests (``adapters/slack/test_post_throttle.py``); a scenario looks at what is posted and seen.
+its own tests (``platform/slack/test_post_throttle.py``); a scenario looks at what is posted and seen.
 """
 
 from __future__ import annotations
 
 import time
 
-from bot.adapters.slack import PostThrottle
 from bot.app import open_app
 from bot.cli.base import get_current_time
 from bot.cli.logs import configure_logging
 from bot.jobs.queues import JobTimeLimits
 from bot.platform import costs, deadlines
+from bot.platform.slack.asker_notices import ResponseTimes
+from bot.platform.slack.client import PostThrottle
 from bot.processes import run_all
-from bot.services.slack.answers.asker_notices import ResponseTimes
 from bot.settings import list_secret_values, load_settings
 
 _TIMES = 50.0

@@ -55,7 +55,7 @@ from bot.features.questions.texts import Where, find_places, search_entries
 from bot.features.touches.tasks import split_text
 from bot.platform.models.prompts import fence_text
 from bot.render.blocks import mrkdwn, rich_text, sanitize
-from bot.render.blocks.code_fence import write_fence
+from bot.render.blocks.file_markdown import write_fence
 from bot.render.blocks.terminal import format_summary as in_terminal
 from bot.render.summaries.details import render_details_view
 from bot.render.summaries.post import render_summary

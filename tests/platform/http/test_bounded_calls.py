@@ -12,8 +12,6 @@ from pathlib import Path
 import pytest
 from github import Auth
 
-from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
-from bot.adapters.slack.transport import send_to_hook
 from bot.domain.errors import GitHubUnavailable, ModelBusy, PrdigestError, RateLimited, SlackUnavailable
 from bot.platform import deadlines
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
@@ -26,6 +24,8 @@ from bot.platform.http.httpx_clients import get_tls_context
 from bot.platform.models import ModelAccess
 from bot.platform.models.claude.check import find_models
 from bot.platform.models.claude.connection import ClaudeConnection, make_claude_client
+from bot.platform.slack.client import make_slack_client, send_to_hook
+from bot.platform.slack.messenger import SlackMessenger
 from bot.ports import Attachment, Chat, Prompt, TextPart, Turn
 from bot.render.conversations.notices import render_notice
 from tests.emulators.claude.server import ClaudeEmulator

@@ -12,8 +12,8 @@ from redis import Redis
 
 from bot.domain.errors import StoreUnavailable
 from bot.features.digest.tables import PostedDigest
+from bot.platform.slack.answers import AnsweredRequest
 from bot.platform.store.connection import RedisCache, connect_server, require_durable
-from bot.services.slack.answers.answered_request import AnsweredRequest
 from tests.helpers.builders import NOON
 from tests.helpers.checks import closed_port, eventually, is_one_sentence
 from tests.helpers.records import Digests, answer_store, digest_store, plant

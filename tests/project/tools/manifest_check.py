@@ -6,8 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from handlers.commands.declaration import Command
-from handlers.commands.registry import CommandRegistry
+from handlers.declaration import Command, CommandRegistry
 from handlers.shortcuts import SHORTCUTS, Shortcut
 
 # what the installer of the app puts in its place

@@ -26,6 +26,7 @@ from bot.features.digest.lead import render_lead
 from bot.features.digest.rules import Digest
 from bot.features.digest.service import build_overview
 from bot.features.digest.view import render_digest
+from bot.platform.slack.answers import Answer
 from bot.ports import Post
 from bot.render.blocks import buttons
 from bot.render.blocks.button_values import read_reference, read_request, write_reference, write_request
@@ -34,7 +35,6 @@ from bot.render.blocks.terminal import format_message
 from bot.render.conversations.notices import render_notice
 from bot.render.digest.shared_parts import render_reference, render_second_look
 from bot.services.risk.risk_lister import RiskLister
-from bot.services.slack.answers.answer import Answer
 from bot.services.slack.answers.answer_builder import AnswerBuilder
 from bot.services.summaries.summarizer import SummaryResult
 from tests.helpers.apps import make_digest_app

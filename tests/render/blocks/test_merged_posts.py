@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.ports import Post
-from bot.render.blocks.merged_posts import merge_posts
-from bot.render.blocks.message_limits import MAX_BLOCKS, MAX_CHARACTERS
+from bot.render.blocks.message_limits import MAX_BLOCKS, MAX_CHARACTERS, merge_posts
 from bot.render.blocks.rich_text import Block, count_characters, make_block, make_section, make_text
 
 ROW: Block = {"type": "actions", "elements": []}

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from localslack.rules.messages import check_message, find_links, find_mentions
 
-from bot.adapters.slack.errors import _SENTENCES
 from bot.domain import errors
 from bot.domain.errors import (
     BudgetExceeded,
@@ -32,6 +31,7 @@ from bot.domain.errors import (
     UsageError,
 )
 from bot.domain.operations.usage import BudgetRefusal
+from bot.platform.slack.client import _SENTENCES
 from bot.render.conversations.notices import (
     describe_error,
     render_error,

@@ -7,11 +7,11 @@ import datetime as dt
 from localslack.users.person import Person
 
 from bot.adapters.redis.due_queue import RedisSubscriptionStore
-from bot.adapters.slack.messenger import make_slack_client
 from bot.domain.digest.view import DigestView
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
 from bot.domain.subscriptions.models import Subscription, Timing
+from bot.platform.slack.client import make_slack_client
 from bot.render.blocks.button_values import write_id
 from tests.helpers.records import digest_store, plant
 from tests.helpers.world import as_read

@@ -8,13 +8,14 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span
 from bot.features.digest.posts import PostingResult, post_digest, revise_digest
 from bot.features.digest.tables import DigestRecords, PostedDigest
 from bot.features.digest.view import RenderedDigest
-from bot.ports import Attachment, Messenger, Post, RecordStore
+from bot.platform.slack.client import make_slack_client
+from bot.platform.slack.messenger import SlackMessenger
+from bot.ports import Attachment, Post, RecordStore
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.apps import make_app
 from tests.helpers.builders import DAY, REPOSITORY
@@ -50,7 +51,7 @@ class Build:
 
 
 @dataclass
-class MemoryMessenger:
+class MemoryMessenger(SlackMessenger):
     """A Slack in a list: each message is (channel, thread, key, text)."""
 
     messages: list[tuple[str, str | None, str, str]] = field(default_factory=list)
@@ -173,7 +174,7 @@ class ForgetfulStore:
 
 
 def publish(
-    messenger: Messenger | Fragile,
+    messenger: SlackMessenger | Fragile,
     records: RecordStore[PostedDigest] | Fragile,
     build: Callable[[], RenderedDigest],
 ) -> PostingResult:

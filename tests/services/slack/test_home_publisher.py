@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.slack.messenger import make_slack_client
-from bot.adapters.slack.workspace_directory import SlackHomePublisher
 from bot.domain.errors import SlackUnavailable
 from bot.domain.keyspace.keys import LAST_TICK
 from bot.domain.operations.run import Run, RunOutcome
@@ -17,6 +15,8 @@ from bot.domain.operations.usage import CallPurpose
 from bot.domain.subscriptions.models import Subscription
 from bot.domain.time.day import LocalDay
 from bot.platform.costs import Budget
+from bot.platform.slack.client import make_slack_client
+from bot.platform.slack.messenger import SlackViews
 from bot.platform.store.server import ServerStatus
 from bot.platform.store.spending import SpendingStore
 from bot.ports import Post
@@ -60,7 +60,7 @@ def healths(team: Team, **model: Any) -> HealthReader:
 
 def show(team: Team, user: str = "U0ADA", note: str = "", **model: Any) -> list[str]:
     """What the person reads after it was shown, by paragraphs."""
-    homes = SlackHomePublisher(make_slack_client(team.slack.token, team.slack.url))
+    homes = SlackViews(make_slack_client(team.slack.token, team.slack.url))
     health_reader = healths(team, **model)
     AppHome(team.subscribing, team.digests, health_reader, homes, lambda: team.now).show_home(user, note)
     view = team.slack.get_home(user)

@@ -19,9 +19,9 @@ from bot.domain.time.day import get_today
 from bot.features.digest.tables import DigestRecords, PostedDigest
 from bot.features.digest.view import RenderedDigest
 from bot.platform.costs import Budget
+from bot.platform.slack.messenger import SlackMessenger
 from bot.platform.store.connection import RedisCache
 from bot.platform.store.spending import SpendingStore
-from bot.ports import Messenger
 from bot.services.scheduled_jobs import repair_digest
 from bot.services.subscriptions.delivery import DeliveryLogs, DigestDelivery, DigestPosting
 from bot.services.subscriptions.incidents import IncidentReporter
@@ -92,7 +92,7 @@ class Desk:
     kitchen: Kitchen = field(default_factory=Kitchen)
     admin: str = ""
     fuse: Fuse | None = None
-    messenger_as: Callable[[Messenger], Any] = lambda messenger: messenger
+    messenger_as: Callable[[SlackMessenger], Any] = lambda messenger: messenger
 
     def __post_init__(self) -> None:
         self.subscriptions = RedisSubscriptionStore(self.store)

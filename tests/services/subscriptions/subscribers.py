@@ -11,9 +11,6 @@ from zoneinfo import ZoneInfo
 from redis import Redis
 
 from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
-from bot.adapters.slack.ephemeral_messenger import SlackEphemeralMessenger
-from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
-from bot.adapters.slack.workspace_directory import SlackWorkspaceDirectory
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.pull_requests.models import Repository
@@ -22,13 +19,15 @@ from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
 from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector
 from bot.features.digest.tables import DigestRecords, PostedDigest
 from bot.platform.jobs import JobType
+from bot.platform.slack.access import AccessControl, AccessRules
+from bot.platform.slack.client import make_slack_client
+from bot.platform.slack.directory import ChannelInfo, SlackWorkspaceDirectory, UserInfo
+from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackMessenger
+from bot.platform.slack.replies import ReplySender
 from bot.platform.store.connection import RedisCache
 from bot.ports import Post
-from bot.ports.slack.workspace_directory import ChannelInfo, UserInfo
 from bot.render.blocks import terminal
 from bot.services.scheduled_jobs import deliver_digest
-from bot.services.slack.access_control import AccessControl, AccessRules
-from bot.services.slack.answers.replies import ReplySender
 from bot.services.subscriptions.editor import SubscriptionEditor
 from bot.services.subscriptions.incidents import IncidentReporter
 from bot.services.subscriptions.permissions import SubscriptionPermissions
@@ -60,8 +59,11 @@ NOON = at(2, 12)
 EVERYBODY = AccessRules(frozenset({TEAM}))
 
 
-class Everywhere:
-    """``WorkspaceDirectory`` where every channel is open."""
+class Everywhere(SlackWorkspaceDirectory):
+    """A directory where every channel is open."""
+
+    def __init__(self) -> None:
+        pass
 
     def fetch_channel(self, channel: str) -> ChannelInfo:
         return ChannelInfo(is_member=True, is_archived=False, is_open=True)

@@ -14,7 +14,7 @@ from redis import Redis
 from bot.domain.errors import SlackCallRefused, SlackUnavailable, UsageError
 from bot.domain.subscriptions.due_items import NextDigest
 from bot.domain.subscriptions.models import Subscription, Timing
-from bot.services.slack.access_control import AccessRules
+from bot.platform.slack.access import AccessRules
 from bot.services.subscriptions.editor import MAX_PER_CHANNEL, SubscriptionChange
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import REPOSITORY

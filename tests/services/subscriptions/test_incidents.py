@@ -18,8 +18,8 @@ from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace.keys import INCIDENT
 from bot.domain.operations.incident import Incident, IncidentKind
 from bot.domain.subscriptions.due_items import IncidentReport
+from bot.platform.slack.messenger import SlackMessenger
 from bot.platform.store.connection import RedisCache
-from bot.ports import Messenger
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.records import plant
 from tests.render.hostile_days import TOKENS
@@ -309,7 +309,7 @@ def test_a_message_that_is_gone_is_edited_no_more(desk: Desk, error: str) -> Non
 class Meanwhile:
     """A messenger that lets something else happen while it posts."""
 
-    def __init__(self, behind: Messenger, happens: Any) -> None:
+    def __init__(self, behind: SlackMessenger, happens: Any) -> None:
         self._behind = behind
         self._happens = happens
 

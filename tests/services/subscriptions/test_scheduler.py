@@ -25,9 +25,9 @@ from bot.domain.subscriptions.request import SubscriptionRequest
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import parse_zone
 from bot.features.digest.tables import DigestRecords, PostedDigest
+from bot.platform.slack.access import AccessControl, AccessRules
 from bot.platform.store.connection import connect_server
 from bot.services.scheduled_jobs import refresh_profile, repair_digest, watch_repository
-from bot.services.slack.access_control import AccessControl, AccessRules
 from bot.services.subscriptions.editor import SubscriptionEditor
 from bot.services.subscriptions.incidents import IncidentReporter
 from bot.services.subscriptions.permissions import SubscriptionPermissions

@@ -23,9 +23,9 @@ from bot.domain.subscriptions.request import (
 )
 from bot.features.digest.service import compose_messages
 from bot.features.digest.view import RenderedDigest
+from bot.platform.slack.replies import ReplySender
 from bot.ports import Post
 from bot.render.blocks.button_values import write_id
-from bot.services.slack.answers.replies import ReplySender
 from bot.services.subscriptions.subscription_commands import SubscriptionCommands
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.apps import make_digest_app

@@ -10,10 +10,10 @@ from datetime import timedelta
 import pytest
 from redis import Redis
 
-from bot.adapters.slack.post_throttle import PostThrottle
 from bot.app import App, open_app, prepare_worker
 from bot.domain.operations.run import RunOutcome
 from bot.features.digest.amendments import amend_digest, check_repository
+from bot.platform.slack.client import PostThrottle
 from bot.services.scheduled_jobs import deliver_digest, repair_digest, watch_repository
 from bot.settings import load_settings
 from tests.adapters.worlds import REPO, ScriptedGitHub

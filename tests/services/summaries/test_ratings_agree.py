@@ -12,17 +12,17 @@ import pytest
 from redis import Redis
 
 from bot.adapters.redis.records.history import RedisHistoryStore
-from bot.adapters.slack.ephemeral_messenger import SlackEphemeralMessenger, SlackViews
-from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import Risk
 from bot.features.digest.service import build_digest
+from bot.platform.slack.client import make_slack_client
+from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackMessenger, SlackViews
+from bot.platform.slack.replies import ReplySender
 from bot.platform.store.connection import SHORT_TIMEOUTS, RedisCache, connect_server
 from bot.render.summaries.post import render_summary
 from bot.render.summaries.summary_json import build_summary_json
 from bot.services.history.merge_timeline import MergeTimeline
-from bot.services.slack.answers.replies import ReplySender
 from bot.services.slack.modals.details_modal import DetailsModal
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader

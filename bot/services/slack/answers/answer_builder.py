@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from bot.domain.conversations.commands import (
     MAX_PULL_REQUESTS,
-    CommandRequest,
     DigestRequest,
     RisksRequest,
     ScoreRequest,
@@ -19,16 +17,12 @@ from bot.domain.pull_requests.reference import Reference
 from bot.domain.time.date_range import Span, parse_span
 from bot.domain.time.day import LocalDay
 from bot.domain.track_record.score import TrackRecordScore
-from bot.ports import Post
+from bot.platform.slack.answers import Answer, Share, build_answer
 from bot.render.blocks import buttons
-from bot.render.blocks.button_values import write_request
-from bot.render.blocks.rich_text import Element
 from bot.render.risk.risk_list import render_risk_list
 from bot.render.risk.score import render_score
 from bot.render.summaries.post import render_summary
 from bot.services.risk.risk_lister import RiskLister
-from bot.services.slack.answers.answer import Answer
-from bot.services.slack.answers.earlier_answer import RepeatableAnswer, compute_content
 from bot.services.summaries.entry_cache import EntryCache
 
 
@@ -100,30 +94,3 @@ class AnswerBuilder:
         return SubjectKind.DIGEST.format_subject(
             DigestRequest(request.repository, parse_span("yesterday", self._today(), 1))
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """The request of an answer, with the action of the button that repeats it for everybody.
-
-    ``content`` is the fingerprint of what the answer says; without it, that of its message counts.
-    """
-
-    action: str
-    request: CommandRequest
-    content: str = ""
-
-
-def build_answer(asker: str, post: Post, share: Share, details: Element | None, about: str) -> Answer:
-    """Return the message for everybody and the one for the asker alone.
-
-    Only the public one says who asked, and has a thread for questions.
-    """
-    public = buttons.add_buttons(buttons.add_asker(post, asker), details, buttons.make_ask_button())
-    private = buttons.add_buttons(post, details, buttons.make_share_button(share.action, share.request))
-    repeatable = RepeatableAnswer(
-        write_request(share.request),
-        share.content or compute_content(post),
-        buttons.make_repeat_button(share.action, share.request),
-    )
-    return Answer(public, private, about, repeatable=repeatable)

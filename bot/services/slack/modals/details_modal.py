@@ -6,17 +6,19 @@ from datetime import UTC, tzinfo
 
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.pull_requests.reference import Reference
-from bot.ports import Views
+from bot.platform.slack.messenger import SlackViews
+from bot.platform.slack.modals import ModalPresenter
+from bot.platform.slack.replies import ReplySender
 from bot.render.summaries.details import render_details_view, render_error_view, render_loading_view
-from bot.services.slack.answers.replies import ReplySender
-from bot.services.slack.modals.modal_presenter import ModalPresenter
 from bot.services.summaries.entry_cache import EntryCache
 
 
 class DetailsModal:
     """Service that opens the modal. ``zone`` is the one in which it shows times."""
 
-    def __init__(self, entry_cache: EntryCache, views: Views, replies: ReplySender, zone: tzinfo = UTC) -> None:
+    def __init__(
+        self, entry_cache: EntryCache, views: SlackViews, replies: ReplySender, zone: tzinfo = UTC
+    ) -> None:
         self._entry_cache = entry_cache
         self._modals = ModalPresenter(views, replies)
         self._zone = zone

@@ -6,10 +6,10 @@ import logging
 
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import SlackCallRefused
-from bot.ports import Views
+from bot.platform.slack.messenger import SlackViews
+from bot.platform.slack.replies import ReplySender
 from bot.render.blocks.sentences import WINDOW_TOO_LATE
 from bot.render.summaries.reference_form import render_reference_form
-from bot.services.slack.answers.replies import ReplySender
 
 log = logging.getLogger(__name__)
 
@@ -20,7 +20,7 @@ _OPENED_EARLIER = "duplicate_external_id"
 class ReferenceFormOpener:
     """Service that opens the form."""
 
-    def __init__(self, views: Views, replies: ReplySender) -> None:
+    def __init__(self, views: SlackViews, replies: ReplySender) -> None:
         self._views = views
         self._replies = replies
 

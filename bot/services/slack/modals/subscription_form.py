@@ -10,10 +10,10 @@ from zoneinfo import ZoneInfo
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import SlackCallRefused, UsageError
-from bot.ports import Views
+from bot.platform.slack.messenger import SlackViews
+from bot.platform.slack.replies import ReplySender
 from bot.render.blocks.sentences import WINDOW_TOO_LATE
 from bot.render.subscriptions.form import render_form
-from bot.services.slack.answers.replies import ReplySender
 from bot.services.subscriptions.editor import SubscriptionEditor
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class FormOpener:
         self,
         editor: SubscriptionEditor,
         repositories: AllowedRepositories,
-        views: Views,
+        views: SlackViews,
         replies: ReplySender,
         default_timing: tuple[dt.time, ZoneInfo],
         profiles: Profiles | None = None,

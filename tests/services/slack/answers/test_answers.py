@@ -11,8 +11,6 @@ from typing import Any
 import pytest
 from localslack.rules.messages import find_links, find_mentions
 
-from bot.adapters.slack.ephemeral_messenger import SlackEphemeralMessenger
-from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.domain.conversations.commands import (
     AllowedRepositories,
     DigestRequest,
@@ -30,10 +28,12 @@ from bot.domain.time.day import LocalDay
 from bot.domain.track_record.score import TrackRecordScore
 from bot.domain.track_record.tally import Tally
 from bot.features.digest.service import build_overview
+from bot.platform.slack.answers import Answer
+from bot.platform.slack.client import make_slack_client
+from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackMessenger
 from bot.ports import Post
 from bot.render.blocks.button_values import read_request
 from bot.services.risk.risk_lister import RiskLister
-from bot.services.slack.answers.answer import Answer
 from bot.services.slack.answers.answer_builder import AnswerBuilder
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.apps import make_digest_app

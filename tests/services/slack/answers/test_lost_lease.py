@@ -9,10 +9,9 @@ from redis import Redis
 
 from bot.domain.conversations.slack_request import Audience
 from bot.domain.errors import PostingInProgress
+from bot.platform.slack.answers import Answer, AnsweredRequest
+from bot.platform.slack.replies import ReplySender
 from bot.ports import RecordStore
-from bot.services.slack.answers.answer import Answer
-from bot.services.slack.answers.answered_request import AnsweredRequest
-from bot.services.slack.answers.replies import ReplySender
 from tests.helpers.records import answer_store, memory_answers
 from tests.services.digest.posting import MORNING, MemoryMessenger, post
 from tests.services.doubles import MemoryWhispers, slack_request

@@ -15,8 +15,6 @@ import pytest
 from localslack.state.workspace import START
 from redis import Redis
 
-from bot.adapters.slack.ephemeral_messenger import SlackEphemeralMessenger, SlackViews
-from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import (
     GitHubAccessDenied,
@@ -28,8 +26,10 @@ from bot.domain.errors import (
 )
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import assess_pull_request
+from bot.platform.slack.client import make_slack_client
+from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackMessenger, SlackViews
+from bot.platform.slack.replies import ReplySender
 from bot.platform.store.connection import RedisCache
-from bot.services.slack.answers.replies import ReplySender
 from bot.services.slack.modals.details_modal import DetailsModal
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.reader import PullRequestReader
@@ -68,7 +68,8 @@ class Desk:
         records = answer_store(self.store)
         now = datetime.fromtimestamp(START, UTC)
         replies = ReplySender(SlackMessenger(client), SlackEphemeralMessenger(client), records, lambda: now)
-        return DetailsModal(entries or self.entries(), Fragile(views, fuse) if fuse else views, replies)
+        views = Fragile(views, fuse) if fuse else views
+        return DetailsModal(entries or self.entries(), views, replies)
 
     def make_click(self, **fields: Any) -> tuple[SlackRequest, str]:
         trigger = self.slack.make_trigger_id()

@@ -10,11 +10,11 @@ import pytest
 from localslack.state.workspace import START, Json
 from redis import Redis
 
-from bot.adapters.slack.ephemeral_messenger import SlackEphemeralMessenger, SlackViews
-from bot.adapters.slack.messenger import SlackMessenger, make_slack_client
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import SlackUnavailable
-from bot.services.slack.answers.replies import ReplySender
+from bot.platform.slack.client import make_slack_client
+from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackMessenger, SlackViews
+from bot.platform.slack.replies import ReplySender
 from bot.services.slack.modals.subscription_form import FormOpener
 from handlers import requests
 from tests.emulators.slack.server import SlackEmulator

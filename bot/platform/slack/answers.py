@@ -1,0 +1,167 @@
+"""An answer to a request, with its buttons, and what is recorded of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bot.domain.conversations.commands import CommandRequest
+from bot.platform.slack.messages import Attachment, Post
+from bot.ports.codecs.record_codec import RecordCodec
+from bot.render.blocks import buttons
+from bot.render.blocks.button_values import write_request
+from bot.render.blocks.message_limits import merge_posts
+from bot.render.blocks.rich_text import Element
+
+_DIGITS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatableAnswer:
+    """What makes two answers the same: the ``request`` after parsing, and the fingerprint of the ``content``.
+
+    ``button`` posts the answer again.
+    """
+
+    request: str
+    content: str
+    button: Element
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A message as everybody sees it and as the asker alone does; they differ in their buttons.
+
+    ``about`` is the subject of a thread below it (see :mod:`bot.domain.conversations.thread_subject`).
+    ``is_private``: only the asker may read it, also where it was meant for others. ``repeatable`` says which later
+    answers are the same; None if there are none. ``attachment`` is a file for the thread of the message.
+    ``further`` are messages that follow the private one.
+    """
+
+    public: Post
+    private: Post
+    about: str = ""
+    is_private: bool = False
+    repeatable: RepeatableAnswer | None = None
+    attachment: Attachment | None = None
+    further: tuple[Post, ...] = ()
+
+    @classmethod
+    def for_asker(cls, post: Post, *, is_private: bool = False) -> Answer:
+        """Return an answer with the same buttons for everybody and for the asker."""
+        return cls(post, post, is_private=is_private)
+
+    @classmethod
+    def merge(cls, answers: Iterable[Answer], most: int) -> Answer:
+        """Return one answer for the asker alone; if it takes more than ``most`` messages, each part is reduced."""
+        first, *further = merge_posts([answer.private for answer in answers], most)
+        return cls(first, first, is_private=True, further=tuple(further))
+
+    def attach_file(self, file: Attachment) -> Answer:
+        return replace(self, attachment=file)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The request of an answer, with the action of the button that repeats it for everybody.
+
+    ``content`` is the fingerprint of what the answer says; without it, that of its message counts.
+    """
+
+    action: str
+    request: CommandRequest
+    content: str = ""
+
+
+def build_answer(asker: str, post: Post, share: Share, details: Element | None, about: str) -> Answer:
+    """Return the message for everybody and the one for the asker alone; ``asker`` is a name, or empty.
+
+    Only the public one says who asked, and has a thread for questions.
+    """
+    public = buttons.add_buttons(buttons.add_asker(post, asker), details, buttons.make_ask_button())
+    private = buttons.add_buttons(post, details, buttons.make_share_button(share.action, share.request))
+    repeatable = RepeatableAnswer(
+        write_request(share.request),
+        share.content or compute_content(post),
+        buttons.make_repeat_button(share.action, share.request),
+    )
+    return Answer(public, private, about, repeatable=repeatable)
+
+
+def compute_content(post: Post) -> str:
+    """Return the fingerprint of a message; equal messages have the same."""
+    return compute_fingerprint(json.dumps(post.build_payload(), sort_keys=True))
+
+
+def compute_fingerprint(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredRequest:
+    """The record of one part of a request from Slack, with which a later attempt continues. Times are aware.
+
+    ``begun_at``: a message may be posted. ``answered_at``: there is nothing left to do; the answer is posted, or
+    its asker was notified that there is none.
+
+    For a question in a thread, ``message`` is the timestamp of the answer that is being written, ``attempts``
+    counts the attempts, and ``draft_json`` is the answer of the model. ``refused_at`` is when Slack first
+    accepted no answer, ``excused_at`` when the asker was notified of that. Where a service asks for a pause, a
+    separate record has the first postponement of the answer and the time for which it was promised. It also has
+    ``started_at``, when the asker was notified that the work began. ``file_json`` is the file of the answer, for
+    an attempt that finds its message without it.
+    """
+
+    begun_at: datetime | None = None
+    answered_at: datetime | None = None
+    message: str = ""
+    attempts: int = 0
+    draft_json: str = ""
+    refused_at: datetime | None = None
+    excused_at: datetime | None = None
+    postponed_at: datetime | None = None
+    promised_at: datetime | None = None
+    started_at: datetime | None = None
+    file_json: str = ""
+
+    @property
+    def is_answered(self) -> bool:
+        return self.answered_at is not None
+
+    def begin_posting(self, at: datetime, file_json: str = "") -> AnsweredRequest:
+        """Return the record of an attempt that is about to post, perhaps with a file."""
+        return replace(self, begun_at=at, file_json=file_json)
+
+    def complete(self, at: datetime) -> AnsweredRequest:
+        return replace(self, answered_at=at)
+
+    def count_attempt(self) -> AnsweredRequest:
+        return replace(self, attempts=self.attempts + 1)
+
+    def record_message(self, message: str) -> AnsweredRequest:
+        """Return the record with the timestamp of the message that is being written."""
+        return replace(self, message=message)
+
+    def record_draft(self, draft_json: str) -> AnsweredRequest:
+        """Return the record with the model's answer, so that another attempt does not ask again."""
+        return replace(self, draft_json=draft_json)
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierAnswer:
+    """The record of the last answer to a request in a channel.
+
+    ``message`` is Slack's timestamp of the answer, ``content`` the fingerprint of what it says, and ``posted_at``
+    (aware) when it was posted.
+    """
+
+    message: str = ""
+    content: str = ""
+    posted_at: datetime | None = None
+
+
+ANSWERED_REQUEST = RecordCodec(AnsweredRequest, version=1)
+EARLIER_ANSWER_CODEC = RecordCodec(EarlierAnswer, version=1)

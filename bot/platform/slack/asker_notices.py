@@ -1,0 +1,170 @@
+"""Notices to the asker about the state of a request, before there is an answer and when Slack accepts none."""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from bot.domain.conversations.slack_request import SlackRequest
+from bot.domain.errors import RateLimited, SlackUnavailable, StoreUnavailable
+from bot.domain.keyspace.keys import ANSWER_PROGRESS
+from bot.platform import deadlines
+from bot.platform.progress import follow_progress
+from bot.platform.slack.answers import AnsweredRequest
+from bot.platform.slack.messages import Post
+from bot.platform.slack.messenger import SlackEphemeralMessenger
+from bot.ports import RecordStore
+from bot.render.conversations.notices import format_still_working, render_delay, render_notice
+from bot.render.conversations.sentences import NOT_POSTED_YET
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseTimes:
+    """Times at which an asker gets a response, in seconds.
+
+    - ``first_response``: the latest time of a first response.
+    - ``started_notice``: when a request that is not answered yet gets a notice that the work began. Such a notice
+      can't be removed later, so a quick answer comes without one.
+    - ``progress_notice``: when a request that may take longer gets a notice that it is in progress.
+    - ``reply_reserve``: the part of a request's time that is reserved for posting the answer or an error.
+    - ``apology_reserve``: the part of ``reply_reserve`` for the notice that Slack accepts no post.
+    - ``short_outage``: how long such a failure may last before the asker gets that notice.
+    - ``latest_answer``: how long after a request a delayed answer is still of use.
+      A ``response_url`` lasts half an hour.
+    - ``question_time``: the time for a question in a thread.
+    - ``display_reserve``: the part of ``question_time`` for showing the answer in Slack.
+      The writer gets the rest.
+    """
+
+    first_response: float = 120.0
+    started_notice: float = 3.0
+    progress_notice: float = 100.0
+    reply_reserve: float = 25.0
+    apology_reserve: float = 10.0
+    short_outage: float = 10.0
+    latest_answer: float = 1_500.0
+    question_time: float = 240.0
+    display_reserve: float = 30.0
+
+
+class AskerNotices:
+    """Notices through the asker's ``response_url``. An asker without one waits for the answer itself."""
+
+    def __init__(
+        self,
+        messenger: SlackEphemeralMessenger,
+        records: RecordStore[AnsweredRequest],
+        now: Callable[[], datetime],
+        response_times: ResponseTimes,
+    ) -> None:
+        self._messenger = messenger
+        self._records = records
+        self._now = now
+        self._times = response_times
+
+    @contextmanager
+    def excuse_failures(self, slack_request: SlackRequest, key: str) -> Iterator[None]:
+        """Tell the asker in another way if Slack refuses what the block needs. The error is raised again."""
+        began = self._now()
+        try:
+            with deadlines.reserve_time(self._times.apology_reserve):
+                yield
+        except SlackUnavailable as error:
+            if error.retry_after is None:
+                self.send_excuse(slack_request, key, began)
+            else:
+                self.postpone_answer(slack_request, error)
+            raise
+
+    def postpone_answer(self, slack_request: SlackRequest, error: RateLimited | SlackUnavailable) -> bool:
+        """Return whether an answer is of use after the pause that a service asks for; announce its time once."""
+        key, now = _build_key(slack_request), self._now()
+        record, pause = self._records.load(key), timedelta(seconds=error.retry_after or 0.0)
+        if now + pause - (record.postponed_at or now) > timedelta(seconds=self._times.latest_answer):
+            return False
+        if record.postponed_at is None:
+            record = self._records.save(key, record, replace(record, postponed_at=now))
+        if record.promised_at is None and pause > timedelta(seconds=self._times.short_outage):
+            service, then = "GitHub" if isinstance(error, RateLimited) else "Slack", now + pause
+            reference = slack_request.reference
+            log.info("%s asks for a pause, the answer comes at %s [%s]", service, then.isoformat(), reference)
+            if self._try_send(slack_request, render_delay(service, then), logging.WARNING):
+                self._records.save(key, record, replace(record, promised_at=then))
+        return True
+
+    def send_excuse(self, slack_request: SlackRequest, key: str, began: datetime) -> None:
+        """Tell the asker once that Slack accepts no answer, if that lasts; ``began`` is when this attempt did."""
+        record = self._records.load(key)
+        is_short = self._now() - (record.refused_at or began) < timedelta(seconds=self._times.short_outage)
+        if record.refused_at is None:
+            record = self._records.save(key, record, replace(record, refused_at=began))
+        if is_short or not slack_request.response_url or record.excused_at:
+            return
+        if self._try_send(slack_request, render_notice(NOT_POSTED_YET), logging.WARNING):
+            self._records.save(key, record, replace(record, excused_at=self._now()))
+
+    @contextmanager
+    def report_progress(self, slack_request: SlackRequest, started: str = "") -> Iterator[None]:
+        """Tell the asker of the progress while the block takes, if there is a ``response_url``.
+
+        ``started`` is the sentence for a block that is not as quick as most; empty for none.
+        """
+        with ExitStack() as timers:
+            progress = timers.enter_context(follow_progress())
+
+            def send_step() -> None:
+                self._try_send(slack_request, render_notice(format_still_working(progress.done, progress.total)))
+
+            if slack_request.response_url and started:
+                timers.enter_context(
+                    self._run_later(self._times.started_notice, lambda: self._send_started(slack_request, started))
+                )
+            is_long = self._times.first_response < deadlines.get_seconds_left() < math.inf
+            if slack_request.response_url and is_long:
+                timers.enter_context(self._run_later(self._times.progress_notice, send_step))
+            yield
+
+    @contextmanager
+    def _run_later(self, wait: float, send: Callable[[], None]) -> Iterator[None]:
+        """Send a notice after ``wait`` seconds unless the block has ended by then."""
+        timer = threading.Timer(wait, send)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            # the notice must not arrive after the answer
+            timer.join(self._times.reply_reserve)
+
+    def _send_started(self, slack_request: SlackRequest, sentence: str) -> None:
+        """Send the notice that the work began, once for all attempts. A failure is only logged."""
+        key = _build_key(slack_request)
+        try:
+            record = self._records.load(key)
+            if record.started_at is None:
+                self._records.save(key, record, replace(record, started_at=self._now()))
+                self._try_send(slack_request, render_notice(sentence))
+        except StoreUnavailable as error:
+            log.info("the asker is not told that it began [%s]: %s", slack_request.reference, error)
+
+    def _try_send(self, slack_request: SlackRequest, notice: Post, level: int = logging.INFO) -> bool:
+        """Return whether the asker got a notice. A failure is only logged."""
+        try:
+            self._messenger.send(slack_request, notice)
+        except SlackUnavailable as error:
+            log.log(level, "the asker is not told yet [%s]: %s", slack_request.reference, error)
+            return False
+        return True
+
+
+def _build_key(slack_request: SlackRequest) -> str:
+    """Return the key of what the asker was told about all parts of a request together."""
+    return ANSWER_PROGRESS.build_key(slack_request.key, "later")

@@ -1,0 +1,139 @@
+"""The doctor's checks of Slack: the tokens, the scopes, the channels. Each call is tried once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web import SlackResponse
+
+from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable
+from bot.domain.operations.finding import Finding
+from bot.platform.http.server_time import parse_server_time
+from bot.platform.slack.client import BoundedWebClient, translate_slack_errors
+from bot.platform.slack.messenger import parse_workspace
+from bot.platform.slack.scopes import SCOPES
+from bot.settings import Settings, require_secret
+
+TOKEN, SCOPE_CHECK, APP_TOKEN = "Slack token", "Slack scopes", "Slack app token"
+NO_ANSWER = "Slack does not answer"
+_APP_TOKEN_ADVICE = "SLACK_APP_TOKEN to the app's token (xapp-…)"  # noqa: S105 (its name)
+_CHANNEL_PROBLEMS = {
+    "not_in_channel": "the bot is not in it",
+    "channel_not_found": "not found",
+    "is_archived": "archived",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class BotAccess:
+    """Slack with the bot's token, and what Slack says of the token."""
+
+    client: BoundedWebClient
+    identity: SlackResponse
+
+    def read_workspace(self) -> str:
+        """Return the id of the workspace, or of the organisation that the bot is installed in."""
+        return parse_workspace(self.identity)
+
+    def find_missing_scopes(self, needed: Mapping[str, str]) -> Mapping[str, str] | None:
+        """Return the missing ones of some scopes, None if Slack does not send the scopes.
+
+        They are in the headers of the answer.
+        """
+        header = {name.lower(): value for name, value in self.identity.headers.items()}.get("x-oauth-scopes")
+        if header is None:
+            return None
+        granted = {scope.strip() for scope in header.split(",")}
+        return {scope: loss for scope, loss in needed.items() if scope not in granted}
+
+
+def check_slack(
+    settings: Settings, now: Callable[[], datetime], seconds: int
+) -> Generator[Finding, None, tuple[BotAccess | str, timedelta | None]]:
+    """Check the bot's token and its scopes. A call may take ``seconds``.
+
+    Return the access, or the reason why there is none, and how far Slack's clock is ahead of ours.
+    """
+    try:
+        token = require_secret(settings.slack_bot_token, "SLACK_BOT_TOKEN", "the bot's token (xoxb-…)")
+        client = BoundedWebClient(token, base_url=settings.slack_api_url, timeout=seconds, retry_handlers=[])
+        with translate_slack_errors():
+            access = BotAccess(client, client.auth_test())
+    except PrdigestError as error:
+        yield Finding.build_error(TOKEN, error)
+        cause = NO_ANSWER if isinstance(error, SlackUnavailable) else f"see {TOKEN} above"
+        yield Finding.build_unchecked(SCOPE_CHECK, cause)
+        return cause, None
+    yield Finding.build_success(TOKEN, f"accepted, the workspace is {access.identity['team']}")
+    missing = access.find_missing_scopes(SCOPES)
+    if missing is None:
+        yield Finding.build_note(SCOPE_CHECK, "not checked: Slack does not send them")
+    elif not missing:
+        yield Finding.build_success(SCOPE_CHECK, "complete")
+    for scope, loss in (missing or {}).items():
+        advice = (
+            f"Add {scope} to the app, or update its manifest from `prdigest manifest`, then install the app again."
+        )
+        yield Finding.build_failure(f"Slack scope {scope}", f"missing: {loss}", advice)
+    time = parse_server_time(access.identity.headers)
+    return access, time - now() if time else None
+
+
+def check_app_token(settings: Settings, slack: BotAccess | str, seconds: int) -> Iterator[Finding]:
+    """Ask for a connection in Socket Mode with the app's own token, without using it."""
+    if slack == NO_ANSWER:
+        yield Finding.build_unchecked(APP_TOKEN, NO_ANSWER)
+        return
+    token = settings.slack_app_token.get_secret_value() if settings.slack_app_token else ""
+    client = BoundedWebClient(base_url=settings.slack_api_url, timeout=seconds, retry_handlers=[])
+    try:
+        with translate_slack_errors(token=_APP_TOKEN_ADVICE):
+            client.apps_connections_open(app_token=token)
+    except PrdigestError as error:
+        yield Finding.build_error(APP_TOKEN, error)
+    else:
+        yield Finding.build_success(APP_TOKEN, "accepted, for Socket Mode")
+
+
+def check_channels(slack: BotAccess | str, uses: Mapping[str, str]) -> Iterator[Finding]:
+    """Check whether the bot can post in each channel; ``uses`` says by id what a channel is for."""
+    for channel, use in uses.items():
+        name = f"Channel {channel} ({use})"
+        if isinstance(slack, str):
+            yield Finding.build_unchecked(name, slack)
+            continue
+        try:
+            shown = _find_channel(slack.client, channel)
+            yield Finding.build_success(name, f"{shown}, the bot can post there")
+        except SlackCallRefused as error:
+            if error.code == "missing_scope":
+                yield Finding.build_unchecked(name, "the bot lacks a scope (see above)")
+            else:
+                yield Finding.build_failure(name, _CHANNEL_PROBLEMS.get(error.code, "refused"), str(error))
+        except SlackUnavailable as error:
+            # Slack is not called again
+            if error.retry_after is None:
+                yield Finding.build_error(name, error)
+                slack = NO_ANSWER
+            else:
+                slack = "Slack limits the rate"
+                yield Finding.build_unchecked(name, slack)
+
+
+def _find_channel(client: BoundedWebClient, channel: str) -> str:
+    """Return what people call a channel. Raises SlackCallRefused if the bot can't post there, SlackUnavailable."""
+    with translate_slack_errors(channel):
+        answer = client.conversations_info(channel=channel)
+        info = answer["channel"]
+        # these have neither a name nor members who could leave
+        if info.get("is_im"):
+            return "direct messages"
+        if info.get("is_archived") or not info.get("is_member"):
+            # as Slack would answer to a post
+            code = "is_archived" if info.get("is_archived") else "not_in_channel"
+            answer.data = {"ok": False, "error": code}
+            raise SlackApiError(code, answer)  # type: ignore[no-untyped-call]
+    return f"#{info['name']}"

@@ -1,0 +1,140 @@
+"""Channels and users of Slack. All methods but two raise SlackCallRefused and SlackUnavailable."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from slack_sdk import WebClient
+from slack_sdk.web import SlackResponse
+
+from bot.domain.conversations.slack_request import SlackRequest
+from bot.domain.errors import SlackCallRefused, UsageError
+from bot.domain.time.day import parse_zone
+from bot.platform.slack.client import translate_slack_errors
+from bot.platform.slack.messenger import SlackMessenger
+
+log = logging.getLogger(__name__)
+
+_UTC = ZoneInfo("UTC")
+_PAGE_SIZE = 999  # the most that Slack returns at once
+_CHANNEL_TYPES = "public_channel,private_channel,mpim"
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelInfo:
+    """Facts about a visible channel: is the bot a member, is it archived, and may everybody read it."""
+
+    is_member: bool
+    is_archived: bool
+    is_open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UserInfo:
+    """Facts about a user: the workspace, and whether the user is a guest or an administrator there."""
+
+    team: str
+    is_guest: bool = False
+    is_admin: bool = False
+
+
+class SlackWorkspaceDirectory:
+    """Directory of channels and users."""
+
+    def __init__(self, client: WebClient) -> None:
+        self._client = client
+
+    def fetch_channel(self, channel: str) -> ChannelInfo:
+        with translate_slack_errors(channel):
+            info = self._client.conversations_info(channel=channel)["channel"]
+        is_direct = bool(info.get("is_im"))
+        return ChannelInfo(
+            # Slack shows group direct messages only to their members
+            is_member=is_direct or bool(info.get("is_mpim") or info.get("is_member")),
+            is_archived=bool(info.get("is_archived")),
+            is_open=not (is_direct or info.get("is_private") or info.get("is_mpim")),
+        )
+
+    def open_direct_messages(self, user: str) -> str:
+        """Return the channel of the direct messages with a user. Open it if there is none."""
+        return SlackMessenger(self._client).open_direct_messages(user)
+
+    def choose_conversation(self, slack_request: SlackRequest) -> SlackRequest:
+        """Return the request with a channel: one that comes from no conversation is answered by direct message.
+
+        Raises SlackUnavailable alone.
+        """
+        if slack_request.channel:
+            return slack_request
+        try:
+            return replace(slack_request, channel=self.open_direct_messages(slack_request.user))
+        except SlackCallRefused as error:
+            log.info("no direct messages to find an answer in [%s]: %s", slack_request.reference, error)
+            return slack_request
+
+    def can_post(self, slack_request: SlackRequest) -> bool:
+        """Return whether the bot is in the conversation, and it is not archived; False if Slack does not say.
+
+        Raises SlackUnavailable alone.
+        """
+        try:
+            channel = self.fetch_channel(slack_request.channel)
+        except SlackCallRefused as error:
+            log.info("whether the bot is in %s is not known: %s", slack_request.channel, error)
+            return False
+        return channel.is_member and not channel.is_archived
+
+    def fetch_team(self, user: str) -> str:
+        """Fetch the workspace that a user belongs to."""
+        return self.fetch_user(user).team
+
+    def fetch_user(self, user: str) -> UserInfo:
+        """Fetch a user. Slack calls a guest of one channel ultra restricted, and a guest of several restricted."""
+        info = self._fetch_info(user)
+        return UserInfo(
+            team=str(info.get("team_id") or ""),
+            is_guest=bool(info.get("is_restricted") or info.get("is_ultra_restricted")),
+            is_admin=bool(info.get("is_admin") or info.get("is_owner")),
+        )
+
+    def fetch_time_zone(self, user: str) -> ZoneInfo:
+        """Fetch the time zone that a user has set in Slack; UTC if Slack names one that is unknown here."""
+        try:
+            return parse_zone(str(self._fetch_info(user).get("tz") or ""))
+        except UsageError:
+            return _UTC
+
+    def _fetch_info(self, user: str) -> Mapping[str, Any]:
+        with translate_slack_errors():
+            info: Mapping[str, Any] = self._client.users_info(user=user)["user"]
+        return info
+
+    def is_channel_member(self, channel: str, user: str) -> bool:
+        """Return whether a user is in a channel. This includes people of other workspaces in shared channels."""
+        with translate_slack_errors(channel):
+            pages = _iterate_pages(self._client.conversations_members, channel=channel)
+            return any(user in page["members"] for page in pages)
+
+    def list_channels(self, user: str) -> frozenset[str]:
+        """List the channels that a user is in; those that are not public only if the bot is in them too.
+
+        This takes one call for most people, however many channels exist.
+        """
+        with translate_slack_errors():
+            pages = _iterate_pages(self._client.users_conversations, user=user, types=_CHANNEL_TYPES)
+            return frozenset(str(channel["id"]) for page in pages for channel in page["channels"])
+
+
+def _iterate_pages(method: Callable[..., SlackResponse], **arguments: str) -> Iterator[SlackResponse]:
+    """Yield all pages of a listing. A workspace's size limits their number, the work's deadline their time."""
+    cursor = ""
+    while True:
+        page = method(**arguments, limit=_PAGE_SIZE, cursor=cursor)
+        yield page
+        cursor = str((page.get("response_metadata") or {}).get("next_cursor") or "")
+        if not cursor:
+            return

@@ -1,0 +1,333 @@
+"""Answers in threads as they are written: streamed, or posted and edited where Slack does not stream.
+
+A stream can't be found by a key while it runs, so its timestamp is reported at once. Slack ends a stream by itself
+after about five minutes. Later text, and text that replaces what was shown, is an edit.
+
+::
+
+    NEW ──> STREAMING ──> FINISHED         Slack streams it
+     │          └──> EDITING ──> FINISHED  the stream is over, or its text was replaced
+     ├──> EDITING                          Slack does not stream here
+     ├──> HIDDEN ──> FINISHED              Slack accepts no message now: only the whole answer counts
+     └──> UNKNOWN                          it is unknown whether there is a message
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum, auto
+from typing import Any
+
+from slack_sdk import WebClient
+from slack_sdk.web import SlackResponse
+
+from bot.domain.conversations.slack_request import SlackRequest
+from bot.domain.errors import AnswerCancelled, SlackCallRefused, SlackUnavailable
+from bot.domain.text.strings import truncate_text
+from bot.platform.slack.client import MAX_PAUSE, BoundedWebClient, translate_slack_errors
+from bot.platform.slack.messages import AnswerDisplay
+from bot.platform.slack.messenger import PostMetadata, SlackMessenger, write_metadata
+from bot.render.blocks.mrkdwn import escape_mrkdwn
+
+log = logging.getLogger(__name__)
+
+# seconds between two pieces: Slack accepts a hundred a minute for all streams of a workspace together
+_APPEND_PAUSE = 1.0
+# seconds between two edits: each sends the whole text, and Slack accepts fifty a minute
+_EDIT_PAUSE = 3.0
+_MIN_APPENDED = 200  # characters that are worth a call
+_WRITING_MARK = "…"  # shown in place of text that is still to come
+# characters of the text for notifications: Slack refuses an edit with more than 4,000, and escaping takes up to 5
+_MAX_FALLBACK = 800
+_MAX_STATUS = 50
+_MARKDOWN_LINK = re.compile(r"\[([^\[\]]*)\]\(https://[^()\s]*\)")
+# Slack's errors for a stream that has ended, one that the asker stopped, and an edit of a message that streams
+_STREAM_ENDED, _STOPPED_BY_USER = "message_not_in_streaming_state", "stopped_by_user"
+_STREAM_CONFLICT = "streaming_state_conflict"
+
+_Blocks = Sequence[Mapping[str, Any]]
+
+
+class SlackAnswerDisplays:
+    """Displays of answers. ``clock`` returns seconds that only go up; ``sleep`` takes seconds."""
+
+    def __init__(
+        self,
+        client: WebClient,
+        messenger: SlackMessenger,
+        clock: Callable[[], float],
+        sleep: Callable[[float], None],
+    ) -> None:
+        self._client = client
+        # a piece in between is not worth a wait: the next call contains it too
+        self._hasty_client = BoundedWebClient(
+            client.token, base_url=client.base_url, timeout=10, retry_handlers=[]
+        )
+        self._messenger = messenger
+        self._clock = clock
+        self._sleep = sleep
+
+    def open_display(
+        self, slack_request: SlackRequest, key: str, on_begin: Callable[[str], None], message: str = ""
+    ) -> AnswerDisplay:
+        """Open a display for an answer. It calls ``on_begin`` with the timestamp once there is a message.
+
+        ``message`` is the message that an earlier attempt began.
+        """
+        clients = self._client, self._hasty_client
+        return _SlackAnswerDisplay(clients, slack_request, key, on_begin, message, self._clock, self._sleep)
+
+    def find_earlier_message(self, slack_request: SlackRequest, key: str, since: str) -> str:
+        """Find the message that an earlier attempt began after ``since`` and did not report, or an empty text.
+
+        A message of the bot in the thread that has no key yet can belong to no other answer.
+
+        Raises:
+            SlackCallRefused, SlackUnavailable: the thread can't be read.
+        """
+        own = self._messenger.list_own_replies(slack_request.channel, slack_request.thread, since)
+        return next((ts for ts, own_key in own if own_key in ("", key)), "")
+
+
+class _Mode(Enum):
+    NEW = auto()
+    STREAMING = auto()
+    EDITING = auto()
+    HIDDEN = auto()
+    UNKNOWN = auto()
+    FINISHED = auto()
+
+
+class _SlackAnswerDisplay:
+    """``AnswerDisplay`` of one answer in a thread, below its question."""
+
+    def __init__(
+        self,
+        clients: tuple[WebClient, WebClient],
+        slack_request: SlackRequest,
+        key: str,
+        on_begin: Callable[[str], None],
+        message: str,
+        clock: Callable[[], float],
+        sleep: Callable[[float], None],
+    ) -> None:
+        self._client, self._hasty_client = clients
+        self._request = slack_request
+        self._metadata = write_metadata(PostMetadata(key))
+        self._on_begin = on_begin
+        self._ts = message
+        self._clock = clock
+        self._sleep = sleep
+        self._mode = _Mode.EDITING if message else _Mode.NEW
+        self._text = self._sent = ""  # what there is, and what Slack shows of it
+        # whether the message is known to stream; of one of an earlier attempt, Slack says so when it is edited
+        self._is_open = False
+        self._doubt: SlackUnavailable | None = None
+        self._has_status = True
+        # by the clock: the time of the next call, and the end of the pause that Slack asked for
+        self._next_send_at = self._free_at = 0.0
+
+    def show_status(self, doing: str) -> None:
+        if not self._has_status or self._mode not in (_Mode.NEW, _Mode.HIDDEN, _Mode.UNKNOWN):
+            return
+        channel, thread = self._request.channel, self._request.thread
+        try:
+            with translate_slack_errors(channel):
+                self._hasty_client.assistant_threads_setStatus(
+                    channel_id=channel, thread_ts=thread, status=truncate_text(doing, _MAX_STATUS)
+                )
+        except (SlackCallRefused, SlackUnavailable) as error:
+            log.info("no status [%s]: %s", self._request.reference, error)
+            self._has_status = False
+
+    def append_text(self, text: str) -> None:
+        self._text += text
+        # the number of edits is limited by their pauses
+        if self._mode is _Mode.EDITING or len(self._text) - len(self._sent) >= _MIN_APPENDED:
+            self._update_message()
+
+    def replace_text(self, text: str) -> None:
+        self._text = text
+        if self._mode is _Mode.STREAMING:
+            self._switch_to_editing(is_open=True)
+        self._update_message()
+
+    def finish(self, text: str, below: _Blocks) -> str:
+        if self._doubt:
+            # it has to be looked for before the answer is posted
+            raise self._doubt
+        self._wait_until_free()
+        if self._mode in (_Mode.NEW, _Mode.HIDDEN):
+            self._post(text, below)
+        elif self._mode is _Mode.STREAMING and text.startswith(self._sent):
+            self._complete_stream(text, below)
+        else:
+            self._is_open = self._is_open or self._mode is _Mode.STREAMING
+            self._edit_whole(text, below)
+        self._mode = _Mode.FINISHED
+        return self._ts
+
+    # --- while it is written
+
+    def _update_message(self) -> None:
+        """Bring the message up to date if Slack accepts a call now."""
+        if self._text == self._sent or self._clock() < self._next_send_at:
+            return
+        try:
+            if self._mode is _Mode.NEW:
+                self._start_stream()
+            elif self._mode is _Mode.STREAMING:
+                self._append_to_stream()
+            elif self._mode is _Mode.EDITING:
+                self._edit_so_far()
+        except SlackCallRefused as error:
+            if error.code == _STOPPED_BY_USER:
+                self._switch_to_editing(is_open=False)
+                raise AnswerCancelled("The asker stopped the answer.") from error
+            self._handle_refusal(error)
+        except SlackUnavailable as error:
+            self._handle_no_response(error)
+
+    def _handle_refusal(self, error: SlackCallRefused) -> None:
+        """Go on without a stream. Raises SlackUnavailable."""
+        if self._mode is _Mode.STREAMING:
+            log.info("the stream is over [%s]: %s", self._request.reference, error.code)
+            self._switch_to_editing(is_open=error.code != _STREAM_ENDED)
+            return
+        log.info("Slack does not stream here [%s]: %s", self._request.reference, error.code)
+        try:
+            self._post(self._text, mark=_WRITING_MARK)
+        except SlackCallRefused as refusal:
+            # if Slack refuses the whole answer too, the asker is told then
+            log.info("nothing is shown [%s]: %s", self._request.reference, refusal)
+            self._mode = _Mode.HIDDEN
+        else:
+            self._delay_sending(_EDIT_PAUSE)
+            self._mode, self._sent = _Mode.EDITING, self._text
+
+    def _handle_no_response(self, error: SlackUnavailable) -> None:
+        """Wait if Slack asks for a pause. Otherwise it may have shown the piece: an edit is right in any case."""
+        self._keep_pause(error)
+        if error.retry_after is not None and self._mode is not _Mode.EDITING:
+            return
+        log.info("not known whether Slack took a piece [%s]: %s", self._request.reference, error)
+        self._delay_sending(_EDIT_PAUSE)
+        if self._mode is _Mode.NEW:
+            self._mode, self._doubt = _Mode.UNKNOWN, error
+        elif self._mode is _Mode.STREAMING:
+            self._switch_to_editing(is_open=True)
+
+    def _switch_to_editing(self, *, is_open: bool) -> None:
+        """``is_open`` means that the stream may still run."""
+        self._mode, self._is_open = _Mode.EDITING, is_open
+
+    # --- pauses
+
+    def _delay_sending(self, seconds: float) -> None:
+        self._next_send_at = max(self._next_send_at, self._clock() + seconds)
+
+    def _keep_pause(self, error: SlackCallRefused | SlackUnavailable) -> None:
+        """Send nothing before the end of the pause that Slack asks for, if it asks for one."""
+        if isinstance(error, SlackUnavailable) and error.retry_after is not None:
+            self._free_at = self._clock() + error.retry_after
+            self._delay_sending(error.retry_after)
+
+    def _wait_until_free(self) -> None:
+        """Wait for the end of the pause. Raises SlackUnavailable if that is too long for a job."""
+        left = self._free_at - self._clock()
+        if left > MAX_PAUSE:
+            raise SlackUnavailable("Slack limits the rate: try again in a few minutes.", left)
+        if left > 0:
+            self._sleep(left)
+
+    # --- the calls
+
+    def _call(self, method: Callable[..., SlackResponse], **arguments: Any) -> SlackResponse:
+        with translate_slack_errors(self._request.channel):
+            return method(channel=self._request.channel, **arguments)
+
+    def _start_stream(self) -> None:
+        request = self._request
+        # in direct messages Slack knows the recipient, and has refused calls that name one
+        recipient = (
+            {} if request.is_direct else {"recipient_team_id": request.team, "recipient_user_id": request.user}
+        )
+        start = self._hasty_client.chat_startStream
+        self._begin(self._call(start, thread_ts=request.thread, markdown_text=self._text, **recipient))
+        self._delay_sending(_APPEND_PAUSE)
+        self._mode, self._sent = _Mode.STREAMING, self._text
+
+    def _append_to_stream(self) -> None:
+        piece = self._text[len(self._sent) :]
+        self._call(self._hasty_client.chat_appendStream, ts=self._ts, markdown_text=piece)
+        self._delay_sending(_APPEND_PAUSE)
+        self._sent = self._text
+
+    def _complete_stream(self, text: str, below: _Blocks) -> None:
+        """End the stream with the rest of the answer, or edit. A stream that the asker stopped keeps its text."""
+        rest, blocks = text[len(self._sent) :] or None, [dict(block) for block in below]
+        stop = self._client.chat_stopStream
+        try:
+            self._call(stop, ts=self._ts, markdown_text=rest, blocks=blocks, metadata=self._metadata)
+        except SlackCallRefused as error:
+            log.info("the stream did not end by itself [%s]: %s", self._request.reference, error)
+            self._switch_to_editing(is_open=error.code not in (_STREAM_ENDED, _STOPPED_BY_USER))
+            self._edit_whole(self._sent if error.code == _STOPPED_BY_USER else text, below)
+
+    def _edit_so_far(self) -> None:
+        """Replace the text. A failure is only logged, because the next edit contains the text too."""
+        self._end_stream(self._hasty_client)
+        try:
+            self._edit(self._hasty_client, self._text)
+        except (SlackCallRefused, SlackUnavailable) as error:
+            self._keep_pause(error)
+            log.info("not edited [%s]: %s", self._request.reference, error)
+        self._delay_sending(_EDIT_PAUSE)
+        self._sent = self._text
+
+    def _edit_whole(self, text: str, below: _Blocks) -> None:
+        """Replace the text by the whole answer, which is worth a wait."""
+        self._end_stream(self._client)
+        self._edit(self._client, text, below)
+
+    def _end_stream(self, client: WebClient) -> None:
+        if self._is_open:
+            self._stop_stream(client)
+            self._is_open = False
+
+    def _stop_stream(self, client: WebClient) -> None:
+        """End the stream, because a message that streams can't be edited. One that has ended is only logged."""
+        try:
+            self._call(client.chat_stopStream, ts=self._ts)
+        except SlackCallRefused as error:
+            log.info("the stream was over [%s]: %s", self._request.reference, error)
+
+    def _edit(self, client: WebClient, text: str, below: _Blocks = ()) -> None:
+        """Edit the message. If it streams, end the stream and edit again."""
+        content = {**_build_content(text, below), "metadata": self._metadata, "parse": "none"}
+        try:
+            self._call(client.chat_update, ts=self._ts, **content)
+        except SlackCallRefused as error:
+            if error.code != _STREAM_CONFLICT:
+                raise
+            self._stop_stream(client)
+            self._call(client.chat_update, ts=self._ts, **content)
+
+    def _post(self, text: str, below: _Blocks = (), mark: str = "") -> None:
+        """Post a message with its key, so that it can be found. ``mark`` follows its text."""
+        content = {**_build_content(text, below, mark), "unfurl_links": False, "unfurl_media": False}
+        thread, post = self._request.thread, self._client.chat_postMessage
+        self._begin(self._call(post, thread_ts=thread, metadata=self._metadata, **content))
+
+    def _begin(self, answer: SlackResponse) -> None:
+        self._ts = str(answer["ts"])
+        self._on_begin(self._ts)
+
+
+def _build_content(text: str, below: _Blocks, mark: str = "") -> dict[str, Any]:
+    """Return the blocks of a message, and its text for notifications: addresses are no use in speech."""
+    fallback = escape_mrkdwn(truncate_text(_MARKDOWN_LINK.sub(r"\1", text), _MAX_FALLBACK)) or _WRITING_MARK
+    markdown = {"type": "markdown", "text": f"{text}{mark}" or _WRITING_MARK}
+    return {"text": fallback, "blocks": [markdown, *(dict(block) for block in below)]}

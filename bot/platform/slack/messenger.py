@@ -1,0 +1,324 @@
+"""Messages in Slack, for everybody and for one person, and views. Calls raise SlackCallRefused, SlackUnavailable.
+
+Messages have metadata, which readers don't see: the key by which they are found again, and a thread's subject.
+Slack stores an event type with it, which serves as its version: another shape takes another type.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from slack_sdk import WebClient
+from slack_sdk.web import SlackResponse
+
+from bot.domain.conversations.slack_request import SlackRequest
+from bot.domain.errors import SlackCallRefused, SlackUnavailable
+from bot.platform.http.retry_after import parse_retry_after
+from bot.platform.slack.client import send_to_hook, translate_slack_errors
+from bot.platform.slack.messages import Attachment, Post, ThreadMessage
+
+log = logging.getLogger(__name__)
+
+EVENT_TYPE = "prdigest"
+_PAGE_SIZE = 200
+_MAX_PAGES = 10  # that are searched for a digest; no channel fills them in a day
+_HOOK_TIMEOUT = 10  # seconds
+# an address that all parsers read alike: no user, no backslash, no escapes in the name of the host
+_PLAIN_URL = re.compile(r"(?P<scheme>https?)://(?P<host>[a-z0-9.-]{1,253})(?::\d{1,5})?/")
+
+
+class PostMetadata(NamedTuple):
+    """The ``key`` of a message's post, and the subject that it is ``about``; both may be empty."""
+
+    key: str = ""
+    about: str = ""
+
+
+def write_metadata(metadata: PostMetadata) -> dict[str, Any]:
+    about = {"about": metadata.about} if metadata.about else {}
+    return {"event_type": EVENT_TYPE, "event_payload": {"key": metadata.key, **about}}
+
+
+def read_metadata(message: Mapping[str, Any]) -> PostMetadata:
+    """Return the metadata of a message, empty if it has none of this type."""
+    metadata = message.get("metadata") or {}
+    payload = metadata.get("event_payload") or {}
+    if metadata.get("event_type") != EVENT_TYPE:
+        return PostMetadata()
+    return PostMetadata(str(payload.get("key", "")), str(payload.get("about", "")))
+
+
+class _Identity(NamedTuple):
+    """The ids of the bot's workspace, its user and its bot."""
+
+    team: str
+    user: str
+    bot: str
+
+
+class SlackMessenger:
+    """The messages of channels and threads."""
+
+    def __init__(self, client: WebClient) -> None:
+        self._client = client
+
+    def fetch_team(self) -> str:
+        """Return the id of the workspace that the token belongs to."""
+        return self._identity.team
+
+    @cached_property
+    def _identity(self) -> _Identity:
+        with translate_slack_errors():
+            answer = self._client.auth_test()
+        return _Identity(parse_workspace(answer), str(answer["user_id"]), str(answer.get("bot_id") or ""))
+
+    def is_own(self, message: Mapping[str, Any]) -> bool:
+        """Return whether a message is this bot's: another one, such as a test's, may use the same metadata."""
+        return message.get("bot_id") == self._identity.bot or message.get("user") == self._identity.user
+
+    def post_message(
+        self, channel: str, post: Mapping[str, Any], key: str, thread: str | None = None, about: str = ""
+    ) -> str:
+        """Post a message whose metadata holds ``key`` and the subject ``about``, and return its timestamp."""
+        with translate_slack_errors(channel):
+            answer = self._client.chat_postMessage(
+                channel=channel,
+                text=post["text"],
+                blocks=list(post["blocks"]),
+                thread_ts=thread,
+                metadata=write_metadata(PostMetadata(key, about)),
+                unfurl_links=False,
+                unfurl_media=False,
+            )
+            return str(answer["ts"])
+
+    def edit_message(self, channel: str, message: str, post: Mapping[str, Any], key: str, about: str = "") -> None:
+        """Replace the content of a message of the bot."""
+        with translate_slack_errors(channel):
+            self._client.chat_update(
+                channel=channel,
+                ts=message,
+                text=post["text"],
+                blocks=list(post["blocks"]),
+                metadata=write_metadata(PostMetadata(key, about)),
+                parse="none",
+            )
+
+    def open_direct_messages(self, user: str) -> str:
+        """Return the channel of the direct messages with a user. Open it if there is none."""
+        with translate_slack_errors():
+            return str(self._client.conversations_open(users=user)["channel"]["id"])
+
+    def find_posts(self, channel: str, since: datetime, thread: str | None = None) -> dict[str, str]:
+        """Find the bot's own messages that have a key, in a channel since an instant (aware) or in a thread.
+
+        Return their timestamps by that key.
+        """
+        with translate_slack_errors(channel):
+            messages = (
+                _iterate_pages(
+                    self._client.conversations_history, channel=channel, oldest=f"{since.timestamp():.6f}"
+                )
+                if thread is None
+                else self._iterate_replies(channel, thread)
+            )
+            own = [(read_metadata(message).key, message["ts"]) for message in messages if self.is_own(message)]
+        return {key: ts for key, ts in own if key}
+
+    def list_replies(self, channel: str, thread: str) -> list[Mapping[str, Any]]:
+        """List all messages of a thread, with their metadata."""
+        with translate_slack_errors(channel):
+            return list(self._iterate_replies(channel, thread))
+
+    def list_own_replies(self, channel: str, thread: str, since: str) -> list[tuple[str, str]]:
+        """List timestamps and keys (empty without one) of the bot's messages in a thread after ``since``."""
+        own = (each for each in self.list_replies(channel, thread) if self.is_own(each) and not each.get("files"))
+        return [(each["ts"], read_metadata(each).key) for each in own if float(each["ts"]) > float(since)]
+
+    def list_messages(self, channel: str, thread: str) -> Sequence[ThreadMessage]:
+        """List the messages of people and of this bot in a thread, oldest first.
+
+        Those of other bots are neither questions nor answers.
+        """
+        return [
+            self._parse_message(each)
+            for each in self.list_replies(channel, thread)
+            if self.is_own(each) or not each.get("bot_id")
+        ]
+
+    def _parse_message(self, message: Mapping[str, Any]) -> ThreadMessage:
+        is_own = self.is_own(message)
+        # the metadata of others does not count
+        key, about = read_metadata(message) if is_own else PostMetadata()
+        user = str(message.get("user") or "")
+        return ThreadMessage(str(message["ts"]), str(message.get("text") or ""), is_own, key, about, user)
+
+    def fetch_message(self, channel: str, message: str, thread: str = "") -> Mapping[str, Any] | None:
+        """Return a message as Slack has it now, None if it is gone. ``thread`` is that of a reply."""
+        only: dict[str, Any] = {"oldest": message, "latest": message, "inclusive": True, "limit": 2}
+        with translate_slack_errors(channel):
+            if thread:
+                answer = self._client.conversations_replies(channel=channel, ts=thread, **only)
+            else:
+                answer = self._client.conversations_history(channel=channel, **only)
+        return next((each for each in answer["messages"] if each.get("ts") == message), None)
+
+    def attach_file(self, channel: str, thread: str, file: Attachment) -> None:
+        """Upload a file into a thread."""
+        with translate_slack_errors(channel):
+            self._client.files_upload_v2(
+                channel=channel, thread_ts=thread, filename=file.name, title=file.title, content=file.text
+            )
+
+    def has_attachment(self, channel: str, thread: str, name: str) -> bool:
+        """Return whether the bot has put a file of that name into the thread."""
+        files = (each.get("files") or () for each in self.list_replies(channel, thread) if self.is_own(each))
+        return any(file.get("name") == name for attached in files for file in attached)
+
+    def unfurl_links(self, channel: str, message: str, cards: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+        """Show the blocks of a card below a message, for each address in it; those that it has are replaced."""
+        unfurls = {url: {"blocks": list(blocks)} for url, blocks in cards.items()}
+        with translate_slack_errors(channel):
+            self._client.chat_unfurl(channel=channel, ts=message, unfurls=unfurls)
+
+    def fetch_permalink(self, channel: str, message: str) -> str:
+        """Fetch the address of a message."""
+        with translate_slack_errors(channel):
+            return str(self._client.chat_getPermalink(channel=channel, message_ts=message)["permalink"])
+
+    def _iterate_replies(self, channel: str, thread: str) -> Iterator[Mapping[str, Any]]:
+        return _iterate_pages(self._client.conversations_replies, channel=channel, ts=thread)
+
+
+def parse_workspace(answer: SlackResponse) -> str:
+    """Return the id of a token's workspace, or of the organisation if the app is installed there."""
+    return str(answer.get("team_id") or answer["enterprise_id"])
+
+
+def _iterate_pages(method: Callable[..., Any], **arguments: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the messages of at most ten pages."""
+    cursor = None
+    for _ in range(_MAX_PAGES):
+        answer = method(**arguments, limit=_PAGE_SIZE, cursor=cursor, include_all_metadata=True)
+        yield from answer["messages"]
+        cursor = (answer.get("response_metadata") or {}).get("next_cursor")
+        if not cursor:
+            return
+
+
+class SlackEphemeralMessenger:
+    """Messages that only one person sees: to the ``response_url``, or ephemeral once that has expired.
+
+    Slack accepts an ephemeral message for any thread, but shows it only in one that somebody has replied to. In
+    direct messages, where nobody else is, it is an ordinary message.
+    """
+
+    def __init__(self, client: WebClient) -> None:
+        self._client = client
+
+    def send(self, slack_request: SlackRequest, post: Post) -> None:
+        """Send a message to the asker; from App Home it is a direct message. Raises SlackUnavailable.
+
+        An asker who can't be reached any more is not an error.
+        """
+        try:
+            if not slack_request.channel:
+                self._post_message(slack_request.user, post)
+            elif self.is_slack_url(slack_request.response_url):
+                self._send_response(slack_request, post)
+            elif slack_request.is_direct:
+                self._post_message(slack_request.channel, post, slack_request.existing_thread)
+            else:
+                self._post_ephemeral(slack_request, post)
+        except SlackCallRefused as error:
+            log.warning("the asker can't be reached [%s]: %s", slack_request.reference, error)
+
+    def is_slack_url(self, address: str) -> bool:
+        """Return whether a ``response_url`` leads to Slack, as to ``hooks.slack.com``: answers go nowhere else."""
+        api, match = urlsplit(self._client.base_url), _PLAIN_URL.match(address)
+        if not match or match["scheme"] != api.scheme:
+            return False
+        return match["host"] == api.hostname or match["host"].endswith(f".{api.hostname}")
+
+    def _send_response(self, slack_request: SlackRequest, post: Post) -> None:
+        """Answer a click in its thread, from where a ``response_url`` would lead to the channel; else there."""
+        if slack_request.existing_thread:
+            try:
+                self._post_ephemeral(slack_request, post)
+            except (SlackCallRefused, SlackUnavailable) as error:
+                # a message that may appear twice is better than one that is lost
+                log.info("not told in the thread [%s]: %s", slack_request.reference, error)
+            else:
+                return
+        if not self._try_response_url(slack_request, post):
+            self._post_ephemeral(slack_request, post)
+
+    def _try_response_url(self, slack_request: SlackRequest, post: Post) -> bool:
+        """Return whether Slack accepted the message. It accepts a handful within half an hour.
+
+        Raises:
+            SlackUnavailable: Slack has a server error or a rate limit.
+        """
+        with translate_slack_errors():
+            answer = send_to_hook(
+                slack_request.response_url,
+                _HOOK_TIMEOUT,
+                **post.build_payload(),
+                response_type="ephemeral",
+                replace_original=False,
+            )
+        if answer.status_code == 200:
+            return True
+        if answer.status_code >= 500 or answer.status_code == 429:
+            is_limited = answer.status_code == 429
+            pause = parse_retry_after(str(answer.headers.get("Retry-After", ""))) if is_limited else None
+            raise SlackUnavailable("Slack did not accept the answer: try again in a few minutes.", pause)
+        log.info("the response_url is used up [%s]: status %s", slack_request.reference, answer.status_code)
+        return False
+
+    def _post_message(self, channel: str, post: Post, thread: str = "") -> None:
+        with translate_slack_errors():
+            self._client.chat_postMessage(channel=channel, thread_ts=thread or None, **post.build_payload())
+
+    def _post_ephemeral(self, slack_request: SlackRequest, post: Post) -> None:
+        with translate_slack_errors(slack_request.channel):
+            self._client.chat_postEphemeral(
+                channel=slack_request.channel,
+                user=slack_request.user,
+                thread_ts=slack_request.existing_thread or None,
+                **post.build_payload(),
+            )
+
+
+class SlackViews:
+    """App Home, and modals, each identified by its ``external_id``."""
+
+    def __init__(self, client: WebClient) -> None:
+        self._client = client
+
+    def open_view(self, trigger: str, key: str, view: Mapping[str, Any]) -> None:
+        """Open a modal within three seconds of the click that gave ``trigger``."""
+        with translate_slack_errors():
+            self._client.views_open(trigger_id=trigger, view={**view, "external_id": key})
+
+    def update_view(self, key: str, view: Mapping[str, Any]) -> bool:
+        """Replace the content of a modal. Return False if it was closed or never opened."""
+        try:
+            with translate_slack_errors():
+                self._client.views_update(external_id=key, view={**view, "external_id": key})
+        except SlackCallRefused as error:
+            if error.code != "not_found":
+                raise
+            return False
+        return True
+
+    def publish_home(self, user: str, blocks: Sequence[Mapping[str, Any]]) -> None:
+        """Show a user these blocks as their App Home."""
+        with translate_slack_errors():
+            self._client.views_publish(user_id=user, view={"type": "home", "blocks": list(blocks)})

@@ -1,0 +1,64 @@
+"""Modals that open at once and are filled when their content is built."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from bot.domain.conversations.slack_request import SlackRequest
+from bot.domain.errors import PrdigestError, SlackCallRefused, StoreUnavailable
+from bot.platform import deadlines
+from bot.platform.slack.messenger import SlackViews
+from bot.platform.slack.replies import ReplySender, log_refusal
+from bot.render.blocks.sentences import WINDOW_TOO_LATE
+
+log = logging.getLogger(__name__)
+
+View = dict[str, Any]
+
+
+class ModalPresenter:
+    """Service that opens modals and fills them. Both methods may raise SlackUnavailable and StoreUnavailable."""
+
+    def __init__(self, views: SlackViews, replies: ReplySender) -> None:
+        self._views = views
+        self._replies = replies
+
+    def open_modal(self, slack_request: SlackRequest, trigger: str, first: View) -> bool:
+        """Open a modal, or show ``first`` in the one that an earlier attempt opened; return whether it is open.
+
+        Slack accepts a trigger for three seconds. The asker reads it if that was too late.
+        """
+        try:
+            self._views.open_view(trigger, slack_request.key, first)
+        except SlackCallRefused as error:
+            # an earlier attempt of this job may have opened it
+            log.info("the window [%s] is not opened: %s", slack_request.reference, error)
+            if not self._views.update_view(slack_request.key, first):
+                self._replies.tell_asker(slack_request, WINDOW_TOO_LATE)
+                return False
+        return True
+
+    def fill_modal(
+        self, slack_request: SlackRequest, build: Callable[[], View], explain: Callable[[Exception], View]
+    ) -> None:
+        """Fill an open modal with what ``build`` returns, or with what ``explain`` makes of its error."""
+        if not self._views.update_view(slack_request.key, self._build_view(slack_request, build, explain)):
+            log.info("the window [%s] was closed before it was filled", slack_request.reference)
+
+    def _build_view(
+        self, slack_request: SlackRequest, build: Callable[[], View], explain: Callable[[Exception], View]
+    ) -> View:
+        """Return the content, or the error in its place. Raises StoreUnavailable."""
+        try:
+            with deadlines.reserve_time(self._replies.response_times.reply_reserve):
+                return build()
+        except StoreUnavailable:
+            raise
+        except PrdigestError as error:
+            log_refusal(slack_request, error)
+            return explain(error)
+        except Exception as error:
+            log.exception("a defect [%s]", slack_request.reference)
+            return explain(error)

@@ -1,0 +1,72 @@
+"""The scopes that the code knows are those of the manifest."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import product
+
+from localslack.methods.registry import METHODS
+
+from bot.domain.operations.app_manifest import PREVIEW_SCOPES, add_previews
+from bot.platform.slack.scopes import SCOPES
+from tests.emulators.slack.server import SCOPES as GIVEN
+from tests.helpers.processes.command import ROOT
+
+
+def test_the_manifest_asks_for_exactly_these_scopes_in_order() -> None:
+    manifest = json.loads((ROOT / "manifest.json").read_text())
+    assert manifest["oauth_config"]["scopes"]["bot"] == sorted(SCOPES)
+
+
+def test_the_local_slack_gives_what_the_manifest_asks_for_and_no_more() -> None:
+    assert sorted(GIVEN) == sorted(SCOPES)
+
+
+def test_every_kind_of_conversation_is_heard_that_may_be_read() -> None:
+    manifest = json.loads((ROOT / "manifest.json").read_text())
+    events = manifest["settings"]["event_subscriptions"]["bot_events"]
+    heard = {event.removeprefix("message.") for event in events if event.startswith("message.")}
+    assert heard == {scope.removesuffix(":history") for scope in SCOPES if scope.endswith(":history")}
+
+
+# a helper of the SDK, and what it calls
+UPLOAD = {"files_upload_v2": {"files.completeUploadExternal", "files.getUploadURLExternal"}}
+_CALL = re.compile(r"(?<=\.)(?:apps|assistant|auth|chat|conversations|files|reactions|users|views)_\w+")
+
+
+def read_uses() -> dict[str, set[str]]:
+    """The scopes of each method and event, as the page has them."""
+    rows = [line.strip("|").split("|") for line in (ROOT / "docs/permissions.md").read_text().splitlines()]
+    uses: dict[str, set[str]] = {}
+    for names, scopes in (row for row in rows if len(row) == 2):
+        listed = set(re.findall(r"`([^`]+)`", scopes))
+        uses |= dict.fromkeys(re.findall(r"`([^`]+)`", names) or [names.strip()], listed)
+    return uses
+
+
+def list_methods() -> set[str]:
+    """The methods that the code calls."""
+    files = (ROOT / "bot/platform/slack").glob("*.py")
+    calls = {call for file in files for call in _CALL.findall(file.read_text())}
+    plain = {call.replace("_", ".") for call in calls - UPLOAD.keys()}
+    return plain.union(*(UPLOAD[call] for call in calls & UPLOAD.keys()))
+
+
+def test_the_page_has_each_method_and_event_and_no_other() -> None:
+    manifest = add_previews(json.loads((ROOT / "manifest.json").read_text()), "github.com")
+    events = set(manifest["settings"]["event_subscriptions"]["bot_events"])
+    written = read_uses().keys() - {"method or event", "slash commands, shortcuts", "---"}
+    assert written == list_methods() | events
+
+
+def test_each_scope_is_used_and_each_method_has_the_one_that_it_needs() -> None:
+    uses = read_uses()
+    assert set().union(*uses.values()) - {"connections:write"} == {*SCOPES, *PREVIEW_SCOPES}
+    for name in list_methods():
+        scope = METHODS[name].scope
+        assert scope is None or uses[name] == {scope}, name
+    for kind, name in product(
+        ("channels", "groups", "im", "mpim"), ("conversations.history", "conversations.info")
+    ):
+        assert f"{kind}:{'history' if name.endswith('history') else 'read'}" in uses[name]
