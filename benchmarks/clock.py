@@ -16,16 +16,17 @@ from zoneinfo import ZoneInfo
 from redis import Redis
 
 from benchmarks.table import Table
-from bot.adapters.redis import RedisCache, RedisDueQueue, RedisRunLog, RedisSubscriptionStore, connect_server
+from bot.adapters.redis import RedisCache, connect_server
+from bot.app import App
+from bot.clock import Clock
 from bot.domain.pull_requests.models import Repository
-from bot.domain.subscriptions.models import Subscription, Timing
 from bot.features.digest.tables import DigestRecords
+from bot.features.subscriptions.rules import Subscription, Timing
+from bot.features.subscriptions.tables import list_subscriptions, put_subscription
 from bot.platform.jobs import JobType
 from bot.platform.store.embedded import start_embedded_url
-from bot.services.subscriptions.incidents import IncidentReporter
-from bot.services.subscriptions.repository import SubscriptionRepository
-from bot.services.subscriptions.scheduler import DigestScheduler
-from tests.helpers.records import digest_store, report_store
+from tests.helpers.apps import make_app
+from tests.helpers.records import digest_store
 from tests.services.digest.posting import MemoryMessenger
 
 P = TypeVar("P")
@@ -52,13 +53,17 @@ class CountingQueue:
 def time_ticks(table: Table) -> None:
     """Time a tick among ten thousand subscriptions, when nothing is due and when a thousand are."""
     with _open_store() as store:
-        schedule, queue = _make_scheduler(store), CountingQueue()
-        schedule.tick(BEFORE, queue)
-        idle = _time_call(lambda: schedule.tick(BEFORE + timedelta(minutes=1), queue))
+        app, queue, now = _make_app(store), CountingQueue(), BEFORE
+        app.now = lambda: now
+        clock = Clock(app, queue)
+        clock.tick()
+        now = BEFORE + timedelta(minutes=1)
+        idle = _time_call(clock.tick)
         assert not queue.jobs
-        busy = _time_call(lambda: schedule.tick(BEFORE + timedelta(minutes=2), queue))
+        now = BEFORE + timedelta(minutes=2)
+        busy = _time_call(clock.tick)
         assert len(queue.jobs) == DUE
-        looked = _time_call(lambda: RedisSubscriptionStore(store).list_for_channel("C000007"))
+        looked = _time_call(lambda: list_subscriptions(app, "C000007"))
     table.print_row(
         f"a tick of the clock, {SUBSCRIPTIONS:,} subscriptions, none due", 1_000 * idle, 1_000 * MAX_IDLE, "ms"
     )
@@ -66,17 +71,18 @@ def time_ticks(table: Table) -> None:
     table.print_row("the subscriptions of one channel among them", 1_000 * looked, 1_000 * MAX_LOOK, "ms")
 
 
-def _make_scheduler(store: Redis) -> DigestScheduler:
-    """Return a scheduler: a thousand subscriptions are due at nine, all others an hour later."""
-    subscriptions, agenda, cache = RedisSubscriptionStore(store), RedisDueQueue(store), RedisCache(store)
+def _make_app(store: Redis) -> App:
+    """Return an app: a thousand subscriptions are due at nine, all others an hour later."""
+    app = make_app(
+        store,
+        cache=RedisCache(store),
+        messenger=MemoryMessenger(),
+        digest_records=DigestRecords(digest_store(store), lambda: "T0TEAM"),
+    )
     for number in range(SUBSCRIPTIONS):
         timing = Timing(dt.time(9 if number < DUE else 10), ZONE)
-        subscriptions.put(Subscription(f"C{number:06d}", Repository("octo", "engine"), timing, by="U0ADA"))
-    watchdog = IncidentReporter(agenda, cache, report_store(store), lambda _: False, MemoryMessenger(), "C0ADMIN")
-    digests, journal = DigestRecords(digest_store(store), lambda: "T0TEAM"), RedisRunLog(store)
-    return DigestScheduler(
-        SubscriptionRepository(subscriptions, None), agenda, digests, cache, journal, watchdog, timedelta(hours=24)
-    )
+        put_subscription(app, Subscription(f"C{number:06d}", Repository("octo", "engine"), timing, by="U0ADA"))
+    return app
 
 
 def _time_call(act: Callable[[], object]) -> float:

@@ -209,7 +209,7 @@ def open_office(wall: Wall) -> Iterator[Office]:
         base = stack.enter_context(open_app(settings, wall, Sleeps()))
         port = stack.enter_context(run_processes(base, ending, "127.0.0.1"))
         jobs = stack.enter_context(closing(DramatiqJobQueue(base.store, base.keyspace, COMMANDS.jobs)))
-        clock = Clock(base.scheduler, jobs, wall, ending)
+        clock = Clock(base, jobs, ending)
         wire = HttpTransport(f"http://127.0.0.1:{port}/slack/events", SECRET, patience=30)
         yield Office(there, base, clock, wall, wire)
 

@@ -8,12 +8,11 @@ job (:func:`prepare_worker`).
 
 from __future__ import annotations
 
-import datetime as dt
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -24,7 +23,6 @@ from slack_sdk import WebClient
 from bot.adapters import redis as stores
 from bot.connections.from_settings import (
     build_allowed_repositories,
-    build_fixed_subscription,
     connect_store,
     get_display_name,
     load_path_settings,
@@ -47,7 +45,6 @@ from bot.platform.metrics import (
     ObservedCache,
     ObservedChat,
     ObservedModel,
-    ObservedRunLog,
 )
 from bot.platform.models.registry import PROVIDERS, choose_provider, get_model_access
 from bot.platform.slack.access import AccessControl, AccessRules
@@ -58,28 +55,24 @@ from bot.platform.slack.directory import SlackWorkspaceDirectory
 from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackMessenger, SlackViews
 from bot.platform.slack.replies import ReplySender
 from bot.platform.source import CodeSources
-from bot.platform.store.server import read_status
+from bot.platform.store.due_queue import DueQueue
 from bot.platform.store.spending import SpendingStore
 from bot.platform.store.tables import Store
 from bot.ports import (
     Cache,
     ChatModel,
-    DueQueue,
     HistoryStore,
     Model,
     ModelProvider,
     PullRequestBackground,
     PullRequests,
     RecordStore,
-    RunLog,
     SourceFiles,
     Sources,
-    SubscriptionStore,
 )
 from bot.services.agents.sources import AgentSources
 from bot.services.history.merge_lists import DayLister
 from bot.services.history.merge_timeline import MergeTimeline
-from bot.services.operations.health import HealthReader
 from bot.services.operations.ownership import StoreOwnership
 from bot.services.review.conversation import REVIEW_VERSION
 from bot.services.review.kept_reviews import BugReviews
@@ -87,18 +80,8 @@ from bot.services.review.reviewer import MAX_DIFF_TOKENS, BugReviewer, ReviewMod
 from bot.services.risk.risk_lister import RiskLister, RiskLookups
 from bot.services.risk.track_record import TrackRecordScorer, TrackRecordStores
 from bot.services.slack.answers.answer_builder import AnswerBuilder
-from bot.services.slack.home_publisher import AppHome
 from bot.services.slack.modals.details_modal import DetailsModal
 from bot.services.slack.modals.reference_form import ReferenceFormOpener
-from bot.services.slack.modals.subscription_form import FormOpener
-from bot.services.subscriptions.delivery import DeliveryLogs, DigestDelivery, DigestPosting
-from bot.services.subscriptions.editor import SubscriptionEditor
-from bot.services.subscriptions.incident_report import INCIDENT_REPORT_CODEC
-from bot.services.subscriptions.incidents import IncidentReporter
-from bot.services.subscriptions.permissions import SubscriptionPermissions
-from bot.services.subscriptions.repository import SubscriptionRepository
-from bot.services.subscriptions.scheduler import DigestScheduler
-from bot.services.subscriptions.subscription_commands import SubscriptionCommands
 from bot.services.summaries.entry_cache import EntryCache
 from bot.services.summaries.prompts import SUMMARY_VERSION
 from bot.services.summaries.reader import PullRequestReader
@@ -109,8 +92,10 @@ from bot.settings import Settings, require_secret
 from impact.profile.models import Profile
 
 if TYPE_CHECKING:
+    from bot.domain.subscriptions.models import DigestSpec
     from bot.features.digest.service import TouchedDay
     from bot.features.digest.tables import DigestRecords
+    from bot.features.digest.view import RenderedDigest
     from bot.features.profiles.service import Profiles
 
 
@@ -193,11 +178,7 @@ class App:
 
     @cached_property
     def due_queue(self) -> DueQueue:
-        return stores.RedisDueQueue(self.store, self.keyspace)
-
-    @cached_property
-    def run_log(self) -> RunLog:
-        return ObservedRunLog(stores.RedisRunLog(self.store, self.keyspace), self.instruments)
+        return DueQueue(self.store, self.keyspace)
 
     @cached_property
     def digest_records(self) -> DigestRecords:
@@ -219,10 +200,6 @@ class App:
     def answered_requests(self) -> RecordStore[AnsweredRequest]:
         """How far each request was answered."""
         return stores.RedisRecordStore(self.store, ANSWERED_REQUEST, keys.ANSWER_PROGRESS.lifetime, self.keyspace)
-
-    @cached_property
-    def subscription_store(self) -> SubscriptionStore:
-        return stores.RedisSubscriptionStore(self.store, self.keyspace)
 
     @cached_property
     def profiles(self) -> Profiles:
@@ -514,128 +491,24 @@ class App:
     def get_profile(self, name: str) -> Profile | None:
         return self.profiles.get_profile(name)
 
-    @cached_property
-    def delivery(self) -> DigestDelivery:
-        from bot.features.digest.posts import post_digest, revise_digest  # noqa: PLC0415 (a feature, which stands above)
-        from bot.features.digest.service import compose_messages  # noqa: PLC0415
-
-        return DigestDelivery(
-            self.subscriptions,
-            DigestPosting(
-                partial(post_digest, self), partial(revise_digest, self), partial(compose_messages, self)
-            ),
-            self.digest_records,
-            self.due_queue,
-            DeliveryLogs(self.run_log, self.budget),
-            self.incidents,
-            self.now,
-        )
-
-    # --- subscriptions, and what is due
-
-    @cached_property
-    def subscriptions(self) -> SubscriptionRepository:
-        """All subscriptions: of people, and of the settings."""
-        return SubscriptionRepository(self.subscription_store, build_fixed_subscription(self.settings))
-
-    def get_channel_zone(self, channel: str) -> ZoneInfo | None:
-        """Return the time zone that readers of a channel expect; None if there are several."""
-        return self.subscriptions.get_time_zone(channel, self.settings.prdigest_timezone)
-
-    @cached_property
-    def incidents(self) -> IncidentReporter:
-        """What reports to operators what goes wrong."""
-        reports = stores.RedisRecordStore(
-            self.store, INCIDENT_REPORT_CODEC, keys.INCIDENT_REPORT_RECORD.lifetime, self.keyspace
-        )
-        return IncidentReporter(
-            self.due_queue,
-            self.cache,
-            reports,
-            lambda key: self.digest_records.store.load(key).is_posted,
-            self.messenger,
-            self.settings.prdigest_admin_channel or "",
-        )
-
-    @cached_property
-    def scheduler(self) -> DigestScheduler:
-        """What decides at each tick what is due."""
-        return DigestScheduler(
-            self.subscriptions,
-            self.due_queue,
-            self.digest_records,
-            self.cache,
-            self.run_log,
-            self.incidents,
-            timedelta(hours=self.settings.prdigest_catch_up_hours),
-        )
-
-    @cached_property
-    def permissions(self) -> SubscriptionPermissions:
-        return SubscriptionPermissions(self.directory, self.messenger.fetch_team)
-
-    @property
-    def _default_timing(self) -> tuple[dt.time, ZoneInfo]:
-        """When a digest is posted for subscribers who set no time."""
-        return self.settings.prdigest_post_at, self.settings.prdigest_timezone
-
-    @cached_property
-    def subscription_editor(self) -> SubscriptionEditor:
-        return SubscriptionEditor(
-            self.subscriptions,
-            self.subscription_store,
-            self.due_queue,
-            self.directory,
-            self.permissions,
-            self.access_control,
-            self._default_timing,
-            self.now,
-        )
-
-    @cached_property
-    def subscription_commands(self) -> SubscriptionCommands:
+    def compose_digest(
+        self, spec: DigestSpec, notes: Sequence[str] = (), *, is_preview: bool = False
+    ) -> RenderedDigest:
+        """Build a digest and render its messages; a preview reviews nothing."""
         from bot.features.digest.service import DigestUse, compose_messages  # noqa: PLC0415
 
-        return SubscriptionCommands(
-            self.subscription_editor,
-            partial(compose_messages, self, use=DigestUse.PREVIEW),
-            self.repositories,
-            self.cache,
-            self.replies,
-            self.now,
-            self.profiles,
-            self._turn_previews_on,
-        )
+        return compose_messages(self, spec, notes, DigestUse.PREVIEW if is_preview else DigestUse.POST)
 
-    def _turn_previews_on(self, channel: str, user: str) -> None:
-        # a feature, which stands above: subscriptions become one, too
-        from bot.features.previews.service import set_previews  # noqa: PLC0415
+    def require_presence(self, asker: SlackRequest) -> None:
+        # the feature stands above that of digests, which asks here, as for the zone
+        from bot.features.subscriptions import permissions  # noqa: PLC0415
 
-        set_previews(self, channel, user, is_on=True)
+        permissions.require_presence(self, asker)
 
-    @cached_property
-    def subscription_forms(self) -> FormOpener:
-        return FormOpener(
-            self.subscription_editor,
-            self.repositories,
-            SlackViews(self.slack),
-            self.replies,
-            self._default_timing,
-            self.profiles,
-        )
+    def get_channel_zone(self, channel: str) -> ZoneInfo | None:
+        from bot.features.subscriptions import tables  # noqa: PLC0415
 
-    @cached_property
-    def home(self) -> AppHome:
-        health = HealthReader(
-            self.run_log,
-            self.cache,
-            self.budget,
-            partial(read_status, self.store),
-            has_model=self.sources.has_model,
-            stands_in=self.sources.stands_in,
-        )
-        publisher, web = SlackViews(self.slack), self.settings.github_web_url
-        return AppHome(self.subscription_editor, self.digest_records, health, publisher, self.now, web)
+        return tables.get_channel_zone(self, channel)
 
     # --- questions and commands
 
@@ -728,18 +601,26 @@ def open_app(
 
 # what jobs use; the rest is built on these
 _OF_WORKERS = (
-    "answers", "background", "chat", "code", "day_lists", "day_timeline", "delivery", "details", "directory",
-    "entries", "home", "incidents", "reference_form", "repositories", "subscription_commands",
-    "subscription_forms", "tables",
+    "access_control", "answers", "background", "budget", "chat", "code", "day_lists", "day_timeline", "details",
+    "digest_records", "directory", "due_queue", "entries", "profiles", "reference_form", "replies", "repositories",
+    "tables",
 )  # fmt: skip
+_OF_CLOCK = ("cache", "digest_records", "due_queue", "messenger", "repositories", "tables")
 _OF_LISTENERS = (
-    "access_control", "cache", "repositories", "subscriptions", "tables",
+    "access_control", "cache", "repositories", "tables",
 )  # fmt: skip
 
 
 def prepare_worker(app: App) -> App:
     """Build what jobs use: a missing setting is told at the start, and threads share what is there."""
     for name in _OF_WORKERS:
+        getattr(app, name)
+    return app
+
+
+def prepare_clock(app: App) -> App:
+    """Build what decides at each tick what is due, for the same reasons."""
+    for name in _OF_CLOCK:
         getattr(app, name)
     return app
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from apscheduler.schedulers.background import BackgroundScheduler
 
+from bot.app import App
 from bot.domain.errors import PrdigestError
+from bot.features.subscriptions.schedule import enqueue_due, plan_digests
 from bot.platform import deadlines
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
 from bot.platform.jobs import JobQueue
-from bot.services.subscriptions.scheduler import DigestScheduler
 
 log = logging.getLogger(__name__)
 
@@ -40,26 +40,25 @@ class _ClockResetScheduler(BackgroundScheduler):  # type: ignore[misc]
 
 
 class Clock:
-    """The source of ticks. Several clocks, restarts and missed ticks change nothing."""
+    """The source of ticks, which put due jobs on ``jobs``; ``ending`` interrupts one.
 
-    def __init__(
-        self,
-        schedule: DigestScheduler,
-        jobs: JobQueue,
-        now: Callable[[], datetime],
-        ending: ShutdownSignal | None = None,
-    ) -> None:
-        """Build a clock whose ticks put due jobs on ``jobs``; ``ending`` interrupts a tick."""
-        self._ending = ending or ShutdownSignal()
-        self._schedule = schedule
+    Several clocks, restarts and missed ticks change nothing.
+    """
+
+    def __init__(self, app: App, jobs: JobQueue, ending: ShutdownSignal | None = None) -> None:
+        self._app = app
         self._jobs = jobs
-        self._now = now
+        self._ending = ending or ShutdownSignal()
+        self._is_planned = False
 
     def tick(self) -> None:
         """Put what is due on the queues. If a service is unavailable, leave it to the next minute's tick."""
         try:
             with deadlines.bound_work(_TICK_TIMEOUT, self._ending):
-                self._schedule.tick(self._now(), self._jobs)
+                if not self._is_planned:
+                    plan_digests(self._app)
+                    self._is_planned = True
+                enqueue_due(self._app, self._jobs)
         except ProcessShutdown:
             log.info("the clock stops in the middle of a tick; the next one goes on from there")
         except PrdigestError as error:
@@ -72,7 +71,7 @@ class Clock:
             self.tick,
             "interval",
             seconds=_TICK_INTERVAL.total_seconds(),
-            next_run_time=self._now(),
+            next_run_time=self._app.now(),
             coalesce=True,
             misfire_grace_time=None,
             max_instances=1,

@@ -15,13 +15,14 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
-from bot.adapters.redis import RedisRunLog
 from bot.app import App
 from bot.domain.errors import StoreUnavailable
 from bot.domain.keyspace.keys import LAST_TICK
 from bot.domain.operations.run import RunOutcome
-from bot.domain.subscriptions.due_items import LATE_AFTER, IncidentReport, NextDigest, ReportUpdate
+from bot.features.subscriptions.schedule import LATE_AFTER
+from bot.features.subscriptions.tables import RUN_LOG
 from bot.http_server import serve_app
+from bot.platform.store.due_queue import IncidentReport, NextDigest, ReportUpdate
 from bot.platform.store.server import count_delayed_jobs, count_waiting_jobs, read_status
 from bot.platform.tracing import EXTRA_HINT, has_exporter, trace_process
 from bot.settings import ListenAddress, Process
@@ -60,6 +61,9 @@ def monitor_process(app: App, process: Process, can_export: Callable[[], bool] =
 def _serve_metrics(app: App, process: Process, address: ListenAddress) -> Iterator[None]:
     registry = app.instruments.registry
     registry.register(StoreCollector(app.hurry()))
+    for outcome in RunOutcome:
+        # an outcome that did not occur yet is a zero: the first one is an increase that an alarm sees
+        app.instruments.digest_runs.labels(outcome.value)
     # port 0 is any free one
     port = address.port and address.port + PORT_OFFSETS[process]
     web = create_metrics_app(registry)
@@ -118,7 +122,7 @@ def read_store_state(app: App) -> StoreState:
     delays = [now - at for item, at in due if isinstance(item, NextDigest)]
     ticked = app.cache.get(LAST_TICK.build_key())
     server = read_status(app.store)
-    runs = RedisRunLog(app.store, app.keyspace).list_recent(_MAX_RUNS)
+    runs = app.tables.list_recent(RUN_LOG, _MAX_RUNS)
     return StoreState(
         last_tick=datetime.fromisoformat(ticked) if ticked else None,
         due_digests=len(delays),

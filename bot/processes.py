@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from bot.app import App, prepare_listeners, prepare_worker
+from bot.app import App, prepare_clock, prepare_listeners, prepare_worker
 from bot.clock import Clock
 from bot.domain.errors import SlackUnavailable
 from bot.http_server import serve_app
@@ -170,9 +170,9 @@ def run_processes(
 @contextmanager
 def _start_clock(app: App, ending: ShutdownSignal) -> Iterator[None]:
     """Run the clock until the end of the block."""
-    _ = app.repositories, app.scheduler
+    prepare_clock(app)
     jobs = DramatiqJobQueue(app.store, app.keyspace, COMMANDS.jobs)
-    clock = Clock(app.scheduler, jobs, app.now, ending)
+    clock = Clock(app, jobs, ending)
     ticking = clock.start()
     try:
         yield

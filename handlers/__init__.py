@@ -15,8 +15,8 @@ from slack_bolt import App as Bolt
 
 from bot.app import App
 from bot.domain.text.redaction import redact_text
-from handlers import actions, digest, messages, previews, requests, shortcuts, welcomes
-from handlers.commands import risks, subscriptions, summary
+from handlers import actions, digest, messages, previews, requests, shortcuts, subscriptions, welcomes
+from handlers.commands import risks, summary
 from handlers.declaration import HELP_WORD, Command, CommandRegistry, SubCommand
 from handlers.intake import handle_command
 

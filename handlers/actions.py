@@ -28,8 +28,7 @@ from bot.render.blocks.button_values import (
     read_verdict,
 )
 from bot.render.blocks.sentences import UNKNOWN_BUTTON
-from handlers import requests
-from handlers.commands import subscriptions
+from handlers import requests, subscriptions
 from handlers.declaration import Command, CommandRegistry, VerbHandler
 from handlers.intake import handle_event
 

@@ -12,6 +12,8 @@ from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.operations.lane import QueueName
 from bot.domain.subscriptions.models import DigestSpec
 from bot.features.digest.service import answer_overview
+from bot.features.subscriptions.delivery import post_digest
+from bot.features.subscriptions.permissions import require_presence
 from bot.platform.jobs import MINUTE, JobRetries, job
 from bot.platform.slack.answers import Answer
 from bot.render.blocks.buttons import SHARE_DIGEST, add_buttons, make_repeat_button
@@ -53,9 +55,9 @@ def answer_digest(app: App, asker: SlackRequest, request: DigestRequest) -> None
 
     def post() -> Answer | None:
         known = request.require_known(app.repositories)
-        app.permissions.require_presence(asker)
+        require_presence(app, asker)
         view = app.profiles.require_view(known.view, known.repository)
-        published = app.delivery.post_digest(DigestSpec(asker.channel, known.repository, known.span, view))
+        published = post_digest(app, DigestSpec(asker.channel, known.repository, known.span, view))
         if not published.was_posted:
             return None
         repeat = make_repeat_button(SHARE_DIGEST, known)

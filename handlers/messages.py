@@ -17,10 +17,10 @@ from bot.app import App
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.conversations.slack_text import MENTION, restore_user_text
 from bot.domain.errors import UsageError
-from bot.domain.subscriptions.request import ID_PATTERN, SubscriptionVerb
 from bot.domain.text.redaction import redact_text
 from bot.features.questions.rules import Question, is_for_others, is_remark
 from bot.features.questions.service import ATTENTION, Attention, enqueue_question, is_listening
+from bot.features.subscriptions.rules import ID_PATTERN, SubscriptionVerb
 from bot.jobs.asker_jobs import post_public_notice, send_greeting
 from bot.render.conversations.greetings import Greeting
 from handlers import requests

@@ -14,8 +14,7 @@ from pydantic import ConfigDict, Field, ValidationError, create_model
 
 from bot.domain.operations.app_manifest import LINK_EVENT
 from bot.domain.text.strings import collapse_lines, truncate_text
-from bot.render.subscriptions.form import FORM
-from bot.render.subscriptions.form_context import read_form_context
+from bot.features.subscriptions.form import FORM, read_form_context
 
 # errors of Bolt and the listeners for a payload of an unexpected shape
 PARSE_ERRORS = (ValueError, TypeError, AttributeError, LookupError, RecursionError)

@@ -13,7 +13,8 @@ from bot.domain.errors import UsageError
 from bot.domain.operations.app_manifest import LINK_EVENT
 from bot.domain.text.strings import quote_input
 from bot.features.previews.cards import parse_link
-from bot.features.previews.service import Place, are_previews_on, show_previews, switch_previews
+from bot.features.previews.service import Place, show_previews, switch_previews
+from bot.features.subscriptions.tables import are_previews_on
 from bot.render.conversations.greetings import HelpExample
 from handlers import requests
 from handlers.declaration import SubCommand

@@ -14,8 +14,8 @@ from typing import Any
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import UsageError
 from bot.domain.keyspace.names import build_request_name
+from bot.features.subscriptions.form import read_form_context
 from bot.render.blocks.sentences import UNKNOWN_BUTTON
-from bot.render.subscriptions.form_context import read_form_context
 
 Payload = Mapping[str, Any]
 

@@ -33,10 +33,9 @@ from benchmarks.load.team import (
 )
 from benchmarks.questions import answer_at_once
 from benchmarks.table import Table
-from bot.adapters.redis import RedisDueQueue
 from bot.domain.keyspace.family import DurableFamily
 from bot.domain.keyspace.keys import LAST_TICK, find_family
-from bot.domain.subscriptions.due_items import NextDigest
+from bot.platform.store.due_queue import DueQueue, NextDigest
 from tests.helpers.checks import eventually, waiting_jobs
 from tests.helpers.world import World
 
@@ -87,7 +86,7 @@ def _run_day(there: World, site: Site, size: TeamSize, zone: ZoneInfo, path: Pat
     """Merge, let the digests come, ask, and let the rest of the day pass."""
     yesterday = (read_shifted_time(path).astimezone(zone) - _DAY).date()
     add_merges(there, size, yesterday, zone)
-    due_queue = RedisDueQueue(site.store)
+    due_queue = DueQueue(site.store)
     for hours in _HOURS:
         write_shift(path, day * _DAY + timedelta(hours=hours))
         _await_tick(site, path)
@@ -112,7 +111,7 @@ def _await_tick(site: Site, path: Path) -> None:
     eventually(has_ticked, _PATIENCE)
 
 
-def _is_quiet(site: Site, due_queue: RedisDueQueue, path: Path) -> bool:
+def _is_quiet(site: Site, due_queue: DueQueue, path: Path) -> bool:
     due = due_queue.list_due(read_shifted_time(path))
     return not any(isinstance(item, NextDigest) for item, _ in due) and not waiting_jobs(site.store)
 

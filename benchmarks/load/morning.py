@@ -25,8 +25,7 @@ from benchmarks.load.team import (
     subscribe_channels,
 )
 from benchmarks.table import Table
-from bot.adapters.redis import RedisDueQueue
-from bot.domain.subscriptions.due_items import NextDigest
+from bot.platform.store.due_queue import DueQueue, NextDigest
 from tests.helpers.checks import eventually, waiting_jobs
 
 GITHUB_LATENCY, MODEL_LATENCY = 0.15, 2.0  # seconds a call
@@ -75,7 +74,7 @@ def _note_lead(posts: list[float], method: str, arguments: dict[str, Any]) -> No
 
 def _await_digests(site: Site) -> None:
     """Wait until all are posted: each is planned for the next day then, and no job is left."""
-    due_queue = RedisDueQueue(site.store)
+    due_queue = DueQueue(site.store)
 
     def is_done() -> bool:
         soon = datetime.now(UTC) + timedelta(hours=1)

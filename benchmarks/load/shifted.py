@@ -40,9 +40,8 @@ def write_shift(path: Path, shift: timedelta) -> None:
 def run_shifted_clock(base: App, path: Path) -> None:
     """Tick at the start, and each time that the shift changes."""
     stop_event, last = listen_for_stop_signals(), ""
-    scheduler = base.scheduler
     with closing(DramatiqJobQueue(base.store, base.keyspace, COMMANDS.jobs)) as jobs:
-        clock = Clock(scheduler, jobs, base.now)
+        clock = Clock(base, jobs)
         while not stop_event.wait(_LOOK_INTERVAL):
             if (shift := path.read_text()) != last:
                 last = shift

@@ -13,13 +13,14 @@ from zoneinfo import ZoneInfo
 
 from benchmarks.commands import SECRET
 from benchmarks.day import open_empty_world
-from bot.adapters.redis import RedisDueQueue, RedisSubscriptionStore, connect_server
+from bot.adapters.redis import connect_server
 from bot.domain.pull_requests.models import Repository
-from bot.domain.subscriptions.due_items import NextDigest
-from bot.domain.subscriptions.models import Subscription, Timing
+from bot.features.subscriptions.rules import Subscription, Timing
+from bot.platform.store.due_queue import DueQueue, NextDigest
 from tests.emulators.claude.server import schema_of
 from tests.emulators.github.store import PullRecord, changed_file, pull
 from tests.helpers.checks import closed_port
+from tests.helpers.subscriptions import StoredSubscriptions
 from tests.helpers.world import World
 
 PULLS = 5
@@ -107,7 +108,7 @@ def _make_pull(number: int, place: int, merged_at: datetime) -> PullRecord:
 def subscribe_channels(there: World, size: TeamSize, due: datetime, zone: ZoneInfo) -> None:
     """Subscribe each channel to its repository. The first digest of all is due at one instant."""
     with connect_server(there.settings["REDIS_URL"]) as store:
-        subscriptions, due_queue = RedisSubscriptionStore(store), RedisDueQueue(store)
+        subscriptions, due_queue = StoredSubscriptions(store), DueQueue(store)
         timing = Timing(due.astimezone(zone).time().replace(microsecond=0), zone)
         for number in range(size.channels):
             each = Subscription(name_channel(number), size.get_repository(number), timing, by="U0ADA")

@@ -225,7 +225,9 @@ def _post_digest(app: App, channel: str, selection: _DigestSelection) -> Posting
     span = Span(selection.day.date, selection.day.date, selection.day.zone)
     spec = DigestSpec(channel, selection.repository, span)
     names_zone = app.get_channel_zone(channel) != span.zone
-    return app.delivery.post_digest(spec, lambda: _render_messages(app, selection, names_zone=names_zone))
+    from bot.features.subscriptions.delivery import post_digest  # noqa: PLC0415 (it needs the app)
+
+    return post_digest(app, spec, lambda: _render_messages(app, selection, names_zone=names_zone))
 
 
 def _render_messages(app: App, selection: _DigestSelection, *, names_zone: bool) -> RenderedDigest:

@@ -10,7 +10,6 @@ from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.errors import ConfigurationError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.path_classes import PathSettings
-from bot.domain.subscriptions.models import Subscription, Timing
 from bot.settings import Settings
 from bot.settings.digests import SET_REPOSITORY
 
@@ -31,14 +30,6 @@ def build_allowed_repositories(settings: Settings) -> AllowedRepositories:
 def load_path_settings(settings: Settings) -> PathSettings:
     """Load the path classes of each repository. Raises ConfigurationError if their file can't be used."""
     return read_path_settings(settings.prdigest_paths) if settings.prdigest_paths else PathSettings()
-
-
-def build_fixed_subscription(settings: Settings) -> Subscription | None:
-    """Build the subscription of the settings, which needs no command; None without its channel or repository."""
-    if settings.prdigest_repo is None or settings.prdigest_channel is None:
-        return None
-    timing = Timing(settings.prdigest_post_at, settings.prdigest_timezone)
-    return Subscription(settings.prdigest_channel, settings.prdigest_repo, timing)
 
 
 def connect_store(settings: Settings, timeouts: RedisTimeouts) -> Redis:

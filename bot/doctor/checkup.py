@@ -30,9 +30,10 @@ from bot.doctor.settings import (
 from bot.doctor.store import OWNER, STORE, check_owner, check_previews, check_store
 from bot.domain.errors import PrdigestError
 from bot.domain.operations.finding import Finding
-from bot.domain.subscriptions.models import Subscription
 from bot.domain.text.redaction import redact_text
 from bot.domain.text.strings import format_count
+from bot.features.subscriptions.rules import Subscription
+from bot.features.subscriptions.tables import list_subscriptions
 from bot.mcp.extra import has_sdk
 from bot.platform.git.check import check_mirror
 from bot.platform.github.check import check_github
@@ -149,7 +150,7 @@ class _Checkup:
             return
         self._no_store, self._clock_skews["the store"] = yield from check_store(self._app)
         if not self._no_store:
-            self._subscriptions = self._app.subscriptions.list_all()
+            self._subscriptions = list_subscriptions(self._app)
 
     def _check_slack(self) -> Iterator[Finding]:
         if fault := self._describe_fault("SLACK_API_URL", "SLACK_BOT_TOKEN"):

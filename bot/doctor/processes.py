@@ -10,6 +10,7 @@ from bot.domain.keyspace.keys import LAST_TICK
 from bot.domain.operations.finding import Finding
 from bot.domain.operations.lost_job import LostJob
 from bot.domain.text.strings import format_duration
+from bot.features.subscriptions.tables import RUN_LOG
 from bot.jobs.lost_jobs import LostJobs
 from bot.platform.store.server import count_waiting_jobs, read_heartbeats
 
@@ -59,7 +60,7 @@ def check_processes(app: App) -> Iterator[Finding]:
     """
     now = app.now()
     tick, heartbeats = app.cache.get(LAST_TICK.build_key()), read_heartbeats(app.store, app.keyspace)
-    if not (tick or heartbeats or app.run_log.list_recent(1)):
+    if not (tick or heartbeats or app.tables.list_recent(RUN_LOG, 1)):
         yield from (Finding.build_note(name, _NOT_STARTED) for name in (CLOCK, WORKER))
         yield _check_jobs(count_waiting_jobs(app.store, app.keyspace), is_alive=False)
     else:

@@ -10,15 +10,14 @@ from bot.app import App
 from bot.domain.keyspace.digest_keys import DigestKeyParts, parse_digest_key
 from bot.domain.operations.finding import CheckStatus, Finding
 from bot.domain.operations.run import Run, RunOutcome
-from bot.domain.subscriptions.due_items import NextDigest
-from bot.domain.subscriptions.models import Subscription
 from bot.domain.text.strings import format_count
 from bot.domain.time.date_range import parse_exact_span
+from bot.features.subscriptions.rules import Subscription
+from bot.features.subscriptions.tables import RUN_LOG
+from bot.platform.store.due_queue import NextDigest
 
 SCHEDULE, RUNS = "Schedule", "Runs"
 _MAX_SHOWN = 5
-# the length of the whole log
-_LOG_LENGTH = 400
 # twice the time after which people are notified
 _OVERDUE_AFTER = timedelta(minutes=30)
 _RETRY_ADVICE = "Fix the problem: the bot tries again every 15 minutes"
@@ -28,7 +27,7 @@ _OVERDUE_ADVICE = "Check the clock, the worker and the runs above: the bot posts
 def check_runs(app: App, subscriptions: Sequence[Subscription]) -> Iterator[Finding]:
     """Check the last runs, the last failure of each subscription, and what is overdue or comes next."""
     zone = app.settings.prdigest_timezone
-    yield from _check_recent_runs(app.run_log.list_recent(_LOG_LENGTH), subscriptions, zone)
+    yield from _check_recent_runs(app.tables.list_recent(RUN_LOG, RUN_LOG.length), subscriptions, zone)
     yield from _check_schedule(app, subscriptions, zone)
 
 
@@ -79,9 +78,9 @@ def _check_schedule(app: App, subscriptions: Sequence[Subscription], zone: ZoneI
     """Yield the overdue digests or, if there are none, the next one."""
     active = {each.id: each for each in subscriptions if not each.is_paused}
     overdue = [
-        (active[item.subscription], due)
+        (active[item.name], due)
         for item, due in app.due_queue.list_due(app.now() - _OVERDUE_AFTER)
-        if isinstance(item, NextDigest) and item.subscription in active
+        if isinstance(item, NextDigest) and item.name in active
     ]
     for subscription, due in overdue:
         was_due = f"{due.astimezone(zone):%Y-%m-%d %H:%M %Z}"

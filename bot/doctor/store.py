@@ -11,7 +11,7 @@ from bot.domain.errors import PrdigestError, StoreUnavailable
 from bot.domain.operations.app_manifest import PREVIEW_SCOPES
 from bot.domain.operations.finding import Finding
 from bot.domain.text.strings import format_count
-from bot.features.previews.service import SWITCHES
+from bot.features.subscriptions.tables import PREVIEW_SWITCHES
 from bot.platform.slack.check import BotAccess
 from bot.platform.store.schema import read_version
 from bot.platform.store.server import ServerStatus, read_status, redact_address, write_sample
@@ -98,7 +98,7 @@ def check_owner(app: App, slack: BotAccess) -> Finding:
 def check_previews(app: App, slack: BotAccess) -> Iterator[Finding]:
     """Check that the app has the scopes for previews of links, if they are on anywhere."""
     try:
-        switches = app.tables.list_fields(SWITCHES)
+        switches = app.tables.list_fields(PREVIEW_SWITCHES)
     except PrdigestError as error:
         yield Finding.build_error(PREVIEWS, error)
         return

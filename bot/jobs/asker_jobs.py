@@ -5,6 +5,7 @@ from __future__ import annotations
 from bot.app import App
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.pull_requests.reference import Reference
+from bot.features.home import is_welcome
 from bot.platform.jobs import job
 from bot.platform.slack.access import WELCOMES, Welcome
 from bot.platform.slack.answers import Answer
@@ -38,7 +39,7 @@ def send_greeting(app: App, asker: SlackRequest, why: Greeting, examples: tuple[
     answer = Answer.for_asker(render_greeting(why, app.repositories.default, examples))
     if asker.message or not asker.is_direct:
         app.replies.give_answer(asker, "greeting", Audience.HERE, lambda: answer)
-    elif app.subscription_editor.is_welcome(asker):
+    elif is_welcome(app, asker):
         app.replies.give_answer(asker, "greeting", Audience.CHANNEL, lambda: answer)
         app.tables.put(WELCOMES, Welcome(app.now()), asker.user)
 

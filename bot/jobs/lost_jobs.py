@@ -15,9 +15,9 @@ from redis import Redis
 from bot.app import App
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.keyspace.keys import DEAD_JOBS
-from bot.domain.operations.incident import Incident, IncidentKind
 from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.features.questions.service import abandon_question, answer_questions
+from bot.features.subscriptions.incidents import Incident, IncidentKind, report_incident
 from bot.jobs.observer import read_asker
 from bot.platform.jobs import MINUTE, JobQueue, JobRetries, job
 from bot.platform.store.errors import translate_redis_errors
@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 _MAX_JOBS = 50
 _JOB_ADAPTER = TypeAdapter(LostJob)
 
-# clauses about a job, for operators
+# clauses about a job, for operators, and what its asker reads
 _REASONS = {
     LossReason.FAILED: "the last try failed; the worker's log says why",
     LossReason.ENDLESS: "it crashed three times and is not run again; prdigest doctor lists it for a week",
@@ -58,8 +58,8 @@ def announce_loss(app: App, lost: LostJob, asker: SlackRequest | None = None, pl
     log.error("%s is given up: %s", lost.title, reason)
     if lost.loss is LossReason.ENDLESS:
         LostJobs(app.store, app.keyspace).add(lost)
-    app.incidents.report(
-        Incident(f"job:{lost.id}", IncidentKind.LOST, lost.title, reason, lost.at, None, lost.channel)
+    report_incident(
+        app, Incident(f"job:{lost.id}", IncidentKind.LOST, lost.title, reason, lost.at, None, lost.channel)
     )
     if place:
         answer_questions.send_to(app.jobs, place)

@@ -15,7 +15,7 @@ from bot.app import App
 from bot.domain.errors import StoreUnavailable, UsageError
 from bot.domain.operations.lane import QueueName
 from bot.domain.operations.usage import BudgetRefusal
-from bot.jobs import asker_jobs, lost_jobs, subscription_jobs  # noqa: F401 (they declare their jobs)
+from bot.jobs import asker_jobs, lost_jobs  # noqa: F401 (they declare their jobs)
 from bot.jobs.command_jobs import CommandJob
 from bot.jobs.observer import JobObserver, read_asker
 from bot.platform import deadlines

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -22,10 +22,9 @@ from prometheus_client.process_collector import ProcessCollector
 
 from bot.domain.errors import ModelBusy, ModelError
 from bot.domain.keyspace import keys
-from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.operations.usage import NO_USAGE, CallPurpose, PriceList, Usage
 from bot.platform.models import Chat, ChatEvent, ChatModel, Completion, Model, Prompt, TurnUsage
-from bot.ports import Cache, RunLog
+from bot.ports import Cache
 
 log = logging.getLogger(__name__)
 
@@ -225,26 +224,6 @@ class ObservedCache:
 def _name_kind(key: str) -> str:
     """Return the kind of the value at a key, empty if it is a mark."""
     return next((kind for family, kind in _KINDS.items() if family.has_key(key)), "")
-
-
-class ObservedRunLog:
-    """A ``RunLog`` that counts runs by their outcome."""
-
-    def __init__(self, run_log: RunLog, instruments: Instruments) -> None:
-        self._run_log = run_log
-        self._runs = instruments.digest_runs
-        for outcome in RunOutcome:
-            # an outcome that did not occur yet is a zero: the first one is an increase that an alarm sees
-            self._runs.labels(outcome.value)
-
-    def add_run(self, run: Run) -> None:
-        """Add a run. Raises StoreUnavailable."""
-        self._run_log.add_run(run)
-        self._runs.labels(run.outcome.value).inc()
-
-    def list_recent(self, count: int) -> Sequence[Run]:
-        """List the last runs, newest first. Raises StoreUnavailable."""
-        return self._run_log.list_recent(count)
 
 
 # --- calls of models, counted and logged: with time, tokens and cost, never with their text

@@ -28,9 +28,7 @@ from bot.ports.source.files import SourceFiles, SourceMirror, SourceSearch, Sour
 from bot.ports.sources import Sources
 from bot.ports.store.cache import Cache, RateLimiter
 from bot.ports.store.history import HistoryStore
-from bot.ports.store.queues import DueQueue, RunLog
 from bot.ports.store.records import RecordStore, ThreadStateStore, WorkspaceOwner
-from bot.ports.store.subscriptions import SubscriptionStore
 
 __all__ = [
     "AnswerDisplay",
@@ -42,7 +40,6 @@ __all__ = [
     "ChatModel",
     "Completion",
     "DayMerges",
-    "DueQueue",
     "HistoryStore",
     "Model",
     "ModelAccess",
@@ -55,14 +52,12 @@ __all__ = [
     "RateLimiter",
     "RecordStore",
     "Releases",
-    "RunLog",
     "SourceFiles",
     "SourceMirror",
     "SourceSearch",
     "SourceTrees",
     "SourceVersionReader",
     "Sources",
-    "SubscriptionStore",
     "TextDelta",
     "TextPart",
     "ThreadStateStore",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from bot.domain.operations.lane import QueueName
@@ -12,20 +11,6 @@ from bot.platform.jobs import MINUTE, JobRetries, job
 if TYPE_CHECKING:
     # it is built on what enqueues these jobs
     from bot.app import App
-
-
-# the schedule enqueues failed jobs again; retries here are for an unavailable store only
-@job("deliver", QueueName.LONG, JobRetries(20))
-def deliver_digest(app: App, name: str, due: datetime) -> None:
-    """Post the digest of the subscription with an id that is due since an instant (aware)."""
-    app.delivery.deliver_digest(name, due)
-    app.subscription_editor.refresh_time_zone(name)
-
-
-@job("mend", QueueName.LONG, JobRetries(20))
-def repair_digest(app: App, key: str) -> None:
-    """Fill the gaps of a posted digest."""
-    app.delivery.repair_incomplete(key)
 
 
 # after a failure, the next check is some hours later

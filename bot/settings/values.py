@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BeforeValidator
 
 from bot.domain.errors import UsageError
 from bot.domain.operations.usage import ModelPrice
-from bot.domain.subscriptions.request import parse_time
+from bot.domain.time.day import parse_time
 
 # workspaces and organisations, channels, users
 _SLACK_ID_PATTERN = re.compile(r"[TECGDUW][A-Z0-9]{2,}")

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.redis.due_queue import RedisSubscriptionStore
 from bot.domain.pull_requests.models import Repository
-from bot.domain.subscriptions.models import Subscription, Timing
+from bot.features.subscriptions.rules import Subscription, Timing
 from bot.platform.slack.client import make_slack_client
 from tests.attacks.judgement import (
     Played,
@@ -25,6 +24,7 @@ from tests.attacks.puppet import Puppet, mark_title
 from tests.attacks.tables.injections import EVIL, INJECTIONS, INVENTED, OTHERS, PATH, VAULT, Door, Injection
 from tests.emulators.github.store import IssueRecord, RemarkRecord, changed_file, pull, sha
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
+from tests.helpers.subscriptions import StoredSubscriptions
 from tests.scenarios import REPO, Bot, claude_that
 from tests.scenarios.conftest import Bots, guard_bot
 
@@ -90,7 +90,7 @@ def add_vault(bot: Bot) -> None:
     github.add_commit(VAULT, TreeCommit(sha("merge 1"), FixedTree({"secret.py": Entry(SECRET_OF_VAULT.encode())})))
     bot.world.slack.add_channel(OTHERS, "others")
     timing = Timing(time(6), bot.zone)
-    RedisSubscriptionStore(bot.store).put(
+    StoredSubscriptions(bot.store).put(
         Subscription(OTHERS, Repository.parse(REPO), timing, by="U0ADA", is_paused=True)
     )
 

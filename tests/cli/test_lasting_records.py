@@ -12,19 +12,18 @@ from typing import Any, cast
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
 from bot.app import open_app, prepare_listeners, prepare_worker
 from bot.domain.keyspace.family import DurableFamily
 from bot.domain.keyspace.keys import find_family
 from bot.domain.operations.run import Run, RunOutcome
-from bot.domain.subscriptions.due_items import NextDigest
-from bot.domain.subscriptions.models import Subscription, Timing
 from bot.features.questions.rules import Question
 from bot.features.questions.service import ATTENTION, QUESTIONS, Attention, enqueue_question
 from bot.features.questions.votes import iterate_votes, record_vote
+from bot.features.subscriptions.rules import Subscription, Timing
 from bot.jobs.asker_jobs import post_public_notice
 from bot.jobs.queues import DramatiqJobQueue
 from bot.platform.store.connection import unpack_value
+from bot.platform.store.due_queue import DueQueue, NextDigest
 from bot.render.blocks.button_values import FeedbackVerdict
 from bot.settings import load_settings
 from handlers import COMMANDS
@@ -34,6 +33,7 @@ from tests.helpers.builders import DAY, NOON, REPOSITORY
 from tests.helpers.checks import eventually, waiting_jobs
 from tests.helpers.processes.command import prdigest
 from tests.helpers.processes.jobs import enqueue
+from tests.helpers.subscriptions import RunLog, StoredSubscriptions
 from tests.helpers.world import CHANNEL, SMALL_DAY, World, add_small_day, world
 from tests.scenarios.conversations.asking import is_question
 from tests.services.doubles import slack_request
@@ -60,9 +60,9 @@ def there(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Iter
 def use(there: World, store: Redis) -> None:
     """What a team does in a day: on the desk, through the queue, by the clock."""
     subscription = Subscription(CHANNEL, REPOSITORY, Timing(time(8), DAY.zone))
-    RedisSubscriptionStore(store).put(subscription)
-    RedisDueQueue(store).put(NextDigest(subscription.id), NOON)
-    RedisRunLog(store).add_run(Run(NOON, f"digest:{CHANNEL}", RunOutcome.POSTED))
+    StoredSubscriptions(store).put(subscription)
+    DueQueue(store).put(NextDigest(subscription.id), NOON)
+    RunLog(store).add_run(Run(NOON, f"digest:{CHANNEL}", RunOutcome.POSTED))
     lead = there.digest()[0]["ts"]
     asked = slack_request(channel=CHANNEL, thread=lead, response_url=HOOK)
     with open_app(load_settings(), lambda: datetime.now(UTC), clock.sleep) as base:

@@ -177,7 +177,7 @@ def test_a_publisher_refuses_a_store_that_may_drop_records(monkeypatch: Env, sto
     store.config_set("maxmemory-policy", "allkeys-lru")
     try:
         with open_base() as base, pytest.raises(StoreUnavailable, match="allkeys-lru"):
-            _ = base.run_log
+            _ = base.tables
     finally:
         store.config_set("maxmemory-policy", "noeviction")
 

@@ -13,26 +13,25 @@ from localslack.blockkit import Names, render_document, render_message, render_v
 from localslack.testing.html import ParsedHtml, parse_html
 
 from bot.demo.sample.sources import SampleSources
-from bot.domain.operations.bot_health import LatestDigest
 from bot.domain.pull_requests.reference import Reference
 from bot.features.digest.rules import Digest
 from bot.features.digest.view import render_digest
+from bot.features.home import LatestDigest, render_home
 from bot.features.questions.view import MODEL_NOTE, format_search_answer, render_footer, render_private_answer
+from bot.features.subscriptions.view import render_changes, render_confirmation, render_listing
 from bot.ports import Post
 from bot.render.risk.risk_list import render_risk_list
 from bot.render.risk.score import render_score
-from bot.render.subscriptions.home import render_home
-from bot.render.subscriptions.subscription_list import render_changes, render_confirmation, render_listing
 from bot.render.summaries.details import render_details_view, render_loading_view
 from bot.render.summaries.post import render_summary
+from tests.features.subscriptions.test_form import OLD, make_submission, render_opened
+from tests.features.subscriptions.test_view import DUE, ENGINE, FIXED
+from tests.features.test_home_page import WELL
 from tests.helpers.builders import REPOSITORY
 from tests.render.accepted import strings
 from tests.render.hostile_days import digests
 from tests.render.risk.test_risk_list import make_list, pair, risky
 from tests.render.risk.test_score import SPAN, USUAL, make_hit
-from tests.render.subscriptions.test_form import OLD, make_submission, render_opened
-from tests.render.subscriptions.test_home import WELL
-from tests.render.subscriptions.test_subscription_list import DUE, ENGINE, FIXED
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NAMES = Names(
@@ -68,7 +67,7 @@ def posts() -> dict[str, Post]:
         "risks": render_risk_list(risks),
         "score": render_score("engine", SPAN, replace(USUAL, hits=(make_hit(9),))),
         "subscribed": render_confirmation(ENGINE, DUE, DUE),
-        "paused": render_changes([ENGINE], "Paused"),
+        "paused": render_changes([ENGINE], "Paused", ""),
         "list": render_listing([(ENGINE, DUE), (FIXED, DUE)]),
         "answer": render_private_answer(format_search_answer("No model.", "the day", SAMPLE.entries), foot),
     }
@@ -107,9 +106,9 @@ VIEWS: dict[str, Json] = {
     "change": make_submission(render_opened(OLD)),
     "home": {
         "type": "home",
-        "blocks": [*render_home([LatestDigest("a", "https://a.example", NOW)], [(ENGINE, DUE)], WELL, NOW)],
+        "blocks": [*render_home([LatestDigest("a", "https://a.example", NOW, "")], [(ENGINE, DUE)], WELL)],
     },
-    "empty home": {"type": "home", "blocks": [*render_home([], [], WELL, NOW, "A note")]},
+    "empty home": {"type": "home", "blocks": [*render_home([], [], WELL, "A note")]},
 }
 
 

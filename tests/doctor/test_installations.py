@@ -13,19 +13,19 @@ from zoneinfo import ZoneInfo
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.due_queue import RedisDueQueue, RedisSubscriptionStore
 from bot.doctor.checkup import run_checks
 from bot.doctor.report import format_finding, format_findings_json
 from bot.doctor.settings import SettingsSnapshot, read_snapshot
 from bot.domain.operations.finding import Finding
 from bot.domain.pull_requests.models import Repository
-from bot.domain.subscriptions.due_items import NextDigest
-from bot.domain.subscriptions.models import Subscription, Timing
+from bot.features.subscriptions.rules import Subscription, Timing
 from bot.platform.models.registry import PROVIDERS
+from bot.platform.store.due_queue import DueQueue, NextDigest
 from bot.settings import load_usable_settings
 from tests.adapters.worlds import WebPage
 from tests.doctor.findings import format_findings
 from tests.helpers.checks import closed_port
+from tests.helpers.subscriptions import StoredSubscriptions
 from tests.helpers.world import World, world
 
 pytestmark = pytest.mark.slow
@@ -90,7 +90,7 @@ def test_channels_are_checked_once_with_all_that_they_are_for(
 ) -> None:
     there.slack.add_channel("C0ADMIN", "admins")
     there.slack.add_message("D0ADA", "hello")
-    stored = RedisSubscriptionStore(store)
+    stored = StoredSubscriptions(store)
     for subscription in (
         replace(FIXED, repository=Repository("octo", "other"), by="U0ADA"),
         replace(FIXED, repository=Repository("octo", "third"), by="U0ADA", is_paused=True),
@@ -113,7 +113,7 @@ def test_without_any_channel_it_says_so(there: World, monkeypatch: Env) -> None:
 def test_the_subscription_of_the_settings_is_one_of_those_that_are_due(
     there: World, monkeypatch: Env, store: Redis
 ) -> None:
-    RedisDueQueue(store).put(NextDigest(FIXED.id), datetime(2126, 3, 1, 17, 20, tzinfo=UTC))
+    DueQueue(store).put(NextDigest(FIXED.id), datetime(2126, 3, 1, 17, 20, tzinfo=UTC))
     lines = list_findings(monkeypatch, {**there.settings, "PRDIGEST_TIMEZONE": "UTC"})
     assert lines[-1] == "+ Schedule: 1 subscription, the next is octo/engine for C0DIGEST at 2126-03-01 17:20 UTC"
 

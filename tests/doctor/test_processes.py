@@ -9,22 +9,22 @@ from datetime import datetime, timedelta
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.due_queue import RedisRunLog
 from bot.doctor.processes import check_clock_skew, check_processes
 from bot.domain.keyspace.keys import LAST_TICK
 from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.text.strings import format_duration
 from bot.features.questions.service import answer_questions
+from bot.features.subscriptions.delivery import repair_digest
 from bot.jobs.asker_jobs import send_private_notice
 from bot.jobs.lost_jobs import LostJobs
 from bot.jobs.queues import DramatiqJobQueue
 from bot.platform.store.connection import RedisCache
 from bot.platform.store.keyspace import UNPREFIXED
-from bot.services.scheduled_jobs import repair_digest
 from handlers import COMMANDS
 from tests.doctor.findings import NOW, format_findings, now
 from tests.helpers.apps import make_app
+from tests.helpers.subscriptions import RunLog
 from tests.services.doubles import slack_request
 
 SECOND = timedelta(seconds=1)
@@ -130,7 +130,7 @@ def beat_once(store: Redis) -> None:
 
 
 def run_once(store: Redis) -> None:
-    RedisRunLog(store).add_run(Run(NOW - timedelta(days=2), "digest", RunOutcome.POSTED))
+    RunLog(store).add_run(Run(NOW - timedelta(days=2), "digest", RunOutcome.POSTED))
 
 
 @pytest.mark.parametrize("leave_trace", [beat_once, run_once])

@@ -9,17 +9,17 @@ from zoneinfo import ZoneInfo
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog
 from bot.doctor.runs import check_runs
 from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
-from bot.domain.subscriptions.due_items import DigestRepair, NextDigest
-from bot.domain.subscriptions.models import Subscription, Timing
+from bot.features.subscriptions.rules import Subscription, Timing
+from bot.platform.store.due_queue import DigestRepair, DueQueue, NextDigest
 from bot.settings import Settings
 from tests.doctor.findings import NOW, format_findings, now
 from tests.helpers.apps import make_app
+from tests.helpers.subscriptions import RunLog
 
 PACIFIC = ZoneInfo("America/Los_Angeles")
 ENGINE = Subscription("C0DIGEST", Repository("octo", "engine"), Timing(time(9), PACIFIC))
@@ -39,7 +39,7 @@ def run(outcome: RunOutcome, detail: str = "", subscription: Subscription = ENGI
 def lines(store: Redis, *subscriptions: Subscription, runs: tuple[Run, ...] = ()) -> list[str]:
     """``runs`` are the newest first."""
     for each in reversed(runs):
-        RedisRunLog(store).add_run(each)
+        RunLog(store).add_run(each)
     return check(store, *(subscriptions or (ENGINE,)))
 
 
@@ -127,7 +127,7 @@ LATE = "Check the clock, the worker and the runs above: the bot posts it as soon
 
 
 def test_a_digest_that_did_not_come_is_named(store: Redis) -> None:
-    agenda = RedisDueQueue(store)
+    agenda = DueQueue(store)
     agenda.put(NextDigest(ENGINE.id), NOW - timedelta(minutes=31))
     agenda.put(NextDigest(RISKY.id), NOW + HOUR)
     assert last(store, ENGINE, RISKY) == [
@@ -136,12 +136,12 @@ def test_a_digest_that_did_not_come_is_named(store: Redis) -> None:
 
 
 def test_a_digest_that_is_due_now_is_not_late(store: Redis) -> None:
-    RedisDueQueue(store).put(NextDigest(ENGINE.id), NOW - timedelta(minutes=29))
+    DueQueue(store).put(NextDigest(ENGINE.id), NOW - timedelta(minutes=29))
     assert [line[0] for line in last(store)] == ["+"]
 
 
 def test_repairs_and_what_nobody_wants_any_more_are_no_digests(store: Redis) -> None:
-    agenda = RedisDueQueue(store)
+    agenda = DueQueue(store)
     for item in (DigestRepair("C0DIGEST"), NextDigest("0badc0de"), NextDigest(RISKY.id)):
         agenda.put(item, NOW - HOUR)
     agenda.put(NextDigest(ENGINE.id), DUE + timedelta(days=1))

@@ -12,7 +12,7 @@ from redis import Redis
 from bot.app import App
 from bot.doctor.store import check_previews, check_store
 from bot.domain.operations.app_manifest import PREVIEW_SCOPES
-from bot.features.previews.service import SWITCHES, Switch
+from bot.features.subscriptions.tables import PREVIEW_SWITCHES, PreviewSwitch
 from bot.platform.store.connection import RedisTimeouts, connect_server
 from bot.platform.store.schema import CURRENT_SCHEMA, SCHEMA_KEY
 from bot.platform.store.server import redact_address
@@ -238,7 +238,7 @@ def list_preview_findings(app: App, slack: SlackEmulator) -> list[str]:
 @pytest.mark.parametrize("is_on", [True, False])
 def test_previews_that_are_on_need_their_scopes(store: Redis, is_on: bool) -> None:
     app = make_app(store)
-    app.tables.put_field(SWITCHES, "C1", Switch(is_on, "U1", datetime.now(UTC)))
+    app.tables.put_field(PREVIEW_SWITCHES, "C1", PreviewSwitch(is_on, "U1", datetime.now(UTC)))
     with SlackEmulator() as slack:
         lacking = list_preview_findings(app, slack)
         slack.grant_scopes(*PREVIEW_SCOPES)

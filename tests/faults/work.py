@@ -8,15 +8,15 @@ from datetime import datetime, time, timedelta
 
 from localslack.users.person import Delivery
 
-from bot.adapters.redis.due_queue import RedisDueQueue, RedisSubscriptionStore
 from bot.domain.pull_requests.models import Repository
-from bot.domain.subscriptions.due_items import NextDigest
-from bot.domain.subscriptions.models import Subscription, Timing
 from bot.features.digest.tables import PostedDigest
+from bot.features.subscriptions.rules import Subscription, Timing
+from bot.platform.store.due_queue import DueQueue, NextDigest
 from bot.render.conversations.sentences import NOT_POSTED_YET, STILL_WORKING
 from tests.emulators.github.store import changed_file, pull
 from tests.faults.stage import Stage
 from tests.helpers.records import digest_store
+from tests.helpers.subscriptions import StoredSubscriptions
 from tests.helpers.world import CHANNEL
 
 PULLS = (101, 102, 103)
@@ -80,8 +80,8 @@ class Work:
             files = (changed_file(f"engine/retry_{number}.py", patch=patch),)
             stage.site.world.github.add(str(self.repository), pull(number, merged_at=yesterday, files=files))
         stage.site.world.slack.add_channel(self.channel, self.channel.lower())
-        RedisSubscriptionStore(stage.store).put(self.subscription)
-        RedisDueQueue(stage.store).put(NextDigest(self.subscription.id), self.due)
+        StoredSubscriptions(stage.store).put(self.subscription)
+        DueQueue(stage.store).put(NextDigest(self.subscription.id), self.due)
 
     def begin(self, thread: str | None = None) -> None:
         """Start a clock, which sees what is due, and ask; the question stands in ``thread`` if there is one."""

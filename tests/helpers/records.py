@@ -17,7 +17,6 @@ from bot.platform.slack.answers import ANSWERED_REQUEST, AnsweredRequest
 from bot.platform.store.connection import pack_value, unpack_value
 from bot.ports import RecordStore
 from bot.ports.codecs.record_codec import RecordCodec
-from bot.services.subscriptions.incident_report import INCIDENT_REPORT_CODEC, PostedIncidentReport
 
 R = TypeVar("R")
 Digests = RedisRecordStore[PostedDigest]
@@ -29,10 +28,6 @@ def digest_store(client: Redis) -> Digests:
 
 def answer_store(client: Redis, lifetime: timedelta = timedelta(days=1)) -> RedisRecordStore[AnsweredRequest]:
     return RedisRecordStore(client, ANSWERED_REQUEST, lifetime)
-
-
-def report_store(client: Redis) -> RedisRecordStore[PostedIncidentReport]:
-    return RedisRecordStore(client, INCIDENT_REPORT_CODEC, timedelta(days=30))
 
 
 def plant(store: RecordStore[R], key: str, **changes: Any) -> R:
@@ -94,7 +89,3 @@ def memory_digests(
 
 def memory_answers(*, busy: bool = False) -> MemoryRecords[AnsweredRequest]:
     return MemoryRecords(ANSWERED_REQUEST, busy=busy)
-
-
-def memory_reports() -> MemoryRecords[PostedIncidentReport]:
-    return MemoryRecords(INCIDENT_REPORT_CODEC)

@@ -27,6 +27,7 @@ from handlers.commands.summary import SUMMARY_JOB
 from handlers.digest import answer_digest
 from tests.adapters.worlds import REPO
 from tests.emulators.github.store import changed_file, pull
+from tests.features.subscriptions.wired import Bot, make_bot  # noqa: F401 (a fixture)
 from tests.helpers.builders import NOON
 from tests.helpers.checks import eventually, waiting_jobs
 from tests.helpers.processes.jobs import enqueue
@@ -34,7 +35,6 @@ from tests.hostile.tables.budgets import MANY, SPREES
 from tests.render.accepted import strings
 from tests.services.digest.posting import HOME
 from tests.services.doubles import slack_request
-from tests.services.subscriptions.wired import Bot, make_bot  # noqa: F401 (a fixture)
 
 pytestmark = pytest.mark.slow
 

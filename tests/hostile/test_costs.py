@@ -12,10 +12,10 @@ from bot.domain.conversations.slack_request import Audience
 from bot.domain.operations.usage import CallPurpose
 from bot.features.usage.report import UsageRequest, answer_usage, read_usage
 from bot.platform.costs import CallKind, CallOrigin, WorkKind
+from tests.features.subscriptions.wired import Bot, make_bot  # noqa: F401 (a fixture)
 from tests.hostile.test_budgets import desk
 from tests.services.digest.posting import HOME
 from tests.services.doubles import slack_request
-from tests.services.subscriptions.wired import Bot, make_bot  # noqa: F401 (a fixture)
 
 pytestmark = pytest.mark.slow
 

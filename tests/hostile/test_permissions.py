@@ -13,12 +13,12 @@ import pytest
 from localslack.state.workspace import Json
 from localslack.users.person import Person
 
-from bot.adapters.redis.due_queue import RedisDueQueue, RedisSubscriptionStore
 from bot.domain.pull_requests.models import Repository
-from bot.domain.subscriptions.due_items import NextDigest
-from bot.domain.subscriptions.models import Subscription, Timing
+from bot.features.subscriptions.rules import Subscription, Timing
 from bot.platform.slack.client import make_slack_client
+from bot.platform.store.due_queue import DueQueue, NextDigest
 from bot.render.blocks.button_values import write_id
+from tests.helpers.subscriptions import StoredSubscriptions
 from tests.helpers.world import as_read
 from tests.hostile.tables.permissions import ACTORS, ALLOWED, Action, Actor, Kind
 from tests.scenarios import REPO, Bot, old_button
@@ -48,12 +48,12 @@ class Stage:
 
     def reset(self, *, is_paused: bool) -> None:
         """The subscription as it was made, and no other: App Home shows the first of many."""
-        kept = RedisSubscriptionStore(self.bot.store)
+        kept = StoredSubscriptions(self.bot.store)
         for each in kept.list_all():
             kept.remove(each.id)
         self.made = replace(self.made, is_paused=is_paused)
         kept.put(self.made)
-        RedisDueQueue(self.bot.store).put(NextDigest(self.made.id), dt.datetime.now(dt.UTC) + dt.timedelta(days=1))
+        DueQueue(self.bot.store).put(NextDigest(self.made.id), dt.datetime.now(dt.UTC) + dt.timedelta(days=1))
 
     def list_subscriptions(self) -> list[Subscription]:
         return subscriptions(self.bot, self.target)

@@ -12,22 +12,21 @@ from datetime import UTC, datetime
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.due_queue import RedisSubscriptionStore
 from bot.app import App, open_app, prepare_worker
 from bot.domain.conversations.commands import DigestRequest
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.pull_requests.models import Repository
-from bot.domain.subscriptions.due_items import NextDigest
-from bot.domain.subscriptions.models import Subscription, Timing
 from bot.domain.time.day import parse_zone
 from bot.features.digest.service import answer_overview
 from bot.features.questions.rules import Question
 from bot.features.questions.service import enqueue_question
+from bot.features.subscriptions.delivery import deliver_digest
+from bot.features.subscriptions.rules import Subscription, Timing
 from bot.jobs.queues import DramatiqJobQueue, JobTimeLimits
 from bot.platform import deadlines
 from bot.platform.deadlines import ShutdownSignal
 from bot.platform.slack.asker_notices import ResponseTimes
-from bot.services.scheduled_jobs import deliver_digest
+from bot.platform.store.due_queue import NextDigest
 from bot.settings import load_settings
 from handlers import COMMANDS
 from handlers.commands.risks import RISKS_JOB
@@ -37,6 +36,7 @@ from tests.emulators.drip import Drip
 from tests.helpers.checks import eventually
 from tests.helpers.processes.jobs import enqueue, working
 from tests.helpers.records import digest_store
+from tests.helpers.subscriptions import StoredSubscriptions
 from tests.helpers.world import CHANNEL, World, add_small_day, world
 from tests.services.doubles import slack_request
 
@@ -173,7 +173,7 @@ def test_a_digest_of_the_schedule_ends_and_its_next_try_is_planned(team: Team) -
     )
     scheduling, due = team.services, datetime(2026, 3, 1, 9, tzinfo=UTC)
     name, key = subscription.id, scheduling.digest_records.find_digest(subscription.build_digest_spec(due)).key
-    RedisSubscriptionStore(team.base.store).put(subscription)
+    StoredSubscriptions(team.base.store).put(subscription)
     scheduling.due_queue.add(NextDigest(name), due)
     team.slow("github")
     deliver_digest.send_to(team.jobs, name, due)

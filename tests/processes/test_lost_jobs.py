@@ -19,12 +19,11 @@ from bot.app import App, open_app, prepare_worker
 from bot.domain.conversations.commands import SummaryRequest
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.keyspace.keys import LEASE
-from bot.domain.operations.incident import IncidentKind
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
-from bot.domain.subscriptions.due_items import format_item
 from bot.features.questions.rules import Question
 from bot.features.questions.service import QUESTIONS
+from bot.features.subscriptions.incidents import IncidentKind
 from bot.jobs.asker_jobs import send_private_notice, show_details
 from bot.jobs.command_jobs import CommandPayload
 from bot.jobs.lost_jobs import LostJobs
@@ -111,9 +110,7 @@ class Team:
     @property
     def troubles(self) -> list[str]:
         """What the clock will tell operators of."""
-        names = (
-            format_item(item) for item, _ in self.services.due_queue.list_due(datetime(2100, 1, 1, tzinfo=UTC))
-        )
+        names = (str(item) for item, _ in self.services.due_queue.list_due(datetime(2100, 1, 1, tzinfo=UTC)))
         return [name for name in names if name.endswith(f"#{IncidentKind.LOST}")]
 
 
@@ -183,6 +180,7 @@ ALL = (
         "regular",
         "form",
         "home",
+        "home_change",
     ),
     *("preview", "questions", "long_risks", "overview", "digest", "deliver", "mend", "watch", "amend"),
     *("contract", "long_contract", "touches", "long_touches", "touch_score", "hit_votes", "refresh_profile"),

@@ -10,20 +10,21 @@ from dramatiq import Message
 from prometheus_client import CollectorRegistry
 from redis import Redis
 
-from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog
 from bot.domain.keyspace.keys import LAST_TICK
 from bot.domain.operations.lane import QueueName
 from bot.domain.operations.run import Run, RunOutcome
-from bot.domain.subscriptions.due_items import DigestRepair, IncidentReport, NextDigest
 from bot.monitoring import StoreCollector
 from bot.platform.dramatiq.broker import make_broker
 from bot.platform.store.connection import RedisCache, connect_server
+from bot.platform.store.due_queue import DigestRepair, DueQueue, IncidentReport, NextDigest
 from bot.platform.store.keyspace import Keyspace
 from bot.platform.store.spending import BudgetHold, SpendingStore
+from bot.platform.store.tables import Store
 from bot.settings import Settings
 from tests.helpers.apps import make_app
 from tests.helpers.builders import DAY
 from tests.helpers.checks import closed_port
+from tests.helpers.subscriptions import RunLog
 
 NOW = datetime(2026, 3, 1, 17, 20, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -33,7 +34,9 @@ KEYS = Keyspace("team-a")
 def make_registry(store: Redis) -> CollectorRegistry:
     registry = CollectorRegistry()
     settings = Settings(prdigest_store_prefix=KEYS.prefix, prdigest_timezone=DAY.zone, prdigest_daily_budget=10)
-    registry.register(StoreCollector(make_app(store, settings=settings, now=lambda: NOW)))
+    registry.register(
+        StoreCollector(make_app(store, settings=settings, now=lambda: NOW, tables=Store(store, KEYS)))
+    )
     return registry
 
 
@@ -50,7 +53,7 @@ def test_a_new_store_has_nothing_due(store: Redis) -> None:
 
 
 def test_digests_are_due_at_their_time_and_late_a_quarter_of_an_hour_after_it(store: Redis) -> None:
-    queue = RedisDueQueue(store, KEYS)
+    queue = DueQueue(store, KEYS)
     for name, instant in {"soon": NOW + MINUTE, "due": NOW - 14 * MINUTE, "late": NOW - 15 * MINUTE}.items():
         queue.put(NextDigest(name), instant)
     queue.put(DigestRepair("digest:key"), NOW - 60 * MINUTE)
@@ -59,13 +62,13 @@ def test_digests_are_due_at_their_time_and_late_a_quarter_of_an_hour_after_it(st
 
 
 def test_reports_that_wait_are_counted(store: Redis) -> None:
-    RedisDueQueue(store, KEYS).put(IncidentReport("digest:key#missing"), NOW)
+    DueQueue(store, KEYS).put(IncidentReport("digest:key#missing"), NOW)
     assert read(store, "incident_reports_due") == 1
 
 
 def test_the_last_tick_and_the_last_run_of_each_outcome_have_their_time(store: Redis) -> None:
     RedisCache(store, KEYS).put(LAST_TICK.build_key(), NOW.isoformat(), LAST_TICK.lifetime)
-    log = RedisRunLog(store, KEYS)
+    log = RunLog(store, KEYS)
     for minutes, outcome in ((9, RunOutcome.FAILED), (8, RunOutcome.POSTED), (7, RunOutcome.POSTED)):
         log.add_run(Run(NOW - minutes * MINUTE, "key", outcome))
     assert read(store, "clock_last_tick_timestamp_seconds") == NOW.timestamp()

@@ -23,10 +23,10 @@ from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.summaries.fallback import Fallback, FallbackReason
 from bot.domain.summaries.models import Summary, build_fallback_summary
 from bot.domain.time.day import LocalDay
+from bot.features.subscriptions.delivery import deliver_digest
 from bot.platform.jobs import JobType
 from bot.platform.slack.messenger import SlackEphemeralMessenger
 from bot.ports import Completion, DayMerges, Post, Prompt
-from bot.services.scheduled_jobs import deliver_digest
 from bot.services.summaries.summarizer import SummaryResult
 from impact.source.models import SourceFile, SourceProblem
 from tests.helpers.builders import changed_file, summary

@@ -15,6 +15,8 @@ from redis import Redis
 from bot import processes
 from bot.app import App, open_app, prepare_listeners, prepare_worker
 from bot.connections.from_settings import get_display_name
+from bot.features.subscriptions.incidents import Incident, IncidentKind, report_incident
+from bot.features.subscriptions.tables import list_subscriptions
 from bot.monitoring import monitor_process
 from bot.platform.deadlines import ShutdownSignal
 from bot.platform.models.registry import PROVIDERS
@@ -106,14 +108,22 @@ def use_web(base: App) -> None:
     prepare_listeners(base.hurry()).get_channel_zone("C0DIGEST")
 
 
+def report_late(base: App) -> None:
+    """What clocks and workers do with a digest of any subscription, that of the settings among them."""
+    first = list_subscriptions(base)[0]
+    kind, at = IncidentKind.MISSING, base.now()
+    report_incident(base, Incident("digest", kind, "octo/engine", "away", at, None, first.channel))
+
+
 def use_worker(base: App) -> None:
     """What the jobs use."""
+    report_late(base)
     get_display_name(base.settings, prepare_worker(base).repositories.default)
 
 
 def use_clock(base: App) -> None:
     """A minute."""
-    base.subscriptions.list_all()
+    report_late(base)
 
 
 PARTS = {

@@ -33,6 +33,7 @@ from bot.features.backfill import fill_days
 from bot.features.previews import service as previews
 from bot.features.profiles import scanning
 from bot.features.profiles.service import ProfileEntry
+from bot.features.subscriptions.tables import PREVIEW_SWITCHES, PreviewSwitch
 from bot.features.touches import contracts, decisions
 from bot.jobs.lost_jobs import LostJobs
 from bot.platform.costs import CallKind, CallOrigin, count_call
@@ -216,7 +217,7 @@ def keep_a_profile(store: Redis) -> None:
 def preview_links(store: Redis) -> None:
     """Write what previews of links leave; the sample day has none."""
     tables = Store(store)
-    tables.put_field(previews.SWITCHES, "C0TEAM", previews.Switch(is_on=True, user=YOU, at=MORNING))
+    tables.put_field(PREVIEW_SWITCHES, "C0TEAM", PreviewSwitch(is_on=True, user=YOU, at=MORNING))
     tables.put(previews.SHOWN, previews.ShownCard("1.1"), "C0TEAM", "ab12")
     tables.put(previews.OTHERS, previews.OtherApp("A0OTHER"), "C0TEAM")
 

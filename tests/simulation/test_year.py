@@ -17,11 +17,12 @@ from typing import cast
 
 import pytest
 
-from bot.domain.operations.incident import IncidentKind
 from bot.domain.operations.run import Run, RunOutcome
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span
 from bot.features.digest.tables import PostedDigest
+from bot.features.subscriptions.incidents import REPORTS, IncidentKind
+from bot.features.subscriptions.tables import RUN_LOG
 from tests.helpers.builders import REPOSITORY
 from tests.simulation.year import ADMIN, AWAY, BACK, END, MINUTE, SKEWS, TEAM, WINDOW, Posted, Year
 from tests.simulation.year_people import (
@@ -83,16 +84,17 @@ def list_told(year: Year, people: People, client: QuickRedis) -> Told:
         # the simulation goes on for a while, so that the last ones can be posted
         if each.due < END:
             posted[each.name].append(each)
-    load, load_report = year.parts.records.load, year.parts.reports.load
-    reports = {key: load_report(key) for key in keys_of(client, "report:*") if key != "report:begun"}
+    load, tables = year.parts.records.load, year.parts.people.tables
+    names = [key for key in keys_of(client, "report:*") if key != "report:begun"]
+    reports = {key: tables.get(REPORTS, key.removeprefix("report:")) for key in names}
     records = {key: load(key) for key in keys_of(client, "digest:*") if client.hexists(key, "skipped_days")}
     return Told(
         people.all,
         posted,
-        {key: list(report.incidents) for key, report in reports.items()},
+        {key: list(report.incidents) for key, report in reports.items() if report},
         records,
         [key for channel, _, key, _ in year.parts.messenger.messages if channel == ADMIN],
-        year.parts.journal.list_recent(1_000),
+        tables.list_recent(RUN_LOG, 1_000),
         {
             "deaths": year.deaths,
             "starts": year.starts,

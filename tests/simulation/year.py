@@ -24,29 +24,30 @@ from typing import Any, cast
 
 from redis import Redis
 
-from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
+from bot.app import App
+from bot.clock import Clock as BotClock
 from bot.domain.keyspace.keys import DUE_QUEUE
-from bot.domain.operations.incident import IncidentKind
-from bot.domain.subscriptions.due_items import NextDigest
-from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
+from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import parse_zone
 from bot.features.digest.tables import DigestRecords
+from bot.features.subscriptions.delivery import deliver_digest
+from bot.features.subscriptions.incidents import IncidentKind, resolve_incident
+from bot.features.subscriptions.rules import Subscription, Timing
+from bot.features.subscriptions.tables import get_subscriptions
 from bot.platform.jobs import JobType
 from bot.platform.slack.access import AccessControl, AccessRules
 from bot.platform.store.connection import pack_value
-from bot.services.scheduled_jobs import deliver_digest
-from bot.services.subscriptions.editor import SubscriptionEditor
-from bot.services.subscriptions.incidents import IncidentReporter
-from bot.services.subscriptions.permissions import SubscriptionPermissions
-from bot.services.subscriptions.repository import SubscriptionRepository
-from bot.services.subscriptions.scheduler import DigestScheduler
+from bot.platform.store.due_queue import DueQueue, NextDigest
+from bot.platform.store.tables import Store
+from bot.settings import load_settings
+from tests.features.subscriptions.subscribers import Everywhere
+from tests.helpers.apps import make_app
 from tests.helpers.builders import REPOSITORY
-from tests.helpers.records import digest_store, report_store
+from tests.helpers.records import digest_store
 from tests.services.aging_cache import DatedCache
 from tests.services.digest.posting import Crash, Fragile, Fuse, MemoryMessenger
 from tests.services.doubles import CountingLimiter
-from tests.services.subscriptions.subscribers import Everywhere
 
 SECOND, MINUTE, HOUR, DAY = (timedelta(seconds=seconds) for seconds in (1, 60, 3_600, 86_400))
 START, END = datetime(2025, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, tzinfo=UTC)
@@ -109,40 +110,38 @@ class Parts:
     """The real parts, on one store and one time."""
 
     def __init__(self, client: Redis, now: Moment) -> None:
-        self.agenda = RedisDueQueue(client)
+        self.now = now
+        self.client = client
+        self.agenda = DueQueue(client)
         self.records = digest_store(client)
-        self.reports = report_store(client)
         self.cache = DatedCache(now)
-        self.journal = RedisRunLog(client)
         self.messenger = MemoryMessenger()
-        kept = RedisSubscriptionStore(client)
-        self.directory = SubscriptionRepository(kept, FIXED)
-        self.watchdog = IncidentReporter(
-            self.agenda, self.cache, self.reports, self.is_posted, self.messenger, ADMIN
-        )
-        admission = AccessControl(AccessRules(frozenset({TEAM})), CountingLimiter())
-        usual = (dt.time(9), parse_zone("UTC"))
-        places = Everywhere()
-        rights = SubscriptionPermissions(places, lambda: TEAM)
-        self.people = SubscriptionEditor(self.directory, kept, self.agenda, places, rights, admission, usual, now)
+        self.people = self.open_app()
 
-    def is_posted(self, key: str) -> bool:
-        return self.records.load(key).is_posted
-
-    def schedule(self, fuse: Fuse | None = None) -> DigestScheduler:
-        """As a process has it that has just started; it dies where the fuse burns."""
+    def open_app(self, now: Callable[[], datetime] | None = None, fuse: Fuse | None = None) -> App:
+        """The bot as a process has it that has just started; it dies where the fuse burns."""
 
         def fragile(port: object) -> Any:
             return Fragile(port, fuse) if fuse else port
 
-        return DigestScheduler(
-            self.directory,
-            fragile(self.agenda),
-            DigestRecords(fragile(self.records), lambda: TEAM),
-            fragile(self.cache),
-            fragile(self.journal),
-            self.watchdog,
-            WINDOW,
+        settings = {
+            "prdigest_repo": FIXED.repository,
+            "prdigest_channel": FIXED.channel,
+            "prdigest_admin_channel": ADMIN,
+            "prdigest_catch_up_hours": WINDOW // HOUR,
+            "prdigest_timezone": FIXED.timing.zone,
+        }
+        return make_app(
+            self.client,
+            now=now or self.now,
+            settings=load_settings().model_copy(update=settings),
+            due_queue=fragile(self.agenda),
+            tables=fragile(Store(self.client)),
+            cache=fragile(self.cache),
+            digest_records=DigestRecords(fragile(self.records), lambda: TEAM),
+            messenger=self.messenger,
+            directory=Everywhere(),
+            access_control=AccessControl(AccessRules(frozenset({TEAM})), CountingLimiter()),
         )
 
 
@@ -153,7 +152,7 @@ class Clock:
     skew: timedelta
     phase: timedelta
     downs: Times
-    schedule: DigestScheduler | None = None
+    process: BotClock | None = None
     ticked: datetime = START
 
     def tick_from(self, instant: datetime, due: datetime) -> datetime:
@@ -169,7 +168,7 @@ class Clock:
 
     def has_started(self, now: datetime) -> bool:
         """Whether it was down since its last tick, or never ticked."""
-        return self.schedule is None or any(self.ticked < end <= now for _, end in self.downs)
+        return self.process is None or any(self.ticked < end <= now for _, end in self.downs)
 
 
 class Workers:
@@ -190,7 +189,8 @@ class Workers:
         Who posted plans the next one: a change of the zone from then on begins with the next day.
         """
         names = [job.name for job in jobs]
-        known = self._parts.directory.get_many(names)
+        read = get_subscriptions(self._parts.people, names)
+        known = {name: each for name, each in read.items() if each}
         planned = self._parts.agenda.get_times([NextDigest(name) for name in names])
         due_jobs = [
             job
@@ -207,7 +207,7 @@ class Workers:
                 self.posted.append(Posted(job.name, job.due, key, edition.span, self._now()))
                 moves.append((NextDigest(job.name), job.due, known[job.name].timing.find_next_after(job.due)))
             if self._now() - job.due > 10 * MINUTE:
-                self._parts.watchdog.resolve(key, IncidentKind.MISSING, "posted after all", self._now())
+                resolve_incident(self._parts.people, key, IncidentKind.MISSING, "posted after all")
         self._parts.agenda.move_all(moves)
 
     def post_by_hand(self, edition: DigestSpec) -> None:
@@ -327,19 +327,23 @@ class Year:
         is_killed = is_fateful or self._random.random() < 0.003
         if clock.has_started(now) or is_killed:
             self.starts += 1
-            clock.schedule = self.parts.schedule()
+            clock.process = self._start_clock(clock)
         clock.ticked, self._seen = now, now + clock.skew
         with suppress(Crash):
-            schedule = self._make_doomed_clock(600 if is_fateful else 12) if is_killed else clock.schedule
-            assert schedule is not None
-            schedule.tick(now + clock.skew, self._digests)
+            process = self._make_doomed_clock(clock, 600 if is_fateful else 12) if is_killed else clock.process
+            assert process is not None
+            process.tick()
         self._hand_out(self._digests.take())
 
-    def _make_doomed_clock(self, most: int) -> DigestScheduler:
+    def _start_clock(self, clock: Clock, fuse: Fuse | None = None) -> BotClock:
+        return BotClock(self.parts.open_app(lambda: self.now() + clock.skew, fuse), self._digests)
+
+    def _make_doomed_clock(self, clock: Clock, most: int) -> BotClock:
         """Of a process that dies some calls after it began to look; it may have noted a job that it never sent."""
         self.deaths += 1
         self._open_until = self.now() + 15 * MINUTE
-        return self.parts.schedule(Fuse(self._random.randint(3, most), with_effect=self._random.random() < 0.5))
+        fuse = Fuse(self._random.randint(3, most), with_effect=self._random.random() < 0.5)
+        return self._start_clock(clock, fuse)
 
     # --- the queue
 

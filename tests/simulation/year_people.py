@@ -12,13 +12,14 @@ from zoneinfo import ZoneInfo
 
 from hypothesis import settings
 
+from bot.app import App
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.digest.view import FULL_VIEW, DigestView
 from bot.domain.subscriptions.models import DigestSpec
-from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector
 from bot.domain.time.date_range import Span
-from bot.services.subscriptions.editor import SubscriptionEditor
+from bot.features.subscriptions.rules import SubscriptionRequest, SubscriptionSelector, SubscriptionVerb
+from bot.features.subscriptions.service import change_selected, subscribe
 from tests.domain.time.wall_clocks import Walls
 from tests.helpers.builders import REPOSITORY
 from tests.services.doubles import slack_request
@@ -136,7 +137,7 @@ class Life:
 class Subscriber:
     """Somebody with one subscription."""
 
-    people: SubscriptionEditor
+    app: App
     channel: str
     user: str
     name: str = ""
@@ -161,7 +162,7 @@ class Subscriber:
         return bool(self.lives) and self.lives[-1].is_calm(now)
 
     def begin(self, preferences: Wanted, now: datetime) -> None:
-        self.name = self.people.subscribe(self._visit, preferences.wish()).current.id
+        self.name = subscribe(self.app, self._visit, preferences.wish())[0].id
         self.lives.append(Life(preferences, now))
 
     def change(self, now: datetime, *, at: str = "", zone: str = "") -> None:
@@ -169,20 +170,23 @@ class Subscriber:
         old, date = self.lives[-1].preferences, self.lives[-1].next_date(now)
         preferences = replace(old, at=at or old.at, zone=zone or old.zone)
         self._end(now)
-        assert self.people.subscribe(self._visit, preferences.wish()).current.id == self.name
+        assert subscribe(self.app, self._visit, preferences.wish())[0].id == self.name
         self.lives.append(Life(preferences, now, kept=date))
 
     def pause(self, now: datetime) -> None:
         self._end(now)
-        self.people.pause(self._visit, SubscriptionSelector(id=self.name))
+        self._run(SubscriptionVerb.PAUSE)
 
     def resume(self, now: datetime) -> None:
-        self.people.resume(self._visit, SubscriptionSelector(id=self.name))
+        self._run(SubscriptionVerb.RESUME)
         self.lives.append(Life(self.lives[-1].preferences, now))
 
     def leave(self, now: datetime) -> None:
         self._end(now)
-        self.people.unsubscribe(self._visit, SubscriptionSelector(id=self.name))
+        self._run(SubscriptionVerb.UNSUBSCRIBE)
+
+    def _run(self, verb: SubscriptionVerb) -> None:
+        change_selected(self.app, self._visit, verb, SubscriptionSelector(id=self.name))
 
     @property
     def _visit(self) -> SlackRequest:

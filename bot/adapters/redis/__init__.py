@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bot.adapters.redis.due_queue import RedisDueQueue, RedisRunLog, RedisSubscriptionStore
 from bot.adapters.redis.rate_limiter import RedisRateLimiter
 from bot.adapters.redis.records.history import RedisHistoryStore
 from bot.adapters.redis.records.record_store import RedisRecordStore
@@ -25,13 +24,10 @@ __all__ = [
     "Keyspace",
     "LostJobs",
     "RedisCache",
-    "RedisDueQueue",
     "RedisHistoryStore",
     "RedisPostedDigestIndex",
     "RedisRateLimiter",
     "RedisRecordStore",
-    "RedisRunLog",
-    "RedisSubscriptionStore",
     "RedisThreadStateStore",
     "RedisTimeouts",
     "RedisWorkspaceOwner",

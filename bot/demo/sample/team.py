@@ -11,14 +11,14 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.resources import files
 
-from bot.adapters.redis import RedisDueQueue
 from bot.app import App
 from bot.demo.sample.sources import SampleSources
 from bot.domain.digest.view import DigestView
-from bot.domain.subscriptions.due_items import NextDigest
-from bot.domain.subscriptions.models import Subscription, Timing
 from bot.features.profiles.service import ProfileEntry
+from bot.features.subscriptions.rules import Subscription, Timing
+from bot.features.subscriptions.tables import put_subscription
 from bot.features.touches.contracts import CONTRACTS, keep_contract
+from bot.platform.store.due_queue import NextDigest
 from impact.contract.models import MergeContract
 from impact.profile.models import Profile
 from impact.profile.profile_json import parse_profile
@@ -62,8 +62,8 @@ def plant_team(sample: SampleSources, due: datetime, person: str, channel: str, 
         keep_contract(app, sample.fetch_pull_request(sample.repository, number), contract)
     timing, view = Timing(due.time(), sample.day.zone), DigestView(profile=PROFILE_NAME)
     subscription = Subscription(channel, sample.repository, timing, view, by=person, is_open=True)
-    app.subscription_store.put(subscription)
-    RedisDueQueue(app.store, app.keyspace).put(NextDigest(subscription.id), due)
+    put_subscription(app, subscription)
+    app.due_queue.put(NextDigest(subscription.id), due)
 
 
 def _read_text(name: str) -> str:

@@ -14,9 +14,7 @@ _MINUTE, _HOUR, _DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=
 
 # --- permanent
 
-SUBSCRIPTIONS = DurableFamily(pattern="subscriptions", type="hash", content="subscriptions by their ids")
 DUE_QUEUE = DurableFamily(pattern="agenda", type="zset", content="what is to be done, by seconds since 1970")
-RUN_JOURNAL = DurableFamily(pattern="journal", type="list", content="the last runs, newest first")
 DIGEST_RECORD = DurableFamily(
     pattern="digest:{team}:{channel}:{repository}:{days}",
     type="hash",
@@ -53,10 +51,6 @@ ANSWER_PROGRESS = ExpiringFamily(
 EARLIER_ANSWER = ExpiringFamily(
     pattern="given:{channel}:{request}", type="hash", content="the last answer to a request", lifetime=_HOUR
 )
-# longer than a job is retried
-COMMAND_RESULT = ExpiringFamily(
-    pattern="regular:{request}", type="string", content="what came of a change of subscriptions", lifetime=_HOUR
-)
 
 
 # --- the clock and its reports
@@ -70,13 +64,6 @@ DIGEST_ATTEMPT = ExpiringFamily(
     type="string",
     content="when a digest was first put on its queue; with a colon and its number behind it, that a try was",
     lifetime=7 * _DAY,
-)
-INCIDENT = ExpiringFamily(pattern="trouble:{incident}", type="string", content="what is wrong", lifetime=30 * _DAY)
-INCIDENT_REPORT_LINK = ExpiringFamily(
-    pattern="told:{incident}", type="string", content="the report that tells of it", lifetime=30 * _DAY
-)
-INCIDENT_REPORT_RECORD = ExpiringFamily(
-    pattern="report:{fingerprint}", type="hash", content="a message to operators", lifetime=30 * _DAY
 )
 LAST_OUTCOME_CHECK = ExpiringFamily(
     pattern="looked:{repository}", type="string", content="the UTC date of the last look", lifetime=30 * _DAY

@@ -9,9 +9,10 @@ from bot.domain.keyspace.keys import DIGEST_ATTEMPT
 
 _SEPARATOR = ":"
 
-# leases that belong to no key: of jobs that may have ended a process, and of the reports of incidents
+# the key of the subscriptions, whose fields are their ids
+SUBSCRIPTIONS_KEY = "subscriptions"
+# a lease that belongs to no key: of jobs that may have ended a process
 SUSPECTS_LEASE = "suspects"
-INCIDENTS_LEASE = "watchdog"
 
 
 def build_thread_name(channel: str, thread: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import Protocol
@@ -12,10 +13,28 @@ from bot.domain.errors import UsageError
 from bot.domain.text.strings import quote_input
 from impact.text.dates import parse_date
 
-__all__ = ["LocalDay", "TodayProvider", "get_today", "get_yesterday", "parse_date", "parse_zone"]
+__all__ = ["LocalDay", "TodayProvider", "get_today", "get_yesterday", "parse_date", "parse_time", "parse_zone"]
 
 # characters: twice the length of the longest IANA name, America/Argentina/ComodRivadavia
 _MAX_ZONE_LENGTH = 64
+_TIME_PATTERN = re.compile(r"(?P<hour>\d{1,2})(?:[:.](?P<minute>\d{2}))?\s*(?P<half>am|pm)?", re.I)
+
+
+def parse_time(text: str) -> time:
+    """Parse a time of day: ``09:00``, ``9``, ``9am``, ``5:30pm``. Raises UsageError."""
+    refusal = f"{quote_input(text)} is not a time: write it as 09:00 or 9am."
+    match = _TIME_PATTERN.fullmatch(text.strip())
+    if not match:
+        raise UsageError(refusal)
+    hour, half = int(match["hour"]), (match["half"] or "").lower()
+    if half and not 1 <= hour <= 12:
+        raise UsageError(refusal)
+    if half:
+        hour = hour % 12 + (12 if half == "pm" else 0)
+    try:
+        return time(hour, int(match["minute"] or 0))
+    except ValueError as error:
+        raise UsageError(refusal) from error
 
 
 def parse_zone(name: str) -> ZoneInfo:

@@ -16,7 +16,6 @@ from bot.domain.keyspace.digest_keys import parse_digest_key
 from bot.domain.keyspace.keys import LAST_OUTCOME_CHECK
 from bot.domain.operations.lane import QueueName
 from bot.domain.pull_requests.models import Repository, remove_duplicates
-from bot.domain.subscriptions.due_items import OutcomeCheck
 from bot.domain.time.day import LocalDay, parse_date
 from bot.domain.touches.decisions import HitKey, TouchDecision
 from bot.features.digest.posts import add_outcomes
@@ -24,6 +23,7 @@ from bot.features.digest.tables import build_state_key
 from bot.features.touches.decisions import record_decision
 from bot.features.touches.service import show_vote
 from bot.platform.jobs import MINUTE, JobRetries, job
+from bot.platform.store.due_queue import OutcomeCheck
 from bot.render.blocks.button_values import HitVote
 from bot.render.digest.touches import name_verdict, name_verdict_row
 from bot.services.history.merge_timeline import LOOK_AHEAD

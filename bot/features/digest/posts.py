@@ -21,7 +21,6 @@ from bot.domain.digest.view import DigestView
 from bot.domain.errors import SlackCallRefused, SlackUnavailable, UsageError
 from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.keyspace.keys import LAST_OUTCOME_CHECK
-from bot.domain.subscriptions.due_items import CHECK_INTERVAL, OutcomeCheck
 from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.track_record.posted_ratings import merge_ratings
 from bot.features.digest.marks import add_outcomes as mark_outcomes
@@ -39,6 +38,7 @@ from bot.features.digest.view import RenderedDigest
 from bot.features.touches.decisions import get_last_decisions
 from bot.features.touches.marks import add_decisions
 from bot.platform.slack.messages import CLOCK_SKEW
+from bot.platform.store.due_queue import CHECK_INTERVAL, OutcomeCheck
 from bot.ports import Attachment, Post
 from bot.render.conversations.notices import render_notice
 

@@ -344,7 +344,7 @@ def answer_overview(app: App, asker: SlackRequest, request: DigestRequest, audie
 
     def build() -> Answer:
         known = request.require_known(app.repositories)
-        app.permissions.require_presence(asker)
+        app.require_presence(asker)
         view = app.profiles.require_view(known.view, known.repository)
         return build_overview(app, replace(known, view=view), asker.name, asker.channel)
 

@@ -30,11 +30,12 @@ from bot.features.previews.cards import (
     compute_fingerprint,
     parse_link,
 )
+from bot.features.subscriptions.tables import are_previews_on, list_subscriptions, set_previews
 from bot.features.touches.contracts import list_merges, read_merge
 from bot.features.touches.upgrade import find_merge
 from bot.platform.jobs import SECOND, JobRetries, job
 from bot.platform.slack.answers import Answer
-from bot.platform.store.tables import Map, Table
+from bot.platform.store.tables import Table
 from bot.render.blocks.rich_text import Block
 from bot.render.conversations.notices import render_notice
 from bot.services.history.merge_lists import MergeList
@@ -51,15 +52,6 @@ MAX_RANGE_DAYS = 31  # each day takes a call to GitHub at most, and nobody waits
 _OWN_BLOCK = "prdigest_preview"  # so that our cards are known even where Slack does not say whose they are
 _ACKNOWLEDGEMENT_PAUSE = 0.5  # seconds
 _NOT_IN_CHANNEL = "I'm not in this channel: invite me with /invite, then turn previews on again."
-
-
-@dataclass(frozen=True, slots=True)
-class Switch:
-    """Whether links of a conversation get previews, who decided that, and when (aware)."""
-
-    is_on: bool
-    user: str
-    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +81,6 @@ class Place:
     thread: str = ""
 
 
-SWITCHES = Map("previews", Switch, "whether links get previews, by conversation")
 # a week on, the message with the card is out of sight; Slack repeats an event for an hour at most
 SHOWN = Table("preview:{channel}:{link}", ShownCard, "the message in which a link has its preview", days=7)
 # an app is rarely removed from a conversation; then previews come back by themselves
@@ -137,15 +128,6 @@ def _require_member(app: App, asker: SlackRequest) -> None:
         raise UsageError(_NOT_IN_CHANNEL)
     if not is_member:
         raise UsageError("Only members of this channel can turn previews on or off: join it first.")
-
-
-def set_previews(app: App, channel: str, user: str, *, is_on: bool) -> None:
-    app.tables.put_field(SWITCHES, channel, Switch(is_on, user, app.now()))
-
-
-def are_previews_on(app: App, channel: str) -> bool:
-    switch = app.tables.get_field(SWITCHES, channel)
-    return bool(switch and switch.is_on)
 
 
 # --- the cards of a message. These jobs have no asker: people posted links, and asked for nothing
@@ -339,7 +321,7 @@ def _build_range(app: App, target: CommitRange, profile: Profile | None) -> Rang
 
 def _find_profile(app: App, repository: Repository, channel: str) -> Profile | None:
     """Return the profile of the conversation's subscription to a repository, None without one."""
-    for each in app.subscriptions.list_for_channel(channel):
+    for each in list_subscriptions(app, channel):
         if each.view.profile and str(each.repository).lower() == str(repository).lower():
             return app.get_profile(each.view.profile)
     return None

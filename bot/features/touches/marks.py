@@ -9,9 +9,16 @@ from typing import Any
 from bot.domain.keyspace.forgotten_ids import FORGOTTEN_USER
 from bot.domain.touches.decisions import TouchDecision
 from bot.render.blocks.message_limits import MAX_CHARACTERS
-from bot.render.blocks.rich_text import Block, Element, count_characters, make_block, make_section, make_text
+from bot.render.blocks.rich_text import (
+    Block,
+    Element,
+    count_characters,
+    make_block,
+    make_instant,
+    make_section,
+    make_text,
+)
 from bot.render.digest.touches import SECTION_ID, name_verdict, name_verdict_row
-from bot.render.subscriptions.incidents import render_instant
 
 # Slack has refused messages from 11,300 characters on; what was posted has up to 9,000
 _MAX_CHARACTERS = MAX_CHARACTERS + 1_500
@@ -51,7 +58,7 @@ def _render_decision(decision: TouchDecision) -> list[Element]:
         make_text(" said: "),
         make_text(name_verdict(decision.verdict), bold=True),
         make_text(", "),
-        render_instant(decision.at),
+        make_instant(decision.at),
     ]
 
 

@@ -9,12 +9,12 @@ from datetime import UTC, datetime, timedelta
 from bot.app import App
 from bot.domain.errors import PrdigestError, StoreUnavailable, UsageError
 from bot.domain.pull_requests.models import Repository
-from bot.domain.subscriptions.due_items import ProfileRefresh
 from bot.domain.text.strings import quote_input
 from bot.features.profiles.scanning import LOOK_BACK, scan_profile
 from bot.features.profiles.service import ProfileEntry
 from bot.features.touches.contracts import get_kept_contract
 from bot.features.touches.decisions import remove_hits
+from bot.platform.store.due_queue import ProfileRefresh
 from impact.contract.models import MergeContract
 from impact.profile.models import Profile
 from impact.profile.moves import ProfileMove

@@ -22,6 +22,7 @@ from bot.domain.operations.run import RunOutcome
 from bot.domain.operations.usage import CallPurpose
 from bot.domain.pull_requests.query_options import QueryOptions
 from bot.domain.text.strings import format_count, quote_input
+from bot.features.subscriptions.tables import RUN_LOG
 from bot.platform.costs import Budget, CallKind, CallOrigin, WorkKind
 from bot.platform.jobs import job
 from bot.platform.slack.answers import Share, build_answer
@@ -256,7 +257,7 @@ def add_budgets(report: UsageReport, budget: Budget, today: float, month: float)
 
 def _find_last_digest(app: App) -> LastDigest | None:
     """Return what the last digest took; None if none was posted lately."""
-    for run in app.run_log.list_recent(_MAX_RUNS):
+    for run in app.tables.list_recent(RUN_LOG, _MAX_RUNS):
         digest = app.digest_records.load_digest(run.key) if run.outcome is RunOutcome.POSTED else None
         if digest:
             title = f"{digest.spec.repository}, {digest.spec.span.title}"

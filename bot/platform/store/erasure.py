@@ -18,10 +18,9 @@ from bot.domain.keyspace.keys import (
     DUE_QUEUE,
     JOBS_NAMESPACE,
     LEASE,
-    SUBSCRIPTIONS,
     find_family,
 )
-from bot.domain.keyspace.names import parse_attempt_subscription
+from bot.domain.keyspace.names import SUBSCRIPTIONS_KEY, parse_attempt_subscription
 from bot.platform.store.connection import pack_value, unpack_value
 from bot.platform.store.errors import translate_redis_errors
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
@@ -81,7 +80,7 @@ class StoreEraser:
     def find_direct_channels(self, user: str) -> frozenset[str]:
         """Return the direct messages of a user that subscriptions name."""
         with translate_redis_errors():
-            subscribed = [_read_text(value) for value in self._read_hash(SUBSCRIPTIONS.build_key()).values()]
+            subscribed = [_read_text(value) for value in self._read_hash(SUBSCRIPTIONS_KEY).values()]
         asker = ForgottenIds(users=frozenset({user}))
         places = set[str]()
         for text in filter(asker.is_in, subscribed):
@@ -155,7 +154,7 @@ class StoreEraser:
 
     def _list_subscriptions(self, ids: ForgottenIds) -> frozenset[str]:
         """Return the ids of the subscriptions that are to be removed."""
-        stored = self._read_hash(SUBSCRIPTIONS.build_key())
+        stored = self._read_hash(SUBSCRIPTIONS_KEY)
         return frozenset(_decode(name) for name, value in stored.items() if ids.owns(_read_text(value)))
 
     def _read_hash(self, name: str) -> dict[bytes, bytes]:

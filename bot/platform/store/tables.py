@@ -84,6 +84,16 @@ class Index:
         self.family = DurableFamily(pattern=pattern, type="zset", content=content)
 
 
+class Log(Table[T]):
+    """Values of one shape as a list, of which the last ``length`` are kept. It does not expire."""
+
+    kind: RedisType = "list"
+
+    def __init__(self, pattern: str, shape: type[T], content: str, *, length: int) -> None:
+        super().__init__(pattern, shape, content)
+        self.length = length
+
+
 class Store:
     """Typed values on Redis. Every method may raise StoreUnavailable; what can't be read counts as absent.
 
@@ -233,6 +243,30 @@ class Store:
         with translate_redis_errors():
             members = cast("list[bytes]", self._client.zrangebyscore(self._name(index, parts), first, last))
         return tuple(member.decode() for member in members)
+
+    def read_fields(self, table: Map[Any], names: Sequence[str] | None = None) -> dict[str, str]:
+        """Return the fields as texts, whatever they hold: all, or those of the ``names`` that exist."""
+        with translate_redis_errors():
+            if names is None:
+                fields = cast("dict[bytes, bytes]", self._client.hgetall(self._name(table, ())))
+                return {name.decode(): unpack_value(value) for name, value in fields.items()}
+            if not names:
+                return {}
+            values = cast("list[bytes | None]", self._client.hmget(self._name(table, ()), list(names)))
+        return {name: unpack_value(value) for name, value in zip(names, values, strict=True) if value is not None}
+
+    def append(self, table: Log[T], value: T) -> None:
+        """Add a value to a list, whose oldest are dropped."""
+        with translate_redis_errors(), self._client.pipeline() as pipeline:
+            pipeline.lpush(self._name(table, ()), cast("str", _dump(table, value)))
+            pipeline.ltrim(self._name(table, ()), 0, table.length - 1)
+            pipeline.execute()
+
+    def list_recent(self, table: Log[T], count: int) -> Sequence[T]:
+        """Return the last values of a list that can be read, newest first."""
+        with translate_redis_errors():
+            values = cast("list[bytes]", self._client.lrange(self._name(table, ()), 0, count - 1))
+        return tuple(value for each in values if (value := _load(table, each)) is not None)
 
     def _name(self, table: Table[Any] | Index, parts: tuple[object, ...]) -> str:
         return self._keys.add_prefix(table.family.build_key(*parts))

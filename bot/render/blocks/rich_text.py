@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from itertools import islice
 from typing import Any
 
@@ -31,6 +32,20 @@ def make_text(content: str, *, bold: bool = False, italic: bool = False, code: b
 def make_link(url: str, label: str, *, bold: bool = False) -> Element:
     """Return a link to an address that code built."""
     return {"type": "link", "url": url, "text": redact_text(label), **({"style": {"bold": True}} if bold else {})}
+
+
+def make_instant(instant: datetime, lead: str = "", tail: str = "") -> Element:
+    """Return an instant in the time zone and the language of each reader.
+
+    ``lead`` are the words before it in a sentence: without them Slack begins it with a capital letter. ``tail``
+    are words behind it that hold for the reader's zone; where Slack can't show that, it is in UTC without them.
+    """
+    return {
+        "type": "date",
+        "timestamp": int(instant.timestamp()),
+        "format": f"{lead}{{date_short_pretty}} at {{time}}{tail}",
+        "fallback": f"{lead}{instant:%Y-%m-%d %H:%M} UTC",
+    }
 
 
 def make_prose(content: str, addresses: Mapping[int, str], limit: int) -> list[Element]:

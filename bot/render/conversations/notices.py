@@ -26,9 +26,16 @@ from bot.domain.errors import (
 from bot.domain.text.strings import collapse_lines, format_count, truncate_text
 from bot.platform.slack.messages import Post
 from bot.render.blocks.mrkdwn import escape_mrkdwn
-from bot.render.blocks.rich_text import Element, make_block, make_context, make_link, make_section, make_text
+from bot.render.blocks.rich_text import (
+    Element,
+    make_block,
+    make_context,
+    make_instant,
+    make_link,
+    make_section,
+    make_text,
+)
 from bot.render.conversations.sentences import ASK_HINT, BUSY, STILL_WORKING
-from bot.render.subscriptions.incidents import render_instant
 
 # errors whose sentence is written for the user
 _USER_ERRORS = (
@@ -67,7 +74,7 @@ def render_notice(sentence: str) -> Post:
 def render_budget_notice(resets: datetime) -> Post:
     """Render that the user gets facts alone until an instant, shown in their own time zone."""
     lead = "You have used up your budget for today. New summaries contain facts only "
-    until = render_instant(resets, "until ")
+    until = make_instant(resets, "until ")
     return _build_post(f"{lead}{until['fallback']}.", make_text(lead), until, make_text("."))
 
 
@@ -95,7 +102,7 @@ def render_delay(service: str, then: datetime) -> Post:
     lead, going_on, end = f"{service} limits my rate. ", "I'll continue ", " and answer then."
     # the text is for readers without blocks: no time zone of theirs can be shown there
     text = f"{lead}{going_on}at {then:%H:%M} UTC{end}"
-    return _build_post(text, make_text(lead), render_instant(then, going_on), make_text(end))
+    return _build_post(text, make_text(lead), make_instant(then, going_on), make_text(end))
 
 
 def _build_post(text: str, *elements: Element) -> Post:

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from bot.adapters.redis import RedisDueQueue
 from bot.cli import run_cli
 from bot.domain.errors import UsageError
-from bot.domain.subscriptions.due_items import ProfileRefresh
+from bot.platform.store.due_queue import DueQueue, ProfileRefresh
 from tests.emulators.github.server import GitHubEmulator
 from tests.emulators.github.store import pull, sha
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
@@ -53,7 +52,7 @@ def test_a_profile_of_a_repository_is_scanned_at_once_and_each_day(
     line = read_output(capsys, "add", "Plugin", "--repo", "octo/plugin")
     assert line.startswith(f"plugin: octo/plugin at {sha('merge 2')[:9]} on octo/engine · ")
     assert "in 1 file" in line
-    due = RedisDueQueue(store).get_time(ProfileRefresh("plugin"))
+    due = DueQueue(store).get_time(ProfileRefresh("plugin"))
     assert due is not None
     assert timedelta(hours=23) < due - datetime.now(UTC) <= timedelta(days=1)
     assert read_output(capsys, "list") == line
@@ -62,7 +61,7 @@ def test_a_profile_of_a_repository_is_scanned_at_once_and_each_day(
     assert "plugin/a.py:3 calls engine.run" in shown
     assert read_output(capsys, "remove", "plugin") == "Removed.\n"
     assert read_output(capsys, "list") == ""
-    assert RedisDueQueue(store).get_time(ProfileRefresh("plugin")) is None
+    assert DueQueue(store).get_time(ProfileRefresh("plugin")) is None
 
 
 @pytest.mark.slow

@@ -9,11 +9,11 @@ from contextlib import AbstractContextManager, closing
 import pytest
 from redis import Redis
 
-from bot.app import App, open_app, prepare_listeners, prepare_worker
+from bot.app import App, open_app, prepare_clock, prepare_listeners, prepare_worker
 from bot.domain.errors import UsageError
 from bot.features.digest.service import build_digest
+from bot.features.subscriptions.delivery import repair_digest
 from bot.jobs.queues import DramatiqJobQueue
-from bot.services.scheduled_jobs import repair_digest
 from bot.settings import load_settings
 from handlers import COMMANDS
 from tests.adapters.worlds import MORNING, REPO, ScriptedGitHub
@@ -29,7 +29,7 @@ TOKENS = {"GITHUB_TOKEN": "ghp_test", "SLACK_BOT_TOKEN": "xoxb-test", "PRDIGEST_
 PROCESSES: dict[str, tuple[Callable[[App], object], set[str]]] = {
     "worker": (prepare_worker, set(TOKENS)),
     "web": (prepare_listeners, {"SLACK_BOT_TOKEN", "PRDIGEST_REPO"}),
-    "clock": (lambda app: app.scheduler, {"SLACK_BOT_TOKEN"}),
+    "clock": (prepare_clock, {"SLACK_BOT_TOKEN", "PRDIGEST_REPO"}),
     "report": (lambda app: (app.pulls, app.entries), {"GITHUB_TOKEN"}),
     "mcp": (lambda app: app.agent_sources, {"GITHUB_TOKEN", "PRDIGEST_REPO"}),
 }

@@ -12,19 +12,19 @@ import pytest
 from localslack.state.workspace import Json
 from redis import Redis
 
-from bot.adapters.redis.due_queue import RedisDueQueue
 from bot.app import open_app, prepare_worker
-from bot.domain.subscriptions.due_items import CHECK_INTERVAL, OutcomeCheck
-from bot.domain.subscriptions.models import Subscription
+from bot.features.subscriptions.delivery import post_digest
+from bot.features.subscriptions.rules import Subscription
+from bot.platform.store.due_queue import CHECK_INTERVAL, DueQueue, OutcomeCheck
 from bot.settings import load_settings
 from tests.crash.conftest import PATIENCE, site_on
 from tests.crash.posts.test_schedule import REPO, SECOND, Moment, Newsroom, hold
 from tests.emulators.github.store import pull
 from tests.features.digest.posted_worlds import lines
+from tests.features.subscriptions.scheduled import key_of
 from tests.helpers.checks import eventually
 from tests.helpers.world import CHANNEL
 from tests.services.doubles import Sleeps
-from tests.services.subscriptions.scheduled import key_of
 
 LOOK = OutcomeCheck(REPO)
 REVERTED, REVERT = 702, 709
@@ -38,13 +38,13 @@ class Posted(Newsroom):
 
     def post(self) -> None:
         with open_app(load_settings(), lambda: datetime.now(UTC), Sleeps()) as base:
-            delivery = prepare_worker(base).delivery
+            app = prepare_worker(base)
             for channel in (CHANNEL, SECOND):
-                delivery.post_digest(Subscription(channel, REPO, self.timing).build_digest_spec(self.due))
+                post_digest(app, Subscription(channel, REPO, self.timing).build_digest_spec(self.due))
         self.before = {channel: self.list_digest_lines(channel) for channel in (CHANNEL, SECOND)}
         at = datetime.now(UTC) - timedelta(minutes=5)
         self.site.world.github.add(str(REPO), pull(REVERT, title=f"Revert #{REVERTED}", merged_at=at))
-        RedisDueQueue(self.site.store).put(LOOK, at)
+        DueQueue(self.site.store).put(LOOK, at)
 
     def messages(self, channel: str) -> list[Json]:
         [lead] = self.site.world.slack.list_messages(channel)
@@ -92,7 +92,7 @@ def test_clocks_and_workers_look_once_and_tell_once(posted_digests: Posted) -> N
     posted_digests.assert_told_once()
     days = Counter(call.json()["variables"]["since"] for call in github.calls[before:])
     assert set(days.values()) == {1}, "GitHub is asked once for all channels"
-    planned = RedisDueQueue(posted_digests.site.store).get_time(LOOK)
+    planned = DueQueue(posted_digests.site.store).get_time(LOOK)
     assert planned is not None
     assert timedelta(0) < datetime.now(UTC) + CHECK_INTERVAL - planned < timedelta(minutes=1)
     assert set(Counter((call["channel"], call["ts"]) for call in slack.list_calls_to("chat.update")).values()) == {

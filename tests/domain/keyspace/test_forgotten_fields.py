@@ -11,14 +11,14 @@ import pytest
 
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.keyspace.forgotten_ids import FORGOTTEN_USER, OPTIONAL_FIELDS, OWNER_FIELD, ForgottenIds
-from bot.domain.operations.incident import Incident, IncidentKind
 from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.domain.pull_requests.reference import Reference
-from bot.domain.subscriptions.models import Subscription, Timing
 from bot.domain.touches.decisions import HitKey, TouchDecision, TouchVerdict
-from bot.features.previews.service import Switch
 from bot.features.questions.rules import Question
 from bot.features.questions.votes import Vote
+from bot.features.subscriptions.incidents import Incident, IncidentKind
+from bot.features.subscriptions.rules import Subscription, Timing
+from bot.features.subscriptions.tables import PreviewSwitch
 from bot.ports.codecs.versioned_json import VersionedJson
 from bot.render.blocks.button_values import FeedbackVerdict
 from tests.helpers.builders import NOON, REPOSITORY
@@ -43,7 +43,7 @@ OWNED: dict[str, Any] = {
     "job": JobOfAda(ASKER),
     "question": Question(ASKER, "Why?", "1.5"),
     "lost job": LostJob("1", "votes", LossReason.FAILED, NOON, user=ADA),
-    "switch": Switch(is_on=True, user=ADA, at=NOON),
+    "switch": PreviewSwitch(is_on=True, user=ADA, at=NOON),
     "vote": Vote(verdict=FeedbackVerdict.GOOD, at=NOON, user=ADA, question="Why?"),
 }
 
@@ -57,7 +57,7 @@ def test_what_somebody_asked_for_is_theirs(value: Any) -> None:
     assert IDS.owns(dump(value))
 
 
-@pytest.mark.parametrize("shape", [SlackRequest, LostJob, Switch, Vote])
+@pytest.mark.parametrize("shape", [SlackRequest, LostJob, PreviewSwitch, Vote])
 def test_the_owner_is_a_field_of_each(shape: type[Any]) -> None:
     assert OWNER_FIELD in {each.name for each in fields(shape)}
 

@@ -19,6 +19,7 @@ from bot.features.profiles import scanning
 from bot.features.profiles import service as profiles
 from bot.features.questions.service import ATTENTION, MEMORIES, QUESTIONS
 from bot.features.questions.votes import INPUTS, VOTES
+from bot.features.subscriptions import incidents, service, tables
 from bot.features.touches import contracts, decisions
 from bot.platform.slack.access import WELCOMES
 from bot.platform.store import spending
@@ -27,10 +28,10 @@ from tests.helpers.tables import check_rows
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
 # as stores have them: a key of each family, its type, and its lifetime in seconds; what has none is kept for good
 DURABLE = {
-    keys.SUBSCRIPTIONS.build_key(): ("subscriptions", "hash"),
+    tables.SUBSCRIPTIONS.family.build_key(): ("subscriptions", "hash"),
     keys.DUE_QUEUE.build_key(): ("agenda", "zset"),
-    keys.RUN_JOURNAL.build_key(): ("journal", "list"),
     VOTES.family.build_key(): ("votes", "hash"),
+    tables.RUN_LOG.family.build_key(): ("journal", "list"),
     keys.DIGEST_RECORD.build_key("T1", "C1", "o/r", "2026-02-28"): ("digest:T1:C1:o/r:2026-02-28", "hash"),
     MEMORIES.family.build_key("C1", "1.5"): ("thread:C1:1.5", "string"),
     ATTENTION.family.build_key("C1", "1.5"): ("attention:C1:1.5", "string"),
@@ -39,7 +40,7 @@ DURABLE = {
     contracts.LEDGERS.family.build_key("octo/engine"): ("deprecations:octo/engine", "string"),
     profiles.ENTRIES.family.build_key(): ("profiles", "hash"),
     backfill.FILLED_DAYS.family.build_key("o/r", "Europe/Berlin"): ("backfilled:o/r:Europe/Berlin", "hash"),
-    previews.SWITCHES.family.build_key(): ("previews", "hash"),
+    tables.PREVIEW_SWITCHES.family.build_key(): ("previews", "hash"),
     WELCOMES.family.build_key("U1"): ("welcomed:U1", "string"),
     profiles.PROFILES.family.build_key("ascend"): ("downstream:ascend", "string"),
     decisions.HITS.family.build_key("ascend"): ("hits:ascend", "hash"),
@@ -52,8 +53,8 @@ EXPIRING = {
     keys.INITIAL_REPLY.build_key("command:1"): ("asked:command:1", "string", HOUR),
     keys.ANSWER_PROGRESS.build_key("command:1", "tell"): ("answer:command:1:tell", "hash", DAY),
     keys.EARLIER_ANSWER.build_key("C1", "ab12"): ("given:C1:ab12", "hash", HOUR),
-    keys.COMMAND_RESULT.build_key("command:1"): ("regular:command:1", "string", HOUR),
     INPUTS.family.build_key("C1", "1.5"): ("answered:C1:1.5", "string", 30 * DAY),
+    service.RESULTS.family.build_key("command:1"): ("regular:command:1", "string", HOUR),
     previews.SHOWN.family.build_key("C1", "ab12"): ("preview:C1:ab12", "string", 7 * DAY),
     previews.OTHERS.family.build_key("C1"): ("unfurled:C1", "string", 28 * DAY),
     keys.LAST_TICK.build_key(): ("clock:ticked", "string", DAY),
@@ -62,9 +63,9 @@ EXPIRING = {
         "string",
         7 * DAY,
     ),
-    keys.INCIDENT.build_key("digest:1#missing"): ("trouble:digest:1#missing", "string", 30 * DAY),
-    keys.INCIDENT_REPORT_LINK.build_key("digest:1#missing"): ("told:digest:1#missing", "string", 30 * DAY),
-    keys.INCIDENT_REPORT_RECORD.build_key("begun"): ("report:begun", "hash", 30 * DAY),
+    incidents.INCIDENTS.family.build_key("digest:1#missing"): ("trouble:digest:1#missing", "string", 30 * DAY),
+    incidents.REPORT_LINKS.family.build_key("digest:1#missing"): ("told:digest:1#missing", "string", 30 * DAY),
+    incidents.REPORTS.family.build_key("begun"): ("report:begun", "string", 30 * DAY),
     keys.LAST_OUTCOME_CHECK.build_key("o/r"): ("looked:o/r", "string", 30 * DAY),
     keys.REDUCED_LIST.build_key("o/r"): ("sparing:o/r", "string", DAY),
     keys.COMPLETION.build_key("ab12"): ("llm:ab12", "string", 90 * DAY),

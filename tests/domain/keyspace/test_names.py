@@ -21,7 +21,7 @@ from bot.domain.keyspace.keys import DIGEST_ATTEMPT, build_attempt_key
         (names.build_queue_key("prod:dramatiq", "quick"), "prod:dramatiq:quick"),
         (names.build_acknowledgements_key("dramatiq", "7f", "quick"), "dramatiq:__acks__.7f.quick"),
         (names.SUSPECTS_LEASE, "suspects"),
-        (names.INCIDENTS_LEASE, "watchdog"),
+        (names.SUBSCRIPTIONS_KEY, "subscriptions"),
     ],
 )
 def test_a_name_is_what_it_always_was(name: str, stored: str) -> None:

@@ -10,24 +10,23 @@ from typing import Any
 from localslack.state.workspace import Json
 from redis import Redis
 
-from bot.adapters.redis.due_queue import RedisDueQueue
 from bot.adapters.redis.records.history import RedisHistoryStore
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.subscriptions.due_items import CHECK_INTERVAL
 from bot.features.digest.amendments import amend_digest, check_repository
 from bot.features.digest.posts import post_digest
 from bot.features.digest.tables import DigestRecords
 from bot.features.digest.view import render_digest
 from bot.platform.store.connection import RedisCache
+from bot.platform.store.due_queue import CHECK_INTERVAL, DueQueue
 from bot.platform.store.tables import Store
 from tests.emulators.slack.server import SlackEmulator
+from tests.features.subscriptions.scheduled import DUE, KEY, Wall, key_of
 from tests.helpers.apps import make_app
 from tests.helpers.builders import NOON, REPOSITORY, changed_file, digest, entry, pull
 from tests.helpers.records import digest_store
 from tests.render.accepted import strings
 from tests.services.digest.posting import HOME, SPEC, Fragile, Fuse, messenger_of
 from tests.services.doubles import KnownPulls, Outbox, Sleeps
-from tests.services.subscriptions.scheduled import DUE, KEY, Wall, key_of
 
 SHOWN: tuple[dict[str, Any], ...] = (
     {"number": 1},
@@ -58,7 +57,7 @@ class Desk:
             messenger=messenger,
             digest_records=DigestRecords(self.records, messenger.fetch_team),
             tables=self._fragile(Store(self.store)),
-            due_queue=self._fragile(RedisDueQueue(self.store)),
+            due_queue=self._fragile(DueQueue(self.store)),
             cache=self._fragile(RedisCache(self.store)),
             merge_history=self._fragile(RedisHistoryStore(self.store)),
             pulls=self.pulls,

@@ -10,29 +10,31 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.due_queue import RedisSubscriptionStore
 from bot.adapters.redis.records.history import RedisHistoryStore
 from bot.adapters.redis.records.record_store import RedisRecordStore
 from bot.domain.digest.view import FULL_VIEW, DigestView
 from bot.domain.errors import RateLimited, SlackUnavailable
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.subscriptions.due_items import CHECK_INTERVAL, NextDigest, OutcomeCheck
-from bot.domain.subscriptions.models import DigestSpec, Subscription, Timing
+from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
 from bot.features.digest.amendments import amend_digest, check_repository
 from bot.features.digest.tables import POSTED_DIGESTS, RECORDS, DigestRecords, PostedDigest
+from bot.features.subscriptions.delivery import post_digest, repair_digest
+from bot.features.subscriptions.rules import Subscription, Timing
+from bot.platform.store.due_queue import CHECK_INTERVAL, NextDigest, OutcomeCheck
 from bot.services.history.merge_timeline import MergeTimeline
 from tests.adapters.worlds import REPO
 from tests.emulators.github.store import changed_file, pull
+from tests.features.subscriptions.scheduled import DUE, KEY, MINUTE, TIMING
+from tests.features.subscriptions.wired import Bot, make_bot  # noqa: F401 (a fixture)
 from tests.helpers import builders
 from tests.helpers.builders import NOON
+from tests.helpers.subscriptions import StoredSubscriptions
 from tests.render.accepted import strings
 from tests.services.digest.posting import HOME
 from tests.services.doubles import Outbox
-from tests.services.subscriptions.scheduled import DUE, KEY, MINUTE, TIMING
-from tests.services.subscriptions.wired import Bot, make_bot  # noqa: F401 (a fixture)
 
 pytestmark = pytest.mark.slow
 
@@ -92,7 +94,7 @@ def subscribe(
     """A channel gets digests too; when the next one is due."""
     made.slack.add_channel(channel, channel.lower())
     subscription = Subscription(channel, repository, timing, view, by="U0ADA")
-    RedisSubscriptionStore(made.base.store).put(subscription)
+    StoredSubscriptions(made.base.store).put(subscription)
     due = timing.find_first_on(made.wall.now)
     made.services.due_queue.put(NextDigest(subscription.id), due)
     return due
@@ -181,7 +183,7 @@ def test_what_a_digest_lacked_at_first_is_followed_once_it_is_there(bot: Callabl
     # a list that is in doubt is not kept
     store.delete(*store.scan_iter("day:*"))
     made.github.add(REPO, pull(7, title="Late to the list", merged_at=NOON))
-    made.services.delivery.repair_incomplete(KEY)
+    repair_digest.run(made.services, KEY)
     assert lines(made, "#7 ")
     merge(made, 9, 'Revert "Late to the list" (#7)')
     assert list_remarks(made) == ["#7 Late to the list, reverted after 22.0 h by #9."]
@@ -204,7 +206,7 @@ def test_a_mend_writes_what_was_amended_too(bot: Callable[..., Bot]) -> None:
     made.turn(timedelta(0))
     merge(made, 9, "Revert #1")
     assert len(list_remarks(made)) == 1
-    made.services.delivery.repair_incomplete(KEY)
+    repair_digest.run(made.services, KEY)
     explanation = "above all, in its line, and in the reply"
     assert made.thread.count("reverted after 22.0 h by #9") == 3, explanation
     made.turn(CHECK_INTERVAL)
@@ -406,7 +408,7 @@ def test_a_day_of_long_ago_is_told_of_what_came_since(bot: Callable[..., Bot], *
         at = NOON + days * DAY
         made.github.add(REPO, pull(number, title=title, merged_at=at, updated_at=at, created_at=at))
     span = Span(LATE.date, LATE.date, LATE.zone)
-    made.services.delivery.post_digest(DigestSpec("C0LATE", ENGINE, span))
+    post_digest(made.services, DigestSpec("C0LATE", ENGINE, span))
     made.turn(CHECK_INTERVAL)
     assert list_remarks(made, "C0LATE") == ["#21 Of long ago, reverted after 4 days by #22."]
     queries = made.github.queries

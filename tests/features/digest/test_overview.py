@@ -29,7 +29,7 @@ from bot.domain.errors import (
 from bot.domain.operations.usage import Usage
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.subscriptions.models import DigestSpec, Subscription
+from bot.domain.subscriptions.models import DigestSpec
 from bot.domain.summaries.fallback import Fallback, FallbackReason
 from bot.domain.summaries.models import ChangeType, Summary
 from bot.domain.time.date_range import Span
@@ -37,17 +37,18 @@ from bot.domain.time.day import LocalDay
 from bot.features.digest.rules import Overview, Theme, UnknownDay
 from bot.features.digest.service import build_days, compose_messages, write_overview
 from bot.features.digest.view import describe_skipped_days
+from bot.features.subscriptions.rules import Subscription
 from bot.platform.models.claude import CLAUDE
 from bot.services.summaries.structured_completion import StructuredCompletion
 from tests.emulators.claude.server import overview_answer
 from tests.emulators.slack.server import SlackEmulator
+from tests.features.subscriptions.scheduled import TIMING
 from tests.helpers.apps import make_digest_app
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, entry, failed, pairs, pull, summary
 from tests.helpers.records import digest_store
 from tests.render.accepted import nodes, strings
 from tests.services.digest.posting import HOME, messenger_of, poster_of
 from tests.services.doubles import KnownPulls, MemoryCache, ScriptedModel, Sleeps, Summaries
-from tests.services.subscriptions.scheduled import TIMING
 
 # --- the overview of a day: the model's over the day's own numbers, or counts in its place
 

@@ -20,6 +20,7 @@ from bot.features.digest.posts import PostingResult
 from bot.features.digest.view import RenderedDigest, render_digest
 from bot.platform.slack.client import make_slack_client
 from tests.emulators.slack.server import SCOPES, SlackEmulator
+from tests.features.subscriptions.scheduled import KEY, key_of
 from tests.helpers.builders import digest, entry, finding
 from tests.helpers.records import Digests, digest_store, memory_digests
 from tests.services.digest.posting import (
@@ -39,7 +40,6 @@ from tests.services.digest.posting import (
     publish,
     standing,
 )
-from tests.services.subscriptions.scheduled import KEY, key_of
 
 REPORT = "Engine-2026-02-28.md"
 CORRECTED = "Engine-2026-02-28-corrected.md"

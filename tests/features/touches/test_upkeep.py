@@ -15,7 +15,6 @@ from bot.app import App
 from bot.domain.digest.view import DigestView
 from bot.domain.errors import UsageError
 from bot.domain.pull_requests.models import Repository
-from bot.domain.subscriptions.due_items import ProfileRefresh
 from bot.domain.time.day import LocalDay
 from bot.features.digest.service import build_digest
 from bot.features.profiles.scanning import LOOK_BACK
@@ -25,6 +24,7 @@ from bot.features.touches.upkeep import SCAN_INTERVAL, add_profile, refresh_prof
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.releases import GitHubTrees
 from bot.platform.github.source_files import GitHubSourceFiles
+from bot.platform.store.due_queue import ProfileRefresh
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
 from impact.profile.models import Profile, UseKind
 from impact.profile.moves import MovedHit, ProfileMove

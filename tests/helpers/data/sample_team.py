@@ -19,12 +19,12 @@ from pydantic import SecretStr
 from redis import Redis
 
 from bot.app import App, open_app
+from bot.clock import Clock
 from bot.demo.sample.sources import SampleSources
 from bot.jobs.queues import DramatiqJobQueue
 from bot.platform import deadlines
 from bot.platform.store.connection import connect_server
 from bot.processes import limit_shutdown, run_processes
-from bot.services.subscriptions.scheduler import DigestScheduler
 from bot.settings import Settings
 from handlers import COMMANDS
 from tests.emulators.slack.server import SlackEmulator
@@ -65,8 +65,7 @@ class SampleTeam:
     store: Redis
     hands: Hands
     base: App
-    scheduler: DigestScheduler
-    jobs: DramatiqJobQueue
+    clock: Clock
     url: str
 
     def person(self, user: str) -> Person:
@@ -84,7 +83,7 @@ class SampleTeam:
     def tick(self, times: int = 2) -> None:
         """Let the clock look at what is due, and do it."""
         for _ in range(times):
-            self.scheduler.tick(self.hands.now(), self.jobs)
+            self.clock.tick()
             self.settle()
 
     def list_posts(self, channel: str) -> list[Json]:
@@ -135,7 +134,6 @@ def start_bot(
         port = parts.enter_context(run_processes(base, ending, "127.0.0.1"))
         jobs = DramatiqJobQueue(base.store, base.keyspace, COMMANDS.jobs)
         parts.callback(jobs.close)
-        scheduler = base.scheduler
-        team = SampleTeam(slack, store, hands, base, scheduler, jobs, f"http://127.0.0.1:{port}/slack/events")
+        team = SampleTeam(slack, store, hands, base, Clock(base, jobs), f"http://127.0.0.1:{port}/slack/events")
         team.settle()
         yield team

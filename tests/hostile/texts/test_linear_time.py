@@ -38,7 +38,6 @@ from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.source.change_context import annotate_file
 from bot.domain.source.excerpts import find_name, list_uses, mark_lines
 from bot.domain.source.scopes import list_scopes
-from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector, parse_time
 from bot.domain.summaries.citations import Citation, verify_citation
 from bot.domain.summaries.diff_packing import Coverage, pack_diff
 from bot.domain.summaries.models import build_fallback_summary
@@ -46,12 +45,13 @@ from bot.domain.text.issue_numbers import remove_unknown_numbers
 from bot.domain.text.redaction import redact_patch, redact_text
 from bot.domain.text.strings import collapse_lines, remove_comments, remove_invisible
 from bot.domain.time.date_range import parse_span
-from bot.domain.time.day import parse_date, parse_zone
+from bot.domain.time.day import parse_date, parse_time, parse_zone
 from bot.features.digest.markdown import render_report
 from bot.features.digest.thread import render_thread
 from bot.features.questions.markdown import AnswerMarkdown, Links
 from bot.features.questions.rules import is_for_others, is_remark, search_by_words
 from bot.features.questions.texts import Where, find_places, search_entries
+from bot.features.subscriptions.rules import SubscriptionRequest, SubscriptionSelector
 from bot.features.touches.tasks import split_text
 from bot.platform.models.prompts import fence_text
 from bot.render.blocks import mrkdwn, rich_text, sanitize

@@ -14,10 +14,10 @@ from bot.domain.digest.models import CountCheck
 from bot.domain.errors import GitHubUnavailable
 from bot.domain.pull_requests.models import Account, LinkedIssue, PullRequest, Repository
 from bot.domain.time.day import LocalDay, parse_zone
+from bot.features.subscriptions.delivery import FIRST_REPAIR_DELAY
 from bot.platform.github.caches import ONGOING_MINUTES, UNSETTLED_MINUTES, DayListCache
 from bot.platform.store.connection import RedisCache
 from bot.ports import DayMerges
-from bot.services.subscriptions.retry_policy import FIRST_REPAIR_DELAY
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, pull
 
 SETTLED = DAY.end + timedelta(hours=1)

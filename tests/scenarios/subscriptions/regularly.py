@@ -8,9 +8,9 @@ from typing import Any
 from localslack.state.workspace import Json
 from localslack.users.person import Person
 
-from bot.adapters.redis.due_queue import RedisDueQueue, RedisSubscriptionStore
-from bot.domain.subscriptions.due_items import NextDigest
-from bot.domain.subscriptions.models import Subscription
+from bot.features.subscriptions.rules import Subscription
+from bot.platform.store.due_queue import DueQueue, NextDigest
+from tests.helpers.subscriptions import StoredSubscriptions
 from tests.helpers.world import as_read
 from tests.scenarios import Bot
 
@@ -18,14 +18,12 @@ from tests.scenarios import Bot
 def subscriptions(bot: Bot, channel: str) -> list[Subscription]:
     """Those of a channel that are kept, once nothing is left to do."""
     bot.settle()
-    channel_subscriptions = [
-        each for each in RedisSubscriptionStore(bot.store).list_all() if each.channel == channel
-    ]
+    channel_subscriptions = [each for each in StoredSubscriptions(bot.store).list_all() if each.channel == channel]
     return sorted(channel_subscriptions, key=str)
 
 
 def is_planned(bot: Bot, subscription: Subscription) -> bool:
-    return RedisDueQueue(bot.store).get_time(NextDigest(subscription.id)) is not None
+    return DueQueue(bot.store).get_time(NextDigest(subscription.id)) is not None
 
 
 def direct(person: Person) -> str:

@@ -6,14 +6,14 @@ import datetime as dt
 
 from localslack.users.person import Person
 
-from bot.adapters.redis.due_queue import RedisSubscriptionStore
 from bot.domain.digest.view import DigestView
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
-from bot.domain.subscriptions.models import Subscription, Timing
+from bot.features.subscriptions.rules import Subscription, Timing
 from bot.platform.slack.client import make_slack_client
 from bot.render.blocks.button_values import write_id
 from tests.helpers.records import digest_store, plant
+from tests.helpers.subscriptions import StoredSubscriptions
 from tests.helpers.world import as_read
 from tests.scenarios import REPO, Bot, both_transports
 from tests.scenarios.subscriptions.regularly import (
@@ -117,7 +117,7 @@ def test_a_digest_that_was_posted_is_there_in_short_with_its_link(http_bot: Bot)
 
 def test_of_very_many_ones_own_are_there(http_bot: Bot) -> None:
     channel, ada = http_bot.channel(), http_bot.person()
-    kept = RedisSubscriptionStore(http_bot.store)
+    kept = StoredSubscriptions(http_bot.store)
     repository, timing = Repository.parse(REPO), Timing(SIX, http_bot.zone)
     views = [DigestView(Filters(labels=(f"label {number}",))) for number in range(60)]
     made = [Subscription(channel, repository, timing, view, by="U0BEN", is_open=True) for view in views]

@@ -130,7 +130,7 @@ class Fragile:
         method = getattr(self._behind, name)
 
         def call(*arguments: Any, **more: Any) -> Any:
-            if name == "hold_lock":
+            if name in ("hold_lock", "hold_lease"):
                 return method(*arguments, **more)
             self._fuse.before(name)
             answer = method(*arguments, **more)

@@ -27,15 +27,23 @@ from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
-from bot.domain.subscriptions.request import SubscriptionRequest, SubscriptionSelector, SubscriptionVerb
 from bot.domain.time.date_range import Span
 from bot.domain.touches.decisions import TouchVerdict
+from bot.features import home
 from bot.features.digest import amendments
 from bot.features.digest.service import answer_overview
 from bot.features.digest.since import answer_since
 from bot.features.previews import service as previews
 from bot.features.questions.service import answer_questions
 from bot.features.questions.votes import record_vote
+from bot.features.subscriptions import delivery
+from bot.features.subscriptions import service as subscriptions
+from bot.features.subscriptions.rules import (
+    SubscriptionCommand,
+    SubscriptionRequest,
+    SubscriptionSelector,
+    SubscriptionVerb,
+)
 from bot.features.touches import service as touches
 from bot.features.touches import tasks
 from bot.features.touches.requests import (
@@ -48,7 +56,7 @@ from bot.features.touches.requests import (
     UpgradeRequest,
 )
 from bot.features.usage.report import UsageRequest, answer_usage
-from bot.jobs import asker_jobs, lost_jobs, subscription_jobs
+from bot.jobs import asker_jobs, lost_jobs
 from bot.jobs.command_jobs import CommandPayload
 from bot.platform.jobs import JOBS, JobType
 from bot.render.blocks.button_values import FeedbackVerdict, HitVote
@@ -101,27 +109,36 @@ CASES: list[tuple[JobType[Any], Any]] = [
     ),
     (previews.look_again, {"place": previews.Place("C1", "1.2")}),
     (
-        subscription_jobs.change_subscription,
-        {"asker": ASKER, "verb": SubscriptionVerb.SUBSCRIBE, "wish": WISH, "channel": "C1", "replaces": "1a2b"},
+        subscriptions.change_subscription,
+        {
+            "asker": ASKER,
+            "command": SubscriptionCommand(SubscriptionVerb.SUBSCRIBE, wish=WISH, channel="C1", replaces="1a2b"),
+        },
     ),
     (
-        subscription_jobs.change_subscription,
-        {"asker": ASKER, "verb": SubscriptionVerb.PAUSE, "which": SubscriptionSelector(repository=ENGINE)},
+        subscriptions.change_subscription,
+        {
+            "asker": ASKER,
+            "command": SubscriptionCommand(SubscriptionVerb.PAUSE, SubscriptionSelector(repository=ENGINE)),
+        },
     ),
     (
-        subscription_jobs.change_subscription,
-        {"asker": ASKER, "verb": SubscriptionVerb.RESUME, "which": SubscriptionSelector(is_all=True)},
+        subscriptions.change_subscription,
+        {
+            "asker": ASKER,
+            "command": SubscriptionCommand(SubscriptionVerb.RESUME, SubscriptionSelector(is_all=True)),
+        },
     ),
-    (subscription_jobs.change_subscription, {"asker": ASKER, "verb": SubscriptionVerb.LIST}),
-    (subscription_jobs.show_preview, {"asker": ASKER, "name": "1a2b"}),
-    (subscription_jobs.show_preview, {"asker": ASKER, "wish": WISH}),
-    (subscription_jobs.open_form, {"asker": ASKER}),
+    (home.change_from_home, {"asker": ASKER, "command": SubscriptionCommand(SubscriptionVerb.LIST)}),
+    (subscriptions.show_preview, {"asker": ASKER, "name": "1a2b"}),
+    (subscriptions.show_preview, {"asker": ASKER, "wish": WISH}),
+    (subscriptions.open_form, {"asker": ASKER}),
     (tasks.show_agent_task, {"asker": ASKER, "profile": "ascend", "reference": Reference(ENGINE, 7)}),
     (asker_jobs.open_reference_form, {"asker": ASKER}),
-    (subscription_jobs.open_home, {"asker": ASKER}),
     (answer_questions, {"place": "C0DIGEST:100.1"}),
-    (scheduled_jobs.deliver_digest, {"name": "1a2b3c4d", "due": NOON}),
-    (scheduled_jobs.repair_digest, {"key": "digest:T:C:octo/engine:2026-02-28"}),
+    (home.open_home, {"asker": ASKER}),
+    (delivery.deliver_digest, {"name": "1a2b3c4d", "due": NOON}),
+    (delivery.repair_digest, {"key": "digest:T:C:octo/engine:2026-02-28"}),
     (scheduled_jobs.watch_repository, {"repository": ENGINE}),
     (scheduled_jobs.refresh_profile, {"name": "ascend"}),
     *(

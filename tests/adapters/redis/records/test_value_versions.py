@@ -11,11 +11,11 @@ from zoneinfo import ZoneInfo
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.due_queue import RedisRunLog, RedisSubscriptionStore
 from bot.domain.errors import StoreUnavailable
 from bot.domain.operations.run import Run, RunOutcome
-from bot.domain.subscriptions.models import Subscription, Timing
+from bot.features.subscriptions.rules import Subscription, Timing
 from tests.helpers.builders import NOON, REPOSITORY
+from tests.helpers.subscriptions import RunLog, StoredSubscriptions
 
 SUBSCRIPTION = Subscription("C1", REPOSITORY, Timing(dt.time(9), ZoneInfo("Europe/Berlin"), weekdays=True))
 
@@ -49,14 +49,14 @@ CASES = {
     "subscription": Case(
         "subscriptions",
         SUBSCRIPTION,
-        lambda store: RedisSubscriptionStore(store).get(SUBSCRIPTION.id),
-        lambda store, value: RedisSubscriptionStore(store).put(value),
+        lambda store: StoredSubscriptions(store).get(SUBSCRIPTION.id),
+        lambda store, value: StoredSubscriptions(store).put(value),
     ),
     "run": Case(
         "journal",
         (Run(NOON, "digest:T:C:octo/engine:2026-02-28@-0800", RunOutcome.POSTED),),
-        lambda store: RedisRunLog(store).list_recent(5),
-        lambda store, value: RedisRunLog(store).add_run(value[0]),
+        lambda store: RunLog(store).list_recent(5),
+        lambda store, value: RunLog(store).add_run(value[0]),
     ),
 }
 
@@ -74,10 +74,3 @@ def test_a_value_of_a_later_version_is_not_taken_for_absent(store: Redis, case: 
     case.put_text(store, case.get_text(store).replace(b'"version":1', b'"version":2'))
     with pytest.raises(StoreUnavailable):
         case.read(store)
-
-
-def test_a_subscription_of_a_later_version_keeps_nobody_from_theirs(store: Redis) -> None:
-    subscriptions = RedisSubscriptionStore(store)
-    subscriptions.put(SUBSCRIPTION)
-    store.hset("subscriptions", "later", 'p{"version": 2, "channel": "C1"}')
-    assert list(subscriptions.list_all()) == list(subscriptions.list_for_channel("C1")) == [SUBSCRIPTION]

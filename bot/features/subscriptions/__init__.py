@@ -1,0 +1,1 @@
+"""Regular digests: who gets which one when, what goes wrong with them, and how people change that."""

@@ -1,0 +1,317 @@
+"""Subscriptions, the instants at which their digests are due, and what people write to change them.
+
+Times are local. A time that the clocks skip counts with the offset before the change, an ambiguous one is its
+first occurrence, as in RFC 5545 (3.3.5). ``str`` of a request or a selector parses to the same one.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import re
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from functools import lru_cache
+from itertools import count
+from typing import Self
+from zoneinfo import ZoneInfo
+
+from bot.domain.conversations.commands import AllowedRepositories
+from bot.domain.digest.view import FULL_VIEW, DigestView, parse_view_level
+from bot.domain.errors import UsageError
+from bot.domain.pull_requests.models import Repository
+from bot.domain.pull_requests.query_options import FILTER_NAMES, QueryOptions, check_length
+from bot.domain.subscriptions.models import DigestSpec
+from bot.domain.text.strings import quote_input
+from bot.domain.time.date_range import Span
+from bot.domain.time.day import LocalDay, parse_time, parse_zone
+
+OWN_ZONE_WORD = "mine"
+ID_PATTERN = re.compile(r"[0-9a-f]{4,8}")
+DAY = timedelta(days=1)
+_SATURDAY = 5
+_ALL_WORD, _PREVIEWS_WORD = "all", "previews"
+_USAGE_HINT = (
+    "write owner/repo, at 09:00, tz Europe/Berlin or tz mine, weekdays or daily, me, previews, path:…, "
+    "only:risky or profile:…"
+)
+
+
+@lru_cache(maxsize=4_096)
+def _has_date(date: dt.date, zone: ZoneInfo) -> bool:
+    """Return whether a zone had that date: Samoa skipped its 30 December 2011."""
+    day = LocalDay(date, zone)
+    return day.start < day.end
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """The times of a digest: a local time, each day or from Monday to Friday."""
+
+    at: dt.time
+    zone: ZoneInfo
+    weekdays: bool = False
+
+    def get_due_time(self, date: dt.date) -> datetime:
+        """Return the instant (UTC) of the post of a local date, in whole seconds."""
+        return datetime.combine(date, self.at.replace(microsecond=0), tzinfo=self.zone).astimezone(UTC)
+
+    def find_first_from(self, date: dt.date) -> datetime:
+        """Return the first instant (UTC) of a post on a local date or later."""
+        return self.get_due_time(next(self._iterate_dates(date, DAY)))
+
+    def find_first_on(self, instant: datetime) -> datetime:
+        """Return the first instant (UTC) of a post on the local date of an instant (aware) or later."""
+        return self.find_first_from(instant.astimezone(self.zone).date())
+
+    def find_next_after(self, instant: datetime) -> datetime:
+        """Return the first instant (UTC) of a post after an instant (aware)."""
+        first = instant.astimezone(self.zone).date() - DAY
+        return next(due for date in self._iterate_dates(first, DAY) if (due := self.get_due_time(date)) > instant)
+
+    def find_last_before(self, instant: datetime) -> datetime:
+        """Return the last instant (UTC) of a post before an instant (aware)."""
+        first = instant.astimezone(self.zone).date() + DAY
+        return next(due for date in self._iterate_dates(first, -DAY) if (due := self.get_due_time(date)) < instant)
+
+    def is_due(self, instant: datetime) -> bool:
+        """Return whether a post is due exactly at that instant."""
+        return self._find_due_date(instant) is not None
+
+    def get_covered_days(self, due: datetime) -> Span:
+        """Return the local days that the post due at an instant covers: those since the date of the previous post.
+
+        That is the day before; on a Monday without posts at the weekend, also Friday and Saturday.
+        """
+        date = self._find_due_date(due) or due.astimezone(self.zone).date()
+        previous = next(self._iterate_dates(date - DAY, -DAY))
+        return Span(previous, date - DAY, self.zone)
+
+    def _iterate_dates(self, first: dt.date, step: timedelta) -> Iterator[dt.date]:
+        """Yield the dates with a post from ``first`` on, forwards or backwards."""
+        return (date for n in count() if self._is_posted_on(date := first + n * step))
+
+    def _find_due_date(self, instant: datetime) -> dt.date | None:
+        """Return the date whose post is due at an instant.
+
+        Where the clocks skip the end of a date, its post is due after midnight.
+        """
+        date = instant.astimezone(self.zone).date()
+        near = (each for each in (date, date - DAY) if self._is_posted_on(each))
+        return next((each for each in near if self.get_due_time(each) == instant), None)
+
+    def _is_posted_on(self, date: dt.date) -> bool:
+        return not (self.weekdays and date.weekday() >= _SATURDAY) and _has_date(date, self.zone)
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """A recurring digest for a channel, or for a person in their direct messages.
+
+    ``by`` is the id of the user who subscribed, empty for the one of the settings. ``follows`` is the user whose
+    zone in Slack it follows. ``is_open``: the channel is public.
+    """
+
+    channel: str
+    repository: Repository
+    timing: Timing
+    view: DigestView = FULL_VIEW
+    by: str = ""
+    follows: str = ""
+    is_paused: bool = False
+    is_open: bool = False
+
+    @property
+    def id(self) -> str:
+        """A short, stable id: a channel has one subscription for each repository and view."""
+        identity = "\n".join([self.channel, str(self.repository).casefold(), str(self.view)])
+        return hashlib.sha256(identity.encode()).hexdigest()[:8]
+
+    @property
+    def is_personal(self) -> bool:
+        """Whether it is for one person alone: the ids of direct messages begin with a D."""
+        return self.channel.startswith("D")
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether it is that of the settings, which users cannot change in Slack."""
+        return not self.by
+
+    def build_digest_spec(self, due: datetime) -> DigestSpec:
+        """Return the specification of the digest that is due at that instant."""
+        return DigestSpec(self.channel, self.repository, self.timing.get_covered_days(due), self.view)
+
+
+# --- what people write
+
+
+class SubscriptionVerb(StrEnum):
+    """What is to be done about subscriptions, as people type it and jobs carry it: never changed."""
+
+    SUBSCRIBE = "subscribe"
+    UNSUBSCRIBE = "unsubscribe"
+    PAUSE = "pause"
+    RESUME = "resume"
+    LIST = "list"
+
+
+@dataclass(frozen=True, slots=True)
+class SubscriptionRequest:
+    """A requested subscription. Omitted options are None or false.
+
+    ``is_mine``: in the asker's own zone in Slack. ``is_personal``: for the asker alone. ``has_previews``: links
+    in the channel get previews from now on.
+    """
+
+    repository: Repository
+    at: dt.time | None = None
+    zone: ZoneInfo | None = None
+    is_mine: bool = False
+    weekdays: bool | None = None
+    view: DigestView = FULL_VIEW
+    is_personal: bool = False
+    has_previews: bool = False
+
+    def __post_init__(self) -> None:
+        check_length(str(self))
+
+    @classmethod
+    def parse(cls, text: str, repositories: AllowedRepositories) -> SubscriptionRequest:
+        """Parse the text after the command. Raises UsageError."""
+        options = QueryOptions.parse(text, ("repo", "at", "tz", *FILTER_NAMES, "only", "profile"))
+        values = {name: options.get_last(name) for name in ("repo", "at", "tz") if options.get_last(name)}
+        for name, value in _classify_words(options.arguments):
+            if name in values:
+                raise UsageError(
+                    f"You wrote both {quote_input(values[name])} and {quote_input(value)}: leave one out."
+                )
+            values[name] = value
+        # without its time, "at" takes the next word, and a zone becomes a repository: check the time first
+        at = parse_time(values["at"]) if "at" in values else None
+        is_mine = values.get("tz", "").lower() == OWN_ZONE_WORD
+        return cls(
+            repository=repositories.parse_repository(values["repo"]) if "repo" in values else repositories.default,
+            at=at,
+            zone=parse_zone(values["tz"]) if "tz" in values and not is_mine else None,
+            is_mine=is_mine,
+            weekdays={"weekdays": True, "daily": False}.get(values.get("days", "")),
+            view=DigestView(
+                options.filters, parse_view_level(options.get_last("only")), options.get_last("profile")
+            ),
+            is_personal="me" in values or options.is_private,
+            has_previews=_PREVIEWS_WORD in values,
+        )
+
+    def require_known(self, repositories: AllowedRepositories) -> Self:
+        """Return the request with its repository as the settings spell it. Raises UsageError."""
+        return replace(self, repository=repositories.require_known(self.repository))
+
+    def __str__(self) -> str:
+        words = (
+            f"repo:{self.repository}",
+            f"at:{self.at:%H:%M}" if self.at else "",
+            f"tz:{self.zone}" if self.zone else "",
+            f"tz:{OWN_ZONE_WORD}" if self.is_mine else "",
+            "" if self.weekdays is None else "weekdays" if self.weekdays else "daily",
+            "me" if self.is_personal else "",
+            _PREVIEWS_WORD if self.has_previews else "",
+            *self.view.list_options(),
+        )
+        return " ".join(filter(None, words))
+
+
+def _classify_words(words: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield the words without an option name, with their kinds. Raises UsageError."""
+    left = deque(words)
+    while left:
+        word = left.popleft()
+        low = word.lower()
+        if low in ("at", "tz", "repo"):
+            value = left.popleft() if left else ""
+            has_half = low == "at" and left and left[0].lower() in ("am", "pm")
+            yield low, value + left.popleft() if has_half else value
+        elif low in ("weekdays", "daily"):
+            yield "days", low
+        elif low in ("me", _PREVIEWS_WORD):
+            yield low, low
+        elif "/" in word:
+            yield "repo", word
+        else:
+            raise UsageError(f"I don't understand {quote_input(word)}: {_USAGE_HINT}.")
+
+
+class AmbiguousSelection(UsageError):
+    """Error for a choice that fits several ``subscriptions``."""
+
+    def __init__(self, subscriptions: tuple[Subscription, ...]) -> None:
+        super().__init__("Several subscriptions match: write an id as the list shows it, or all.")
+        self.subscriptions = subscriptions
+
+
+@dataclass(frozen=True, slots=True)
+class SubscriptionSelector:
+    """A selector of a channel's subscriptions: one by its id, those of a repository, all, or the only one."""
+
+    id: str = ""
+    repository: Repository | None = None
+    is_all: bool = False
+
+    @classmethod
+    def parse(cls, text: str, repositories: AllowedRepositories) -> SubscriptionSelector:
+        """Parse the text after the command. Raises UsageError."""
+        words = text.split()
+        if len(words) > 1:
+            raise UsageError("Which one? Add its repository, its id from /prdigest list, or all.")
+        word = "".join(words).removeprefix("repo:")
+        if word.lower() == _ALL_WORD:
+            return cls(is_all=True)
+        if "/" in word:
+            return cls(repository=repositories.parse_repository(word))
+        if word and not ID_PATTERN.fullmatch(word.lower()):
+            raise UsageError(
+                f"I don't understand {quote_input(word)}: write a repository, an id from /prdigest list, or all."
+            )
+        return cls(id=word.lower())
+
+    def require_known(self, repositories: AllowedRepositories) -> Self:
+        """Return the selector with its repository as the settings spell it. Raises UsageError."""
+        return replace(self, repository=repositories.require_known(self.repository)) if self.repository else self
+
+    def __str__(self) -> str:
+        return _ALL_WORD if self.is_all else str(self.repository or self.id)
+
+    def list_matching(self, subscriptions: tuple[Subscription, ...]) -> tuple[Subscription, ...]:
+        """Return the subscriptions that match. Raises UsageError if there are none."""
+        if not subscriptions:
+            raise UsageError("There is no subscription here: create one with /prdigest subscribe.")
+        matching = tuple(
+            each
+            for each in subscriptions
+            if (each.repository == self.repository if self.repository else each.id.startswith(self.id))
+        )
+        if not matching:
+            raise UsageError("There is no such subscription here: /prdigest list shows all subscriptions.")
+        return matching
+
+    def require_clear(self, matching: tuple[Subscription, ...]) -> tuple[Subscription, ...]:
+        """Return what matches. Raises AmbiguousSelection for several, unless all were asked for."""
+        if len(matching) > 1 and not self.is_all:
+            raise AmbiguousSelection(matching)
+        return matching
+
+
+@dataclass(frozen=True, slots=True)
+class SubscriptionCommand:
+    """What somebody wants done: a ``wish`` for a subscription, or a verb for those that ``which`` selects.
+
+    A form adds the channel that was selected, and the id of the subscription that the new one replaces.
+    """
+
+    verb: SubscriptionVerb
+    which: SubscriptionSelector = SubscriptionSelector()
+    wish: SubscriptionRequest | None = None
+    channel: str = ""
+    replaces: str = ""

@@ -1,0 +1,402 @@
+"""Changes of subscriptions by people, with commands, buttons and the form, and what they are answered.
+
+All may raise UsageError for the user, SlackCallRefused, SlackUnavailable and StoreUnavailable.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bot.app import App
+from bot.domain.conversations.slack_request import Audience, SlackRequest
+from bot.domain.errors import SlackCallRefused, SlackUnavailable, UsageError
+from bot.domain.operations.lane import QueueName
+from bot.domain.subscriptions.models import DigestSpec
+from bot.domain.time.date_range import Span
+from bot.domain.time.day import get_yesterday
+from bot.features.subscriptions import view
+from bot.features.subscriptions.form import render_form
+from bot.features.subscriptions.permissions import (
+    IS_GONE,
+    can_see,
+    filter_visible,
+    find_refusal,
+    require_member,
+)
+from bot.features.subscriptions.rules import (
+    DAY,
+    AmbiguousSelection,
+    Subscription,
+    SubscriptionCommand,
+    SubscriptionRequest,
+    SubscriptionSelector,
+    SubscriptionVerb,
+    Timing,
+)
+from bot.features.subscriptions.tables import (
+    SUBSCRIPTIONS,
+    get_subscription,
+    list_subscriptions,
+    put_subscription,
+    set_previews,
+)
+from bot.platform.jobs import LONG_RETRIES, job
+from bot.platform.slack.answers import Answer
+from bot.platform.slack.directory import ChannelInfo
+from bot.platform.slack.messenger import SlackViews
+from bot.platform.store.due_queue import NextDigest
+from bot.platform.store.tables import Table
+from bot.ports import Post
+from bot.render.blocks.sentences import WINDOW_TOO_LATE
+
+log = logging.getLogger(__name__)
+
+MAX_PER_CHANNEL = 20
+PREVIEW_NOTE = "Preview, visible only to you. Nothing was posted."
+_IS_FIXED = "That digest comes from the settings of the bot: only the bot's admin can change it."
+_BOT_NOT_MEMBER = "I'm not in that channel: invite me with /invite, then subscribe again."
+_CLOSED_CODES = {"channel_not_found", "not_in_channel"}
+# the button of each verb that needs one subscription
+_CHOICE_ACTIONS = {
+    SubscriptionVerb.UNSUBSCRIBE: view.REMOVE,
+    SubscriptionVerb.PAUSE: view.PAUSE,
+    SubscriptionVerb.RESUME: view.RESUME,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeNotice:
+    """A notice for the readers of a channel that the subscription with an ``id`` was changed, and by whom."""
+
+    channel: str
+    id: str
+    post: Post
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """The result of a verb: the answer for the user, and notices for the channels concerned."""
+
+    answer: Answer
+    news: tuple[ChangeNotice, ...] = ()
+
+
+# longer than a job is retried
+RESULTS = Table("regular:{request}", CommandResult, "what came of a change of subscriptions", days=1 / 24)
+
+
+# --- commands
+
+
+@job("regular")
+def change_subscription(app: App, asker: SlackRequest, command: SubscriptionCommand) -> None:
+    app.replies.give_answer(asker, "regular", Audience.HERE, lambda: answer_command(app, asker, command))
+
+
+def answer_command(app: App, asker: SlackRequest, command: SubscriptionCommand) -> Answer:
+    """Do what a command asks for, tell the channels concerned, and return the answer.
+
+    A job that runs again because its answer was lost finds the result: what is removed can't be removed again.
+    """
+
+    def run_command() -> CommandResult:
+        if command.wish:
+            return _run_subscribe(app, asker, command, command.wish.require_known(app.repositories))
+        if command.verb is SubscriptionVerb.LIST:
+            listed = filter_visible(app, asker.user, list_subscriptions(app, asker.channel))
+            return _build_result(asker, listed, view.render_listing(_add_due_times(app, listed)))
+        return change_selected(app, asker, command.verb, command.which.require_known(app.repositories))
+
+    result = app.tables.remember(RESULTS, run_command, asker.key)
+    for notice in result.news:
+        app.replies.announce_change(asker, notice.channel, notice.id, notice.post)
+    return result.answer
+
+
+def _build_result(
+    asker: SlackRequest, subscriptions: Sequence[Subscription], post: Post, news: Iterable[ChangeNotice] = ()
+) -> CommandResult:
+    """Return the answer to a command; it is private if a subscription belongs to another channel.
+
+    Personal subscriptions always do.
+    """
+    is_private = any(each.channel != asker.channel for each in subscriptions)
+    return CommandResult(Answer.for_asker(post, is_private=is_private), tuple(news))
+
+
+def _build_notices(asker: SlackRequest, how: str, subscriptions: Iterable[Subscription]) -> list[ChangeNotice]:
+    """Return the notices for the channels. The owner of a personal digest knows what they did."""
+    return [
+        ChangeNotice(each.channel, each.id, view.render_change_notice(asker.user, how, each))
+        for each in subscriptions
+        if not each.is_personal
+    ]
+
+
+def _run_subscribe(
+    app: App, asker: SlackRequest, command: SubscriptionCommand, wish: SubscriptionRequest
+) -> CommandResult:
+    wish = replace(wish, view=app.profiles.require_view(wish.view, wish.repository))
+    current, previous = subscribe(app, asker, wish, command.channel, command.replaces)
+    if wish.has_previews:
+        set_previews(app, current.channel, asker.user, is_on=True)
+    due, now = get_next_due(app, current), app.now()
+    post = view.render_confirmation(current, due, now, has_previews=wish.has_previews)
+    news: list[ChangeNotice] = []
+    # the first of a channel needs no notice: it appears there
+    if previous and previous != current:
+        is_moved = previous.channel != current.channel
+        news = _build_notices(asker, "removed" if is_moved else "changed", [previous if is_moved else current])
+    return _build_result(asker, [current], post, news)
+
+
+def change_selected(
+    app: App, asker: SlackRequest, verb: SubscriptionVerb, selector: SubscriptionSelector
+) -> CommandResult:
+    """Pause, resume or remove what was selected; offer a choice if several match."""
+    try:
+        selected = _select_changeable(app, asker, selector, stops=verb is not SubscriptionVerb.RESUME)
+    except AmbiguousSelection as error:
+        choice = view.render_choice(error.subscriptions, _CHOICE_ACTIONS[verb])
+        return _build_result(asker, error.subscriptions, choice)
+    if verb is SubscriptionVerb.UNSUBSCRIBE:
+        for each in selected:
+            _remove_subscription(app, each)
+        post = view.render_changes(selected, "Unsubscribed", view.POSTS_STAY)
+        return _build_result(asker, selected, post, _build_notices(asker, "removed", selected))
+    is_pause = verb is SubscriptionVerb.PAUSE
+    current = [_set_paused(app, each, is_paused=is_pause) for each in selected]
+    changed = [after for before, after in zip(selected, current, strict=True) if after != before]
+    if is_pause:
+        post = view.render_changes(current, "Paused", "/prdigest resume continues it.")
+    else:
+        post = view.render_resumption(_add_due_times(app, current))
+    return _build_result(asker, current, post, _build_notices(asker, "paused" if is_pause else "resumed", changed))
+
+
+def _add_due_times(app: App, subscriptions: Sequence[Subscription]) -> list[view.DueSubscription]:
+    return [(each, get_next_due(app, each)) for each in subscriptions]
+
+
+@job("preview", QueueName.LONG, LONG_RETRIES)
+def show_preview(app: App, asker: SlackRequest, name: str = "", wish: SubscriptionRequest | None = None) -> None:
+    """Show yesterday's digest as a subscription would show it.
+
+    It is the subscription with the id ``name``, a requested one, or the channel's only one.
+    """
+    app.replies.give_answer(
+        asker,
+        "preview",
+        Audience.ASKER,
+        lambda: _build_preview(app, asker, name, wish),
+        "Preparing a preview of yesterday's digest…",
+    )
+
+
+def _build_preview(app: App, asker: SlackRequest, name: str, wish: SubscriptionRequest | None) -> Answer:
+    try:
+        subscription = _find_previewed(app, asker, name, wish and wish.require_known(app.repositories))
+    except AmbiguousSelection as error:
+        choice = view.render_choice(error.subscriptions, view.PREVIEW)
+        return _build_result(asker, error.subscriptions, choice).answer
+    shown = app.profiles.require_view(subscription.view, subscription.repository)
+    day = get_yesterday(app.now(), subscription.timing.zone)
+    spec = DigestSpec(subscription.channel, subscription.repository, Span(day.date, day.date, day.zone), shown)
+    return Answer.for_asker(app.compose_digest(spec, [PREVIEW_NOTE], is_preview=True).lead)
+
+
+def _find_previewed(app: App, asker: SlackRequest, name: str, wish: SubscriptionRequest | None) -> Subscription:
+    listed = filter_visible(app, asker.user, list_subscriptions(app, asker.channel))
+    if not name and wish is None and len(listed) > 1:
+        raise AmbiguousSelection(tuple(listed))
+    if name or (wish is None and listed):
+        selector = SubscriptionSelector(name)
+        return selector.require_clear(_list_matching(app, asker, selector))[0]
+    wish = wish or SubscriptionRequest(app.repositories.default)
+    return _build_subscription(app, asker, wish, asker.channel, is_open=False)
+
+
+@job("form")
+def open_form(app: App, asker: SlackRequest, name: str = "") -> None:
+    """Open the form for a new subscription, or for the one with the id ``name``. Slack allows three seconds."""
+    try:
+        old = _get_changeable(app, asker, name) if name else None
+        names = app.profiles.list_names()
+        modal = render_form(app.repositories.list_all(), _get_usual_timing(app), old, asker, names)
+        SlackViews(app.slack).open_view(asker.trigger, asker.key, modal)
+    except UsageError as error:
+        app.replies.tell_asker(asker, str(error))
+    except SlackCallRefused as error:
+        log.info("the form [%s] is not opened: %s", asker.reference, error)
+        # an earlier attempt of this job may have opened it
+        if error.code != "duplicate_external_id":
+            app.replies.tell_asker(asker, WINDOW_TOO_LATE)
+
+
+# --- changes
+
+
+def subscribe(
+    app: App, asker: SlackRequest, wish: SubscriptionRequest, channel: str = "", replaces: str = ""
+) -> tuple[Subscription, Subscription | None]:
+    """Create a subscription, or change the one with the same repository and filters, which keeps its creator.
+
+    It is for ``channel`` if there is one, else for the channel of the request. ``replaces`` is the id of the
+    subscription that it replaces. Return it as it is now, and as it was before.
+    """
+    is_personal = wish.is_personal or (asker.is_direct and not channel)
+    target = app.directory.open_direct_messages(asker.user) if is_personal else channel or asker.channel
+    if target.startswith("D") and not is_personal:
+        raise UsageError("You can't subscribe somebody else's direct messages: use me for your own.")
+    is_open = _require_channel(app, asker, target).is_open
+    replaced = _get_changeable(app, asker, replaces) if replaces else None
+    if replaced and replaced.is_fixed:
+        raise UsageError(_IS_FIXED)
+    subscription = _build_subscription(app, asker, wish, target, is_open=is_open)
+    existing = get_subscription(app, subscription.id)
+    if existing and existing.is_fixed:
+        already = f"This channel already gets {existing.repository}{view.format_timing(existing)}"
+        raise UsageError(f"{already}, set by the bot's admin: add a filter, or write me for your own.")
+    previous = replaced or existing
+    if not is_personal:
+        require_member(app, asker.user, target, previous, is_open=is_open)
+        subscription = replace(subscription, by=previous.by) if previous else subscription
+    is_additional = existing is None and (replaced is None or replaced.channel != target)
+    if is_additional and len(list_subscriptions(app, target)) >= MAX_PER_CHANNEL:
+        raise UsageError(f"This channel already has {MAX_PER_CHANNEL} subscriptions: remove one first.")
+    _save_subscription(app, subscription, previous)
+    if replaced and replaced.id != subscription.id:
+        _remove_subscription(app, replaced)
+    return subscription, previous
+
+
+def get_next_due(app: App, subscription: Subscription) -> datetime:
+    """Return when the next digest is due, in UTC. One that is due and not posted yet counts."""
+    planned = app.due_queue.get_time(NextDigest(subscription.id))
+    return planned or subscription.timing.find_next_after(app.now())
+
+
+def refresh_time_zone(app: App, name: str) -> None:
+    """Take over the current zone of the user whose zone a subscription follows: they may have travelled.
+
+    If Slack does not answer, the zone stays until the next digest.
+    """
+    subscription = get_subscription(app, name)
+    if subscription is None or not subscription.follows or subscription.is_paused:
+        return
+    timing = subscription.timing
+    try:
+        zone = app.directory.fetch_time_zone(subscription.follows)
+    except (SlackCallRefused, SlackUnavailable) as error:
+        log.info("the zone of %s stays %s: %s", subscription.follows, timing.zone, error)
+        return
+    if zone != timing.zone:
+        updated = replace(subscription, timing=replace(timing, zone=zone))
+        _save_subscription(app, updated, subscription)
+
+
+def _get_usual_timing(app: App) -> Timing:
+    """Return when a digest is posted for subscribers who set no time."""
+    return Timing(app.settings.prdigest_post_at, app.settings.prdigest_timezone)
+
+
+def _build_subscription(
+    app: App, asker: SlackRequest, wish: SubscriptionRequest, target: str, *, is_open: bool
+) -> Subscription:
+    usual = Subscription(target, wish.repository, _get_usual_timing(app), wish.view)
+    existing = get_subscription(app, usual.id)
+    timing = existing.timing if existing else usual.timing
+    # a personal digest is in the user's own zone unless they name another one
+    is_mine = wish.is_mine or (wish.zone is None and existing is None and usual.is_personal)
+    follows = asker.user if is_mine else existing.follows if existing and wish.zone is None else ""
+    zone = app.directory.fetch_time_zone(asker.user) if is_mine else wish.zone or timing.zone
+    weekdays = timing.weekdays if wish.weekdays is None else wish.weekdays
+    new_timing = Timing(wish.at or timing.at, zone, weekdays)
+    return replace(usual, timing=new_timing, by=asker.user, follows=follows, is_open=is_open)
+
+
+def _require_channel(app: App, asker: SlackRequest, channel: str) -> ChannelInfo:
+    if refusal := app.access_control.explain_exclusion(replace(asker, channel=channel)):
+        raise UsageError(refusal)
+    try:
+        channel_info = app.directory.fetch_channel(channel)
+    except SlackCallRefused as error:
+        if error.code in _CLOSED_CODES:
+            raise UsageError(_BOT_NOT_MEMBER) from error
+        raise
+    if channel_info.is_archived:
+        raise UsageError("That channel is archived: choose another one.")
+    if not channel_info.is_member:
+        raise UsageError(_BOT_NOT_MEMBER)
+    return channel_info
+
+
+def _get_changeable(app: App, asker: SlackRequest, name: str) -> Subscription:
+    subscription = get_subscription(app, name)
+    if subscription is None:
+        raise UsageError(IS_GONE)
+    if refusal := find_refusal(app, asker.user, subscription):
+        raise UsageError(refusal)
+    return subscription
+
+
+def _list_matching(app: App, asker: SlackRequest, selector: SubscriptionSelector) -> tuple[Subscription, ...]:
+    """Return the selected subscriptions of the channel, or one of another channel that the user may see."""
+    subscription = get_subscription(app, selector.id) if selector.id else None
+    if subscription is None or not can_see(app, asker.user, subscription):
+        here = filter_visible(app, asker.user, list_subscriptions(app, asker.channel))
+        return selector.list_matching(tuple(here))
+    if refusal := app.access_control.explain_exclusion(replace(asker, channel=subscription.channel)):
+        raise UsageError(refusal)
+    return (subscription,)
+
+
+def _select_changeable(
+    app: App, asker: SlackRequest, selector: SubscriptionSelector, *, stops: bool
+) -> tuple[Subscription, ...]:
+    """Return the selected subscriptions that the user may change, at least one.
+
+    Raises AmbiguousSelection for several, unless all were asked for.
+    """
+    refusals = {
+        each: _IS_FIXED if each.is_fixed else find_refusal(app, asker.user, each, stops=stops)
+        for each in _list_matching(app, asker, selector)
+    }
+    changeable = tuple(each for each, refusal in refusals.items() if not refusal)
+    if not changeable:
+        raise UsageError(next(reversed(refusals.values())))
+    return selector.require_clear(changeable)
+
+
+def _save_subscription(app: App, subscription: Subscription, previous: Subscription | None) -> None:
+    """Save a subscription and plan its next digest.
+
+    The first one covers the days that the digest planned before would have covered.
+    """
+    planned = app.due_queue.get_time(NextDigest(previous.id)) if previous else None
+    put_subscription(app, subscription)
+    if previous and planned:
+        due = subscription.timing.find_first_from(previous.timing.get_covered_days(planned).first + DAY)
+    else:
+        due = subscription.timing.find_next_after(app.now())
+    app.due_queue.put(NextDigest(subscription.id), due)
+
+
+def _remove_subscription(app: App, subscription: Subscription) -> None:
+    app.tables.remove_field(SUBSCRIPTIONS, subscription.id)
+    app.due_queue.drop(NextDigest(subscription.id))
+
+
+def _set_paused(app: App, subscription: Subscription, *, is_paused: bool) -> Subscription:
+    """Pause a subscription, or resume it with the next digest that is due. Missed ones are not posted."""
+    updated = replace(subscription, is_paused=is_paused)
+    if updated != subscription:
+        put_subscription(app, updated)
+    if is_paused:
+        app.due_queue.drop(NextDigest(updated.id))
+    else:
+        app.due_queue.add(NextDigest(updated.id), updated.timing.find_next_after(app.now()))
+    return updated

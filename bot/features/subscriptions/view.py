@@ -1,0 +1,185 @@
+"""Subscriptions as people read them in Slack: one line each, with buttons."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from bot.domain.text.strings import collapse_lines, format_count, truncate_text
+from bot.features.subscriptions.rules import Subscription
+from bot.ports import Post
+from bot.render.blocks.button_values import write_id
+from bot.render.blocks.buttons import make_button
+from bot.render.blocks.mrkdwn import escape_mrkdwn
+from bot.render.blocks.rich_text import (
+    Block,
+    Element,
+    make_block,
+    make_context,
+    make_instant,
+    make_plain_text,
+    make_section,
+    make_text,
+)
+
+PAUSE, RESUME, REMOVE = "subscription_pause", "subscription_resume", "subscription_remove"
+CHANGE, PREVIEW, NEW = "subscription_change", "subscription_preview", "subscription_new"
+POSTS_STAY = "Posted digests stay."
+_LABELS = {PREVIEW: "Preview", CHANGE: "Change", PAUSE: "Pause", RESUME: "Resume", REMOVE: "Unsubscribe"}
+# two blocks each, of the 45 of a message
+_MAX_SUBSCRIPTIONS = 20
+# characters of the filters of one, and of all in a message
+_MAX_FILTER_LENGTH, _MAX_FILTERS_LENGTH = 300, 1_200
+_CHANNEL_ID = re.compile(r"[CG][A-Z0-9]+")
+
+DueSubscription = tuple[Subscription, datetime]
+
+
+def render_confirmation(
+    subscription: Subscription, due: datetime, now: datetime, *, has_previews: bool = False
+) -> Post:
+    """Render what a user has just created or changed, and where it goes; ``now`` is aware."""
+    is_personal = subscription.is_personal
+    elements = [
+        make_text("Subscribed: ", bold=True),
+        *_render_line(subscription),
+        make_text(", in your direct messages with me" if is_personal else ", in "),
+        *([] if is_personal else [make_channel(subscription.channel)]),
+        make_text(". "),
+        make_text("The next digest comes in a minute")
+        if due <= now
+        else make_instant(due, "The next digest comes ", " your time"),
+        make_text(". Links to pull requests get previews there." if has_previews else "."),
+    ]
+    title = escape_mrkdwn(f"Subscribed to {subscription.repository}")
+    return Post(title, (make_block(make_section(elements)), _make_buttons(subscription)))
+
+
+def render_changes(subscriptions: Sequence[Subscription], how: str, note: str) -> Post:
+    """Render what was done to some subscriptions, such as ``Paused``."""
+    room = _limit_filter_length(len(subscriptions))
+    lines = [
+        make_section([make_text(f"{how}: ", bold=True), *_render_line(each, room), make_text(f". {note}")])
+        for each in subscriptions
+    ]
+    return Post(_format_changes(subscriptions, how), (make_block(*lines),))
+
+
+def render_resumption(subscriptions: Sequence[DueSubscription]) -> Post:
+    title = make_block(make_section([make_text("Resumed", bold=True)]))
+    changes = _format_changes([each for each, _ in subscriptions], "Resumed")
+    return Post(changes, (title, *render_rows(subscriptions)))
+
+
+def _format_changes(subscriptions: Sequence[Subscription], how: str) -> str:
+    return escape_mrkdwn(truncate_text(f"{how}: {', '.join(str(each.repository) for each in subscriptions)}", 300))
+
+
+def render_change_notice(user: str, how: str, subscription: Subscription) -> Post:
+    """Render who did what, such as ``paused``, to a digest of the channel. It pings that user and nobody else."""
+    person: Element = {"type": "user", "user_id": user}
+    elements = [person, make_text(f" {how} the digest of "), *_render_line(subscription), make_text(".")]
+    title = escape_mrkdwn(f"The digest of {subscription.repository} was {how}.")
+    return Post(title, (make_block(make_section(elements)),))
+
+
+def render_listing(subscriptions: Sequence[DueSubscription]) -> Post:
+    """Render all subscriptions of a channel, with the button for a new one."""
+    title = "There are no subscriptions here: create one with /prdigest subscribe. See /prdigest help."
+    if subscriptions:
+        title = f"{format_count(len(subscriptions), 'digest comes', 'digests come')} here"
+    head = make_block(make_section([make_text(title, bold=bool(subscriptions))]))
+    return Post(escape_mrkdwn(title), (head, *render_rows(subscriptions), make_new_row()))
+
+
+def render_choice(subscriptions: Sequence[Subscription], action: str) -> Post:
+    """Render the subscriptions that a command may mean, each with the button of one ``action``."""
+    first, title = subscriptions[:_MAX_SUBSCRIPTIONS], "Which one?"
+    room = _limit_filter_length(len(first))
+    blocks = [make_block(make_section([make_text(title, bold=True)]))]
+    for each in first:
+        row = {"type": "actions", "elements": [_make_action_button(each, action)]}
+        blocks += [make_block(make_section(_render_line(each, room))), row]
+    return Post(title, tuple(blocks))
+
+
+def render_rows(subscriptions: Sequence[DueSubscription], *, with_place: bool = False) -> Iterator[Block]:
+    """Yield a line and its buttons for each subscription, up to a limit."""
+    first = subscriptions[:_MAX_SUBSCRIPTIONS]
+    for subscription, due in first:
+        room = _limit_filter_length(len(first))
+        yield make_block(make_section(_render_row(subscription, due, room, with_place=with_place)))
+        if not subscription.is_fixed:
+            yield _make_buttons(subscription)
+    if more := len(subscriptions) - len(first):
+        yield make_context(f"and {more} more: /prdigest list shows a channel's subscriptions")
+
+
+def _render_row(subscription: Subscription, due: datetime, room: int, *, with_place: bool) -> list[Element]:
+    """Return the line of a subscription with its state; with its id, or with its place."""
+    # in App Home all is done with buttons; elsewhere commands take the id
+    elements = [*_render_line(subscription, room), *([] if with_place else [make_text(f" · {subscription.id}")])]
+    if with_place:
+        owner = make_text("Sent to you") if subscription.is_personal else make_channel(subscription.channel)
+        elements = [owner, make_text(": "), *elements]
+    if subscription.is_fixed:
+        elements.append(make_text(" · set by the bot's admin", italic=True))
+    if subscription.is_paused:
+        return [*elements, make_text(" · paused", bold=True)]
+    return [*elements, make_text(" · "), make_instant(due, "next ", " your time")]
+
+
+def _render_line(subscription: Subscription, room: int = _MAX_FILTER_LENGTH) -> list[Element]:
+    """Return a line such as ``owner/name, every day at 09:00 (Europe/Berlin), path:…``."""
+    view = truncate_text(collapse_lines(str(subscription.view)), room)
+    timing = format_timing(subscription) + (f", {view}" if view else "")
+    return [make_text(str(subscription.repository), bold=True), make_text(timing)]
+
+
+def format_timing(subscription: Subscription) -> str:
+    """Return when it is posted, such as ``, every day at 09:00 (Europe/Berlin)``."""
+    timing = subscription.timing
+    days = "from Monday to Friday" if timing.weekdays else "every day"
+    zone = f"{timing.zone}, as your Slack is set" if subscription.follows else str(timing.zone)
+    return f", {days} at {timing.at:%H:%M} ({zone})"
+
+
+def _limit_filter_length(count: int) -> int:
+    """Return how many characters of each filter are shown, so that all of them fit a message."""
+    return min(_MAX_FILTER_LENGTH, _MAX_FILTERS_LENGTH // count)
+
+
+def make_channel(channel: str) -> Element:
+    """Return a channel by its name, which Slack shows to users who may see it; it pings nobody."""
+    if channel.startswith("D"):
+        return make_text("a direct message")
+    # a setting may hold something else, and Slack would refuse the message that reports it
+    if _CHANNEL_ID.fullmatch(channel):
+        return {"type": "channel", "channel_id": channel}
+    return make_text(collapse_lines(channel))
+
+
+def make_new_row() -> Block:
+    """Return the button that opens the form for another one."""
+    return {"type": "actions", "elements": [make_button("New subscription", NEW, write_id("new"))]}
+
+
+def _make_buttons(subscription: Subscription) -> Block:
+    actions = (PREVIEW, CHANGE, RESUME if subscription.is_paused else PAUSE, REMOVE)
+    return {"type": "actions", "elements": [_make_action_button(subscription, action) for action in actions]}
+
+
+def _make_action_button(subscription: Subscription, action: str) -> Element:
+    """Return the button of a subscription for one of the actions; the removal is asked for twice."""
+    button = make_button(_LABELS[action], action, write_id(subscription.id))
+    if action == REMOVE:
+        name = truncate_text(str(subscription.repository), 60)
+        button["confirm"] = {
+            "title": make_plain_text("Unsubscribe?", 100),
+            "text": make_plain_text(f"{name} will no longer be posted there. {POSTS_STAY}", 300),
+            "confirm": make_plain_text(_LABELS[REMOVE], 30),
+            "deny": make_plain_text("Keep it", 30),
+            "style": "danger",
+        }
+    return button

@@ -1,0 +1,174 @@
+"""What is to be done at its time: a sorted set by seconds since 1970, in which one call finds what is due.
+
+An item has exactly one text: one with two texts would be due twice. The first version has no mark, each later one
+begins with its number and a semicolon: this one leaves its items alone.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Any, ClassVar, Generic, TypeVar, cast
+
+from redis import Redis
+
+from bot.domain.errors import UsageError
+from bot.domain.keyspace.keys import DUE_QUEUE
+from bot.domain.pull_requests.models import Repository
+from bot.domain.text.strings import quote_input
+from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.keyspace import UNPREFIXED, Keyspace
+
+log = logging.getLogger(__name__)
+
+N = TypeVar("N")
+
+# a revert is reported within hours; each check is one call to GitHub, or two
+CHECK_INTERVAL = timedelta(hours=6)
+_VERSION_MARK = ";"
+# scores and arguments are whole seconds, so that they compare as equal texts
+_MOVE_SCRIPT = """
+local moved = 0
+for i = 1, #ARGV, 3 do
+  if redis.call('ZSCORE', KEYS[1], ARGV[i]) == ARGV[i + 1] then
+    redis.call('ZADD', KEYS[1], ARGV[i + 2], ARGV[i])
+    moved = moved + 1
+  end
+end
+return moved
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class DueItem(Generic[N]):
+    """Something to be done about what has a ``name``; ``str`` of it is its text in the store."""
+
+    name: N
+    kind: ClassVar[str] = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.name}" if self.kind else str(self.name)
+
+
+class NextDigest(DueItem[str]):
+    """The next digest to post for the subscription with that id."""
+
+
+class DigestRepair(DueItem[str]):
+    """The repair of the incomplete digest with that key."""
+
+    kind = "mend"
+
+
+class IncidentReport(DueItem[str]):
+    """The report of the incident with that id."""
+
+    kind = "tell"
+
+
+class ReportUpdate(DueItem[str]):
+    """The edit that writes the end of the incident with that id into its report."""
+
+    kind = "settle"
+
+
+class OutcomeCheck(DueItem[Repository]):
+    """The check of the outcomes of the pull requests in a repository's digests."""
+
+    kind = "watch"
+
+
+class ProfileRefresh(DueItem[str]):
+    """The next scan of the tree of the profile with that name."""
+
+    kind = "scan"
+
+
+_KINDS: dict[str, type[DueItem[str]]] = {
+    each.kind: each for each in (DigestRepair, IncidentReport, ReportUpdate, ProfileRefresh)
+}
+
+
+class DueQueue:
+    """Planned items by the time at which they are due. Durable. Every method may raise StoreUnavailable."""
+
+    def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:
+        self._client = client
+        self._key = keys.add_prefix(DUE_QUEUE.build_key())
+        self._move_script = client.register_script(_MOVE_SCRIPT)
+
+    def list_due(self, now: datetime) -> Sequence[tuple[DueItem[Any], datetime]]:
+        """List the items that are due by ``now`` with their times (UTC), oldest first."""
+        with translate_redis_errors():
+            scores = cast(
+                "list[tuple[bytes, float]]",
+                self._client.zrangebyscore(self._key, "-inf", int(now.timestamp()), withscores=True),
+            )
+        return [
+            (item, datetime.fromtimestamp(score, UTC)) for member, score in scores if (item := _parse_item(member))
+        ]
+
+    def get_time(self, item: DueItem[Any]) -> datetime | None:
+        return self.get_times([item])[0]
+
+    def get_times(self, items: Sequence[DueItem[Any]]) -> Sequence[datetime | None]:
+        """Return when each item is due (UTC), in their order, in one call; None for what is not planned."""
+        if not items:
+            return ()
+        with translate_redis_errors():
+            scores = self._client.zmscore(self._key, list(map(str, items)))
+        return [None if score is None else datetime.fromtimestamp(score, UTC) for score in scores]
+
+    def put(self, item: DueItem[Any], instant: datetime) -> None:
+        """Plan an item for an instant in place of an earlier one."""
+        with translate_redis_errors():
+            self._client.zadd(self._key, {str(item): int(instant.timestamp())})
+
+    def add(self, item: DueItem[Any], instant: datetime) -> None:
+        """Plan an item for an instant unless it is planned already."""
+        with translate_redis_errors():
+            self._client.zadd(self._key, {str(item): int(instant.timestamp())}, nx=True)
+
+    def move(self, item: DueItem[Any], before: datetime, after: datetime) -> bool:
+        """Plan an item for ``after`` if it is still planned for ``before``; return whether it was."""
+        return bool(self.move_all([(item, before, after)]))
+
+    def move_all(self, moves: Sequence[tuple[DueItem[Any], datetime, datetime]]) -> int:
+        """Move many items in one call; return how many were still planned as before."""
+        if not moves:
+            return 0
+        texts = [
+            text
+            for item, before, after in moves
+            for text in (str(item), str(int(before.timestamp())), str(int(after.timestamp())))
+        ]
+        with translate_redis_errors():
+            return cast("int", self._move_script(keys=[self._key], args=texts))
+
+    def drop(self, item: DueItem[Any]) -> None:
+        with translate_redis_errors():
+            self._client.zrem(self._key, str(item))
+
+
+@lru_cache(maxsize=1_024)
+def _parse_item(member: bytes) -> DueItem[Any] | None:
+    """Return the item of a member of the set, None for one that this version does not know.
+
+    An unknown item stays due, and the log has it once.
+    """
+    text = member.decode(errors="replace")
+    kind, colon, name = text.partition(":")
+    if not colon and _VERSION_MARK not in text:
+        return NextDigest(text)
+    if kind in _KINDS:
+        return _KINDS[kind](name)
+    try:
+        if kind == OutcomeCheck.kind:
+            return OutcomeCheck(Repository.parse(name))
+    except UsageError:
+        pass
+    log.error("an item of the agenda is left alone, this version does not know it: %s", quote_input(text))
+    return None

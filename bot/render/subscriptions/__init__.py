@@ -1,1 +1,0 @@
-"""Subscriptions, their form, App Home and incidents."""

@@ -1,0 +1,164 @@
+"""Regular digests: the verbs of ``/prdigest``, their buttons, the form, and App Home."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from slack_bolt import Ack
+from slack_bolt import App as Bolt
+
+from bot.app import App
+from bot.domain.conversations.slack_request import SlackRequest
+from bot.domain.conversations.slack_text import restore_bot_text
+from bot.domain.errors import UsageError
+from bot.features.home import change_from_home, open_home
+from bot.features.subscriptions import view
+from bot.features.subscriptions.form import FILTER, FORM, ZONE, FormErrors, parse_form, suggest_zones
+from bot.features.subscriptions.rules import (
+    ID_PATTERN,
+    SubscriptionCommand,
+    SubscriptionRequest,
+    SubscriptionSelector,
+    SubscriptionVerb,
+)
+from bot.features.subscriptions.service import change_subscription, open_form, show_preview
+from bot.render.conversations.greetings import HelpExample
+from handlers import requests
+from handlers.declaration import SubCommand, VerbHandler
+from handlers.intake import handle_command, handle_event
+
+log = logging.getLogger(__name__)
+
+TEST_VERB, SCHEDULE_VERB = "test", "schedule"
+_USAGE = (
+    "*Subscribe*: `/prdigest subscribe owner/repo at 09:00 tz Europe/Berlin weekdays path:vllm/v1 "
+    "not-author:bots only:substantial`. Every word after `subscribe` is optional. `tz mine` uses your own "
+    "time zone, and `me` sends the digest to you only. `/prdigest schedule` opens a form.\n*Manage "
+    "subscriptions*: `/prdigest list`, `pause`, `resume`, `unsubscribe`. `test` shows you a preview without "
+    "posting it."
+)
+
+
+def register_subscription_listeners(bolt: Bolt, app: App) -> None:
+    """Register the listeners for App Home, the form and its pickers."""
+
+    @bolt.event("app_home_opened")
+    def handle_home(body: dict[str, Any], event: dict[str, Any]) -> None:
+        if event.get("tab") == "home":
+            asker = requests.parse_home_visit(body, event)
+            handle_event(app, asker, lambda: open_home.send_to(app.jobs, asker), is_named=False)
+
+    @bolt.view(FORM)
+    def handle_submission(ack: Ack, body: dict[str, Any]) -> None:
+        if errors := _accept_form(app, body):
+            ack(response_action="errors", errors=errors)
+        else:
+            ack()
+
+    @bolt.options(ZONE)
+    def handle_zones(ack: Ack, payload: dict[str, Any]) -> None:
+        ack(options=suggest_zones(str(payload.get("value") or "")))
+
+
+def _accept_form(app: App, body: dict[str, Any]) -> dict[str, str]:
+    """Enqueue the change that a form asks for. Return the errors by field, none if it was enqueued."""
+    asker = requests.parse_form(body)
+    try:
+        wish, channel, replaces = parse_form(body["view"], app.repositories)
+    except FormErrors as error:
+        return error.errors
+    except (KeyError, ValueError) as error:
+        log.warning("a form that can't be read [%s]: %r", asker.reference, error)
+        return {FILTER: "This form is outdated: close it and open it again."}
+    command = SubscriptionCommand(SubscriptionVerb.SUBSCRIBE, wish=wish, channel=channel, replaces=replaces)
+    reply = handle_command(app, asker, lambda: _enqueue_command(app, asker, command))
+    return {FILTER: restore_bot_text(reply)} if reply else {}
+
+
+def _enqueue_command(app: App, asker: SlackRequest, command: SubscriptionCommand) -> str:
+    # a user in App Home sees the result there
+    job = change_subscription if asker.channel else change_from_home
+    job.send_to(app.jobs, asker, command)
+    return ""
+
+
+def _enqueue_subscription(app: App, asker: SlackRequest, text: str) -> str:
+    wish = SubscriptionRequest.parse(text, app.repositories)
+    return _enqueue_command(app, asker, SubscriptionCommand(SubscriptionVerb.SUBSCRIBE, wish=wish))
+
+
+def _make_change_handler(verb: SubscriptionVerb) -> VerbHandler:
+    """Return a handler that enqueues a change of the subscriptions that a text selects."""
+
+    def accept(app: App, asker: SlackRequest, text: str) -> str:
+        selector = SubscriptionSelector.parse(text, app.repositories)
+        return _enqueue_command(app, asker, SubscriptionCommand(verb, selector))
+
+    return accept
+
+
+def _enqueue_list(app: App, asker: SlackRequest, text: str) -> str:
+    if text:
+        raise UsageError("The list takes no options: it shows all subscriptions of this channel.")
+    return _enqueue_command(app, asker, SubscriptionCommand(SubscriptionVerb.LIST))
+
+
+def _enqueue_preview(app: App, asker: SlackRequest, text: str) -> str:
+    """Enqueue a preview of a digest: by an id, by a request, or of the channel's only one."""
+    if ID_PATTERN.fullmatch(text.lower()):
+        show_preview.send_to(app.jobs, asker, text.lower())
+    else:
+        wish = SubscriptionRequest.parse(text, app.repositories) if text else None
+        show_preview.send_to(app.jobs, asker, wish=wish)
+    return ""
+
+
+def _enqueue_form(app: App, asker: SlackRequest, text: str) -> str:
+    """Enqueue the form. Raises UsageError without a trigger, or for text that is not an id."""
+    if not asker.trigger:
+        raise UsageError(
+            "Slack opens a form only after a command: type /prdigest schedule, or write subscribe at 09:00."
+        )
+    if text and not ID_PATTERN.fullmatch(text):
+        raise UsageError("Write schedule without options, or with an id from /prdigest list.")
+    open_form.send_to(app.jobs, asker, text)
+    return ""
+
+
+def _enqueue_new_form(app: App, asker: SlackRequest, _: str) -> str:
+    return _enqueue_form(app, asker, "")
+
+
+VERBS: Mapping[str, VerbHandler] = {
+    SubscriptionVerb.SUBSCRIBE: _enqueue_subscription,
+    SubscriptionVerb.UNSUBSCRIBE: _make_change_handler(SubscriptionVerb.UNSUBSCRIBE),
+    SubscriptionVerb.PAUSE: _make_change_handler(SubscriptionVerb.PAUSE),
+    SubscriptionVerb.RESUME: _make_change_handler(SubscriptionVerb.RESUME),
+    SubscriptionVerb.LIST: _enqueue_list,
+    TEST_VERB: _enqueue_preview,
+    SCHEDULE_VERB: _enqueue_form,
+}
+SUB_COMMAND = SubCommand(
+    usage=_USAGE,
+    examples=(
+        HelpExample(
+            "subscribe at 09:00",
+            "a digest every day; see also list, pause, resume, unsubscribe and test",
+            "a digest every morning",
+        ),
+    ),
+    verbs=VERBS,
+    hint_verbs=(SubscriptionVerb.SUBSCRIBE, SubscriptionVerb.LIST),
+    place=50,
+)
+# buttons do the same as verbs, with an id
+BUTTONS: Mapping[str, VerbHandler] = {
+    view.PAUSE: VERBS[SubscriptionVerb.PAUSE],
+    view.RESUME: VERBS[SubscriptionVerb.RESUME],
+    view.REMOVE: VERBS[SubscriptionVerb.UNSUBSCRIBE],
+    view.PREVIEW: _enqueue_preview,
+    view.CHANGE: _enqueue_form,
+    view.NEW: _enqueue_new_form,
+}
