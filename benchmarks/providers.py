@@ -8,9 +8,10 @@ from contextlib import closing
 from statistics import median
 
 from benchmarks.table import Table
+from bot.features.summaries.reading import SummaryAnswer
+from bot.platform.models.answers import build_schema
 from bot.platform.models.registry import PROVIDERS
 from bot.ports import Chat, ModelAccess, ModelConnection, ModelProvider, Prompt, TextPart, Turn
-from bot.services.summaries.schemas import SummaryAnswer, build_schema
 from tests.emulators.claude.questions import TOOLS
 from tests.emulators.claude.script import Json, Text, summary_answer
 from tests.emulators.claude.server import ClaudeEmulator

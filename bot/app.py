@@ -8,7 +8,6 @@ job (:func:`prepare_worker`).
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -30,12 +29,16 @@ from bot.connections.from_settings import (
 from bot.connections.sources import LiveSources
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.slack_request import SlackRequest
+from bot.domain.digest.models import Entry
 from bot.domain.errors import StoreUnavailable
 from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.keyspace import keys
 from bot.domain.operations.usage import NO_PRICES, PriceList
 from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.pull_requests.path_classes import PathSettings
+from bot.domain.pull_requests.path_classes import PathClasses, PathSettings
+from bot.domain.pull_requests.reference import Reference
+from bot.domain.review.models import BugReview, ReviewCoverage
+from bot.domain.summaries.models import SummarisedPullRequest
 from bot.domain.time.day import LocalDay, get_today
 from bot.platform.costs import Budget, CallMeter, MeteredChat, MeteredModel
 from bot.platform.github.caches import BackgroundCache, DayListCache, FileCache, SourceFileCache
@@ -48,7 +51,12 @@ from bot.platform.metrics import (
 )
 from bot.platform.models.registry import PROVIDERS, choose_provider, get_model_access
 from bot.platform.slack.access import AccessControl, AccessRules
-from bot.platform.slack.answers import ANSWERED_REQUEST, EARLIER_ANSWER_CODEC, Answer, AnsweredRequest
+from bot.platform.slack.answers import (
+    ANSWERED_REQUEST,
+    EARLIER_ANSWER_CODEC,
+    Answer,
+    AnsweredRequest,
+)
 from bot.platform.slack.asker_notices import ResponseTimes
 from bot.platform.slack.client import PostThrottle, make_slack_client
 from bot.platform.slack.directory import SlackWorkspaceDirectory
@@ -74,20 +82,6 @@ from bot.services.agents.sources import AgentSources
 from bot.services.history.merge_lists import DayLister
 from bot.services.history.merge_timeline import MergeTimeline
 from bot.services.operations.ownership import StoreOwnership
-from bot.services.review.conversation import REVIEW_VERSION
-from bot.services.review.kept_reviews import BugReviews
-from bot.services.review.reviewer import MAX_DIFF_TOKENS, BugReviewer, ReviewModel
-from bot.services.risk.risk_lister import RiskLister, RiskLookups
-from bot.services.risk.track_record import TrackRecordScorer, TrackRecordStores
-from bot.services.slack.answers.answer_builder import AnswerBuilder
-from bot.services.slack.modals.details_modal import DetailsModal
-from bot.services.slack.modals.reference_form import ReferenceFormOpener
-from bot.services.summaries.entry_cache import EntryCache
-from bot.services.summaries.prompts import SUMMARY_VERSION
-from bot.services.summaries.reader import PullRequestReader
-from bot.services.summaries.source_reader import SourceReader
-from bot.services.summaries.structured_completion import StructuredCompletion
-from bot.services.summaries.summarizer import Summariser
 from bot.settings import Settings, require_secret
 from impact.profile.models import Profile
 
@@ -170,6 +164,11 @@ class App:
     def tables(self) -> Store:
         """The store as features know it: typed values, each by its table."""
         return Store(self.store, self.keyspace, self.instruments.count_cache_read)
+
+    @cached_property
+    def cached(self) -> Store:
+        """The same for what may be lost."""
+        return Store(self.expiring_store, self.keyspace, self.instruments.count_cache_read)
 
     @cached_property
     def cache(self) -> Cache:
@@ -291,12 +290,8 @@ class App:
             note_post(self, asker, answer.about, answer.public.text)
 
     @cached_property
-    def details(self) -> DetailsModal:
-        return DetailsModal(self.entries, SlackViews(self.slack), self.replies, self.settings.prdigest_timezone)
-
-    @cached_property
-    def reference_form(self) -> ReferenceFormOpener:
-        return ReferenceFormOpener(SlackViews(self.slack), self.replies)
+    def views(self) -> SlackViews:
+        return SlackViews(self.slack)
 
     def name_repository(self, repository: Repository) -> str:
         """Return what headings call a repository."""
@@ -386,65 +381,46 @@ class App:
         source = self.sources.background
         return BackgroundCache(source, self.cache) if source else None
 
-    @cached_property
-    def completion(self) -> StructuredCompletion | None:
-        if self.model is None:
-            return None
-        return StructuredCompletion(self.model, self.cache, self.sleep, self.provider.prices)
+    # what is a feature, for services that are none yet: they stand below features
 
-    @cached_property
-    def summariser(self) -> Summariser:
-        return Summariser(
-            self.completion,
-            self.settings.prdigest_summary_model,
-            self.settings.prdigest_diff_tokens,
-            self.paths.get_path_classes,
-            must_prove=not self.sources.stands_in,
-            read_sources=SourceReader(self.source_files).read_sources,
-        )
+    def load_files(self, pull: PullRequest) -> PullRequest:
+        from bot.features.summaries import reading  # noqa: PLC0415
 
-    @cached_property
-    def reader(self) -> PullRequestReader:
-        return PullRequestReader(self.pulls, self.summariser.summarise_pull_request, self.paths.get_path_classes)
+        return reading.load_files(self, pull)
 
-    @cached_property
-    def entries(self) -> EntryCache:
-        """What was made of single pull requests, with the reviews that exist: kept ones, or those of a sample."""
-        settings = self.settings
-        return EntryCache(
-            self.pulls,
-            self.reader,
-            self.cache,
-            f"{settings.prdigest_summary_model} {SUMMARY_VERSION} {settings.prdigest_diff_tokens}",
-            self.timeline.assess_risk,
-            self.paths.get_path_classes,
-            self.reviews.get_cached_review if self.reviews else self.sources.get_written_review,
-        )
+    def refresh_summary(self, pull: PullRequest) -> SummarisedPullRequest:
+        from bot.features.summaries import service  # noqa: PLC0415
 
-    @cached_property
-    def reviews(self) -> BugReviews | None:
-        """The reviews for bugs; None without a model, or with a budget of 0."""
-        reviewer = self.reviewer
-        if reviewer is None or not self.settings.prdigest_review_budget:
-            return None
-        version = f"{reviewer.model.name} {REVIEW_VERSION} {reviewer.model.diff_tokens}"
-        return BugReviews(reviewer, self.cache, version, self.paths.get_path_classes)
+        return service.refresh_summary(self, pull)
 
-    @cached_property
-    def reviewer(self) -> BugReviewer | None:
-        """The reviewer of single pull requests; None without a model. What stands in for one reviews nothing."""
-        settings = self.settings
-        if self.chat is None or self.sources.stands_in:
-            return None
-        diff_tokens = min(settings.prdigest_diff_tokens, MAX_DIFF_TOKENS)
-        return BugReviewer(
-            ReviewModel(self.chat, settings.prdigest_answer_model, self.provider.prices, diff_tokens),
-            self.code,
-            time.monotonic,
-            self.sleep,
-            classes_of=self.paths.get_path_classes,
-            read_sources=SourceReader(self.source_files).read_sources,
-        )
+    def get_summary(self, reference: Reference) -> SummarisedPullRequest | None:
+        from bot.features.summaries import service  # noqa: PLC0415
+
+        return service.get_summary(self, reference)
+
+    def get_review(self, pull: PullRequest) -> BugReview | None:
+        from bot.features.reviews import service  # noqa: PLC0415
+
+        return service.get_review(self, pull)
+
+    def review_entries(
+        self, repository: Repository, entries: tuple[Entry, ...], classes: PathClasses
+    ) -> tuple[tuple[Entry, ...], ReviewCoverage]:
+        from bot.features.reviews import service  # noqa: PLC0415
+
+        return service.review_entries(self, repository, entries, classes)
+
+    def add_kept_reviews(
+        self, _: Repository, entries: tuple[Entry, ...], __: PathClasses
+    ) -> tuple[tuple[Entry, ...], ReviewCoverage]:
+        from bot.features.reviews import service  # noqa: PLC0415
+
+        return service.add_kept_reviews(entries, self.get_review)
+
+    def is_list_reduced(self, repository: Repository) -> bool:
+        from bot.features.risks import service  # noqa: PLC0415
+
+        return service.is_list_reduced(self, repository)
 
     # --- history
 
@@ -462,15 +438,6 @@ class App:
 
     def _build_timeline(self, list_day: DayLister) -> MergeTimeline:
         return MergeTimeline(lambda: self.merge_history, list_day, self.now, self.paths.get_path_classes)
-
-    @cached_property
-    def track_record(self) -> TrackRecordScorer:
-        """The scorer of past lists. It opens the store for permanent records when it first scores."""
-        return TrackRecordScorer(
-            lambda: TrackRecordStores(self.list_digest_keys, self.digest_records, self.merge_history),
-            self.cache,
-            self.now,
-        )
 
     # --- what merges change for others, and what they do to a team's code
 
@@ -512,30 +479,6 @@ class App:
 
     # --- questions and commands
 
-    @cached_property
-    def answers(self) -> AnswerBuilder:
-        """The builder of summaries, lists of risks and overviews, as messages."""
-        risks = RiskLister(
-            self.pulls,
-            self.reader,
-            self.entries,
-            self.settings.prdigest_concurrency,
-            self.paths.get_path_classes,
-            RiskLookups(
-                self.timeline.read_merges_or_none,
-                self.track_record.is_reduced,
-                self.entries.get_review,
-                self.read_touches,
-            ),
-        )
-        return AnswerBuilder(
-            self.entries,
-            risks,
-            self.name_repository,
-            self.get_today,
-            self.track_record.score_lists,
-        )
-
     # --- agents and operators
 
     @cached_property
@@ -549,7 +492,7 @@ class App:
         # whatever reads a profile in this process reads it for agents
         self.profiles = Profiles(self, settings.prdigest_mcp_profiles)
         # a missing setting is told when the process starts
-        _ = self.day_lists, self.entries
+        _ = self.day_lists
         return AgentSources(
             app=self,
             repositories=self.repositories,
@@ -601,9 +544,9 @@ def open_app(
 
 # what jobs use; the rest is built on these
 _OF_WORKERS = (
-    "access_control", "answers", "background", "budget", "chat", "code", "day_lists", "day_timeline", "details",
-    "digest_records", "directory", "due_queue", "entries", "profiles", "reference_form", "replies", "repositories",
-    "tables",
+    "background", "budget", "cached", "chat", "code", "day_lists", "day_timeline", "digest_records", "directory",
+    "due_queue", "model", "profiles", "pulls", "replies", "repositories", "source_files", "tables", "timeline",
+    "views",
 )  # fmt: skip
 _OF_CLOCK = ("cache", "digest_records", "due_queue", "messenger", "repositories", "tables")
 _OF_LISTENERS = (

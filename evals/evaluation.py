@@ -20,9 +20,9 @@ from bot.domain.risk.assessment import (
     Risk,
     RiskBand,
     assess_pull_request,
+    collect_facts,
     compute_points,
 )
-from bot.domain.risk.rules import collect_facts
 from bot.domain.text.strings import collapse_lines, format_count
 from evals.merges import (
     HARMED,

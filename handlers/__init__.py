@@ -15,8 +15,18 @@ from slack_bolt import App as Bolt
 
 from bot.app import App
 from bot.domain.text.redaction import redact_text
-from handlers import actions, digest, messages, previews, requests, shortcuts, subscriptions, welcomes
-from handlers.commands import risks, summary
+from handlers import (
+    actions,
+    digest,
+    messages,
+    previews,
+    requests,
+    risks,
+    shortcuts,
+    subscriptions,
+    summaries,
+    welcomes,
+)
 from handlers.declaration import HELP_WORD, Command, CommandRegistry, SubCommand
 from handlers.intake import handle_command
 
@@ -31,7 +41,7 @@ def _find_sub_commands() -> tuple[SubCommand, ...]:
 __all__ = ["COMMANDS", "SUB_COMMANDS", "CommandRegistry", "register_listeners"]
 
 SUB_COMMANDS = _find_sub_commands()
-COMMANDS = CommandRegistry((summary.COMMAND, risks.COMMAND, digest.make_command(SUB_COMMANDS)))
+COMMANDS = CommandRegistry((summaries.COMMAND, risks.COMMAND, digest.make_command(SUB_COMMANDS)))
 
 
 def register_listeners(bolt: Bolt, app: App, commands: CommandRegistry) -> None:

@@ -16,8 +16,9 @@ from bot.domain.errors import UsageError
 from bot.features.digest.amendments import record_hit_vote
 from bot.features.questions.view import VOTE
 from bot.features.questions.votes import record_vote
+from bot.features.summaries.service import show_details
 from bot.features.touches.tasks import show_agent_task
-from bot.jobs.asker_jobs import explain_asking, show_details
+from bot.jobs.asker_jobs import explain_asking
 from bot.render.blocks import buttons
 from bot.render.blocks.button_values import (
     read_hit_task,

@@ -17,11 +17,9 @@ from bot.domain.conversations.slack_request import Audience
 from bot.domain.conversations.slack_text import restore_bot_text
 from bot.domain.errors import UsageError
 from bot.domain.text.redaction import redact_text
-from bot.jobs.asker_jobs import open_reference_form
-from bot.render.summaries import sentences
-from bot.render.summaries.reference_form import FORM, REFERENCE, read_reference_text
-from handlers import requests
-from handlers.commands import summary
+from bot.features.summaries.service import open_reference_form
+from bot.features.summaries.view import FORM, REFERENCE, format_left_out, format_none_named, read_reference_text
+from handlers import requests, summaries
 from handlers.intake import handle_command, handle_event
 
 
@@ -54,11 +52,11 @@ def _accept_message(app: App, body: Mapping[str, Any]) -> None:
     def accept() -> str:
         references = find_pull_requests(body["message"], app.repositories)
         if not references:
-            raise UsageError(sentences.format_none_named(app.repositories.list_all()))
+            raise UsageError(format_none_named(app.repositories.list_all()))
         request = SummaryRequest(references[:MAX_PULL_REQUESTS])
-        summary.COMMAND.enqueue(app, asker, request, Audience.CHANNEL)
+        summaries.COMMAND.enqueue(app, asker, request, Audience.CHANNEL)
         left_out = len(references) - len(request.references)
-        return sentences.format_left_out(len(references), left_out) if left_out else ""
+        return format_left_out(len(references), left_out) if left_out else ""
 
     handle_event(app, asker, accept)
 
@@ -105,7 +103,7 @@ def register_shortcuts(bolt: Bolt, app: App) -> None:
     @bolt.view(FORM)
     def handle_submission(ack: Ack, body: dict[str, Any]) -> None:
         asker, text = requests.parse_action(body), redact_text(read_reference_text(body["view"]).strip())
-        error = handle_command(app, asker, lambda: summary.COMMAND.accept_text(app, asker, text))
+        error = handle_command(app, asker, lambda: summaries.COMMAND.accept_text(app, asker, text))
         if error:
             ack(response_action="errors", errors={REFERENCE: restore_bot_text(error)})
         else:

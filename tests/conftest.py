@@ -10,6 +10,7 @@ import pytest
 from hypothesis import settings
 from redis import Redis
 
+from bot.platform.models import Model
 from bot.platform.store.connection import connect_server
 from bot.platform.store.embedded.server import start_embedded_url
 from bot.settings import Settings
@@ -84,6 +85,14 @@ def store(store_url: str) -> Iterator[Redis]:
 def claude() -> Iterator[ClaudeEmulator]:
     with ClaudeEmulator() as emulator:
         yield emulator
+
+
+@pytest.fixture
+def model(claude: ClaudeEmulator) -> Iterator[Model]:
+    from bot.platform.models.claude.connection import ClaudeConnection, make_claude_client  # noqa: PLC0415 (slow)
+
+    with make_claude_client(claude.api_key, claude.url) as client:
+        yield ClaudeConnection(client)
 
 
 @pytest.fixture

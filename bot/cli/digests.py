@@ -36,8 +36,7 @@ from bot.domain.time.day import LocalDay, get_today
 from bot.features.digest.markdown import render_report
 from bot.features.digest.rules import Digest
 from bot.features.digest.view import RenderedDigest, render_digest
-from bot.render.blocks import terminal
-from bot.render.summaries.summary_json import build_summary_json
+from bot.features.summaries.view import build_summary_json, format_summary
 from bot.settings import Settings
 from bot.settings.values import check_channel_id
 
@@ -145,13 +144,13 @@ def summary_command(pull_request: str, repo: str | None, *, as_json: bool) -> No
     with open_command_app() as app:
         default = find_repository(app.settings, repo)
         reference = parse_reference(pull_request, default, app.settings.github_web_url)
-        entry = app.entries.refresh_and_rate(app.pulls.fetch_pull_request(reference.repository, reference.number))
-    text = (
-        json.dumps(build_summary_json(entry), indent=2, ensure_ascii=False)
-        if as_json
-        else terminal.format_summary(entry)
-    )
-    click.echo(text)
+        # what asks nobody imports no client of the store
+        from bot.features.summaries.service import build_entry, refresh_summary  # noqa: PLC0415
+
+        pull = app.pulls.fetch_pull_request(reference.repository, reference.number)
+        entry = build_entry(app, refresh_summary(app, pull))
+    values = build_summary_json(entry) if as_json else None
+    click.echo(json.dumps(values, indent=2, ensure_ascii=False) if values else format_summary(entry))
 
 
 class _DigestSelection(NamedTuple):

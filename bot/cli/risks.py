@@ -15,7 +15,7 @@ from bot.cli.base import (
 from bot.cli.grouped_help import format_example
 from bot.domain.conversations.commands import DEFAULT_SCORE_SPAN, AllowedRepositories, ScoreRequest
 from bot.domain.time.day import get_today
-from bot.render.risk.score import format_score
+from bot.features.risks.view import format_score
 
 
 @click.group("risks", help="Measure how good the risk list is.", epilog=format_example("prdigest risks score 90d"))
@@ -36,5 +36,8 @@ def score_command(days: str, repo: str | None, timezone: str | None) -> None:
     with open_command_app() as app:
         repository, zone = require_repository(app.settings, repo), choose_zone(app.settings, timezone)
         request = ScoreRequest.parse(days, AllowedRepositories(repository), get_today(get_current_time(), zone))
-        score = app.track_record.score_lists(request.repository, request.span)
+        # what asks nobody imports no client of the store
+        from bot.features.risks.service import score_lists  # noqa: PLC0415
+
+        score = score_lists(app, request.repository, request.span)
         click.echo(f"{repository}, {request.span.title}\n\n{format_score(score)}")

@@ -9,6 +9,7 @@ from bot.domain.errors import PullRequestNotFound, UsageError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import parse_reference
 from bot.features.digest.view import render_digest
+from bot.features.summaries.view import format_summary
 from bot.render.blocks import terminal
 
 _NEXT_STEPS = (
@@ -51,7 +52,7 @@ def _ask_for_summary(
         except (UsageError, PullRequestNotFound) as error:
             yield str(error)
             continue
-        yield _add_title(f"/prsummary {pull.number}", terminal.format_summary(sample.build_entry(pull)))
+        yield _add_title(f"/prsummary {pull.number}", format_summary(sample.build_entry(pull)))
         return
 
 

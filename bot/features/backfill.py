@@ -17,13 +17,13 @@ from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_aft
 
 from bot.app import App
 from bot.domain.errors import GitHubUnavailable, PrdigestError, PullRequestNotFound, RateLimited, UsageError
-from bot.domain.keyspace.keys import SUMMARY_ENTRY
 from bot.domain.operations.usage import Usage
 from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.summaries.fallback import describe_fallback
+from bot.domain.summaries.models import describe_fallback
 from bot.domain.text.strings import format_count
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay, get_yesterday
+from bot.features.summaries.service import SUMMARY_DAYS
 from bot.platform.store.tables import Map
 from bot.services.operations.worker_threads import DeadlineExecutor, iterate_results
 
@@ -70,7 +70,7 @@ class FilledDay:
 
         History is permanent, summaries are kept for the lifetime of their entries.
         """
-        return not model or (model == self.model and now - self.at < SUMMARY_ENTRY.lifetime)
+        return not model or (model == self.model and now - self.at < timedelta(days=SUMMARY_DAYS))
 
 
 FILLED_DAYS = Map(
@@ -208,7 +208,7 @@ def _ensure_summary(run: _Run, pull: PullRequest, limit: CostLimit) -> bool:
             f"The model gave no summary {len(run.failures)} times in a row ({run.failures[-1]}): "
             "run the command again later, or with --facts."
         )
-    read = run.app.entries.refresh_summary(pull)
+    read = run.app.refresh_summary(pull)
     # a pull request that can't be read is not a failure of the model
     failure = "" if read.summary.is_unread else describe_fallback(read.summary.fallback)
     with run.lock:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bot.app import App
 from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.pull_requests.reference import Reference
 from bot.features.home import is_welcome
 from bot.platform.jobs import job
 from bot.platform.slack.access import WELCOMES, Welcome
@@ -12,13 +11,6 @@ from bot.platform.slack.answers import Answer
 from bot.platform.slack.replies import find_permalink
 from bot.render.conversations.greetings import Greeting, HelpExample, render_greeting
 from bot.render.conversations.notices import render_ask_hint, render_notice
-
-
-@job("details")
-def show_details(app: App, asker: SlackRequest, reference: Reference) -> None:
-    """Open a window about a pull request, which the asker's ``trigger`` allows."""
-    known = Reference(app.repositories.require_known(reference.repository), reference.number)
-    app.details.open_modal(asker, asker.trigger, known)
 
 
 @job("tell")
@@ -52,9 +44,3 @@ def explain_asking(app: App, asker: SlackRequest) -> None:
     """
     hint = render_ask_hint(find_permalink(app.messenger, asker.channel, asker.message))
     app.replies.give_answer(asker, "tell", Audience.ASKER, lambda: Answer.for_asker(hint))
-
-
-@job("reference_form")
-def open_reference_form(app: App, asker: SlackRequest) -> None:
-    """Open the form that asks for a pull request."""
-    app.reference_form.open_form(asker)

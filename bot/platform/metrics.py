@@ -181,9 +181,6 @@ def count_request(instruments: Instruments, transport: Transport) -> Iterator[Re
 
 # what is computed or loaded again if it is missing; other keys of the cache are marks, whose absence is no miss
 _KINDS = {
-    keys.SUMMARY_ENTRY: "summaries",
-    keys.COMPLETION: "model_answers",
-    keys.BUG_REVIEW: "reviews",
     keys.DAY_LIST: "day_lists",
     keys.UNSETTLED_DAY_LIST: "day_lists",
     keys.CHANGED_FILES: "changed_files",

@@ -22,7 +22,7 @@ from bot.domain.errors import PrdigestError, UsageError
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.risk.assessment import Risk, assess_pull_request
 from bot.domain.text.strings import format_count
-from bot.services.review.schemas import FindUsesArguments, ListChangesArguments, ReadFileArguments
+from bot.features.reviews.reading import FindUsesArguments, ListChangesArguments, ReadFileArguments
 from bot.settings import Settings, load_settings
 from evals.merges import MergeHistory, read_clone
 from evals.reading.figures import (

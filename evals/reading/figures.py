@@ -11,7 +11,7 @@ from bot.domain.review.models import BugFinding, BugReview, Certainty, FindingAd
 from bot.domain.review.ranking import compute_rank
 from bot.domain.risk.assessment import Risk
 from bot.domain.text.strings import format_count
-from bot.domain.track_record.statistics import compute_wilson_interval
+from bot.features.risks.rules import compute_wilson_interval
 from bot.render.plain_table import align_columns, replace_non_ascii, replace_undefined
 from evals.ranking import compute_roc_auc
 from evals.reading.pairs import SPAN, MatchedPair, PairChoice

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -16,16 +16,19 @@ from bot.connections.from_settings import load_path_settings
 from bot.domain.errors import ConfigurationError, ModelError, ModelRequestRejected, SourceUnavailable
 from bot.domain.operations.usage import PriceList, Usage
 from bot.domain.pull_requests.models import PullRequest
+from bot.features.reviews.reading import (
+    MAX_DIFF_TOKENS,
+    ReviewCost,
+    Reviewer,
+    ReviewResult,
+)
+from bot.features.reviews.service import review_once
 from bot.platform import deadlines
 from bot.platform.git.reading import GitMirrorFiles, GitMirrorSearch
 from bot.platform.models.registry import choose_provider
 from bot.platform.source import CodeSources
 from bot.ports import Chat, ChatEvent, ChatModel, TextDelta, TextPart, ToolCall, Turn, TurnEnd, TurnUsage
 from bot.services.operations.worker_threads import DeadlineExecutor
-from bot.services.review.conversation import REVIEW_VERSION, ReviewCost
-from bot.services.review.kept_reviews import BugReviews
-from bot.services.review.reviewer import MAX_DIFF_TOKENS, BugReviewer, ReviewModel, ReviewResult
-from bot.services.summaries.source_reader import SourceReader
 from bot.settings import Settings
 from evals.reading.clone import CloneReader, load_files
 from evals.reading.figures import Reading
@@ -36,18 +39,19 @@ _MAX_FAILURES = 5
 _CHARACTERS_PER_TOKEN = 4
 
 
-def build_reviewer(clone: Path, chat: ChatModel, prices: PriceList, settings: Settings) -> BugReviewer:
+def build_reviewer(clone: Path, chat: ChatModel, prices: PriceList, settings: Settings) -> Reviewer:
     """Build the reviewer that the bot has, with the files of a clone in place of a mirror's."""
     reader = CloneReader(clone)
     files = GitMirrorFiles(reader)
     diff_tokens = min(settings.prdigest_diff_tokens, MAX_DIFF_TOKENS)
-    return BugReviewer(
-        ReviewModel(chat, settings.prdigest_answer_model, prices, diff_tokens),
+    return Reviewer(
+        chat,
+        settings.prdigest_answer_model,
+        prices,
+        diff_tokens,
         CodeSources(files, GitMirrorSearch(reader)),
-        time.monotonic,
         deadlines.sleep,
-        classes_of=load_path_settings(settings).get_path_classes,
-        read_sources=SourceReader(files).read_sources,
+        load_path_settings(settings).get_path_classes,
     )
 
 
@@ -74,9 +78,10 @@ class ModelReader:
     Once ``max_cost`` US dollars are spent, or five readings in a row failed, it reads no more.
     """
 
-    def __init__(self, files: CloneReader, reviews: BugReviews, max_cost: float) -> None:
+    def __init__(self, app: App, files: CloneReader, reviewer: Reviewer, max_cost: float) -> None:
+        self._app = app
         self._files = files
-        self._reviews = reviews
+        self._reviewer = reviewer
         self._max_cost = max_cost
         self._spent = 0.0
         self._failures = 0
@@ -108,8 +113,8 @@ class ModelReader:
         except SourceUnavailable as error:
             reading, spent = Reading(problem=str(error).rstrip(".")), 0.0
         else:
-            cost = self._reviews.reviewer.model.start_cost(loaded)
-            reading = review_merge(loaded, self._reviews.review_pull_request, cost)
+            cost = self._reviewer.start_cost(loaded)
+            reading = review_merge(loaded, partial(review_once, self._app, self._reviewer, use="clone "), cost)
             spent = cost.cautious_dollars if cost.dollars is None else cost.dollars
         with self._lock:
             self._spent += spent
@@ -129,9 +134,7 @@ def build_model_reader(app: App, clone: Path, max_cost: float) -> ModelReader:
         raise ConfigurationError(f"Set {app.provider.key_variable}: a reading asks the model.")
     metered = app.add_meter(chat)
     reviewer = build_reviewer(clone, metered, app.provider.prices, settings)
-    version = f"clone {reviewer.model.name} {REVIEW_VERSION} {reviewer.model.diff_tokens}"
-    kept = BugReviews(reviewer, app.cache, version, load_path_settings(settings).get_path_classes)
-    return ModelReader(CloneReader(clone), kept, max_cost)
+    return ModelReader(app, CloneReader(clone), reviewer, max_cost)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +163,7 @@ class ScriptedReader:
     def review(self, pull: PullRequest, clone: Path, settings: Settings) -> Reading:
         """Review a merge whose patches are loaded, as the bot does."""
         reviewer = build_reviewer(clone, self, choose_provider(settings).prices, settings)
-        return review_merge(pull, reviewer.review_pull_request, reviewer.model.start_cost(pull))
+        return review_merge(pull, reviewer.review, reviewer.start_cost(pull))
 
     def stream_turn(self, chat: Chat) -> Generator[ChatEvent, None, None]:
         """Yield the next turn of the reader. Raise ModelRequestRejected if there is none."""

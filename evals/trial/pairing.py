@@ -16,8 +16,8 @@ from bot.domain.summaries.models import NO_RISKS
 from bot.domain.text.strings import remove_invisible
 from bot.features.digest.markdown import NO_INSIGHTS, render_report
 from bot.features.digest.rules import Digest
+from bot.features.summaries.reading import MAX_QUOTES, SummaryAnswer
 from bot.render.blocks.sanitize import JOINER
-from bot.services.summaries.schemas import MAX_QUOTES, SummaryAnswer
 from bot.settings import Settings
 from evals.json_files import write_json
 from evals.trial.days import TrialDays

@@ -12,15 +12,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bot.app import open_app
+from bot.app import App, open_app
 from bot.domain.errors import ConfigurationError, ModelError, ModelRequestRejected, UsageError
 from bot.domain.operations.usage import NO_USAGE
-from bot.domain.summaries.fallback import describe_fallback
+from bot.domain.summaries.models import describe_fallback
 from bot.features.digest.rules import Digest
-from bot.ports import Completion, Prompt
-from bot.services.summaries.prompts import SUMMARY_VERSION
-from bot.services.summaries.schemas import SummaryAnswer
-from bot.services.summaries.structured_completion import StructuredCompletion
+from bot.features.summaries.reading import SUMMARY_VERSION, SummaryAnswer
+from bot.platform.models.completion import request_answer
+from bot.ports import Completion, Model, Prompt
 from bot.settings import Settings
 from evals.json_files import write_json
 from evals.trial.days import TrialDays, make_trial_settings
@@ -71,7 +70,7 @@ class ReaderAnswers:
         number = get_number(prompt)
         with self._lock:
             # a further prompt about the same pull request says what was wrong with the answer
-            if number in self.keys and number not in self._asked and prompt.key != self.keys[number]:
+            if number in self.keys and number not in self._asked and prompt.fingerprint != self.keys[number]:
                 self.changed.add(number)
             self._asked.add(number)
         if number not in self.answers:
@@ -101,7 +100,7 @@ def collect_trial(days: TrialDays, settings: Settings, sample: int, seed: int) -
         seed=seed,
         merges={str(each.day.date): len(each.entries) for each in digests},
         pulls=tuple(
-            TrialPull(number=number, date=date, key=recorder.prompts[number].key)
+            TrialPull(number=number, date=date, key=recorder.prompts[number].fingerprint)
             for date, numbers in chosen.items()
             for number in numbers
         ),
@@ -172,19 +171,18 @@ def ask_model(
         with open_app(own, lambda: datetime.now(UTC), time.sleep) as base:
             if base.sources.model is None:
                 raise ConfigurationError(f"Set {base.provider.key_variable}: --live asks the model.")
-            completion = StructuredCompletion(base.sources.model, base.cache, base.sleep, base.provider.prices)
             for number, path in paths.items():
                 if not path.exists():
-                    yield _ask_once(completion, number, prompts[number], path)
+                    yield _ask_once(base, base.sources.model, number, prompts[number], path)
 
 
-def _ask_once(completion: StructuredCompletion, number: int, prompt: Prompt, path: Path) -> str:
+def _ask_once(app: App, model: Model, number: int, prompt: Prompt, path: Path) -> str:
     try:
-        answer = completion.request_answer(prompt, SummaryAnswer)
+        answer = request_answer(app, model, prompt, SummaryAnswer)
     except ModelError as error:
         return f"#{number}: no answer: {error}"
     path.write_text(answer.value.model_dump_json(indent=1) + "\n", encoding="utf-8")
-    cost = completion.compute_cost(prompt.model, answer.usage)
+    cost = app.provider.prices.cost(prompt.model, answer.usage)
     return f"#{number}: answered" if cost is None else f"#{number}: answered, ${cost:.4f}"
 
 

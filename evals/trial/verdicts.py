@@ -11,7 +11,7 @@ from pydantic import Field, StringConstraints
 
 from bot.domain.errors import UsageError
 from bot.domain.text.strings import collapse_lines, truncate_text
-from bot.domain.track_record.statistics import compute_wilson_interval
+from bot.features.risks.rules import compute_wilson_interval
 from evals.json_files import Part, read_part, write_json
 from evals.trial.folder import Key, Pair, Side, Trial, TrialFolder
 

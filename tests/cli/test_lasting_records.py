@@ -20,6 +20,7 @@ from bot.features.questions.rules import Question
 from bot.features.questions.service import ATTENTION, QUESTIONS, Attention, enqueue_question
 from bot.features.questions.votes import iterate_votes, record_vote
 from bot.features.subscriptions.rules import Subscription, Timing
+from bot.features.summaries.service import answer_summaries
 from bot.jobs.asker_jobs import post_public_notice
 from bot.jobs.queues import DramatiqJobQueue
 from bot.platform.store.connection import unpack_value
@@ -27,7 +28,6 @@ from bot.platform.store.due_queue import DueQueue, NextDigest
 from bot.render.blocks.button_values import FeedbackVerdict
 from bot.settings import load_settings
 from handlers import COMMANDS
-from handlers.commands.summary import SUMMARY_JOB
 from tests.emulators.claude.server import Text, default_answer
 from tests.helpers.builders import DAY, NOON, REPOSITORY
 from tests.helpers.checks import eventually, waiting_jobs
@@ -75,7 +75,7 @@ def use(there: World, store: Redis) -> None:
         for worker in workers:
             worker.start()
         enqueue_question(web.tables, jobs, Question(asked, ASKED, f"{clock.time():.6f}"))
-        enqueue(jobs, services, SUMMARY_JOB, slack_request("command:2", channel=CHANNEL), "101")
+        enqueue(jobs, services, answer_summaries, slack_request("command:2", channel=CHANNEL), "101")
         answer = eventually(lambda: answers(there, lead))[0]
         eventually(lambda: not waiting_jobs(store))
         record_vote.send_to(jobs, replace(asked, response_url=""), answer["ts"], FeedbackVerdict.GOOD)

@@ -25,6 +25,7 @@ from bot.domain.time.date_range import parse_span
 from bot.domain.time.day import LocalDay, parse_zone
 from bot.features.digest.service import DigestUse, build_digest
 from bot.features.questions.reading import ReadingSession
+from bot.features.summaries.service import get_cached_entry, get_entry
 from bot.platform.store.connection import RedisCache, connect_server
 from bot.platform.store.embedded.keeper import LINGER_SECONDS
 from bot.platform.store.embedded.server import start_embedded_url
@@ -35,6 +36,7 @@ from tests.emulators.claude.server import ClaudeEmulator
 from tests.emulators.github.server import changed_file
 from tests.emulators.github.server import pull as record
 from tests.emulators.slack.server import SlackEmulator
+from tests.helpers.apps import Answers
 from tests.helpers.builders import DAY, NOON, REPOSITORY, pull
 from tests.helpers.builders import changed_file as of_product
 from tests.helpers.checks import closed_port, is_one_sentence
@@ -367,12 +369,12 @@ def test_what_an_entry_depends_on_makes_it_another_one(
     merges.setenv("ANTHROPIC_BASE_URL", claude.url)
     seven = Reference(REPOSITORY, 7)
     with open_base() as base:
-        base.entries.get_entry(seven)
+        get_entry(base, seven)
     with open_base() as base:
-        assert base.entries.get_cached(seven)
+        assert get_cached_entry(base, seven)
     merges.setenv(name, value)
     with open_base() as base:
-        assert base.entries.get_cached(seven) is None
+        assert get_cached_entry(base, seven) is None
 
 
 # --- which paths are what
@@ -387,7 +389,7 @@ def test_a_file_of_path_classes_makes_entries_anew(
 
     def area() -> str:
         with open_base() as base:
-            return base.entries.get_entry(seven).area
+            return get_entry(base, seven).area
 
     assert area() == "Of"
     merges.setenv("PRDIGEST_PATHS", "paths.toml")
@@ -408,10 +410,10 @@ def test_every_service_goes_by_the_file_of_path_classes(
     def read_observations() -> tuple[bool, str, str, list[int], bool]:
         with open_base() as base:
             digests = base
-            answers = base.answers
+            answers = Answers(base)
             builder = partial(build_digest, base, use=DigestUse.TERMINAL)
             is_listed = "/pull/90" in str(answers.build_risks(risky, "U0ASKER").public)
-            impact = digests.entries.get_entry(ninety).summary.technical_impact
+            impact = get_entry(digests, ninety).summary.technical_impact
             digest = [entry.number for entry in builder(REPOSITORY, DAY, "Engine").riskiest_entries]
             rated = digests.timeline.assess_risk(pull(90, files=[of_product("of/much.py", 900, 900)])).is_listed
             return (

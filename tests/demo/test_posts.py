@@ -18,20 +18,18 @@ from bot.features.digest.rules import Digest
 from bot.features.digest.view import render_digest
 from bot.features.home import LatestDigest, render_home
 from bot.features.questions.view import MODEL_NOTE, format_search_answer, render_footer, render_private_answer
+from bot.features.risks.view import render_risk_list, render_score
 from bot.features.subscriptions.view import render_changes, render_confirmation, render_listing
+from bot.features.summaries.view import render_details, render_loading_view, render_summary
 from bot.ports import Post
-from bot.render.risk.risk_list import render_risk_list
-from bot.render.risk.score import render_score
-from bot.render.summaries.details import render_details_view, render_loading_view
-from bot.render.summaries.post import render_summary
+from tests.features.risks.test_list_view import make_list, pair, risky
+from tests.features.risks.test_score_view import SPAN, USUAL, make_hit
 from tests.features.subscriptions.test_form import OLD, make_submission, render_opened
 from tests.features.subscriptions.test_view import DUE, ENGINE, FIXED
 from tests.features.test_home_page import WELL
 from tests.helpers.builders import REPOSITORY
 from tests.render.accepted import strings
 from tests.render.hostile_days import digests
-from tests.render.risk.test_risk_list import make_list, pair, risky
-from tests.render.risk.test_score import SPAN, USUAL, make_hit
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NAMES = Names(
@@ -100,7 +98,7 @@ def test_the_report_of_the_sample_day_is_shown_whole() -> None:
 
 
 VIEWS: dict[str, Json] = {
-    "details": render_details_view(ENTRY),
+    "details": render_details(ENTRY),
     "loading": render_loading_view(Reference(REPOSITORY, 5)),
     "form": make_submission(render_opened()),
     "change": make_submission(render_opened(OLD)),

@@ -6,25 +6,22 @@ import re
 from dataclasses import dataclass, field
 from functools import cache
 
+from bot.app import App
 from bot.demo.sample.day import load_sample_day
 from bot.demo.sample.sources import SampleSources
 from bot.demo.stand_in import PreparedChatModel
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.thread_subject import parse_subject
-from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.summaries.citations import Citation
 from bot.domain.time.day import LocalDay, parse_date
 from bot.features.questions.answers import WrittenAnswer, build_initial_context, build_turns, talk_with_model
 from bot.features.questions.markdown import Links
 from bot.features.questions.rules import Question, ThreadMemory
 from bot.features.questions.view import label_citation
-from bot.services.summaries.entry_cache import EntryCache
-from bot.services.summaries.reader import PullRequestReader
-from bot.services.summaries.structured_completion import StructuredCompletion
-from bot.services.summaries.summarizer import Summariser
 from tests.demo.sample.test_sources import ANGELES, VLLM
 from tests.features.questions.archives import RecordingDisplay, open_session
-from tests.services.doubles import MemoryCache, Sleeps, slack_request
+from tests.helpers.apps import make_reading_app
+from tests.services.doubles import Sleeps, slack_request
 
 TODAY = LocalDay(parse_date("2026-03-01"), ANGELES)
 DAY = "digest 2026-02-28 repo:vllm-project/vllm"
@@ -35,15 +32,13 @@ NO_ANSWER = ("I have no answer to that", "Darauf habe ich keine Antwort", "è¿™ä¸
 
 
 @cache
-def archive() -> tuple[SampleSources, PullRequestReader, EntryCache]:
+def archive() -> App:
     """The sample as the bot holds it once its digest was posted."""
-    sample, memory = SampleSources(), MemoryCache()
-    summariser = Summariser(StructuredCompletion(sample.model, memory, Sleeps()), "any", 30_000, must_prove=False)
-    reader = PullRequestReader(sample, summariser.summarise_pull_request)
-    entries = EntryCache(sample, reader, memory, "any", assess_pull_request)
+    sample = SampleSources()
+    app = make_reading_app(sample, sample.model, sources=sample)
     for number in sample.numbers:
-        entries.refresh_summary(sample.fetch_pull_request(VLLM, number))
-    return sample, reader, entries
+        app.refresh_summary(sample.fetch_pull_request(VLLM, number))
+    return app
 
 
 @dataclass
@@ -62,7 +57,7 @@ class Thread:
 
     def ask(self, question: str) -> WrittenAnswer:
         subject = parse_subject(self.about, REPOSITORIES, TODAY)
-        toolbox = open_session(*archive(), subject, today=TODAY, repositories=REPOSITORIES)
+        toolbox = open_session(archive(), subject, today=TODAY, repositories=REPOSITORIES)
         self.sleeps, self.display = Sleeps(), RecordingDisplay(self.most)
         turns = build_turns(build_initial_context(toolbox)[0], self.memory, question, TODAY)
         model = PreparedChatModel(load_sample_day(), self.sleeps)

@@ -1,5 +1,5 @@
-"""The outside worlds of features: a model on the loopback, and a cache on a real store."""
+"""What features remember for a while, on a real store."""
 
-from tests.services.conftest import cache, model
+from tests.services.conftest import cache
 
-__all__ = ["cache", "model"]
+__all__ = ["cache"]

@@ -27,22 +27,20 @@ from bot.domain.errors import (
 )
 from bot.domain.operations.rate_allowance import RateAllowance
 from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.risk.assessment import assess_pull_request
+from bot.domain.summaries.models import SummarisedPullRequest
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
 from bot.features.backfill import FILLED_DAYS, BackfillAborted, BackfillOutcome, CostLimit, FilledDay, fill_days
+from bot.features.summaries.service import keep_summary
 from bot.platform.github.caches import FileCache
 from bot.platform.store.connection import RedisCache
 from bot.platform.store.tables import Store
 from bot.ports import HistoryStore
-from bot.services.summaries.entry_cache import EntryCache
-from bot.services.summaries.reader import PullRequestReader
-from bot.services.summaries.summarizer import SummaryResult
 from bot.settings import load_settings
-from tests.helpers.apps import make_app
+from tests.helpers.apps import make_reading_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, pull
 from tests.helpers.checks import is_one_sentence
-from tests.services.doubles import KnownPulls
+from tests.services.doubles import KnownPulls, StubReader, SummaryResult
 from tests.services.doubles import Summaries as SummariesDouble
 
 ZONE = DAY.zone
@@ -112,21 +110,34 @@ class Rig:
     ) -> Iterator[BackfillOutcome]:
         cache = RedisCache(self.store)
         pulls = FileCache(self.pulls, cache)
-        reader = PullRequestReader(pulls, self.summariser)
         settings = load_settings().model_copy(
             update={"prdigest_summary_model": self.model, "prdigest_concurrency": self.workers}
         )
-        app = make_app(
+        app = make_reading_app(
+            pulls,
+            self.summariser,
             self.store,
-            SimpleNamespace(has_model=bool(self.model), list_allowances=self.allowances),
+            SimpleNamespace(
+                has_model=bool(self.model),
+                list_allowances=self.allowances,
+                stands_in="",
+                get_written_review=lambda _: None,
+            ),
             settings=settings,
             provider=SimpleNamespace(prices=SimpleNamespace(cautious_cost=lambda _model, _usage: 0.25)),
             now=self.clock,
             sleep=self.clock.sleep,
-            pulls=pulls,
-            entries=EntryCache(pulls, reader, cache, self.model, assess_pull_request),
             merge_history=self.history,
         )
+        reader = StubReader(pulls, self.summariser)
+
+        def refresh_summary(pull: PullRequest) -> SummarisedPullRequest:
+            read = reader.read_pull_request(pull)
+            if pull.merged_at is not None and read.summary.fallback is None:
+                keep_summary(app, replace(read, pull=read.pull.remove_patches()))
+            return read
+
+        app.__dict__["refresh_summary"] = refresh_summary
         return fill_days(app, repository, span, limit, self.heard.append)
 
     def list_recorded_numbers(self) -> list[int]:

@@ -12,7 +12,7 @@ from bot.domain.errors import UsageError
 from bot.features.questions.rules import is_remark
 from handlers import COMMANDS as DECLARED
 from handlers import messages
-from handlers.commands.summary import is_only_references
+from handlers.summaries import is_only_references
 from tests.handlers.intakes import Office, make_request
 from tests.helpers.tables import check_rows
 

@@ -5,25 +5,33 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
 from redis import Redis
 
 from bot.app import App
+from bot.domain.conversations.commands import AllowedRepositories, DigestRequest, RisksRequest, ScoreRequest
 from bot.domain.history.pull_outcomes import RevertIndex
 from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.pull_requests.path_classes import PathSettings
+from bot.domain.pull_requests.reference import Reference
+from bot.domain.review.models import NO_REVIEWS
 from bot.domain.risk.assessment import Risk, assess_pull_request
 from bot.domain.time.day import LocalDay
+from bot.features.digest.service import TouchedDay, build_overview
+from bot.features.risks.rules import TrackRecordScore
+from bot.features.risks.service import LENGTHS, ListLength, build_list_answer, build_score_answer
+from bot.features.summaries.service import build_summary_answer
+from bot.platform.models import Model
 from bot.platform.models.registry import PROVIDERS
+from bot.platform.slack.answers import Answer
 from bot.platform.store.tables import Store
 from bot.services.history.day_context import DayContext
-from bot.services.summaries.entry_cache import EntryCache
-from bot.services.summaries.reader import PullRequestReader
-from bot.services.summaries.summarizer import SummaryResult
 from bot.settings import load_settings
-from tests.helpers.builders import DAY
-from tests.services.doubles import MemoryCache, Summaries
+from tests.helpers.builders import DAY, REPOSITORY
+from tests.services.doubles import MemoryCache, MemoryStore, StubReader, Summaries, SummaryResult, slack_request
 
 
 def make_app(store: Redis | None = None, sources: Any = None, **parts: Any) -> App:
@@ -33,7 +41,8 @@ def make_app(store: Redis | None = None, sources: Any = None, **parts: Any) -> A
     """
     app = App(load_settings(), lambda: DAY.end, time.sleep, PROVIDERS[0], sources, ExitStack())
     if store is not None:
-        parts = {"store": store, "expiring_store": store, "tables": Store(store), **parts}
+        kept = Store(store)
+        parts = {"store": store, "expiring_store": store, "tables": kept, "cached": kept, **parts}
     app.__dict__.update(parts)
     return app
 
@@ -44,24 +53,26 @@ def make_digest_app(
     workers: int = 4,
     **parts: Any,
 ) -> App:
-    """Return an app that builds digests of these pull requests. Without ``parts`` it has no store and no model."""
-    reader, cache = parts.get("reader") or PullRequestReader(pulls, summarise or Summaries()), MemoryCache()
+    """Return an app that builds digests of these pull requests. Without ``parts`` it has no store and no model.
+
+    ``summarise`` stands in for what reads a pull request and keeps its summary.
+    """
     made: dict[str, Any] = {
-        "settings": load_settings().model_copy(update={"prdigest_concurrency": workers}),
-        "pulls": pulls,
-        "day_lists": pulls,
-        "reader": reader,
-        "cache": cache,
-        "entries": EntryCache(pulls, reader, cache, "v1", assess_pull_request),
         "timeline": LoneDay(),
         "day_timeline": parts.get("timeline") or LoneDay(),
-        "track_record": SimpleNamespace(is_reduced=lambda repository: False),
-        "reviews": None,
-        "completion": None,
+        "is_list_reduced": lambda repository: False,
         "get_channel_zone": lambda channel: DAY.zone,
+        "cache": MemoryCache(),
+        "review_entries": lambda _repository, entries, _classes: (entries, NO_REVIEWS),
     }
-    nothing: Any = None
-    return make_app(nothing, parts.pop("sources", SimpleNamespace(source_mirror=None)), **made | parts)
+    if summarise or "model" not in parts:
+        reader = StubReader(pulls, summarise or Summaries())
+        made |= {"refresh_summary": reader.read_pull_request, "load_files": reader.load_files}
+    sources = SimpleNamespace(source_mirror=None, stands_in="", get_written_review=lambda _: None)
+    app = make_reading_app(pulls, parts.pop("model", None), None, parts.pop("sources", sources), **made | parts)
+    settings = app.settings.model_copy(update={"prdigest_concurrency": workers})
+    app.settings = parts.get("settings", settings)
+    return app
 
 
 class LoneDay:
@@ -81,3 +92,65 @@ class LoneDay:
 
     def assess_risk(self, pull: PullRequest) -> Risk:
         return assess_pull_request(pull)
+
+
+def make_reading_app(
+    pulls: Any,
+    model: Model | None,
+    store: Redis | None = None,
+    sources: Any = None,
+    *,
+    lists_less: bool = False,
+    **parts: Any,
+) -> App:
+    """Return an app that reads ``pulls``, and asks a model about them. Without a store it remembers in memory.
+
+    It rates without history, knows no files but those of the pull requests, and reviews nothing.
+    """
+    nothing = dict.fromkeys(("model", "chat", "source_files", "source_search"))
+    sources = sources or SimpleNamespace(stands_in="", get_written_review=lambda _: None, **nothing)
+    timeline = SimpleNamespace(assess_risk=assess_pull_request, read_merges_or_none=lambda *_: ())
+    own = {"pulls": pulls, "day_lists": pulls, "model": model, "chat": None, "source_files": None}
+    memory = {} if store else {"cached": MemoryStore()}
+    unnamed = SimpleNamespace(require_known=lambda name, _: name)
+    profiles = {} if "tables" in parts else {"profiles": unnamed}
+    values = {
+        **own,
+        **memory,
+        **profiles,
+        "paths": PathSettings(),
+        "timeline": timeline,
+        # no digest was posted
+        "list_digest_keys": lambda *_: (),
+        "digest_records": SimpleNamespace(iterate_records=lambda _: ()),
+        "repositories": AllowedRepositories(REPOSITORY),
+        "read_touches": lambda *_: TouchedDay(),
+        "name_repository": lambda _: "Engine",
+    }
+    app = make_app(store, sources, **{**values, **parts})
+    if lists_less:
+        app.cached.put(LENGTHS, ListLength(is_reduced=True), str(REPOSITORY))
+    return app
+
+
+NOTHING_POSTED = TrackRecordScore()
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The answers of an app to somebody of a name, which may be empty; ``score`` is that of all lists."""
+
+    app: App
+    score: TrackRecordScore = NOTHING_POSTED
+
+    def build_summary(self, reference: Reference, asker: str) -> Answer:
+        return build_summary_answer(self.app, reference, asker)
+
+    def build_risks(self, request: RisksRequest, asker: str) -> Answer:
+        return build_list_answer(self.app, slack_request(name=asker), request)
+
+    def build_score(self, request: ScoreRequest, asker: str) -> Answer:
+        return build_score_answer(self.app, slack_request(name=asker), request, self.score)
+
+    def build_overview(self, request: DigestRequest, asker: str, channel: str) -> Answer:
+        return build_overview(self.app, request, asker, channel)

@@ -19,8 +19,7 @@ from bot.domain.pull_requests.filters import NO_FILTERS, Filters
 from bot.domain.pull_requests.models import Account, ChangedFile, PullRequest, Repository
 from bot.domain.review.models import BugFinding, Certainty, FindingAdvice, FindingStatus
 from bot.domain.risk.assessment import assess_pull_request
-from bot.domain.summaries.fallback import Fallback, FallbackReason
-from bot.domain.summaries.models import ChangeType, Evidence, Summary
+from bot.domain.summaries.models import ChangeType, Evidence, Fallback, FallbackReason, Summary
 from bot.domain.time.day import LocalDay, parse_date, parse_zone
 from bot.features.digest.rules import Digest, Overview
 from impact.history.outcomes import find_outcomes

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from redis import Redis
@@ -18,12 +17,12 @@ from bot.domain.pull_requests.models import Repository
 from bot.domain.time.date_range import parse_exact_span
 from bot.domain.time.day import parse_zone
 from bot.features.digest.service import answer_overview
+from bot.features.risks.service import list_risks
+from bot.features.summaries.service import answer_summaries
 from bot.jobs.queues import DramatiqJobQueue
-from bot.platform.jobs import JobType
+from bot.platform.jobs import Job
 from bot.platform.models.claude import CLAUDE
 from handlers import COMMANDS
-from handlers.commands.risks import RISKS_JOB
-from handlers.commands.summary import SUMMARY_JOB
 from handlers.digest import answer_digest
 from tests.adapters.worlds import REPO
 from tests.emulators.github.store import changed_file, pull
@@ -73,9 +72,9 @@ class Desk:
         return channels
 
     def send(self, own: SlackRequest, command: str, text: str) -> None:
-        kinds: dict[str, JobType[Any]] = {
-            "/prsummary": SUMMARY_JOB,
-            "/prrisks": RISKS_JOB,
+        kinds: dict[str, Job[...]] = {
+            "/prsummary": answer_summaries,
+            "/prrisks": list_risks,
         }
         if (command, text) == ("/prdigest", "yesterday"):
             span = parse_exact_span("2026-02-28", parse_zone("America/Los_Angeles"))

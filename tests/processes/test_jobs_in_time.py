@@ -20,8 +20,10 @@ from bot.domain.time.day import parse_zone
 from bot.features.digest.service import answer_overview
 from bot.features.questions.rules import Question
 from bot.features.questions.service import enqueue_question
+from bot.features.risks.service import list_risks
 from bot.features.subscriptions.delivery import deliver_digest
 from bot.features.subscriptions.rules import Subscription, Timing
+from bot.features.summaries.service import answer_summaries
 from bot.jobs.queues import DramatiqJobQueue, JobTimeLimits
 from bot.platform import deadlines
 from bot.platform.deadlines import ShutdownSignal
@@ -29,8 +31,6 @@ from bot.platform.slack.asker_notices import ResponseTimes
 from bot.platform.store.due_queue import NextDigest
 from bot.settings import load_settings
 from handlers import COMMANDS
-from handlers.commands.risks import RISKS_JOB
-from handlers.commands.summary import SUMMARY_JOB
 from handlers.digest import answer_digest
 from tests.emulators.drip import Drip
 from tests.helpers.checks import eventually
@@ -115,7 +115,7 @@ def seconds_until(is_so: Callable[[], bool]) -> float:
 
 def test_who_asks_for_a_summary_hears_that_github_does_not_answer(team: Team) -> None:
     team.slow("github")
-    enqueue(team.jobs, team.services, SUMMARY_JOB, team.make_request(), "101 102")
+    enqueue(team.jobs, team.services, answer_summaries, team.make_request(), "101 102")
     assert seconds_until(lambda: len(team.whispers) == 2) < SOON / 2
     assert all("GitHub is not responding: try again" in whisper for whisper in team.whispers)
 
@@ -123,13 +123,13 @@ def test_who_asks_for_a_summary_hears_that_github_does_not_answer(team: Team) ->
 def test_a_list_of_risks_that_github_holds_up_ends_in_time(team: Team) -> None:
     team.drips["github"].match = "/files"
     team.slow("github")
-    enqueue(team.jobs, team.services, RISKS_JOB, team.make_request(), "2026-02-28")
+    enqueue(team.jobs, team.services, list_risks, team.make_request(), "2026-02-28")
     assert seconds_until(lambda: bool(team.world.slack.list_messages(CHANNEL) or team.whispers)) < SOON / 2
 
 
 def test_a_model_that_drips_leaves_a_summary_of_facts_in_time(team: Team) -> None:
     team.slow("claude")
-    enqueue(team.jobs, team.services, SUMMARY_JOB, team.make_request(), "101")
+    enqueue(team.jobs, team.services, answer_summaries, team.make_request(), "101")
     assert seconds_until(lambda: bool(team.world.slack.list_messages(CHANNEL))) < SOON / 2
     assert "did not answer in time" in str(team.world.slack.list_messages(CHANNEL)[0]["blocks"])
 
@@ -145,7 +145,7 @@ def test_who_asks_for_what_takes_long_hears_that_it_is_worked_on_and_then_what_f
 def test_who_waits_for_an_answer_that_slack_does_not_take_is_told_another_way(team: Team) -> None:
     team.drips["slack"].match = "chat.postMessage"
     team.slow("slack")
-    enqueue(team.jobs, team.services, SUMMARY_JOB, team.make_request(), "101")
+    enqueue(team.jobs, team.services, answer_summaries, team.make_request(), "101")
     assert seconds_until(lambda: team.is_told("Slack does not accept my answer right now")) < SOON / 2
     team.drips["slack"].heal()
     eventually(lambda: bool(team.world.slack.list_messages(CHANNEL)), SOON)

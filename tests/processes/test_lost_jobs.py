@@ -17,15 +17,15 @@ from redis import Redis
 
 from bot.app import App, open_app, prepare_worker
 from bot.domain.conversations.commands import SummaryRequest
-from bot.domain.conversations.slack_request import SlackRequest
+from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.keyspace.keys import LEASE
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.features.questions.rules import Question
 from bot.features.questions.service import QUESTIONS
 from bot.features.subscriptions.incidents import IncidentKind
-from bot.jobs.asker_jobs import send_private_notice, show_details
-from bot.jobs.command_jobs import CommandPayload
+from bot.features.summaries.service import answer_summaries, show_details
+from bot.jobs.asker_jobs import send_private_notice
 from bot.jobs.lost_jobs import LostJobs
 from bot.jobs.queues import DramatiqJobQueue, JobTimeLimits
 from bot.platform import deadlines
@@ -43,7 +43,6 @@ from bot.platform.store.connection import connect_server
 from bot.platform.store.keyspace import UNPREFIXED
 from bot.settings import load_settings
 from handlers import COMMANDS
-from handlers.commands.summary import SUMMARY_JOB
 from tests.helpers.checks import eventually, waiting_jobs
 from tests.helpers.processes.jobs import enqueue, working
 from tests.helpers.world import CHANNEL, World, add_small_day, world
@@ -243,7 +242,7 @@ def test_whoever_asked_is_told_of_a_job_with_a_version_that_can_not_be_read(
 
 def make_summary_payload(asker: SlackRequest, repository: str = "octo/engine") -> dict[str, Any]:
     request = SummaryRequest((Reference(Repository.parse(repository), 101),))
-    return SUMMARY_JOB.encode(CommandPayload(asker, request))
+    return answer_summaries.encode({"asker": asker, "request": request, "audience": Audience.CHANNEL})
 
 
 @pytest.mark.parametrize("name", ["summary", "details"])
@@ -302,11 +301,15 @@ def test_slack_asks_for_twelve_minutes_and_the_worker_serves_others(team: Team) 
     thread = team.world.slack.add_message(CHANNEL, "hello")
     team.world.slack.fail_next("chat.postMessage", retry_after=720)
     enqueue(
-        team.jobs, team.services, SUMMARY_JOB, slack_request("mention:1", thread=thread, message=thread), "101"
+        team.jobs,
+        team.services,
+        answer_summaries,
+        slack_request("mention:1", thread=thread, message=thread),
+        "101",
     )
     eventually(lambda: bool(team.whispers), SOON)
     assert ["Slack limits my rate. I'll continue at" in whisper for whisper in team.whispers] == [True]
-    enqueue(team.jobs, team.services, SUMMARY_JOB, team.make_request(), "102")
+    enqueue(team.jobs, team.services, answer_summaries, team.make_request(), "102")
     eventually(lambda: bool(team.world.slack.list_messages(CHANNEL)[1:]), SOON)
     waiting = team.store.hvals("dramatiq:prdigest.DQ.msgs")
     assert len(waiting) == 1, "and the first one comes later"
@@ -316,8 +319,8 @@ def test_slack_asks_for_twelve_minutes_and_the_worker_serves_others(team: Team) 
 def test_github_asks_for_six_hours_and_the_asker_hears_it_at_once(team: Team, fault: Any) -> None:
     team.world.github.retry_after = ahead(6 * 3_600)
     team.world.github.fail_next(fault)
-    enqueue(team.jobs, team.services, SUMMARY_JOB, team.make_request(), "101")
-    enqueue(team.jobs, team.services, SUMMARY_JOB, team.make_request("second"), "102")
+    enqueue(team.jobs, team.services, answer_summaries, team.make_request(), "101")
+    enqueue(team.jobs, team.services, answer_summaries, team.make_request("second"), "102")
     eventually(lambda: bool(team.whispers and team.world.slack.list_messages(CHANNEL)), SOON)
     assert "GitHub's rate limit for this token is used up: try again in 6 hours." in team.whispers[0]
 
@@ -325,7 +328,7 @@ def test_github_asks_for_six_hours_and_the_asker_hears_it_at_once(team: Team, fa
 def test_what_github_puts_off_for_a_while_comes_by_itself_and_the_rest_at_once(team: Team) -> None:
     team.world.github.retry_after = PAUSE
     team.world.github.fail_next("429", match="/graphql")
-    enqueue(team.jobs, team.services, SUMMARY_JOB, team.make_request(), "101 102")
+    enqueue(team.jobs, team.services, answer_summaries, team.make_request(), "101 102")
     eventually(lambda: len(team.world.slack.list_messages(CHANNEL)) == 1, PAUSE)
     eventually(lambda: len(team.world.slack.list_messages(CHANNEL)) == 2, SOON)
     assert not team.whispers, "what passes within a moment needs no words"
@@ -350,8 +353,8 @@ def test_five_summaries_in_one_second_are_posted_one_a_second_and_none_is_refuse
             times.append(time.monotonic())
 
     team.world.slack.before = note
-    enqueue(team.jobs, team.services, SUMMARY_JOB, team.make_request("one"), "101 102 103")
-    enqueue(team.jobs, team.services, SUMMARY_JOB, team.make_request("two"), "104 105")
+    enqueue(team.jobs, team.services, answer_summaries, team.make_request("one"), "101 102 103")
+    enqueue(team.jobs, team.services, answer_summaries, team.make_request("two"), "104 105")
     eventually(lambda: len(team.world.slack.list_messages(CHANNEL)) == 5, 2 * SOON)
     assert [later - earlier > 0.9 for earlier, later in pairwise(times)] == [True] * 4
 

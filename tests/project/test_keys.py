@@ -18,7 +18,14 @@ ROOT = Path(__file__).parents[2]
 # where keys are declared; and the demo: it has no store, but what people type and read has words with colons, too
 ELSEWHERE = tuple(
     ROOT / "bot" / name
-    for name in ("domain/keyspace", "features", "demo", "platform/slack/access.py", "platform/store/spending.py")
+    for name in (
+        "domain/keyspace",
+        "features",
+        "demo",
+        "platform/models/completion.py",
+        "platform/slack/access.py",
+        "platform/store/spending.py",
+    )
 )
 # a scope of Slack's
 _NO_KEYS = {"files:write"}

@@ -156,7 +156,7 @@ LOOK = """
 import json
 import bot, handlers, impact, localslack
 from bot.cli import run_cli
-from bot.services.summaries.prompts import (ANSWER_VERSION)
+from bot.features.questions.answers import ANSWER_VERSION
 from bot.platform.models.prompts import (read_instructions)
 from contextlib import redirect_stdout
 from io import BytesIO, TextIOWrapper

@@ -9,10 +9,10 @@ from typing import Any
 from localslack.rules.messages import check_message, find_links, find_mentions
 
 from bot.domain.digest.models import Entry
+from bot.domain.summaries.models import build_evidence_url
 from bot.features.digest.rules import Digest
 from bot.ports import Post
 from bot.render.blocks.rich_text import count_characters
-from bot.render.summaries.evidence_url import build_evidence_url
 
 MOST_BLOCKS = 45
 MOST_CHARACTERS = 9_000

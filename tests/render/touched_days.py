@@ -8,9 +8,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.summaries.models import Evidence
+from bot.domain.summaries.models import Evidence, build_evidence_url
 from bot.features.digest.rules import Digest
-from bot.render.summaries.evidence_url import build_evidence_url
 from impact.contract.deprecations import Deprecation, DeprecationNews, DeprecationState
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, UnreadFile
 from impact.contract.releases import Release

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -14,24 +15,39 @@ from typing import Any, TypeVar
 
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.digest.models import CountCheck
-from bot.domain.errors import PrdigestError, PullRequestNotFound
+from bot.domain.errors import (
+    GitHubAccessDenied,
+    GitHubUnavailable,
+    ModelRequestRejected,
+    PrdigestError,
+    PullRequestNotFound,
+    RateLimited,
+)
 from bot.domain.operations.usage import Usage
+from bot.domain.pull_requests.areas import determine_area
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.discussion import Discussion, Remark, RemarkKind, Role
 from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository, sort_newest_first
+from bot.domain.summaries.defects import read_isolated
 from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.fallback import Fallback, FallbackReason
-from bot.domain.summaries.models import Summary, build_fallback_summary
+from bot.domain.summaries.models import (
+    Fallback,
+    FallbackReason,
+    SummarisedPullRequest,
+    Summary,
+    build_fallback_summary,
+)
 from bot.domain.time.day import LocalDay
 from bot.features.subscriptions.delivery import deliver_digest
 from bot.platform.jobs import JobType
 from bot.platform.slack.messenger import SlackEphemeralMessenger
+from bot.platform.store.tables import Store, Table
 from bot.ports import Completion, DayMerges, Post, Prompt
-from bot.services.summaries.summarizer import SummaryResult
 from impact.source.models import SourceFile, SourceProblem
 from tests.helpers.builders import changed_file, summary
 
 P = TypeVar("P")
+T = TypeVar("T")
 
 
 @dataclass
@@ -206,9 +222,43 @@ class KnownPulls:
             yield
 
 
+@dataclass(frozen=True)
+class SummaryResult:
+    """A summary, whether it was cached, and its cost."""
+
+    summary: Summary
+    from_cache: bool = False
+    cost: float | None = 0.0
+
+
+@dataclass
+class StubReader:
+    """Reads pull requests with ``summarise`` in place of a model."""
+
+    pulls: Any
+    summarise: Callable[[PullRequest], SummaryResult]
+
+    def read_pull_request(self, pull: PullRequest) -> SummarisedPullRequest:
+        return read_isolated(pull, self._read)
+
+    def _read(self, pull: PullRequest) -> SummarisedPullRequest:
+        loaded = self.load_files(pull)
+        done = self.summarise(loaded)
+        return SummarisedPullRequest(loaded, done.summary, determine_area(loaded), done.from_cache, done.cost)
+
+    def load_files(self, pull: PullRequest) -> PullRequest:
+        try:
+            return pull if pull.files is not None else self.pulls.load_files(pull)
+        except (GitHubAccessDenied, GitHubUnavailable, PullRequestNotFound, RateLimited):
+            return pull
+
+
 @dataclass
 class Summaries:
-    """Summarises without a model: ``stub_summary``. Keeps the numbers it was asked for. ``away``: no model."""
+    """``Model`` that answers each prompt with ``stub_summary``; keeps the numbers it was asked about.
+
+    ``away``: it gives no answer. It may also be called about a pull request.
+    """
 
     stub_summary: Summary = field(default_factory=summary)
     away: bool = False
@@ -224,6 +274,46 @@ class Summaries:
                     build_fallback_summary(pull, Fallback(FallbackReason.NO_MODEL), Coverage.NONE)
                 )
             return SummaryResult(self.stub_summary, cost=0.5)
+
+    def complete(self, prompt: Prompt) -> Completion:
+        if prompt.version.startswith("overview"):
+            raise ModelRequestRejected("it writes summaries alone")
+        self.numbers.append(int(prompt.user.split(" #", 1)[1].split(":")[0]))
+        with self.busy.one(self.latency):
+            if self.away:
+                raise ModelRequestRejected("nobody is there")
+            return Completion(dump_summary(self.stub_summary), Usage(10, 5))
+
+
+def dump_summary(stub: Summary) -> str:
+    """What a model answers to be understood as a summary."""
+    risks = [{"claim": risk.claim, "where": risk.where, "kind": risk.kind} for risk in stub.risks]
+    told = {"claim": stub.potential_risks, "where": "", "kind": "other"}
+    evidence = [{"path": each.path, "quote": each.quote} for each in stub.evidence]
+    texts = ("headline", "what_changed_and_why", "technical_impact", "key_insights", "risk_reason", "action")
+    fields = {name: getattr(stub, name) for name in texts}
+    return json.dumps({"type": stub.type, **fields, "risks": risks or [told], "evidence": evidence})
+
+
+class MemoryStore(Store):
+    """``Store`` in a dictionary."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, str] = {}
+        self.lifetimes: list[timedelta | None] = []
+        self._lock = threading.RLock()
+
+    def get_each(self, table: Table[T], keys: Sequence[tuple[object, ...]]) -> list[T | None]:
+        return [table.codec.load_or_none(self.values.get(table.family.build_key(*parts))) for parts in keys]
+
+    def put(self, table: Table[T], value: T, *parts: object) -> None:
+        self.values[table.family.build_key(*parts)] = table.codec.dump_text(value)
+        self.lifetimes.append(table.lifetime)
+
+    @contextmanager
+    def hold_lease(self, table: Table[Any], *parts: object) -> Iterator[None]:
+        with self._lock:
+            yield
 
 
 @dataclass

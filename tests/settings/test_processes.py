@@ -15,6 +15,7 @@ from redis import Redis
 from bot import processes
 from bot.app import App, open_app, prepare_listeners, prepare_worker
 from bot.connections.from_settings import get_display_name
+from bot.features.reviews.service import find_reviewer
 from bot.features.subscriptions.incidents import Incident, IncidentKind, report_incident
 from bot.features.subscriptions.tables import list_subscriptions
 from bot.monitoring import monitor_process
@@ -26,7 +27,7 @@ from tests.emulators.claude.server import ClaudeEmulator
 from tests.emulators.slack.server import SlackEmulator
 
 # read by the command line; where there is no REDIS_URL; in the place of a token; when the provider of models is
-# chosen, before all else; by a provider that is not the first
+# chosen, before all else; by a job that reads several pull requests; by a provider that is not the first
 ELSEWHERE = {
     "prdigest_log_level",
     "prdigest_log_format",
@@ -35,6 +36,7 @@ ELSEWHERE = {
     "github_app_private_key",
     "github_app_installation_id",
     "prdigest_model_provider",
+    "prdigest_concurrency",
     *(
         variable.lower()
         for provider in PROVIDERS[1:]
@@ -119,6 +121,7 @@ def use_worker(base: App) -> None:
     """What the jobs use."""
     report_late(base)
     get_display_name(base.settings, prepare_worker(base).repositories.default)
+    find_reviewer(base)
 
 
 def use_clock(base: App) -> None:

@@ -26,6 +26,7 @@ from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.domain.operations.usage import NO_PRICES, Usage
 from bot.domain.pull_requests.discussion import Discussion
 from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.pull_requests.path_classes import get_default_classes
 from bot.domain.review.models import BugReview
 from bot.domain.time.date_range import Span
 from bot.domain.touches.decisions import TouchDecision, TouchVerdict
@@ -33,6 +34,8 @@ from bot.features.backfill import fill_days
 from bot.features.previews import service as previews
 from bot.features.profiles import scanning
 from bot.features.profiles.service import ProfileEntry
+from bot.features.reviews.reading import ReviewCost, Reviewer, ReviewResult
+from bot.features.reviews.service import review_once
 from bot.features.subscriptions.tables import PREVIEW_SWITCHES, PreviewSwitch
 from bot.features.touches import contracts, decisions
 from bot.jobs.lost_jobs import LostJobs
@@ -44,9 +47,6 @@ from bot.platform.store.server import write_sample
 from bot.platform.store.spending import BudgetHold, SpendingStore
 from bot.platform.store.tables import Store
 from bot.render.blocks.button_values import FeedbackVerdict, write_verdict
-from bot.services.review.conversation import ReviewCost
-from bot.services.review.kept_reviews import BugReviews
-from bot.services.review.reviewer import BugReviewer, ReviewResult
 from impact.contract.deprecations import DeprecationLedger
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
 from impact.profile.file_uses import FileUses
@@ -183,8 +183,8 @@ def pay_and_lose(store: Redis) -> None:
     LostJobs(store).add(LostJob("7f", "summary", LossReason.ENDLESS, datetime.now(UTC)))
     write_sample(store)
     SourceFileCache(FileTree(), RedisCache(store)).read_files(REPOSITORY, "c0ffee", ["a.py"])
-    reviews = BugReviews(cast("BugReviewer", NothingFound()), RedisCache(store), "test")
-    reviews.review_pull_request(pull(7), ReviewCost(model="none", prices=NO_PRICES))
+    cost = ReviewCost(model="none", prices=NO_PRICES)
+    review_once(make_app(store), cast("Reviewer", NothingFound()), pull(7), cost)
     background = BackgroundCache(QuietBackground(), RedisCache(store))
     background.fetch_discussion(REPOSITORY, 7)
     background.find_merges(REPOSITORY, ["c0ffee"])
@@ -235,7 +235,9 @@ class QuietBackground:
 class NothingFound:
     """A reviewer that finds no bug."""
 
-    def review_pull_request(self, pull: PullRequest, cost: ReviewCost) -> ReviewResult:
+    model, diff_tokens, classes_of = "none", 0, staticmethod(get_default_classes)
+
+    def review(self, pull: PullRequest, cost: ReviewCost) -> ReviewResult:
         return ReviewResult(BugReview())
 
 

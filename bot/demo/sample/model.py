@@ -6,16 +6,14 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from pydantic import BaseModel
-
 from bot.demo.sample.day import SampleDay
 from bot.domain.errors import ModelRequestRejected
 from bot.domain.operations.usage import NO_USAGE
+from bot.platform.models.answers import AnswerShape
 from bot.ports import Completion, Prompt
-from bot.services.summaries.prompts import OVERVIEW_VERSION, SUMMARY_VERSION
-from bot.services.summaries.schemas import OverviewAnswer, RiskAnswer, SummaryAnswer, ThemeAnswer
 
-# the beginnings of prompts (bot/services/summaries/prompts.py); the rest of a prompt is text of strangers
+# the beginnings of prompts (bot/platform/models/changes.py and bot/features/digest/overview.py); the rest
+# of a prompt is text of strangers
 _PULL_PATTERN = re.compile(r'<pull_request id="\w+">\n\S+ #(\d{1,9}): ')
 _DAY_ENTRY_PATTERN = re.compile(r"^#(\d{1,9}) \[", re.M)
 _NUMBER_PATTERN = re.compile(r"#(\d{1,9})\b")
@@ -32,13 +30,19 @@ class SampleModel:
 
     def complete(self, prompt: Prompt) -> Completion:
         """Return the sample's text at no cost. Raises ModelRequestRejected if the sample has none."""
+        # what shows the sample as text asks nobody, and needs no store
+        from bot.features.digest.overview import OVERVIEW_VERSION  # noqa: PLC0415
+        from bot.features.summaries.reading import SUMMARY_VERSION  # noqa: PLC0415
+
         readers = {SUMMARY_VERSION: self._answer_summary, OVERVIEW_VERSION: self._answer_overview}
         if prompt.version not in readers:
             raise ModelRequestRejected("the sample has summaries and an overview alone")
         return Completion(readers[prompt.version](prompt.user).model_dump_json(), NO_USAGE)
 
-    def _answer_summary(self, prompt: str) -> BaseModel:
+    def _answer_summary(self, prompt: str) -> AnswerShape:
         """Return the summary of the prompt's pull request. Raises ModelRequestRejected."""
+        from bot.features.summaries.reading import RiskAnswer, SummaryAnswer  # noqa: PLC0415
+
         match = _PULL_PATTERN.match(prompt)
         summary = self._summaries.get(int(match[1])) if match else None
         if summary is None:
@@ -49,8 +53,10 @@ class SampleModel:
         risks = [RiskAnswer(claim=risk.claim, where=risk.where, kind=risk.kind) for risk in summary.risks]
         return SummaryAnswer(**fields, risks=risks)
 
-    def _answer_overview(self, prompt: str) -> BaseModel:
+    def _answer_overview(self, prompt: str) -> AnswerShape:
         """Return the overview, with the sentences about the prompt's pull requests."""
+        from bot.features.digest.overview import OverviewAnswer, ThemeAnswer  # noqa: PLC0415
+
         numbers = frozenset(int(number) for number in _DAY_ENTRY_PATTERN.findall(prompt))
         themes = [
             ThemeAnswer(title=theme.title, pull_requests=list(theme.pull_requests)) for theme in self._day.themes

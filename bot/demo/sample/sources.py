@@ -11,19 +11,18 @@ from bot.demo.stand_in import PreparedChatModel
 from bot.domain.digest.models import CountCheck, Entry
 from bot.domain.errors import DayUnavailable, DiscussionUnavailable, PullRequestNotFound, RepositoryNotFound
 from bot.domain.operations.rate_allowance import RateAllowance
+from bot.domain.pull_requests.areas import determine_area
 from bot.domain.pull_requests.discussion import Discussion
 from bot.domain.pull_requests.models import Account, PullRequest, Repository
 from bot.domain.pull_requests.path_classes import get_default_classes
-from bot.domain.review.models import BugReview
+from bot.domain.review.models import BugReview, ReviewCoverage
 from bot.domain.risk.assessment import assess_pull_request
+from bot.domain.summaries.models import SummarisedPullRequest
 from bot.domain.text.strings import format_count
 from bot.domain.time.day import LocalDay, parse_date, parse_zone
 from bot.features.digest.rules import Digest, Overview, Theme
 from bot.ports import ChatModel, DayMerges, Model, PullRequestBackground, PullRequests
 from bot.services.history.day_context import DayContext
-from bot.services.review.day_reviewer import KeptReviewer
-from bot.services.summaries.reader import PullRequestReader
-from bot.services.summaries.summarizer import SummaryResult
 
 SAMPLE_NOTE = (
     "Sample day: the facts (numbers, titles, authors, files, counts, times) are from a public day of "
@@ -148,11 +147,10 @@ class SampleSources:
     def build_digest(self) -> Digest:
         """Build the digest of the sample day."""
         merged, classes = self.list_merged(self.repository, self.day), get_default_classes(self.repository)
-        read, around = [*map(self.reader.read_pull_request, merged.pulls)], DayContext.from_pulls(merged.pulls)
+        read, around = [*map(self._read, merged.pulls)], DayContext.from_pulls(merged.pulls)
         pulls = [each.pull for each in read]
         rated = tuple(map(Entry.from_summarised, read, around.assess_pulls(pulls, pulls, classes)))
-        reviewer = KeptReviewer(self.get_written_review)
-        entries, coverage = reviewer.review_entries(self.repository, rated, classes)
+        entries, coverage = self._add_reviews(rated)
         themes = tuple(Theme(theme.title, theme.pull_requests) for theme in self._record.themes)
         return Digest(
             repository=self.repository,
@@ -166,13 +164,18 @@ class SampleSources:
             claims=around.claims,
         )
 
-    @property
-    def reader(self) -> PullRequestReader:
-        return PullRequestReader(self, lambda pull: SummaryResult(self._summaries[pull.number]))
+    def _add_reviews(self, entries: tuple[Entry, ...]) -> tuple[tuple[Entry, ...], ReviewCoverage]:
+        reviewed = tuple(replace(entry, review=self._reviews[entry.number]) for entry in entries)
+        count = sum(entry.review is not None for entry in reviewed)
+        return reviewed, ReviewCoverage(count, count)
+
+    def _read(self, pull: PullRequest) -> SummarisedPullRequest:
+        loaded = self.load_files(pull)
+        return SummarisedPullRequest(loaded, self._summaries[pull.number], determine_area(loaded))
 
     def build_entry(self, pull: PullRequest) -> Entry:
         """Return a pull request of the sample day as ``/prsummary`` shows it, rated without history."""
-        read = self.reader.read_pull_request(pull)
+        read = self._read(pull)
         return Entry.from_summarised(read, assess_pull_request(read.pull), self.get_written_review(read.pull))
 
 

@@ -68,35 +68,9 @@ DIGEST_ATTEMPT = ExpiringFamily(
 LAST_OUTCOME_CHECK = ExpiringFamily(
     pattern="looked:{repository}", type="string", content="the UTC date of the last look", lifetime=30 * _DAY
 )
-REDUCED_LIST = ExpiringFamily(
-    pattern="sparing:{repository}", type="string", content="whether digests list less", lifetime=_DAY
-)
 
 # --- pull requests and model answers
 
-COMPLETION = ExpiringFamily(
-    pattern="llm:{fingerprint}",
-    type="string",
-    content="a model's answer",
-    lifetime=90 * _DAY,
-    survives_reset=True,
-)
-# as long as the model's answers
-SUMMARY_ENTRY = ExpiringFamily(
-    pattern="entry:{version}:{reference}",
-    type="string",
-    content="a pull request as it was read",
-    lifetime=90 * _DAY,
-    survives_reset=True,
-)
-# as long as the summaries that it stands beside
-BUG_REVIEW = ExpiringFamily(
-    pattern="review:{version}:{reference}:{commit}",
-    type="string",
-    content="a review of a pull request for bugs",
-    lifetime=90 * _DAY,
-    survives_reset=True,
-)
 # follow-up questions are about the last weeks; patches are the largest values in the store
 CHANGED_FILES = ExpiringFamily(
     pattern="files:{repository}:{number}:{commit}",

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bot.domain.summaries.models import Evidence
+from bot.domain.pull_requests.diff import DiffPosition, DiffSide, list_quote_positions
+from bot.domain.pull_requests.models import PullRequest
+from bot.domain.pull_requests.path_classes import PathClass, PathClasses
+from bot.domain.risk.assessment import Risk, RiskBand
+from bot.domain.source.excerpts import SourceExcerpt
+from bot.domain.summaries.models import Evidence, Quote, is_evidence
+
+# the bands of the rules in which a second reading is worth its price
+REVIEWED_BANDS = frozenset({RiskBand.MIDDLE, RiskBand.HIGH, RiskBand.HIGHEST})
 
 
 class FindingStatus(StrEnum):
@@ -107,3 +116,60 @@ class ReviewCoverage:
 
 
 NO_REVIEWS = ReviewCoverage()
+
+
+def should_review(pull: PullRequest, risk: Risk, classes: PathClasses) -> bool:
+    """Return whether a merged pull request is reviewed: product code, and at least the middle band.
+
+    A revert is not reviewed, as no list shows it. Of one whose files are unknown there is nothing to read.
+    """
+    return (
+        pull.is_merged
+        and risk.may_be_listed
+        and risk.band in REVIEWED_BANDS
+        and any(classes.classify_path(file.path) is PathClass.PRODUCT for file in pull.files or ())
+    )
+
+
+def locate_finding(quote: Quote, pull: PullRequest, excerpts: Iterable[SourceExcerpt]) -> Evidence | None:
+    """Return the quote with its only position, or with the one that it names; None if it proves nothing.
+
+    ``excerpts`` are lines that were shown of files at the pull request's commit. They are searched before the
+    diff, whose numbers are those of the pull request's own branch. Deleted lines are in the diff alone.
+    """
+    if not is_evidence(quote.quote):
+        return None
+    shown = _list_in_excerpts(quote, excerpts) if quote.side is DiffSide.NEW else {}
+    places = shown or _list_in_diff(quote, pull)
+    place = _choose_place(places, quote.line)
+    if place is None:
+        return None
+    return Evidence(quote.path, quote.quote.strip(), place.side, place.line, places[place])
+
+
+def _choose_place(places: Mapping[DiffPosition, bool], line: int) -> DiffPosition | None:
+    named = [place for place in places if place.line == line]
+    candidates = named or list(places)
+    return candidates[0] if len(candidates) == 1 else None
+
+
+def _list_in_excerpts(quote: Quote, excerpts: Iterable[SourceExcerpt]) -> dict[DiffPosition, bool]:
+    """Return the positions in the lines that were shown, each with whether it is of a changed line."""
+    places: dict[DiffPosition, bool] = {}
+    for excerpt in excerpts:
+        if excerpt.path != quote.path:
+            continue
+        for place in list_quote_positions(excerpt.patch, quote.quote):
+            # a line that was shown without marks may have been shown with them, too
+            is_known = excerpt.has_marks and place.side is DiffSide.NEW
+            if place.side is DiffSide.NEW and (is_known or place not in places):
+                places[place] = place.is_change if is_known else True
+    return places
+
+
+def _list_in_diff(quote: Quote, pull: PullRequest) -> dict[DiffPosition, bool]:
+    """Return the positions in the diff on the quote's side; on the other one if there are none."""
+    patch = next((file.patch for file in pull.files or () if file.path == quote.path), None)
+    places = list_quote_positions(patch or "", quote.quote)
+    of_side = [place for place in places if place.side is quote.side]
+    return {place: place.is_change for place in of_side or places}

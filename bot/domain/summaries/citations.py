@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from bot.domain.pull_requests.diff import DiffSide, find_quote
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.source.excerpts import SourceExcerpt
-from bot.domain.summaries.models import Evidence, Quote, locate_quotes
-from bot.domain.summaries.quote_evidence import is_evidence
+from bot.domain.summaries.models import Evidence, Quote, is_evidence, locate_quotes
 
 
 @dataclass(frozen=True, slots=True)

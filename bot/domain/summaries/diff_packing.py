@@ -6,40 +6,29 @@ coverage is kept, so that readers know what the summary is based on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
+from bot.domain.pull_requests.diff import DiffLine, split_hunks
 from bot.domain.pull_requests.models import ChangedFile
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, PathClass, PathClasses
-from bot.domain.source.change_context import ContextLevel
+from bot.domain.source.change_context import AnnotatedChange, ContextLevel, annotate_file
 from bot.domain.source.scopes import has_scopes
-from bot.domain.summaries.diff_sections import (
-    REST_NOTE,
-    DiffSection,
-    SectionSource,
-    estimate_tokens,
-    flatten_path,
-)
 from impact.source.models import SourceFile
 
-_CLASS_RANK = {
-    kind: rank
-    for rank, kind in enumerate(
-        (
-            PathClass.PRODUCT,
-            PathClass.BUILD,
-            PathClass.SUPPORT,
-            PathClass.TESTS,
-            PathClass.CI,
-            PathClass.DOCS,
-            PathClass.OTHER,
-            PathClass.GENERATED,
-            PathClass.LOCK,
-        )
-    )
-}
+_CLASS_ORDER = (
+    PathClass.PRODUCT,
+    PathClass.BUILD,
+    PathClass.SUPPORT,
+    PathClass.TESTS,
+    PathClass.CI,
+    PathClass.DOCS,
+    PathClass.OTHER,
+    PathClass.GENERATED,
+    PathClass.LOCK,
+)
 # code whose functions and classes are shown around a change
 _EXPLAINED_CLASSES = frozenset({PathClass.PRODUCT, PathClass.BUILD, PathClass.SUPPORT})
 # GitHub sends 3 lines of context; functions are shown where there is room, and context is cut before files are
@@ -57,6 +46,11 @@ _MAX_SOURCES = 30
 # tokens: a shorter beginning of a file is not worth showing
 _MIN_PART_TOKENS = 100
 _TOO_LARGE, _UNREADABLE = "too large for this prompt", "not to be read or too large for this prompt"
+# stands for lines that are left out; a line of a diff begins with a blank, + or -
+GAP = "…"
+REST_NOTE = "[the rest of this file is not shown: {} changed lines]"
+# characters: longer lines are data, or code that a program wrote
+_MAX_LINE = 1_000
 # tokens of the note on files beyond the 3,000 that GitHub lists
 _UNLISTED_NOTE_TOKENS = 25
 
@@ -121,7 +115,8 @@ def _is_explained(file: ChangedFile, classes: PathClasses) -> bool:
 
 def _sort_files(files: Iterable[ChangedFile], classes: PathClasses) -> list[ChangedFile]:
     return sorted(
-        files, key=lambda file: (_CLASS_RANK[classes.classify_path(file.path)], -file.changed_lines, file.path)
+        files,
+        key=lambda file: (_CLASS_ORDER.index(classes.classify_path(file.path)), -file.changed_lines, file.path),
     )
 
 
@@ -217,3 +212,95 @@ def _render_file_list(lead: str, files: list[ChangedFile], budget: int) -> str:
         names.append(name)
     rest = f" and {len(files) - len(names)} more files" if len(names) < len(files) else ""
     return f"{lead}: {', '.join(names)}{rest}]"
+
+
+# --- one file: its changed lines, with more or less of what is around them
+
+
+@dataclass(frozen=True, slots=True)
+class DiffSection:
+    """The text of one file. ``missing_lines`` is the number of its changed lines that the text does not hold."""
+
+    file: ChangedFile
+    text: str
+    missing_lines: int = 0
+
+    @property
+    def tokens(self) -> int:
+        return estimate_tokens(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class SectionSource:
+    """What is known of a changed file: its patch, and where it could be read the whole file with its change."""
+
+    file: ChangedFile
+    change: AnnotatedChange | None = None
+
+    @classmethod
+    def build(cls, file: ChangedFile, source: SourceFile | None) -> SectionSource:
+        """Combine a changed file with its text after the change, if that is known and the patch is of it."""
+        # a truncated patch would show the rest of the change as if it had been there before
+        if not file.patch or file.unread or source is None or source.problem:
+            return cls(file)
+        lines = annotate_file(source, file.patch)
+        return cls(file, AnnotatedChange.parse(lines, file.path, file.previous_path) if lines else None)
+
+    def render_section(self, level: ContextLevel) -> DiffSection:
+        """Return the section with as much context as the level says; without the whole file, as the patch has."""
+        file = self.file
+        if file.patch is None:
+            return DiffSection(file, "", missing_lines=max(file.changed_lines, file.unread))
+        if self.change:
+            lines = list(_render_lines(self.change.lines, self.change.select_lines(level)))
+        else:
+            lines = list(_render_patch(file.patch, level.near))
+        notes = [REST_NOTE.format(file.unread)] if file.unread else []
+        cut_lines = sum(len(line) > _MAX_LINE and line[0] in "+-" for line in lines)
+        moved = f" from {flatten_path(file.previous_path)}" if file.previous_path else ""
+        header = f"=== {flatten_path(file.path)} ({file.status}{moved}, +{file.additions} -{file.deletions})"
+        text = "\n".join([header, *lines, *notes])
+        return DiffSection(file, text, file.unread + cut_lines)
+
+
+def estimate_tokens(text: str) -> int:
+    """Return the approximate number of tokens: 4 characters each, accurate enough for budgets with any model."""
+    return -(-len(text) // 4)
+
+
+def flatten_path(path: str) -> str:
+    """Return a path on one line: a line break in it could forge lines of the diff."""
+    return " ".join(path.splitlines())
+
+
+def _render_patch(patch: str, near: int) -> Iterator[str]:
+    for header, lines in split_hunks(patch):
+        yield _shorten_line(header)
+        yield from _render_lines(lines, _select_near_changes(lines, near))
+
+
+def _select_near_changes(lines: Sequence[DiffLine], near: int) -> Iterator[int]:
+    """Yield the places of lines at most ``near`` lines from a change, in their order."""
+    end = 0
+    for at, line in enumerate(lines):
+        if line.is_change:
+            yield from range(max(at - near, end), min(at + near + 1, len(lines)))
+            end = at + near + 1
+
+
+def _render_lines(lines: Sequence[DiffLine], shown: Iterable[int]) -> Iterator[str]:
+    """Yield the text of the lines to show, with a mark for each run of lines that is left out."""
+    expected = 0
+    for at in shown:
+        if at > expected:
+            yield GAP
+        yield _shorten_line(lines[at].patch_text)
+        expected = at + 1
+    if expected < len(lines):
+        yield GAP
+
+
+def _shorten_line(text: str) -> str:
+    if len(text) <= _MAX_LINE:
+        return text
+    return f"{text[:_MAX_LINE]}{GAP} [{len(text) - _MAX_LINE} more characters of this line]"

@@ -1,26 +1,128 @@
-"""Summaries of pull requests, their evidence, and the fallback where the model is not available."""
+"""Summaries of pull requests, their evidence, and the facts that stand in where no model answered."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+import keyword
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from bot.domain.errors import BudgetExceeded, ModelError
+from bot.domain.operations.usage import BudgetRefusal
 from bot.domain.pull_requests.diff import DiffSide, find_quote
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, PathClass, PathClasses
 from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.fallback import Fallback, FallbackReason
-from bot.domain.summaries.quote_evidence import is_evidence
 from bot.domain.text.strings import collapse_lines, format_count, remove_comments, truncate_text
 
 MAX_HEADLINE_LENGTH = 120
 INSIGHTS_HEADING = "Key insights"
 NO_RISKS = "No particular risk stands out."
+# Slack allows 3,000 characters; a path of signs that are not ASCII is three times as long in an address
+_MAX_URL_LENGTH = 500
 _NON_PRODUCT_CLASSES = {PathClass.DOCS, PathClass.TESTS, PathClass.CI}
 # changed lines: a fallback calls only such small changes trivial, which hardly affect the product
 _MAX_TRIVIAL_LINES = 20
+
+
+# --- why facts stand in for the model
+
+
+class FallbackReason(StrEnum):
+    """A reason that has nothing to do with the budget."""
+
+    NO_MODEL = "no_model"  # no key is set, which is no failure
+    UNREADABLE = "unreadable"  # GitHub's record of the pull request is malformed
+    NO_FILES = "no_files"
+    NOT_SUMMARISED = "not_summarised"  # the digest was made without it
+    NOT_REQUESTED = "not_requested"
+    MODEL_FAILED = "model_failed"
+
+
+_CLAUSES: Mapping[FallbackReason, str] = {
+    FallbackReason.NO_MODEL: "no model is set up",
+    FallbackReason.UNREADABLE: "it could not be read",
+    FallbackReason.NO_FILES: "its files could not be loaded",
+    FallbackReason.NOT_SUMMARISED: "it was not summarized when the digest was made",
+    FallbackReason.NOT_REQUESTED: "nobody has asked for it before",
+    FallbackReason.MODEL_FAILED: "the model gave no answer",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fallback:
+    """Why facts stand in for the model. ``detail`` is the clause of the error with which the model failed."""
+
+    reason: FallbackReason | BudgetRefusal
+    detail: str = ""
+
+    @property
+    def clause(self) -> str:
+        if isinstance(self.reason, BudgetRefusal):
+            return self.reason.clause
+        return self.detail or _CLAUSES[self.reason]
+
+
+def explain_fallback(error: ModelError) -> Fallback:
+    if isinstance(error, BudgetExceeded):
+        return Fallback(error.refusal)
+    return Fallback(FallbackReason.MODEL_FAILED, str(error))
+
+
+def describe_fallback(fallback: Fallback | None) -> str:
+    """Return the reason as a clause for readers; empty without one, as the model answered."""
+    return fallback.clause if fallback else ""
+
+
+def is_for_budget(fallback: Fallback | None) -> bool:
+    return fallback is not None and isinstance(fallback.reason, BudgetRefusal)
+
+
+# --- what proves something: a quote that occurs in every second diff does not
+
+_WORD = re.compile(r"\w+")
+# these words alone do not distinguish lines: keywords of common languages, and the most common imports
+_COMMON_WORDS = frozenset(
+    f"""
+    {" ".join((*keyword.kwlist, *keyword.softkwlist)).casefold()}
+    self cls os sys re int str float bool list dict set tuple len print null nil undefined
+    const let var func function fn end then fi esac done echo exit void char long short double unsigned
+    public private protected static final abstract virtual override inline template typename struct enum
+    this super new delete switch default catch throw throws extends implements interface package use using
+    namespace export require include define ifdef ifndef endif pragma once mut impl pub mod crate todo
+    """.split()
+)
+_MIN_LETTERS = 3
+_MIN_SPECIFIC_WORDS, _MIN_WORDS = 2, 3
+# a single name is distinctive by its length, or by its length and being a compound
+_MIN_COMPOUND_LENGTH, _MIN_NAME_LENGTH = 8, 12
+_COMPOUND = re.compile(r"[^\W\d]_+[^\W_]|[a-z][A-Z]|[^\W\d_]\d|\d[^\W\d_]")
+
+
+def is_evidence(quote: str) -> bool:
+    """Return whether a quote is evidence: it has several words, one of them specific, or one distinctive name."""
+    words = _WORD.findall(quote)
+    own = {word for word in words if _is_specific_word(word)}
+    if any(map(_is_distinctive_name, own)):
+        return True
+    numbers = {word for word in words if word.isdecimal()}
+    return bool(own) and (len(own | numbers) >= _MIN_SPECIFIC_WORDS or len(words) >= _MIN_WORDS)
+
+
+def _is_specific_word(word: str) -> bool:
+    if word.isdecimal():
+        return False
+    return word.casefold() not in _COMMON_WORDS and (len(word) >= _MIN_LETTERS or not word.isascii())
+
+
+def _is_distinctive_name(word: str) -> bool:
+    return len(word) >= _MIN_NAME_LENGTH or (len(word) >= _MIN_COMPOUND_LENGTH and bool(_COMPOUND.search(word)))
+
+
+# --- summaries
 
 
 class ChangeType(StrEnum):
@@ -80,6 +182,12 @@ class Evidence:
         return f"{pull.url}/files#diff-{hashlib.sha256(self.path.encode()).hexdigest()}L{self.line}"
 
 
+def build_evidence_url(pull: PullRequest, evidence: Evidence) -> str:
+    """Return the address of a quote, or that of the pull request's files if Slack would find it too long."""
+    url = evidence.build_url(pull)
+    return url if len(url) <= _MAX_URL_LENGTH else f"{pull.url}/files"
+
+
 @dataclass(frozen=True, slots=True)
 class Summary:
     """A summary of one pull request.
@@ -115,17 +223,14 @@ class Summary:
 
     @property
     def is_trivial(self) -> bool:
-        """Whether the change is trivial."""
         return self.type is ChangeType.TRIVIAL
 
     @property
     def is_fallback(self) -> bool:
-        """Whether the summary is not the model's."""
         return self.fallback is not None
 
     @property
     def is_unread(self) -> bool:
-        """Whether the pull request could not be read."""
         return self.fallback is not None and self.fallback.reason is FallbackReason.UNREADABLE
 
     @property
@@ -151,7 +256,6 @@ class SummarisedPullRequest:
 
     @property
     def number(self) -> int:
-        """The number of the pull request."""
         return self.pull.number
 
 
@@ -180,18 +284,20 @@ def build_fallback_summary(
     pull: PullRequest, fallback: Fallback, coverage: Coverage, classes: PathClasses = DEFAULT_PATH_CLASSES
 ) -> Summary:
     """Build a summary of facts: title, description, files, type by rule. Its first line says so."""
-    description = (
-        truncate_text(collapse_lines(remove_comments(pull.body)), 600) or "The pull request has no description."
-    )
+    title = collapse_lines(pull.title)
+    description = truncate_text(collapse_lines(remove_comments(pull.body)), 600)
+    counts = count_file_classes(pull, classes)
+    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items(), key=lambda item: -item[1]))
+    largest = ", ".join(f"`{path}`" for path in list_largest_files(pull))
     return Summary(
-        type=_determine_type(pull, classes),
-        headline=truncate_text(collapse_lines(pull.title), MAX_HEADLINE_LENGTH),
-        what_changed_and_why=f"*No model summary: {fallback.clause}. The facts stand in for it.*\n\nTitle: "
-        f"{collapse_lines(pull.title)}\n\nDescription: {description}",
+        type=_determine_type(pull, counts.keys()),
+        headline=truncate_text(title, MAX_HEADLINE_LENGTH),
+        what_changed_and_why=f"*No model summary: {fallback.clause}. The facts stand in for it.*\n\n"
+        f"Title: {title}\n\nDescription: {description or 'The pull request has no description.'}",
         technical_impact=f"{format_count(pull.changed_files, 'file')}, +{pull.additions} -{pull.deletions} lines. "
-        f"{_format_file_classes(count_file_classes(pull, classes))}",
+        + (f"By kind of file: {kinds}." if kinds else "The files could not be read."),
         potential_risks="Not assessed: no model read the diff.",
-        key_insights=_format_largest_files(list_largest_files(pull)),
+        key_insights=f"Most changed: {largest}." if largest else "Read the pull request itself.",
         coverage=coverage,
         fallback=fallback,
     )
@@ -202,27 +308,12 @@ def list_largest_files(pull: PullRequest) -> tuple[str, ...]:
     return tuple(file.path for file in pull.largest_files[:3])
 
 
-def count_file_classes(pull: PullRequest, classes: PathClasses) -> dict[PathClass, int]:
-    """Count the files of each class that the pull request changes."""
-    counts: dict[PathClass, int] = {}
-    for file in pull.files or ():
-        kind = classes.classify_path(file.path)
-        counts[kind] = counts.get(kind, 0) + 1
-    return counts
+def count_file_classes(pull: PullRequest, classes: PathClasses) -> Counter[PathClass]:
+    return Counter(classes.classify_path(file.path) for file in pull.files or ())
 
 
-def _determine_type(pull: PullRequest, classes: PathClasses) -> ChangeType:
-    kinds = set(count_file_classes(pull, classes))
-    only_docs = bool(kinds) and kinds <= {PathClass.DOCS}
-    tiny = bool(kinds) and kinds <= _NON_PRODUCT_CLASSES and pull.changed_lines <= _MAX_TRIVIAL_LINES
-    return ChangeType.TRIVIAL if only_docs or tiny else ChangeType.SUBSTANTIAL
-
-
-def _format_file_classes(counts: dict[PathClass, int]) -> str:
-    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items(), key=lambda item: -item[1]))
-    return f"By kind of file: {kinds}." if kinds else "The files could not be read."
-
-
-def _format_largest_files(paths: tuple[str, ...]) -> str:
-    names = ", ".join(f"`{path}`" for path in paths)
-    return f"Most changed: {names}." if names else "Read the pull request itself."
+def _determine_type(pull: PullRequest, kinds: Iterable[PathClass]) -> ChangeType:
+    known = set(kinds)
+    is_tiny = pull.changed_lines <= _MAX_TRIVIAL_LINES and known <= _NON_PRODUCT_CLASSES
+    is_trivial = bool(known) and (known <= {PathClass.DOCS} or is_tiny)
+    return ChangeType.TRIVIAL if is_trivial else ChangeType.SUBSTANTIAL

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from bot.domain.pull_requests.discussion import Remark
-from bot.domain.summaries.quote_evidence import is_evidence
+from bot.domain.summaries.models import is_evidence
 
 _MIN_QUOTE_LENGTH = 8
 _INSIDE_WORD = re.compile(r"\w\w")

@@ -14,7 +14,7 @@ from typing import Any
 
 from bot.domain.digest.models import Entry
 from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.fallback import describe_fallback, is_for_budget
+from bot.domain.summaries.models import describe_fallback, is_for_budget
 from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.domain.text.words import (
     EMPTY_INDEX,

@@ -18,7 +18,7 @@ from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, PathClas
 from bot.domain.review.models import NO_REVIEWS, ReviewCoverage
 from bot.domain.review.ranking import is_worth_listing, select_riskiest
 from bot.domain.risk.assessment import RULES_VERSION
-from bot.domain.summaries.fallback import Fallback, FallbackReason, describe_fallback
+from bot.domain.summaries.models import Fallback, FallbackReason, describe_fallback
 from bot.domain.text.strings import truncate_text
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay

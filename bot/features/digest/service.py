@@ -20,14 +20,21 @@ from bot.domain.pull_requests.areas import determine_area
 from bot.domain.pull_requests.models import PullRequest, Repository, remove_duplicates
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.subscriptions.models import DigestSpec
+from bot.domain.summaries.defects import read_isolated
 from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.fallback import Fallback, FallbackReason, explain_fallback
-from bot.domain.summaries.models import SummarisedPullRequest, build_fallback_summary
+from bot.domain.summaries.models import (
+    Fallback,
+    FallbackReason,
+    SummarisedPullRequest,
+    build_fallback_summary,
+    explain_fallback,
+)
 from bot.domain.text.issue_numbers import remove_unknown_numbers
 from bot.domain.text.strings import format_count
 from bot.domain.time.day import LocalDay
 from bot.features.digest.lead import render_catch_up
 from bot.features.digest.markdown import render_report
+from bot.features.digest.overview import OverviewAnswer, build_overview_prompt
 from bot.features.digest.rules import (
     Digest,
     MultiDayDigest,
@@ -43,19 +50,17 @@ from bot.features.digest.view import (
     render_days,
     render_digest,
 )
+from bot.features.reviews.service import add_kept_reviews
 from bot.features.touches.contracts import list_used_steps
 from bot.features.touches.decisions import note_shown
 from bot.features.touches.service import judge_merges
 from bot.platform.jobs import LONG_RETRIES, job
+from bot.platform.models.completion import request_answer
 from bot.platform.models.slots import limit_model_calls
 from bot.platform.slack.answers import Answer, Share, build_answer
 from bot.platform.source import update_mirror
 from bot.render.blocks.buttons import SHARE_DIGEST, make_details_menu
 from bot.services.operations.worker_threads import DeadlineExecutor, iterate_results
-from bot.services.review.day_reviewer import DayReviewer, KeptReviewer
-from bot.services.summaries.prompts import build_overview_prompt
-from bot.services.summaries.reader import read_isolated
-from bot.services.summaries.schemas import OverviewAnswer
 from impact.contract.models import MergeContract
 from impact.history.reverts import Revert, expand_pairs
 from impact.profile.moves import ProfileMove
@@ -123,12 +128,10 @@ def build_digest(
         map(Entry.from_summarised, read, around.assess_pulls((each.pull for each in read), of_day, classes))
     )
     # before the selection, since what a review finds may make an entry one that is shown
-    reviewer = (
-        DayReviewer(app.reviews, app.budget, app.settings.prdigest_concurrency)
-        if app.reviews and use in (DigestUse.POST, DigestUse.TERMINAL)
-        else KeptReviewer(app.entries.get_review)
-    )
-    reviewed, coverage = reviewer.review_entries(repository, rated, classes)
+    if use in (DigestUse.POST, DigestUse.TERMINAL):
+        reviewed, coverage = app.review_entries(repository, rated, classes)
+    else:
+        reviewed, coverage = add_kept_reviews(rated, app.get_review)
     entries = select_entries(view, reviewed, around.day_reverts, around.outcomes, touched.numbers)
     has_overview = use not in (DigestUse.REPORT, DigestUse.KEPT)
     numbers = frozenset(entry.number for entry in entries)
@@ -148,7 +151,7 @@ def build_digest(
         view=view,
         hidden=len(merged.pulls) - len(entries),
         missing=touched.add_missing((around.caveat,) if around.caveat else ()),
-        is_reduced=app.track_record.is_reduced(repository),
+        is_reduced=app.is_list_reduced(repository),
         path_classes=classes,
         review_coverage=coverage,
         touches=touched.report,
@@ -171,7 +174,7 @@ def _select_pulls(
     candidates = [pull for pull in pulls if view.filters.may_match(pull)]
     if view.filters.paths:
         with DeadlineExecutor(app.settings.prdigest_concurrency, "files") as crew:
-            loaded = crew.map_items(app.reader.load_files, candidates)
+            loaded = crew.map_items(app.load_files, candidates)
         candidates = [pull for pull in loaded if pull.files is None or view.filters.is_match(pull)]
     fitting = {pull.number: pull for pull in candidates}
     shown = expand_pairs(fitting, reverts)
@@ -187,7 +190,7 @@ def _read_pulls(
     """Read and summarise pull requests, as many at a time as the settings say; as many more are loaded."""
 
     def read(pull: PullRequest) -> SummarisedPullRequest:
-        return _read_kept(app, pull) if use is DigestUse.KEPT else app.entries.refresh_summary(pull)
+        return _read_kept(app, pull) if use is DigestUse.KEPT else app.refresh_summary(pull)
 
     done: dict[int, SummarisedPullRequest] = {}
     workers = app.settings.prdigest_concurrency
@@ -205,9 +208,9 @@ def _read_pulls(
 
 def _read_kept(app: App, pull: PullRequest) -> SummarisedPullRequest:
     """Return a pull request with the summary that exists, or with facts in its place."""
-    if kept := app.entries.get_cached_summary(Reference(pull.repository, pull.number)):
+    if kept := app.get_summary(Reference(pull.repository, pull.number)):
         return kept
-    loaded, classes = app.reader.load_files(pull), app.paths.get_path_classes(pull.repository)
+    loaded, classes = app.load_files(pull), app.paths.get_path_classes(pull.repository)
     fallback = Fallback(FallbackReason.NOT_SUMMARISED)
     summary = build_fallback_summary(loaded, fallback, Coverage.NONE, classes)
     return SummarisedPullRequest(loaded, summary, determine_area(loaded, classes))
@@ -217,21 +220,22 @@ def write_overview(app: App, repository: Repository, day: LocalDay, entries: tup
     """Write the overview of a day: one more model call on its summaries, or counts where there is no answer."""
     if not entries:
         return Overview("Nothing was merged.")
-    completion, model = app.completion, app.settings.prdigest_answer_model
-    if completion is None:
+    name, prices = app.settings.prdigest_answer_model, app.provider.prices
+    if app.model is None:
         return _count_areas(entries, Fallback(FallbackReason.NO_MODEL), 0.0)
     try:
-        answer = completion.request_answer(build_overview_prompt(model, repository, day, entries), OverviewAnswer)
+        prompt = build_overview_prompt(name, repository, day, entries)
+        answer = request_answer(app, app.model, prompt, OverviewAnswer)
     except ModelError as error:
         log.info("no model overview of %s on %s: %s", repository, day.date, error)
-        return _count_areas(entries, explain_fallback(error), completion.compute_cost(model, error.usage))
+        return _count_areas(entries, explain_fallback(error), prices.cost(name, error.usage))
     numbers = frozenset(entry.number for entry in entries)
     themes = (Theme(theme.title, tuple(theme.pull_requests)) for theme in answer.value.themes)
     return Overview(
         text=remove_unknown_numbers(answer.value.overview, numbers),
         themes=keep_known_themes(themes, numbers),
         from_cache=answer.from_cache,
-        cost=completion.compute_cost(model, answer.usage),
+        cost=prices.cost(name, answer.usage),
     )
 
 
@@ -370,7 +374,7 @@ def render_kept_report(app: App, repository: Repository, day: LocalDay, name: st
         PrdigestError: the merges of the day can't be listed, or the store does not answer.
     """
     pulls = app.day_lists.list_merged(repository, day).pulls
-    if pulls and not any(app.entries.get_cached_summary(Reference(repository, pull.number)) for pull in pulls):
+    if pulls and not any(app.get_summary(Reference(repository, pull.number)) for pull in pulls):
         raise UsageError(
             f"There is no report of {repository} on {day.date} yet: it comes with the digest of that day; "
             "list_pull_requests has the facts."

@@ -50,7 +50,7 @@ def build_page_of(
 ) -> SincePage:
     """Build the page of some merges, such as those of a range of commits. Raises StoreUnavailable."""
     references = (Reference(repository, pull.number) for pull in merged.pulls)
-    read = [each for reference in references if (each := app.entries.get_cached_summary(reference))]
+    read = [each for reference in references if (each := app.get_summary(reference))]
     # for the rules that look back; without a summary nothing is rated
     since, until = span.days[0].start - LOOK_BACK, span.days[-1].end + LOOK_AHEAD
     around = app.timeline.read_merges_or_none(repository, since, until) if read else ()
@@ -62,7 +62,7 @@ def build_page_of(
         context = DayContext.from_index(index, (pull.number for pull in loaded))
         risks = context.assess_pulls(loaded, loaded, app.paths.get_path_classes(repository))
         for each, risk in zip(read, risks, strict=True):
-            entries[each.number] = Entry.from_summarised(each, risk, app.entries.get_review(each.pull))
+            entries[each.number] = Entry.from_summarised(each, risk, app.get_review(each.pull))
     report, unread = None, 0
     if profile:
         shown = [pull for story in stories.stories for pull in story.pulls]

@@ -12,6 +12,7 @@ from bot.domain.pull_requests.models import PullRequest
 from bot.domain.summaries.diff_packing import Coverage
 from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.features.digest.rules import Digest
+from bot.features.summaries.view import format_coverage, format_size
 from bot.ports import Post
 from bot.render.blocks.message_limits import MAX_BLOCKS, MAX_CHARACTERS, split_groups
 from bot.render.blocks.mrkdwn import escape_mrkdwn
@@ -51,8 +52,7 @@ from bot.render.digest.touches import (
     shorten_name,
     shorten_profile,
 )
-from bot.render.review.sentences import format_review_fact
-from bot.render.summaries.sentences import format_coverage, format_size
+from bot.render.review.findings import format_review_fact
 from impact.contract.table import ContractTableRow
 from impact.profile.moves import MovedHit
 from impact.touches.models import MergeTouches, Touch

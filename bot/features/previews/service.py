@@ -31,6 +31,7 @@ from bot.features.previews.cards import (
     parse_link,
 )
 from bot.features.subscriptions.tables import are_previews_on, list_subscriptions, set_previews
+from bot.features.summaries.service import get_cached_entry
 from bot.features.touches.contracts import list_merges, read_merge
 from bot.features.touches.upgrade import find_merge
 from bot.platform.jobs import SECOND, JobRetries, job
@@ -263,7 +264,7 @@ def build_cards(app: App, targets: Sequence[Target], channel: str) -> dict[Targe
 
 
 def _build_pull(app: App, reference: Reference, profile: Profile | None) -> PullCard:
-    entry = app.entries.get_cached(reference)
+    entry = get_cached_entry(app, reference)
     pull, risk = (entry.pull, entry.risk) if entry else _read_pull(app, reference)
     return PullCard(
         pull,
@@ -280,7 +281,7 @@ def _read_pull(app: App, reference: Reference) -> tuple[PullRequest, Risk | None
     """Fetch a pull request that was not summarised, and rate it by its files."""
     pull = app.pulls.fetch_pull_request(reference.repository, reference.number)
     try:
-        return pull, app.entries.rate_pull_request(app.pulls.load_files(pull))
+        return pull, app.timeline.assess_risk(app.pulls.load_files(pull))
     except StoreUnavailable:
         raise
     except PrdigestError as error:

@@ -49,7 +49,6 @@ from bot.platform.models.prompts import fence_text, read_instructions
 from bot.platform.models.tools import define_tools
 from bot.ports import AnswerDisplay, Chat, ChatModel, TextDelta, TextPart, Turn
 from bot.ports.codecs.versioned_json import VersionedJson
-from bot.services.summaries.prompts import ANSWER_VERSION
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +61,7 @@ _MAX_DIFF_LENGTH = 48_000
 ANSWER_LIMITS = AgentLimits(
     rounds=7, calls=6, seconds=210.0, last_seconds=70.0, silence_seconds=25.0, prompt_tokens=400_000
 )
+ANSWER_VERSION = "answer.v3"
 _LAST_TURN_NOTE = "No more tools: write the answer now from what you have, and say what is missing."
 
 

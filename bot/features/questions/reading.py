@@ -21,12 +21,13 @@ from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.summaries.citations import Citation, verify_citation
 from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.fallback import Fallback, FallbackReason
-from bot.domain.summaries.models import Evidence, build_fallback_summary
+from bot.domain.summaries.models import Evidence, Fallback, FallbackReason, build_fallback_summary
 from bot.domain.summaries.remark_quotes import has_quote
 from bot.domain.text.redaction import redact_patch
 from bot.domain.time.date_range import Span, parse_span
 from bot.domain.time.day import LocalDay
+from bot.features.summaries.reading import load_files
+from bot.features.summaries.service import get_cached_entry, get_summary
 from bot.platform.models.prompts import MODEL_BOUNDS, BoundedText, TextBounds, limit_lines
 from bot.platform.provenance import Provenance
 from bot.platform.source import PullSource
@@ -132,19 +133,19 @@ class ReadingSession:
 
     def build_entry(self, pull: PullRequest) -> Entry:
         """Return the entry of a pull request with its files and patches, as far as they are available."""
-        app, loaded = self.app, self.app.reader.load_files(pull)
+        app, loaded = self.app, load_files(self.app, pull)
         if loaded.files is not None:
             # once a patch is cut into lines, the middle of a key could not be detected
             files = (
                 replace(file, patch=redact_patch(file.patch)) if file.patch else file for file in loaded.files
             )
             loaded = replace(loaded, files=tuple(files))
-        cached = app.entries.get_cached(Reference(pull.repository, pull.number)) if pull.is_merged else None
+        cached = get_cached_entry(app, Reference(pull.repository, pull.number)) if pull.is_merged else None
         if cached:
             return replace(cached, pull=loaded)
         classes = app.paths.get_path_classes(loaded.repository)
         summary = build_fallback_summary(loaded, _NO_SUMMARY, Coverage.NONE, classes)
-        return Entry(loaded, summary, app.entries.rate_pull_request(loaded), determine_area(loaded, classes))
+        return Entry(loaded, summary, app.timeline.assess_risk(loaded), determine_area(loaded, classes))
 
     def find_commit_pulls(self, repository: Repository, commits: Sequence[str]) -> Mapping[str, PullRequest]:
         """Return the merged pull requests of commits that GitHub knows."""
@@ -162,7 +163,7 @@ class ReadingSession:
         """Return the address of a pull request of the thread's repository, None if it is not known to exist."""
         reference = Reference(self.subject.repository, number)
         if reference not in self._addresses:
-            cached = self.app.entries.get_cached_summary(reference)
+            cached = get_summary(self.app, reference)
             self._addresses[reference] = cached.pull.url if cached else None
         return self._addresses[reference]
 

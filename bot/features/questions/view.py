@@ -11,7 +11,7 @@ from bot.domain.digest.models import Entry
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.discussion import Discussion, Remark, RemarkKind
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.summaries.models import Evidence
+from bot.domain.summaries.models import Evidence, build_evidence_url
 from bot.domain.text.strings import collapse_lines, format_count, truncate_text
 from bot.features.questions.rules import AnswerEnd
 from bot.features.questions.texts import Where
@@ -20,7 +20,6 @@ from bot.render.blocks.button_values import FeedbackVerdict, write_verdict
 from bot.render.blocks.mrkdwn import escape_mrkdwn
 from bot.render.blocks.rich_text import Block, make_context, make_plain_text
 from bot.render.blocks.sanitize import sanitize_text
-from bot.render.summaries.evidence_url import build_evidence_url
 
 VOTE = "answer_vote"
 MODEL_NOTE = "Written by a model. Linked lines are checked against the code; the rest may be wrong."

@@ -6,12 +6,14 @@ import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import PurePosixPath
 
 from bot.app import App
 from bot.domain.errors import PrdigestError, RateLimited, StoreUnavailable, TimeLimitExceeded
 from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository
 from bot.domain.time.date_range import Span
+from bot.features.summaries.reading import load_files
 from bot.features.touches.requests import ContractRequest
 from bot.platform.github.caches import ReleaseCache
 from bot.platform.store.tables import Table
@@ -257,7 +259,7 @@ def build_contract_list(app: App, request: ContractRequest) -> ContractList:
         # only the files tell whether a path fits
         with DeadlineExecutor(app.settings.prdigest_concurrency, "contracts") as crew:
             candidates = [
-                pull for pull in crew.map_items(app.reader.load_files, candidates) if filters.is_match(pull)
+                pull for pull in crew.map_items(partial(load_files, app), candidates) if filters.is_match(pull)
             ]
     return ContractList(
         app.name_repository(request.repository),

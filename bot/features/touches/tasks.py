@@ -35,9 +35,9 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
+from bot.render.blocks.sentences import CLOSE_LABEL
 from bot.render.conversations.notices import describe_error
 from bot.render.digest.touches import TASK_LABEL, describe_use, format_kind, name_level
-from bot.render.summaries.sentences import CLOSE_LABEL
 from impact.contract.models import ContractChange, MergeContract
 from impact.profile.models import Profile, Use
 from impact.touches.models import MergeTouches, Touch

@@ -12,7 +12,6 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from bot.domain.keyspace.keys import COMPLETION
 from bot.domain.operations.finding import Finding
 from bot.domain.operations.usage import CallPurpose, PriceList, Usage
 
@@ -33,13 +32,8 @@ class Prompt:
     need: CallPurpose = CallPurpose.USUAL
 
     @property
-    def key(self) -> str:
-        """Address of the answer by content: equal for equal model, version, schema and rendered input."""
-        return COMPLETION.build_key(self.fingerprint)
-
-    @property
     def fingerprint(self) -> str:
-        """The content in 64 hexadecimal digits."""
+        """64 hexadecimal digits, equal for equal model, version, schema and rendered input."""
         parts = [self.model, self.version, self.system, self.user, self.schema]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 

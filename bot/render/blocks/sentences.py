@@ -6,3 +6,4 @@ from __future__ import annotations
 UNNAMED = "(no name)"
 WINDOW_TOO_LATE = "The window did not open in time: try again."
 UNKNOWN_BUTTON = "That button no longer works: use a command instead."
+CLOSE_LABEL = "Close"

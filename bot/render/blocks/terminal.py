@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from bot.domain.digest.models import Entry
-from bot.domain.review.ranking import is_worth_listing
-from bot.domain.text.redaction import redact_text
-from bot.domain.text.strings import remove_invisible
 from bot.ports import Post
-from bot.render.review.findings import render_review
-from bot.render.summaries import sentences
 
-_MAX_FINDINGS = 12
-_MAX_FINDING_LENGTH = 600
 _LINE_START = re.compile(r" *(?:[•*-] )?")
 _MIN_WIDTH = 20
 
@@ -24,23 +16,6 @@ _MIN_WIDTH = 20
 def format_message(post: Post) -> str:
     """Format a message as people would read it: links as their labels, no buttons."""
     return "\n\n".join(_format_block(block) for block in post.blocks if block["type"] != "actions")
-
-
-def format_summary(entry: Entry) -> str:
-    """Format one pull request with its summary, risk and address."""
-    pull, summary = entry.pull, entry.summary
-    parts = [
-        f"#{pull.number} {pull.title}",
-        summary.headline,
-        sentences.format_terminal_facts(entry),
-        *([sentences.format_second_look(entry.risk)] if is_worth_listing(entry) else []),
-        *([f"{sentences.ACTION_LABEL}{summary.action}"] if summary.action else []),
-        *map(_format_block, render_review(entry, _MAX_FINDINGS, _MAX_FINDING_LENGTH)),
-        *(f"{name}\n{text}" for name, text in summary.sections),
-        *_format_evidence(entry),
-        pull.url,
-    ]
-    return redact_text(remove_invisible("\n\n".join(parts)))
 
 
 def wrap_text(text: str, width: int) -> str:
@@ -55,13 +30,6 @@ def _wrap_line(line: str, width: int) -> str:
         max(width, _MIN_WIDTH), start, " " * len(start), break_long_words=False, break_on_hyphens=False
     )
     return wrapper.fill(line.removeprefix(start)) or line
-
-
-def _format_evidence(entry: Entry) -> Iterable[str]:
-    """Yield the quotes with their positions, as one text, if there are any."""
-    lines = [f"  {quote.path}:{quote.line}  {quote.quote}" for quote in entry.summary.evidence]
-    if lines:
-        yield "\n".join([sentences.TERMINAL_QUOTES_TITLE, *lines])
 
 
 def _format_block(block: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from bot.domain.digest.touches import sort_hits
 from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.reference import Reference
-from bot.domain.summaries.models import Evidence
+from bot.domain.summaries.models import Evidence, build_evidence_url
 from bot.domain.text.strings import collapse_lines, format_count, truncate_text
 from bot.domain.text.words import truncate_words
 from bot.domain.touches.decisions import TouchVerdict
@@ -27,7 +27,6 @@ from bot.render.blocks.rich_text import (
 )
 from bot.render.contract.deprecations import describe_step
 from bot.render.digest.shared_parts import format_more, format_outcome, render_lines
-from bot.render.summaries.evidence_url import build_evidence_url
 from impact.contract.deprecations import DeprecationState
 from impact.contract.models import ChangeKind, ContractChange, ContractClass
 from impact.history.outcomes import OutcomeKind

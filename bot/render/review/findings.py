@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from bot.domain.digest.models import Entry
+from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import PullRequest
-from bot.domain.review.models import BugFinding, FindingStatus
-from bot.domain.text.strings import collapse_lines
+from bot.domain.review.models import (
+    BugFinding,
+    BugReview,
+    Certainty,
+    FindingAdvice,
+    FindingStatus,
+    ReviewVerdict,
+)
+from bot.domain.summaries.models import Evidence, build_evidence_url
+from bot.domain.text.strings import collapse_lines, format_count, truncate_text
 from bot.domain.text.words import truncate_words
 from bot.render.blocks.rich_text import (
     Block,
@@ -20,10 +30,21 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
-from bot.render.review import sentences
-from bot.render.summaries.evidence_url import build_evidence_url
-from bot.render.summaries.quotes import render_quote
 
+# the word that a trigger begins with decides what stands before it
+_OWN_BEGINNING = re.compile(r"(?:when|if|with|without|for|on|while|after|before|as soon as)\b", re.I)
+_STATUSES = {FindingStatus.CONFIRMED: "confirmed in the code", FindingStatus.POSSIBLE: "possible"}
+_CERTAINTIES = {Certainty.HIGH: "very sure", Certainty.MEDIUM: "fairly sure", Certainty.LOW: "not sure"}
+_ADVICE = {
+    FindingAdvice.ADAPT: "Adapt your code or settings.",
+    FindingAdvice.WATCH: "Watch for it.",
+    FindingAdvice.IGNORE: "No action needed.",
+}
+_VERDICT_FACTS = {
+    ReviewVerdict.CONFIRMED: "second reading: confirmed bug",
+    ReviewVerdict.POSSIBLE: "second reading: possible bug",
+}
+NO_PROOF = "This is a model's reading of the code, not a proof."
 # after these, no full stop is added
 _SENTENCE_ENDS = (".", "!", "?", "…")
 # of a trigger in Details, which is limited in characters
@@ -50,20 +71,25 @@ def render_trigger(
 
     The trigger has up to ``words`` words and ``limit`` characters. Without ``urls`` there is no room for links.
     """
-    status = sentences.format_status(finding)
+    status = _STATUSES[finding.status]
     evidence = finding.evidence if urls and finding.status is FindingStatus.CONFIRMED else None
     return [
         *_render_condition(finding, urls, words, limit),
         make_text(" ("),
         make_link(build_evidence_url(pull, evidence), status) if evidence else make_text(status),
-        make_text(f": {sentences.format_short_advice(finding)}). "),
+        make_text(f": {finding.advice}). "),
     ]
 
 
 def _render_condition(finding: BugFinding, urls: Mapping[int, str], words: int, limit: int) -> list[Element]:
-    """Return the trigger with what stands before it; nothing if it is empty."""
+    """Return the trigger, such as ``Fails when …``; nothing if it is empty."""
     trigger = truncate_words(collapse_lines(finding.trigger), words).rstrip(" .;,")
-    return make_prose(sentences.format_condition(trigger), urls, limit) if trigger else []
+    if not trigger:
+        return []
+    has_beginning = _OWN_BEGINNING.match(trigger)
+    return make_prose(
+        f"Fails {trigger[0].lower()}{trigger[1:]}" if has_beginning else f"Fails when {trigger}", urls, limit
+    )
 
 
 def render_review(entry: Entry, most: int, limit: int) -> Iterator[Block]:
@@ -75,21 +101,42 @@ def render_review(entry: Entry, most: int, limit: int) -> Iterator[Block]:
         return
     findings = entry.review.ranked_findings
     shown = findings[:most]
-    title = [make_text(sentences.TITLE, bold=True), *([] if shown else [make_text(sentences.NO_BUG)])]
+    title = [make_text("Second reading, for bugs", bold=True), *([] if shown else [make_text(": no bug found.")])]
     items = [_render_finding(entry.pull, finding, limit) for finding in shown]
     yield make_block(make_section(title), *([make_bullets(items)] if items else []))
-    yield make_context(sentences.format_review_note(entry.review, len(findings) - len(shown)))
+    yield make_context(_format_note(entry.review, len(findings) - len(shown)))
+
+
+def _format_note(review: BugReview, hidden: int) -> str:
+    """Return how many findings are not shown, how many suspicions were refuted, and what a review is."""
+    count = review.refuted
+    refuted = f"{format_count(count, 'suspicion')} {'was' if count == 1 else 'were'} refuted." if count else ""
+    more = f"Not shown: {format_count(hidden, 'more finding')}." if hidden else ""
+    return " ".join(filter(None, [more, refuted, NO_PROOF]))
 
 
 def _render_finding(pull: PullRequest, finding: BugFinding, limit: int) -> list[Element]:
     """Return a finding: consequence, trigger, who is affected, how sure the model is, what to do, the quote."""
     affected = make_prose(finding.affected, {}, limit)
     return [
-        make_text(sentences.format_status(finding).capitalize(), bold=True),
+        make_text(_STATUSES[finding.status].capitalize(), bold=True),
         make_text(": "),
         *end_sentence(make_prose(finding.consequence, {}, limit)),
         *end_sentence(_render_condition(finding, {}, _ALL_WORDS, limit)),
-        *end_sentence([make_text(sentences.AFFECTED_LABEL), *affected] if affected else []),
-        make_text(sentences.format_assessment(finding)),
+        *end_sentence([make_text("Affected: "), *affected] if affected else []),
+        make_text(f"The model is {_CERTAINTIES[finding.certainty]}. {_ADVICE[finding.advice]}"),
         *([make_text(" "), *render_quote(pull, finding.evidence)] if finding.evidence else []),
     ]
+
+
+def format_review_fact(review: BugReview | None) -> str:
+    """Return the verdict among the facts of a change; empty if there is nothing to look at."""
+    return _VERDICT_FACTS.get(review.verdict, "") if review else ""
+
+
+def render_quote(pull: PullRequest, evidence: Evidence) -> list[Element]:
+    """Return a quote that code found in the source, with a link to its position."""
+    quote = make_text(truncate_text(collapse_lines(evidence.quote), 160), code=True)
+    label = truncate_text(collapse_lines(evidence.path), 120)
+    place = " (removed)" if evidence.side is DiffSide.OLD else f":{evidence.line}"
+    return [make_link(build_evidence_url(pull, evidence), label + place), make_text(" "), quote]

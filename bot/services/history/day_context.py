@@ -11,7 +11,7 @@ from bot.domain.history.relands import Reland, find_relands
 from bot.domain.pull_requests.models import PullRequest, remove_duplicates
 from bot.domain.pull_requests.path_classes import PathClasses
 from bot.domain.risk.assessment import Risk, assess_pull_request
-from bot.services.summaries.reader import log_defect
+from bot.domain.summaries.defects import log_defect
 from impact.history.outcomes import find_outcomes
 from impact.history.revert_claims import RevertClaim
 from impact.history.reverts import Revert

@@ -11,7 +11,7 @@ from redis import Redis
 from bot.app import App, open_app, prepare_worker
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import ConfigurationError
-from bot.domain.summaries.fallback import describe_fallback
+from bot.domain.summaries.models import describe_fallback
 from bot.features.digest.service import build_digest
 from bot.features.questions.rules import Question
 from bot.features.questions.service import QUESTIONS, answer_questions

@@ -19,6 +19,7 @@ from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.review.models import BugReview
 from bot.features.digest.service import build_digest
+from bot.features.summaries.service import get_cached_entry, get_entry
 from bot.platform.deadlines import ShutdownSignal
 from bot.platform.models.claude import CLAUDE
 from bot.ports import (
@@ -100,7 +101,7 @@ def test_what_is_given_is_asked_instead_of_github_and_claude(known_services: Kno
         digest = build_digest(base, REPOSITORY, DAY, "Engine")
         assert [entry.summary.headline for entry in digest.entries] == ["Counts once"]
         assert base.sources.has_model
-        assert digests.entries.get_cached(Reference(REPOSITORY, 7))
+        assert get_cached_entry(digests, Reference(REPOSITORY, 7))
 
 
 def test_it_is_let_go_of_at_the_end(known_services: Known) -> None:
@@ -113,7 +114,7 @@ def test_without_a_model_nothing_is_a_models(known_services: Known) -> None:
     known_services.model, known_services.has_model = None, False
     with open_base(known_services) as base:
         assert not base.sources.has_model
-        assert base.entries.get_entry(Reference(REPOSITORY, 7)).summary.is_fallback
+        assert get_entry(base, Reference(REPOSITORY, 7)).summary.is_fallback
 
 
 def test_claude_is_there_with_its_key_alone(monkeypatch: Env) -> None:

@@ -20,10 +20,10 @@ from tests.adapters.worlds import MORNING
 from tests.emulators.claude.server import Step, ToolUse, default_answer, schema_of
 from tests.emulators.github.store import changed_file, pull
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
+from tests.features.reviews.changes import CONFIRMED, CORE, PATCH, report
 from tests.helpers.builders import DAY, NOON, REPOSITORY
 from tests.helpers.world import World, world
 from tests.services.doubles import Sleeps
-from tests.services.review.changes import CONFIRMED, CORE, PATCH, report
 
 pytestmark = pytest.mark.slow
 
@@ -99,8 +99,7 @@ def test_a_digest_has_its_reviews_and_a_second_one_pays_for_none(there: World, s
     for use in (DigestUse.PREVIEW, DigestUse.REPORT):
         assert {entry.number for entry in read(use).entries if entry.review} == {101, 102, 103}
     with services() as digests:
-        assert digests.reviews is not None
-        kept = digests.reviews.get_cached_review(digests.pulls.fetch_pull_request(REPOSITORY, 102))
+        kept = digests.get_review(digests.pulls.fetch_pull_request(REPOSITORY, 102))
         assert kept == {entry.number: entry.review for entry in first.entries}[102]
 
 

@@ -30,7 +30,7 @@ PROCESSES: dict[str, tuple[Callable[[App], object], set[str]]] = {
     "worker": (prepare_worker, set(TOKENS)),
     "web": (prepare_listeners, {"SLACK_BOT_TOKEN", "PRDIGEST_REPO"}),
     "clock": (prepare_clock, {"SLACK_BOT_TOKEN", "PRDIGEST_REPO"}),
-    "report": (lambda app: (app.pulls, app.entries), {"GITHUB_TOKEN"}),
+    "report": (lambda app: (app.pulls, app.model), {"GITHUB_TOKEN"}),
     "mcp": (lambda app: app.agent_sources, {"GITHUB_TOKEN", "PRDIGEST_REPO"}),
 }
 

@@ -29,15 +29,17 @@ from bot.domain.summaries.diff_packing import pack_diff
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay, parse_date, parse_zone
 from bot.features.digest.lead import format_coverage
+from bot.features.digest.overview import OVERVIEW_VERSION, build_overview_prompt
 from bot.features.digest.rules import Digest
 from bot.features.digest.service import DigestUse, build_digest, build_overview, compose_messages
+from bot.features.summaries.reading import build_summary_prompt
+from bot.features.summaries.service import get_cached_entry, get_entry
+from bot.features.summaries.view import format_summary, render_details
 from bot.ports import Sources
 from bot.render.blocks import terminal
-from bot.render.summaries.details import render_details_view
 from bot.services.history.merge_timeline import MergeTimeline
-from bot.services.slack.answers.answer_builder import AnswerBuilder
-from bot.services.summaries.prompts import OVERVIEW_VERSION, build_overview_prompt, build_summary_prompt
 from bot.settings import load_settings
+from tests.helpers.apps import Answers
 from tests.helpers.builders import REPOSITORY
 from tests.helpers.checks import is_one_sentence
 from tests.render.accepted import strings
@@ -66,7 +68,7 @@ class Services:
     base: App
     repositories: AllowedRepositories
     digests: App
-    answers: AnswerBuilder
+    answers: Answers
 
 
 @pytest.fixture
@@ -80,7 +82,7 @@ def services(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> I
     }.items():
         monkeypatch.setenv(name, value)
     with open_app(load_settings(), lambda: MORNING, Sleeps(), SampleSources()) as base:
-        yield Services(base, build_allowed_repositories(base.settings), base, base.answers)
+        yield Services(base, build_allowed_repositories(base.settings), base, Answers(base))
 
 
 def build_real(services: Services) -> Digest:
@@ -240,14 +242,14 @@ def test_its_reviews_are_shown_wherever_those_of_a_model_would_be(services: Serv
     day_risks = RisksRequest.parse("2026-02-28", services.repositories, services.base.get_today())
     risks = terminal.format_message(services.answers.build_risks(day_risks, "U0ASKER").public)
     assert risks.index("#35271") < risks.index("the last block exceeds the buffer. Fails when DeepGEMM")
-    details = render_details_view(services.digests.entries.get_entry(Reference(VLLM, 34214)))
+    details = render_details(get_entry(services.digests, Reference(VLLM, 34214)))
     assert "stops with a TypeError when it is created. Fails when its constructor" in "".join(strings(details))
-    assert "no bug found" in terminal.format_summary(services.digests.entries.get_entry(Reference(VLLM, 35621)))
+    assert "no bug found" in format_summary(get_entry(services.digests, Reference(VLLM, 35621)))
 
 
 def test_what_was_made_once_is_kept(services: Services) -> None:
     build_real(services)
-    assert services.digests.entries.get_cached(Reference(VLLM, 35617))
+    assert get_cached_entry(services.digests, Reference(VLLM, 35617))
     assert "18 from cache · no model cost" in format_coverage(build_real(services))
 
 

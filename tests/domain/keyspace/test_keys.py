@@ -19,8 +19,12 @@ from bot.features.profiles import scanning
 from bot.features.profiles import service as profiles
 from bot.features.questions.service import ATTENTION, MEMORIES, QUESTIONS
 from bot.features.questions.votes import INPUTS, VOTES
+from bot.features.reviews import service as reviews
+from bot.features.risks import service as risks
 from bot.features.subscriptions import incidents, service, tables
+from bot.features.summaries import service as summaries
 from bot.features.touches import contracts, decisions
+from bot.platform.models import completion
 from bot.platform.slack.access import WELCOMES
 from bot.platform.store import spending
 from tests.helpers.tables import check_rows
@@ -67,14 +71,14 @@ EXPIRING = {
     incidents.REPORT_LINKS.family.build_key("digest:1#missing"): ("told:digest:1#missing", "string", 30 * DAY),
     incidents.REPORTS.family.build_key("begun"): ("report:begun", "string", 30 * DAY),
     keys.LAST_OUTCOME_CHECK.build_key("o/r"): ("looked:o/r", "string", 30 * DAY),
-    keys.REDUCED_LIST.build_key("o/r"): ("sparing:o/r", "string", DAY),
-    keys.COMPLETION.build_key("ab12"): ("llm:ab12", "string", 90 * DAY),
-    keys.BUG_REVIEW.build_key("ab12", "octo/engine#7", "c0ffee"): (
+    risks.LENGTHS.family.build_key("o/r"): ("sparing:o/r", "string", DAY),
+    completion.ANSWERS.family.build_key("ab12"): ("llm:ab12", "string", 90 * DAY),
+    reviews.REVIEWS.family.build_key("ab12", "octo/engine#7", "c0ffee"): (
         "review:ab12:octo/engine#7:c0ffee",
         "string",
         90 * DAY,
     ),
-    keys.SUMMARY_ENTRY.build_key("ab12", "o/r#1"): ("entry:ab12:o/r#1", "string", 90 * DAY),
+    summaries.ENTRIES.family.build_key("ab12", "o/r#1"): ("entry:ab12:o/r#1", "string", 90 * DAY),
     keys.CHANGED_FILES.build_key("o/r", 1, "c0ffee"): ("files:o/r:1:c0ffee", "string", 30 * DAY),
     keys.DISCUSSION.build_key("o/r", 7): ("discussion:o/r:7", "string", 10 * MINUTE),
     keys.COMMIT_MERGE.build_key("o/r", "c0ffee1"): ("merged:o/r:c0ffee1", "string", 30 * DAY),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES
-from bot.domain.review.eligibility import should_review
+from bot.domain.review.models import should_review
 from bot.domain.risk.assessment import Risk
 from tests.helpers.builders import changed_file, pull
 

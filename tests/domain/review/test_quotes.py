@@ -8,7 +8,7 @@ import pytest
 
 from bot.domain.pull_requests.diff import DiffSide, list_quote_positions
 from bot.domain.pull_requests.models import ChangedFile
-from bot.domain.review.quotes import locate_finding
+from bot.domain.review.models import locate_finding
 from bot.domain.source.excerpts import mark_lines, split_excerpt
 from bot.domain.summaries.models import Quote
 from impact.source.models import SourceFile

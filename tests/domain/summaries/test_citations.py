@@ -10,8 +10,7 @@ from bot.domain.pull_requests.diff import DiffLine, DiffSide
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.source.excerpts import SourceExcerpt
 from bot.domain.summaries.citations import Citation, verify_citation
-from bot.domain.summaries.models import Evidence
-from bot.domain.summaries.quote_evidence import is_evidence
+from bot.domain.summaries.models import Evidence, is_evidence
 from tests.helpers.builders import changed_file, pull
 from tests.helpers.tables import check_rows
 

@@ -6,8 +6,7 @@ import pytest
 
 from bot.domain.pull_requests.models import ChangedFile
 from bot.domain.pull_requests.path_classes import PathClass, PathClasses
-from bot.domain.summaries.diff_packing import Coverage, PackedDiff, pack_diff
-from bot.domain.summaries.diff_sections import estimate_tokens
+from bot.domain.summaries.diff_packing import Coverage, PackedDiff, estimate_tokens, pack_diff
 from tests.domain.summaries.packed_diff import long_file, shown_in, with_context
 from tests.helpers.builders import changed_file
 

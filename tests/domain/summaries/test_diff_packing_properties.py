@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from bot.domain.pull_requests.diff import split_hunks
 from bot.domain.pull_requests.models import ChangedFile
-from bot.domain.summaries.diff_packing import Coverage, PackedDiff, pack_diff
-from bot.domain.summaries.diff_sections import estimate_tokens
+from bot.domain.summaries.diff_packing import Coverage, PackedDiff, estimate_tokens, pack_diff
 from tests.domain.summaries.packed_diff import files, long_file, many_files, shown_in
 from tests.helpers.builders import changed_file
 

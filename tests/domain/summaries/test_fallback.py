@@ -6,7 +6,7 @@ import pytest
 
 from bot.domain.errors import BudgetExceeded, ModelBusy
 from bot.domain.operations.usage import BudgetRefusal
-from bot.domain.summaries.fallback import (
+from bot.domain.summaries.models import (
     Fallback,
     FallbackReason,
     describe_fallback,

@@ -12,11 +12,12 @@ from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.pull_requests.models import ChangedFile
 from bot.domain.pull_requests.path_classes import PathClass, PathClasses
 from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.fallback import Fallback, FallbackReason
 from bot.domain.summaries.models import (
     MAX_HEADLINE_LENGTH,
     ChangeType,
     Evidence,
+    Fallback,
+    FallbackReason,
     Quote,
     build_fallback_summary,
     count_file_classes,

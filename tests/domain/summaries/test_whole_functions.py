@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.pull_requests.models import ChangedFile
-from bot.domain.summaries.diff_packing import Coverage, list_source_paths, pack_diff
-from bot.domain.summaries.diff_sections import estimate_tokens
+from bot.domain.summaries.diff_packing import Coverage, estimate_tokens, list_source_paths, pack_diff
 from impact.source.models import SourceFile, SourceProblem
 from tests.helpers.builders import changed_file
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from bot.domain.review.models import BugReview, FindingStatus, ReviewVerdict
-from bot.domain.risk.assessment import RULES_VERSION, Risk
-from bot.domain.risk.rules import RuleHit
+from bot.domain.risk.assessment import RULES_VERSION, Risk, RuleHit
 from bot.domain.track_record.posted_ratings import PostedRatings, RatedPullRequest, merge_ratings
 from bot.features.digest.rules import collect_ratings
 from tests.helpers.builders import NOON, digest, entry, finding

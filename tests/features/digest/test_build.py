@@ -28,27 +28,21 @@ from bot.domain.errors import (
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Account, PullRequest, Repository
 from bot.domain.review.models import BugReview
-from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.fallback import Fallback, FallbackReason
-from bot.domain.summaries.models import ChangeType, build_fallback_summary
+from bot.domain.summaries.models import ChangeType, Fallback, FallbackReason, build_fallback_summary
 from bot.domain.time.day import LocalDay
 from bot.features.digest.rules import Digest
 from bot.features.digest.service import build_digest
 from bot.features.digest.view import render_digest
 from bot.features.profiles.service import ENTRIES, PROFILES
+from bot.features.reviews.service import add_kept_reviews
 from bot.features.touches.contracts import keep_contract
 from bot.features.touches.decisions import HITS
-from bot.platform.models.claude import CLAUDE
-from bot.platform.store.connection import SHORT_TIMEOUTS, RedisCache, connect_server
+from bot.platform.store.connection import SHORT_TIMEOUTS, connect_server
 from bot.platform.store.tables import Store
 from bot.ports import Model
 from bot.services.history.day_context import DayContext
 from bot.services.history.merge_timeline import MergeTimeline
-from bot.services.summaries.entry_cache import EntryCache
-from bot.services.summaries.reader import PullRequestReader
-from bot.services.summaries.structured_completion import StructuredCompletion
-from bot.services.summaries.summarizer import Summariser, SummaryResult
 from impact.contract.models import ContractClass
 from tests.emulators.claude.server import ClaudeEmulator, Refusal
 from tests.features.touches.worlds import ENTRY, PROFILE
@@ -57,7 +51,7 @@ from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, finding,
 from tests.helpers.checks import closed_port
 from tests.render.accepted import read_post
 from tests.render.touched_days import change, contract
-from tests.services.doubles import KnownPulls, MemoryCache, ScriptedPulls, Sleeps, Summaries
+from tests.services.doubles import KnownPulls, ScriptedPulls, Summaries, SummaryResult
 
 Summarise = Callable[[PullRequest], SummaryResult]
 Pulls = KnownPulls | ScriptedPulls
@@ -230,13 +224,15 @@ def test_a_view_asks_the_model_of_what_fits_alone() -> None:
 def test_reviews_come_before_the_view_selects_and_their_coverage_is_kept() -> None:
     middle = [changed_file("csrc/core.cu", 90, 30)]
     pulls = day(pull(3, files=middle), pull(2, files=middle), pull(1))
-    reader = PullRequestReader(pulls, Summaries())
 
     def find_review(each: PullRequest) -> BugReview | None:
         return BugReview((finding(),) if each.number == 2 else ()) if each.number > 1 else None
 
-    entries = EntryCache(pulls, reader, MemoryCache(), "v1", assess_pull_request, get_review=find_review)
-    made = build(pulls, DigestView(only=ViewLevel.RISKY), reader=reader, entries=entries)
+    made = build(
+        pulls,
+        DigestView(only=ViewLevel.RISKY),
+        review_entries=lambda _, entries, __: add_kept_reviews(entries, find_review),
+    )
     assert (list_numbers(made), made.hidden) == ([2], 2)
     assert (made.review_coverage.eligible, made.review_coverage.reviewed) == (2, 2)
 
@@ -402,7 +398,7 @@ def test_lists_that_found_no_more_than_chance_are_spared(
     pulls = day(*(pull(n, title="Rename things", files=each) for n, each in enumerate(files, 1)))
     for is_reduced, listed in ((False, usual), (True, sparing)):
         track_record = SimpleNamespace(is_reduced=lambda repository, answer=is_reduced: answer)
-        made = build(pulls, track_record=track_record)
+        made = build(pulls, is_list_reduced=track_record.is_reduced)
         assert [entry.number for entry in made.riskiest_entries] == listed
 
 
@@ -468,37 +464,35 @@ def test_a_report_that_is_missing_is_a_gap_that_may_close_later(store: Redis, vi
 # --- with the model on the loopback
 
 
-def with_model(pulls: ScriptedPulls, model: Model, cache: RedisCache, workers: int = 4) -> Digest:
-    completion = StructuredCompletion(model, cache, Sleeps(), CLAUDE.prices)
-    summarise = Summariser(completion, "claude-haiku-5-5", 30_000).summarise_pull_request
-    return build(pulls, summarise=summarise, workers=workers, completion=completion)
+def with_model(pulls: ScriptedPulls, model: Model, store: Redis, workers: int = 4) -> Digest:
+    return build(pulls, workers=workers, model=model, cached=Store(store))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 4])
 def test_no_more_than_the_workers_ask_at_a_time(
-    claude: ClaudeEmulator, model: Model, cache: RedisCache, workers: int
+    claude: ClaudeEmulator, model: Model, store: Redis, workers: int
 ) -> None:
     claude.latency = 0.05
-    made = with_model(make_pulls(*range(1, 13)), model, cache, workers)
+    made = with_model(make_pulls(*range(1, 13)), model, store, workers)
     assert claude.in_flight_peak == workers
     assert (len(claude.requests), len(made.fallback_entries)) == (13, 0)
     assert claude.problems == []
 
 
 def test_a_day_without_merges_makes_no_call_and_a_second_digest_of_a_day_none_either(
-    claude: ClaudeEmulator, model: Model, cache: RedisCache
+    claude: ClaudeEmulator, model: Model, store: Redis
 ) -> None:
-    made = with_model(make_pulls(), model, cache)
+    made = with_model(make_pulls(), model, store)
     assert (made.entries, made.overview.text, claude.requests) == ((), "Nothing was merged.", [])
     assert made.cost == 0.0
-    with_model(make_pulls(1, 2, 3), model, cache)
-    again = with_model(make_pulls(1, 2, 3), model, cache)
+    with_model(make_pulls(1, 2, 3), model, store)
+    again = with_model(make_pulls(1, 2, 3), model, store)
     assert (len(claude.requests), again.cost) == (4, 0.0)
     assert all(entry.from_cache for entry in again.entries)
 
 
-def test_a_refused_summary_leaves_the_others(claude: ClaudeEmulator, model: Model, cache: RedisCache) -> None:
+def test_a_refused_summary_leaves_the_others(claude: ClaudeEmulator, model: Model, store: Redis) -> None:
     claude.script(Refusal())
-    made = with_model(make_pulls(1, 2, 3), model, cache, 1)
+    made = with_model(make_pulls(1, 2, 3), model, store, 1)
     assert (len(made.entries), len(made.fallback_entries), made.overview.fallback) == (3, 1, None)

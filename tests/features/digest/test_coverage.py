@@ -13,8 +13,7 @@ from bot.domain.operations.usage import BudgetRefusal
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.review.models import ReviewCoverage
 from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.fallback import Fallback
-from bot.domain.summaries.models import ChangeType
+from bot.domain.summaries.models import ChangeType, Fallback
 from bot.features.digest.lead import format_coverage
 from bot.features.digest.rules import Overview
 from tests.helpers.builders import digest, entry, failed, summary

@@ -20,16 +20,16 @@ from bot.domain.history.relands import Attempt
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.review.models import BugReview, ReviewCoverage
 from bot.domain.risk.assessment import Risk
+from bot.domain.summaries.models import build_evidence_url
 from bot.domain.text.strings import collapse_lines
 from bot.domain.text.words import SentenceIndex, normalize_sentence
 from bot.features.digest.lead import render_lead
 from bot.features.digest.rules import Digest, Overview, ReaderAction, Theme
 from bot.features.digest.thread import render_thread
+from bot.features.summaries.view import render_summary
 from bot.ports import Post
 from bot.render.blocks.message_limits import MAX_LEAD_WORDS, count_words
 from bot.render.blocks.terminal import format_message
-from bot.render.summaries.evidence_url import build_evidence_url
-from bot.render.summaries.post import render_summary
 from impact.history.outcomes import OutcomeKind
 from tests.helpers.builders import (
     FOUND_QUOTE,

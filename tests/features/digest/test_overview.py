@@ -30,8 +30,7 @@ from bot.domain.operations.usage import Usage
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.subscriptions.models import DigestSpec
-from bot.domain.summaries.fallback import Fallback, FallbackReason
-from bot.domain.summaries.models import ChangeType, Summary
+from bot.domain.summaries.models import ChangeType, Fallback, FallbackReason, Summary
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
 from bot.features.digest.rules import Overview, Theme, UnknownDay
@@ -39,7 +38,6 @@ from bot.features.digest.service import build_days, compose_messages, write_over
 from bot.features.digest.view import describe_skipped_days
 from bot.features.subscriptions.rules import Subscription
 from bot.platform.models.claude import CLAUDE
-from bot.services.summaries.structured_completion import StructuredCompletion
 from tests.emulators.claude.server import overview_answer
 from tests.emulators.slack.server import SlackEmulator
 from tests.features.subscriptions.scheduled import TIMING
@@ -48,7 +46,7 @@ from tests.helpers.builders import DAY, REPOSITORY, changed_file, entry, failed,
 from tests.helpers.records import digest_store
 from tests.render.accepted import nodes, strings
 from tests.services.digest.posting import HOME, messenger_of, poster_of
-from tests.services.doubles import KnownPulls, MemoryCache, ScriptedModel, Sleeps, Summaries
+from tests.services.doubles import KnownPulls, ScriptedModel, Summaries
 
 # --- the overview of a day: the model's over the day's own numbers, or counts in its place
 
@@ -60,8 +58,7 @@ TRIVIAL = summary(type=ChangeType.TRIVIAL)
 class Bench:
     def __init__(self, *steps: str | Exception) -> None:
         self.model = ScriptedModel.of(*steps)
-        completion = StructuredCompletion(self.model, MemoryCache(), Sleeps(), CLAUDE.prices)
-        self._app = make_digest_app(KnownPulls(), completion=completion)
+        self._app = make_digest_app(KnownPulls(), model=self.model)
 
     def of(self, *entries: Any) -> Overview:
         return write_overview(self._app, REPOSITORY, DAY, entries)
@@ -97,7 +94,7 @@ def test_numbers_that_are_not_of_the_day_are_dropped() -> None:
 
 
 def test_without_a_model_there_are_counts_and_the_reason() -> None:
-    app = make_digest_app(KnownPulls())
+    app = make_digest_app(KnownPulls(), model=None)
     entries = (entry(1), entry(2), entry(3, entry_summary=TRIVIAL, files=[changed_file("docs/a.md")]))
     made = write_overview(app, REPOSITORY, DAY, entries)
     assert made.text == f"Most of it in {entries[0].area} (2). 1 pull request changed no product code."

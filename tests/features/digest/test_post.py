@@ -20,6 +20,7 @@ from bot.domain.digest.models import Entry
 from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.pull_requests.models import Repository
+from bot.domain.summaries.models import build_evidence_url
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
 from bot.features.digest.lead import render_catch_up, render_lead
@@ -29,7 +30,6 @@ from bot.features.digest.thread import render_thread
 from bot.features.digest.view import RenderedDigest, describe_skipped_days, render_days, render_digest
 from bot.ports import Post
 from bot.render.blocks.rich_text import count_characters
-from bot.render.summaries.evidence_url import build_evidence_url
 from tests.features.digest.test_multi_day import days, number_entries
 from tests.helpers.builders import DAY, NOON, REPOSITORY, digest, entry, failed, summary
 from tests.helpers.processes.command import environment

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
-from types import SimpleNamespace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -20,27 +20,22 @@ from bot.domain.pull_requests.models import PullRequest
 from bot.domain.summaries.models import SummarisedPullRequest
 from bot.features.digest.rules import Digest
 from bot.features.digest.service import DigestUse, build_digest
+from bot.features.summaries.reading import read_pull_request
 from bot.platform import deadlines
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal, bound_work
 from bot.platform.github.caches import FileCache, SourceFileCache
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.pulls import GitHubPullRequests
 from bot.platform.github.source_files import GitHubSourceFiles
-from bot.platform.models.claude import CLAUDE
 from bot.platform.models.slots import hold_model_slot
 from bot.platform.store.connection import RedisCache
 from bot.ports import Model
-from bot.services.summaries.reader import PullRequestReader
-from bot.services.summaries.source_reader import SourceReader
-from bot.services.summaries.structured_completion import StructuredCompletion
-from bot.services.summaries.summarizer import Summariser
 from tests.emulators.claude.server import ClaudeEmulator, Refusal, Step, default_answer
 from tests.emulators.github.server import GitHubEmulator
 from tests.emulators.github.store import changed_file, pull
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
 from tests.helpers.apps import make_digest_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY
-from tests.services.doubles import Sleeps
 
 WORKERS, PULLS = 2, 7
 # those that are at the model, and as many again
@@ -106,12 +101,9 @@ class House:
     def build(self, change: Callable[[Read], Read] = lambda read: read) -> Digest:
         client = GitHubClient(self.github.url, Auth.Token(self.github.token))
         pulls = FileCache(GitHubPullRequests(client, lambda: NOON + timedelta(days=2)), self.cache)
-        sources = SourceReader(SourceFileCache(GitHubSourceFiles(client), self.cache))
-        completion = StructuredCompletion(self.model, self.cache, Sleeps(), CLAUDE.prices)
-        summariser = Summariser(completion, "claude-haiku-5-5", 30_000, read_sources=sources.read_sources)
-        reader = PullRequestReader(pulls, summariser.summarise_pull_request)
-        entries = SimpleNamespace(refresh_summary=change(reader.read_pull_request), get_review=lambda each: None)
-        app = make_digest_app(pulls, workers=WORKERS, reader=reader, entries=entries)
+        sources = SourceFileCache(GitHubSourceFiles(client), self.cache)
+        app = make_digest_app(pulls, workers=WORKERS, model=self.model, source_files=sources)
+        app.__dict__["refresh_summary"] = change(partial(read_pull_request, app))
         return build_digest(app, REPOSITORY, DAY, "Engine", use=DigestUse.REPORT)
 
     def answer_after(self, **counts: int) -> None:

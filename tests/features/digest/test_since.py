@@ -16,12 +16,10 @@ from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.time.date_range import Span
 from bot.features.digest.since import build_since_page
 from bot.features.digest.stories import SincePage
-from bot.platform.store.connection import RedisCache
+from bot.features.summaries.service import get_entry
 from bot.services.history.merge_timeline import LOOK_AHEAD, LOOK_BACK, MergeTimeline
-from bot.services.summaries.entry_cache import EntryCache
-from bot.services.summaries.reader import PullRequestReader
 from impact.history.revert_claims import parse_claim
-from tests.helpers.apps import make_app
+from tests.helpers.apps import make_reading_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.helpers.calls import counting
 from tests.services.doubles import KnownPulls, Summaries
@@ -62,21 +60,19 @@ class Office:
     pulls: KnownPulls = field(default_factory=lambda: KnownPulls(MERGED))
 
     def __post_init__(self) -> None:
-        self.history, cache = Read(self.store), RedisCache(self.store)
+        self.history = Read(self.store)
         timeline = MergeTimeline(lambda: self.history, self.pulls.list_merged, lambda: DAY.end)
-        reader = PullRequestReader(self.pulls, Summaries())
-        self.entries = EntryCache(self.pulls, reader, cache, "v1", timeline.assess_risk)
-        self.app = make_app(
+        self.app = make_reading_app(
+            self.pulls,
+            Summaries(),
             self.store,
-            day_lists=self.pulls,
-            entries=self.entries,
             timeline=timeline,
             name_repository=str,
         )
 
     def summarise(self) -> None:
         for each in MERGED:
-            self.entries.refresh_summary(each)
+            self.app.refresh_summary(each)
         self.pulls.calls.clear()
 
     def page(self) -> SincePage:
@@ -93,7 +89,7 @@ def test_it_rates_as_prsummary_does(office: Office) -> None:
     office.summarise()
     entries = office.page().entries
     assert not any(entry.risk.without_history for entry in entries.values())
-    shown = {number: office.entries.get_entry(Reference(REPOSITORY, number)).risk for number in (11, 12, 13)}
+    shown = {number: get_entry(office.app, Reference(REPOSITORY, number)).risk for number in (11, 12, 13)}
     assert {number: entry.risk for number, entry in entries.items()} == shown
     assert "reverted files" in {hit.rule for hit in entries[12].risk.fired}
     assert (bool(entries[11].risk.tries), entries[13].is_revert) == (True, True)

@@ -15,8 +15,7 @@ from bot.domain.digest.view import FULL_VIEW, DigestView, ViewLevel
 from bot.domain.pull_requests.filters import Filters
 from bot.domain.review.models import BugReview
 from bot.domain.risk.assessment import RISK_THRESHOLD, Risk
-from bot.domain.summaries.fallback import Fallback, FallbackReason
-from bot.domain.summaries.models import ChangeType
+from bot.domain.summaries.models import ChangeType, Fallback, FallbackReason
 from bot.domain.time.date_range import Span
 from bot.features.digest.rules import Digest, MultiDayDigest, Overview, select_entries
 from bot.features.digest.view import compute_fingerprint

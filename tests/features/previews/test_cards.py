@@ -17,12 +17,9 @@ from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import assess_pull_request
 from bot.features.previews.cards import PullCard
 from bot.features.previews.service import build_cards
-from bot.platform.store.connection import RedisCache
 from bot.services.history.merge_timeline import LOOK_AHEAD, MergeTimeline
-from bot.services.summaries.entry_cache import EntryCache
-from bot.services.summaries.reader import PullRequestReader
 from impact.history.revert_claims import parse_claim
-from tests.helpers.apps import make_app
+from tests.helpers.apps import make_reading_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.helpers.calls import counting
 from tests.services.doubles import KnownPulls, Summaries
@@ -62,15 +59,16 @@ class Desk:
     pulls: KnownPulls = field(default_factory=lambda: KnownPulls((*LINKED, *LATER)))
 
     def __post_init__(self) -> None:
-        self.history, cache = Read(self.store), RedisCache(self.store)
+        self.history = Read(self.store)
         timeline = MergeTimeline(lambda: self.history, self.pulls.list_merged, lambda: DAY.end)
-        reader = PullRequestReader(self.pulls, Summaries())
-        self.entries = EntryCache(self.pulls, reader, cache, "v1", timeline.assess_risk)
-        self.app = make_app(
+        background = SimpleNamespace(
+            background=self.pulls, releases=None, stands_in="", get_written_review=lambda _: None
+        )
+        self.app = make_reading_app(
+            self.pulls,
+            Summaries(),
             self.store,
-            SimpleNamespace(background=self.pulls, releases=None),
-            entries=self.entries,
-            pulls=self.pulls,
+            background,
             timeline=timeline,
             day_lists=self.pulls,
             name_repository=str,
@@ -100,7 +98,7 @@ def desk(store: Redis) -> Desk:
 @pytest.mark.parametrize("is_summarised", [False, True], ids=["fetched", "summarised"])
 def test_five_cards_take_one_look_at_what_came_later(desk: Desk, *, is_summarised: bool) -> None:
     for each in LINKED if is_summarised else ():
-        desk.entries.refresh_summary(each)
+        desk.app.refresh_summary(each)
     with counting(assess_pull_request, parse_claim) as counts:
         outcomes = desk.outcomes(5, 4, 3, 2, 1)
     # after two weeks nobody looks any more, and a revert that was reverted does not stand

@@ -12,6 +12,7 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
+from bot.app import App
 from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.thread_subject import ThreadSubject
 from bot.domain.digest.models import Entry
@@ -19,14 +20,15 @@ from bot.domain.errors import AnswerCancelled, ModelBusy, PrdigestError
 from bot.domain.operations.usage import Usage
 from bot.domain.pull_requests.models import Account, ChangedFile, PullRequest, Repository
 from bot.domain.risk.assessment import assess_pull_request
+from bot.domain.summaries.models import SummarisedPullRequest, Summary
 from bot.domain.time.date_range import Span, parse_span
 from bot.domain.time.day import LocalDay, parse_date
 from bot.features.questions.reading import ReadingSession
 from bot.features.questions.tools import build_tools
+from bot.features.summaries.service import keep_summary
 from bot.platform.models import tools
 from bot.platform.source import NO_CODE, CodeSources
 from bot.ports import (
-    Cache,
     Chat,
     ChatEvent,
     PullRequestBackground,
@@ -38,11 +40,9 @@ from bot.ports import (
     TurnEnd,
     TurnUsage,
 )
-from bot.services.summaries.entry_cache import EntryCache
-from bot.services.summaries.reader import PullRequestReader
-from tests.helpers.apps import make_app
+from tests.helpers.apps import make_reading_app
 from tests.helpers.builders import DAY, REPOSITORY, SHARED
-from tests.services.doubles import KnownPulls, MemoryCache, Summaries
+from tests.services.doubles import KnownPulls, MemoryStore, Summaries
 
 TODAY = LocalDay(parse_date("2026-03-01"), DAY.zone)
 TOOLS = Repository("octo", "tools")
@@ -68,7 +68,7 @@ class Shelf:
     """Pull requests in memory, which sessions read; keeps who was asked for what."""
 
     pulls: PullRequests
-    cache: Cache = field(default_factory=MemoryCache)
+    cache: MemoryStore = field(default_factory=MemoryStore)
     summaries: Summaries = field(default_factory=Summaries)
     workers: int = 4
     repositories: AllowedRepositories = REPOSITORIES
@@ -80,41 +80,38 @@ class Shelf:
     parts: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def entries(self) -> EntryCache:
-        return EntryCache(
-            self.pulls, PullRequestReader(self.pulls, self.summaries), self.cache, "v", assess_pull_request
-        )
+    def app(self) -> App:
+        timeline = SimpleNamespace(assess_risk=assess_pull_request, read_merges_or_none=self.read_history)
+        app = make_reading_app(self.pulls, self.summaries, cached=self.cache, timeline=timeline)
+        app.settings = app.settings.model_copy(update={"prdigest_concurrency": self.workers})
+        return app
+
+    def keep(self, pull: PullRequest, made: Summary) -> None:
+        """Keep a summary of a pull request, as if a model had made it."""
+        read = SummarisedPullRequest(pull.remove_patches(), made, "Engine")
+        keep_summary(self.app, read)
 
     def toolbox(self, subject: ThreadSubject = ABOUT_DAY) -> ReadingSession:
-        session = open_session(
-            self.pulls,
-            PullRequestReader(self.pulls, self.summaries),
-            self.entries,
+        return open_session(
+            self.app,
             subject,
             self.session_type,
             repositories=self.repositories,
             code=self.code,
             background=self.background,
-            timeline=SimpleNamespace(read_merges_or_none=self.read_history),
             **self.parts,
         )
-        settings = session.app.settings
-        session.app.settings = settings.model_copy(update={"prdigest_concurrency": self.workers})
-        return session
 
 
 def open_session(
-    pulls: PullRequests,
-    reader: PullRequestReader,
-    entries: EntryCache,
+    app: App,
     subject: ThreadSubject = ABOUT_DAY,
     session_type: type[ReadingSession] = ReadingSession,
     today: LocalDay = TODAY,
     **parts: Any,
 ) -> ReadingSession:
     """A session for one answer; ``parts`` are more of the app."""
-    parts = {"repositories": REPOSITORIES, "code": NO_CODE, "background": None, **parts}
-    app = make_app(day_lists=pulls, reader=reader, entries=entries, **parts)
+    app.__dict__.update({"repositories": REPOSITORIES, "code": NO_CODE, "background": None, **parts})
     return session_type(app, today, subject)
 
 

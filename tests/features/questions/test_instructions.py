@@ -7,11 +7,11 @@ import re
 import pytest
 
 from bot.domain.summaries.citations import Citation
+from bot.features.questions.answers import ANSWER_VERSION
 from bot.features.questions.markdown import AnswerMarkdown, Links
 from bot.features.questions.tools import build_tools
 from bot.platform.models.prompts import read_instructions
 from bot.platform.models.tools import define_tools
-from bot.services.summaries.prompts import ANSWER_VERSION
 from tests.features.questions.archives import run_tool, shelf
 from tests.helpers.builders import pull
 

@@ -20,7 +20,7 @@ from bot.domain.errors import (
 from bot.domain.pull_requests.areas import determine_area
 from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.risk.assessment import assess_pull_request
-from bot.domain.summaries.fallback import describe_fallback
+from bot.domain.summaries.models import describe_fallback
 from bot.domain.time.day import LocalDay
 from bot.ports import DayMerges
 from tests.features.questions.archives import Shelf, days, shelf
@@ -50,7 +50,7 @@ def test_what_nobody_summarised_has_its_facts_and_files() -> None:
 def test_a_summary_that_is_there_is_used_with_the_patches() -> None:
     there = shelf(SEVEN, EIGHT)
     there.summaries.stub_summary = summary(headline="Retries are counted")
-    there.entries.refresh_summary(SEVEN)
+    there.app.refresh_summary(SEVEN)
     first, second = there.toolbox().read_days(REPOSITORY, days("2026-02-27..2026-02-28")).entries
     assert first.summary.headline == "Retries are counted"
     assert first.pull == SEVEN, "the store keeps no patches, but answers need them"

@@ -94,11 +94,10 @@ def test_it_holds_single_ones_with_their_diffs() -> None:
 
 def test_it_holds_what_the_summaries_say() -> None:
     there = shelf(SEVEN)
-    there.summaries.stub_summary = summary(headline="Patience grows", key_insights="Look here.", action="Set X.")
-    there.entries.refresh_summary(SEVEN)
+    there.keep(SEVEN, summary(headline="Patience grows", key_insights="Look here.", action="Set X."))
     text = read(there)
     assert all(phrase in text for phrase in ("Patience grows", "Look here.", "Action: Set X."))
-    assert there.summaries.numbers == [7], "the opening asks no model"
+    assert there.summaries.numbers == [], "the opening asks no model"
 
 
 @pytest.mark.parametrize(
@@ -145,7 +144,7 @@ def day_of(count: int, *, summarised: bool, spread: int = 1) -> Shelf:
             what_changed_and_why=long, key_insights=long, risk_reason="r" * 200, action="a" * 200
         )
         for each in made:
-            there.entries.refresh_summary(each)
+            there.app.refresh_summary(each)
     return there
 
 

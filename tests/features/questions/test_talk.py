@@ -18,7 +18,7 @@ from bot.domain.errors import (
     StoreUnavailable,
 )
 from bot.domain.operations.usage import Usage
-from bot.features.questions.answers import ANSWER_LIMITS, WrittenAnswer, talk_with_model
+from bot.features.questions.answers import ANSWER_LIMITS, ANSWER_VERSION, WrittenAnswer, talk_with_model
 from bot.features.questions.markdown import MAX_ANSWER_LENGTH, Links
 from bot.features.questions.reading import ReadingSession
 from bot.features.questions.rules import AnswerEnd
@@ -28,7 +28,6 @@ from bot.platform.models.agent import AgentLimits
 from bot.platform.models.prompts import read_instructions
 from bot.platform.models.tools import define_tools
 from bot.ports import TextPart, ToolCall, ToolResult, Turn
-from bot.services.summaries.prompts import ANSWER_VERSION
 from tests.features.questions.archives import (
     USAGE,
     Clock,

@@ -217,7 +217,7 @@ def test_a_summary_is_searched_where_there_is_one() -> None:
     there = shelf(SEVEN)
     there.summaries.stub_summary = summary(headline="Patience grows", technical_impact="Queues wait.")
     assert "match: none" in run_tool(there.toolbox(), SEARCH, any_of=["queues"], where="text")
-    there.entries.refresh_summary(SEVEN)
+    there.app.refresh_summary(SEVEN)
     text = run_tool(there.toolbox(), SEARCH, any_of=["queues", "patience"], where="text")
     assert "#7 headline: Patience grows" in text
     assert "#7 summary, technical impact: Queues wait." in text
@@ -381,8 +381,7 @@ def test_what_a_model_wrote_is_marked() -> None:
     quoted = Evidence("engine/retry.py", "timeout = 10 seconds", DiffSide.OLD, 2)
     added = Evidence("engine/retry.py", "retries = five", DiffSide.NEW, 3)
     kept = Evidence("engine/retry.py", "done = True", DiffSide.NEW, 4, is_change=False)
-    there.summaries.stub_summary = summary(headline="Patience grows", evidence=(quoted, added, kept))
-    there.entries.refresh_summary(SEVEN)
+    there.keep(SEVEN, summary(headline="Patience grows", evidence=(quoted, added, kept)))
     for name in (LIST, SEARCH, BACK):
         head = run_tool(there.toolbox(), name, **EVERY_TOOL[name]).split("\n")[0]
         assert head.endswith(f"; headlines and summaries are by a model, {MODELS_WORDS}")
@@ -568,7 +567,7 @@ def test_a_pull_request_with_long_sections_is_bounded() -> None:
     there = shelf(SEVEN)
     long = "word " * 1_600
     there.summaries.stub_summary = summary(what_changed_and_why=long, technical_impact=long, potential_risks=long)
-    there.entries.refresh_summary(SEVEN)
+    there.app.refresh_summary(SEVEN)
     text = run_tool(there.toolbox(), PULL, number=7)
     assert len(text) <= MAX_RESULT_LENGTH + 200
     assert "[cut: " in text
@@ -783,7 +782,7 @@ def test_a_citation_that_can_not_be_checked_does_not_hold(call: str) -> None:
 
 def test_addresses_are_those_of_what_was_seen_or_kept() -> None:
     there = shelf(SEVEN, pull(8), pull(9, merged_at=NOON - timedelta(days=3)))
-    there.entries.refresh_summary(pull(9))
+    there.app.refresh_summary(pull(9))
     session = there.toolbox()
     before = len(calls(there))
     assert (session.find_address(7), session.find_address(9)) == (None, "https://github.com/octo/engine/pull/9")

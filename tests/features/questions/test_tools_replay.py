@@ -123,7 +123,7 @@ def test_the_list_of_the_busiest_day_is_complete_with_its_summaries() -> None:
         headline="The scheduler no longer waits for the slowest of all workers on a node"
     )
     for entry in open_replay(BUSIEST).read_subject_days().entries:
-        there.entries.refresh_summary(entry.pull)
+        there.app.refresh_summary(entry.pull)
     text = run_tool(there.toolbox(ThreadSubject(VLLM, days(BUSIEST))), "list_pull_requests")
     assert numbers(text) == of_day(BUSIEST)
 

@@ -46,7 +46,7 @@ from tests.helpers.builders import REPOSITORY, changed_file, pull
 from tests.helpers.checks import is_one_sentence
 from tests.helpers.records import memory_answers
 from tests.services.digest.posting import HOME, MemoryMessenger
-from tests.services.doubles import KnownPulls, MemoryWhispers
+from tests.services.doubles import KnownPulls, MemoryWhispers, Summaries
 
 CORE = (changed_file("engine/core.py", 500, 500),)
 PULLS = KnownPulls(
@@ -61,7 +61,7 @@ PULLS = KnownPulls(
 
 def compose(pulls: KnownPulls = PULLS) -> Callable[[DigestSpec, Sequence[str]], RenderedDigest]:
     parts = {"name_repository": lambda named: named.name, "get_channel_zone": lambda channel: ANGELES}
-    return partial(compose_messages, make_digest_app(pulls, workers=2, **parts))
+    return partial(compose_messages, make_digest_app(pulls, workers=2, model=Summaries(), **parts))
 
 
 @pytest.fixture

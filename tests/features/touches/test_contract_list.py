@@ -7,13 +7,12 @@ from dataclasses import replace
 import pytest
 
 from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.summaries.models import Evidence
+from bot.domain.summaries.models import Evidence, build_evidence_url
 from bot.domain.time.date_range import Span
 from bot.features.touches.contracts import ContractList
 from bot.features.touches.view import render_contract_list
 from bot.ports import Post
 from bot.render.blocks import terminal
-from bot.render.summaries.evidence_url import build_evidence_url
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, UnreadFile
 from tests.helpers.builders import DAY, NOON, pull
 from tests.render.accepted import assert_taken

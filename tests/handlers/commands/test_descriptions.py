@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
-from bot.app import App
 from bot.domain.conversations.commands import AllowedRepositories, ParseContext
 from bot.domain.conversations.slack_request import Audience
 from bot.features.digest.service import answer_overview
-from bot.jobs.command_jobs import CommandPayload
+from bot.features.risks.service import answer_score, list_many_risks, list_risks
 from handlers import COMMANDS
 from handlers.digest import answer_digest
 from tests.helpers.builders import DAY, REPOSITORY
@@ -44,10 +43,9 @@ class Desk:
 @pytest.mark.parametrize(("asked", "sentence"), SENTENCES.items(), ids=lambda value: str(value)[:30])
 def test_each_command_says_what_is_done(asked: tuple[str, str], sentence: str) -> None:
     name, text = asked
-    (job,) = [job for command in COMMANDS.commands for job in command.jobs if job.type.name == name]
-    (parse,) = [command.parse for command in COMMANDS.commands if job in command.jobs]
-    desk = Desk()
-    job.run(cast("App", desk), CommandPayload(slack_request(), parse(text, CONTEXT)))
+    jobs: dict[str, Any] = {"risks": list_risks, "long_risks": list_many_risks, "score": answer_score}
+    desk: Any = Desk()
+    jobs[name].run(desk, slack_request(), COMMANDS.commands[1].parse(text, CONTEXT), Audience.CHANNEL)
     assert desk.started == [sentence]
 
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Protocol
 
 from dramatiq import Worker
 
 from bot.domain.conversations.commands import AllowedRepositories, ParseContext
 from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.domain.time.day import TodayProvider
-from bot.jobs.command_jobs import CommandPayload
-from bot.platform.jobs import JobQueue, JobType
+from bot.platform.jobs import Job, JobQueue
 from handlers import COMMANDS
 
 
@@ -30,15 +29,15 @@ class AskingServices(Protocol):
 def enqueue(
     jobs: JobQueue,
     services: AskingServices,
-    job: JobType[Any],
+    job: Job[...],
     asker: SlackRequest,
     text: str,
     audience: Audience = Audience.CHANNEL,
 ) -> None:
     """Enqueue the job for what somebody typed behind a command."""
-    command = next(each for each in COMMANDS.commands if job in [one.type for one in each.jobs])
+    command = next(each for each in COMMANDS.commands if job.name in each.trigger_words)
     request = command.parse(text, ParseContext(services.repositories, services.get_today))
-    jobs.send(job, CommandPayload(asker, request, audience))
+    job.send_to(jobs, asker, request, audience)
 
 
 @contextmanager

@@ -14,15 +14,14 @@ from bot.domain.summaries.models import Summary, build_fallback_summary
 from bot.domain.text.redaction import REDACTED, measure_settled_prefix, redact_patch, redact_text
 from bot.domain.time.day import LocalDay, parse_zone
 from bot.features.digest.markdown import render_report
+from bot.features.digest.overview import OverviewAnswer, build_overview_prompt
 from bot.features.digest.view import render_digest
 from bot.features.questions.markdown import AnswerMarkdown, Links
 from bot.features.questions.rules import RememberedMessage, ThreadMemory
+from bot.features.summaries.reading import SummaryAnswer, build_summary_prompt
+from bot.features.summaries.view import format_summary as in_terminal
+from bot.features.summaries.view import render_details, render_summary
 from bot.platform.cleaning import clean_line, clean_path, clean_text, clean_title, parse_file
-from bot.render.blocks.terminal import format_summary as in_terminal
-from bot.render.summaries.details import render_details_view
-from bot.render.summaries.post import render_summary
-from bot.services.summaries.prompts import build_overview_prompt, build_summary_prompt
-from bot.services.summaries.schemas import OverviewAnswer, SummaryAnswer
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, digest, entry, failed, pull, summary
 from tests.helpers.tables import check_rows
 from tests.hostile.tables.credentials import CREDENTIALS, PLAUSIBLE
@@ -118,7 +117,7 @@ def test_nothing_that_is_shown_holds_one(text: str, hidden: str) -> None:
 
 
 def shown_of(one: Entry) -> tuple[str, ...]:
-    return in_terminal(one), repr(render_summary(one)), repr(render_details_view(one))
+    return in_terminal(one), repr(render_summary(one)), repr(render_details(one))
 
 
 @check_rows(CREDENTIALS)

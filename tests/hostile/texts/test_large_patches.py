@@ -6,8 +6,9 @@ import tracemalloc
 
 import pytest
 
+from bot.features.summaries.reading import read_pull_request
 from bot.platform.cleaning import parse_file, parse_files
-from bot.services.summaries.summarizer import Summariser
+from tests.helpers.apps import make_reading_app
 from tests.helpers.builders import pull
 from tests.platform.github.test_cleaning import MEGABYTE, item
 
@@ -27,7 +28,7 @@ def test_very_many_lines_take_little_memory() -> None:
     try:
         file = parse_file(sent)
         read, _ = tracemalloc.get_traced_memory()
-        Summariser(None, "none", 30_000).summarise_pull_request(pull(files=[file]))
+        read_pull_request(make_reading_app(None, None), pull(files=[file]))
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -52,14 +52,13 @@ from bot.features.questions.markdown import AnswerMarkdown, Links
 from bot.features.questions.rules import is_for_others, is_remark, search_by_words
 from bot.features.questions.texts import Where, find_places, search_entries
 from bot.features.subscriptions.rules import SubscriptionRequest, SubscriptionSelector
+from bot.features.summaries.reading import build_summary_prompt
+from bot.features.summaries.view import format_summary as in_terminal
+from bot.features.summaries.view import render_details, render_summary
 from bot.features.touches.tasks import split_text
 from bot.platform.models.prompts import fence_text
 from bot.render.blocks import mrkdwn, rich_text, sanitize
 from bot.render.blocks.file_markdown import write_fence
-from bot.render.blocks.terminal import format_summary as in_terminal
-from bot.render.summaries.details import render_details_view
-from bot.render.summaries.post import render_summary
-from bot.services.summaries.prompts import build_summary_prompt
 from impact.contract.extraction import MergeFacts, extract_contract
 from impact.contract.models import FileVersions
 from impact.contract.surfaces import list_surface_changes
@@ -256,7 +255,7 @@ PARSERS: dict[str, Parser] = {
     "literal": sanitize.sanitize_text,
     "rich-prose": lambda text: rich_text.make_prose(text, {1: "https://x"}, 100_000),
     "summary_post": lambda text: render_summary(make_entry(text)),
-    "details_view": lambda text: render_details_view(make_entry(text)),
+    "details_view": lambda text: render_details(make_entry(text)),
     "in_terminal": lambda text: in_terminal(make_entry(text)),
     "report": lambda text: render_report(digest(make_entry(text), outcomes=())),
     "report-of-a-model": lambda text: render_report(digest(said_of(text), outcomes=())),

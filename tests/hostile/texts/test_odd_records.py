@@ -16,29 +16,26 @@ from bot.adapters.redis.records.history import RedisHistoryStore
 from bot.domain.conversations.commands import RisksRequest
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.reference import Reference
-from bot.domain.risk.assessment import assess_pull_request
 from bot.domain.time.date_range import Span
 from bot.features.digest.markdown import render_report
 from bot.features.digest.rules import Digest
 from bot.features.digest.service import build_digest
 from bot.features.digest.view import render_digest
+from bot.features.risks.service import build_list
+from bot.features.summaries.service import get_entry
+from bot.features.summaries.view import build_summary_json, render_details, render_summary
+from bot.features.summaries.view import format_summary as in_terminal
 from bot.platform.github.caches import DayListCache, FileCache
 from bot.platform.store.connection import RedisCache
-from bot.render.blocks.terminal import format_summary as in_terminal
-from bot.render.summaries.details import render_details_view
-from bot.render.summaries.post import render_summary
-from bot.render.summaries.summary_json import build_summary_json
+from bot.platform.store.tables import Store
 from bot.services.history.merge_timeline import MergeTimeline
-from bot.services.risk.risk_lister import RiskLister, RiskLookups
-from bot.services.summaries.entry_cache import EntryCache
-from bot.services.summaries.reader import PullRequestReader
-from bot.services.summaries.summarizer import Summariser, SummaryResult
 from tests.adapters.worlds import LONG_AFTER, MORNING, REPO, ScriptedGitHub
 from tests.helpers.apps import make_digest_app
-from tests.helpers.builders import DAY, REPOSITORY
+from tests.helpers.builders import DAY, REPOSITORY, summary
 from tests.helpers.data.odd_records import TABLE, Odd, add_odd, any_odd
 from tests.helpers.processes.command import prdigest
 from tests.helpers.world import CHANNEL, SMALL_DAY, World, add_small_day, world
+from tests.services.doubles import SummaryResult
 
 pytestmark = pytest.mark.slow
 
@@ -60,12 +57,8 @@ class Bot:
     def __init__(self, github: ScriptedGitHub, store: Redis, now: datetime = MORNING) -> None:
         cache = RedisCache(store)
         self.pulls = FileCache(DayListCache(github.pulls(now), cache, lambda: now), cache)
-        self.reader = PullRequestReader(self.pulls, Summariser(None, "none", 30_000).summarise_pull_request)
-        self.entries = EntryCache(self.pulls, self.reader, cache, "v1", assess_pull_request)
         chronicle = MergeTimeline(lambda: RedisHistoryStore(store), self.pulls.list_merged, lambda: now)
-        self.app = make_digest_app(self.pulls, reader=self.reader, entries=self.entries, timeline=chronicle)
-        lookups = RiskLookups(chronicle.read_merges_or_none)
-        self.risks = RiskLister(self.pulls, self.reader, self.entries, 4, lookups=lookups)
+        self.app = make_digest_app(self.pulls, timeline=chronicle, cached=Store(store), name_repository=str)
 
     def digest(self) -> Digest:
         return build_digest(self.app, REPOSITORY, DAY, "Engine")
@@ -91,7 +84,7 @@ def everything_of(day_digest: Digest) -> str:
     for each in day_digest.entries:
         for made in (
             render_summary(each).build_payload(),
-            render_details_view(each),
+            render_details(each),
             build_summary_json(each),
             in_terminal(each),
         ):
@@ -135,10 +128,10 @@ def test_each_is_told_by_itself_and_listed_with_the_risks(github: ScriptedGitHub
     told = add(github, TABLE)
     bot = Bot(github, store)
     for number in told:
-        entry = bot.entries.get_entry(Reference(REPOSITORY, number))
+        entry = get_entry(bot.app, Reference(REPOSITORY, number))
         json.dumps(render_summary(entry).build_payload(), ensure_ascii=False).encode()
     request = RisksRequest(REPOSITORY, Span(DAY.date, DAY.date, DAY.zone))
-    assert bot.risks.build_list(request, "Engine", DAY).merged == len(GOOD) + len(told)
+    assert build_list(bot.app, request).merged == len(GOOD) + len(told)
 
 
 UNREAD = [
@@ -187,7 +180,7 @@ def test_a_defect_is_logged_in_one_line_and_the_others_are_read(
     def failing(pull: PullRequest) -> SummaryResult:
         if pull.number == 102:
             raise ValueError("two\nlines")
-        return Summariser(None, "none", 30_000).summarise_pull_request(pull)
+        return SummaryResult(summary())
 
     with caplog.at_level(logging.INFO):
         day_digest = build_digest(make_digest_app(bot.pulls, failing), REPOSITORY, DAY, "Engine")

@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bot.domain.summaries.citations import Citation, verify_citation
-from bot.domain.summaries.models import Quote, remove_unproven_claims, verify_quotes
-from bot.domain.summaries.quote_evidence import is_evidence
+from bot.domain.summaries.models import Quote, is_evidence, remove_unproven_claims, verify_quotes
 from bot.features.questions.view import label_citation
 from tests.helpers.builders import changed_file, pull, summary
 from tests.helpers.tables import check_rows

@@ -21,7 +21,6 @@ from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.risk.assessment import Risk
 from bot.domain.time.date_range import Span
-from bot.domain.track_record.score import TrackRecordScore
 from bot.features.digest.lead import render_lead
 from bot.features.digest.rules import Digest
 from bot.features.digest.service import build_overview
@@ -34,10 +33,7 @@ from bot.render.blocks.rich_text import count_characters
 from bot.render.blocks.terminal import format_message
 from bot.render.conversations.notices import render_notice
 from bot.render.digest.shared_parts import render_reference, render_second_look
-from bot.services.risk.risk_lister import RiskLister
-from bot.services.slack.answers.answer_builder import AnswerBuilder
-from bot.services.summaries.summarizer import SummaryResult
-from tests.helpers.apps import make_digest_app
+from tests.helpers.apps import Answers, make_digest_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, digest, entry, pull, summary
 from tests.render.accepted import (
     MOST_CHARACTERS,
@@ -49,7 +45,7 @@ from tests.render.accepted import (
     strings,
 )
 from tests.render.hostile_days import LONGEST, NUMBERS, WORST, digests, elsewhere, full_day, texts
-from tests.services.doubles import ScriptedPulls
+from tests.services.doubles import ScriptedPulls, Summaries
 
 LAST = 999_999_999  # the highest number that a reference may have
 KINDS = (buttons.SHARE_SUMMARY, buttons.SHARE_RISKS, buttons.SHARE_DIGEST)
@@ -315,11 +311,9 @@ LARGE = (changed_file("engine/core.py", 600, 300),)
 
 def answers(
     *merges: PullRequest, files: tuple[ChangedFile, ...] = LARGE, repository: Repository = REPOSITORY
-) -> AnswerBuilder:
+) -> Answers:
     """Over a repository whose every day has these merges."""
-    app = open_days(merges, files, repository)
-    lister = RiskLister(app.pulls, app.reader, app.entries, 1)
-    return AnswerBuilder(app.entries, lister, app.name_repository, lambda: DAY, lambda *_: TrackRecordScore())
+    return Answers(open_days(merges, files, repository))
 
 
 def overview(
@@ -331,8 +325,9 @@ def overview(
 
 def open_days(merges: Iterable[PullRequest], files: tuple[ChangedFile, ...], repository: Repository) -> App:
     known = ScriptedPulls(tuple(replace(each, repository=repository, files=None) for each in merges), files=files)
-    names = {"name_repository": lambda each: each.name}
-    return make_digest_app(known, lambda _: SummaryResult(summary()), 1, **names)
+    names = {"name_repository": lambda each: each.name, "get_today": lambda: DAY}
+    repositories = AllowedRepositories(repository)
+    return make_digest_app(known, None, 1, model=Summaries(), repositories=repositories, **names)
 
 
 def assert_twice(answer: Answer, kind: str, value: str, *more: str) -> None:

@@ -16,9 +16,10 @@ from bot.domain.summaries.models import Evidence
 from bot.features.digest.lead import render_lead
 from bot.features.digest.rules import Digest, Overview
 from bot.features.digest.thread import render_thread
+from bot.features.summaries.view import format_summary
 from bot.ports import Post
 from bot.render.blocks.rich_text import make_block, make_section, make_text
-from bot.render.blocks.terminal import format_message, format_summary, wrap_text
+from bot.render.blocks.terminal import format_message, wrap_text
 from tests.helpers.builders import changed_file, digest, entry, finding, pull
 from tests.helpers.builders import summary as made_summary
 from tests.render.hostile_days import digests, texts

@@ -13,8 +13,7 @@ from bot.domain.review.models import BugFinding, BugReview, Certainty, FindingAd
 from bot.domain.summaries.models import Evidence
 from bot.ports import Post
 from bot.render.blocks.terminal import format_message
-from bot.render.review.findings import get_claim, render_review, render_trigger
-from bot.render.review.sentences import NO_PROOF
+from bot.render.review.findings import NO_PROOF, get_claim, render_review, render_trigger
 from tests.helpers.builders import entry, finding, summary
 from tests.helpers.tables import check_rows
 from tests.render.accepted import assert_taken, invisible, list_addresses, read_post, strings

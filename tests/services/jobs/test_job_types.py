@@ -36,6 +36,7 @@ from bot.features.digest.since import answer_since
 from bot.features.previews import service as previews
 from bot.features.questions.service import answer_questions
 from bot.features.questions.votes import record_vote
+from bot.features.risks import service as risks
 from bot.features.subscriptions import delivery
 from bot.features.subscriptions import service as subscriptions
 from bot.features.subscriptions.rules import (
@@ -44,6 +45,7 @@ from bot.features.subscriptions.rules import (
     SubscriptionSelector,
     SubscriptionVerb,
 )
+from bot.features.summaries import service as summaries
 from bot.features.touches import service as touches
 from bot.features.touches import tasks
 from bot.features.touches.requests import (
@@ -57,14 +59,11 @@ from bot.features.touches.requests import (
 )
 from bot.features.usage.report import UsageRequest, answer_usage
 from bot.jobs import asker_jobs, lost_jobs
-from bot.jobs.command_jobs import CommandPayload
 from bot.platform.jobs import JOBS, JobType
 from bot.render.blocks.button_values import FeedbackVerdict, HitVote
 from bot.render.conversations.greetings import Greeting
 from bot.services import scheduled_jobs
 from handlers import COMMANDS
-from handlers.commands.risks import LONG_RISKS_JOB, RISKS_JOB, SCORE_JOB
-from handlers.commands.summary import SUMMARY_JOB
 from handlers.digest import answer_digest
 from tests.helpers.tables import check_rows
 from tests.services.doubles import slack_request
@@ -80,13 +79,27 @@ WISH = SubscriptionRequest(
 )
 
 CASES: list[tuple[JobType[Any], Any]] = [
-    (SUMMARY_JOB, CommandPayload(ASKER, SummaryRequest((Reference(ENGINE, 1), Reference(ENGINE, 2))))),
     (
-        RISKS_JOB,
-        CommandPayload(ASKER, RisksRequest(ENGINE, SPAN, FILTERS, 3, is_private=True), Audience.ASKER),
+        summaries.answer_summaries,
+        {
+            "asker": ASKER,
+            "request": SummaryRequest((Reference(ENGINE, 1), Reference(ENGINE, 2))),
+            "audience": Audience.CHANNEL,
+        },
     ),
-    (LONG_RISKS_JOB, CommandPayload(ASKER, RisksRequest(ENGINE, SPAN), Audience.SHARED)),
-    (SCORE_JOB, CommandPayload(ASKER, ScoreRequest(ENGINE, SPAN))),
+    (
+        risks.list_risks,
+        {
+            "asker": ASKER,
+            "request": RisksRequest(ENGINE, SPAN, FILTERS, 3, is_private=True),
+            "audience": Audience.ASKER,
+        },
+    ),
+    (
+        risks.list_many_risks,
+        {"asker": ASKER, "request": RisksRequest(ENGINE, SPAN), "audience": Audience.SHARED},
+    ),
+    (risks.answer_score, {"asker": ASKER, "request": ScoreRequest(ENGINE, SPAN), "audience": Audience.HERE}),
     (
         answer_overview,
         {"asker": ASKER, "request": DigestRequest(ENGINE, SPAN, zone=BERLIN), "audience": Audience.HERE},
@@ -95,7 +108,7 @@ CASES: list[tuple[JobType[Any], Any]] = [
     (asker_jobs.send_private_notice, {"asker": ASKER, "sentence": 'Ünïcode – and a "quote".'}),  # noqa: RUF001 (a dash)
     (asker_jobs.post_public_notice, {"asker": ASKER, "sentence": ""}),
     (asker_jobs.send_greeting, {"asker": ASKER, "why": Greeting.INVITED, "examples": ()}),
-    (asker_jobs.show_details, {"asker": ASKER, "reference": Reference(ENGINE, 7)}),
+    (summaries.show_details, {"asker": ASKER, "reference": Reference(ENGINE, 7)}),
     (asker_jobs.explain_asking, {"asker": ASKER}),
     (record_vote, {"asker": ASKER, "message": "100.1", "verdict": FeedbackVerdict.GOOD}),
     (
@@ -134,7 +147,7 @@ CASES: list[tuple[JobType[Any], Any]] = [
     (subscriptions.show_preview, {"asker": ASKER, "wish": WISH}),
     (subscriptions.open_form, {"asker": ASKER}),
     (tasks.show_agent_task, {"asker": ASKER, "profile": "ascend", "reference": Reference(ENGINE, 7)}),
-    (asker_jobs.open_reference_form, {"asker": ASKER}),
+    (summaries.open_reference_form, {"asker": ASKER}),
     (answer_questions, {"place": "C0DIGEST:100.1"}),
     (home.open_home, {"asker": ASKER}),
     (delivery.deliver_digest, {"name": "1a2b3c4d", "due": NOON}),
@@ -217,9 +230,10 @@ def test_what_this_version_did_not_write_is_an_error(arguments: list[Any]) -> No
 
 def test_a_request_that_went_through_the_queue_is_still_held_to_the_settings() -> None:
     foreign = RisksRequest(Repository("other", "secret"), SPAN)
-    [back] = [RISKS_JOB.decode([RISKS_JOB.encode(CommandPayload(ASKER, foreign))])]
+    payload = {"asker": ASKER, "request": foreign, "audience": Audience.CHANNEL}
+    back = risks.list_risks.decode([risks.list_risks.encode(payload)])
     with pytest.raises(UsageError, match="I'm not set up for other/secret"):
-        back.request.require_known(AllowedRepositories(ENGINE))
+        back["request"].require_known(AllowedRepositories(ENGINE))
     spelt = RisksRequest(Repository("OCTO", "Engine"), SPAN).require_known(AllowedRepositories(ENGINE))
     assert spelt.repository == ENGINE
 

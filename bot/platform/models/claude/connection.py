@@ -54,7 +54,7 @@ from bot.platform.models.claude.check import INCONCLUSIVE
 
 SILENCE_SECONDS = 60.0  # of one call; a summary takes 2 to 10, and a digest waits for the slowest one
 # seconds for one call from its beginning to the last byte: all that silence, and half as much for an answer that
-# arrives slowly; no later attempt begins after that time (bot.services.summaries.structured_completion)
+# arrives slowly; no later attempt begins after that time (bot.platform.models.completion)
 CALL_SECONDS = 90.0
 _TRUNCATION_REASONS = ("max_tokens", "model_context_window_exceeded")
 # temporary errors in error events of a stream whose status was a success

@@ -42,7 +42,7 @@ from bot.platform.models.openai_compatible.turns import (
 log = logging.getLogger(__name__)
 
 # seconds for one call, from its beginning to the last byte; nothing comes before the whole answer is written. No
-# later attempt begins after that time (bot.services.summaries.structured_completion)
+# later attempt begins after that time (bot.platform.models.completion)
 CALL_SECONDS = 90.0
 _LIST_SECONDS = 10.0
 _SCHEMA_NOTE = "Answer with one JSON object and nothing else. It matches this JSON schema:\n{schema}"

@@ -16,10 +16,12 @@ from bot.domain.errors import (
     ModelRequestRejected,
 )
 from bot.domain.operations.usage import NO_USAGE
+from bot.features.digest.overview import OverviewAnswer
+from bot.features.reviews.report import ReviewAnswer
+from bot.features.summaries.reading import SummaryAnswer
+from bot.platform.models.answers import AnswerShape, build_schema
 from bot.platform.models.openai_compatible.connection import OpenAIConnection
 from bot.ports import ModelAccess
-from bot.services.review.schemas import ReviewAnswer
-from bot.services.summaries.schemas import AnswerShape, OverviewAnswer, SummaryAnswer, build_schema
 from tests.emulators.claude.script import (
     Drop,
     Failure,

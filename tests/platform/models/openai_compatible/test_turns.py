@@ -11,9 +11,9 @@ import pytest
 
 from bot.domain.errors import ModelBusy, ModelError, ModelRequestRejected
 from bot.domain.operations.usage import NO_USAGE
+from bot.features.reviews.report import ReviewAnswer
+from bot.platform.models.answers import build_schema
 from bot.ports import TextDelta, TextPart, Turn
-from bot.services.review.schemas import ReviewAnswer
-from bot.services.summaries.schemas import build_schema
 from tests.emulators.claude.script import (
     Hang,
     Json,

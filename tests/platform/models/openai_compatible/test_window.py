@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import pytest
@@ -11,18 +10,17 @@ from bot.domain.errors import ModelInputTooLong
 from bot.domain.operations.usage import NO_PRICES
 from bot.domain.pull_requests.models import PullRequest
 from bot.domain.review.models import ReviewVerdict
-from bot.domain.summaries.fallback import describe_fallback
+from bot.domain.summaries.models import describe_fallback
+from bot.features.reviews.reading import MAX_DIFF_TOKENS, Reviewer
+from bot.features.summaries.reading import read_pull_request
 from bot.platform.source import NO_CODE
 from bot.ports import TextPart, Turn
-from bot.services.review.reviewer import BugReviewer, ReviewModel
-from bot.services.summaries.structured_completion import StructuredCompletion
-from bot.services.summaries.summarizer import Summariser
 from tests.emulators.claude.script import Failure, Json, Text, ToolUse, review_answer, summary_answer
 from tests.emulators.openai_compatible.server import LARGE, SMALL, OpenAIEmulator
+from tests.helpers.apps import make_reading_app
 from tests.helpers.builders import changed_file, pull
 from tests.helpers.talks import converse
 from tests.platform.models.openai_compatible.asking import CHAT, PROMPT, answer_calls, complete, open_model, talk
-from tests.services.doubles import MemoryCache
 
 SMALL_WINDOW = 4_096
 
@@ -90,8 +88,9 @@ def test_a_summary_of_a_large_change_is_one_of_a_smaller_part(
     refusal = Failure(400, "BadRequestError", "This model's maximum context length is 8192 tokens.")
     model_server.script(*[] if is_listed else [refusal], Json(summary_answer()))
     with open_model(model_server.address) as model:
-        completion = StructuredCompletion(model, MemoryCache(), lambda _: None)
-        summary = Summariser(completion, SMALL, 30_000).summarise_pull_request(large_pull()).summary
+        app = make_reading_app(None, model)
+        app.settings = app.settings.model_copy(update={"prdigest_summary_model": SMALL})
+        summary = read_pull_request(app, large_pull()).summary
     assert summary.headline == summary_answer()["headline"]
     assert summary.left_out
     assert len(model_server.requests) == (1 if is_listed else 2)
@@ -105,9 +104,8 @@ def test_a_review_of_a_large_change_is_one_of_a_smaller_part(
     refusal = Failure(400, "BadRequestError", "This model's maximum context length is 8192 tokens.")
     model_server.script(*[] if is_listed else [refusal], Json(review_answer()))
     with open_model(model_server.address) as connection:
-        model = ReviewModel(connection, LARGE, NO_PRICES)
-        reviewer = BugReviewer(model, NO_CODE, time.monotonic, lambda _: None)
-        review = reviewer.review_pull_request(large_pull(), model.start_cost(large_pull())).review
+        reviewer = Reviewer(connection, LARGE, NO_PRICES, MAX_DIFF_TOKENS, NO_CODE, lambda _: None)
+        review = reviewer.review(large_pull(), reviewer.start_cost(large_pull())).review
     assert review.verdict is ReviewVerdict.NOTHING
     assert len(model_server.requests) == (1 if is_listed else 2)
     assert sum(len(str(body["messages"])) for body in model_server.requests[-1:]) < 8_192 * 4
@@ -119,7 +117,8 @@ def test_a_change_that_no_window_holds_is_told_so(model_server: OpenAIEmulator) 
     model_server.models = {SMALL: None}
     model_server.script(*[refusal] * 40)
     with open_model(model_server.address) as model:
-        completion = StructuredCompletion(model, MemoryCache(), lambda _: None)
-        summary = Summariser(completion, SMALL, 30_000).summarise_pull_request(large_pull()).summary
+        app = make_reading_app(None, model)
+        app.settings = app.settings.model_copy(update={"prdigest_summary_model": SMALL})
+        summary = read_pull_request(app, large_pull()).summary
     assert "longer than the model's context window" in describe_fallback(summary.fallback)
     assert len(model_server.requests) < 16

@@ -21,22 +21,18 @@ from bot.domain.conversations.commands import (
 from bot.domain.errors import PullRequestNotFound, RepositoryNotFound, UsageError
 from bot.domain.history.pull_outcomes import MergeOutcome
 from bot.domain.pull_requests.filters import Filters
-from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.pull_requests.models import PullRequest
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.time.date_range import Span
 from bot.domain.time.day import LocalDay
-from bot.domain.track_record.score import TrackRecordScore
-from bot.domain.track_record.tally import Tally
-from bot.features.digest.service import build_overview
+from bot.features.risks.rules import Tally, TrackRecordScore
 from bot.platform.slack.answers import Answer
 from bot.platform.slack.client import make_slack_client
 from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackMessenger
 from bot.ports import Post
 from bot.render.blocks.button_values import read_request
-from bot.services.risk.risk_lister import RiskLister
-from bot.services.slack.answers.answer_builder import AnswerBuilder
 from tests.emulators.slack.server import SlackEmulator
-from tests.helpers.apps import make_digest_app
+from tests.helpers.apps import Answers, make_digest_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull, summary
 from tests.services.digest.posting import HOME
 from tests.services.doubles import KnownPulls, Summaries, slack_request
@@ -52,32 +48,21 @@ def merge(number: int, days: float = 0, **fields: Any) -> PullRequest:
     return replace(pull(number, files=HEAVY, merged_at=NOON + timedelta(days=days, seconds=number)), **fields)
 
 
-def make_score(repository: Repository, span: Span) -> TrackRecordScore:
-    """A score of a list that found one."""
-    assert (repository, span) == (REPOSITORY, WEEK)
-    hit = MergeOutcome(merge(3), merge(9, 1, title='Revert "Change number 3" (#3)'))
-    return TrackRecordScore(digests=1, listed=Tally(1, 1), others=Tally(2), hits=(hit,))
+HIT = MergeOutcome(merge(3), merge(9, 1, title='Revert "Change number 3" (#3)'))
+# of a list that found one
+SCORE = TrackRecordScore(digests=1, listed=Tally(1, 1), others=Tally(2), hits=(HIT,))
 
 
-class Answers(AnswerBuilder):
-    """Both builders of answers over the same pull requests."""
-
-    def __init__(
-        self, pulls: KnownPulls, score: Callable[[Repository, Span], TrackRecordScore], summaries: Summaries
-    ) -> None:
-        def name(repository: Repository) -> str:
-            return f"The {repository.name}"
-
-        self.app = make_digest_app(pulls, summaries, name_repository=name)
-        lister = RiskLister(pulls, self.app.reader, self.app.entries, 4)
-        super().__init__(self.app.entries, lister, name, lambda: TODAY, score)
-
-    def build_overview(self, request: DigestRequest, asker: str, channel: str) -> Answer:
-        return build_overview(self.app, request, asker, channel)
-
-
-def answers(*merges: PullRequest, summaries: Summaries | None = None) -> Answers:
-    return Answers(KnownPulls(merges), make_score, summaries or Summaries())
+def answers(*merges: PullRequest, summaries: Summaries | None = None, pulls: KnownPulls | None = None) -> Answers:
+    app = make_digest_app(
+        pulls or KnownPulls(merges),
+        model=summaries or Summaries(),
+        name_repository="The {0.name}".format,
+        get_today=lambda: TODAY,
+        # that readers expect
+        get_channel_zone=lambda _: TODAY.zone,
+    )
+    return Answers(app, SCORE)
 
 
 def row(post: Post) -> list[dict[str, Any]]:
@@ -209,7 +194,7 @@ def test_the_thread_of_a_score_is_about_what_it_names_not_about_months() -> None
 
 
 def test_the_thread_of_a_score_that_names_nothing_is_about_the_last_digest() -> None:
-    subject = Answers(KnownPulls(), lambda *_: TrackRecordScore(), Summaries())
+    subject = replace(answers(), score=TrackRecordScore())
     answer = subject.build_score(ScoreRequest(REPOSITORY, WEEK), "ada")
     assert (answer.about, actions(answer.public)) == ("digest 2026-03-29 repo:octo/engine", ["ask"])
 
@@ -253,7 +238,7 @@ def test_days_without_merges_have_no_menu(ask: Ask, share: str) -> None:
 def test_days_that_can_not_be_had_are_passed_on(ask: Ask, share: str) -> None:
     pulls = KnownPulls(failing={f"day {day.date}": RepositoryNotFound("No such.") for day in WEEK.days})
     with pytest.raises(RepositoryNotFound):
-        ask(Answers(pulls, make_score, Summaries()), "ada")
+        ask(answers(pulls=pulls), "ada")
 
 
 def test_an_overview_reads_each_pull_request_once_for_all_who_ask_later() -> None:

@@ -1,0 +1,56 @@
+"""What the model is asked about a day as a whole: its overview and its themes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from bot.domain.digest.models import MAX_OVERVIEW_LENGTH, Entry
+from bot.domain.operations.usage import CallPurpose
+from bot.domain.pull_requests.models import Repository
+from bot.domain.text.strings import collapse_lines
+from bot.domain.time.day import LocalDay
+from bot.platform.models import Prompt
+from bot.platform.models.answers import AnswerShape, NonEmpty, SafeLine, build_schema, limit_length
+from bot.platform.models.prompts import fence_text, read_instructions
+
+OVERVIEW_VERSION = "overview.v1"
+_MAX_OVERVIEW_TOKENS = 8_000
+_MAX_TITLE_LENGTH = 80
+
+
+class ThemeAnswer(AnswerShape):
+    """A theme of a day: its title and the numbers of its pull requests."""
+
+    title: Annotated[str, SafeLine, limit_length(_MAX_TITLE_LENGTH)]
+    pull_requests: list[int]
+
+
+def _drop_untitled(themes: list[ThemeAnswer]) -> list[ThemeAnswer]:
+    return [theme for theme in themes if theme.title]
+
+
+class OverviewAnswer(AnswerShape):
+    """The overview of a day and its themes."""
+
+    overview: Annotated[str, SafeLine, NonEmpty, limit_length(MAX_OVERVIEW_LENGTH)]
+    themes: Annotated[list[ThemeAnswer], AfterValidator(_drop_untitled)] = Field(default_factory=list)
+
+
+def build_overview_prompt(model: str, repository: Repository, day: LocalDay, entries: Iterable[Entry]) -> Prompt:
+    lines = [f"{repository}, {day.date:%A} {day.date}"]
+    for entry in entries:
+        summary = entry.summary
+        line = f"#{entry.number} [{summary.type}] {collapse_lines(entry.pull.title)}: {summary.headline}"
+        lines.append(f"{line} Action: {summary.action}" if summary.action else line)
+    return Prompt(
+        model,
+        OVERVIEW_VERSION,
+        read_instructions(OVERVIEW_VERSION),
+        fence_text("day", "\n".join(lines)),
+        build_schema(OverviewAnswer),
+        _MAX_OVERVIEW_TOKENS,
+        CallPurpose.OVERVIEW,
+    )

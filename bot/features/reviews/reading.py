@@ -1,0 +1,327 @@
+"""Reads a merged pull request for bugs: the larger model reads, and code checks what it quotes."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field, ValidationError
+
+from bot.domain.conversations.tool_names import ToolName
+from bot.domain.errors import ModelAnswerInvalid, ModelInputTooLong, SourceUnavailable, UsageError
+from bot.domain.operations.usage import NO_USAGE, CallPurpose, PriceList, Usage
+from bot.domain.pull_requests.diff import DiffSide, split_hunks
+from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.domain.pull_requests.path_classes import PathClassesLookup, get_default_classes
+from bot.domain.review.models import (
+    BugReview,
+)
+from bot.features.reviews.report import (
+    MAX_LINE_NUMBER,
+    MAX_PATH_LENGTH,
+    ReviewAnswer,
+    build_review,
+    list_prompt_excerpts,
+)
+from bot.platform import deadlines
+from bot.platform.models import Chat, ChatModel, TextPart, ToolResult, Turn
+from bot.platform.models.agent import AgentLimits, AgentLoop, TokenCount
+from bot.platform.models.answers import (
+    build_schema,
+    describe_validation_error,
+)
+from bot.platform.models.changes import PackedChange, choose_smaller_budget, format_change, pack_change
+from bot.platform.models.prompts import read_instructions
+from bot.platform.models.tools import ToolArguments, Tools, define_tools
+from bot.platform.provenance import Provenance
+from bot.platform.source import CodeSources, PullSource
+from bot.ports import SourceFiles
+from impact.source.models import SourceFile
+
+log = logging.getLogger(__name__)
+
+REVIEW_VERSION = "review.v1"
+# the last forty seconds are for the report
+REVIEW_LIMITS = AgentLimits(
+    rounds=4,
+    calls=4,
+    seconds=180.0,
+    last_seconds=40.0,
+    silence_seconds=60.0,
+    new_tokens=24_000,
+    written_tokens=4_000,
+)
+MAX_FILE_REQUESTS = 3  # to GitHub for files of one review, besides those of its summary
+# tokens of diff in the prompt of a review at most: it is paid for again, at a tenth, in each round
+MAX_DIFF_TOKENS = 15_000
+# a usual review, in tokens: instructions, description and tools; results of tools; calls, thinking and report. The
+# functions around a change make a diff up to 2.5 times as long (docs/decisions/0007-whole-functions.md)
+_INSTRUCTION_TOKENS, _RESULT_TOKENS, _OUTPUT_TOKENS = 2_000, 3_500, 2_500
+_CONTEXT_FACTOR, _CHARACTERS_PER_TOKEN = 2.5, 4
+_READING_SHARE = 0.6  # of what is set aside for a review
+
+
+# --- the tools: they read the source at the merge commit
+
+
+class ReadFileArguments(ToolArguments):
+    """Arguments of the tool that reads a part of a file."""
+
+    description: ClassVar[str] = (
+        "Up to 200 lines of any file of the repository at the merge commit: from a line on, or around a name "
+        "(where it is defined first)."
+    )
+
+    path: Annotated[str, Field(min_length=1, max_length=MAX_PATH_LENGTH)]
+    first: Annotated[int, Field(ge=1, lt=MAX_LINE_NUMBER)] = 1
+    last: int = Field(0, ge=0, lt=MAX_LINE_NUMBER, description="default: 200 lines")
+    around: str = Field("", max_length=200, description="a name, in place of lines")
+
+
+class FindUsesArguments(ToolArguments):
+    """Arguments of the search for a name."""
+
+    description: ClassVar[str] = (
+        "The lines that have a name as a whole word at the merge commit: of all files, or only of those that the "
+        "pull request changed; the result says which."
+    )
+
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class ListChangesArguments(ToolArguments):
+    """Arguments of the history of a path."""
+
+    description: ClassVar[str] = (
+        "The last commits up to the merge that changed a file or folder, with their titles."
+    )
+
+    path: Annotated[str, Field(min_length=1, max_length=MAX_PATH_LENGTH)]
+
+
+def build_review_tools(source: PullSource, *, has_history: bool) -> Tools:
+    """Build the tools over the files of one pull request. ``has_history``: there is a mirror."""
+
+    def read_file(arguments: ReadFileArguments) -> str:
+        return source.read_part(arguments.path.strip(), arguments.first, arguments.last, arguments.around)
+
+    def find_uses(arguments: FindUsesArguments) -> str:
+        return source.find_uses(arguments.name.strip())
+
+    def list_changes(arguments: ListChangesArguments) -> str:
+        return source.list_changes(arguments.path.strip())
+
+    tools: dict[str, tuple[type[ToolArguments], Callable[[Any], str]]] = {
+        ToolName.READ_FILE: (ReadFileArguments, read_file),
+        ToolName.FIND_USES: (FindUsesArguments, find_uses),
+    }
+    if has_history:
+        tools[ToolName.LIST_CHANGES] = (ListChangesArguments, list_changes)
+    return tools
+
+
+def _has_commit(code: CodeSources, pull: PullRequest) -> bool:
+    """Return whether there is a mirror that has the commit of a pull request."""
+    if code.search is None or not pull.files:
+        return False
+    try:
+        code.search.list_changes(pull.repository, pull.commit, pull.files[0].path, 1)
+    except (SourceUnavailable, UsageError) as error:
+        log.info("%s#%d is reviewed without a mirror: %s", pull.repository, pull.number, error)
+        return False
+    return True
+
+
+def _list_added_files(pull: PullRequest) -> Mapping[str, SourceFile]:
+    """Return the files that a pull request added, whose patches are the whole files."""
+    added = {
+        file.path: [line.text for _, lines in split_hunks(file.patch) for line in lines]
+        for file in pull.files or ()
+        if file.status == "added" and file.patch and not file.unread
+    }
+    return {path: SourceFile(path, "".join(f"{line}\n" for line in lines)) for path, lines in added.items()}
+
+
+class LimitedSourceFiles:
+    """``SourceFiles`` that is asked at most ``MAX_FILE_REQUESTS`` times."""
+
+    def __init__(self, files: SourceFiles) -> None:
+        self._files = files
+        self._left = MAX_FILE_REQUESTS
+        self._lock = threading.Lock()
+
+    def read_files(
+        self, repository: Repository, commit: str, paths: Sequence[str], side: DiffSide = DiffSide.NEW
+    ) -> Mapping[str, SourceFile]:
+        """Return each file of ``paths``. Raises SourceUnavailable after the last request."""
+        with self._lock:
+            self._left -= 1
+            if self._left < 0:
+                raise SourceUnavailable("This review has read as many files as it may.")
+        return self._files.read_files(repository, commit, paths, side)
+
+
+# --- the reading
+
+
+@dataclass(kw_only=True)
+class ReviewCost(TokenCount):
+    """The cost of one review so far: tokens and US dollars, None if a price is unknown.
+
+    ``cautious_dollars`` is what a budget counts, ``reserved`` what is set aside there for this review.
+    """
+
+    model: str
+    prices: PriceList
+    reserved: float = 0.0
+    dollars: float | None = 0.0
+    cautious_dollars: float = 0.0
+
+    @property
+    def is_mostly_spent(self) -> bool:
+        """Whether the rest of what is set aside is needed for the report."""
+        return bool(self.reserved) and self.cautious_dollars > _READING_SHARE * self.reserved
+
+    def add_turn(self, usage: Usage) -> None:
+        super().add_turn(usage)
+        cost = self.prices.cost(self.model, usage)
+        self.dollars = None if cost is None or self.dollars is None else self.dollars + cost
+        if usage != NO_USAGE and self.prices.prices:
+            self.cautious_dollars += self.prices.cautious_cost(self.model, usage)
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewResult:
+    """A review, and whether the model says that it knows what became of the change (for evaluations)."""
+
+    review: BugReview
+    recognised: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewer:
+    """Who reviews: the ``model`` of a name, with up to ``diff_tokens`` of a diff, and where it reads files.
+
+    ``clock`` returns seconds that only increase.
+    """
+
+    chat: ChatModel
+    model: str
+    prices: PriceList
+    diff_tokens: int
+    code: CodeSources
+    sleep: Callable[[float], None]
+    classes_of: PathClassesLookup = get_default_classes
+    clock: Callable[[], float] = time.monotonic
+    limits: AgentLimits = REVIEW_LIMITS
+
+    def start_cost(self, pull: PullRequest) -> ReviewCost:
+        """Return the cost of a review that begins, with the US dollars that it will most likely not exceed.
+
+        They follow from the length of the diff. Once most of them are spent, the model gets no more tools.
+        """
+        if not self.prices.prices:
+            return ReviewCost(model=self.model, prices=self.prices)
+        characters = sum(len(file.patch or "") for file in pull.files or ())
+        diff = min(self.diff_tokens, round(_CONTEXT_FACTOR * characters / _CHARACTERS_PER_TOKEN))
+        first = diff + _INSTRUCTION_TOKENS
+        usage = Usage(cache_write=first + _RESULT_TOKENS, cache_read=2 * first, output=_OUTPUT_TOKENS)
+        reserved = self.prices.cautious_cost(self.model, usage)
+        return ReviewCost(model=self.model, prices=self.prices, reserved=reserved)
+
+    def review(self, pull: PullRequest, cost: ReviewCost) -> ReviewResult:
+        """Review a pull request whose files are loaded; ``cost`` counts what that takes, also if it fails.
+
+        A change that the model's context window can't hold is shown with less of its diff.
+
+        Raises:
+            ModelError: the model gives no report.
+            StoreUnavailable: what was read can't be kept.
+        """
+        change = self._pack(pull, self.diff_tokens)
+        while True:
+            try:
+                return self._review_change(pull, change, cost)
+            except ModelInputTooLong as error:
+                shorter = self._pack(pull, choose_smaller_budget(change.diff.text, error))
+                if len(shorter.diff.text) >= len(change.diff.text):
+                    raise
+                change = shorter
+
+    def _pack(self, pull: PullRequest, diff_tokens: int) -> PackedChange:
+        return pack_change(pull, diff_tokens, self.classes_of(pull.repository), self.code.files)
+
+    def _review_change(self, pull: PullRequest, change: PackedChange, cost: ReviewCost) -> ReviewResult:
+        has_mirror = _has_commit(self.code, pull)
+        files = self.code.files
+        code = self.code if has_mirror else CodeSources(LimitedSourceFiles(files) if files else None)
+        known = {**_list_added_files(pull), **change.sources}
+        source = PullSource(pull, code, Provenance(), known, reads_to_search=has_mirror)
+        tools = build_review_tools(source, has_history=has_mirror)
+        answer = self._ask(tools, format_change(pull, change.diff), cost)
+        shown = list_prompt_excerpts(pull, change.diff.text, change.sources)
+        return ReviewResult(build_review(answer, pull, [*shown, *source.excerpts]), answer.recognised)
+
+    def _ask(self, tools: Tools, change: str, cost: ReviewCost) -> ReviewAnswer:
+        """Return the report on a change. One that is no report is asked for again, once. Raises ModelError."""
+        limits = self.limits
+        chat = Chat(
+            model=self.model,
+            system=read_instructions(REVIEW_VERSION),
+            tools=define_tools(tools),
+            turns=(Turn("person", (TextPart(change),)),),
+            max_tokens=limits.output_tokens,
+            silence=limits.silence_seconds,
+            seconds=limits.seconds,
+            schema=build_schema(ReviewAnswer),
+            need=CallPurpose.SECOND_READING,
+        )
+        loop = AgentLoop(
+            self.chat,
+            chat,
+            tools,
+            limits,
+            "No more tools: write the report now from what you have seen.",
+            self.clock,
+            self.sleep,
+            self.clock() + min(limits.seconds, deadlines.get_seconds_left()),
+            cost,
+            # a service that knows of no tools in one turn has another prompt cache for it
+            forbids_tools=False,
+        )
+        answer = _ask_for_report(loop)
+        if answer is None:
+            loop.has_tools, loop.chat = False, replace(loop.chat, may_use_tools=False)
+            answer = _ask_for_report(loop)
+        if answer is None:
+            raise ModelAnswerInvalid("the model's report was not usable")
+        return answer
+
+
+def _ask_for_report(loop: AgentLoop) -> ReviewAnswer | None:
+    """Return the report; None if it can't be used, which the model is told."""
+    for _ in loop.run():
+        pass
+    turn, results = loop.turn, tuple[ToolResult, ...]()
+    if turn.end is None or turn.is_cut:
+        problem = "it was cut at its length limit"
+    elif turn.calls:
+        problem, refusal = "it calls tools", "There are no more tools for this review."
+        results = tuple(ToolResult(call.id, refusal, is_error=True) for call in turn.calls)
+    else:
+        try:
+            return ReviewAnswer.model_validate_json(turn.text)
+        except ValidationError as error:
+            problem = describe_validation_error(error)
+    log.info("a review is refused: %s", problem)
+    note = TextPart(f"Your report was refused: {problem}. Write it again, as JSON within the limits.")
+    if turn.end is None or turn.is_cut:
+        *before, last = loop.chat.turns
+        loop.chat = replace(loop.chat, turns=(*before, replace(last, parts=(*last.parts, note))))
+    else:
+        loop.add_turns(turn.end.turn, Turn("person", (*results, note)))
+    return None

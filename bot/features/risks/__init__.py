@@ -1,0 +1,1 @@
+"""Lists of risky merges (`/prrisks`), and how good such lists were (`/prrisks score`)."""

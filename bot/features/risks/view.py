@@ -1,0 +1,392 @@
+"""How lists of risky changes look, and their score: in counts, compared to chance and to size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from bot.domain.digest.models import Entry
+from bot.domain.history.pull_outcomes import MergeOutcome
+from bot.domain.pull_requests.models import PullRequest
+from bot.domain.review.models import ReviewVerdict
+from bot.domain.text.strings import collapse_lines, format_count, truncate_text
+from bot.domain.time.date_range import Span
+from bot.features.risks.rules import (
+    MIN_DIFFERING,
+    MIN_DIFFERING_REVERTED,
+    MIN_EXPECTED_BY_CHANCE,
+    MIN_LISTED,
+    MIN_REVERTED,
+    ReviewScore,
+    ReviewScoreVerdict,
+    Tally,
+    TrackRecordScore,
+    TrackRecordVerdict,
+)
+from bot.ports import Post
+from bot.render.blocks.message_limits import choose_fitting_blocks
+from bot.render.blocks.mrkdwn import escape_mrkdwn
+from bot.render.blocks.rich_text import (
+    Block,
+    Element,
+    make_block,
+    make_bullets,
+    make_context,
+    make_header,
+    make_section,
+    make_text,
+)
+from bot.render.blocks.terminal import format_message
+from bot.render.digest.shared_parts import (
+    render_outcome,
+    render_outcomes,
+    render_second_look,
+    render_second_look_title,
+)
+from bot.render.digest.touches import WIDE_TOUCHES, HitContext, render_touches
+from impact.touches.models import TouchReport
+
+_ELSEWHERE = ": ask for fewer days to see them"
+_MAX_NUMBERS, _MAX_TOUCHES, _MAX_HITS = 6, 10, 8
+# at vLLM's share of 1.3 %, none of so many would be reverted or repaired in 2 of 100 such periods
+_SURPRISING_COUNT = 300
+_KINDS = {
+    ReviewVerdict.CONFIRMED: "with a confirmed bug",
+    ReviewVerdict.POSSIBLE: "with a possible bug",
+    ReviewVerdict.NOTHING: "where it found nothing",
+    None: "not read a second time",
+}
+
+
+# --- the list
+
+
+@dataclass(frozen=True, slots=True)
+class RiskList:
+    """The answer to "what may hurt?" for some days.
+
+    ``taken_back`` are the outcomes that stand, ``older`` are reverts of earlier merges.
+    ``merged`` pull requests were merged in the days, and ``matching`` of them match the filters. The files of
+    ``unread`` could not be read, so that no rule applies to them. ``caveats`` tell what may be missing.
+    ``is_reduced`` is the same as in :class:`bot.domain.digest.models.Digest`.
+
+    ``touches`` says what the merges mean for a profile, None without one; then only those ``touching`` it match.
+
+    A request for the ``top`` ones gets that number: those ``below`` the threshold follow, riskiest first.
+    ``ranked`` is the number of candidates.
+    """
+
+    name: str
+    span: Span
+    filters: str
+    merged: int
+    matching: int
+    taken_back: tuple[MergeOutcome, ...]
+    older: tuple[PullRequest, ...]
+    riskiest: tuple[Entry, ...]
+    below: tuple[Entry, ...] = ()
+    top: int | None = None
+    ranked: int = 0
+    unread: tuple[int, ...] = ()
+    caveats: tuple[str, ...] = ()
+    is_reduced: bool = False
+    touches: TouchReport | None = None
+    touching: tuple[PullRequest, ...] = ()
+
+
+def render_risk_list(risk_list: RiskList) -> Post:
+    """Render the list as a message: first what was reverted or repaired, then what deserves a second look."""
+    name = truncate_text(collapse_lines(risk_list.name), 60)
+    title = f"Risky changes · {name} · {risk_list.span.title} · {_format_merged(risk_list)}"
+    # links in the model's text, and then words, are left out if they would not fit
+    blocks = choose_fitting_blocks(
+        [
+            make_header(title),
+            *_render_touches(risk_list),
+            *render_outcomes(risk_list.taken_back, risk_list.older, _ELSEWHERE),
+            *_render_riskiest(risk_list, limit, links=links),
+            *_render_below_bar(risk_list, limit, links=links),
+            *_render_notes(risk_list),
+        ]
+        for limit, links in ((180, True), (120, False), (40, False))
+    )
+    return Post(escape_mrkdwn(title), tuple(blocks))
+
+
+def _format_merged(risk_list: RiskList) -> str:
+    """Format how many pull requests were merged, and how many match the filters."""
+    if not risk_list.merged:
+        return "nothing merged"
+    matching = f"{risk_list.matching:,} of " if risk_list.filters else ""
+    return f"{matching}{risk_list.merged:,} merged"
+
+
+def _render_touches(risk_list: RiskList) -> Iterator[Block]:
+    """Yield what touches the profile, first of all."""
+    if risk_list.touches:
+        context = HitContext.build(risk_list.touching, risk_list.taken_back)
+        yield from render_touches(risk_list.touches, context, replace(WIDE_TOUCHES, hits=_MAX_TOUCHES), _ELSEWHERE)
+
+
+def _render_riskiest(risk_list: RiskList, limit: int, *, links: bool) -> Iterator[Block]:
+    """Yield the list, or that it is empty."""
+    if risk_list.riskiest:
+        title = render_second_look_title(is_reduced=risk_list.is_reduced)
+        yield _render_entries(title, risk_list, risk_list.riskiest, limit, links=links)
+    elif risk_list.touches and not risk_list.matching:
+        return
+    elif risk_list.filters and risk_list.merged and not risk_list.matching:
+        sentence = f"No pull request of these days matches {_format_filters(risk_list)}."
+        yield make_block(make_section([make_text(sentence)]))
+    elif risk_list.merged:
+        sentence = "Nothing else stands out." if risk_list.taken_back else "Nothing stands out."
+        yield make_block(make_section([make_text(sentence)]))
+
+
+def _render_below_bar(risk_list: RiskList, limit: int, *, links: bool) -> Iterator[Block]:
+    """Yield the entries below the bar that ``top:N`` requested, and a note if fewer than N can be ranked."""
+    top = risk_list.top
+    if risk_list.below and top:
+        title = [make_text("Below the bar", bold=True), make_text(f" (listed because of top:{top})", italic=True)]
+        yield _render_entries(title, risk_list, risk_list.below, limit, links=links)
+    if top and risk_list.matching and risk_list.ranked < top:
+        yield make_context(f"top:{top}: only {format_count(risk_list.ranked, 'pull request')} can be ranked.")
+
+
+def _render_entries(
+    title: list[Element], risk_list: RiskList, entries: Sequence[Entry], limit: int, *, links: bool
+) -> Block:
+    """Return entries below a title; ``limit`` is the characters of the rules' reasons and of the model's."""
+    listed = (*risk_list.riskiest, *risk_list.below) if links else ()
+    urls = {entry.number: entry.pull.url for entry in listed}
+    return make_block(
+        make_section(title), make_bullets(render_second_look(entry, urls, limit) for entry in entries)
+    )
+
+
+def _format_filters(risk_list: RiskList) -> str:
+    return truncate_text(collapse_lines(risk_list.filters), 300)
+
+
+def _render_notes(risk_list: RiskList) -> Iterator[Block]:
+    """Yield what the list does not cover."""
+    numbers = risk_list.unread
+    more = f" and {len(numbers) - _MAX_NUMBERS} more" if len(numbers) > _MAX_NUMBERS else ""
+    unread = f"not read: {', '.join(f'#{number}' for number in numbers[:_MAX_NUMBERS])}{more}"
+    notes = [
+        *([_format_filters(risk_list)] if risk_list.filters else []),
+        *([unread] if numbers else []),
+        *dict.fromkeys(risk_list.caveats),
+    ]
+    if notes:
+        yield make_context(truncate_text(" · ".join(notes), 800))
+
+
+# --- the score
+
+
+def render_score(name: str, span: Span, score: TrackRecordScore) -> Post:
+    """Render the score of some days of a repository as a message."""
+    title = f"How good was the risk list? · {truncate_text(collapse_lines(name), 60)} · {span.title}"
+    return Post(escape_mrkdwn(title), (make_header(title), *_render_score_blocks(score)))
+
+
+def format_score(score: TrackRecordScore) -> str:
+    """Format the score for a terminal, without the title."""
+    return format_message(Post("", tuple(_render_score_blocks(score))))
+
+
+def _render_score_blocks(score: TrackRecordScore) -> Iterator[Block]:
+    if score.digests:
+        lines = (_format_listed(score), _format_baselines(score), _format_recall(score))
+        yield make_block(make_bullets([make_text(line)] for line in lines))
+        verdict = make_text(score.verdict.value.capitalize(), bold=True)
+        yield make_block(make_section([verdict, make_text(f": {_explain_verdict(score)}")]))
+        yield from _render_reviews(score)
+        yield from _render_hits(score)
+    else:
+        sentence = (
+            "There is nothing to score: no digest with ratings was posted on these days. Subscribe with /prdigest "
+            "subscribe at 09:00, and ask again in a month."
+        )
+        yield make_block(make_section([make_text(sentence)]))
+    if notes := list(_list_limits(score)):
+        yield make_context(" ".join(notes))
+
+
+def _format_listed(score: TrackRecordScore) -> str:
+    """Return how many were listed, and how many of these were reverted or repaired."""
+    listed, others, shown = score.listed, score.others, score.shown
+    where = f"of {format_count(shown.pulls, 'merged pull request')}, in {format_count(score.digests, 'digest')}."
+    if not listed.pulls:
+        return f"Listed: none {where} {_format_outcomes(others)} ({_format_share(others)})."
+    low, high = listed.interval
+    least = f"{_format_share(listed)}, 95% interval {_format_percent(low)} to {_format_percent(high)}%"
+    comparison = f", of all others {_format_share(others)}" if others.pulls else ""
+    return f"Listed: {listed.pulls:,} {where} {_format_outcomes(listed)} ({least}){comparison}."
+
+
+def _format_outcomes(tally: Tally) -> str:
+    """Return how many were reverted and how many repaired."""
+    if not tally.taken_back:
+        return "None of them was reverted or repaired"
+    counts = ((tally.reverted, "reverted"), (tally.repaired, "repaired"))
+    return f"Later: {' and '.join(f'{count:,} {what}' for count, what in counts if count)}"
+
+
+def _format_baselines(score: TrackRecordScore) -> str:
+    """Return what a random choice and the lines added would have found."""
+    return (
+        f"Hits: this list {score.listed.taken_back:,}; random picks {_format_number(score.by_chance)}; "
+        f"largest changes {_format_number(score.by_lines)}."
+    )
+
+
+def _format_recall(score: TrackRecordScore) -> str:
+    """Return how many of the reverted and repaired ones had been listed."""
+    kinds = (
+        ("reverted", score.shown.reverted, score.listed.reverted),
+        ("repaired", score.shown.repaired, score.listed.repaired),
+    )
+    parts = [
+        f"of {count:,} that {'was' if count == 1 else 'were'} {what} after the digest, {listed or 'none'} "
+        f"had been listed"
+        for what, count, listed in kinds
+        if count
+    ]
+    if not parts:
+        return "No change was reverted or repaired after its digest."
+    sentence = "; ".join(parts)
+    return f"{sentence[0].upper()}{sentence[1:]}."
+
+
+def _explain_verdict(score: TrackRecordScore) -> str:
+    """Return what the verdict is based on."""
+    by_chance, by_list = f"{_format_percent(score.p_value)}%", f"{_format_percent(score.shortfall_p_value)}%"
+    match score.verdict:
+        case TrackRecordVerdict.BETTER:
+            return f"random picks would do as well in {by_chance} of such periods."
+        case TrackRecordVerdict.NOT_BETTER:
+            return (
+                f"a useful list would find so few in only {by_list} of such periods. "
+                "If that holds for 180 days, digests list at most one change of the highest band."
+            )
+    if not score.is_large:
+        return (
+            f"a verdict needs {MIN_LISTED} listed and {MIN_REVERTED} reverted or repaired changes; there are "
+            f"{score.listed.pulls:,} and {score.shown.taken_back:,}."
+        )
+    if score.by_chance < MIN_EXPECTED_BY_CHANCE:
+        least = _format_number(MIN_EXPECTED_BY_CHANCE)
+        return f"random picks would find {_format_number(score.by_chance)}; a verdict needs {least}."
+    return f"random picks would do as well in {by_chance} of such periods, a useful list as badly in {by_list}."
+
+
+def _render_reviews(score: TrackRecordScore) -> Iterator[Block]:
+    """Yield what the rules alone would have found, what became of each verdict, and which was right."""
+    reviews = score.reviews
+    if not reviews.has_reviews:
+        return
+    posted, by_rules = _format_taken_back(score.listed), _format_taken_back(reviews.by_rules)
+    lines = [
+        f"The posted lists had {posted}. The rules alone would have listed {by_rules}.",
+        _format_differences(reviews),
+        *(
+            f"{tally.pulls:,} {_KINDS[verdict]}: {_format_share_of_taken_back(tally)}."
+            for verdict, tally in reviews.by_verdict
+            if tally.pulls
+        ),
+        _format_review_verdict(reviews),
+    ]
+    yield make_block(
+        make_section([make_text("Rules and second reading", bold=True)]),
+        make_bullets([make_text(line)] for line in lines),
+    )
+
+
+def _format_differences(reviews: ReviewScore) -> str:
+    """Return where the two lists differ, and what became of these pull requests."""
+    if not reviews.differing.pulls:
+        return "The two lists are the same."
+    added, left_out = (
+        f"{tally.pulls:,} ({tally.taken_back or 'none'} later reverted or repaired)"
+        for tally in (reviews.added, reviews.left_out)
+    )
+    parts = [
+        *([f"put {added} on the list"] if reviews.added.pulls else []),
+        *([f"took {left_out} off it"] if reviews.left_out.pulls else []),
+    ]
+    return f"The second reading {' and '.join(parts)}."
+
+
+def _format_review_verdict(reviews: ReviewScore) -> str:
+    """Return which of the two was right more often, or why that can't be said."""
+    sentence = reviews.verdict.value.capitalize()
+    if reviews.verdict is ReviewScoreVerdict.NEITHER:
+        return f"{sentence}."
+    if reviews.verdict is not ReviewScoreVerdict.TOO_FEW:
+        return f"{sentence}: chance alone gives such a difference in at most 5% of such periods."
+    return (
+        f"{sentence}: that takes {MIN_DIFFERING} in which the lists differ, {MIN_DIFFERING_REVERTED} of them "
+        f"reverted or repaired. Here are {reviews.differing.pulls:,} and {reviews.differing.taken_back:,}."
+    )
+
+
+def _format_taken_back(tally: Tally) -> str:
+    """Format a number of pull requests with what became of them."""
+    return f"{tally.pulls:,}, {_format_share_of_taken_back(tally)}" if tally.pulls else "none"
+
+
+def _format_share_of_taken_back(tally: Tally) -> str:
+    """Format how many were reverted or repaired, with the share and its interval."""
+    low, high = tally.interval
+    return (
+        f"{tally.taken_back:,} of them reverted or repaired ({_format_share(tally)}, "
+        f"95% interval {_format_percent(low)} to {_format_percent(high)}%)"
+    )
+
+
+def _render_hits(score: TrackRecordScore) -> Iterator[Block]:
+    """Yield the listed pull requests that were reverted or repaired."""
+    items = [render_outcome(hit) for hit in score.hits]
+    if len(items) > _MAX_HITS:
+        more = len(items) - _MAX_HITS + 1
+        items[_MAX_HITS - 1 :] = [[make_text(f"and {more:,} more: ask for fewer days")]]
+    if items:
+        title = make_text("Listed, and later reverted or repaired", bold=True)
+        yield make_block(make_section([title]), make_bullets(items))
+
+
+def _list_limits(score: TrackRecordScore) -> Iterator[str]:
+    """Yield what the counts are based on, and what they leave out."""
+    if score.digests:
+        yield (
+            "Counted: reverts and repairs that name the change, after its digest and within 30 days of its merge."
+        )
+    if score.young:
+        verb = "is" if score.young == 1 else "are"
+        yield f"{score.young:,} of the listed {verb} younger than 30 days: some may still be reverted."
+    if score.known:
+        verb = "was" if score.known == 1 else "were"
+        left_out = f"{format_count(score.known, 'pull request')} {verb} left out"
+        yield f"{left_out}: reverted or repaired before the digest."
+    if score.shown.pulls >= _SURPRISING_COUNT and not score.shown.taken_back:
+        yield "Reverts may be worded differently here: I only recognize those that name the reverted change."
+    if len(score.versions) > 1:
+        versions = truncate_text(", ".join(score.versions), 200)
+        yield f"The rules changed during this time: {versions}."
+
+
+def _format_share(tally: Tally) -> str:
+    """Format the share of a tally that was reverted or repaired."""
+    return f"{_format_percent(tally.taken_back / tally.pulls)}%"
+
+
+def _format_percent(share: float) -> str:
+    """Format a share in percent: a whole number from ten on; below, one decimal place."""
+    return f"{100 * share:.0f}" if share >= 0.0995 else _format_number(100 * share)
+
+
+def _format_number(expected: float) -> str:
+    """Format an expected number, or a small share, to one decimal place."""
+    return "less than 0.1" if 0 < expected < 0.05 else f"{expected:,.1f}".removesuffix(".0")

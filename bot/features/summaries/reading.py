@@ -1,0 +1,206 @@
+"""Reads single pull requests: the model's summary, verified in the diff, or facts in its place."""
+
+from __future__ import annotations
+
+import logging
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from bot.app import App
+from bot.domain.errors import (
+    GitHubAccessDenied,
+    GitHubUnavailable,
+    ModelError,
+    ModelInputTooLong,
+    PullRequestNotFound,
+    RateLimited,
+)
+from bot.domain.operations.usage import classify_purpose
+from bot.domain.pull_requests.areas import determine_area
+from bot.domain.pull_requests.models import PullRequest
+from bot.domain.summaries.defects import read_isolated
+from bot.domain.summaries.diff_packing import Coverage, PackedDiff
+from bot.domain.summaries.models import (
+    MAX_HEADLINE_LENGTH,
+    NO_RISKS,
+    ChangeType,
+    Fallback,
+    FallbackReason,
+    Quote,
+    RiskKind,
+    SummarisedPullRequest,
+    Summary,
+    SummaryRisk,
+    build_fallback_summary,
+    explain_fallback,
+    remove_unproven_claims,
+    verify_quotes,
+)
+from bot.domain.text.redaction import redact_text
+from bot.domain.text.strings import collapse_lines
+from bot.platform.costs import Expense, get_account
+from bot.platform.models import Model, Prompt
+from bot.platform.models.answers import (
+    AnswerShape,
+    NonEmpty,
+    OptionalProse,
+    Prose,
+    SafeLine,
+    SafeText,
+    build_schema,
+    limit_length,
+)
+from bot.platform.models.changes import choose_smaller_budget, format_change, pack_change
+from bot.platform.models.completion import request_answer
+from bot.platform.models.prompts import read_instructions
+from bot.platform.models.slots import hold_model_slot
+
+log = logging.getLogger(__name__)
+
+SUMMARY_VERSION = "summary.v2"
+MAX_QUOTES = 12  # each is searched in the diff; more would prove nothing more
+_MAX_RISKS = 8  # more would be read by nobody; the prompt asks for four
+# four sections of about 400 characters and the quotes take under 1,000 tokens; the rest is room to think
+_MAX_SUMMARY_TOKENS = 6_000
+
+
+# --- what the model is asked
+
+
+class QuoteAnswer(AnswerShape):
+    """A quote of a line in the diff, not verified."""
+
+    path: Annotated[str, AfterValidator(redact_text)]
+    quote: Annotated[str, AfterValidator(redact_text)]
+
+
+class RiskAnswer(AnswerShape):
+    """One thing that could break."""
+
+    claim: OptionalProse
+    where: SafeText = ""
+    kind: RiskKind = RiskKind.OTHER
+
+
+def _select_risks(risks: list[RiskAnswer]) -> list[RiskAnswer]:
+    return [risk for risk in risks if collapse_lines(risk.claim)][:_MAX_RISKS]
+
+
+class SummaryAnswer(AnswerShape):
+    """The summary of one pull request."""
+
+    type: ChangeType
+    headline: Annotated[str, SafeLine, NonEmpty, limit_length(MAX_HEADLINE_LENGTH)]
+    what_changed_and_why: Prose
+    technical_impact: Prose
+    risks: Annotated[list[RiskAnswer], AfterValidator(_select_risks)] = Field(default_factory=list)
+    key_insights: OptionalProse = ""
+    risk_reason: SafeText = ""
+    action: SafeText = ""
+    evidence: list[QuoteAnswer] = Field(default_factory=list)
+
+
+def build_summary_prompt(model: str, pull: PullRequest, diff: PackedDiff) -> Prompt:
+    return Prompt(
+        model,
+        SUMMARY_VERSION,
+        read_instructions(SUMMARY_VERSION),
+        format_change(pull, diff),
+        build_schema(SummaryAnswer),
+        _MAX_SUMMARY_TOKENS,
+        classify_purpose(pull.changed_lines),
+    )
+
+
+# --- reading
+
+
+def load_files(app: App, pull: PullRequest) -> PullRequest:
+    """Return the pull request with its files, or without them if they are unavailable."""
+    if pull.files is not None:
+        return pull
+    try:
+        return app.pulls.load_files(pull)
+    except (GitHubAccessDenied, GitHubUnavailable, PullRequestNotFound, RateLimited) as error:
+        log.info("no files of %s#%d: %s", pull.repository, pull.number, error)
+        return pull
+
+
+def read_pull_request(app: App, pull: PullRequest) -> SummarisedPullRequest:
+    """Return a pull request with its files and its summary, or with its facts if that meets a defect.
+
+    Raises:
+        PrdigestError: another attempt, or a person, may help.
+    """
+    return read_isolated(pull, lambda each: _summarise(app, load_files(app, each)))
+
+
+def build_unsummarised(
+    app: App, pull: PullRequest, why: Fallback, coverage: Coverage = Coverage.NONE, cost: float | None = 0.0
+) -> SummarisedPullRequest:
+    """Return a pull request with facts in place of its summary. It is not cached."""
+    classes = app.paths.get_path_classes(pull.repository)
+    summary = build_fallback_summary(pull, why, coverage, classes)
+    return SummarisedPullRequest(pull, summary, determine_area(pull, classes), cost=cost)
+
+
+def _summarise(app: App, pull: PullRequest) -> SummarisedPullRequest:
+    if pull.files is None:
+        return build_unsummarised(app, pull, Fallback(FallbackReason.NO_FILES))
+    diff = _pack_diff(app, pull, app.settings.prdigest_diff_tokens)
+    if diff.coverage is Coverage.NONE and any(file.is_unreadable for file in pull.files):
+        log.warning("%s#%d could not be read (no diff of it is one)", pull.repository, pull.number)
+        return build_unsummarised(app, pull, Fallback(FallbackReason.UNREADABLE), diff.coverage)
+    if app.model is None:
+        return build_unsummarised(app, pull, Fallback(FallbackReason.NO_MODEL), diff.coverage)
+    return _ask_model(app, app.model, pull, diff)
+
+
+def _pack_diff(app: App, pull: PullRequest, budget: int) -> PackedDiff:
+    # without a model, nobody reads what stands around the changes
+    source_files = app.source_files if app.model else None
+    return pack_change(pull, budget, app.paths.get_path_classes(pull.repository), source_files).diff
+
+
+def _ask_model(app: App, model: Model, pull: PullRequest, diff: PackedDiff) -> SummarisedPullRequest:
+    name, prices = app.settings.prdigest_summary_model, app.provider.prices
+    try:
+        with hold_model_slot():
+            answer = request_answer(app, model, build_summary_prompt(name, pull, diff), SummaryAnswer)
+    except ModelError as error:
+        if isinstance(error, ModelInputTooLong):
+            # the model's context window is too small
+            shorter = _pack_diff(app, pull, choose_smaller_budget(diff.text, error))
+            if len(shorter.text) < len(diff.text):
+                return _ask_model(app, model, pull, shorter)
+        log.info("no model summary of %s#%d: %s", pull.repository, pull.number, error)
+        spent = prices.cost(name, error.usage)
+        return build_unsummarised(app, pull, explain_fallback(error), diff.coverage, spent)
+    get_account().add_expense(Expense(cache_hits=int(answer.from_cache), cache_misses=int(not answer.from_cache)))
+    summary = _build_summary(answer.value, pull, diff)
+    # who has read the changes before needs no quotes
+    summary = summary if app.sources.stands_in else remove_unproven_claims(summary)
+    area = determine_area(pull, app.paths.get_path_classes(pull.repository))
+    return SummarisedPullRequest(pull, summary, area, answer.from_cache, prices.cost(name, answer.usage))
+
+
+def _build_summary(answer: SummaryAnswer, pull: PullRequest, diff: PackedDiff) -> Summary:
+    """Return the summary of an answer, with those quotes and those places of risks that are in the diff."""
+    paths = {file.path for file in pull.files or ()}
+    return Summary(
+        type=answer.type,
+        headline=answer.headline,
+        what_changed_and_why=answer.what_changed_and_why,
+        technical_impact=answer.technical_impact,
+        potential_risks=" ".join(risk.claim for risk in answer.risks) or NO_RISKS,
+        key_insights=answer.key_insights,
+        risk_reason=answer.risk_reason,
+        action=answer.action,
+        evidence=verify_quotes([Quote(item.path, item.quote) for item in answer.evidence[:MAX_QUOTES]], pull),
+        coverage=diff.coverage,
+        left_out=diff.left_out,
+        risks=tuple(
+            SummaryRisk(risk.claim, risk.where if risk.where in paths else "", risk.kind) for risk in answer.risks
+        ),
+    )

@@ -1,0 +1,213 @@
+"""Entries of single pull requests, kept once they are read, and what shows them: ``/prsummary`` and "Details"."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Iterable
+from concurrent.futures import Future
+from dataclasses import replace
+from functools import partial
+
+from bot.app import App
+from bot.domain.conversations.commands import SummaryRequest
+from bot.domain.conversations.slack_request import Audience, SlackRequest
+from bot.domain.conversations.thread_subject import SubjectKind
+from bot.domain.digest.models import Entry
+from bot.domain.errors import RateLimited, SlackCallRefused, UsageError
+from bot.domain.pull_requests.models import PullRequest
+from bot.domain.pull_requests.reference import Reference
+from bot.domain.risk.assessment import Risk
+from bot.domain.summaries.models import SummarisedPullRequest
+from bot.features.reviews.service import get_review
+from bot.features.summaries.reading import SUMMARY_VERSION, read_pull_request
+from bot.features.summaries.view import (
+    render_details,
+    render_error_view,
+    render_loading_view,
+    render_reference_form,
+    render_summary,
+)
+from bot.platform import deadlines
+from bot.platform.costs import Expense, get_account
+from bot.platform.jobs import job
+from bot.platform.slack.answers import Answer, Share, build_answer
+from bot.platform.slack.modals import ModalPresenter
+from bot.platform.store.tables import Table
+from bot.render.blocks.buttons import SHARE_SUMMARY, make_details_button
+from bot.render.blocks.sentences import WINDOW_TOO_LATE
+from bot.services.operations.worker_threads import DeadlineExecutor, wait_for_result
+
+log = logging.getLogger(__name__)
+
+# of the five messages that a response_url takes, these are for summaries; others say that it takes longer, or why
+_MAX_PRIVATE_POSTS = 2
+_OPENED_EARLIER = "duplicate_external_id"  # what Slack says if an earlier attempt of the job opened the form
+
+SUMMARY_DAYS = 90  # that a summary is kept
+ENTRIES = Table(
+    "entry:{version}:{reference}",
+    SummarisedPullRequest,
+    "a pull request as it was read",
+    days=SUMMARY_DAYS,
+    survives_reset=True,
+    counted_as="summaries",
+)
+
+
+# --- what was read, kept without patches, which are cached with the files and would be by far the largest part
+
+
+def refresh_summary(app: App, pull: PullRequest) -> SummarisedPullRequest:
+    """Read a pull request again, whatever is cached of it; a summary that exists is not made again."""
+    read = read_pull_request(app, pull)
+    # an open pull request will change, and a model that was away may be back
+    if pull.is_merged and not read.summary.is_fallback:
+        keep_summary(app, replace(read, pull=read.pull.remove_patches()))
+    return read
+
+
+def keep_summary(app: App, read: SummarisedPullRequest) -> None:
+    """Keep what was read of a merged pull request, without its patches. Raises StoreUnavailable."""
+    app.cached.put(ENTRIES, read, *_build_key(app, Reference(read.pull.repository, read.pull.number)))
+
+
+def get_summary(app: App, reference: Reference) -> SummarisedPullRequest | None:
+    """Return what is cached of a pull request, or None; without patches. Raises StoreUnavailable."""
+    read = app.cached.get(ENTRIES, *_build_key(app, reference))
+    if read is None:
+        return None
+    get_account().add_expense(Expense(cache_hits=1))
+    return replace(read, from_cache=True, cost=0.0)
+
+
+def _build_key(app: App, reference: Reference) -> tuple[str, Reference]:
+    """Build the key of all that a summary depends on."""
+    model, tokens = app.settings.prdigest_summary_model, app.settings.prdigest_diff_tokens
+    classes = app.paths.get_path_classes(reference.repository)
+    made_with = f"{model} {SUMMARY_VERSION} {tokens} {classes.fingerprint}"
+    return hashlib.sha256(made_with.encode()).hexdigest()[:12], reference
+
+
+# --- entries: rated each time that they are shown, since history changes
+
+
+def rate_pull_request(app: App, pull: PullRequest) -> Risk:
+    """Rate a pull request whose files are loaded, with the history as it is now.
+
+    All ratings that are shown outside of a digest or a list come from here, so that they do not depend on what is
+    cached.
+    """
+    return app.timeline.assess_risk(pull)
+
+
+def build_entry(app: App, read: SummarisedPullRequest) -> Entry:
+    return Entry.from_summarised(read, rate_pull_request(app, read.pull), get_review(app, read.pull))
+
+
+def get_cached_entry(app: App, reference: Reference) -> Entry | None:
+    """Return what is cached of a pull request, rated, or None; without patches."""
+    read = get_summary(app, reference)
+    return build_entry(app, read) if read else None
+
+
+def get_entry(app: App, reference: Reference) -> Entry:
+    """Return the pull request of a reference, without patches: from the cache if it is there.
+
+    Raises:
+        UsageError: it was closed without being merged.
+        PrdigestError: what :class:`bot.ports.PullRequests` raises.
+    """
+    if cached := get_cached_entry(app, reference):
+        return cached
+    pull = app.pulls.fetch_pull_request(reference.repository, reference.number)
+    if not pull.is_merged:
+        if pull.state == "CLOSED":
+            raise UsageError(f"#{pull.number} was closed without being merged: there is nothing to summarize.")
+        return _read_entry(app, pull)
+    with app.cached.hold_lease(ENTRIES, *_build_key(app, reference)):
+        # the previous holder has most likely read the same
+        return get_cached_entry(app, reference) or _read_entry(app, pull)
+
+
+def _read_entry(app: App, pull: PullRequest) -> Entry:
+    read = refresh_summary(app, pull)
+    return build_entry(app, replace(read, pull=read.pull.remove_patches()))
+
+
+# --- answers
+
+
+@job("summary")
+def answer_summaries(app: App, asker: SlackRequest, request: SummaryRequest, audience: Audience) -> None:
+    """Build all summaries at once, and give them in the order of the request."""
+    asker = app.directory.choose_conversation(asker)
+    request = request.require_known(app.repositories)
+    with deadlines.reserve_time(app.replies.response_times.reply_reserve):
+        executor = DeadlineExecutor(len(request.references), "summary")
+        answers = [executor.submit(build_summary_answer, app, each, asker.name) for each in request.references]
+    started = f"Looking at {', '.join(f'#{reference.number}' for reference in request.references)}…"
+    if len(answers) > 1 and asker.response_url:
+        if audience is Audience.ASKER or not app.directory.can_post(asker):
+            # the asker alone gets all in few messages: a response_url takes five in all
+            app.replies.give_answer(
+                asker, "together", Audience.ASKER, lambda: _join_answers(app, asker, answers), started
+            )
+            return
+        # who asks about a message is reached in its thread
+        asker = replace(asker, response_url="") if asker.message else asker
+    rate_limit: RateLimited | None = None
+    for reference, answer in zip(request.references, answers, strict=True):
+        try:
+            app.replies.give_answer(asker, str(reference), audience, partial(wait_for_result, answer), started)
+        except RateLimited as error:
+            # the others need not wait for the end of the limit
+            rate_limit = error
+    if rate_limit:
+        raise rate_limit
+
+
+def build_summary_answer(app: App, reference: Reference, asker: str) -> Answer:
+    """Build the answer about one pull request, merged or open. Raises what ``get_entry`` raises."""
+    entry, request = get_entry(app, reference), SummaryRequest((reference,))
+    return build_answer(
+        asker,
+        render_summary(entry, app.settings.prdigest_timezone),
+        Share(SHARE_SUMMARY, request),
+        make_details_button(entry.pull),
+        SubjectKind.SUMMARY.format_subject(request),
+    )
+
+
+def _join_answers(app: App, asker: SlackRequest, answers: Iterable[Future[Answer]]) -> Answer:
+    made = [app.replies.make_or_explain(asker, partial(wait_for_result, each)) for each in answers]
+    return Answer.merge(made, _MAX_PRIVATE_POSTS)
+
+
+@job("details")
+def show_details(app: App, asker: SlackRequest, reference: Reference) -> None:
+    """Open a window about a pull request, which the asker's ``trigger`` allows, and fill it when that is read.
+
+    Slack accepts a trigger for three seconds. A repeated call fills the same window.
+    """
+    known = Reference(app.repositories.require_known(reference.repository), reference.number)
+    zone, windows = app.settings.prdigest_timezone, ModalPresenter(app.views, app.replies)
+    cached = get_cached_entry(app, known)
+    first = render_details(cached, zone) if cached else render_loading_view(known)
+    if windows.open_modal(asker, asker.trigger, first) and not cached:
+        windows.fill_modal(
+            asker,
+            lambda: render_details(get_entry(app, known), zone),
+            lambda error: render_error_view(error, asker.reference, known.number),
+        )
+
+
+@job("reference_form")
+def open_reference_form(app: App, asker: SlackRequest) -> None:
+    """Open the form that asks for a pull request; Slack accepts a trigger for three seconds."""
+    try:
+        app.views.open_view(asker.trigger, asker.key, render_reference_form())
+    except SlackCallRefused as error:
+        log.info("the form [%s] is not opened: %s", asker.reference, error)
+        if error.code != _OPENED_EARLIER:
+            app.replies.tell_asker(asker, WINDOW_TOO_LATE)

@@ -1,1 +1,0 @@
-"""One pull request: as a message, a window and JSON."""

@@ -1,1 +1,0 @@
-"""Risk lists and their track record."""

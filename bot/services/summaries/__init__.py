@@ -1,1 +1,0 @@
-"""Reads and summarizes single pull requests."""
