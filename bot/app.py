@@ -544,9 +544,9 @@ def open_app(
 
 # what jobs use; the rest is built on these
 _OF_WORKERS = (
-    "background", "budget", "cached", "chat", "code", "day_lists", "day_timeline", "digest_records", "directory",
-    "due_queue", "model", "profiles", "pulls", "replies", "repositories", "source_files", "tables", "timeline",
-    "views",
+    "access_control", "background", "budget", "cached", "chat", "code", "day_lists", "day_timeline",
+    "digest_records", "directory", "due_queue", "model", "profiles", "pulls", "replies", "repositories",
+    "source_files", "tables", "timeline", "views",
 )  # fmt: skip
 _OF_CLOCK = ("cache", "digest_records", "due_queue", "messenger", "repositories", "tables")
 _OF_LISTENERS = (

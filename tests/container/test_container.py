@@ -405,6 +405,8 @@ def test_every_service_goes_by_the_file_of_path_classes(
     merges: Env, github: ScriptedGitHub, tmp_path: Path
 ) -> None:
     github.add(REPO, record(90, merged_at=NOON, files=[changed_file("of/much.py", additions=900, deletions=900)]))
+    # what is listed in Slack is of a repository of the settings
+    merges.setenv("PRDIGEST_REPO", REPO)
     ninety, risky = Reference(REPOSITORY, 90), RisksRequest(REPOSITORY, parse_span("2026-02-28", DAY, 1))
 
     def read_observations() -> tuple[bool, str, str, list[int], bool]:
