@@ -13,7 +13,7 @@ from bot.app import App
 from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable, StoreUnavailable
 from bot.features.questions.rules import RememberedMessage, ThreadMemory
 from bot.features.questions.service import ATTENTION, MEMORIES, Attention, is_listening, load_memory, note_post
-from bot.platform.slack.messenger import PostMetadata, write_metadata
+from bot.platform.slack.messenger import PostMetadata, SlackMessenger, write_metadata
 from bot.platform.store.connection import pack_value
 from tests.helpers.apps import make_app
 from tests.services.doubles import slack_request
@@ -27,20 +27,20 @@ Message = Mapping[str, Any]
 
 
 @dataclass
-class Threads:
+class Threads(SlackMessenger):
     """The part of Slack that is read: one thread; counts the reads."""
 
     messages: Sequence[Message] = ()
     error: PrdigestError | None = None
     reads: list[tuple[str, str]] = field(default_factory=list)
 
-    def list_replies(self, channel: str, thread: str) -> Sequence[Message]:
+    def list_replies(self, channel: str, thread: str) -> list[Message]:
         self.reads.append((channel, thread))
         if self.error:
             raise self.error
-        return self.messages
+        return list(self.messages)
 
-    def is_own(self, message: Message) -> bool:
+    def is_own(self, message: Mapping[str, Any]) -> bool:
         return message.get("bot_id") == "B0OWN"
 
 
