@@ -410,13 +410,6 @@ class App:
 
         return service.review_entries(self, repository, entries, classes)
 
-    def add_kept_reviews(
-        self, _: Repository, entries: tuple[Entry, ...], __: PathClasses
-    ) -> tuple[tuple[Entry, ...], ReviewCoverage]:
-        from bot.features.reviews import service  # noqa: PLC0415
-
-        return service.add_kept_reviews(entries, self.get_review)
-
     def is_list_reduced(self, repository: Repository) -> bool:
         from bot.features.risks import service  # noqa: PLC0415
 

@@ -80,3 +80,8 @@ def test_the_order_is_that_of_both() -> None:
     assert [item.number for item in select_riskiest(items, 2, is_reduced=True)] == []
     sure = make_entry(5, 8.5, BugReview((CONFIRMED,)))
     assert [item.number for item in select_riskiest([*items, sure], 2, is_reduced=True)] == [5]
+
+
+def test_equal_ones_stay_in_their_order_which_is_newest_first() -> None:
+    items = [make_entry(number, 13) for number in (7, 3, 5)]
+    assert [item.number for item in select_riskiest(items, 2, is_reduced=False)] == [7, 3]
