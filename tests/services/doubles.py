@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -301,7 +301,8 @@ class MemoryStore(Store):
     def __init__(self) -> None:
         self.values: dict[str, str] = {}
         self.lifetimes: list[timedelta | None] = []
-        self._lock = threading.RLock()
+        # by key, as the leases of a real store: who asks about other keys goes on
+        self._locks: dict[str, threading.RLock] = defaultdict(threading.RLock)
 
     def get_each(self, table: Table[T], keys: Sequence[tuple[object, ...]]) -> list[T | None]:
         return [table.codec.load_or_none(self.values.get(table.family.build_key(*parts))) for parts in keys]
@@ -312,7 +313,7 @@ class MemoryStore(Store):
 
     @contextmanager
     def hold_lease(self, table: Table[Any], *parts: object) -> Iterator[None]:
-        with self._lock:
+        with self._locks[table.family.build_key(*parts)]:
             yield
 
 
