@@ -6,7 +6,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -36,6 +36,7 @@ from tests.emulators.github.store import changed_file, pull
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
 from tests.helpers.apps import make_digest_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY
+from tests.services.doubles import MemoryStore
 
 WORKERS, PULLS = 2, 7
 # those that are at the model, and as many again
@@ -97,12 +98,13 @@ class House:
     model: Model
     cache: RedisCache
     watch: Watch
+    cached: MemoryStore = field(default_factory=MemoryStore)
 
     def build(self, change: Callable[[Read], Read] = lambda read: read) -> Digest:
         client = GitHubClient(self.github.url, Auth.Token(self.github.token))
         pulls = FileCache(GitHubPullRequests(client, lambda: NOON + timedelta(days=2)), self.cache)
         sources = SourceFileCache(GitHubSourceFiles(client), self.cache)
-        app = make_digest_app(pulls, workers=WORKERS, model=self.model, source_files=sources)
+        app = make_digest_app(pulls, workers=WORKERS, model=self.model, source_files=sources, cached=self.cached)
         app.__dict__["refresh_summary"] = change(partial(read_pull_request, app))
         return build_digest(app, REPOSITORY, DAY, "Engine", use=DigestUse.REPORT)
 
