@@ -255,7 +255,7 @@ def test_what_was_taken_back_comes_with_what_did_so(
     assert made.reverted_numbers == ({8} if len(reverts) > 1 else {old for old, _ in reverts})
 
 
-def test_a_pair_is_shown_though_neither_half_weighs_anything_also_if_one_is_of_another_day() -> None:
+def test_a_trivial_pair_is_shown_also_if_one_half_is_of_another_day() -> None:
     trivial = Summaries(summary(type=ChangeType.TRIVIAL))
     substantial = DigestView(only=ViewLevel.SUBSTANTIAL)
     made = build(day(pull(9), reverting(8, 9), pull(7)), substantial, trivial)
