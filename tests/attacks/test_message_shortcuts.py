@@ -71,8 +71,8 @@ def use(message: Any) -> list[tuple[str, Any]]:
 def test_any_message_leads_to_numbers_of_watched_repositories_or_to_one_plain_sentence(message: Any) -> None:
     for name, payload in use(message):
         if name == "summary":
-            assert 1 <= len(payload.request.references) <= MAX_PULL_REQUESTS
-            assert {reference.repository for reference in payload.request.references} == {ENGINE}
+            assert 1 <= len(payload["request"].references) <= MAX_PULL_REQUESTS
+            assert {reference.repository for reference in payload["request"].references} == {ENGINE}
         else:
             assert name == "tell"
             shown = render_notice(payload["sentence"]).build_payload()
@@ -85,4 +85,4 @@ def test_no_spelling_of_a_name_reaches_another_repository(name: str) -> None:
     for text in (f"{name}#5", f"https://github.com/{name}/pull/5", f"<https://github.com/{name}/pull/5|octo>"):
         for kind, payload in use({"text": text}):
             if kind == "summary":
-                assert {reference.repository for reference in payload.request.references} == {ENGINE}
+                assert {reference.repository for reference in payload["request"].references} == {ENGINE}

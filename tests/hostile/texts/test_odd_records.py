@@ -58,7 +58,9 @@ class Bot:
         cache = RedisCache(store)
         self.pulls = FileCache(DayListCache(github.pulls(now), cache, lambda: now), cache)
         chronicle = MergeTimeline(lambda: RedisHistoryStore(store), self.pulls.list_merged, lambda: now)
-        self.app = make_digest_app(self.pulls, timeline=chronicle, cached=Store(store), name_repository=str)
+        self.app = make_digest_app(
+            self.pulls, model=None, timeline=chronicle, cached=Store(store), name_repository=str
+        )
 
     def digest(self) -> Digest:
         return build_digest(self.app, REPOSITORY, DAY, "Engine")
