@@ -470,18 +470,16 @@ class App:
 
         return tables.get_channel_zone(self, channel)
 
-    # --- questions and commands
-
     # --- agents and operators
 
     @cached_property
     def agent_sources(self) -> AgentSources:
         """What the tools of agents read; neither Slack nor a model is needed."""
-        from bot.features.digest.service import render_kept_report  # noqa: PLC0415 (a feature, which stands above)
-
-        settings = self.settings
+        # features, which stand above
+        from bot.features.digest.service import render_kept_report  # noqa: PLC0415
         from bot.features.profiles.service import Profiles  # noqa: PLC0415
 
+        settings = self.settings
         # whatever reads a profile in this process reads it for agents
         self.profiles = Profiles(self, settings.prdigest_mcp_profiles)
         # a missing setting is told when the process starts

@@ -199,16 +199,6 @@ def enqueue_request(
     app.jobs.send(job, CommandPayload(asker, request, choose_audience(request, audience)))
 
 
-def make_enqueuer(job: JobType[CommandPayload[R]]) -> RequestEnqueuer[R]:
-    """Return the function that enqueues this job for each request, and says nothing at once."""
-
-    def enqueue(app: App, asker: SlackRequest, request: R, audience: Audience) -> str:
-        enqueue_request(app, job, asker, request, audience)
-        return ""
-
-    return enqueue
-
-
 def choose_audience(request: CommandRequest, audience: Audience) -> Audience:
     """Return the audience of the answer: the asker alone for a private request."""
     return Audience.ASKER if request.is_private else audience

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from bot.app import App
 from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.errors import DayUnavailable, UsageError
+from bot.domain.errors import UsageError
 from bot.domain.history.pull_outcomes import MergeOutcome, RevertIndex
 from bot.domain.keyspace.digest_keys import parse_digest_key
 from bot.domain.keyspace.keys import LAST_OUTCOME_CHECK
@@ -26,7 +26,7 @@ from bot.platform.jobs import MINUTE, JobRetries, job
 from bot.platform.store.due_queue import OutcomeCheck
 from bot.render.blocks.button_values import HitVote
 from bot.render.digest.touches import name_verdict, name_verdict_row
-from bot.services.history.merge_timeline import LOOK_AHEAD
+from bot.services.history.merge_timeline import LOOK_AHEAD, MergeTimeline
 from impact.history.outcomes import find_outcomes
 
 WATCH_PERIOD = timedelta(days=30)  # after a merge: 95 of 100 reverts come within it
@@ -64,12 +64,9 @@ def _record_recent_merges(app: App, repository: Repository, now: datetime) -> No
     name, today = LAST_OUTCOME_CHECK.build_key(repository), now.astimezone(UTC).date()
     last = app.cache.get(name)
     first = max(parse_date(last) if last else today, today - LOOK_AHEAD) - _DAY
+    timeline = MergeTimeline(lambda: app.merge_history, app.day_lists.list_merged, app.now)
     for days in range((today - first).days + 1):
-        try:
-            listed = app.day_lists.list_merged(repository, LocalDay(first + days * _DAY, ZoneInfo("UTC"))).pulls
-        except DayUnavailable:
-            listed = ()
-        app.merge_history.record_merges(listed)
+        timeline.record_day(repository, LocalDay(first + days * _DAY, ZoneInfo("UTC")))
     app.cache.put(name, str(today), LAST_OUTCOME_CHECK.lifetime)
 
 
