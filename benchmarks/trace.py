@@ -3,7 +3,8 @@
 ``python -m benchmarks trace`` prints the table and the bounds of ``tests/project/bounds.toml``. ``python -m
 benchmarks.trace --baseline PATH`` puts the counts of another checkout beside today's, which has this module too.
 The bot runs as one process with all its threads; GitHub, Claude and Slack are emulators on the loopback. The first
-day is not counted, since it creates what later days reuse.
+day is not counted, since it creates what later days reuse. What is crossed on each of the next three counts: what
+ran in only some of them, a thread that waited longer or another's heartbeat, is no part of the way.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from localslack.users.person import Person
 from localslack.users.transport import HttpTransport
@@ -64,6 +65,21 @@ class Counts:
     depth: int
 
 
+class Trace(NamedTuple):
+    """What one run of a request crossed."""
+
+    codes: frozenset[CodeType]
+    calls: int
+    depth: int
+
+
+def count_common(traces: Sequence[Trace]) -> Counts:
+    """Return what each of some runs crossed."""
+    codes = frozenset.intersection(*(trace.codes for trace in traces))
+    calls, depth = min(trace.calls for trace in traces), min(trace.depth for trace in traces)
+    return Counts(len({code.co_filename for code in codes}), len(codes), calls, depth)
+
+
 @dataclass
 class Tracer:
     """A counter of calls of our functions in all threads that start after :meth:`install`, while it ``is_on``."""
@@ -80,14 +96,14 @@ class Tracer:
         threading.setprofile(self._record_frame)
         sys.setprofile(self._record_frame)
 
-    def count(self, act: Callable[[], None]) -> Counts:
+    def count(self, act: Callable[[], None]) -> Trace:
         """Count all calls, in every thread, until the action returns."""
         self.codes, self.calls, self.depth, self.is_on = set(), 0, 0, True
         try:
             act()
         finally:
             self.is_on = False
-        return Counts(len({code.co_filename for code in self.codes}), len(self.codes), self.calls, self.depth)
+        return Trace(frozenset(self.codes), self.calls, self.depth)
 
     def _record_frame(self, frame: FrameType, event: str, _argument: object) -> None:
         if event not in ("call", "return") or not self._is_counted(frame.f_code):
@@ -159,21 +175,21 @@ class Office:
         eventually(lambda: len(slack.ephemerals) > before, 60)
         self.wait_for_jobs()
 
-    def run_day(self, count: Callable[[Callable[[], None]], Counts]) -> list[Counts]:
-        """Run a morning: the digest, a question below it, a revert in it, a command twice; return the counts."""
+    def run_day(self, count: Callable[[Callable[[], None]], Trace]) -> list[Trace]:
+        """Run a morning: the digest, a question below it, a revert in it, a command twice; return their traces."""
         digests, edits = len(self.list_leads()), len(self.there.slack.list_calls_to("chat.update"))
-        counts = [count(self.tick_clock), count(self.ask_question)]
+        traces = [count(self.tick_clock), count(self.ask_question)]
         assert len(self.list_leads()) == digests + 1, "no digest was posted"
         number = 100 * self.wall.now.day + 1
         merged = {"merged_at": self.wall.now + timedelta(hours=1), "title": f"Revert #{number}"}
         self.there.github.add(REPOSITORY, pull(number + 50, **merged))
         self.wall.now += timedelta(hours=7)
-        counts.append(count(self.tick_clock))
+        traces.append(count(self.tick_clock))
         assert len(self.there.slack.list_calls_to("chat.update")) > edits, "no digest was edited"
         # merged long ago, so that no digest has it
         add_pull(self.there, number + 60, self.wall.now - timedelta(days=400))
-        counts += [count(lambda: self.ask_summary(number + 60)) for _ in ("fresh", "cached")]
-        return counts
+        traces += [count(lambda: self.ask_summary(number + 60)) for _ in ("fresh", "cached")]
+        return traces
 
 
 def add_day(there: World, date: datetime) -> None:
@@ -215,23 +231,24 @@ def open_office(wall: Wall) -> Iterator[Office]:
 
 
 def measure_flows() -> dict[str, Counts]:
-    """Return the counts of each flow, on the second day."""
+    """Return the counts of each flow: what it crosses on each of three days."""
     tracer, today = Tracer(), datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     tracer.install()
     # before the digest of the first day is due
-    wall = Wall(today - timedelta(days=1, minutes=1))
+    dates = [today - timedelta(days=ago) for ago in (3, 2, 1, 0)]
+    wall = Wall(dates[0] - timedelta(minutes=1))
     with open_office(wall) as there:
         # at its start the process's clock ticks once, and posts what was due the day before
         eventually(there.list_leads, 60)
         there.wait_for_jobs()
-        counts: list[Counts] = []
-        for date in (today - timedelta(days=1), today):
+        days: list[list[Trace]] = []
+        for date in dates:
             add_day(there.there, date)
             wall.now = date + timedelta(minutes=1)
-            counts = there.run_day(tracer.count)
+            days.append(there.run_day(tracer.count))
     sys.setprofile(None)
     threading.setprofile(None)
-    return dict(zip(FLOWS, counts, strict=True))
+    return {flow: count_common(traces) for flow, traces in zip(FLOWS, zip(*days[1:], strict=True), strict=True)}
 
 
 def trace_the_flows(table: Table) -> None:
