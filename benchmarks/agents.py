@@ -18,16 +18,13 @@ from mcp import Client
 
 from benchmarks.day import add_large_day, measure_command, open_empty_world
 from benchmarks.table import Table
-from bot.domain.conversations.thread_subject import get_default_subject
+from bot.app import App
 from bot.domain.pull_requests.models import Repository
 from bot.features.profiles.service import ProfileEntry
-from bot.features.questions.reading import ReadingSession
-from bot.mcp.calls import BOUNDS, AgentTools, parse_arguments
-from bot.mcp.declaration import ToolContext, ToolDeclaration
-from bot.mcp.protocol import build_server
-from bot.mcp.registry import TOOLS
-from bot.mcp.resources import ReportResources
-from bot.services.agents.sources import AgentSources
+from bot.mcp.calls import AgentTools, open_session, parse_arguments
+from bot.mcp.declaration import Tool
+from bot.mcp.server import build_server
+from bot.mcp.tools import TOOLS
 from impact.profile.models import Profile, Use, UseKind
 from tests.emulators.github.store import sha
 from tests.helpers.agents import open_base
@@ -61,7 +58,7 @@ CALLS: dict[str, dict[str, Any]] = {
 
 
 @contextmanager
-def open_large_day() -> Iterator[AgentSources]:
+def open_large_day() -> Iterator[App]:
     """Yield what tools read of a day of 43 large pull requests whose digest was made, with a profile."""
     with open_empty_world() as there:
         add_large_day(there.github)
@@ -77,22 +74,21 @@ def open_large_day() -> Iterator[AgentSources]:
             profile = Profile("plugin", ("src",), "octo/plugin", "", NOON, (use,), {}, 1)
             entry = ProfileEntry("plugin", Repository("octo", "engine"), ("src",), uses=1, files=1)
             base.profiles.put(entry, profile)
-            yield base.agent_sources
+            yield base
 
 
 def time_agent_tools(table: Table) -> None:
     """Time each tool through the protocol against the service beneath it, both with what is kept by then."""
-    with open_large_day() as sources:
-        rows = anyio.run(_time_all, sources)
+    with open_large_day() as app:
+        rows = anyio.run(_time_all, app)
     for name, (service, whole) in rows.items():
         print(f"{name}: service {service * 1_000:.1f} ms, through the protocol {whole * 1_000:.1f} ms")
         ratio = (max(service, LEAST) + max(whole - service, 0.0)) / max(service, LEAST)
         table.print_row(f"MCP {name}: times the service, or {LEAST * 1_000:.0f} ms", ratio, MAX_RATIO, "times")
 
 
-async def _time_all(sources: AgentSources) -> dict[str, tuple[float, float]]:
-    tools = AgentTools(sources, "benchmark", time.monotonic, lambda: "benchmark")
-    server = build_server(tools, ReportResources(sources, tools))
+async def _time_all(app: App) -> dict[str, tuple[float, float]]:
+    server = build_server(AgentTools(app, "benchmark", time.monotonic, lambda: "benchmark"))
     rows = {}
     # streams with messages as JSON, as over standard input and output
     async with Client(server, mode="legacy") as client:
@@ -102,7 +98,7 @@ async def _time_all(sources: AgentSources) -> dict[str, tuple[float, float]]:
             services, wholes = [], []
             # in turn, so that what slows the machine slows both
             for _ in range(ROUNDS):
-                services.append(_time(partial(_run_service, tool, sources, arguments)))
+                services.append(_time(partial(_run_service, tool, app, arguments)))
                 began = time.process_time()
                 result = await client.call_tool(tool.name, arguments)
                 wholes.append(time.process_time() - began)
@@ -111,11 +107,8 @@ async def _time_all(sources: AgentSources) -> dict[str, tuple[float, float]]:
     return rows
 
 
-def _run_service(tool: ToolDeclaration, sources: AgentSources, arguments: dict[str, Any]) -> None:
-    today = sources.get_today()
-    subject = get_default_subject(sources.repositories, today)
-    session = ReadingSession(sources.app, today, subject, BOUNDS)
-    tool.run(ToolContext(sources, session), parse_arguments(tool, arguments))
+def _run_service(tool: Tool, app: App, arguments: dict[str, Any]) -> None:
+    tool.run(open_session(app), parse_arguments(tool, arguments))
 
 
 def _time(work: Callable[[], None]) -> float:

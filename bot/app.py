@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
@@ -78,7 +78,6 @@ from bot.ports import (
     SourceFiles,
     Sources,
 )
-from bot.services.agents.sources import AgentSources
 from bot.services.history.merge_lists import DayLister
 from bot.services.history.merge_timeline import MergeTimeline
 from bot.services.operations.ownership import StoreOwnership
@@ -469,31 +468,6 @@ class App:
         from bot.features.subscriptions import tables  # noqa: PLC0415
 
         return tables.get_channel_zone(self, channel)
-
-    # --- agents and operators
-
-    @cached_property
-    def agent_sources(self) -> AgentSources:
-        """What the tools of agents read; neither Slack nor a model is needed."""
-        # features, which stand above
-        from bot.features.digest.service import render_kept_report  # noqa: PLC0415
-        from bot.features.profiles.service import Profiles  # noqa: PLC0415
-
-        settings = self.settings
-        # whatever reads a profile in this process reads it for agents
-        self.profiles = Profiles(self, settings.prdigest_mcp_profiles)
-        # a missing setting is told when the process starts
-        _ = self.day_lists
-        return AgentSources(
-            app=self,
-            repositories=self.repositories,
-            get_today=self.get_today,
-            render_report=partial(render_kept_report, self),
-            list_digest_keys=self.list_digest_keys,
-            name_of=self.name_repository,
-            limiter=stores.RedisRateLimiter(self.expiring_store, settings.prdigest_mcp_calls, self.keyspace),
-            has_profiles=bool(settings.prdigest_mcp_profiles),
-        )
 
 
 @contextmanager

@@ -9,7 +9,8 @@ import click
 
 from bot.cli.base import open_command_app
 from bot.cli.grouped_help import format_example
-from bot.mcp.extra import has_sdk, require_sdk
+from bot.domain.errors import ConfigurationError
+from bot.mcp import EXTRA_HINT, has_sdk
 from bot.settings import require_secret
 
 _TOKEN_HINT = "a token of 32 characters or more, which clients send"  # noqa: S105 (what it is)
@@ -32,23 +33,19 @@ def mcp_command(*, over_http: bool) -> None:
     Without --http, one client starts this command and talks over its standard input and output. Everything is read
     only, and no model is asked.
     """
-    require_sdk(is_installed=has_sdk())
+    if not has_sdk():
+        raise ConfigurationError(EXTRA_HINT)
     with open_command_app("INFO") as app:
         settings = app.settings
         token = require_secret(settings.prdigest_mcp_token, "PRDIGEST_MCP_TOKEN", _TOKEN_HINT) if over_http else ""
         # they import the SDKs, which takes most of a second; help and a missing token must not wait for them
         from bot.mcp.calls import AgentTools  # noqa: PLC0415
-        from bot.mcp.http import HttpAddress, HttpServer  # noqa: PLC0415
-        from bot.mcp.protocol import build_server  # noqa: PLC0415
-        from bot.mcp.resources import ReportResources  # noqa: PLC0415
-        from bot.mcp.stdio import serve_stdio  # noqa: PLC0415
+        from bot.mcp.http import HttpServer  # noqa: PLC0415
+        from bot.mcp.server import build_server, serve_stdio  # noqa: PLC0415
 
-        sources = app.agent_sources
         client = "http" if over_http else "stdio"
-        tools = AgentTools(sources, client, time.monotonic, lambda: secrets.token_hex(4))
-        server = build_server(tools, ReportResources(sources, tools))
+        server = build_server(AgentTools(app, client, time.monotonic, lambda: secrets.token_hex(4)))
         if over_http:
-            address = settings.prdigest_mcp_address
-            HttpServer(server, token, HttpAddress(address.host, address.port, settings.prdigest_mcp_hosts)).run()
+            HttpServer(server, token, settings.prdigest_mcp_address, settings.prdigest_mcp_hosts).run()
         else:
             serve_stdio(server)

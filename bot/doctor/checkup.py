@@ -34,7 +34,7 @@ from bot.domain.text.redaction import redact_text
 from bot.domain.text.strings import format_count
 from bot.features.subscriptions.rules import Subscription
 from bot.features.subscriptions.tables import list_subscriptions
-from bot.mcp.extra import has_sdk
+from bot.mcp import has_sdk
 from bot.platform.git.check import check_mirror
 from bot.platform.github.check import check_github
 from bot.platform.models import ModelProvider

@@ -15,7 +15,7 @@ from bot.domain.operations.finding import Finding
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.path_classes import PathClasses, PathSettings, list_default_patterns
 from bot.domain.text.strings import format_count, quote_input
-from bot.mcp.extra import EXTRA_HINT as MCP_HINT
+from bot.mcp import EXTRA_HINT as MCP_HINT
 from bot.platform.models import ModelProvider
 from bot.platform.tracing import EXTRA_HINT as TRACING_HINT
 from bot.settings import DOTENV, Settings, UsableSettings, list_tokens

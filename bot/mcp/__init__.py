@@ -1,5 +1,12 @@
 """The edge to other people's agents: tools and resources over the Model Context Protocol.
 
-It knows services, never what is wired. :mod:`bot.mcp.registry` has the tools as a table. ``protocol``, ``stdio``
-and ``http`` alone need the extra ``mcp``.
+``server`` and ``http`` alone need the packages of the extra ``mcp``.
 """
+
+from importlib.util import find_spec
+
+EXTRA_HINT = "The MCP server needs an extra: install it with `uv sync --no-dev --extra mcp`."
+
+
+def has_sdk() -> bool:
+    return all(find_spec(package) is not None for package in ("mcp", "uvicorn"))

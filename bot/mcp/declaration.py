@@ -1,27 +1,82 @@
-"""Declaration of a tool: its name, title and arguments, and the function that runs it."""
+"""A tool of agents: a function with its sentence, and arguments that also turn the pages of its result."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from inspect import Parameter, signature
+from typing import Annotated, Any, TypeAlias, get_type_hints
 
-from pydantic import BaseModel
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
+from bot.domain.errors import UsageError
+from bot.domain.text.strings import collapse_lines, quote_input, truncate_text
 from bot.features.questions.reading import ReadingSession
 from bot.platform.models.tools import ToolArguments
-from bot.services.agents.sources import AgentSources
 
 # characters of all arguments of a call
-MAX_INPUT = 8_000
+_MAX_INPUT = 8_000
+_MAX_NUMBER = 1_000_000_000
+_OFFSET = "where the page begins: next_offset of the page before"
+
+# answers in Slack take these from their thread; an agent has none
+Days: TypeAlias = Annotated[
+    str, Field(max_length=60, description="2026-02-28, 2026-02-22..2026-02-28 or 7d; default: yesterday")
+]
+RepositoryName: TypeAlias = Annotated[
+    str, Field(max_length=200, description="owner/name; default: the first that is watched")
+]
+ProfileName: TypeAlias = Annotated[
+    str, Field(max_length=40, description="name of a profile; default: the only one")
+]
+Line: TypeAlias = Annotated[int, Field(ge=1, lt=_MAX_NUMBER)]
+LastLine: TypeAlias = Annotated[int, Field(ge=0, lt=_MAX_NUMBER, description="default: 200 lines")]
+NumberInPlaceOfDays: TypeAlias = Annotated[
+    int, Field(ge=0, lt=_MAX_NUMBER, description="a pull request, in place of days")
+]
 
 
-@dataclass(frozen=True, slots=True)
-class ToolContext:
-    """What a call reads with; the session is its own."""
+def _check_path(path: str) -> str:
+    """Raise UsageError for a path that leads out of a repository, or that no file has."""
+    parts = path.strip().split("/")
+    if not path.strip().isprintable() or "\\" in path or any(part in ("", ".", "..") for part in parts):
+        raise UsageError(f"{quote_input(path)} is no path in a repository: write it as in src/engine/core.py.")
+    return path
 
-    sources: AgentSources
-    session: ReadingSession
+
+FilePath: TypeAlias = Annotated[str, Field(min_length=1, max_length=1_000), AfterValidator(_check_path)]
+
+
+class TextPage(ToolArguments):
+    offset: int = Field(0, ge=0, lt=_MAX_NUMBER, description=_OFFSET)
+    # the first one has some 1,500 tokens
+    length: int = Field(6_000, ge=500, le=24_000, description="most characters of the page")
+
+
+class ListPage(ToolArguments):
+    offset: int = Field(0, ge=0, lt=_MAX_NUMBER, description=_OFFSET)
+    limit: int = Field(20, ge=1, le=100, description="most items of the page")
+
+
+def _shorten(most: int, text: str) -> str:
+    return truncate_text(collapse_lines(text), most)
+
+
+Title: TypeAlias = Annotated[str, BeforeValidator(partial(_shorten, 200))]
+Text: TypeAlias = Annotated[str, BeforeValidator(partial(_shorten, 240))]
+Name: TypeAlias = Annotated[str, BeforeValidator(partial(_shorten, 300))]
+CodeLine: TypeAlias = Annotated[str, BeforeValidator(partial(_shorten, 500))]
+
+
+class Item(BaseModel):
+    """An item of a list, which may be made of a value with the same fields."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+# what does not change a result, only what is shown of it
+PAGE_FIELDS = {*TextPage.model_fields, *ListPage.model_fields}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +84,16 @@ class ItemList:
     """A result that is a list. ``about`` says of what, and what may be missing."""
 
     about: str
-    items: Sequence[BaseModel]
+    items: Sequence[Item]
 
 
 # a text is shown by pages of characters, a list by pages of items
-ToolResult = str | ItemList
+ToolResult: TypeAlias = str | ItemList
 
 
 @dataclass(frozen=True, slots=True)
-class ToolDeclaration:
-    """A tool. ``run`` takes the context and the arguments, and raises PrdigestError.
+class Tool:
+    """A tool. ``run`` takes the session of a call and the arguments, and raises PrdigestError.
 
     ``item`` is the form of an item if the result is a list. ``needs_profiles`` leaves the tool out where the
     operator shows no profile. ``most_input`` is in characters.
@@ -46,8 +101,48 @@ class ToolDeclaration:
 
     name: str
     title: str
+    description: str
     arguments: type[ToolArguments]
-    run: Callable[[ToolContext, Any], ToolResult]
-    item: type[BaseModel] | None = None
+    run: Callable[[ReadingSession, Any], ToolResult]
+    item: type[Item] | None = None
     needs_profiles: bool = False
-    most_input: int = MAX_INPUT
+    most_input: int = _MAX_INPUT
+
+
+def share_tool(
+    name: str, title: str, shape: type[ToolArguments], run: Callable[[ReadingSession, Any], str]
+) -> Tool:
+    """Return a tool of answers in Slack as one of agents."""
+    defaults: dict[str, Any] = {"days": (Days, ""), "repository": (RepositoryName, ""), "path": (FilePath, ...)}
+    known = {field: default for field, default in defaults.items() if field in shape.model_fields}
+    arguments: type[ToolArguments] = create_model(f"Paged{shape.__name__}", __base__=(shape, TextPage), **known)
+    return Tool(name, title, shape.description, arguments, run)
+
+
+def agent_tool(
+    name: str,
+    title: str,
+    description: str,
+    *,
+    item: type[Item] | None = None,
+    needs_profiles: bool = False,
+    most_input: int = _MAX_INPUT,
+) -> Callable[[Callable[..., ToolResult]], Tool]:
+    """Return what makes a tool of a function: its parameters after the session are the arguments."""
+
+    def declare(function: Callable[..., ToolResult]) -> Tool:
+        hints, parameters = get_type_hints(function, include_extras=True), signature(function).parameters
+        fields: dict[str, Any] = {
+            field: (hints[field], ... if each.default is Parameter.empty else each.default)
+            for field, each in [*parameters.items()][1:]
+        }
+        arguments: type[ToolArguments] = create_model(
+            f"{name.title().replace('_', '')}Arguments", __base__=ListPage if item else TextPage, **fields
+        )
+
+        def run(session: ReadingSession, values: ToolArguments) -> ToolResult:
+            return function(session, **{field: getattr(values, field) for field in fields})
+
+        return Tool(name, title, description, arguments, run, item, needs_profiles, most_input)
+
+    return declare

@@ -12,7 +12,7 @@ import logging
 import signal
 import socket
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -27,12 +27,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from bot.domain.errors import ConfigurationError
+from bot.settings import ListenAddress
 
 log = logging.getLogger(__name__)
 
 PATH = "/mcp"
 HEALTH_PATH = "/healthz"
-_OWN_NAMES = ("127.0.0.1", "localhost", "[::1]")
 _BACKLOG = 128
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
@@ -52,15 +52,6 @@ class HttpLimits:
     shutdown_seconds: int = 5
 
 
-@dataclass(frozen=True, slots=True)
-class HttpAddress:
-    """Where to listen, and the hosts by whose names clients come."""
-
-    host: str
-    port: int
-    hosts: frozenset[str] = frozenset()
-
-
 class TokenGate:
     """An ASGI application that lets requests with the token through to ``app``, and answers health checks itself.
 
@@ -73,16 +64,18 @@ class TokenGate:
         self._limits = limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
+        async def send_last(message: Message) -> None:
+            """Send an answer after which the connection is closed."""
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", ()), (b"connection", b"close")]}
+            await send(message)
+
         if scope["type"] != "http":
             await self._app(scope, receive, send)
-            return
-        closing = _close_after(send)
-        refusal = self._check(scope)
-        if refusal is not None:
-            await refusal(scope, receive, closing)
-            return
-        await self._app(scope, _BoundedReceive(receive, self._limits.request_seconds), closing)
+        elif (refusal := self._check(scope)) is not None:
+            await refusal(scope, receive, send_last)
+        else:
+            await self._app(scope, _BoundedReceive(receive, self._limits.request_seconds), send_last)
 
     def _check(self, scope: Scope) -> Response | None:
         """Return the answer to a request that does not get through, None for one that does."""
@@ -90,7 +83,9 @@ class TokenGate:
             return JSONResponse({"ok": True})
         if scope["path"] != PATH:
             return PlainTextResponse("Not found", 404)
-        if not self._has_token(Headers(scope=scope)):
+        values = Headers(scope=scope).getlist("authorization")
+        scheme, _, token = values[0].partition(" ") if len(values) == 1 else ("", "", "")
+        if not hmac.compare_digest(token.strip().encode(), self._expected) or scheme.lower() != "bearer":
             log.info("a request without the token is refused")
             return PlainTextResponse(
                 "Send the token: Authorization: Bearer …", 401, {"WWW-Authenticate": "Bearer"}
@@ -99,11 +94,6 @@ class TokenGate:
             # no session and no stream is kept, so there is nothing to open or to end
             return PlainTextResponse("Use POST", 405, {"Allow": "POST"})
         return None
-
-    def _has_token(self, headers: Headers) -> bool:
-        values = headers.getlist("authorization")
-        scheme, _, token = values[0].partition(" ") if len(values) == 1 else ("", "", "")
-        return hmac.compare_digest(token.strip().encode(), self._expected) and scheme.lower() == "bearer"
 
 
 class _BoundedReceive:
@@ -125,45 +115,23 @@ class _BoundedReceive:
         return {"type": "http.disconnect"}
 
 
-def _close_after(send: Send) -> Send:
-    """Return what sends an answer after which the connection is closed."""
-
-    async def send_last(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            message = {**message, "headers": [*message.get("headers", ()), (b"connection", b"close")]}
-        await send(message)
-
-    return send_last
-
-
-def build_app(server: Server[Any], token: str, address: HttpAddress, limits: HttpLimits) -> ASGIApp:
-    """Build the application."""
+def _build_app(server: Server[Any], token: str, host: str, hosts: frozenset[str], limits: HttpLimits) -> TokenGate:
+    # a page of another host must not reach this one, and a name of this machine may resolve to it from anywhere:
+    # so names are checked, of hosts and of origins
+    own = f"[{host}]" if ":" in host else host
+    names = dict.fromkeys(("127.0.0.1", "localhost", "[::1]", own, *sorted(hosts)))
+    origins = [f"{scheme}://{name}" for name in names for scheme in ("http", "https")]
     inner = server.streamable_http_app(
         streamable_http_path=PATH,
         json_response=True,
         stateless_http=True,
         max_request_body_size=limits.body_bytes,
-        transport_security=_build_security(address),
+        transport_security=TransportSecuritySettings(
+            allowed_hosts=[pattern for name in names for pattern in (name, f"{name}:*")],
+            allowed_origins=[pattern for origin in origins for pattern in (origin, f"{origin}:*")],
+        ),
     )
     return TokenGate(inner, token, limits)
-
-
-def _build_security(address: HttpAddress) -> TransportSecuritySettings:
-    """Return the hosts and origins that are let through: a page of another host must not reach this one.
-
-    A name of this machine may resolve to it from anywhere; so the names are checked, too.
-    """
-    own = f"[{address.host}]" if ":" in address.host else address.host
-    names = dict.fromkeys((*_OWN_NAMES, own, *sorted(address.hosts)))
-    return TransportSecuritySettings(
-        allowed_hosts=[*_with_ports(names)],
-        allowed_origins=[*_with_ports(f"{scheme}://{name}" for name in names for scheme in ("http", "https"))],
-    )
-
-
-def _with_ports(names: Iterable[str]) -> Iterable[str]:
-    for name in names:
-        yield from (name, f"{name}:*")
 
 
 class _QuietServer(uvicorn.Server):
@@ -184,16 +152,31 @@ class _QuietServer(uvicorn.Server):
 
 
 class HttpServer:
-    """The server. It listens as soon as it is made, and answers while it runs."""
+    """The server. It listens as soon as it is made, and answers while it runs.
+
+    ``hosts`` are those by whose names clients come.
+    """
 
     def __init__(
-        self, server: Server[Any], token: str, address: HttpAddress, limits: HttpLimits = HttpLimits()
+        self,
+        server: Server[Any],
+        token: str,
+        address: ListenAddress,
+        hosts: frozenset[str] = frozenset(),
+        limits: HttpLimits = HttpLimits(),
     ) -> None:
-        """Make it. Raises ConfigurationError if the port can't be used."""
-        self._listener = _listen(address)
-        self._host = address.host
+        """Raise ConfigurationError if the port can't be used."""
+        host, port = address.host, address.port
+        self._host = host
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        try:
+            self._listener = socket.create_server((host, port), family=family, backlog=_BACKLOG)
+        except OSError as error:
+            raise ConfigurationError(
+                f"PRDIGEST_MCP_ADDRESS: port {port} of {host} can't be used ({error.strerror}): set another one."
+            ) from error
         config = uvicorn.Config(
-            build_app(server, token, address, limits),
+            _build_app(server, token, host, hosts, limits),
             http=_build_protocol(limits),
             ws="none",
             log_config=None,
@@ -208,7 +191,6 @@ class HttpServer:
 
     @property
     def port(self) -> int:
-        """The port on which it listens."""
         return int(self._listener.getsockname()[1])
 
     def run(self) -> None:
@@ -220,18 +202,6 @@ class HttpServer:
     def stop(self) -> None:
         """Stop, from any thread."""
         self._server.should_exit = True
-
-
-def _listen(address: HttpAddress) -> socket.socket:
-    """Return a socket that listens. Raises ConfigurationError."""
-    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    try:
-        return socket.create_server((address.host, address.port), family=family, backlog=_BACKLOG)
-    except OSError as error:
-        raise ConfigurationError(
-            f"PRDIGEST_MCP_ADDRESS: port {address.port} of {address.host} can't be used ({error.strerror}): set "
-            "another one."
-        ) from error
 
 
 def _build_protocol(limits: HttpLimits) -> type[asyncio.Protocol]:

@@ -16,12 +16,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from bot.app import App
 from bot.domain.errors import UsageError
 from bot.mcp.calls import AgentTools, CallResult
-from bot.mcp.registry import TOOLS
-from bot.mcp.resources import ReportResources, parse_address
+from bot.mcp.resources import parse_address, read_report
+from bot.mcp.tools import TOOLS
 from bot.platform.deadlines import ShutdownSignal
-from bot.services.agents.sources import AgentSources
 from tests.emulators.github.store import IssueRecord, RemarkRecord, changed_file, pull, sha
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
 from tests.helpers.agents import (
@@ -32,7 +32,7 @@ from tests.helpers.agents import (
     AgentWorld,
     make_tools,
     open_agent_world,
-    open_sources,
+    open_base,
 )
 from tests.helpers.checks import is_one_sentence
 from tests.hostile.tables.credentials import CREDENTIALS
@@ -63,14 +63,14 @@ def there(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 @pytest.fixture(scope="module")
-def sources(there: AgentWorld) -> Iterator[AgentSources]:
-    with open_sources(there.settings) as agent_sources:
-        yield agent_sources
+def app(there: AgentWorld) -> Iterator[App]:
+    with open_base(there.settings) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="module")
-def tools(sources: AgentSources) -> AgentTools:
-    return make_tools(sources)
+def tools(app: App) -> AgentTools:
+    return make_tools(app)
 
 
 def add_hostile_merge(there: AgentWorld) -> None:
@@ -171,7 +171,7 @@ def test_every_tool_has_its_case() -> None:
     ],
 )
 def test_other_repositories_are_not_asked_about(name: str, tools: AgentTools, there: AgentWorld) -> None:
-    for tool in tools.declarations:
+    for tool in tools.by_name.values():
         if "repository" in tool.arguments.model_fields:
             result = call(tools, tool.name, **{**READS[tool.name], "repository": name})
             assert result.is_error, (tool.name, result.text)
@@ -219,17 +219,17 @@ def test_no_path_leads_out_of_a_repository(path: str, tools: AgentTools, there: 
         "",
     ],
 )
-def test_no_address_leads_elsewhere(uri: str, sources: AgentSources, tools: AgentTools, there: AgentWorld) -> None:
-    result = ReportResources(sources, tools).read_report(uri, ShutdownSignal())
+def test_no_address_leads_elsewhere(uri: str, tools: AgentTools, there: AgentWorld) -> None:
+    result = read_report(tools, uri, ShutdownSignal())
     assert result.is_error
     judge(result, there)
 
 
 @given(uri=st.text(max_size=300))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_other_address_is_refused(uri: str, sources: AgentSources) -> None:
+def test_any_other_address_is_refused(uri: str, app: App) -> None:
     with pytest.raises(UsageError):
-        parse_address(f"prdigest://reports/{uri}", sources.repositories)
+        parse_address(f"prdigest://reports/{uri}", app.repositories)
 
 
 @pytest.mark.parametrize("name", CREDENTIALS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.agents import CALLS
-from bot.mcp.registry import TOOLS
+from bot.mcp.tools import TOOLS
 
 
 def test_each_tool_is_measured() -> None:

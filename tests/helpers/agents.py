@@ -28,9 +28,9 @@ from bot.domain.pull_requests.models import Repository
 from bot.features.profiles.service import ProfileEntry
 from bot.features.touches import upkeep
 from bot.mcp.calls import AgentTools
-from bot.mcp.protocol import PAGE_META
+from bot.mcp.server import PAGE_META
 from bot.platform import deadlines
-from bot.services.agents.sources import AgentSources
+from bot.ports import RateLimiter
 from bot.settings import load_settings
 from tests.emulators.github.store import changed_file, pull, sha
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
@@ -148,16 +148,9 @@ def open_base(
         yield base
 
 
-@contextmanager
-def open_sources(settings: Mapping[str, str]) -> Iterator[AgentSources]:
-    """What the tools of a server read, in this process."""
-    with open_base(settings) as base:
-        yield base.agent_sources
-
-
-def make_tools(sources: AgentSources, clock: Any = lambda: 0.0) -> AgentTools:
-    """The tools over sources, as one client has them."""
-    return AgentTools(sources, "test", clock, lambda: "0badc0de")
+def make_tools(app: App, limiter: RateLimiter | None = None) -> AgentTools:
+    """The tools as one client has them."""
+    return AgentTools(app, "test", lambda: 0.0, lambda: "0badc0de", limiter=limiter)
 
 
 @asynccontextmanager

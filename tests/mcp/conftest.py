@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from bot.app import App
 from bot.mcp.calls import AgentTools
-from bot.services.agents.sources import AgentSources
-from tests.helpers.agents import AgentWorld, make_tools, open_agent_world, open_sources
+from tests.helpers.agents import AgentWorld, make_tools, open_agent_world, open_base
 
 
 @pytest.fixture(scope="module")
@@ -18,11 +18,11 @@ def there(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 @pytest.fixture(scope="module")
-def sources(there: AgentWorld) -> Iterator[AgentSources]:
-    with open_sources(there.settings) as agent_sources:
-        yield agent_sources
+def app(there: AgentWorld) -> Iterator[App]:
+    with open_base(there.settings) as opened:
+        yield opened
 
 
 @pytest.fixture
-def tools(sources: AgentSources) -> AgentTools:
-    return make_tools(sources)
+def tools(app: App) -> AgentTools:
+    return make_tools(app)

@@ -15,27 +15,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.adapters.redis import connect_server
+from bot.app import App
 from bot.domain.errors import StoreUnavailable, UsageError
-from bot.mcp.arguments import ListPageArguments
-from bot.mcp.calls import AgentTools, CallResult, get_page_shape
-from bot.mcp.declaration import ItemList, ToolContext, ToolDeclaration
-from bot.mcp.paging import ItemPage, KeptResults, cut_items, cut_text
-from bot.mcp.registry import TOOLS
-from bot.mcp.resources import ReportResources
+from bot.features.questions.reading import ReadingSession
+from bot.mcp.calls import AgentTools, CallResult, ItemPage, KeptResults, cut_items, cut_text
+from bot.mcp.declaration import Item, ItemList, TextPage, Tool
+from bot.mcp.resources import read_report
+from bot.mcp.tools import TOOLS
 from bot.platform.deadlines import ShutdownSignal
-from bot.platform.models.tools import ToolArguments, build_tool_schema
-from bot.services.agents.sources import AgentSources
-from tests.helpers.agents import AgentWorld, make_tools, open_base, open_sources
+from bot.platform.models.tools import build_tool_schema
+from tests.helpers.agents import AgentWorld, make_tools, open_base
 from tests.helpers.checks import is_one_sentence
 
 pytestmark = pytest.mark.slow
 
 
-PAGES = jsonschema.Draft202012Validator(ItemPage[ListPageArguments].model_json_schema())
+class NumberItem(Item):
+    number: int
 
 
-class NoArguments(ToolArguments):
-    description = "Take nothing."
+PAGES = jsonschema.Draft202012Validator(ItemPage[NumberItem].model_json_schema())
 
 
 def call(tools: AgentTools, tool: str, /, **arguments: Any) -> CallResult:
@@ -92,34 +91,32 @@ class TestRefusals:
         assert is_one_sentence(result.text), result.text
         assert len(result.text) <= 600
 
-    def test_who_calls_too_often_waits(self, sources: AgentSources) -> None:
-        tools = make_tools(replace(sources, limiter=Never()))
+    def test_who_calls_too_often_waits(self, app: App) -> None:
+        tools = make_tools(app, Never())
         assert call(tools, "list_pull_requests") == CallResult(
             "Too many requests: wait a minute, then ask again.", is_error=True
         )
-        report = ReportResources(sources, tools).read_report("prdigest://reports/a/b/2026-01-01", ShutdownSignal())
+        report = read_report(tools, "prdigest://reports/a/b/2026-01-01", ShutdownSignal())
         assert report.is_error
 
     def test_calls_are_counted_in_the_store(self, there: AgentWorld) -> None:
-        with open_sources({**there.settings, "PRDIGEST_MCP_CALLS": "2"}) as sources:
-            tools = AgentTools(sources, "two-a-minute", lambda: 0.0, lambda: "id")
+        with open_base({**there.settings, "PRDIGEST_MCP_CALLS": "2"}) as app:
+            tools = AgentTools(app, "two-a-minute", lambda: 0.0, lambda: "id")
             results = [call(tools, "outcomes", number=2).is_error for _ in range(4)]
         assert results == [False, False, True, True]
 
-    def test_an_absent_store_is_a_sentence_with_a_code(self, sources: AgentSources) -> None:
-        result = call(make_tools(replace(sources, limiter=Away())), "outcomes", number=2)
+    def test_an_absent_store_is_a_sentence_with_a_code(self, app: App) -> None:
+        result = call(make_tools(app, Away()), "outcomes", number=2)
         assert result == CallResult(
             "I can't accept requests right now: try again in a minute. [0badc0de]", is_error=True
         )
 
-    def test_a_defect_is_a_sentence_with_a_code(
-        self, sources: AgentSources, caplog: pytest.LogCaptureFixture
-    ) -> None:
-        def fail(context: ToolContext, arguments: ToolArguments) -> str:
+    def test_a_defect_is_a_sentence_with_a_code(self, app: App, caplog: pytest.LogCaptureFixture) -> None:
+        def fail(session: ReadingSession, arguments: TextPage) -> str:
             raise ZeroDivisionError("secret detail")
 
-        broken = ToolDeclaration("broken", "Broken", NoArguments, fail)
-        result = call(AgentTools(sources, "test", lambda: 0.0, lambda: "c0de", (broken,)), "broken")
+        broken = Tool("broken", "Broken", "Fail.", TextPage, fail)
+        result = call(AgentTools(app, "test", lambda: 0.0, lambda: "c0de", (broken,)), "broken")
         assert result.is_error
         assert "[c0de]" in result.text
         assert "secret detail" not in result.text
@@ -141,30 +138,32 @@ class TestRefusals:
 class TestProfiles:
     def test_without_the_setting_there_is_no_tool_about_profiles(self, there: AgentWorld) -> None:
         settings = {name: value for name, value in there.settings.items() if name != "PRDIGEST_MCP_PROFILES"}
-        with open_sources(settings) as sources:
-            tools = make_tools(sources)
-            names = {each.name for each in tools.declarations}
+        with open_base(settings) as app:
+            tools = make_tools(app)
+            names = {each.name for each in tools.by_name.values()}
             assert {each.name for each in TOOLS} - names == {"touches", "find_profile_uses", "upgrade_plan"}
             assert call(tools, "touches", days="7d").text.startswith("There is no tool 'touches'")
-            assert sources.app.profiles.list_entries() == ()
+            assert app.profiles.list_entries() == ()
 
     def test_others_are_not_even_counted(self, there: AgentWorld) -> None:
-        with other_profile(there, explains=True), open_sources(there.settings) as sources:
-            assert [entry.name for entry in sources.app.profiles.list_entries()] == ["plugin"]
-            assert sources.app.profiles.get_entry("other") is None
-            assert sources.app.profiles.get_profile("other") is None
-            tools = make_tools(sources)
+        with other_profile(there, explains=True), open_base(there.settings) as app:
+            tools = make_tools(app)
+            assert [entry.name for entry in app.profiles.list_entries()] == ["plugin"]
+            assert app.profiles.get_entry("other") is None
+            assert app.profiles.get_profile("other") is None
             # the only one that there is
             assert not call(tools, "touches", days="7d").is_error
             assert call(tools, "touches", profile="other").text == "There is no profile 'other': use plugin."
 
     def test_one_that_keeps_from_models_is_hidden_all_the_same(self, there: AgentWorld) -> None:
         named = {**there.settings, "PRDIGEST_MCP_PROFILES": "plugin, other"}
-        with other_profile(there, explains=False), open_sources(named) as sources:
-            assert [entry.name for entry in sources.app.profiles.list_entries()] == ["plugin"]
-            assert call(make_tools(sources), "find_profile_uses", name="make", profile="other").is_error
-        with other_profile(there, explains=True), open_sources(named) as sources:
-            assert [entry.name for entry in sources.app.profiles.list_entries()] == ["other", "plugin"]
+        with other_profile(there, explains=False), open_base(named) as app:
+            tools = make_tools(app)
+            assert [entry.name for entry in app.profiles.list_entries()] == ["plugin"]
+            assert call(tools, "find_profile_uses", name="make", profile="other").is_error
+        with other_profile(there, explains=True), open_base(named) as app:
+            tools = make_tools(app)
+            assert [entry.name for entry in app.profiles.list_entries()] == ["other", "plugin"]
 
     @pytest.mark.parametrize(
         ("problem", "sentence"),
@@ -175,22 +174,24 @@ class TestProfiles:
     )
     def test_one_without_a_scan_says_why(self, there: AgentWorld, problem: str, sentence: str) -> None:
         named = {**there.settings, "PRDIGEST_MCP_PROFILES": "plugin, other"}
-        with other_profile(there, explains=True), open_sources(named) as sources:
+        with other_profile(there, explains=True), open_base(named) as app:
+            tools = make_tools(app)
             with open_base(there.settings) as base:
                 profiles = base.profiles
-                entry = sources.app.profiles.get_entry("other")
+                entry = app.profiles.get_entry("other")
                 assert entry
                 profiles.remove("other")
                 profiles.put(replace(entry, problem=problem))
-            asked = call(make_tools(sources), "find_profile_uses", name="make", profile="Other")
+            asked = call(tools, "find_profile_uses", name="make", profile="Other")
             assert (asked.is_error, asked.text) == (True, sentence)
 
-    def test_no_agent_changes_a_profile(self, sources: AgentSources) -> None:
-        (entry,) = sources.app.profiles.list_entries()
+    def test_no_agent_changes_a_profile(self, tools: AgentTools) -> None:
+        app = tools.app
+        (entry,) = app.profiles.list_entries()
         with pytest.raises(UsageError):
-            sources.app.profiles.put(entry)
+            app.profiles.put(entry)
         with pytest.raises(UsageError):
-            sources.app.profiles.remove(entry.name)
+            app.profiles.remove(entry.name)
 
     def test_what_an_agent_sees_does_not_count_as_shown(self, there: AgentWorld, tools: AgentTools) -> None:
         assert not call(tools, "touches", days="7d").is_error
@@ -231,7 +232,7 @@ class TestPages:
 
     @given(size=st.integers(0, 12), limit=st.integers(1, 10), width=st.integers(1, 4_000))
     def test_pages_hold_every_item(self, size: int, limit: int, width: int) -> None:
-        items = [ListPageArguments(offset=each, limit=1) for each in range(size)]
+        items = [NumberItem(number=each) for each in range(size)]
         offset: int | None = 0
         shown: list[Any] = []
         while offset is not None:
@@ -239,13 +240,13 @@ class TestPages:
             assert PAGES.is_valid(page)
             shown += page["items"]
             offset = end.following
-        assert [each["offset"] for each in shown] == list(range(size))
+        assert [each["number"] for each in shown] == list(range(size))
 
-    def test_the_pages_of_a_result_fit_together_while_it_changes(self, sources: AgentSources) -> None:
+    def test_the_pages_of_a_result_fit_together_while_it_changes(self, app: App) -> None:
         texts = iter(["first " * 200, "second " * 200])
         now = [0.0]
-        changing = ToolDeclaration("changing", "Changing", NoArguments, lambda context, arguments: next(texts))
-        tools = AgentTools(sources, "test", lambda: now[0], lambda: "id", (changing,))
+        changing = Tool("changing", "Changing", "Change.", TextPage, lambda session, arguments: next(texts))
+        tools = AgentTools(app, "test", lambda: now[0], lambda: "id", (changing,))
         call(tools, "changing", length=500)
         assert "first" in call(tools, "changing", length=500, offset=500).text
         now[0] = 301.0
@@ -273,9 +274,9 @@ class TestPages:
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-def test_every_schema_stands_for_itself(tool: ToolDeclaration) -> None:
+def test_every_schema_stands_for_itself(tool: Tool) -> None:
     """An agent has no thread."""
-    schema = json.dumps(build_tool_schema(get_page_shape(tool)))
+    schema = json.dumps(build_tool_schema(tool.arguments))
     assert "thread" not in schema
     assert "offset" in schema
-    assert tool.arguments.description.endswith(".")
+    assert tool.description.endswith(".")

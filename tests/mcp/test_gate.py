@@ -14,11 +14,11 @@ from contextlib import closing, suppress
 import pytest
 from mcp.server import Server
 
+from bot.app import App
 from bot.domain.errors import ConfigurationError
-from bot.mcp.http import HttpAddress, HttpLimits, HttpServer
-from bot.mcp.protocol import build_server
-from bot.mcp.resources import ReportResources
-from bot.services.agents.sources import AgentSources
+from bot.mcp.http import HttpLimits, HttpServer
+from bot.mcp.server import build_server
+from bot.settings import ListenAddress
 from tests.helpers.agents import TOKEN, is_alive, make_tools
 from tests.helpers.checks import eventually, is_one_sentence
 
@@ -33,11 +33,10 @@ LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 
 
 @pytest.fixture(scope="module")
-def port(sources: AgentSources) -> Iterator[int]:
-    tools = make_tools(sources)
-    protocol = build_server(tools, ReportResources(sources, tools))
-    address = HttpAddress("127.0.0.1", 0, frozenset({"mcp.example.com"}))
-    server = HttpServer(protocol, TOKEN, address, LIMITS)
+def port(app: App) -> Iterator[int]:
+    protocol = build_server(make_tools(app))
+    hosts = frozenset({"mcp.example.com"})
+    server = HttpServer(protocol, TOKEN, ListenAddress("127.0.0.1", 0), hosts, LIMITS)
     thread = threading.Thread(target=server.run)
     thread.start()
     eventually(lambda: is_alive(server.port))
@@ -223,7 +222,7 @@ def ask_refused(port: int) -> int:
 
 def test_a_port_in_use_is_one_sentence() -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as listener:
-        address = HttpAddress("127.0.0.1", listener.getsockname()[1])
+        address = ListenAddress("127.0.0.1", listener.getsockname()[1])
         with pytest.raises(ConfigurationError) as refused:
             HttpServer(Server("test"), TOKEN, address)
     assert is_one_sentence(str(refused.value))

@@ -20,8 +20,8 @@ from mcp.types import CallToolResult, ListToolsResult, TextResourceContents
 
 from bot.adapters.redis import connect_server
 from bot.features.digest.tables import POSTED_DIGESTS
-from bot.mcp.paging import NOTICE
-from bot.mcp.registry import TOOLS
+from bot.mcp.calls import NOTICE
+from bot.mcp.tools import TOOLS
 from bot.platform.store.tables import Store
 from tests.emulators.github.store import sha
 from tests.helpers.agents import (

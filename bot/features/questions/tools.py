@@ -7,10 +7,10 @@ raises PrdigestError. Every result is limited, and says where it was truncated.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, ClassVar, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -368,21 +368,25 @@ def _shorten(text: str) -> str:
 # --- all of them
 
 
+# by name: the arguments of each, and the function that gets the session and them
+SHARED_TOOLS: Mapping[str, tuple[type[ToolArguments], Callable[[ReadingSession, Any], str]]] = {
+    ToolName.LIST_PULL_REQUESTS: (ListArguments, list_pull_requests),
+    ToolName.SEARCH: (SearchArguments, search_lines),
+    ToolName.PULL_REQUEST: (PullArguments, describe_pull_request),
+    ToolName.READ_DIFF: (DiffArguments, read_diff),
+    ToolName.TAKEN_BACK: (TakenBackArguments, list_reverts),
+    ToolName.READ_FILE: (FileArguments, read_file),
+    ToolName.FIND_USES: (UsesArguments, find_uses),
+    ToolName.READ_DISCUSSION: (DiscussionArguments, read_discussion),
+}
+
+
 def build_tools(session: ReadingSession) -> Tools:
     """Return the tools for one answer, the same for every question: so the model's service caches them.
 
     There is one more in threads about a profile.
     """
-    tools: Tools = {
-        ToolName.LIST_PULL_REQUESTS: (ListArguments, partial(list_pull_requests, session)),
-        ToolName.SEARCH: (SearchArguments, partial(search_lines, session)),
-        ToolName.PULL_REQUEST: (PullArguments, partial(describe_pull_request, session)),
-        ToolName.READ_DIFF: (DiffArguments, partial(read_diff, session)),
-        ToolName.TAKEN_BACK: (TakenBackArguments, partial(list_reverts, session)),
-        ToolName.READ_FILE: (FileArguments, partial(read_file, session)),
-        ToolName.FIND_USES: (UsesArguments, partial(find_uses, session)),
-        ToolName.READ_DISCUSSION: (DiscussionArguments, partial(read_discussion, session)),
-    }
+    tools: Tools = {name: (shape, partial(run, session)) for name, (shape, run) in SHARED_TOOLS.items()}
     if session.profile is None:
         return tools
     search = partial(search_profile, session, session.profile)

@@ -14,6 +14,7 @@ from bot.domain.errors import UsageError
 from bot.features.digest.service import build_digest
 from bot.features.subscriptions.delivery import repair_digest
 from bot.jobs.queues import DramatiqJobQueue
+from bot.mcp.calls import AgentTools
 from bot.settings import load_settings
 from handlers import COMMANDS
 from tests.adapters.worlds import MORNING, REPO, ScriptedGitHub
@@ -31,7 +32,7 @@ PROCESSES: dict[str, tuple[Callable[[App], object], set[str]]] = {
     "web": (prepare_listeners, {"SLACK_BOT_TOKEN", "PRDIGEST_REPO"}),
     "clock": (prepare_clock, {"SLACK_BOT_TOKEN", "PRDIGEST_REPO"}),
     "report": (lambda app: (app.pulls, app.model), {"GITHUB_TOKEN"}),
-    "mcp": (lambda app: app.agent_sources, {"GITHUB_TOKEN", "PRDIGEST_REPO"}),
+    "mcp": (lambda app: AgentTools(app, "test", time.monotonic, lambda: "id"), {"GITHUB_TOKEN", "PRDIGEST_REPO"}),
 }
 
 

@@ -1,0 +1,164 @@
+"""The tools, in the order in which clients list them: those of answers in Slack, then those of agents alone."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Annotated
+
+from pydantic import Field
+
+from bot.domain.conversations.tool_names import ToolName
+from bot.domain.errors import UsageError
+from bot.domain.history.pull_outcomes import RevertIndex
+from bot.domain.pull_requests.models import remove_duplicates
+from bot.domain.text.strings import format_count, truncate_text
+from bot.domain.time.date_range import Span
+from bot.features.digest.service import render_kept_report
+from bot.features.questions.reading import ReadingSession
+from bot.features.questions.tools import SHARED_TOOLS
+from bot.mcp import touch_tools
+from bot.mcp.declaration import (
+    Days,
+    FilePath,
+    Item,
+    ItemList,
+    LastLine,
+    Line,
+    NumberInPlaceOfDays,
+    RepositoryName,
+    Title,
+    agent_tool,
+    share_tool,
+)
+from bot.platform.source import select_lines
+from impact.history.outcomes import find_outcomes
+from impact.history.reverts import WATCH_WINDOW
+
+_MAX_LINE_LENGTH = 2_000
+
+
+@agent_tool(
+    "file_at_commit",
+    "Read a file at a commit",
+    "Up to 200 lines of a file as it is at a commit: from a line on, or around a name.",
+)
+def read_file_at_commit(
+    session: ReadingSession,
+    *,
+    commit: Annotated[str, Field(pattern=r"^[0-9a-fA-F]{7,40}$", description="hash, 7 to 40 digits")],
+    repository: RepositoryName = "",
+    path: FilePath,
+    first: Line = 1,
+    last: LastLine = 0,
+    around: Annotated[str, Field(max_length=200, description="a name, in place of lines")] = "",
+) -> str:
+    asked, files = session.parse_repository(repository), session.app.code.files
+    path, commit = path.strip(), commit.lower()
+    if files is None:
+        raise UsageError("Files can't be read here: read the diff of a pull request.")
+    file = files.read_files(asked, commit, [path])[path]
+    where = f"{path} of {asked} at {commit[:10]}"
+    if file.problem:
+        raise UsageError(f"{where} can't be shown: {file.problem}.")
+    numbers, head = select_lines(file, first, last, around)
+    lines = (f"{number}: {truncate_text(file.lines[number - 1], _MAX_LINE_LENGTH)}" for number in numbers)
+    return "\n".join([f"{where}, {format_count(len(file.lines), 'line')}; {head}", *lines])
+
+
+@agent_tool(
+    "day_report",
+    "Read the reports of days",
+    "The report of each of some days: every merged pull request with its summary, risk and files, as posted "
+    "with the digest. A day has one once its digest was made.",
+)
+def read_reports(session: ReadingSession, days: Days = "", repository: RepositoryName = "") -> str:
+    """Return the reports, the latest first. Raises UsageError if there is none."""
+    app, asked, span = session.app, session.parse_repository(repository), session.parse_days(days)
+    reports, missing = [], []
+    for day in reversed(span.days):
+        try:
+            reports.append(render_kept_report(app, asked, day, app.name_repository(asked)))
+        except UsageError as error:
+            missing.append(error)
+    if not reports:
+        raise missing[0]
+    return "\n".join([*(str(error) for error in missing), *reports])
+
+
+class OutcomeItem(Item):
+    """A merge that a later one reverted or repaired."""
+
+    number: int
+    title: Title
+    outcome: str = Field(description="reverted, reverted in part, or repaired")
+    by: int = Field(description="the later pull request")
+    by_title: Title
+    at: str = Field(description="when that was merged, UTC")
+    stands: bool = Field(description="false if the later one was itself reverted")
+
+
+@agent_tool(
+    "outcomes",
+    "List what became of merges",
+    "What became of merges: which were reverted or repaired, by which later one, and whether that still "
+    "stands. Of one pull request, or of all that were merged in some days.",
+    item=OutcomeItem,
+)
+def list_outcomes(
+    session: ReadingSession, number: NumberInPlaceOfDays = 0, days: Days = "", repository: RepositoryName = ""
+) -> ItemList:
+    """List the outcomes of pull requests, and those that they are for others, as far as merges are known."""
+    asked, today = session.parse_repository(repository), session.today
+    if number:
+        pull = session.fetch_facts(asked, number)
+        if not pull.is_merged:
+            raise UsageError(f"#{number} was not merged: nothing can have become of it.")
+        day = pull.merge_time.astimezone(today.zone).date()
+        span, numbers, about = Span(day, day, today.zone), {number}, f"#{number} of {asked}"
+    else:
+        span = session.parse_days(days)
+        numbers = {pull.number for pull in session.list_merges(asked, span).pulls}
+        about = f"{format_count(len(numbers), 'pull request')} of {asked}, merged {span}"
+    last = min(today.date, span.last + WATCH_WINDOW)
+    until = Span(span.first, max(last, span.last), span.zone)
+    merged = session.list_merges(asked, until)
+    recorded = session.read_history(asked, span.days[0].start - WATCH_WINDOW, today.end + timedelta(1))
+    items = [
+        OutcomeItem(
+            number=each.pull.number,
+            title=each.pull.title,
+            outcome=str(each.kind),
+            by=each.by.number,
+            by_title=each.by.title,
+            at=f"{each.by.merge_time:%Y-%m-%dT%H:%MZ}",
+            stands=each.stands,
+        )
+        for each in find_outcomes(RevertIndex(remove_duplicates([*merged.pulls, *recorded])))
+        if not numbers.isdisjoint((each.pull.number, each.by.number))
+    ]
+    caveats = "".join(f"; {caveat}" for caveat in merged.caveats)
+    return ItemList(f"{about}, by merges until {until.last} and those recorded since{caveats}", items)
+
+
+_TITLES_OF_SHARED = {
+    ToolName.LIST_PULL_REQUESTS: "List merged pull requests",
+    ToolName.SEARCH: "Search diffs and texts",
+    ToolName.PULL_REQUEST: "Describe a pull request",
+    ToolName.READ_DIFF: "Read a diff or parts of it",
+    ToolName.TAKEN_BACK: "List what was taken back",
+    ToolName.READ_FILE: "Read a file after a pull request",
+    ToolName.FIND_USES: "Find the uses of a name",
+    ToolName.READ_DISCUSSION: "Read a discussion",
+}
+TOOLS = (
+    *(share_tool(name, title, *SHARED_TOOLS[name]) for name, title in _TITLES_OF_SHARED.items()),
+    # of agents alone
+    read_file_at_commit,
+    read_reports,
+    list_outcomes,
+    touch_tools.list_contract_changes,
+    touch_tools.find_suspects,
+    touch_tools.list_touches,
+    touch_tools.find_profile_uses,
+    touch_tools.plan_way,
+)
