@@ -43,12 +43,7 @@ from bot.domain.time.day import LocalDay, get_today
 from bot.platform.costs import Budget, CallMeter, MeteredChat, MeteredModel
 from bot.platform.github.caches import BackgroundCache, DayListCache, FileCache, SourceFileCache
 from bot.platform.jobs import JobQueue
-from bot.platform.metrics import (
-    Instruments,
-    ObservedCache,
-    ObservedChat,
-    ObservedModel,
-)
+from bot.platform.metrics import Instruments
 from bot.platform.models.registry import PROVIDERS, choose_provider, get_model_access
 from bot.platform.slack.access import AccessControl, AccessRules
 from bot.platform.slack.answers import (
@@ -67,7 +62,6 @@ from bot.platform.store.due_queue import DueQueue
 from bot.platform.store.spending import SpendingStore
 from bot.platform.store.tables import Store
 from bot.ports import (
-    Cache,
     ChatModel,
     HistoryStore,
     Model,
@@ -170,9 +164,9 @@ class App:
         return Store(self.expiring_store, self.keyspace, self.instruments.count_cache_read)
 
     @cached_property
-    def cache(self) -> Cache:
-        """The cache, for what is remembered for a while."""
-        return ObservedCache(stores.RedisCache(self.expiring_store, self.keyspace), self.instruments)
+    def cache(self) -> stores.RedisCache:
+        """Marks that are kept for a while."""
+        return stores.RedisCache(self.expiring_store, self.keyspace)
 
     @cached_property
     def due_queue(self) -> DueQueue:
@@ -321,30 +315,22 @@ class App:
         return NO_PRICES if self.sources.stands_in else self.provider.prices
 
     @cached_property
-    def meter(self) -> CallMeter | None:
-        """The meter of model calls; None if the writer is no model."""
+    def meter(self) -> CallMeter:
+        """The meter of model calls. What stands in for a model costs nothing."""
         if self.sources.stands_in:
-            return None
+            return CallMeter(self.instruments, self.prices)
         limiter = stores.RedisRateLimiter(self.expiring_store, self.settings.prdigest_user_calls, self.keyspace)
-        return CallMeter(self.budget, limiter, self.prices)
+        return CallMeter(self.instruments, self.prices, self.budget, limiter)
 
     @cached_property
     def model(self) -> Model | None:
         """The model that summarises, within the budgets; None without a key."""
-        if self.sources.model is None:
-            return None
-        observed = ObservedModel(self.sources.model, self.instruments, self.prices)
-        return MeteredModel(observed, self.meter) if self.meter else observed
+        return None if self.sources.model is None else MeteredModel(self.sources.model, self.meter)
 
     @cached_property
     def chat(self) -> ChatModel | None:
         """The model that answers and reviews, within the budgets; None without a key."""
-        return None if self.sources.chat is None else self.add_meter(self.sources.chat)
-
-    def add_meter(self, chat: ChatModel) -> ChatModel:
-        """Return the model with the meter, if there is one, and with a count of its calls."""
-        observed = ObservedChat(chat, self.instruments, self.prices)
-        return MeteredChat(observed, self.meter) if self.meter else observed
+        return None if self.sources.chat is None else MeteredChat(self.sources.chat, self.meter)
 
     # --- pull requests
 
@@ -356,18 +342,18 @@ class App:
     @cached_property
     def pulls(self) -> PullRequests:
         """Pull requests, their files through the cache."""
-        return FileCache(self.sources.pulls, self.cache)
+        return FileCache(self.sources.pulls, self.cached)
 
     @cached_property
     def day_lists(self) -> PullRequests:
         """The same, with the lists of past days through the cache, too."""
-        return DayListCache(self.pulls, self.cache, self.now)
+        return DayListCache(self.pulls, self.cached, self.now)
 
     @cached_property
     def source_files(self) -> SourceFiles | None:
         """Whole files, through the cache; None where there are none."""
         files = self.sources.source_files
-        return SourceFileCache(files, self.cache) if files else None
+        return SourceFileCache(files, self.cached) if files else None
 
     @cached_property
     def code(self) -> CodeSources:
@@ -378,7 +364,7 @@ class App:
     def background(self) -> PullRequestBackground | None:
         """Discussions, and the pull requests of commits, through the cache; None where there are none."""
         source = self.sources.background
-        return BackgroundCache(source, self.cache) if source else None
+        return BackgroundCache(source, self.cached) if source else None
 
     # what is a feature, for services that are none yet: they stand below features
 
@@ -425,7 +411,7 @@ class App:
     def day_timeline(self) -> MergeTimeline:
         """The same for digests: an answer does not wait while one of them asks GitHub what was merged since."""
         return self._build_timeline(
-            DayListCache(self.day_lists, self.cache, self.now, is_for_ongoing=True).list_merged
+            DayListCache(self.day_lists, self.cached, self.now, is_for_ongoing=True).list_merged
         )
 
     def _build_timeline(self, list_day: DayLister) -> MergeTimeline:

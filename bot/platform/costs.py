@@ -10,6 +10,7 @@ import datetime as dt
 import json
 import logging
 import threading
+import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager
 from contextvars import ContextVar
@@ -18,11 +19,12 @@ from enum import StrEnum
 from uuid import uuid4
 
 from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.errors import BudgetExceeded, ModelError, StoreUnavailable
+from bot.domain.errors import BudgetExceeded, ModelBusy, ModelError, StoreUnavailable
 from bot.domain.keyspace.names import build_calls_rate, build_person_name
 from bot.domain.operations.usage import NO_USAGE, BudgetRefusal, CallPurpose, PriceList, Usage
 from bot.domain.time.day import LocalDay
 from bot.platform import deadlines
+from bot.platform.metrics import Instruments
 from bot.platform.models import Chat, ChatEvent, ChatModel, Completion, Model, Prompt, TurnUsage
 from bot.platform.store.spending import NOTHING, BudgetHold, SpendingStore, to_microdollars
 from bot.ports import RateLimiter
@@ -278,57 +280,66 @@ def find_next_month(date: dt.date) -> dt.date:
 
 
 @dataclass
-class CallCharge:
-    """The usage of one call, None as long as it is not reported."""
+class RunningCall:
+    """A call while it runs; without a usage as long as that is not reported."""
 
     usage: Usage | None = None
 
 
 @dataclass(frozen=True)
 class CallMeter:
-    """Meter of model calls within the budget. ``limiter`` counts each user's calls in a minute."""
+    """Meter of model calls: each is counted and logged, and with a budget charged to who pays for the work.
 
-    budget: Budget
-    limiter: RateLimiter
+    ``limiter`` counts each user's calls in a minute.
+    """
+
+    instruments: Instruments
     prices: PriceList
+    budget: Budget | None = None
+    limiter: RateLimiter | None = None
     sleep: Callable[[float], None] = deadlines.sleep
 
     @contextmanager
-    def charge_call(
+    def meter_call(
         self, model: str, purpose: CallPurpose, kind: CallKind, expected: Usage
-    ) -> Iterator[CallCharge]:
-        """Charge the call of the block to the account of the current work; the block sets its usage.
+    ) -> Iterator[RunningCall]:
+        """Meter the call of the block, which sets its usage.
 
         Raises:
             BudgetExceeded: the budget is used up, or there were too many calls in this minute.
         """
-        charge, account = CallCharge(), get_account()
-        is_free = account.origin is CallOrigin.TERMINAL
-        hold = None if is_free else self._reserve_cost(account, model, purpose, expected)
+        account, hold = get_account(), None
+        if self.budget and account.origin is not CallOrigin.TERMINAL:
+            hold = self._reserve_cost(self.budget, account, model, purpose, expected)
+        call, began, result = RunningCall(), time.monotonic(), "failed"
         try:
-            yield charge
+            yield call
+            result = "ok"
+        except GeneratorExit:
+            # the reader needs no more text
+            result = "ok"
+            raise
         except ModelError as error:
-            charge.usage = charge.usage or error.usage
+            call.usage = call.usage or error.usage
+            result = "busy" if isinstance(error, ModelBusy) else "failed"
             raise
         finally:
-            # a call that ends otherwise, such as with the process, is billed for its input all the same
-            used = replace(expected, output=0) if charge.usage is None else charge.usage
-            dollars, amounts = self.prices.cautious_cost(model, used), {}
-            # one that used nothing, as it was refused, is no call in the ledger
-            if used != NO_USAGE:
-                account.add_expense(Expense(used.tokens, dollars))
-                amounts = count_call(kind, account.origin, used, dollars)
-            if hold or amounts:
-                self.budget.settle_cost(hold, dollars, amounts)
+            seconds, reported = time.monotonic() - began, call.usage or NO_USAGE
+            dollars = self.prices.cost(model, reported) or 0.0
+            self.instruments.count_model_call(model, purpose.name.lower(), result, seconds, reported, dollars)
+            if self.budget:
+                # a call that ends otherwise, such as with the process, is billed for its input all the same
+                used = replace(expected, output=0) if call.usage is None else call.usage
+                self._settle_cost(self.budget, account, hold, model, kind, used)
 
     def _reserve_cost(
-        self, account: BillingAccount, model: str, purpose: CallPurpose, expected: Usage
+        self, budget: Budget, account: BillingAccount, model: str, purpose: CallPurpose, expected: Usage
     ) -> BudgetHold:
         try:
             # what is read a second time has a budget of its own, and takes no turn of what was asked for
             if purpose is not CallPurpose.SECOND_READING:
                 self._wait_for_turn(account.payer)
-            return self.budget.reserve_cost(account.payer, purpose, self.prices.cautious_cost(model, expected))
+            return budget.reserve_cost(account.payer, purpose, self.prices.cautious_cost(model, expected))
         except BudgetExceeded as error:
             # once for each piece of work: a day has hundreds of calls
             if error.refusal not in account.refusals:
@@ -336,9 +347,26 @@ class CallMeter:
             account.refusals.add(error.refusal)
             raise
 
+    def _settle_cost(
+        self,
+        budget: Budget,
+        account: BillingAccount,
+        hold: BudgetHold | None,
+        model: str,
+        kind: CallKind,
+        used: Usage,
+    ) -> None:
+        dollars, amounts = self.prices.cautious_cost(model, used), {}
+        # one that used nothing, as it was refused, is no call in the ledger
+        if used != NO_USAGE:
+            account.add_expense(Expense(used.tokens, dollars))
+            amounts = count_call(kind, account.origin, used, dollars)
+        if hold or amounts:
+            budget.settle_cost(hold, dollars, amounts)
+
     def _wait_for_turn(self, payer: str) -> None:
         """Wait while a user has too many calls in a minute, if there is time for it."""
-        while payer and not self.limiter.try_acquire(build_calls_rate(payer)):
+        while payer and self.limiter and not self.limiter.try_acquire(build_calls_rate(payer)):
             if deadlines.get_seconds_left() < _MIN_SECONDS_TO_WAIT:
                 raise BudgetExceeded(BudgetRefusal.TOO_MANY_CALLS)
             self.sleep(_PAUSE_SECONDS)
@@ -355,9 +383,9 @@ class MeteredModel:
         characters = len(prompt.system) + len(prompt.user) + len(json.dumps(prompt.schema))
         expected = Usage(input=characters // _CHARACTERS_PER_TOKEN, output=prompt.max_tokens)
         kind = CallKind.OVERVIEW if prompt.need is CallPurpose.OVERVIEW else CallKind.SUMMARY
-        with self.meter.charge_call(prompt.model, prompt.need, kind, expected) as charge:
+        with self.meter.meter_call(prompt.model, prompt.need, kind, expected) as call:
             completion = self.model.complete(prompt)
-            charge.usage = completion.usage
+            call.usage = completion.usage
         return completion
 
 
@@ -374,9 +402,9 @@ class MeteredChat:
         expected = Usage(cache_write=characters // _CHARACTERS_PER_TOKEN, output=chat.max_tokens)
         is_reading = chat.need is CallPurpose.SECOND_READING
         kind = CallKind.SECOND_READING if is_reading else CallKind.QUESTION
-        charged_call = self.meter.charge_call(chat.model, chat.need, kind, expected)
-        with charged_call as charge, closing(self.chat.stream_turn(chat)) as events:
+        metered_call = self.meter.meter_call(chat.model, chat.need, kind, expected)
+        with metered_call as call, closing(self.chat.stream_turn(chat)) as events:
             for event in events:
                 if isinstance(event, TurnUsage):
-                    charge.usage = event.usage
+                    call.usage = event.usage
                 yield event

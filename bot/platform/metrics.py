@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import AbstractContextManager, closing, contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
 from importlib.metadata import version
 from typing import Any, Literal
 
@@ -20,11 +19,7 @@ from prometheus_client.gc_collector import GCCollector
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 
-from bot.domain.errors import ModelBusy, ModelError
-from bot.domain.keyspace import keys
-from bot.domain.operations.usage import NO_USAGE, CallPurpose, PriceList, Usage
-from bot.platform.models import Chat, ChatEvent, ChatModel, Completion, Model, Prompt, TurnUsage
-from bot.ports import Cache
+from bot.domain.operations.usage import Usage
 
 log = logging.getLogger(__name__)
 
@@ -132,6 +127,26 @@ class Instruments:
             self.service_call_seconds.labels(service).observe(seconds)
             log.debug("%s %s: %s after %.3f s", service, operation, result, seconds)
 
+    def count_model_call(
+        self, model: str, purpose: str, result: str, seconds: float, usage: Usage, dollars: float
+    ) -> None:
+        """Count a call of a model, and log it: with time, tokens and cost, never with its text."""
+        self.model_calls.labels(model, purpose, result).inc()
+        self.model_call_seconds.labels(model).observe(seconds)
+        written = usage.cache_write + usage.cache_write_hour
+        for kind, count in (
+            ("input", usage.input),
+            ("output", usage.output),
+            ("cache_read", usage.cache_read),
+            ("cache_write", written),
+        ):
+            self.model_tokens.labels(model, kind).inc(count)
+        self.model_cost.labels(model).inc(dollars)
+        log.info(
+            "model call: %s for %s, %s after %.1f s, %d tokens read, %d written",
+            *(model, purpose, result, seconds, usage.prompt_tokens, usage.output),
+        )
+
 
 # --- requests from Slack, and the time until each is acknowledged
 
@@ -175,132 +190,3 @@ def count_request(instruments: Instruments, transport: Transport) -> Iterator[Re
     finally:
         instruments.requests.labels(transport, record.kind, record.result).inc()
         instruments.ack_seconds.labels(transport).observe(time.monotonic() - began)
-
-
-# --- lookups in the cache, and attempts at digests
-
-# what is computed or loaded again if it is missing; other keys of the cache are marks, whose absence is no miss
-_KINDS = {
-    keys.DAY_LIST: "day_lists",
-    keys.UNSETTLED_DAY_LIST: "day_lists",
-    keys.CHANGED_FILES: "changed_files",
-    keys.SOURCE_FILES: "source_files",
-    keys.DISCUSSION: "discussions",
-    keys.COMMIT_MERGE: "commits",
-    keys.RELEASES: "releases",
-}
-
-
-class ObservedCache:
-    """A ``Cache`` that counts hits and misses by the kind of the value."""
-
-    def __init__(self, cache: Cache, instruments: Instruments) -> None:
-        self._cache = cache
-        self._reads = instruments.cache_reads
-
-    def get(self, key: str) -> str | None:
-        """Return the value of a key, None if there is none. Raises StoreUnavailable."""
-        value = self._cache.get(key)
-        if kind := _name_kind(key):
-            self._reads.labels(kind, "miss" if value is None else "hit").inc()
-        return value
-
-    def put(self, key: str, value: str, lifetime: timedelta) -> None:
-        """Store a value for a time. Raises StoreUnavailable."""
-        self._cache.put(key, value, lifetime)
-
-    def add(self, key: str, value: str, lifetime: timedelta) -> bool:
-        """Store a value unless the key has one; return whether it was stored. Raises StoreUnavailable."""
-        return self._cache.add(key, value, lifetime)
-
-    def acquire_lease(self, name: str) -> AbstractContextManager[None]:
-        """Return the lease of a name. See :class:`bot.ports.Cache`."""
-        return self._cache.acquire_lease(name)
-
-
-def _name_kind(key: str) -> str:
-    """Return the kind of the value at a key, empty if it is a mark."""
-    return next((kind for family, kind in _KINDS.items() if family.has_key(key)), "")
-
-
-# --- calls of models, counted and logged: with time, tokens and cost, never with their text
-
-
-@dataclass
-class _ObservedCall:
-    """A call while it runs: its usage as far as it is known, and its result."""
-
-    usage: Usage = NO_USAGE
-    result: str = "failed"
-
-
-@contextmanager
-def _observe_call(
-    instruments: Instruments, prices: PriceList, model: str, purpose: CallPurpose
-) -> Iterator[_ObservedCall]:
-    """Observe the call of the block, which sets its usage."""
-    call, began = _ObservedCall(), time.monotonic()
-    try:
-        yield call
-        call.result = "ok"
-    except GeneratorExit:
-        # the reader needs no more text
-        call.result = "ok"
-        raise
-    except ModelError as error:
-        call.usage = call.usage if call.usage != NO_USAGE else error.usage
-        call.result = "busy" if isinstance(error, ModelBusy) else "failed"
-        raise
-    finally:
-        seconds, usage, need = time.monotonic() - began, call.usage, purpose.name.lower()
-        instruments.model_calls.labels(model, need, call.result).inc()
-        instruments.model_call_seconds.labels(model).observe(seconds)
-        for kind, count in (
-            ("input", usage.input),
-            ("output", usage.output),
-            ("cache_read", usage.cache_read),
-            ("cache_write", usage.cache_write + usage.cache_write_hour),
-        ):
-            instruments.model_tokens.labels(model, kind).inc(count)
-        instruments.model_cost.labels(model).inc(prices.cost(model, usage) or 0.0)
-        log.info(
-            "model call: %s for %s, %s after %.1f s, %d tokens read, %d written",
-            model,
-            need,
-            call.result,
-            seconds,
-            usage.prompt_tokens,
-            usage.output,
-        )
-
-
-class ObservedModel:
-    """A ``Model`` whose calls are observed."""
-
-    def __init__(self, model: Model, instruments: Instruments, prices: PriceList) -> None:
-        self._model = model
-        self._instruments, self._prices = instruments, prices
-
-    def complete(self, prompt: Prompt) -> Completion:
-        """Return the completion of a prompt. Raises what the model raises."""
-        with _observe_call(self._instruments, self._prices, prompt.model, prompt.need) as call:
-            completion = self._model.complete(prompt)
-            call.usage = completion.usage
-        return completion
-
-
-class ObservedChat:
-    """A ``ChatModel`` whose calls are observed."""
-
-    def __init__(self, chat: ChatModel, instruments: Instruments, prices: PriceList) -> None:
-        self._chat = chat
-        self._instruments, self._prices = instruments, prices
-
-    def stream_turn(self, chat: Chat) -> Generator[ChatEvent, None, None]:
-        """Yield the events of the model's next turn. Raises what the model raises."""
-        observed_call = _observe_call(self._instruments, self._prices, chat.model, chat.need)
-        with observed_call as call, closing(self._chat.stream_turn(chat)) as events:
-            for event in events:
-                if isinstance(event, TurnUsage):
-                    call.usage = event.usage
-                yield event

@@ -26,14 +26,13 @@ from bot.ports.github import DayMerges, PullRequestBackground, PullRequests
 from bot.ports.releases import Releases
 from bot.ports.source.files import SourceFiles, SourceMirror, SourceSearch, SourceTrees, SourceVersionReader
 from bot.ports.sources import Sources
-from bot.ports.store.cache import Cache, RateLimiter
+from bot.ports.store.cache import RateLimiter
 from bot.ports.store.history import HistoryStore
 from bot.ports.store.records import RecordStore, ThreadStateStore, WorkspaceOwner
 
 __all__ = [
     "AnswerDisplay",
     "Attachment",
-    "Cache",
     "CallWatch",
     "Chat",
     "ChatEvent",

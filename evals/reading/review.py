@@ -24,6 +24,7 @@ from bot.features.reviews.reading import (
 )
 from bot.features.reviews.service import review_once
 from bot.platform import deadlines
+from bot.platform.costs import MeteredChat
 from bot.platform.git.reading import GitMirrorFiles, GitMirrorSearch
 from bot.platform.models.registry import choose_provider
 from bot.platform.source import CodeSources
@@ -132,8 +133,7 @@ def build_model_reader(app: App, clone: Path, max_cost: float) -> ModelReader:
     chat, settings = app.sources.chat, app.settings
     if chat is None or app.sources.stands_in:
         raise ConfigurationError(f"Set {app.provider.key_variable}: a reading asks the model.")
-    metered = app.add_meter(chat)
-    reviewer = build_reviewer(clone, metered, app.provider.prices, settings)
+    reviewer = build_reviewer(clone, MeteredChat(chat, app.meter), app.provider.prices, settings)
     return ModelReader(app, CloneReader(clone), reviewer, max_cost)
 
 

@@ -33,7 +33,6 @@ from bot.domain.time.day import LocalDay
 from bot.features.backfill import FILLED_DAYS, BackfillAborted, BackfillOutcome, CostLimit, FilledDay, fill_days
 from bot.features.summaries.service import keep_summary
 from bot.platform.github.caches import FileCache
-from bot.platform.store.connection import RedisCache
 from bot.platform.store.tables import Store
 from bot.ports import HistoryStore
 from bot.settings import load_settings
@@ -108,8 +107,7 @@ class Rig:
     def start(
         self, limit: CostLimit | None = None, span: Span = SPAN, repository: Repository = REPOSITORY
     ) -> Iterator[BackfillOutcome]:
-        cache = RedisCache(self.store)
-        pulls = FileCache(self.pulls, cache)
+        pulls = FileCache(self.pulls, Store(self.store))
         settings = load_settings().model_copy(
             update={"prdigest_summary_model": self.model, "prdigest_concurrency": self.workers}
         )

@@ -30,10 +30,22 @@ from bot.platform.costs import (
     bill_to,
     tally_costs,
 )
+from bot.platform.metrics import Instruments
 from bot.platform.models.claude import CLAUDE
 from bot.platform.store.connection import connect_server
 from bot.platform.store.spending import SpendingStore
-from bot.ports import Chat, ChatEvent, Completion, Prompt, TextDelta, TextPart, Turn, TurnEnd, TurnUsage
+from bot.ports import (
+    Chat,
+    ChatEvent,
+    Completion,
+    Prompt,
+    RateLimiter,
+    TextDelta,
+    TextPart,
+    Turn,
+    TurnEnd,
+    TurnUsage,
+)
 from bot.services.operations.worker_threads import DeadlineExecutor
 from tests.helpers.talks import converse
 from tests.services.doubles import CountingLimiter, Sleeps
@@ -69,6 +81,12 @@ class Model:
         yield TurnEnd(Turn("model"))
 
 
+def make_meter(
+    budget: Budget, limiter: RateLimiter, sleep: Callable[[float], None] = deadlines.sleep
+) -> CallMeter:
+    return CallMeter(Instruments(), CLAUDE.prices, budget, limiter, sleep)
+
+
 @dataclass
 class Till:
     """A meter over a real store, with a dollar for everybody and thirty cents for each."""
@@ -80,7 +98,7 @@ class Till:
 
     def __post_init__(self) -> None:
         self.budget = Budget(SpendingStore(self.store), lambda: DAY, 1.0, 0.3)
-        self.meter = CallMeter(self.budget, CountingLimiter(self.limit), CLAUDE.prices, self.sleeps)
+        self.meter = make_meter(self.budget, CountingLimiter(self.limit), self.sleeps)
 
     def call(self, payer: str = ADA, need: CallPurpose = CallPurpose.USUAL) -> None:
         with bill_to(payer):
@@ -196,7 +214,7 @@ def test_the_ledger_has_every_call_with_its_tokens_by_what_it_was_for(
     till: Till, payer: str, origin: CallOrigin
 ) -> None:
     till.budget = Budget(SpendingStore(till.store), lambda: DAY, 10.0, 10.0)
-    till.meter = CallMeter(till.budget, CountingLimiter(till.limit), CLAUDE.prices)
+    till.meter = make_meter(till.budget, CountingLimiter(till.limit))
     for need in (CallPurpose.USUAL, CallPurpose.SMALL, CallPurpose.OVERVIEW):
         till.call(payer, need)
     with bill_to(payer):
@@ -218,7 +236,7 @@ def test_the_ledger_of_a_day_is_exact_however_many_processes_write_it(store: Red
         with connect_server(store_url) as own:
             elsewhere = Till(own)
             elsewhere.budget = Budget(SpendingStore(own), lambda: DAY, 1_000.0, 1_000.0)
-            elsewhere.meter = CallMeter(elsewhere.budget, CountingLimiter(1_000), CLAUDE.prices)
+            elsewhere.meter = make_meter(elsewhere.budget, CountingLimiter(1_000))
             for _ in range(20):
                 elsewhere.call(BEN)
 
@@ -321,7 +339,7 @@ def test_why_calls_were_refused_is_known_to_the_work_with_all_its_threads(till: 
 
 
 def test_too_many_in_a_minute_are_refused_where_somebody_waits(till: Till) -> None:
-    till.meter = CallMeter(till.budget, CountingLimiter(2), CLAUDE.prices, till.sleeps)
+    till.meter = make_meter(till.budget, CountingLimiter(2), till.sleeps)
     till.model.outcome = Usage
     with deadlines.bound_work(120.0):
         till.call()
@@ -340,14 +358,14 @@ def test_too_many_in_a_minute_wait_where_there_is_time(store: Redis) -> None:
         def try_acquire(self, name: str) -> bool:
             return len(waits) >= 3
 
-    meter = CallMeter(Budget(SpendingStore(store), lambda: DAY, 1.0, 0.3), Patient(), CLAUDE.prices, waits.append)
+    meter = make_meter(Budget(SpendingStore(store), lambda: DAY, 1.0, 0.3), Patient(), waits.append)
     with deadlines.bound_work(1_200.0), bill_to(ADA):
         MeteredModel(Model(), meter).complete(PROMPT)
     assert waits == [1.0] * 3
 
 
 def test_the_bots_own_calls_are_not_counted_by_the_minute(till: Till) -> None:
-    till.meter = CallMeter(till.budget, RedisRateLimiter(till.store, 1), CLAUDE.prices, till.sleeps)
+    till.meter = make_meter(till.budget, RedisRateLimiter(till.store, 1), till.sleeps)
     for _ in range(5):
         till.call("")
     assert till.model.calls == 5

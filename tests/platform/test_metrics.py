@@ -12,7 +12,8 @@ import pytest
 from bot.domain.errors import ModelBusy, ModelError, ModelRefusal
 from bot.domain.operations.usage import CallPurpose, ModelPrice, PriceList, Usage
 from bot.platform.correlation import identify_request
-from bot.platform.metrics import Instruments, ObservedChat, ObservedModel
+from bot.platform.costs import CallMeter, MeteredChat, MeteredModel
+from bot.platform.metrics import Instruments
 from bot.ports import Chat, ChatEvent, Completion, Prompt, TextDelta, Turn, TurnEnd, TurnUsage
 
 USED = Usage(input=1_000, output=50, cache_read=200, cache_write=30, cache_write_hour=4)
@@ -68,7 +69,7 @@ def spend(error: type[ModelError]) -> ModelError:
 
 
 def test_a_completion_is_counted_with_its_tokens_and_its_cost(instruments: Instruments) -> None:
-    ObservedModel(ScriptedModel(), instruments, PRICES).complete(PROMPT)
+    MeteredModel(ScriptedModel(), CallMeter(instruments, PRICES)).complete(PROMPT)
     assert count_calls(instruments, "overview", "ok") == 1
     assert count_tokens(instruments) == {"input": 1_000, "output": 50, "cache_read": 200, "cache_write": 34}
     cost = instruments.registry.get_sample_value("prdigest_model_cost_dollars_total", {"model": "small"})
@@ -88,13 +89,13 @@ def test_a_failure_is_counted_with_what_it_cost(
     instruments: Instruments, error: Exception, result: str, tokens: int
 ) -> None:
     with pytest.raises(type(error)):
-        ObservedModel(ScriptedModel(error), instruments, PRICES).complete(PROMPT)
+        MeteredModel(ScriptedModel(error), CallMeter(instruments, PRICES)).complete(PROMPT)
     assert count_calls(instruments, "overview", result) == 1
     assert count_tokens(instruments)["input"] == tokens
 
 
 def test_a_turn_is_counted_once_at_its_end(instruments: Instruments) -> None:
-    events = ObservedChat(ScriptedModel(), instruments, PRICES).stream_turn(CHAT)
+    events = MeteredChat(ScriptedModel(), CallMeter(instruments, PRICES)).stream_turn(CHAT)
     assert next(events) == EVENTS[0]
     assert count_calls(instruments, "usual", "ok") is None
     assert list(events) == list(EVENTS[1:])
@@ -103,14 +104,16 @@ def test_a_turn_is_counted_once_at_its_end(instruments: Instruments) -> None:
 
 
 def test_a_turn_whose_reader_needs_no_more_is_no_failure(instruments: Instruments) -> None:
-    with closing(ObservedChat(ScriptedModel(), instruments, PRICES).stream_turn(CHAT)) as events:
+    with closing(MeteredChat(ScriptedModel(), CallMeter(instruments, PRICES)).stream_turn(CHAT)) as events:
         next(events)
     assert count_calls(instruments, "usual", "ok") == 1
 
 
 def test_a_turn_that_breaks_keeps_the_tokens_that_were_reported(instruments: Instruments) -> None:
     with pytest.raises(ModelBusy):
-        list(ObservedChat(ScriptedModel(ModelBusy("later", None)), instruments, PRICES).stream_turn(CHAT))
+        list(
+            MeteredChat(ScriptedModel(ModelBusy("later", None)), CallMeter(instruments, PRICES)).stream_turn(CHAT)
+        )
     assert count_calls(instruments, "usual", "busy") == 1
     assert count_tokens(instruments)["input"] == 1_000
 
@@ -120,7 +123,7 @@ def test_the_line_of_a_call_has_figures_and_no_text(
 ) -> None:
     caplog.set_level(logging.INFO)
     with identify_request("0b134a"):
-        ObservedModel(ScriptedModel(), instruments, PRICES).complete(PROMPT)
+        MeteredModel(ScriptedModel(), CallMeter(instruments, PRICES)).complete(PROMPT)
     [line] = [record.getMessage() for record in caplog.records]
     assert line.startswith("model call: small for overview, ok after ")
     assert line.endswith("1234 tokens read, 50 written")

@@ -22,6 +22,7 @@ ELSEWHERE = tuple(
         "domain/keyspace",
         "features",
         "demo",
+        "platform/github/caches.py",
         "platform/models/completion.py",
         "platform/slack/access.py",
         "platform/store/spending.py",

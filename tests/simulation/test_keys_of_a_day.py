@@ -18,8 +18,6 @@ from redis import Redis
 from bot.domain.keyspace.family import FAMILIES
 from bot.domain.keyspace.keys import (
     JOBS_NAMESPACE,
-    RELEASES,
-    TAG_COMMIT,
     find_family,
 )
 from bot.domain.operations.lost_job import LossReason, LostJob
@@ -40,8 +38,8 @@ from bot.features.subscriptions.tables import PREVIEW_SWITCHES, PreviewSwitch
 from bot.features.touches import contracts, decisions
 from bot.jobs.lost_jobs import LostJobs
 from bot.platform.costs import CallKind, CallOrigin, count_call
-from bot.platform.github.caches import BackgroundCache, SourceFileCache
-from bot.platform.store.connection import RedisCache, connect_server
+from bot.platform.github.caches import BackgroundCache, ReleaseCache, SourceFileCache
+from bot.platform.store.connection import connect_server
 from bot.platform.store.embedded.server import start_embedded_url
 from bot.platform.store.server import write_sample
 from bot.platform.store.spending import BudgetHold, SpendingStore
@@ -49,6 +47,7 @@ from bot.platform.store.tables import Store
 from bot.render.blocks.button_values import FeedbackVerdict, write_verdict
 from impact.contract.deprecations import DeprecationLedger
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
+from impact.contract.releases import Release
 from impact.profile.file_uses import FileUses
 from impact.profile.models import Profile
 from impact.python.models import ModuleOutline
@@ -182,10 +181,10 @@ def pay_and_lose(store: Redis) -> None:
     assert spending.reserve_budget(BudgetHold("second", 0.1, (account,)), [(account, 1.0)]) is None
     LostJobs(store).add(LostJob("7f", "summary", LossReason.ENDLESS, datetime.now(UTC)))
     write_sample(store)
-    SourceFileCache(FileTree(), RedisCache(store)).read_files(REPOSITORY, "c0ffee", ["a.py"])
+    SourceFileCache(FileTree(), Store(store)).read_files(REPOSITORY, "c0ffee", ["a.py"])
     cost = ReviewCost(model="none", prices=NO_PRICES)
     review_once(make_app(store), cast("Reviewer", NothingFound()), pull(7), cost)
-    background = BackgroundCache(QuietBackground(), RedisCache(store))
+    background = BackgroundCache(QuietBackground(), Store(store))
     background.fetch_discussion(REPOSITORY, 7)
     background.find_merges(REPOSITORY, ["c0ffee"])
 
@@ -203,13 +202,10 @@ def keep_a_profile(store: Redis) -> None:
     decisions.record_decision(app, "ascend", TouchDecision(hit, TouchVerdict.OURS, YOU, MORNING))
     app.tables.put(contracts.LEDGERS, DeprecationLedger(), upstream)
     app.tables.put(contracts.CONTRACTS, MergeContract(7, "c0ffee", MORNING), "1", upstream, "c0ffee")
-    cache = RedisCache(store)
-    for family, parts in (
-        (RELEASES, (upstream,)),
-        (TAG_COMMIT, (upstream, "v1.2.0")),
-    ):
-        cache.put(family.build_key(*parts), "{}", family.lifetime)
     tables = Store(store)
+    releases = ReleaseCache(OneRelease(), tables, lambda: MORNING)
+    releases.list_releases(upstream, MORNING)
+    releases.find_commit(upstream, "v1.2.0")
     tables.put(scanning.FILE_USES, FileUses("a.py"), "1", "ab12")
     tables.put(scanning.OUTLINES, ModuleOutline("a", is_package=False), "1", "ab12")
 
@@ -220,6 +216,16 @@ def preview_links(store: Redis) -> None:
     tables.put_field(PREVIEW_SWITCHES, "C0TEAM", PreviewSwitch(is_on=True, user=YOU, at=MORNING))
     tables.put(previews.SHOWN, previews.ShownCard("1.1"), "C0TEAM", "ab12")
     tables.put(previews.OTHERS, previews.OtherApp("A0OTHER"), "C0TEAM")
+
+
+class OneRelease:
+    """``Releases`` with one that holds a merge."""
+
+    def list_releases(self, repository: Repository) -> tuple[Release, ...]:
+        return (Release("v1.2.0", (1, 2, 0), MORNING),)
+
+    def find_commit(self, repository: Repository, tag: str) -> str:
+        return "c0ffee"
 
 
 class QuietBackground:

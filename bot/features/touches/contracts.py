@@ -339,7 +339,7 @@ def _list_releases(app: App, repository: Repository, until: datetime) -> Sequenc
     """Return the releases; none if they are unavailable: what was announced and removed is known without."""
     source = app.sources.releases
     try:
-        return ReleaseCache(source, app.cache, app.now).list_releases(repository, until) if source else ()
+        return ReleaseCache(source, app.cached, app.now).list_releases(repository, until) if source else ()
     except PrdigestError as error:
         log.warning("the releases of %s are not known: %s", repository, error)
         return ()

@@ -65,7 +65,7 @@ def find_merge(app: App, upstream: Repository, name: str) -> PullRequest | None:
     """Return the merge of a hash, or the last one of a tag; None if there is none. Raises PrdigestError."""
     commit, background, releases = name, app.sources.background, app.sources.releases
     if is_tag(name):
-        commit = ReleaseCache(releases, app.cache, app.now).find_commit(upstream, name) if releases else ""
+        commit = ReleaseCache(releases, app.cached, app.now).find_commit(upstream, name) if releases else ""
     if not commit or background is None:
         return None
     return next(iter(background.find_merges(upstream, [commit]).values()), None)

@@ -134,8 +134,13 @@ class Store:
             is_new = self._client.set(self._name(table, parts), _dump(table, value), ex=table.lifetime, nx=True)
         return bool(is_new)
 
-    def remember(self, table: Table[T], make: Callable[[], T], *parts: object) -> T:
-        """Return the value of a key. If there is none, ``make`` makes it, once for all who ask meanwhile."""
+    def remember(
+        self, table: Table[T], make: Callable[[], T], *parts: object, keeps: Callable[[T], object] | None = None
+    ) -> T:
+        """Return the value of a key. If there is none, ``make`` makes it, once for all who ask meanwhile.
+
+        A value for which ``keeps`` says no is not stored.
+        """
         value = self.get(table, *parts)
         if value is not None:
             return value
@@ -143,7 +148,8 @@ class Store:
             value = self.get(table, *parts)
             if value is None:
                 value = make()
-                self.put(table, value, *parts)
+                if keeps is None or keeps(value):
+                    self.put(table, value, *parts)
         return value
 
     def hold_lease(self, table: Table[Any], *parts: object) -> AbstractContextManager[None]:

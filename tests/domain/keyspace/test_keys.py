@@ -24,6 +24,7 @@ from bot.features.risks import service as risks
 from bot.features.subscriptions import incidents, service, tables
 from bot.features.summaries import service as summaries
 from bot.features.touches import contracts, decisions
+from bot.platform.github import caches
 from bot.platform.models import completion
 from bot.platform.slack.access import WELCOMES
 from bot.platform.store import spending
@@ -79,17 +80,21 @@ EXPIRING = {
         90 * DAY,
     ),
     summaries.ENTRIES.family.build_key("ab12", "o/r#1"): ("entry:ab12:o/r#1", "string", 90 * DAY),
-    keys.CHANGED_FILES.build_key("o/r", 1, "c0ffee"): ("files:o/r:1:c0ffee", "string", 30 * DAY),
-    keys.DISCUSSION.build_key("o/r", 7): ("discussion:o/r:7", "string", 10 * MINUTE),
-    keys.COMMIT_MERGE.build_key("o/r", "c0ffee1"): ("merged:o/r:c0ffee1", "string", 30 * DAY),
-    keys.RELEASES.build_key("o/r"): ("releases:o/r", "string", DAY),
-    keys.TAG_COMMIT.build_key("o/r", "v1.2.0"): ("tag:o/r:v1.2.0", "string", DAY),
+    caches.CHANGED_FILES.family.build_key("o/r", 1, "c0ffee"): ("files:o/r:1:c0ffee", "string", 30 * DAY),
+    caches.DISCUSSIONS.family.build_key("o/r", 7): ("discussion:o/r:7", "string", 10 * MINUTE),
+    caches.COMMIT_MERGES.family.build_key("o/r", "c0ffee1"): ("merged:o/r:c0ffee1", "string", 30 * DAY),
+    caches.RELEASES.family.build_key("o/r"): ("releases:o/r", "string", DAY),
+    caches.TAG_COMMITS.family.build_key("o/r", "v1.2.0"): ("tag:o/r:v1.2.0", "string", DAY),
     contracts.CONTRACTS.family.build_key("1", "o/r", "c0ffee"): ("contract:1:o/r:c0ffee", "string", 90 * DAY),
     scanning.FILE_USES.family.build_key("1", "ab12"): ("scanned:1:ab12", "string", 7 * DAY),
     scanning.OUTLINES.family.build_key("1", "ab12"): ("outline:1:ab12", "string", 7 * DAY),
-    keys.SOURCE_FILES.build_key("o/r", "c0ffee", "1a2b"): ("sources:o/r:c0ffee:1a2b", "string", 2 * DAY),
-    keys.DAY_LIST.build_key("o/r", date(2026, 2, 28), "UTC"): ("day:o/r:2026-02-28:UTC", "string", 12 * HOUR),
-    keys.UNSETTLED_DAY_LIST.build_key("o/r", date(2026, 2, 28), "UTC", 7): (
+    caches.SOURCE_FILES.family.build_key("o/r", "c0ffee", "1a2b"): ("sources:o/r:c0ffee:1a2b", "string", 2 * DAY),
+    caches.DAY_LISTS.family.build_key("o/r", date(2026, 2, 28), "UTC"): (
+        "day:o/r:2026-02-28:UTC",
+        "string",
+        12 * HOUR,
+    ),
+    caches.UNSETTLED_DAY_LISTS.family.build_key("o/r", date(2026, 2, 28), "UTC", 7): (
         "unsettled:o/r:2026-02-28:UTC:7",
         "string",
         10 * MINUTE,

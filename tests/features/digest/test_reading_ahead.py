@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from github import Auth
 from localslack.loopback import Request, Response
+from redis import Redis
 
 from bot.domain.errors import StoreUnavailable
 from bot.domain.pull_requests.models import PullRequest
@@ -28,7 +29,7 @@ from bot.platform.github.client import GitHubClient
 from bot.platform.github.pulls import GitHubPullRequests
 from bot.platform.github.source_files import GitHubSourceFiles
 from bot.platform.models.slots import hold_model_slot
-from bot.platform.store.connection import RedisCache
+from bot.platform.store.tables import Store
 from bot.ports import Model
 from tests.emulators.claude.server import ClaudeEmulator, Refusal, Step, default_answer
 from tests.emulators.github.server import GitHubEmulator
@@ -96,7 +97,7 @@ class House:
     github: WatchedGitHub
     claude: ClaudeEmulator
     model: Model
-    cache: RedisCache
+    cache: Store
     watch: Watch
     cached: MemoryStore = field(default_factory=MemoryStore)
 
@@ -122,7 +123,7 @@ class House:
 
 
 @pytest.fixture
-def house(claude: ClaudeEmulator, model: Model, cache: RedisCache) -> Iterator[House]:
+def house(claude: ClaudeEmulator, model: Model, store: Redis) -> Iterator[House]:
     watch = Watch()
     with WatchedGitHub(watch) as github:
         for number in range(1, PULLS + 1):
@@ -131,7 +132,7 @@ def house(claude: ClaudeEmulator, model: Model, cache: RedisCache) -> Iterator[H
             github.add(str(REPOSITORY), record)
             tree = FixedTree({file["filename"]: Entry(b"start\nend\n") for file in files})
             github.add_commit(str(REPOSITORY), TreeCommit(str(record.merge_commit_sha), tree))
-        yield House(github, claude, model, cache, watch)
+        yield House(github, claude, model, Store(store), watch)
 
 
 def join_readers() -> None:

@@ -22,7 +22,7 @@ from tests.emulators.github.server import pull as record
 from tests.emulators.github.store import RemarkRecord, ThreadRecord
 from tests.features.questions.archives import call_tool, inside, run_tool, shelf
 from tests.helpers.builders import pull
-from tests.services.doubles import MemoryCache
+from tests.services.doubles import MemoryStore
 
 TALK = "read_discussion"
 AT = datetime(2026, 2, 27, 9, 0, tzinfo=UTC)
@@ -45,7 +45,7 @@ def over(github: ScriptedGitHub, **fields: Any) -> ReadingSession:
     github.add(REPO, record(7, **{"title": "Wait longer", "author": "alice", **fields}))
     there = shelf(pull(7))
     source = GitHubBackground(GitHubClient(github.url, Auth.Token(github.token)))
-    there.background = BackgroundCache(source, MemoryCache())
+    there.background = BackgroundCache(source, MemoryStore())
     return there.toolbox()
 
 

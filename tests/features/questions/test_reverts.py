@@ -15,7 +15,7 @@ from bot.features.questions.reading import ReadingSession
 from bot.platform.github.caches import BackgroundCache
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.discussions import GitHubBackground
-from bot.ports import Cache
+from bot.platform.store.tables import Store
 from impact.history.revert_claims import parse_claim
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.server import pull as record
@@ -23,7 +23,7 @@ from tests.emulators.github.store import sha
 from tests.features.questions.archives import read_no_history, run_tool, shelf
 from tests.helpers.builders import NOON, pull
 from tests.helpers.calls import counting
-from tests.services.doubles import MemoryCache
+from tests.services.doubles import MemoryStore
 
 LONG_BEFORE = NOON - timedelta(days=20)
 COMMIT = sha("merge 3")
@@ -54,17 +54,17 @@ class Recorded:
 
 
 def tools(
-    github: ScriptedGitHub, *pulls: PullRequest, history: Recorded | None = None, cache: Cache | None = None
+    github: ScriptedGitHub, *pulls: PullRequest, history: Recorded | None = None, cache: Store | None = None
 ) -> ReadingSession:
     there = shelf(*pulls)
     source = GitHubBackground(GitHubClient(github.url, Auth.Token(github.token)))
-    there.background = BackgroundCache(source, cache or MemoryCache())
+    there.background = BackgroundCache(source, cache or MemoryStore())
     there.read_history = history or read_no_history
     return there.toolbox()
 
 
 def test_a_commit_gets_its_number_by_one_call_that_is_kept(github: ScriptedGitHub) -> None:
-    cache = MemoryCache()
+    cache = MemoryStore()
     for _ in range(2):
         session = tools(github, BY_COMMIT, cache=cache)
         assert KNOWN in run_tool(session, "taken_back")

@@ -29,7 +29,7 @@ from tests.emulators.github.trees import SUBMODULE, SYMLINK, Entry, FixedTree, T
 from tests.features.questions.archives import call_tool, inside, run_tool, shelf
 from tests.helpers.builders import REPOSITORY, pull
 from tests.helpers.git_server import TOKEN, GitServer
-from tests.services.doubles import FileTree, MemoryCache
+from tests.services.doubles import FileTree, MemoryStore
 
 RETRY = """import os
 
@@ -85,7 +85,7 @@ def github() -> Iterator[ScriptedGitHub]:
 def over_github(github: ScriptedGitHub, *pulls: PullRequest) -> ReadingSession:
     there = shelf(*(pulls or (SEVEN,)))
     files = GitHubSourceFiles(GitHubClient(github.url, Auth.Token(github.token)))
-    there.code = CodeSources(SourceFileCache(files, MemoryCache()))
+    there.code = CodeSources(SourceFileCache(files, MemoryStore()))
     return there.toolbox()
 
 

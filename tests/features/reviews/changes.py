@@ -23,12 +23,13 @@ from bot.platform.github.source_files import GitHubSourceFiles
 from bot.platform.models.agent import AgentLimits
 from bot.platform.models.claude import CLAUDE
 from bot.platform.source import NO_CODE, CodeSources
-from bot.ports import Cache, ChatModel
+from bot.platform.store.tables import Store
+from bot.ports import ChatModel
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.claude.server import ClaudeEmulator, Json, Step, ToolUse, ToolUses, review_answer, suspicion
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
 from tests.helpers.builders import pull
-from tests.services.doubles import MemoryCache, Sleeps
+from tests.services.doubles import MemoryStore, Sleeps
 
 MODEL = "claude-sonnet-5-5"
 # lines between functions, so that not all of the file is shown around a change
@@ -78,10 +79,10 @@ def add_change(github: ScriptedGitHub, change: PullRequest = SEVEN) -> None:
     github.add_commit(REPO, TreeCommit(str(change.merge_commit), FixedTree(TREE)))
 
 
-def read_files(github: ScriptedGitHub, cache: Cache | None = None) -> CodeSources:
+def read_files(github: ScriptedGitHub, cache: Store | None = None) -> CodeSources:
     """Where the reviewer reads code: from GitHub, through a cache."""
     files = GitHubSourceFiles(GitHubClient(github.url, Auth.Token(github.token)))
-    return CodeSources(SourceFileCache(files, cache or MemoryCache()))
+    return CodeSources(SourceFileCache(files, cache or MemoryStore()))
 
 
 @dataclass

@@ -28,6 +28,7 @@ from bot.domain.summaries.models import Fallback, FallbackReason
 from bot.features.reviews.service import DEFECT, NO_TIME, STORE_AWAY, add_kept_reviews, get_review, review_entries
 from bot.platform import deadlines
 from bot.platform.costs import Budget, CallMeter, MeteredChat
+from bot.platform.metrics import Instruments
 from bot.platform.models.claude import CLAUDE
 from bot.platform.store.spending import SpendingStore
 from tests.emulators.claude.server import Failure, Refusal, Text
@@ -68,7 +69,8 @@ class Day:
         chat = self.desk.chat
         if self.daily:
             budget = Budget(self.spending, lambda: DAY, self.daily, 1.0)
-            chat = MeteredChat(chat, CallMeter(budget, RedisRateLimiter(self.store, 1), CLAUDE.prices, Sleeps()))
+            limiter = RedisRateLimiter(self.store, 1)
+            chat = MeteredChat(chat, CallMeter(Instruments(), CLAUDE.prices, budget, limiter, Sleeps()))
         app = make_reading_app(
             KnownPulls(),
             None,

@@ -26,7 +26,6 @@ from bot.features.summaries.service import get_entry
 from bot.features.summaries.view import build_summary_json, render_details, render_summary
 from bot.features.summaries.view import format_summary as in_terminal
 from bot.platform.github.caches import DayListCache, FileCache
-from bot.platform.store.connection import RedisCache
 from bot.platform.store.tables import Store
 from bot.services.history.merge_timeline import MergeTimeline
 from tests.adapters.worlds import LONG_AFTER, MORNING, REPO, ScriptedGitHub
@@ -55,7 +54,7 @@ class Bot:
     """What makes digests, with its caches on a real store, and no model."""
 
     def __init__(self, github: ScriptedGitHub, store: Redis, now: datetime = MORNING) -> None:
-        cache = RedisCache(store)
+        cache = Store(store)
         self.pulls = FileCache(DayListCache(github.pulls(now), cache, lambda: now), cache)
         chronicle = MergeTimeline(lambda: RedisHistoryStore(store), self.pulls.list_merged, lambda: now)
         self.app = make_digest_app(

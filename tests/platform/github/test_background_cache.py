@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from redis import Redis
 
 from bot.domain.errors import GitHubUnavailable
-from bot.domain.keyspace.keys import COMMIT_MERGE, DISCUSSION
 from bot.domain.pull_requests.discussion import Discussion
 from bot.domain.pull_requests.models import Repository
 from bot.platform.github.caches import BackgroundCache
-from bot.platform.store.connection import RedisCache
+from bot.platform.store.tables import Store
 from tests.helpers.builders import REPOSITORY, pull
 from tests.services.doubles import KnownPulls
 
@@ -20,23 +20,23 @@ SEVEN, EIGHT = (pull(number, body="größe \u2028 <x>", merge_commit=f"{number}"
 
 
 @pytest.fixture
-def cache(store: Redis) -> RedisCache:
-    return RedisCache(store)
+def cache(store: Redis) -> Store:
+    return Store(store)
 
 
-def test_a_discussion_is_read_once_for_ten_minutes(cache: RedisCache, store: Redis) -> None:
+def test_a_discussion_is_read_once_for_ten_minutes(cache: Store, store: Redis) -> None:
     source = KnownPulls((SEVEN,))
     first = BackgroundCache(source, cache).fetch_discussion(REPOSITORY, 7)
     assert BackgroundCache(source, cache).fetch_discussion(REPOSITORY, 7) == first
     assert first.remarks[0].text == SEVEN.body
     assert source.calls == ["talk 7"]
     (key,) = store.scan_iter("discussion:*")
-    assert 0 < int(str(store.ttl(key))) <= DISCUSSION.lifetime.total_seconds() == 600
+    assert 0 < int(str(store.ttl(key))) <= 600
     store.set(key, "{odd")
     assert BackgroundCache(source, cache).fetch_discussion(REPOSITORY, 7) == first
 
 
-def test_a_part_of_a_discussion_is_not_kept(cache: RedisCache) -> None:
+def test_a_part_of_a_discussion_is_not_kept(cache: Store) -> None:
     class Partial(KnownPulls):
         def fetch_discussion(self, repository: Repository, number: int) -> Discussion:
             return replace(super().fetch_discussion(repository, number), is_partial=True)
@@ -47,7 +47,7 @@ def test_a_part_of_a_discussion_is_not_kept(cache: RedisCache) -> None:
     assert source.calls == ["talk 7", "talk 7"]
 
 
-def test_only_unknown_commits_are_asked_for_in_one_request(cache: RedisCache, store: Redis) -> None:
+def test_only_unknown_commits_are_asked_for_in_one_request(cache: Store, store: Redis) -> None:
     source = KnownPulls((SEVEN, EIGHT))
     known = BackgroundCache(source, cache)
     assert known.find_merges(REPOSITORY, ["7777777"])["7777777"].number == 7
@@ -56,10 +56,10 @@ def test_only_unknown_commits_are_asked_for_in_one_request(cache: RedisCache, st
     assert known.find_merges(REPOSITORY, ["8888888"])["8888888"] == merges["8888888"]
     assert source.calls == ["commits 7777777", "commits 8888888 9999999"]
     for key in store.scan_iter("merged:*"):
-        assert 0 < int(str(store.ttl(key))) <= COMMIT_MERGE.lifetime.total_seconds()
+        assert 0 < int(str(store.ttl(key))) <= timedelta(days=30).total_seconds()
 
 
-def test_a_failure_is_not_kept(cache: RedisCache) -> None:
+def test_a_failure_is_not_kept(cache: Store) -> None:
     source = KnownPulls(
         (SEVEN,), {"talk 7": GitHubUnavailable("away"), "commits 7777777": GitHubUnavailable("away")}
     )

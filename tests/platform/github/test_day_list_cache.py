@@ -17,6 +17,7 @@ from bot.domain.time.day import LocalDay, parse_zone
 from bot.features.subscriptions.delivery import FIRST_REPAIR_DELAY
 from bot.platform.github.caches import ONGOING_MINUTES, UNSETTLED_MINUTES, DayListCache
 from bot.platform.store.connection import RedisCache
+from bot.platform.store.tables import Store
 from bot.ports import DayMerges
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, pull
 
@@ -71,11 +72,11 @@ class Recorder:
 
 
 @pytest.fixture
-def cache(store: Redis) -> RedisCache:
-    return RedisCache(store)
+def cache(store: Redis) -> Store:
+    return Store(store)
 
 
-def make_cache(behind: Recorder, cache: RedisCache, now: datetime = SETTLED) -> DayListCache:
+def make_cache(behind: Recorder, cache: Store, now: datetime = SETTLED) -> DayListCache:
     return DayListCache(behind, cache, lambda: now)
 
 
@@ -84,7 +85,7 @@ def lifetimes(store: Redis) -> list[timedelta]:
     return [timedelta(minutes=-(-int(str(store.ttl(key))) // 60)) for key in store.scan_iter()]
 
 
-def test_a_day_that_is_over_is_asked_for_once(cache: RedisCache) -> None:
+def test_a_day_that_is_over_is_asked_for_once(cache: Store) -> None:
     behind = Recorder()
     assert [make_cache(behind, cache).list_merged(REPOSITORY, DAY) for _ in range(3)] == [COMPLETE] * 3
     assert behind.asked == [(REPOSITORY, DAY)]
@@ -102,7 +103,7 @@ def test_a_day_that_is_over_is_asked_for_once(cache: RedisCache) -> None:
     ids=["in the day", "at its end", "within the hour", "after it", "long after"],
 )
 def test_a_day_is_kept_when_it_is_over(
-    cache: RedisCache, store: Redis, passed: timedelta, kept: timedelta | None
+    cache: Store, store: Redis, passed: timedelta, kept: timedelta | None
 ) -> None:
     behind = Recorder()
     for _ in range(2):
@@ -112,7 +113,7 @@ def test_a_day_is_kept_when_it_is_over(
 
 @pytest.mark.parametrize("counted", [None, 0, 1, 3], ids=str)
 def test_a_list_that_may_lack_something_is_kept_for_minutes(
-    cache: RedisCache, store: Redis, counted: int | None
+    cache: Store, store: Redis, counted: int | None
 ) -> None:
     doubted = DayMerges(PULLS, CountCheck(counted, "the commits of main"))
     behind = Recorder(doubted)
@@ -120,7 +121,7 @@ def test_a_list_that_may_lack_something_is_kept_for_minutes(
     assert (len(behind.asked), lifetimes(store)) == (1, [SHORT])
 
 
-def test_an_empty_day_is_asked_for_again_after_minutes(cache: RedisCache, store: Redis) -> None:
+def test_an_empty_day_is_asked_for_again_after_minutes(cache: Store, store: Redis) -> None:
     """It may be a failure of GitHub's that no count shows, and all channels of a quiet repository ask at once."""
     behind = Recorder(DayMerges((), CountCheck(0, "the commits of main")))
     assert [make_cache(behind, cache).list_merged(REPOSITORY, DAY) for _ in range(2)] == [behind.listed] * 2
@@ -133,7 +134,7 @@ def test_an_unsettled_list_is_asked_for_again_before_a_digest_is_repaired() -> N
 
 @pytest.mark.parametrize(("minutes", "times"), [(0, 1), (UNSETTLED_MINUTES, 2), (60, 2)], ids=str)
 def test_the_minutes_of_an_unsettled_list_are_those_of_the_bots_clock(
-    cache: RedisCache, minutes: int, times: int
+    cache: Store, minutes: int, times: int
 ) -> None:
     behind = Recorder(DayMerges((), CountCheck(0, "the commits of main")))
     for at in (SETTLED, SETTLED + timedelta(minutes=minutes)):
@@ -141,7 +142,7 @@ def test_the_minutes_of_an_unsettled_list_are_those_of_the_bots_clock(
     assert len(behind.asked) == times
 
 
-def test_the_list_so_far_is_asked_for_again_after_its_minutes(cache: RedisCache) -> None:
+def test_the_list_so_far_is_asked_for_again_after_its_minutes(cache: Store) -> None:
     behind, at = Recorder(), DAY.end - timedelta(hours=2)
     DayListCache(behind, cache, lambda: at, is_for_ongoing=True).list_merged(REPOSITORY, DAY)
     later = at + timedelta(minutes=ONGOING_MINUTES)
@@ -150,7 +151,7 @@ def test_the_list_so_far_is_asked_for_again_after_its_minutes(cache: RedisCache)
 
 
 @pytest.mark.slow
-def test_channels_that_ask_at_the_same_moment_cost_one_list(cache: RedisCache) -> None:
+def test_channels_that_ask_at_the_same_moment_cost_one_list(cache: Store) -> None:
     behind = Recorder(pause=0.2)
     with ThreadPoolExecutor(8) as crew:
         lists = crew.map(lambda _: make_cache(behind, cache).list_merged(REPOSITORY, DAY), range(8))
@@ -164,7 +165,7 @@ def test_channels_that_ask_at_the_same_moment_cost_one_list(cache: RedisCache) -
     ids=["in the day", "at its end", "long after"],
 )
 def test_the_list_so_far_is_kept_for_ten_minutes_while_the_day_goes_on(
-    cache: RedisCache, store: Redis, passed: timedelta, kept: timedelta | None
+    cache: Store, store: Redis, passed: timedelta, kept: timedelta | None
 ) -> None:
     behind = Recorder()
     for _ in range(2):
@@ -173,7 +174,7 @@ def test_the_list_so_far_is_kept_for_ten_minutes_while_the_day_goes_on(
     assert (len(behind.asked), lifetimes(store)) == ((1, [kept]) if kept else (2, []))
 
 
-def test_the_list_so_far_is_not_taken_for_that_of_the_whole_day(cache: RedisCache) -> None:
+def test_the_list_so_far_is_not_taken_for_that_of_the_whole_day(cache: Store) -> None:
     behind = Recorder(DayMerges(PULLS[:1], CountCheck(1, "the commits of main")))
     ongoing = DayListCache(behind, cache, lambda: DAY.end - timedelta(hours=1), is_for_ongoing=True)
     ongoing.list_merged(REPOSITORY, DAY)
@@ -192,7 +193,7 @@ def test_the_list_so_far_is_not_taken_for_that_of_the_whole_day(cache: RedisCach
     ],
     ids=["repository", "day", "zone", "name of the zone"],
 )
-def test_days_and_repositories_are_kept_apart(cache: RedisCache, repository: Repository, day: LocalDay) -> None:
+def test_days_and_repositories_are_kept_apart(cache: Store, repository: Repository, day: LocalDay) -> None:
     behind = Recorder()
     pulls = make_cache(behind, cache)
     pulls.list_merged(REPOSITORY, DAY)
@@ -202,7 +203,7 @@ def test_days_and_repositories_are_kept_apart(cache: RedisCache, repository: Rep
     assert behind.asked == [(REPOSITORY, DAY), (repository, day)]
 
 
-def test_a_kept_list_runs_out_within_half_a_day(cache: RedisCache, store: Redis) -> None:
+def test_a_kept_list_runs_out_within_half_a_day(cache: Store, store: Redis) -> None:
     make_cache(Recorder(), cache).list_merged(REPOSITORY, DAY)
     (key,) = store.scan_iter()
     assert 0 < int(str(store.ttl(key))) <= timedelta(hours=12).total_seconds()
@@ -210,21 +211,27 @@ def test_a_kept_list_runs_out_within_half_a_day(cache: RedisCache, store: Redis)
 
 @pytest.mark.parametrize(
     "kept",
-    ["", "no json", "[]", "null", "{}", '{"pulls": [{"number": 7}], "count": {"counted": 1, "source": "x"}}'],
+    [
+        "",
+        "no json",
+        "[]",
+        "null",
+        "{}",
+        '{"version": 1}',
+        '{"version": 1, "pulls": [{"number": 7}], "count": {"counted": 1, "source": "x"}}',
+    ],
     ids=str,
 )
-def test_what_is_kept_and_can_no_longer_be_read_is_asked_for_again(
-    cache: RedisCache, store: Redis, kept: str
-) -> None:
+def test_what_is_kept_and_can_no_longer_be_read_is_asked_for_again(cache: Store, store: Redis, kept: str) -> None:
     behind = Recorder()
     make_cache(behind, cache).list_merged(REPOSITORY, DAY)
     (key,) = store.scan_iter()
-    cache.put(bytes(key).decode(), kept, timedelta(days=1))
+    RedisCache(store).put(bytes(key).decode(), kept, timedelta(days=1))
     assert [make_cache(behind, cache).list_merged(REPOSITORY, DAY) for _ in range(2)] == [COMPLETE] * 2
     assert len(behind.asked) == 2
 
 
-def test_a_broken_value_is_asked_for_again(cache: RedisCache, store: Redis) -> None:
+def test_a_broken_value_is_asked_for_again(cache: Store, store: Redis) -> None:
     behind = Recorder()
     make_cache(behind, cache).list_merged(REPOSITORY, DAY)
     (key,) = store.scan_iter()
@@ -233,7 +240,7 @@ def test_a_broken_value_is_asked_for_again(cache: RedisCache, store: Redis) -> N
     assert len(behind.asked) == 2
 
 
-def test_a_failure_is_not_kept(cache: RedisCache) -> None:
+def test_a_failure_is_not_kept(cache: Store) -> None:
     behind = Recorder(fails=True)
     with pytest.raises(GitHubUnavailable):
         make_cache(behind, cache).list_merged(REPOSITORY, DAY)
@@ -241,7 +248,7 @@ def test_a_failure_is_not_kept(cache: RedisCache) -> None:
     assert make_cache(behind, cache).list_merged(REPOSITORY, DAY) == COMPLETE
 
 
-def test_pull_requests_and_their_files_are_always_asked_for(cache: RedisCache, store: Redis) -> None:
+def test_pull_requests_and_their_files_are_always_asked_for(cache: Store, store: Redis) -> None:
     behind = Recorder()
     pulls = make_cache(behind, cache)
     for _ in range(2):

@@ -14,6 +14,7 @@ from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository
 from bot.domain.time.day import LocalDay
 from bot.platform.github.caches import FileCache
 from bot.platform.store.connection import RedisCache
+from bot.platform.store.tables import Store
 from bot.ports import DayMerges
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, pull
 
@@ -49,18 +50,18 @@ class Recorder:
 
 
 @pytest.fixture
-def cache(store: Redis) -> RedisCache:
-    return RedisCache(store)
+def cache(store: Redis) -> Store:
+    return Store(store)
 
 
-def test_files_are_asked_for_once(cache: RedisCache) -> None:
+def test_files_are_asked_for_once(cache: Store) -> None:
     behind, pull_request = Recorder(), pull(7, files=None)
     first, second = (FileCache(behind, cache).load_files(pull_request) for _ in range(2))
     assert first == second == replace(pull_request, files=FILES)
     assert behind.asked == [7]
 
 
-def test_another_commit_is_asked_for_anew(cache: RedisCache) -> None:
+def test_another_commit_is_asked_for_anew(cache: Store) -> None:
     behind = Recorder()
     pulls = FileCache(behind, cache)
     pulls.load_files(pull(7, files=None, merge_commit=None, head_commit="a" * 40))
@@ -68,7 +69,7 @@ def test_another_commit_is_asked_for_anew(cache: RedisCache) -> None:
     assert behind.asked == [7, 7]
 
 
-def test_repositories_and_numbers_are_kept_apart(cache: RedisCache) -> None:
+def test_repositories_and_numbers_are_kept_apart(cache: Store) -> None:
     behind = Recorder()
     pulls = FileCache(behind, cache)
     pulls.load_files(pull(7, files=None, merge_commit="c" * 40))
@@ -77,7 +78,7 @@ def test_repositories_and_numbers_are_kept_apart(cache: RedisCache) -> None:
     assert behind.asked == [7, 8, 7]
 
 
-def test_a_failure_is_not_kept(cache: RedisCache) -> None:
+def test_a_failure_is_not_kept(cache: Store) -> None:
     behind = Recorder(fails=True)
     with pytest.raises(GitHubUnavailable):
         FileCache(behind, cache).load_files(pull(7, files=None))
@@ -85,18 +86,18 @@ def test_a_failure_is_not_kept(cache: RedisCache) -> None:
     assert FileCache(behind, cache).load_files(pull(7, files=None)).files == FILES
 
 
-def test_no_files_are_not_kept(cache: RedisCache, store: Redis) -> None:
+def test_no_files_are_not_kept(cache: Store, store: Redis) -> None:
     FileCache(Recorder(()), cache).load_files(pull(7, files=None))
     assert store.dbsize() == 0
 
 
-def test_kept_files_run_out(cache: RedisCache, store: Redis) -> None:
+def test_kept_files_run_out(cache: Store, store: Redis) -> None:
     FileCache(Recorder(), cache).load_files(pull(7, files=None))
     (key,) = store.scan_iter()
     assert 0 < int(str(store.ttl(key))) <= timedelta(days=30).total_seconds()
 
 
-def test_the_list_of_a_day_and_a_pull_request_are_always_fresh(cache: RedisCache) -> None:
+def test_the_list_of_a_day_and_a_pull_request_are_always_fresh(cache: Store) -> None:
     behind = Recorder()
     pulls = FileCache(behind, cache)
     for _ in range(2):
@@ -105,9 +106,11 @@ def test_the_list_of_a_day_and_a_pull_request_are_always_fresh(cache: RedisCache
     assert behind.asked == [0, 9, 0, 9]
 
 
-def test_kept_files_that_no_longer_fit_are_asked_for_again(cache: RedisCache, store: Redis) -> None:
+def test_kept_files_that_no_longer_fit_are_asked_for_again(cache: Store, store: Redis) -> None:
     behind, pull_request = Recorder(), pull(7, files=None)
     FileCache(behind, cache).load_files(pull_request)
     (key,) = store.scan_iter()
-    cache.put(bytes(key).decode(), '[{"name": "of another shape"}]', timedelta(days=1))
+    RedisCache(store).put(
+        bytes(key).decode(), '{"version": 1, "files": [{"name": "of another shape"}]}', timedelta(days=1)
+    )
     assert FileCache(behind, cache).load_files(pull_request).files == FILES
