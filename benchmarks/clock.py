@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
 from redis import Redis
@@ -23,7 +23,7 @@ from bot.domain.pull_requests.models import Repository
 from bot.features.digest.tables import DigestRecords
 from bot.features.subscriptions.rules import Subscription, Timing
 from bot.features.subscriptions.tables import list_subscriptions, put_subscription
-from bot.platform.jobs import JobType
+from bot.platform.jobs import Job
 from bot.platform.store.embedded import start_embedded_url
 from tests.helpers.apps import make_app
 from tests.helpers.records import digest_store
@@ -45,7 +45,7 @@ class CountingQueue:
 
     jobs: list[object] = field(default_factory=list)
 
-    def send(self, job: JobType[P], payload: P) -> None:
+    def send(self, job: Job[Any], payload: dict[str, Any]) -> None:
         """Keep what a job carries."""
         self.jobs.append(payload)
 

@@ -36,7 +36,6 @@ from bot.jobs.queues import DramatiqJobQueue
 from bot.platform.deadlines import ShutdownSignal
 from bot.processes import run_processes
 from bot.settings import load_settings
-from handlers import COMMANDS
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers.checks import closed_port, eventually, waiting_jobs
 from tests.helpers.world import CHANNEL, World
@@ -224,7 +223,7 @@ def open_office(wall: Wall) -> Iterator[Office]:
         settings, ending = load_settings(), ShutdownSignal()
         base = stack.enter_context(open_app(settings, wall, Sleeps()))
         port = stack.enter_context(run_processes(base, ending, "127.0.0.1"))
-        jobs = stack.enter_context(closing(DramatiqJobQueue(base.store, base.keyspace, COMMANDS.jobs)))
+        jobs = stack.enter_context(closing(DramatiqJobQueue(base.store, base.keyspace)))
         clock = Clock(base, jobs, ending)
         wire = HttpTransport(f"http://127.0.0.1:{port}/slack/events", SECRET, patience=30)
         yield Office(there, base, clock, wall, wire)

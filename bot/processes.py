@@ -26,7 +26,8 @@ from bot.web import (
     create_bolt_app,
     create_web_app,
 )
-from handlers import COMMANDS, CommandRegistry
+from handlers import COMMANDS
+from handlers.declaration import Commands
 
 log = logging.getLogger(__name__)
 
@@ -152,7 +153,7 @@ def run_processes(
     ending: ShutdownSignal,
     host: str = _ALL_INTERFACES,
     last_work: float = _JOB_GRACE,
-    commands: CommandRegistry = COMMANDS,
+    commands: Commands = COMMANDS,
     times: JobTimeLimits = _JOB_TIMES,
 ) -> Iterator[int]:
     """Run all of them in this process until the end of the block; yield the port of the web process on ``host``.
@@ -160,7 +161,7 @@ def run_processes(
     ``last_work`` is the number of seconds that running jobs have at the end; ``ending`` interrupts them then.
     """
     with ExitStack() as parts:
-        parts.enter_context(_start_workers(app, ending, commands, last_work, times))
+        parts.enter_context(_start_workers(app, ending, last_work, times))
         port = parts.enter_context(_serve_web(app, commands, host))
         # last: who reads its first digest can press a button of it
         parts.enter_context(_start_clock(app, ending))
@@ -171,7 +172,7 @@ def run_processes(
 def _start_clock(app: App, ending: ShutdownSignal) -> Iterator[None]:
     """Run the clock until the end of the block."""
     prepare_clock(app)
-    jobs = DramatiqJobQueue(app.store, app.keyspace, COMMANDS.jobs)
+    jobs = DramatiqJobQueue(app.store, app.keyspace)
     clock = Clock(app, jobs, ending)
     ticking = clock.start()
     try:
@@ -185,7 +186,6 @@ def _start_clock(app: App, ending: ShutdownSignal) -> Iterator[None]:
 def _start_workers(
     app: App,
     ending: ShutdownSignal,
-    commands: CommandRegistry = COMMANDS,
     last_work: float = _JOB_GRACE,
     times: JobTimeLimits = _JOB_TIMES,
 ) -> Iterator[None]:
@@ -195,7 +195,6 @@ def _start_workers(
     jobs = DramatiqJobQueue(
         app.store,
         app.keyspace,
-        commands.jobs,
         app,
         ending,
         times,
@@ -218,11 +217,11 @@ def _start_workers(
 
 
 @contextmanager
-def _serve_web(app: App, commands: CommandRegistry = COMMANDS, host: str = _ALL_INTERFACES) -> Iterator[int]:
+def _serve_web(app: App, commands: Commands = COMMANDS, host: str = _ALL_INTERFACES) -> Iterator[int]:
     app = app.hurry()
     settings = app.settings
     prepare_listeners(app)
-    app.jobs = DramatiqJobQueue(app.store, app.keyspace, commands.jobs)
+    app.jobs = DramatiqJobQueue(app.store, app.keyspace)
     bolt = create_bolt_app(app.slack, app, commands)
     if settings.slack_app_token is None:
         secret = require_secret(settings.slack_signing_secret, "SLACK_SIGNING_SECRET", _SIGNING_SECRET_HINT)

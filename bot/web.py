@@ -27,7 +27,8 @@ from bot.domain.errors import PrdigestError
 from bot.platform.metrics import Instruments, RequestRecord, count_request
 from bot.platform.slack.client import translate_slack_errors
 from bot.platform.tracing import trace_request
-from handlers import CommandRegistry, register_listeners
+from handlers import register_listeners
+from handlers.declaration import Commands
 from handlers.payloads import PARSE_ERRORS, PayloadError, check_payload, describe_parse_error
 
 log = logging.getLogger(__name__)
@@ -45,7 +46,7 @@ _APP_TOKEN_HINT = "SLACK_APP_TOKEN to an app-level token (xapp-…) with connect
 _VARIABLES_HIDDEN_FROM_BOLT = ("SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET", "SLACK_BOT_TOKEN")
 
 
-def create_bolt_app(client: WebClient, app: App, commands: CommandRegistry) -> Bolt:
+def create_bolt_app(client: WebClient, app: App, commands: Commands) -> Bolt:
     """Create Bolt with every listener.
 
     It answers Slack only when a listener has returned, so that the job is durable.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from bot.app import App
 from bot.domain.conversations.commands import MAX_DIGEST_DAYS, DigestRequest, ParseContext
@@ -19,7 +18,7 @@ from bot.platform.slack.answers import Answer
 from bot.render.blocks.buttons import SHARE_DIGEST, add_buttons, make_repeat_button
 from bot.render.conversations.greetings import HelpExample
 from bot.render.conversations.notices import render_existing_digest
-from handlers.declaration import HELP_WORD, Command, RequestChoice, RequestWord, SubCommand, choose_audience
+from handlers.declaration import HELP_WORD, Command, RequestWord, SubCommand, choose_audience
 
 _USAGE = (
     "*Get a digest*: `/prdigest` for yesterday, or `/prdigest 2026-02-28` for another day. `today`, `7d` or "
@@ -37,15 +36,14 @@ def _parse_request(text: str, context: ParseContext) -> DigestRequest:
     return replace(request, zone=request.span.zone) if is_other else request
 
 
-def _enqueue_digest(app: App, asker: SlackRequest, request: DigestRequest, audience: Audience) -> str:
-    """Enqueue a digest for the channel or an overview. Nothing is said at once: most come within seconds."""
+def _enqueue_digest(app: App, asker: SlackRequest, request: DigestRequest, audience: Audience) -> None:
+    """Enqueue a digest for the channel, or an overview."""
     audience = choose_audience(request, audience)
     is_over = request.span.last < app.get_today(request.span.zone).date
     if is_over and len(request.span) == 1 and audience is Audience.CHANNEL:
         answer_digest.send_to(app.jobs, asker, request)
     else:
         answer_overview.send_to(app.jobs, asker, request, audience)
-    return ""
 
 
 # a digest is worth retries over hours. It is for the channel: the asker is told only why there is none
@@ -68,12 +66,8 @@ def answer_digest(app: App, asker: SlackRequest, request: DigestRequest) -> None
     app.replies.give_answer(asker, "digest", Audience.ASKER, post, doing)
 
 
-_DIGEST = RequestWord("digest", (DigestRequest,), parse=_parse_request, enqueue=_enqueue_digest, jobs=())
-
-
-def make_command(sub_commands: Sequence[SubCommand]) -> Command[Any]:
+def make_command(sub_commands: Sequence[SubCommand]) -> Command:
     """Return the command with all that its sub-commands declare, in their order."""
-    requests = RequestChoice(_DIGEST, tuple(request for each in sub_commands for request in each.requests))
     words = ["2026-02-28", "7d", *(word for each in sub_commands for word in each.hint_words), HELP_WORD]
     return Command(
         name="/prdigest",
@@ -82,15 +76,15 @@ def make_command(sub_commands: Sequence[SubCommand]) -> Command[Any]:
         hint=f"[{' | '.join(words)}]",
         usage="\n".join([_USAGE, *(each.usage for each in sub_commands)]),
         trigger_words=("digest", "prdigest"),
-        request_types=requests.request_types,
-        parse=requests.parse_text,
-        enqueue=requests.enqueue_request,
-        jobs=requests.jobs,
+        requests=(
+            RequestWord("digest", (DigestRequest,), parse=_parse_request, enqueue=_enqueue_digest),
+            *(request for each in sub_commands for request in each.requests),
+        ),
         examples=(
             HelpExample("digest 7d", "an overview of several days"),
             *(example for each in sub_commands for example in each.examples),
         ),
         share_action=SHARE_DIGEST,
         verbs={verb: handle for each in sub_commands for verb, handle in each.verbs.items()},
-        keywords=("today", "yesterday", *requests.keywords),
+        keywords=("today", "yesterday"),
     )

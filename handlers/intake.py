@@ -6,7 +6,6 @@ import logging
 from collections.abc import Callable
 
 from bot.app import App
-from bot.domain.conversations.commands import ParseContext
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.errors import StoreUnavailable, UsageError
 from bot.domain.keyspace.keys import INITIAL_REPLY
@@ -21,13 +20,8 @@ log = logging.getLogger(__name__)
 _MAX_REPLY_LENGTH = 600  # characters of a reply about a mistake, which may quote what somebody wrote
 
 
-def build_parse_context(app: App, request: SlackRequest) -> ParseContext:
-    """Return the context for parsing the text of a request."""
-    return ParseContext(app.repositories, app.get_today, lambda: app.get_channel_zone(request.channel))
-
-
-def handle_command(app: App, request: SlackRequest, accept: Callable[[], str]) -> str:
-    """Return the reply to send at once, as mrkdwn.
+def handle_command(app: App, request: SlackRequest, accept: Callable[[], str | None]) -> str:
+    """Return the reply to send at once, as mrkdwn; empty if the answer to come is enough.
 
     This is the result of ``accept``, which enqueues the work, or the reason why it failed. If Slack delivers a
     request again, the asker gets the same reply and the work is not enqueued again.
@@ -36,7 +30,7 @@ def handle_command(app: App, request: SlackRequest, accept: Callable[[], str]) -
         try:
             reply = app.cache.get(INITIAL_REPLY.build_key(request.key))
             if reply is None:
-                reply = app.access_control.explain_refusal(request) or accept()
+                reply = app.access_control.explain_refusal(request) or accept() or ""
                 _remember_reply(app, request, reply)
         except UsageError as error:
             return escape_mrkdwn(truncate_text(str(error), _MAX_REPLY_LENGTH))
@@ -62,11 +56,21 @@ def handle_event(
     with identify_request(request.reference):
         if not is_named and app.access_control.explain_exclusion(request):
             return
-        if app.cache.get(INITIAL_REPLY.build_key(request.key)) is None:
-            reply = app.access_control.explain_refusal(request) or _accept_event(request, accept)
-            if reply:
-                send_private_notice.send_to(app.jobs, request, reply)
-            _remember_reply(app, request, reply)
+        if app.cache.get(INITIAL_REPLY.build_key(request.key)) is not None:
+            return
+        refusal = app.access_control.explain_refusal(request)
+        try:
+            reply = refusal or accept() or ""
+        except UsageError as error:
+            reply = str(error)
+        except StoreUnavailable:
+            raise
+        except Exception as error:
+            log.exception("a defect [%s]", request.reference)
+            reply = describe_error(error, request.reference)
+        if reply:
+            send_private_notice.send_to(app.jobs, request, reply)
+        _remember_reply(app, request, reply)
 
 
 def handle_posted_links(app: App, request: SlackRequest, accept: Callable[[], None]) -> None:
@@ -80,19 +84,6 @@ def handle_posted_links(app: App, request: SlackRequest, accept: Callable[[], No
             if app.access_control.may_post_links(request):
                 accept()
             _remember_reply(app, request, "")
-
-
-def _accept_event(request: SlackRequest, accept: Callable[[], str | None]) -> str:
-    """Return the reply to the asker, empty if the answer to come is enough. Raises StoreUnavailable."""
-    try:
-        return accept() or ""
-    except UsageError as error:
-        return str(error)
-    except StoreUnavailable:
-        raise
-    except Exception as error:
-        log.exception("a defect [%s]", request.reference)
-        return describe_error(error, request.reference)
 
 
 def _remember_reply(app: App, request: SlackRequest, reply: str) -> None:

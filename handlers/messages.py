@@ -1,4 +1,4 @@
-"""Messages to the bot: mentions, replies in its threads, direct messages. It ignores all others.
+"""Messages to the bot: mentions, replies in its threads, direct messages; it ignores all others. First contact.
 
 A mention arrives twice, as ``app_mention`` and as ``message``. The latter is ignored except in group direct
 messages, where it has been seen to come alone. A message is answered once, however often it arrives. What it asks
@@ -20,12 +20,20 @@ from bot.domain.errors import UsageError
 from bot.domain.text.redaction import redact_text
 from bot.features.questions.rules import Question, is_for_others, is_remark
 from bot.features.questions.service import ATTENTION, Attention, enqueue_question, is_listening
+from bot.features.questions.view import VOTE
+from bot.features.questions.votes import record_vote
 from bot.features.subscriptions.rules import ID_PATTERN, SubscriptionVerb
-from bot.jobs.asker_jobs import post_public_notice, send_greeting
+from bot.jobs.asker_jobs import explain_asking, post_public_notice, send_greeting
+from bot.platform.slack.access import WELCOMES
+from bot.render.blocks import buttons
+from bot.render.blocks.button_values import read_verdict
+from bot.render.blocks.sentences import UNKNOWN_BUTTON
 from bot.render.conversations.greetings import Greeting
 from handlers import requests
-from handlers.declaration import HELP_WORD, CommandRegistry, VerbHandler
+from handlers.actions import on_click
+from handlers.declaration import HELP_WORD, Command, Commands, VerbHandler, list_examples
 from handlers.intake import handle_event
+from handlers.requests import Payload
 
 # subtypes of messages that people write; others are edits, joins and messages of bots
 _WRITTEN_SUBTYPES = (None, "file_share", "thread_broadcast")
@@ -51,7 +59,7 @@ _COMMAND_WORD_PATTERN = re.compile(
 )
 
 
-def register_message_listeners(bolt: Bolt, app: App, commands: CommandRegistry) -> None:
+def register_message_listeners(bolt: Bolt, app: App, commands: Commands) -> None:
     @bolt.event("app_mention")
     def handle_mention(body: dict[str, Any], event: dict[str, Any], context: BoltContext) -> None:
         if _is_written(event):
@@ -63,6 +71,22 @@ def register_message_listeners(bolt: Bolt, app: App, commands: CommandRegistry) 
         bot = str(context.bot_user_id or "")
         if _is_written(event) and _is_for_bot(app, event, bot):
             _handle_message(app, commands, body, event, bot)
+
+    def greet(asker: SlackRequest, why: Greeting) -> None:
+        examples = list_examples(commands)
+        handle_event(app, asker, lambda: send_greeting.send_to(app.jobs, asker, why, examples), is_named=False)
+
+    # Slack reports the joins of everybody
+    @bolt.event("member_joined_channel")
+    def handle_newcomer(body: dict[str, Any], event: dict[str, Any], context: BoltContext) -> None:
+        if event["user"] == context.bot_user_id and event.get("inviter"):
+            greet(requests.parse_inviter(body, event), Greeting.INVITED)
+
+    @bolt.event("app_home_opened", matchers=[lambda event: event.get("tab") == "messages"])
+    def handle_opening(body: dict[str, Any], event: dict[str, Any]) -> None:
+        asker = requests.parse_newcomer(body, event)
+        if app.tables.get(WELCOMES, asker.user) is None:
+            greet(asker, Greeting.HELLO)
 
 
 def _is_written(event: dict[str, Any]) -> bool:
@@ -87,9 +111,7 @@ def _has_mention(text: str, bot: str) -> bool:
     return any(mention["user"] == bot for mention in MENTION.finditer(text))
 
 
-def _handle_message(
-    app: App, commands: CommandRegistry, body: dict[str, Any], event: dict[str, Any], bot: str
-) -> None:
+def _handle_message(app: App, commands: Commands, body: dict[str, Any], event: dict[str, Any], bot: str) -> None:
     asker, written = requests.parse_message(body, event), str(event.get("text") or "")
     is_direct = event.get("channel_type") == "im"
     is_mention = event["type"] == "app_mention" or (not is_direct and _has_mention(written, bot))
@@ -106,7 +128,7 @@ def _handle_message(
 
 
 def accept_message(
-    app: App, commands: CommandRegistry, asker: SlackRequest, text: str, ts: str, *, is_named: bool
+    app: App, commands: Commands, asker: SlackRequest, text: str, ts: str, *, is_named: bool
 ) -> None:
     """Enqueue the work for a message. ``ts`` is Slack's time of the message.
 
@@ -120,39 +142,34 @@ def accept_message(
         return
     plain = text.lower().strip(" ?!.,")
     if plain == HELP_WORD:
-        send_greeting.send_to(app.jobs, asker, Greeting.HELP, commands.examples)
+        send_greeting.send_to(app.jobs, asker, Greeting.HELP, list_examples(commands))
     elif not text or plain in _GREETING_WORDS:
         if is_named:
-            send_greeting.send_to(app.jobs, asker, Greeting.HELLO, commands.examples)
+            send_greeting.send_to(app.jobs, asker, Greeting.HELLO, list_examples(commands))
     elif (is_on := _ATTENTION_WORDS.get(text.lower().strip(" .!"))) is not None:
-        _change_attention(app, asker, is_on=is_on)
+        if asker.is_direct:
+            raise UsageError("In direct messages I always answer, so quiet and wake have no effect here.")
+        app.tables.put(ATTENTION, Attention(is_on), asker.channel, asker.thread)
+        post_public_notice.send_to(app.jobs, asker, _UNMUTED if is_on else _MUTED)
     elif not _try_command(app, commands, asker, text):
         if len(text) > _MAX_QUESTION_LENGTH:
             raise UsageError(f"That question is too long: use up to {_MAX_QUESTION_LENGTH:,} characters.")
         enqueue_question(app.tables, app.jobs, Question(asker, text, ts))
 
 
-def _change_attention(app: App, asker: SlackRequest, *, is_on: bool) -> None:
-    """Mute or unmute the bot in a thread. Raises UsageError in direct messages."""
-    if asker.is_direct:
-        raise UsageError("In direct messages I always answer, so quiet and wake have no effect here.")
-    app.tables.put(ATTENTION, Attention(is_on), asker.channel, asker.thread)
-    post_public_notice.send_to(app.jobs, asker, _UNMUTED if is_on else _MUTED)
-
-
 # --- commands in messages
 
 
-def _try_command(app: App, commands: CommandRegistry, asker: SlackRequest, text: str) -> bool:
+def _try_command(app: App, commands: Commands, asker: SlackRequest, text: str) -> bool:
     """Return whether the text was a command, whose work is enqueued now.
 
     Raises UsageError for one with a mistake.
     """
-    command, words = _find_command(commands, text)
-    if command is None:
+    handle, words = _find_handler(commands, text)
+    if handle is None:
         return False
     try:
-        command(app, asker, words)
+        handle(app, asker, words)
     except UsageError:
         if _must_be_command(commands, asker, text, words):
             raise
@@ -160,22 +177,33 @@ def _try_command(app: App, commands: CommandRegistry, asker: SlackRequest, text:
     return True
 
 
-def _find_command(commands: CommandRegistry, text: str) -> tuple[VerbHandler | None, str]:
-    """Return the command that a text may be, None if it can't be one, and the words after it."""
-    if bare := commands.find_by_text(text):
+def _find_handler(commands: Commands, text: str) -> tuple[VerbHandler | None, str]:
+    """Return what handles the command that a text may be, None if it can't be one, and the words after it."""
+    if bare := _find_bare_command(commands, text):
         return bare.accept_text, text
     name, words = _split_first_word(text)
+    command = _find_command(commands, name)
     verb, rest = _split_first_word(words)
-    command = commands.find_by_word(name)
     if command and verb in command.verbs:
         name, words = verb, rest
     if "?" in words:
         return None, words
-    if handle_verb := commands.verbs.get(name):
-        # an id may happen to be a word, and a word an id: "test added"
-        is_word = words.isalpha() and ID_PATTERN.fullmatch(words.lower())
-        return (None if is_word else handle_verb), words
+    for each in commands:
+        if handle_verb := each.verbs.get(name):
+            # an id may happen to be a word, and a word an id: "test added"
+            is_word = words.isalpha() and ID_PATTERN.fullmatch(words.lower())
+            return (None if is_word else handle_verb), words
     return (command.accept_text if command else None), words
+
+
+def _find_bare_command(commands: Commands, text: str) -> Command | None:
+    """Return the command that a text is without any of its words, None if there is none."""
+    return next((command for command in commands if command.is_bare_form(text)), None)
+
+
+def _find_command(commands: Commands, word: str) -> Command | None:
+    """Return the command that a word in lower case begins, None if there is none."""
+    return next((command for command in commands if word in command.trigger_words), None)
 
 
 def _split_first_word(text: str) -> tuple[str, str]:
@@ -184,16 +212,32 @@ def _split_first_word(text: str) -> tuple[str, str]:
     return first.lower(), "".join(rest)
 
 
-def _must_be_command(commands: CommandRegistry, asker: SlackRequest, text: str, words: str) -> bool:
+def _must_be_command(commands: Commands, asker: SlackRequest, text: str, words: str) -> bool:
     """Return whether a command with a mistake can't be meant as a question.
 
     In a thread people talk, so only an option makes it a command, or what is one without its word, such as a list
     of pull requests. At top level words that only commands have do too.
     """
-    command = commands.find_by_word(_split_first_word(text)[0])
-    is_bare = commands.find_by_text(text) or (command and command.is_bare_form(words))
+    command = _find_command(commands, _split_first_word(text)[0])
+    is_bare = _find_bare_command(commands, text) or (command and command.is_bare_form(words))
     if is_bare or _OPTION_PATTERN.search(words):
         return True
     is_subscription = SubscriptionVerb.SUBSCRIBE in text.lower().split()[:2]
     rest = _VALUE_PATTERN.sub(" ", words) if is_subscription else words
     return not asker.existing_thread and all(map(_COMMAND_WORD_PATTERN.fullmatch, rest.split()))
+
+
+# --- buttons below answers
+
+
+@on_click(buttons.ASK)
+def _enqueue_ask_hint(app: App, asker: SlackRequest, _: Payload) -> None:
+    explain_asking.send_to(app.jobs, asker)
+
+
+@on_click(VOTE)
+def _enqueue_vote(app: App, asker: SlackRequest, click: Payload) -> None:
+    verdict = read_verdict(requests.read_value(click))
+    if not asker.message:
+        raise UsageError(UNKNOWN_BUTTON)
+    record_vote.send_to(app.jobs, asker, asker.message, verdict)

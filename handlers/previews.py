@@ -24,12 +24,11 @@ _TS = re.compile(r"\d{1,16}\.\d{1,9}", re.ASCII)
 _MAX_LINKS = 50  # of one message that are looked at
 
 
-def _enqueue_switch(app: App, asker: SlackRequest, text: str) -> str:
+def _enqueue_switch(app: App, asker: SlackRequest, text: str) -> None:
     word = text.strip().lower()
     if word not in ("", "on", "off"):
         raise UsageError(f"I don't understand {quote_input(text)}: write previews on or previews off.")
     switch_previews.send_to(app.jobs, asker, word)
-    return ""
 
 
 SUB_COMMAND = SubCommand(

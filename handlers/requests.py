@@ -131,6 +131,11 @@ def parse_action_time(body: Payload) -> datetime:
         raise UsageError(UNKNOWN_BUTTON) from error
 
 
+def read_action(body: Payload) -> str:
+    """Return the action of a button."""
+    return str(body["actions"][0]["action_id"])
+
+
 def read_value(body: Payload) -> str:
     """Return the value of a button, or of the choice in a menu."""
     action = body["actions"][0]

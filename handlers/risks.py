@@ -5,44 +5,22 @@
 
 from __future__ import annotations
 
-from bot.app import App
 from bot.domain.conversations.commands import (
     MAX_RISKS_DAYS,
     MAX_SCORE_DAYS,
     MAX_TOP_RISKS,
     SCORE_WORD,
-    ParseContext,
     RisksRequest,
     ScoreRequest,
-    is_score_request,
 )
-from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.features.risks.service import answer_score, list_many_risks, list_risks
 from bot.render.blocks.buttons import SHARE_RISKS
 from bot.render.conversations.greetings import HelpExample
-from handlers.declaration import Command, choose_audience
+from handlers.declaration import Command, RequestWord, make_enqueuer
 
-_MAX_QUICK_DAYS = 3
 _LIST_MEANING = "reverted changes, and those worth a second look"
 
-
-def _parse(text: str, context: ParseContext) -> RisksRequest | ScoreRequest:
-    kind = ScoreRequest if is_score_request(text) else RisksRequest
-    return kind.parse(text, context.repositories, context.today())
-
-
-def _enqueue(app: App, asker: SlackRequest, request: RisksRequest | ScoreRequest, audience: Audience) -> str:
-    """Enqueue a list or a score. Nothing is said at once: most answers come within seconds."""
-    audience = choose_audience(request, audience)
-    if isinstance(request, ScoreRequest):
-        answer_score.send_to(app.jobs, asker, request, audience)
-    else:
-        job = list_risks if len(request.span) <= _MAX_QUICK_DAYS else list_many_risks
-        job.send_to(app.jobs, asker, request, audience)
-    return ""
-
-
-COMMAND: Command[RisksRequest | ScoreRequest] = Command(
+COMMAND = Command(
     name="/prrisks",
     description="List reverted changes and those worth a second look",
     hint="[7d | 2026-02-28] [path:… author:… profile:…] [top:5] | score 90d | help",
@@ -56,14 +34,24 @@ COMMAND: Command[RisksRequest | ScoreRequest] = Command(
         f"(up to {MAX_SCORE_DAYS} days)."
     ),
     trigger_words=("risks", "prrisks"),
-    request_types=(RisksRequest, ScoreRequest),
-    parse=_parse,
-    enqueue=_enqueue,
-    jobs=(),
+    requests=(
+        RequestWord(
+            "risks",
+            (RisksRequest,),
+            parse=lambda text, context: RisksRequest.parse(text, context.repositories, context.today()),
+            enqueue=make_enqueuer(list_risks, list_many_risks),
+        ),
+        RequestWord(
+            SCORE_WORD,
+            (ScoreRequest,),
+            parse=lambda text, context: ScoreRequest.parse(text, context.repositories, context.today()),
+            enqueue=make_enqueuer(answer_score),
+        ),
+    ),
     examples=(
         HelpExample("risks 7d", _LIST_MEANING, _LIST_MEANING),
         HelpExample("risks score", "how good the risk lists were"),
     ),
     share_action=SHARE_RISKS,
-    keywords=("today", "yesterday", SCORE_WORD),
+    keywords=("today", "yesterday"),
 )

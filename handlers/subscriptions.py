@@ -24,14 +24,16 @@ from bot.features.subscriptions.rules import (
     SubscriptionVerb,
 )
 from bot.features.subscriptions.service import change_subscription, open_form, show_preview
+from bot.render.blocks.button_values import read_id
 from bot.render.conversations.greetings import HelpExample
 from handlers import requests
+from handlers.actions import on_click
 from handlers.declaration import SubCommand, VerbHandler
 from handlers.intake import handle_command, handle_event
+from handlers.requests import Payload, read_action, read_value
 
 log = logging.getLogger(__name__)
 
-TEST_VERB, SCHEDULE_VERB = "test", "schedule"
 _USAGE = (
     "*Subscribe*: `/prdigest subscribe owner/repo at 09:00 tz Europe/Berlin weekdays path:vllm/v1 "
     "not-author:bots only:substantial`. Every word after `subscribe` is optional. `tz mine` uses your own "
@@ -77,45 +79,43 @@ def _accept_form(app: App, body: dict[str, Any]) -> dict[str, str]:
     return {FILTER: restore_bot_text(reply)} if reply else {}
 
 
-def _enqueue_command(app: App, asker: SlackRequest, command: SubscriptionCommand) -> str:
+def _enqueue_command(app: App, asker: SlackRequest, command: SubscriptionCommand) -> None:
     # a user in App Home sees the result there
     job = change_subscription if asker.channel else change_from_home
     job.send_to(app.jobs, asker, command)
-    return ""
 
 
-def _enqueue_subscription(app: App, asker: SlackRequest, text: str) -> str:
+def _enqueue_subscription(app: App, asker: SlackRequest, text: str) -> None:
     wish = SubscriptionRequest.parse(text, app.repositories)
-    return _enqueue_command(app, asker, SubscriptionCommand(SubscriptionVerb.SUBSCRIBE, wish=wish))
+    _enqueue_command(app, asker, SubscriptionCommand(SubscriptionVerb.SUBSCRIBE, wish=wish))
 
 
 def _make_change_handler(verb: SubscriptionVerb) -> VerbHandler:
     """Return a handler that enqueues a change of the subscriptions that a text selects."""
 
-    def accept(app: App, asker: SlackRequest, text: str) -> str:
+    def accept(app: App, asker: SlackRequest, text: str) -> None:
         selector = SubscriptionSelector.parse(text, app.repositories)
-        return _enqueue_command(app, asker, SubscriptionCommand(verb, selector))
+        _enqueue_command(app, asker, SubscriptionCommand(verb, selector))
 
     return accept
 
 
-def _enqueue_list(app: App, asker: SlackRequest, text: str) -> str:
+def _enqueue_list(app: App, asker: SlackRequest, text: str) -> None:
     if text:
         raise UsageError("The list takes no options: it shows all subscriptions of this channel.")
-    return _enqueue_command(app, asker, SubscriptionCommand(SubscriptionVerb.LIST))
+    _enqueue_command(app, asker, SubscriptionCommand(SubscriptionVerb.LIST))
 
 
-def _enqueue_preview(app: App, asker: SlackRequest, text: str) -> str:
+def _enqueue_preview(app: App, asker: SlackRequest, text: str) -> None:
     """Enqueue a preview of a digest: by an id, by a request, or of the channel's only one."""
     if ID_PATTERN.fullmatch(text.lower()):
         show_preview.send_to(app.jobs, asker, text.lower())
     else:
         wish = SubscriptionRequest.parse(text, app.repositories) if text else None
         show_preview.send_to(app.jobs, asker, wish=wish)
-    return ""
 
 
-def _enqueue_form(app: App, asker: SlackRequest, text: str) -> str:
+def _enqueue_form(app: App, asker: SlackRequest, text: str) -> None:
     """Enqueue the form. Raises UsageError without a trigger, or for text that is not an id."""
     if not asker.trigger:
         raise UsageError(
@@ -124,21 +124,16 @@ def _enqueue_form(app: App, asker: SlackRequest, text: str) -> str:
     if text and not ID_PATTERN.fullmatch(text):
         raise UsageError("Write schedule without options, or with an id from /prdigest list.")
     open_form.send_to(app.jobs, asker, text)
-    return ""
 
 
-def _enqueue_new_form(app: App, asker: SlackRequest, _: str) -> str:
-    return _enqueue_form(app, asker, "")
-
-
-VERBS: Mapping[str, VerbHandler] = {
+_VERBS: Mapping[str, VerbHandler] = {
     SubscriptionVerb.SUBSCRIBE: _enqueue_subscription,
     SubscriptionVerb.UNSUBSCRIBE: _make_change_handler(SubscriptionVerb.UNSUBSCRIBE),
     SubscriptionVerb.PAUSE: _make_change_handler(SubscriptionVerb.PAUSE),
     SubscriptionVerb.RESUME: _make_change_handler(SubscriptionVerb.RESUME),
     SubscriptionVerb.LIST: _enqueue_list,
-    TEST_VERB: _enqueue_preview,
-    SCHEDULE_VERB: _enqueue_form,
+    "test": _enqueue_preview,
+    "schedule": _enqueue_form,
 }
 SUB_COMMAND = SubCommand(
     usage=_USAGE,
@@ -149,16 +144,26 @@ SUB_COMMAND = SubCommand(
             "a digest every morning",
         ),
     ),
-    verbs=VERBS,
+    verbs=_VERBS,
     hint_verbs=(SubscriptionVerb.SUBSCRIBE, SubscriptionVerb.LIST),
     place=50,
 )
 # buttons do the same as verbs, with an id
-BUTTONS: Mapping[str, VerbHandler] = {
-    view.PAUSE: VERBS[SubscriptionVerb.PAUSE],
-    view.RESUME: VERBS[SubscriptionVerb.RESUME],
-    view.REMOVE: VERBS[SubscriptionVerb.UNSUBSCRIBE],
+_BUTTONS: Mapping[str, VerbHandler] = {
+    view.PAUSE: _VERBS[SubscriptionVerb.PAUSE],
+    view.RESUME: _VERBS[SubscriptionVerb.RESUME],
+    view.REMOVE: _VERBS[SubscriptionVerb.UNSUBSCRIBE],
     view.PREVIEW: _enqueue_preview,
     view.CHANGE: _enqueue_form,
-    view.NEW: _enqueue_new_form,
 }
+
+
+@on_click(*_BUTTONS)
+def _handle_button(app: App, asker: SlackRequest, click: Payload) -> None:
+    _BUTTONS[read_action(click)](app, asker, read_id(read_value(click)))
+
+
+@on_click(view.NEW)
+def _enqueue_new_form(app: App, asker: SlackRequest, click: Payload) -> None:
+    read_id(read_value(click))
+    _enqueue_form(app, asker, "")

@@ -1,17 +1,37 @@
-"""``/prsummary 35617``: the summary of one pull request, or of a few."""
+"""``/prsummary 35617``: the summary of one pull request or of a few. Its shortcuts, and the button "Details".
+
+A shortcut is an entry in the menu of each message, or one beside the box to type in, which opens a form.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from slack_bolt import Ack
+from slack_bolt import App as Bolt
 
 from bot.app import App
 from bot.domain.conversations.commands import MAX_PULL_REQUESTS, SummaryRequest
+from bot.domain.conversations.message_references import find_pull_requests
 from bot.domain.conversations.slack_request import Audience, SlackRequest
+from bot.domain.conversations.slack_text import restore_bot_text
+from bot.domain.errors import UsageError
 from bot.domain.pull_requests.query_options import PRIVATE_WORD
-from bot.features.summaries.service import answer_summaries
-from bot.render.blocks.buttons import SHARE_SUMMARY
+from bot.domain.text.redaction import redact_text
+from bot.features.summaries.service import answer_summaries, open_reference_form, show_details
+from bot.features.summaries.view import FORM, REFERENCE, format_left_out, format_none_named, read_reference_text
+from bot.render.blocks import buttons
+from bot.render.blocks.button_values import read_reference
 from bot.render.conversations.greetings import HelpExample
-from handlers.declaration import Command, choose_audience
+from handlers import requests
+from handlers.actions import on_click
+from handlers.declaration import Command, RequestEnqueuer, RequestWord, make_enqueuer
+from handlers.intake import handle_command, handle_event
+from handlers.requests import Payload, read_value
 
 _REFERENCE = re.compile(r"(?:[\w.-]+/[\w.-]+)?#?\d{1,9}|https?://\S+/pull/\d+\S*")
 
@@ -22,12 +42,7 @@ def is_only_references(text: str) -> bool:
     return bool(words) and all(map(_REFERENCE.fullmatch, words))
 
 
-def _enqueue(app: App, asker: SlackRequest, request: SummaryRequest, audience: Audience) -> str:
-    """Enqueue the summaries. Nothing is said at once: most answers come within seconds."""
-    answer_summaries.send_to(app.jobs, asker, request, choose_audience(request, audience))
-    return ""
-
-
+_ENQUEUE_SUMMARIES: RequestEnqueuer[SummaryRequest] = make_enqueuer(answer_summaries)
 COMMAND = Command(
     name="/prsummary",
     description="Summarize pull requests",
@@ -37,16 +52,115 @@ COMMAND = Command(
         f"{MAX_PULL_REQUESTS} at a time. Everybody here sees the answer; add `private` to keep it to yourself."
     ),
     trigger_words=("summary", "prsummary"),
-    request_types=(SummaryRequest,),
-    parse=lambda text, context: SummaryRequest.parse(text, context.repositories),
-    enqueue=_enqueue,
-    jobs=(),
+    requests=(
+        RequestWord(
+            "summary",
+            (SummaryRequest,),
+            parse=lambda text, context: SummaryRequest.parse(text, context.repositories),
+            enqueue=_ENQUEUE_SUMMARIES,
+        ),
+    ),
     examples=(
         HelpExample(
             "35617", "a summary of that pull request; several numbers work too", "a summary of that pull request"
         ),
     ),
-    share_action=SHARE_SUMMARY,
+    share_action=buttons.SHARE_SUMMARY,
     needs_text=True,
     is_bare_form=is_only_references,
 )
+
+
+@on_click(buttons.DETAILS, buttons.DETAILS_OF)
+def _enqueue_details(app: App, asker: SlackRequest, click: Payload) -> None:
+    show_details.send_to(app.jobs, asker, read_reference(read_value(click), app.repositories))
+
+
+# --- shortcuts
+
+
+class ShortcutKind(StrEnum):
+    """Where Slack shows a shortcut, by the word that the manifest has for it."""
+
+    MESSAGE = "message"
+    GLOBAL = "global"
+
+
+@dataclass(frozen=True, slots=True)
+class Shortcut:
+    """A shortcut, from which its entry in the manifest derives.
+
+    Slack shows ``name``, of at most 24 characters, and sends ``callback_id``, which is never changed. ``accept``
+    enqueues the work that a payload asks for, and may raise StoreUnavailable.
+    """
+
+    kind: ShortcutKind
+    name: str
+    callback_id: str
+    description: str
+    accept: Callable[[App, Mapping[str, Any]], None]
+
+
+def _accept_message(app: App, body: Mapping[str, Any]) -> None:
+    """Enqueue the summaries of the pull requests that a message names."""
+    asker = requests.parse_message_shortcut(body)
+
+    def accept() -> str:
+        references = find_pull_requests(body["message"], app.repositories)
+        if not references:
+            raise UsageError(format_none_named(app.repositories.list_all()))
+        request = SummaryRequest(references[:MAX_PULL_REQUESTS])
+        _ENQUEUE_SUMMARIES(app, asker, request, Audience.CHANNEL)
+        left_out = len(references) - len(request.references)
+        return format_left_out(len(references), left_out) if left_out else ""
+
+    handle_event(app, asker, accept)
+
+
+def _accept_opening(app: App, body: Mapping[str, Any]) -> None:
+    """Enqueue the form that asks for a pull request."""
+    asker = requests.parse_action(body)
+    handle_event(app, asker, lambda: open_reference_form.send_to(app.jobs, asker))
+
+
+# "Explain the pull requests here" would be clearer, but Slack takes 24 characters
+SHORTCUTS = (
+    Shortcut(
+        ShortcutKind.MESSAGE,
+        "Explain pull requests",
+        "explain_message",
+        "Summarize the pull requests that this message names",
+        _accept_message,
+    ),
+    Shortcut(
+        ShortcutKind.GLOBAL,
+        "Explain a pull request",
+        "explain_pull_request",
+        "Enter a number or a link, and get the summary as a direct message",
+        _accept_opening,
+    ),
+)
+
+
+def register_shortcuts(bolt: Bolt, app: App) -> None:
+    """Register the listeners for shortcuts, and for the form that one of them opens."""
+
+    def listen(shortcut: Shortcut) -> None:
+        kind = "message_action" if shortcut.kind is ShortcutKind.MESSAGE else "shortcut"
+
+        @bolt.shortcut({"type": kind, "callback_id": shortcut.callback_id})
+        def use(ack: Ack, body: dict[str, Any]) -> None:
+            shortcut.accept(app, body)
+            ack()
+
+    for each in SHORTCUTS:
+        listen(each)
+
+    @bolt.view(FORM)
+    def handle_submission(ack: Ack, body: dict[str, Any]) -> None:
+        asker, text = requests.parse_action(body), redact_text(read_reference_text(body["view"]).strip())
+        error = handle_command(app, asker, lambda: COMMAND.accept_text(app, asker, text))
+        if error:
+            ack(response_action="errors", errors={REFERENCE: restore_bot_text(error)})
+        else:
+            ack()

@@ -1,12 +1,10 @@
-"""What Slack sends about contract changes, hits, errors, upgrades and deprecations: words of ``/prdigest``."""
+"""Contract changes, hits, errors, upgrades and deprecations: words of ``/prdigest``, and buttons below hits."""
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 from bot.app import App
-from bot.domain.conversations.commands import CommandRequest
 from bot.domain.conversations.slack_request import Audience, SlackRequest
+from bot.features.digest.amendments import record_hit_vote
 from bot.features.digest.since import answer_since
 from bot.features.touches.requests import (
     MAX_BROKE_DAYS,
@@ -31,40 +29,37 @@ from bot.features.touches.service import (
     answer_touches,
     answer_upgrade,
 )
-from bot.platform.jobs import Job
+from bot.features.touches.tasks import show_agent_task
+from bot.render.blocks import buttons
+from bot.render.blocks.button_values import read_hit_task, read_hit_vote
 from bot.render.conversations.greetings import HelpExample
-from handlers.declaration import RequestEnqueuer, RequestWord, SubCommand, choose_audience
+from handlers.actions import on_click
+from handlers.declaration import RequestEnqueuer, RequestWord, SubCommand, make_enqueuer
+from handlers.requests import Payload, parse_action_time, read_blocks, read_value
 
-R = TypeVar("R", bound=CommandRequest)
-
-# of more days, both versions of each changed file take minutes
-_MAX_QUICK_DAYS = 3
-
-
-def _make_enqueuer(
-    job: Job[[SlackRequest, R, Audience]], long_job: Job[[SlackRequest, R, Audience]] | None = None
-) -> RequestEnqueuer[R]:
-    """Return what enqueues the job for a request, the other one for many days. Nothing is said at once."""
-
-    def enqueue(app: App, asker: SlackRequest, request: R, audience: Audience) -> str:
-        span = request.span if isinstance(request, (ContractRequest, TouchesRequest)) else ()
-        chosen = long_job if long_job and len(span) > _MAX_QUICK_DAYS else job
-        chosen.send_to(app.jobs, asker, request, choose_audience(request, audience))
-        return ""
-
-    return enqueue
-
-
-_enqueue_hits: RequestEnqueuer[TouchesRequest] = _make_enqueuer(answer_touches, answer_long_touches)
-_enqueue_score: RequestEnqueuer[TouchScoreRequest] = _make_enqueuer(answer_touch_score)
+_enqueue_hits: RequestEnqueuer[TouchesRequest] = make_enqueuer(answer_touches, answer_long_touches)
+_enqueue_score: RequestEnqueuer[TouchScoreRequest] = make_enqueuer(answer_touch_score)
 
 
 def _enqueue_touches(
     app: App, asker: SlackRequest, request: TouchesRequest | TouchScoreRequest, audience: Audience
-) -> str:
+) -> None:
     if isinstance(request, TouchesRequest):
-        return _enqueue_hits(app, asker, request, audience)
-    return _enqueue_score(app, asker, request, audience)
+        _enqueue_hits(app, asker, request, audience)
+    else:
+        _enqueue_score(app, asker, request, audience)
+
+
+@on_click(buttons.AGENT_TASK)
+def _enqueue_agent_task(app: App, asker: SlackRequest, click: Payload) -> None:
+    profile, reference = read_hit_task(read_value(click), app.repositories)
+    show_agent_task.send_to(app.jobs, asker, profile, reference)
+
+
+@on_click(*buttons.HIT_VERDICTS.values())
+def _enqueue_hit_vote(app: App, asker: SlackRequest, click: Payload) -> None:
+    vote = read_hit_vote(read_value(click), app.repositories)
+    record_hit_vote.send_to(app.jobs, asker, vote, parse_action_time(click), read_blocks(click))
 
 
 CONTRACT = SubCommand(
@@ -79,18 +74,10 @@ CONTRACT = SubCommand(
             ContractRequest.kind,
             (ContractRequest,),
             parse=lambda text, context: ContractRequest.parse(text, context.repositories, context.today()),
-            enqueue=_make_enqueuer(answer_contract, answer_long_contract),
-            jobs=(),
+            enqueue=make_enqueuer(answer_contract, answer_long_contract),
         ),
     ),
     place=10,
-)
-_TOUCHES: RequestWord[TouchesRequest | TouchScoreRequest] = RequestWord(
-    TouchesRequest.kind,
-    (TouchesRequest, TouchScoreRequest),
-    parse=lambda text, context: parse_touches(text, context.today()),
-    enqueue=_enqueue_touches,
-    jobs=(),
 )
 TOUCHES = SubCommand(
     usage=(
@@ -98,7 +85,14 @@ TOUCHES = SubCommand(
         "profile. `/prdigest touches score` says what became of the hits."
     ),
     examples=(HelpExample("digest touches 7d", "what merges do to your own code"),),
-    requests=(_TOUCHES,),
+    requests=(
+        RequestWord(
+            TouchesRequest.kind,
+            (TouchesRequest, TouchScoreRequest),
+            parse=lambda text, context: parse_touches(text, context.today()),
+            enqueue=_enqueue_touches,
+        ),
+    ),
     place=20,
 )
 BROKE = SubCommand(
@@ -113,8 +107,7 @@ BROKE = SubCommand(
             BrokeRequest.kind,
             (BrokeRequest,),
             parse=lambda text, context: BrokeRequest.parse(text, context.repositories, context.today()),
-            enqueue=_make_enqueuer(answer_broke),
-            jobs=(),
+            enqueue=make_enqueuer(answer_broke),
         ),
     ),
     place=30,
@@ -139,22 +132,19 @@ PLANS = SubCommand(
             SinceRequest.kind,
             (SinceRequest,),
             parse=lambda text, context: SinceRequest.parse(text, context.repositories, context.today()),
-            enqueue=_make_enqueuer(answer_since),
-            jobs=(),
+            enqueue=make_enqueuer(answer_since),
         ),
         RequestWord(
             DeprecationsRequest.kind,
             (DeprecationsRequest,),
             parse=lambda text, context: DeprecationsRequest.parse(text, context.repositories),
-            enqueue=_make_enqueuer(answer_deprecations),
-            jobs=(),
+            enqueue=make_enqueuer(answer_deprecations),
         ),
         RequestWord(
             UpgradeRequest.kind,
             (UpgradeRequest,),
             parse=lambda text, context: UpgradeRequest.parse(text),
-            enqueue=_make_enqueuer(answer_upgrade),
-            jobs=(),
+            enqueue=make_enqueuer(answer_upgrade),
         ),
     ),
     place=40,

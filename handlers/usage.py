@@ -9,11 +9,10 @@ from bot.render.conversations.greetings import HelpExample
 from handlers.declaration import RequestWord, SubCommand
 
 
-def enqueue_usage(app: App, asker: SlackRequest, request: UsageRequest, audience: Audience) -> str:
-    """Enqueue a report, for the asker alone unless it is shared. Nothing is said at once."""
+def enqueue_usage(app: App, asker: SlackRequest, request: UsageRequest, audience: Audience) -> None:
+    """Enqueue a report, for the asker alone unless it is shared."""
     own = Audience.SHARED if audience is Audience.SHARED else Audience.ASKER
     answer_usage.send_to(app.jobs, asker, request, own)
-    return ""
 
 
 SUB_COMMAND = SubCommand(

@@ -19,7 +19,6 @@ from bot.jobs.queues import DramatiqJobQueue
 from bot.platform import costs, deadlines
 from bot.processes import listen_for_stop_signals, run_web, run_worker
 from bot.settings import load_settings
-from handlers import COMMANDS
 
 SHIFT = "PRDIGEST_SHIFT"
 _LOOK_INTERVAL = 0.2  # seconds
@@ -40,7 +39,7 @@ def write_shift(path: Path, shift: timedelta) -> None:
 def run_shifted_clock(base: App, path: Path) -> None:
     """Tick at the start, and each time that the shift changes."""
     stop_event, last = listen_for_stop_signals(), ""
-    with closing(DramatiqJobQueue(base.store, base.keyspace, COMMANDS.jobs)) as jobs:
+    with closing(DramatiqJobQueue(base.store, base.keyspace)) as jobs:
         clock = Clock(base, jobs)
         while not stop_event.wait(_LOOK_INTERVAL):
             if (shift := path.read_text()) != last:

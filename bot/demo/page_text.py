@@ -10,13 +10,13 @@ from localslack.page.about import About, Fact, Suggestion
 from bot.domain.pull_requests.models import Repository
 from bot.render.conversations.sentences import HELP_QUESTION
 from handlers import COMMANDS as DECLARED
-from handlers.declaration import CommandRegistry
-from handlers.shortcuts import SHORTCUTS
+from handlers.declaration import Commands
+from handlers.summaries import SHORTCUTS
 
 
-def list_commands(registry: CommandRegistry) -> tuple[SlashCommand, ...]:
+def list_commands(commands: Commands) -> tuple[SlashCommand, ...]:
     """List the commands for the page."""
-    return tuple(SlashCommand(each.name, each.hint, each.description) for each in registry.commands)
+    return tuple(SlashCommand(each.name, each.hint, each.description) for each in commands)
 
 
 APP = Manifest(

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from dramatiq import Actor, BrokerError, Worker
 from redis import Redis
@@ -16,19 +15,16 @@ from bot.domain.errors import StoreUnavailable, UsageError
 from bot.domain.operations.lane import QueueName
 from bot.domain.operations.usage import BudgetRefusal
 from bot.jobs import asker_jobs, lost_jobs  # noqa: F401 (they declare their jobs)
-from bot.jobs.command_jobs import CommandJob
 from bot.jobs.observer import JobObserver, read_asker
 from bot.platform import deadlines
 from bot.platform.costs import bill_to, name_payer
 from bot.platform.deadlines import ShutdownSignal
 from bot.platform.dramatiq.broker import make_broker
 from bot.platform.dramatiq.retries import wrap_job
-from bot.platform.jobs import JOBS, Job, JobType
+from bot.platform.jobs import JOBS, Job
 from bot.platform.metrics import Instruments
 from bot.platform.store.errors import translate_redis_errors
 from bot.platform.store.keyspace import Keyspace
-
-P = TypeVar("P")
 
 # days of a busy repository that were never read take minutes; such jobs don't keep the quick ones waiting
 _LONG_THREADS = 2
@@ -55,7 +51,7 @@ class JobTimeLimits:
 
 
 class DramatiqJobQueue:
-    """``JobQueue`` on a store, with an actor for each kind of job. Workers run the jobs that are sent.
+    """``JobQueue`` on a store, with an actor for each kind of job that is declared by now. Workers run the jobs.
 
     ``app`` does the jobs; a process that only sends has none here. ``shutdown`` interrupts running jobs, which go
     back to their queues. ``instruments`` count them.
@@ -65,7 +61,6 @@ class DramatiqJobQueue:
         self,
         store: Redis,
         keyspace: Keyspace,
-        commands: Sequence[CommandJob[Any]],
         app: App | None = None,
         shutdown: ShutdownSignal | None = None,
         times: JobTimeLimits = JobTimeLimits(),
@@ -81,11 +76,9 @@ class DramatiqJobQueue:
         if app:
             # what a job enqueues goes on the same queues
             app.jobs = self
-        actors = [self._make_actor(each.type, each.run) for each in commands]
-        actors += [self._make_actor(each, partial(_run_declared, each)) for each in JOBS]
-        self._actors = {actor.actor_name: actor for actor in actors}
+        self._actors = {each.name: self._make_actor(each) for each in JOBS}
 
-    def send(self, job: JobType[P], payload: P) -> None:
+    def send(self, job: Job[Any], payload: dict[str, Any]) -> None:
         """Enqueue a job. Raises StoreUnavailable."""
         delay = round(job.delay * self._times.delay_factor) or None
         try:
@@ -107,7 +100,7 @@ class DramatiqJobQueue:
         for broker in self._brokers.values():
             broker.close()
 
-    def _make_actor(self, kind: JobType[P], run: Callable[[App, P], None]) -> Actor[Any, None]:
+    def _make_actor(self, kind: Job[Any]) -> Actor[Any, None]:
         def work(*arguments: Any) -> None:
             if self._app is None:
                 raise RuntimeError("this process has nothing to run jobs with")
@@ -115,7 +108,7 @@ class DramatiqJobQueue:
             # at the cost of the asker or, without one, of the bot; a spent budget is told once a day
             with bill_to(name_payer(asker) if asker else "") as account:
                 try:
-                    run(self._app, kind.decode(arguments))
+                    kind.run(self._app, **kind.decode(arguments))
                 except UsageError as error:
                     # the settings allowed it when it was enqueued, and no longer do
                     if asker is None:
@@ -130,15 +123,14 @@ class DramatiqJobQueue:
         limit_time = partial(
             deadlines.bound_work, self._times.get_time_limit(kind.lane), self._shutdown, deadlines.MAX_WAITS
         )
+        retries = {"max_retries": kind.retries.max_retries, "min_backoff": kind.retries.first_pause}
+        if kind.retries.longest_pause is not None:
+            retries["max_backoff"] = kind.retries.longest_pause
         return Actor(
             wrap_job(work, limit_time),
             broker=self._brokers[kind.lane],
             actor_name=kind.name,
             queue_name=kind.lane.value,
             priority=0,
-            options=kind.retries.to_dramatiq_options(),
+            options=retries,
         )
-
-
-def _run_declared(job: Job[Any], app: App, payload: dict[str, Any]) -> None:
-    job.run(app, **payload)

@@ -11,9 +11,8 @@ from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, get_
 from pydantic import TypeAdapter
 
 from bot.domain.operations.lane import QueueName
-from bot.ports.codecs.versioned_json import VERSION_FIELD, VersionedJson
+from bot.ports.codecs.versioned_json import VERSION_FIELD
 
-P = TypeVar("P")
 T = TypeVar("T")
 Q = ParamSpec("Q")
 
@@ -30,65 +29,39 @@ class JobRetries:
     first_pause: int = SECOND
     longest_pause: int | None = None
 
-    def to_dramatiq_options(self) -> dict[str, int]:
-        """Return the retries as options of Dramatiq."""
-        longest = {} if self.longest_pause is None else {"max_backoff": self.longest_pause}
-        return {"max_retries": self.max_retries, "min_backoff": self.first_pause, **longest}
-
 
 # jobs whose answer somebody waits for; one that takes minutes has few
 QUICK_RETRIES, LONG_RETRIES = JobRetries(8, SECOND, MINUTE), JobRetries(5)
 
 
-@dataclass(frozen=True)
-class JobType(Generic[P]):
-    """A type of job, for those who enqueue it.
-
-    ``name`` is in the messages of the queue and is never changed. ``payload`` is the frozen dataclass that the job
-    carries. A job begins ``delay`` milliseconds after it was sent, at the earliest.
-    """
-
-    name: str
-    payload: type[P]
-    lane: QueueName = QueueName.QUICK
-    retries: JobRetries = QUICK_RETRIES
-    delay: int = 0
-
-    def encode(self, payload: P) -> dict[str, Any]:
-        """Return the one argument of a job's message."""
-        return self._codec.dump(payload)
-
-    def decode(self, arguments: Sequence[Any]) -> P:
-        """Decode the arguments of a job's message. Raises ValueError if they do not fit this type of job."""
-        (fields,) = arguments
-        return self._codec.load(fields)
-
-    @cached_property
-    def _codec(self) -> VersionedJson[P]:
-        return VersionedJson(self.payload, PAYLOAD_VERSION)
-
-
 class JobQueue(Protocol):
     """The queues of jobs, one for each lane."""
 
-    def send(self, job: JobType[P], payload: P) -> None:
+    def send(self, job: Job[Any], payload: dict[str, Any]) -> None:
         """Enqueue a job; it is durable when this returns. Raises StoreUnavailable."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Job(JobType[dict[str, Any]], Generic[Q]):
-    """A kind of job that is declared as a function of the app, and of what a message carries: its other arguments.
+@dataclass(frozen=True)
+class Job(Generic[Q]):
+    """A kind of job: a function of the app, and of what a message carries: its other arguments.
 
-    Their types are ones that pydantic reads. An argument ``asker`` is the person who pays and reads its errors.
+    ``name`` is in the messages of the queue and is never changed. A job begins ``delay`` milliseconds after it was
+    sent, at the earliest. The types of the arguments are ones that pydantic reads. An argument ``asker`` is the
+    person who pays and reads its errors.
     """
 
+    name: str
     run: Callable[Concatenate[Any, Q], None]
+    lane: QueueName = QueueName.QUICK
+    retries: JobRetries = QUICK_RETRIES
+    delay: int = 0
 
     def send_to(self, jobs: JobQueue, *args: Q.args, **kwargs: Q.kwargs) -> None:
         """Enqueue a job; it is durable when this returns. Raises StoreUnavailable."""
         jobs.send(self, dict(zip(self._adapters, args, strict=False)) | kwargs)
 
     def encode(self, payload: dict[str, Any]) -> dict[str, Any]:
+        """Return the one argument of a job's message."""
         return {
             VERSION_FIELD: PAYLOAD_VERSION,
             **{
@@ -98,11 +71,13 @@ class Job(JobType[dict[str, Any]], Generic[Q]):
         }
 
     def decode(self, arguments: Sequence[Any]) -> dict[str, Any]:
+        """Decode the arguments of a job's message. Raises ValueError if they do not fit this kind of job."""
         (fields,) = arguments
         if not isinstance(fields, dict) or fields.get(VERSION_FIELD) != PAYLOAD_VERSION:
             raise ValueError(f"the message is not one of {self.name} in this version")
         names = inspect.signature(self.run).parameters
-        if missing := [name for name in self._adapters if name not in fields and _is_required(names[name])]:
+        required = (name for name in self._adapters if names[name].default is inspect.Parameter.empty)
+        if missing := [name for name in required if name not in fields]:
             raise ValueError(f"the version of {self.name} without {', '.join(missing)} is not known")
         return {
             name: adapter.validate_python(fields[name])
@@ -123,10 +98,6 @@ class Job(JobType[dict[str, Any]], Generic[Q]):
         return {name: TypeAdapter(hints[name]) for name in names}
 
 
-def _is_required(parameter: inspect.Parameter) -> bool:
-    return parameter.default is inspect.Parameter.empty
-
-
 def read_argument(arguments: Sequence[Any], name: str, adapter: TypeAdapter[T]) -> T | None:
     """Return one part of what a message carries, None if it can't be read."""
     fields = arguments[0] if arguments else None
@@ -145,10 +116,10 @@ JOBS: list[Job[Any]] = []
 def job(
     name: str, lane: QueueName = QueueName.QUICK, retries: JobRetries = QUICK_RETRIES, delay: int = 0
 ) -> Callable[[Callable[Concatenate[Any, Q], None]], Job[Q]]:
-    """Declare a function as a kind of job; the arguments are those of :class:`JobType`."""
+    """Declare a function as a kind of job; the arguments are those of :class:`Job`."""
 
     def declare(run: Callable[Concatenate[Any, Q], None]) -> Job[Q]:
-        declared = Job(name=name, payload=dict, lane=lane, retries=retries, delay=delay, run=run)
+        declared = Job(name, run, lane, retries, delay)
         JOBS.append(declared)
         return declared
 

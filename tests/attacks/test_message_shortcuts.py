@@ -12,7 +12,7 @@ from localslack.rules.messages import find_links, find_mentions
 from bot.domain.conversations.commands import MAX_PULL_REQUESTS
 from bot.render.conversations.notices import render_notice
 from handlers.payloads import check_payload
-from handlers.shortcuts import SHORTCUTS
+from handlers.summaries import SHORTCUTS
 from tests.attacks.tables.repository_names import NAMES
 from tests.handlers.intakes import ENGINE, Office
 from tests.render.hostile_days import texts

@@ -26,7 +26,7 @@ typed = st.tuples(st.sampled_from(WORDS), st.sampled_from(OPTIONS), texts(400)).
 )
 
 
-@pytest.mark.parametrize("command", COMMANDS.commands, ids=lambda command: command.name)
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
 @given(text=typed)
 def test_a_mistake_is_told_in_words_alone(command: object, text: str) -> None:
     try:

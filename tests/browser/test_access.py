@@ -98,7 +98,7 @@ def test_the_tab_key_leads_through_the_channel_to_the_message_box(page: Page) ->
     assert way == []
 
 
-NAMES = [command.name for command in COMMANDS.commands]
+NAMES = [command.name for command in COMMANDS]
 # what is typed and pressed, and what then stands in the box
 COMPLETED = {
     ("/pr", "Tab"): f"{NAMES[0]} ",

@@ -101,7 +101,7 @@ def test_a_day_that_the_sample_lacks_is_refused_in_a_sentence(page: Page) -> Non
 def test_what_is_no_command_is_told_so_and_can_be_mended(page: Page) -> None:
     say(page, "/nonsense 35617")
     expect(page.locator("#compose-notice")).to_have_text(
-        f"/nonsense is no command here. There are: {', '.join(each.name for each in COMMANDS.commands)}."
+        f"/nonsense is no command here. There are: {', '.join(each.name for each in COMMANDS)}."
     )
     expect(page.locator("#compose-text")).to_have_value("/nonsense 35617")
     open_thread(page)

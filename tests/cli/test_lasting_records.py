@@ -27,7 +27,6 @@ from bot.platform.store.connection import unpack_value
 from bot.platform.store.due_queue import DueQueue, NextDigest
 from bot.render.blocks.button_values import FeedbackVerdict
 from bot.settings import load_settings
-from handlers import COMMANDS
 from tests.emulators.claude.server import Text, default_answer
 from tests.helpers.builders import DAY, NOON, REPOSITORY
 from tests.helpers.checks import eventually, waiting_jobs
@@ -70,7 +69,7 @@ def use(there: World, store: Redis) -> None:
         assert web.access_control.explain_refusal(asked) == ""
         web.tables.put(ATTENTION, Attention(is_on=False), CHANNEL, lead)
         web.cache.put(f"asked:{asked.key}", "", timedelta(hours=1))
-        jobs = DramatiqJobQueue(base.hurry().store, base.keyspace, COMMANDS.jobs, services)
+        jobs = DramatiqJobQueue(base.hurry().store, base.keyspace, services)
         workers = jobs.make_workers(2)
         for worker in workers:
             worker.start()

@@ -21,7 +21,6 @@ from bot.jobs.lost_jobs import LostJobs
 from bot.jobs.queues import DramatiqJobQueue
 from bot.platform.store.connection import RedisCache
 from bot.platform.store.keyspace import UNPREFIXED
-from handlers import COMMANDS
 from tests.doctor.findings import NOW, format_findings, now
 from tests.helpers.apps import make_app
 from tests.helpers.subscriptions import RunLog
@@ -194,7 +193,7 @@ def test_whoever_only_puts_jobs_on_a_queue_is_no_worker(fixture: Fixture) -> Non
 
 
 def test_jobs_are_counted_on_every_queue_that_there_is(fixture: Fixture) -> None:
-    with closing(DramatiqJobQueue(fixture.store, UNPREFIXED, COMMANDS.jobs)) as jobs:
+    with closing(DramatiqJobQueue(fixture.store, UNPREFIXED)) as jobs:
         send_private_notice.send_to(jobs, slack_request(), "")
         repair_digest.send_to(jobs, "")
         repair_digest.send_to(jobs, "")

@@ -12,7 +12,7 @@ from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.conversations.slack_request import SlackRequest
 from bot.domain.pull_requests.models import Repository
 from bot.domain.time.day import LocalDay
-from bot.platform.jobs import JobType
+from bot.platform.jobs import Job
 from bot.platform.slack.access import AccessControl, AccessRules
 from bot.platform.store.tables import Store, Table
 from tests.helpers.apps import make_app
@@ -30,7 +30,7 @@ class SentJobs:
 
     all: list[tuple[str, Any]]
 
-    def send(self, job: JobType[P], payload: P) -> None:
+    def send(self, job: Job[Any], payload: dict[str, Any]) -> None:
         assert job.decode([job.encode(payload)]) == payload
         self.all.append((job.name, payload))
 

@@ -22,7 +22,6 @@ from bot.features.summaries.service import answer_summaries
 from bot.jobs.queues import DramatiqJobQueue
 from bot.platform.jobs import Job
 from bot.platform.models.claude import CLAUDE
-from handlers import COMMANDS
 from handlers.digest import answer_digest
 from tests.adapters.worlds import REPO
 from tests.emulators.github.store import changed_file, pull
@@ -100,7 +99,7 @@ class Desk:
 
 @contextmanager
 def desk(bot: Bot, store: Redis) -> Iterator[Desk]:
-    jobs = DramatiqJobQueue(store, bot.base.keyspace, COMMANDS.jobs, bot.services)
+    jobs = DramatiqJobQueue(store, bot.base.keyspace, bot.services)
     workers = jobs.make_workers(8)
     for worker in workers:
         worker.start()

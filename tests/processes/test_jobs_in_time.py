@@ -30,7 +30,6 @@ from bot.platform.deadlines import ShutdownSignal
 from bot.platform.slack.asker_notices import ResponseTimes
 from bot.platform.store.due_queue import NextDigest
 from bot.settings import load_settings
-from handlers import COMMANDS
 from handlers.digest import answer_digest
 from tests.emulators.drip import Drip
 from tests.helpers.checks import eventually
@@ -99,9 +98,7 @@ def team(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Itera
         )
         base.sources.open_sources()
         services = prepare_worker(base)
-        jobs = stack.enter_context(
-            closing(DramatiqJobQueue(store, base.keyspace, COMMANDS.jobs, services, ending, TIMES))
-        )
+        jobs = stack.enter_context(closing(DramatiqJobQueue(store, base.keyspace, services, ending, TIMES)))
         stack.enter_context(working(jobs.make_workers(2)))
         stack.callback(ending.trigger)
         yield Team(there, base, services, jobs, drips)

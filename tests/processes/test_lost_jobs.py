@@ -42,7 +42,6 @@ from bot.platform.slack.asker_notices import ResponseTimes
 from bot.platform.store.connection import connect_server
 from bot.platform.store.keyspace import UNPREFIXED
 from bot.settings import load_settings
-from handlers import COMMANDS
 from tests.helpers.checks import eventually, waiting_jobs
 from tests.helpers.processes.jobs import enqueue, working
 from tests.helpers.world import CHANNEL, World, add_small_day, world
@@ -133,9 +132,7 @@ def team_on(url: str, store: Redis) -> Iterator[Team]:
         )
         base.sources.open_sources()
         services, times = prepare_worker(base), JobTimeLimits(quick=QUICK, long=QUICK)
-        jobs = stack.enter_context(
-            closing(DramatiqJobQueue(store, base.keyspace, COMMANDS.jobs, services, ending, times))
-        )
+        jobs = stack.enter_context(closing(DramatiqJobQueue(store, base.keyspace, services, ending, times)))
         workers = jobs.make_workers(1)
         stack.enter_context(working(workers))
         stack.callback(ending.trigger)

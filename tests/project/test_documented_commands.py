@@ -167,9 +167,9 @@ CONTEXT = ParseContext(
 def test_slack_commands_are_understood(typed: str) -> None:
     """Each has its command and is parsed; a word without its arguments names what it begins."""
     name, _, text = typed.partition(" ")
-    (command,) = [each for each in SLACK_COMMANDS.commands if each.name == name]
+    (command,) = [each for each in SLACK_COMMANDS if each.name == name]
     word, _, rest = text.partition(" ")
     if not text or word in command.verbs:
         return
-    if rest or word not in command.keywords:
+    if rest or word not in {*command.keywords, *(each.word for each in command.requests)}:
         command.parse(text, CONTEXT)

@@ -10,8 +10,7 @@ from bot.cli import cli
 from bot.demo.sample.sources import SAMPLE_NOTE, SampleSources
 from bot.domain.operations.app_manifest import LINK_EVENT, add_previews
 from handlers import COMMANDS
-from handlers.declaration import CommandRegistry
-from handlers.shortcuts import SHORTCUTS
+from handlers.summaries import SHORTCUTS
 from tests.helpers.builders import SHARED, needs_shared
 from tests.helpers.data.golden import answers_of
 from tests.helpers.processes.command import ROOT
@@ -29,16 +28,14 @@ class TestManifest:
 
     def test_it_names_exactly_the_commands_that_are_declared(self) -> None:
         assert find_faults(self.manifest, COMMANDS) == []
-        assert all(len(command.name) <= 32 for command in COMMANDS.commands)
-        assert all(
-            len(command.description) <= 2_000 and len(command.hint) <= 1_000 for command in COMMANDS.commands
-        )
+        assert all(len(command.name) <= 32 for command in COMMANDS)
+        assert all(len(command.description) <= 2_000 and len(command.hint) <= 1_000 for command in COMMANDS)
 
     def test_a_command_that_it_lacks_or_that_nobody_declares_is_one_clear_sentence(self) -> None:
-        fewer, last = CommandRegistry(COMMANDS.commands[:-1]), COMMANDS.commands[-1]
+        fewer, last = COMMANDS[:-1], COMMANDS[-1]
         [unknown] = find_faults(self.manifest, fewer)
         assert unknown == f"manifest.json names {last.name}, which is not declared: take it out of slash_commands."
-        [changed] = find_faults(self.manifest, CommandRegistry((*fewer.commands, replace(last, hint="[7d]"))))
+        [changed] = find_faults(self.manifest, (*fewer, replace(last, hint="[7d]")))
         assert changed.startswith(f"manifest.json says other things of {last.name} than its declaration: write {{")
         assert '"usage_hint": "[7d]"' in changed
 

@@ -39,7 +39,7 @@ from bot.domain.summaries.models import (
 )
 from bot.domain.time.day import LocalDay
 from bot.features.subscriptions.delivery import deliver_digest
-from bot.platform.jobs import JobType
+from bot.platform.jobs import Job
 from bot.platform.slack.messenger import SlackEphemeralMessenger
 from bot.platform.store.tables import Store, Table
 from bot.ports import Completion, DayMerges, Post, Prompt
@@ -363,13 +363,13 @@ class SentDelivery:
     due: datetime
 
 
-class Outbox(list[tuple[JobType[Any], Any]]):
+class Outbox(list[tuple[Job[Any], Any]]):
     """``JobQueue`` that keeps what it was sent."""
 
-    def send(self, job: JobType[P], payload: P) -> None:
+    def send(self, job: Job[Any], payload: dict[str, Any]) -> None:
         self.append((job, payload))
 
-    def of(self, job: JobType[Any]) -> list[Any]:
+    def of(self, job: Job[Any]) -> list[Any]:
         """What the jobs of a kind carry, by the names of their arguments."""
         return [SimpleNamespace(**payload) for kind, payload in self if kind is job]
 

@@ -35,7 +35,7 @@ from bot.features.subscriptions.delivery import deliver_digest
 from bot.features.subscriptions.incidents import IncidentKind, resolve_incident
 from bot.features.subscriptions.rules import Subscription, Timing
 from bot.features.subscriptions.tables import get_subscriptions
-from bot.platform.jobs import JobType
+from bot.platform.jobs import Job
 from bot.platform.slack.access import AccessControl, AccessRules
 from bot.platform.store.connection import pack_value
 from bot.platform.store.due_queue import DueQueue, NextDigest
@@ -74,7 +74,7 @@ class Posted:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class WaitingJob:
     """A message on the queue."""
 
     name: str
@@ -95,13 +95,13 @@ class Moment:
 class Queue:
     """``JobQueue`` whose digests wait until they are taken; nothing else is done."""
 
-    jobs: list[Job] = field(default_factory=list)
+    jobs: list[WaitingJob] = field(default_factory=list)
 
-    def send(self, job: JobType[Any], payload: Any) -> None:
+    def send(self, job: Job[Any], payload: Any) -> None:
         if job is deliver_digest:
-            self.jobs.append(Job(**payload))
+            self.jobs.append(WaitingJob(**payload))
 
-    def take(self) -> list[Job]:
+    def take(self) -> list[WaitingJob]:
         jobs, self.jobs = self.jobs, []
         return jobs
 
@@ -180,10 +180,10 @@ class Workers:
         self._now = now
         self.posted: list[Posted] = []
         self.by_hand: dict[str, DigestSpec] = {}
-        self.open: set[Job] = set()
+        self.open: set[WaitingJob] = set()
         self.refused = 0
 
-    def work(self, jobs: Sequence[Job]) -> None:
+    def work(self, jobs: Sequence[WaitingJob]) -> None:
         """As the delivery does: leave what is paused or due no more, refuse what is not over; one claim posts.
 
         Who posted plans the next one: a change of the zone from then on begins with the next day.
@@ -350,14 +350,14 @@ class Year:
     def _at(self, instant: datetime, action: Action) -> None:
         heappush(self._events, (instant, next(self._numbers), action))
 
-    def _hand_out(self, jobs: Sequence[Job]) -> None:
+    def _hand_out(self, jobs: Sequence[WaitingJob]) -> None:
         self.jobs += len(jobs)
         self.workers.open.update(jobs)
         at_once = [job for job in jobs if self._is_lucky(job)]
         if at_once:
             self._later(at_once, self._random.uniform(2, 40))
 
-    def _is_lucky(self, job: Job) -> bool:
+    def _is_lucky(self, job: WaitingJob) -> bool:
         """Whether the next worker takes the job; what else becomes of it."""
         now, random = self.now(), self._random
         often = 4 if self._is_busy(now) else 1
@@ -374,7 +374,7 @@ class Year:
             self._later([job], random.choice([30, 60, 600, 90_000]))
         return True
 
-    def _later(self, jobs: Sequence[Job], seconds: float) -> None:
+    def _later(self, jobs: Sequence[WaitingJob], seconds: float) -> None:
         then = self.now() + seconds * SECOND
         # the outage takes the queue with it
         if not AWAY <= then < BACK:

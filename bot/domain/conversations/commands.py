@@ -219,11 +219,6 @@ class ScoreRequest:
         return f"{SCORE_WORD} {self.span} repo:{self.repository}"
 
 
-def is_score_request(text: str) -> bool:
-    """Return whether the text after the command asks for the quality of the lists, not for a list."""
-    return [word.lower() for word in text.split(maxsplit=1)[:1]] == [SCORE_WORD]
-
-
 @dataclass(frozen=True, slots=True)
 class DigestRequest:
     """A request for the digest of some days of a repository. ``zone`` is a time zone that the user named.

@@ -16,7 +16,6 @@ from bot.features.subscriptions.delivery import repair_digest
 from bot.jobs.queues import DramatiqJobQueue
 from bot.mcp.calls import AgentTools
 from bot.settings import load_settings
-from handlers import COMMANDS
 from tests.adapters.worlds import MORNING, REPO, ScriptedGitHub
 from tests.emulators.github.server import pull
 from tests.emulators.slack.server import SlackEmulator
@@ -96,7 +95,7 @@ def test_a_digest_is_built_over_a_store_that_may_drop_records(
 def test_a_process_that_only_sends_runs_no_job(
     settings: Env, store: Redis, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with open_base() as base, closing(DramatiqJobQueue(base.store, base.keyspace, COMMANDS.jobs)) as jobs:
+    with open_base() as base, closing(DramatiqJobQueue(base.store, base.keyspace)) as jobs:
         workers = jobs.make_workers(1)
         for worker in workers:
             worker.start()

@@ -17,7 +17,6 @@ from bot.domain.conversations.commands import (
     RisksRequest,
     ScoreRequest,
     SummaryRequest,
-    is_score_request,
 )
 from bot.domain.digest.view import DigestView, ViewLevel
 from bot.domain.errors import UsageError
@@ -218,21 +217,6 @@ def score(days: str, repository: Repository = REPOSITORY, **fields: Any) -> Scor
 )
 def test_a_score_is_asked_for(text: str, expected: ScoreRequest) -> None:
     assert score_of(text) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("score", True),
-        ("Score 7d", True),
-        ("scores", False),
-        ("7d score", False),
-        ("", False),
-        ("path:score", False),
-    ],
-)
-def test_the_first_word_says_whether_a_score_is_asked_for(text: str, expected: bool) -> None:
-    assert is_score_request(text) is expected
 
 
 @pytest.mark.parametrize(

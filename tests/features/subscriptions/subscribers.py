@@ -31,7 +31,7 @@ from bot.features.subscriptions.rules import (
 )
 from bot.features.subscriptions.service import answer_command, open_form, subscribe
 from bot.features.subscriptions.tables import get_subscription, list_subscriptions
-from bot.platform.jobs import JobType
+from bot.platform.jobs import Job
 from bot.platform.slack.access import AccessControl, AccessRules
 from bot.platform.slack.answers import Answer
 from bot.platform.slack.client import make_slack_client
@@ -183,7 +183,7 @@ class Team:
         class Worker:
             """Posts at once what is put on the queue."""
 
-            def send(_, job: JobType[Any], payload: Any) -> None:  # noqa: N805 (the outer one is meant)
+            def send(_, job: Job[Any], payload: Any) -> None:  # noqa: N805 (the outer one is meant)
                 subscription = get_subscription(app, payload["name"]) if job is deliver_digest else None
                 if subscription is None or subscription.is_paused:
                     return

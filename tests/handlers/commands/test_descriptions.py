@@ -9,6 +9,7 @@ import pytest
 
 from bot.domain.conversations.commands import AllowedRepositories, ParseContext
 from bot.domain.conversations.slack_request import Audience
+from bot.domain.errors import UsageError
 from bot.features.digest.service import answer_overview
 from bot.features.risks.service import answer_score, list_many_risks, list_risks
 from handlers import COMMANDS
@@ -45,14 +46,14 @@ def test_each_command_says_what_is_done(asked: tuple[str, str], sentence: str) -
     name, text = asked
     jobs: dict[str, Any] = {"risks": list_risks, "long_risks": list_many_risks, "score": answer_score}
     desk: Any = Desk()
-    jobs[name].run(desk, slack_request(), COMMANDS.commands[1].parse(text, CONTEXT), Audience.CHANNEL)
+    jobs[name].run(desk, slack_request(), COMMANDS[1].parse(text, CONTEXT), Audience.CHANNEL)
     assert desk.started == [sentence]
 
 
 def test_a_digest_and_an_overview_say_what_is_done() -> None:
     desk: Any = Desk()
-    answer_digest.run(desk, slack_request(), COMMANDS.commands[-1].parse("27 Feb tz:UTC only:risky", CONTEXT))
-    request = COMMANDS.commands[-1].parse("2d path:a", CONTEXT)
+    answer_digest.run(desk, slack_request(), COMMANDS[-1].parse("27 Feb tz:UTC only:risky", CONTEXT))
+    request = COMMANDS[-1].parse("2d path:a", CONTEXT)
     answer_overview.run(desk, slack_request(), request, Audience.CHANNEL)
     digest, overview = desk.started
     assert digest.startswith(
@@ -61,3 +62,17 @@ def test_a_digest_and_an_overview_say_what_is_done() -> None:
     assert overview == (
         "Looking at 27 – 28 February 2026, path:a… Days I haven't processed yet take about a minute each."  # noqa: RUF001 (a dash)
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [("score", "score"), ("Score 7d", "score"), ("7d", "risks"), ("", "risks"), ("path:score", "risks")],
+)
+def test_the_first_word_says_whether_a_score_is_asked_for(text: str, word: str) -> None:
+    assert COMMANDS[1].parse(text, CONTEXT).kind == word
+
+
+@pytest.mark.parametrize("text", ["scores", "7d score"])
+def test_what_resembles_the_word_is_none(text: str) -> None:
+    with pytest.raises(UsageError):
+        COMMANDS[1].parse(text, CONTEXT)

@@ -10,10 +10,10 @@ import pytest
 from bot.domain.conversations.commands import AllowedRepositories, ParseContext
 from bot.domain.conversations.slack_request import Audience
 from bot.domain.errors import UsageError
-from bot.render.blocks.button_values import read_request, write_request
+from bot.render.blocks.button_values import write_request
 from bot.render.conversations.greetings import Greeting, render_greeting
 from handlers import SUB_COMMANDS, digest, messages
-from handlers.declaration import CommandRegistry, SubCommand
+from handlers.declaration import SubCommand, list_examples
 from tests.handlers.commands import toy
 from tests.handlers.intakes import ENGINE, Office, make_request
 from tests.helpers.builders import DAY, REPOSITORY
@@ -22,7 +22,6 @@ from tests.project.tools.manifest_check import entry_of
 from tests.services.doubles import slack_request
 
 COMMAND = digest.make_command((*SUB_COMMANDS, toy.SUB_COMMAND))
-REGISTRY = CommandRegistry((COMMAND,))
 BALL = toy.ToyRequest(ENGINE, "ball")
 # the examples name days up to this one
 CONTEXT = ParseContext(AllowedRepositories(REPOSITORY), lambda zone=None: replace(DAY, date=date(2026, 11, 23)))
@@ -30,24 +29,26 @@ CONTEXT = ParseContext(AllowedRepositories(REPOSITORY), lambda zone=None: replac
 
 def test_its_text_is_parsed_and_its_job_is_enqueued() -> None:
     office = Office()
-    assert COMMAND.accept_text(office.app, slack_request(), "Ball private") == "Fetching the Ball…"
+    COMMAND.accept_text(office.app, slack_request(), "Ball private")
     [(name, payload)] = office.sent
-    assert (name, payload.request) == ("toy", toy.ToyRequest(ENGINE, "Ball", is_private=True))
-    assert payload.audience is Audience.ASKER
+    assert (name, payload["request"]) == ("toy", toy.ToyRequest(ENGINE, "Ball", is_private=True))
+    assert payload["audience"] is Audience.ASKER
 
 
 def test_its_verb_is_run_and_may_stand_alone_in_a_message() -> None:
     office = Office()
-    assert COMMAND.accept_text(office.app, slack_request(), "kick far") == "Kicking it far…"
+    COMMAND.accept_text(office.app, slack_request(), "kick far")
     for text in ("digest kick far", "kick far", "digest ball"):
-        messages.accept_message(office.app, REGISTRY, make_request(), text, make_request().message, is_named=True)
+        messages.accept_message(
+            office.app, (COMMAND,), make_request(), text, make_request().message, is_named=True
+        )
     assert office.queues == ["toy"] * 4
 
 
 def test_what_begins_otherwise_means_what_it_meant() -> None:
     office = Office()
     for text in ("2026-02-28", "contract 1d", "touches score", "list"):
-        assert COMMAND.accept_text(office.app, slack_request(), text) == ""
+        COMMAND.accept_text(office.app, slack_request(), text)
     assert office.queues == ["digest", "contract", "touch_score", "regular"]
 
 
@@ -58,20 +59,16 @@ def test_its_word_is_suggested_for_a_mistyped_one() -> None:
 
 def test_its_button_shares_what_was_private() -> None:
     office = Office()
-    shared = read_request(write_request(replace(BALL, is_private=True)), COMMAND.request_types)
-    assert shared == BALL
-    COMMAND.share_request(office.app, slack_request(), shared)
+    button = {"value": write_request(replace(BALL, is_private=True))}
+    COMMAND.share_again(office.app, slack_request(), {"actions": [button]})
     [(name, payload)] = office.sent
-    assert (name, payload.request, payload.audience) == ("toy", BALL, Audience.SHARED)
-
-
-def test_workers_get_its_job() -> None:
-    assert REGISTRY.jobs[-1:] == toy.COMMAND.jobs
+    assert (name, payload["request"], payload["audience"]) == ("toy", BALL, Audience.SHARED)
 
 
 def test_it_is_in_the_usage_the_help_the_hint_and_the_manifest() -> None:
     assert COMMAND.usage.splitlines()[-1] == toy.SUB_COMMAND.usage
-    assert "digest ball – a ball that rolls" in render_greeting(Greeting.HELP, ENGINE, REGISTRY.examples).text  # noqa: RUF001 (a dash)
+    help_post = render_greeting(Greeting.HELP, ENGINE, list_examples((COMMAND,)))
+    assert "digest ball – a ball that rolls" in help_post.text  # noqa: RUF001 (a dash)
     assert entry_of(COMMAND)["usage_hint"].endswith(" | ball | kick | help]")
 
 

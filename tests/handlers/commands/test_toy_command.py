@@ -21,16 +21,16 @@ from bot.demo.page_text import list_commands
 from bot.domain.conversations.slack_request import Audience
 from bot.domain.operations.lane import QueueName
 from bot.domain.pull_requests.models import Repository
-from bot.jobs.command_jobs import CommandPayload
 from bot.jobs.lost_jobs import LostJobs
 from bot.jobs.queues import DramatiqJobQueue
 from bot.platform import deadlines
 from bot.platform.deadlines import ShutdownSignal
 from bot.platform.dramatiq.retries import MAX_ATTEMPTS
+from bot.platform.jobs import JOBS
 from bot.processes import run_processes
 from bot.render.blocks.button_values import read_request
 from bot.settings import load_settings
-from handlers import COMMANDS, CommandRegistry
+from handlers import COMMANDS
 from tests.handlers.commands import toy
 from tests.helpers.checks import closed_port, eventually, waiting_jobs
 from tests.helpers.processes.command import ROOT
@@ -39,7 +39,7 @@ from tests.project.tools.manifest_check import entry_of, find_faults
 from tests.services.doubles import slack_request
 
 SECRET = "signing-secret"
-REGISTRY = CommandRegistry((*COMMANDS.commands, toy.COMMAND))
+WITH_TOY = (*COMMANDS, toy.COMMAND)
 ROLLS = "U0ASKER rolls a ball of octo/engine."
 
 
@@ -74,15 +74,17 @@ def play(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Itera
         own = {"PRDIGEST_REPO": "octo/engine", "SLACK_SIGNING_SECRET": SECRET, "PORT": str(port)}
         for name, value in {**there.settings, **own}.items():
             monkeypatch.setenv(name, value)
+        JOBS.append(toy.ANSWER_TOY)
+        stack.callback(JOBS.remove, toy.ANSWER_TOY)
         base = stack.enter_context(open_app(load_settings(), lambda: datetime.now(UTC), deadlines.sleep))
-        stack.enter_context(run_processes(base, ShutdownSignal(), "127.0.0.1", commands=REGISTRY))
+        stack.enter_context(run_processes(base, ShutdownSignal(), "127.0.0.1", commands=WITH_TOY))
         wire = HttpTransport(f"http://127.0.0.1:{port}/slack/events", SECRET)
         yield Play(there, base, store, Person(there.slack, wire))
 
 
 @pytest.mark.slow
-def test_who_types_it_is_told_at_once_and_answered_in_the_channel(play: Play) -> None:
-    assert play.person.send_command("/prtoy", "ball", CHANNEL).ack.text == "Fetching the ball…"
+def test_who_types_it_is_answered_in_the_channel(play: Play) -> None:
+    assert play.person.send_command("/prtoy", "ball", CHANNEL).ack.text == ""
     assert play.list_posts() == [ROLLS]
 
 
@@ -114,11 +116,12 @@ def test_it_is_understood_in_a_message_and_part_of_the_help(play: Play) -> None:
 @pytest.mark.slow
 def test_a_job_of_it_that_is_lost_is_told_and_named(play: Play) -> None:
     asked = slack_request(response_url=play.world.slack.make_response_url(CHANNEL, "U0ASKER"))
-    payload = toy.TOY.encode(CommandPayload(asked, toy.ToyRequest(Repository("octo", "engine"), "ball")))
+    request = toy.ToyRequest(Repository("octo", "engine"), "ball")
+    payload = toy.ANSWER_TOY.encode({"asker": asked, "request": request, "audience": Audience.CHANNEL})
     message: Message[Any] = Message(QueueName.QUICK, "toy", (payload,), {}, {})
     play.store.set(f"attempts:{message.message_id}", MAX_ATTEMPTS)
     services = prepare_worker(play.base)
-    with closing(DramatiqJobQueue(play.store, play.base.keyspace, REGISTRY.jobs, services)) as jobs:
+    with closing(DramatiqJobQueue(play.store, play.base.keyspace, services)) as jobs:
         jobs.make_workers(1)[0].broker.enqueue(message)
         eventually(lambda: bool(LostJobs(play.store).list_recent(datetime.now(UTC))))
     play.settle()
@@ -129,20 +132,21 @@ def test_a_job_of_it_that_is_lost_is_told_and_named(play: Play) -> None:
 
 def test_a_manifest_without_it_is_one_clear_sentence() -> None:
     manifest = json.loads((ROOT / "manifest.json").read_text())
-    [fault] = find_faults(manifest, REGISTRY)
+    [fault] = find_faults(manifest, WITH_TOY)
     assert fault.startswith('manifest.json lacks /prtoy: add {"command": "/prtoy", "url": "https://')
     assert '"usage_hint": "ball | private | help"' in fault
     manifest["features"]["slash_commands"].append(entry_of(toy.COMMAND))
-    assert find_faults(manifest, REGISTRY) == []
+    assert find_faults(manifest, WITH_TOY) == []
 
 
 def test_the_demo_offers_it() -> None:
-    assert list_commands(REGISTRY)[-1] == SlashCommand("/prtoy", "ball | private | help", "Play with a toy")
+    assert list_commands(WITH_TOY)[-1] == SlashCommand("/prtoy", "ball | private | help", "Play with a toy")
 
 
 def test_its_request_is_what_its_job_and_its_button_carry() -> None:
     request = toy.ToyRequest(Repository("octo", "engine"), "ball")
-    assert toy.TOY.encode(CommandPayload(slack_request(), request, Audience.ASKER)) == {
+    payload = {"asker": slack_request(), "request": request, "audience": Audience.ASKER}
+    assert toy.ANSWER_TOY.encode(payload) == {
         "version": 2,
         "asker": {
             "key": "command:1.2.3",

@@ -26,7 +26,6 @@ from bot.platform import deadlines
 from bot.platform.store.connection import connect_server
 from bot.processes import limit_shutdown, run_processes
 from bot.settings import Settings
-from handlers import COMMANDS
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.checks import eventually, waiting_jobs
 
@@ -132,7 +131,7 @@ def start_bot(
         base = parts.enter_context(open_app(settings, hands.now, deadlines.sleep, sample))
         ending = parts.enter_context(limit_shutdown(stopped))
         port = parts.enter_context(run_processes(base, ending, "127.0.0.1"))
-        jobs = DramatiqJobQueue(base.store, base.keyspace, COMMANDS.jobs)
+        jobs = DramatiqJobQueue(base.store, base.keyspace)
         parts.callback(jobs.close)
         team = SampleTeam(slack, store, hands, base, Clock(base, jobs), f"http://127.0.0.1:{port}/slack/events")
         team.settle()

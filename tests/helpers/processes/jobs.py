@@ -35,7 +35,7 @@ def enqueue(
     audience: Audience = Audience.CHANNEL,
 ) -> None:
     """Enqueue the job for what somebody typed behind a command."""
-    command = next(each for each in COMMANDS.commands if job.name in each.trigger_words)
+    command = next(each for each in COMMANDS if job.name in each.trigger_words)
     request = command.parse(text, ParseContext(services.repositories, services.get_today))
     job.send_to(jobs, asker, request, audience)
 

@@ -6,23 +6,23 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from handlers.declaration import Command, CommandRegistry
-from handlers.shortcuts import SHORTCUTS, Shortcut
+from handlers.declaration import Command, Commands
+from handlers.summaries import SHORTCUTS, Shortcut
 
 # what the installer of the app puts in its place
 _URL = "https://your-host.example/slack/events"
 
 
 def find_faults(
-    manifest: Mapping[str, Any], registry: CommandRegistry, shortcuts: Sequence[Shortcut] = SHORTCUTS
+    manifest: Mapping[str, Any], commands: Commands, shortcuts: Sequence[Shortcut] = SHORTCUTS
 ) -> list[str]:
     """Return what is wrong with the commands and shortcuts of a manifest, a sentence each that says what to do."""
-    commands = {command.name: entry_of(command) for command in registry.commands}
+    declared_commands = {command.name: entry_of(command) for command in commands}
     declared = {shortcut.callback_id: shortcut_entry_of(shortcut) for shortcut in shortcuts}
     listed = {each["command"]: each for each in manifest["features"]["slash_commands"]}
     offered = {each["callback_id"]: each for each in manifest["features"]["shortcuts"]}
     return [
-        *_find_differences("slash_commands", listed, commands),
+        *_find_differences("slash_commands", listed, declared_commands),
         *_find_differences("shortcuts", offered, declared),
     ]
 
@@ -38,7 +38,7 @@ def _find_differences(place: str, listed: Mapping[str, Any], declared: Mapping[s
         yield f"manifest.json names {name}, which is not declared: take it out of {place}."
 
 
-def entry_of(command: Command[Any]) -> dict[str, Any]:
+def entry_of(command: Command) -> dict[str, Any]:
     """Return the entry of a command."""
     return {
         "command": command.name,

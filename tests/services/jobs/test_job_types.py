@@ -59,11 +59,10 @@ from bot.features.touches.requests import (
 )
 from bot.features.usage.report import UsageRequest, answer_usage
 from bot.jobs import asker_jobs, lost_jobs
-from bot.platform.jobs import JOBS, JobType
+from bot.platform.jobs import JOBS, Job
 from bot.render.blocks.button_values import FeedbackVerdict, HitVote
 from bot.render.conversations.greetings import Greeting
 from bot.services import scheduled_jobs
-from handlers import COMMANDS
 from handlers.digest import answer_digest
 from tests.helpers.tables import check_rows
 from tests.services.doubles import slack_request
@@ -78,7 +77,7 @@ WISH = SubscriptionRequest(
     ENGINE, dt.time(9, 30), BERLIN, weekdays=True, view=DigestView(FILTERS, ViewLevel.RISKY), is_personal=True
 )
 
-CASES: list[tuple[JobType[Any], Any]] = [
+CASES: list[tuple[Job[Any], Any]] = [
     (
         summaries.answer_summaries,
         {
@@ -187,12 +186,11 @@ CASES: list[tuple[JobType[Any], Any]] = [
 
 
 def test_every_kind_is_among_the_cases() -> None:
-    of_commands = {job.type.name for job in COMMANDS.jobs}
-    assert {kind.name for kind, _ in CASES} == of_commands | {each.name for each in JOBS}
+    assert {kind.name for kind, _ in CASES} == {each.name for each in JOBS}
 
 
 @check_rows(CASES)
-def test_what_a_job_carries_is_read_as_it_was_written(kind: JobType[Any], payload: Any) -> None:
+def test_what_a_job_carries_is_read_as_it_was_written(kind: Job[Any], payload: Any) -> None:
     written = json.loads(json.dumps(kind.encode(payload)))
     assert written["version"] == 2
     assert kind.decode([written]) == payload
@@ -239,10 +237,11 @@ def test_a_request_that_went_through_the_queue_is_still_held_to_the_settings() -
 
 
 def test_a_loss_is_reported_for_half_a_day_and_only_as_long_as_it_is_known_what_was_answered() -> None:
-    options = lost_jobs.announce_loss.retries.to_dramatiq_options()
+    retries = lost_jobs.announce_loss.retries
+    assert retries.longest_pause
     pauses = [
-        compute_backoff(tried, factor=options["min_backoff"], jitter=False, max_backoff=options["max_backoff"])[1]
-        for tried in range(options["max_retries"])
+        compute_backoff(tried, factor=retries.first_pause, jitter=False, max_backoff=retries.longest_pause)[1]
+        for tried in range(retries.max_retries)
     ]
     longest = dt.timedelta(milliseconds=sum(pauses))
     # by chance, a pause is half as long at the least
