@@ -37,8 +37,7 @@ from bot.features.digest.markdown import render_report
 from bot.features.digest.rules import Digest
 from bot.features.digest.view import RenderedDigest, render_digest
 from bot.features.summaries.view import build_summary_json, format_summary
-from bot.settings import Settings
-from bot.settings.values import check_channel_id
+from bot.settings import Settings, check_channel_id
 
 if TYPE_CHECKING:
     from bot.app import App

@@ -10,8 +10,7 @@ from bot.domain.conversations.commands import AllowedRepositories
 from bot.domain.errors import ConfigurationError
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.path_classes import PathSettings
-from bot.settings import Settings
-from bot.settings.digests import SET_REPOSITORY
+from bot.settings import SET_REPOSITORY, Settings
 
 
 def list_repositories(settings: Settings) -> tuple[Repository, ...]:

@@ -18,8 +18,7 @@ from bot.domain.text.strings import format_count, quote_input
 from bot.mcp import EXTRA_HINT as MCP_HINT
 from bot.platform.models import ModelProvider
 from bot.platform.tracing import EXTRA_HINT as TRACING_HINT
-from bot.settings import DOTENV, Settings, UsableSettings, list_tokens
-from bot.settings.digests import SET_REPOSITORY
+from bot.settings import DOTENV, SET_REPOSITORY, Settings, UsableSettings, list_tokens
 
 SETTINGS, PATHS, METRICS, TRACES, AGENTS = "Settings", "Paths", "Metrics", "Traces", "Agents"
 _OWN_PREFIX = "PRDIGEST_"

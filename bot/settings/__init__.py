@@ -1,9 +1,4 @@
-"""Settings of a process: each variable once, with its type, default and description. Nothing is read at import.
-
-A new setting is a field of one of the groups (``github``, ``claude``, ``model_server``, ``slack``, ``digests``,
-``access``, ``agents``, ``runtime``). ``python -m docs.settings`` then writes it into ``.env.example`` and
-``docs/settings.md``.
-"""
+"""Settings of a process: each variable once (:mod:`bot.settings.groups`). Nothing is read at import."""
 
 from bot.settings.description import (
     DOTENV,
@@ -15,15 +10,20 @@ from bot.settings.description import (
     is_secret,
     list_tokens,
 )
-from bot.settings.loading import UsableSettings, load_settings, load_usable_settings
-from bot.settings.model import GROUPS, Settings
-from bot.settings.runtime import LogFormat
-from bot.settings.secret_values import list_secret_values, require_secret
-from bot.settings.values import ListenAddress
+from bot.settings.groups import GROUPS, SET_REPOSITORY, LogFormat, Settings
+from bot.settings.loading import (
+    UsableSettings,
+    list_secret_values,
+    load_settings,
+    load_usable_settings,
+    require_secret,
+)
+from bot.settings.values import ListenAddress, check_channel_id
 
 __all__ = [
     "DOTENV",
     "GROUPS",
+    "SET_REPOSITORY",
     "ListenAddress",
     "LogFormat",
     "Process",
@@ -31,6 +31,7 @@ __all__ = [
     "Settings",
     "SettingsGroup",
     "UsableSettings",
+    "check_channel_id",
     "format_default",
     "get_setting_use",
     "is_secret",

@@ -1,4 +1,4 @@
-"""Metadata of settings besides type, default and description: their processes, and where a secret may be sent."""
+"""What is known of a setting besides its type: its readers, and where a secret may be sent."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import time
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar, cast, get_args
 from zoneinfo import ZoneInfo
 
-from pydantic import SecretStr
+from pydantic import Field, SecretStr
 from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
@@ -34,7 +34,7 @@ class Process(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SettingUse:
-    """The use of a setting, as metadata of its annotation.
+    """The use of a setting.
 
     ``address_field`` is the field with the address that a secret is sent to. ``is_token`` means that the value is
     one word of visible ASCII; ``prefixes`` are its possible beginnings if they are known. ``may_be_secret`` is for
@@ -48,6 +48,22 @@ class SettingUse:
     may_be_secret: bool = False
 
 
+def setting(
+    description: str,
+    processes: tuple[Process, ...] = tuple(Process),
+    *,
+    address_field: str = "",
+    is_token: bool = False,
+    prefixes: tuple[str, ...] = (),
+    may_be_secret: bool = False,
+    **field: Any,
+) -> Any:
+    """Declare a field of a group: None by default, and with what :func:`pydantic.Field` takes."""
+    use = SettingUse(processes, address_field, is_token, prefixes, may_be_secret)
+    default = {} if "default_factory" in field else {"default": None}
+    return Field(description=description, json_schema_extra=cast("Any", {"use": use}), **{**default, **field})
+
+
 class EnvironmentSource(EnvSettingsSource):
     """The settings in the environment: each is the text of its own variable.
 
@@ -56,20 +72,12 @@ class EnvironmentSource(EnvSettingsSource):
 
     def __call__(self) -> dict[str, Any]:
         """Return the texts by field."""
-        return _pick_texts(self)
+        fields, texts = self.settings_cls.model_fields, self.env_vars
+        return {name: text for name in fields if (text := texts.get(name)) is not None}
 
 
-class FileSource(DotEnvSettingsSource):
+class FileSource(EnvironmentSource, DotEnvSettingsSource):
     """The settings in ``.env``, likewise."""
-
-    def __call__(self) -> dict[str, Any]:
-        """Return the texts by field."""
-        return _pick_texts(self)
-
-
-def _pick_texts(source: EnvSettingsSource) -> dict[str, Any]:
-    fields, texts = source.settings_cls.model_fields, source.env_vars
-    return {name: text for name in fields if (text := texts.get(name)) is not None}
 
 
 class SettingsGroup(BaseSettings):
@@ -98,11 +106,11 @@ class SettingsGroup(BaseSettings):
 
 
 def get_setting_use(field: FieldInfo) -> SettingUse:
-    """Return the use of a setting. Raises LookupError if its annotation has none or several."""
-    uses = [each for each in field.metadata if isinstance(each, SettingUse)]
-    if len(uses) != 1:
-        raise LookupError(f"annotate {field} with one SettingUse")
-    return uses[0]
+    """Return the use of a setting. Raises LookupError if it was not declared by :func:`setting`."""
+    use = cast("dict[str, Any]", field.json_schema_extra or {}).get("use")
+    if use is None:
+        raise LookupError(f"declare {field} by setting(…)")
+    return cast("SettingUse", use)
 
 
 def is_secret(field: FieldInfo) -> bool:

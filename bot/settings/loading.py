@@ -1,17 +1,17 @@
-"""Loading of the settings of this process, with the reasons why some can't be used."""
+"""Loading of the settings of this process, with the reasons why some can't be used; and their secrets."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
-from pydantic import ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import SecretStr, ValidationError
 
 from bot.domain.errors import ConfigurationError
-from bot.settings.description import DOTENV, EnvironmentSource, FileSource, get_setting_use
-from bot.settings.model import Settings
+from bot.settings.description import DOTENV, EnvironmentSource, FileSource, get_setting_use, is_secret
+from bot.settings.groups import Settings
 
 # by pydantic's type of error, with the names of its context
 _ADVICE = {
@@ -24,6 +24,10 @@ _ADVICE = {
     "literal_error": "write {expected}",
     "enum": "write {expected}",
 }
+
+
+# a shorter secret would take whole words out of the log, and is none that a service issues
+_MIN_SECRET_LENGTH = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +64,12 @@ def _find_mixed_origins() -> dict[str, str]:
     environment, file = EnvironmentSource(Settings)(), FileSource(Settings)()
     origins = dict.fromkeys(file, DOTENV) | dict.fromkeys(environment, "the environment")
     values = file | environment
+    by_address: dict[str, list[str]] = {}
+    for name, field in Settings.model_fields.items():
+        if address := get_setting_use(field).address_field:
+            by_address.setdefault(address, []).append(name)
     problems: dict[str, str] = {}
-    for address, secrets in _group_secrets_by_address().items():
+    for address, secrets in by_address.items():
         strays = [name for name in secrets if name in origins and origins[name] != origins.get(address)]
         default = Settings.model_fields[address].default
         if strays and values.get(address, default) != default:
@@ -72,35 +80,18 @@ def _find_mixed_origins() -> dict[str, str]:
     return problems
 
 
-def _group_secrets_by_address() -> dict[str, list[str]]:
-    """Return the secrets that are sent to an address, by the field with the address."""
-    secrets: dict[str, list[str]] = {}
-    for name, field in Settings.model_fields.items():
-        if address := get_setting_use(field).address_field:
-            secrets.setdefault(address, []).append(name)
-    return secrets
-
-
 def _load_values() -> Settings | dict[str, str]:
-    """Return the settings, or if any can't be used, the fields of those, with advice."""
+    """Return the settings, or if any can't be used, the fields of those with what to write, never the value."""
     problems: dict[str, str] = {}
     try:
         return Settings()
     except ValidationError as error:
         for each in error.errors():
+            advice = _ADVICE.get(each["type"])
+            text = each["msg"].removeprefix("Value error, ").rstrip(".")
             # the first of several problems of one value says what to write
-            problems.setdefault(str(each["loc"][0]), _format_problem(each))
+            problems.setdefault(str(each["loc"][0]), advice.format_map(each.get("ctx", {})) if advice else text)
     return problems
-
-
-def _format_problem(error: ErrorDetails) -> str:
-    """Return what to write instead of a value; never the value itself."""
-    advice = _ADVICE.get(error["type"])
-    return (
-        advice.format_map(error.get("ctx", {}))
-        if advice
-        else error["msg"].removeprefix("Value error, ").rstrip(".")
-    )
 
 
 def load_settings() -> Settings:
@@ -113,3 +104,30 @@ def load_settings() -> Settings:
     for name, reason in usable.problems.items():
         raise ConfigurationError(f"{name} can't be used: {reason}.")
     return usable.settings
+
+
+def require_secret(value: SecretStr | None, name: str, meaning: str) -> str:
+    """Return the text of a secret. Raises ConfigurationError, which says what to set ``name`` to, without one."""
+    if value is None:
+        raise ConfigurationError(f"Set {name} to {meaning}.")
+    return value.get_secret_value()
+
+
+def list_secret_values(settings: Settings) -> tuple[str, ...]:
+    """Return the values of the secret settings, the longest first; of an address its password.
+
+    Logs leave them out whatever they look like.
+    """
+    values = set()
+    for name, field in type(settings).model_fields.items():
+        value = getattr(settings, name)
+        if value is None or not is_secret(field):
+            continue
+        if isinstance(value, SecretStr):
+            values.add(value.get_secret_value())
+        else:
+            password = urlsplit(str(value)).password or ""
+            values |= {password, unquote(password)}
+    return tuple(
+        sorted((each for each in values if len(each) >= _MIN_SECRET_LENGTH), key=lambda each: (-len(each), each))
+    )

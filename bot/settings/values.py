@@ -9,35 +9,33 @@ from datetime import time
 from ipaddress import ip_address
 from typing import Annotated
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BeforeValidator
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
 from bot.domain.errors import UsageError
 from bot.domain.operations.usage import ModelPrice
-from bot.domain.time.day import parse_time
+from bot.domain.time.day import parse_time, parse_zone
+from impact.profile.names import parse_profile_name
 
 # workspaces and organisations, channels, users
-_SLACK_ID_PATTERN = re.compile(r"[TECGDUW][A-Z0-9]{2,}")
-_CHANNEL_ID_PATTERN = re.compile(r"[CGD][A-Z0-9]{2,}")
-_SECONDS_PATTERN = re.compile(r"(\d\d:\d\d):00")
-
-# of a region or a project of a cloud, both of which stand in addresses
-_CLOUD_NAME_PATTERN = re.compile(r"[a-z][a-z0-9-]{1,62}")
-
+_SLACK_ID = re.compile(r"[TECGDUW][A-Z0-9]{2,}")
+_SECONDS = re.compile(r"(\d\d:\d\d):00")
 # names that no public network resolves
 _PRIVATE_SUFFIXES = (".localhost", ".local", ".internal", ".lan", ".home.arpa", ".svc", ".cluster.local")
 # an address without a user, a query and a fragment
-_PLAIN_ADDRESS_PATTERN = re.compile(r"(?:(?![@?#])[!-~])+")
-_PLAIN_NAME_PATTERN = re.compile(r"[a-z][a-z0-9_-]*")
+_PLAIN_ADDRESS = re.compile(r"(?:(?![@?#])[!-~])+")
+_PLAIN_NAME = re.compile(r"[a-z][a-z0-9_-]*")
 # US dollars, up to a million
-_PRICE_PATTERN = re.compile(r"(?P<input>[0-9]{1,6}(?:\.[0-9]{1,6})?)/(?P<output>[0-9]{1,6}(?:\.[0-9]{1,6})?)")
-
-# the prefix of keys, without colon and slash, which are separators
-_PREFIX_PATTERN = re.compile(r"[A-Za-z0-9._-]{1,64}")
-_PORT_PATTERN = re.compile(r"[0-9]{1,5}")
+_PRICE = re.compile(r"(?P<input>[0-9]{1,6}(?:\.[0-9]{1,6})?)/(?P<output>[0-9]{1,6}(?:\.[0-9]{1,6})?)")
+_PORT = re.compile(r"[0-9]{1,5}")
 # two more than the port of the first process are needed for the others
 _MAX_PORT = 65_533
 LOOPBACK = "127.0.0.1"
+# characters; 32 random ones can't be guessed
+MIN_TOKEN_LENGTH = 32
+# a name or an IPv4 address of a host, perhaps with a port, as a Host header has it
+_HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::\d{1,5})?", re.I | re.A)
 
 
 def split_list(value: str) -> list[str]:
@@ -59,21 +57,22 @@ def parse_or_advise(parse: Callable[[str], object], value: object, advice: str) 
         raise ValueError(advice) from error
 
 
-def check_channel_id(value: str | None) -> str | None:
-    """Return the id of a channel. Raises ValueError with advice for a name or another value."""
-    if value is not None and not _CHANNEL_ID_PATTERN.fullmatch(value):
-        raise ValueError("use the channel's id, such as C0123ABCD, not its name")
-    return value
+def _make_parser(parse: Callable[[str], object], advice: str = "") -> BeforeValidator:
+    return BeforeValidator(lambda value: parse_or_advise(parse, value, advice))
 
 
-def _parse_time(value: object) -> object:
-    """Parse a time of day as people write it in Slack, ``9am`` or ``09:00``. Raises ValueError with advice."""
-    text = _SECONDS_PATTERN.sub(r"\1", value) if isinstance(value, str) else value
-    return parse_or_advise(parse_time, text, "write it as 09:00 or 9am")
+def _make_check(pattern: str, advice: str) -> Callable[[str | None], str | None]:
+    """Return a function that returns what is empty or fits, and raises ValueError with advice for all else."""
+
+    def check(value: str | None) -> str | None:
+        if value and not re.fullmatch(pattern, value):
+            raise ValueError(advice)
+        return value
+
+    return check
 
 
 def _check_address(value: str) -> str:
-    """Return an HTTP address. Raises ValueError for another value."""
     address = urlsplit(value)
     if address.scheme not in ("http", "https") or not address.hostname:
         raise ValueError("write it as http://host or https://host")
@@ -94,7 +93,7 @@ def _check_private_address(value: str | None) -> str | None:
     except ValueError:
         # a port that is none, or brackets
         has_host = False
-    if not has_host or not _PLAIN_ADDRESS_PATTERN.fullmatch(value):
+    if not has_host or not _PLAIN_ADDRESS.fullmatch(value):
         raise ValueError("write host, port and path alone, such as http://127.0.0.1:8000/v1 or https://host/v1")
     if address.scheme == "http" and not _is_private_host(address.hostname or ""):
         raise ValueError("write it with https: plain http is for this machine and private networks alone")
@@ -110,18 +109,16 @@ def _is_private_host(host: str) -> bool:
         address = ip_address(host.partition("%")[0])
     except ValueError:
         # a number without dots is an address, too
-        return bool(_PLAIN_NAME_PATTERN.fullmatch(host)) or host.endswith(_PRIVATE_SUFFIXES)
+        return bool(_PLAIN_NAME.fullmatch(host)) or host.endswith(_PRIVATE_SUFFIXES)
     return address.is_loopback or (address.is_private and not address.is_unspecified)
 
 
-def _parse_prices(value: object) -> object:
+def _parse_prices(text: str) -> Mapping[str, ModelPrice]:
     """Parse ``IN/OUT`` for all models, or ``NAME=IN/OUT`` for each. Raises ValueError with advice."""
-    if not isinstance(value, str):
-        return value
     prices = {}
-    for part in split_list(value):
+    for part in split_list(text):
         name, _, price = part.rpartition("=")
-        match = _PRICE_PATTERN.fullmatch(price)
+        match = _PRICE.fullmatch(price)
         if match is None:
             raise ValueError(
                 "write IN/OUT in dollars for a million tokens, such as 0.10/0.40, or NAME=IN/OUT for each model"
@@ -130,37 +127,26 @@ def _parse_prices(value: object) -> object:
     return prices
 
 
-def _check_slack_id(value: str | None) -> str | None:
-    """Return an id of Slack. Raises ValueError for another value."""
-    if value is not None and not _SLACK_ID_PATTERN.fullmatch(value):
-        raise ValueError("use a Slack id such as C0123ABCD, not a name")
-    return value
-
-
-def _parse_slack_ids(value: object) -> object:
-    """Parse a list of ids of Slack. Raises ValueError for another value."""
-    if not isinstance(value, str):
-        return value
-    ids = frozenset(split_list(value))
+def _parse_slack_ids(text: str) -> frozenset[str]:
+    ids = frozenset(split_list(text))
     if not ids:
         raise ValueError("name at least one, or leave it empty to allow all")
-    if not all(_SLACK_ID_PATTERN.fullmatch(each) for each in ids):
+    if not all(_SLACK_ID.fullmatch(each) for each in ids):
         raise ValueError("use Slack ids such as C0123ABCD, not names, separated by commas")
     return ids
 
 
-def _check_prefix(value: str) -> str:
-    """Return a prefix for keys. Raises ValueError for another value."""
-    if value and not _PREFIX_PATTERN.fullmatch(value):
-        raise ValueError("use up to 64 letters, digits, dots, dashes and underscores, such as team-a")
+def _check_token(value: SecretStr | None) -> SecretStr | None:
+    if value is not None and len(value.get_secret_value()) < MIN_TOKEN_LENGTH:
+        raise ValueError(f"use {MIN_TOKEN_LENGTH} characters or more, such as those of `openssl rand -hex 32`")
     return value
 
 
-def _check_cloud_name(value: str | None) -> str | None:
-    """Return the name of a region or project. Raises ValueError for another value."""
-    if value is not None and not _CLOUD_NAME_PATTERN.fullmatch(value):
-        raise ValueError("use lower-case letters, digits and dashes, such as us-east-1")
-    return value
+def _parse_hosts(text: str) -> frozenset[str]:
+    hosts = frozenset(each.lower() for each in split_list(text))
+    if not all(_HOST.fullmatch(each) for each in hosts):
+        raise ValueError("write names of hosts, such as mcp.example.com, separated by commas")
+    return hosts
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,24 +161,47 @@ class ListenAddress:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-def _parse_listen_address(value: object) -> object:
+def _parse_listen_address(text: str) -> ListenAddress:
     """Parse ``HOST:PORT``, or a port of this machine alone. Raises ValueError with advice."""
-    if not isinstance(value, str):
-        return value
-    host, _, port = value.strip().rpartition(":")
-    if not _PORT_PATTERN.fullmatch(port) or int(port) > _MAX_PORT:
+    host, _, port = text.strip().rpartition(":")
+    if not _PORT.fullmatch(port) or int(port) > _MAX_PORT:
         raise ValueError("write a port, such as 9464, or HOST:PORT")
     return ListenAddress(host.strip("[]") or LOOPBACK, int(port))
 
 
+check_channel_id = _make_check(r"[CGD][A-Z0-9]{2,}", "use the channel's id, such as C0123ABCD, not its name")
+_check_slack_id = _make_check(_SLACK_ID.pattern, "use a Slack id such as C0123ABCD, not a name")
+# of a region or a project of a cloud, both of which stand in addresses
+_check_cloud_name = _make_check(
+    r"[a-z][a-z0-9-]{1,62}", "use lower-case letters, digits and dashes, such as us-east-1"
+)
+# without colon and slash, which are separators in keys
+_check_prefix = _make_check(
+    r"[A-Za-z0-9._-]{1,64}", "use up to 64 letters, digits, dots, dashes and underscores, such as team-a"
+)
+
 Address = Annotated[str, AfterValidator(_check_address)]
 PrivateAddress = Annotated[str | None, AfterValidator(_check_private_address)]
-ModelPrices = Annotated[Mapping[str, ModelPrice], BeforeValidator(_parse_prices)]
+ModelPrices = Annotated[Mapping[str, ModelPrice], _make_parser(_parse_prices)]
 SlackId = Annotated[str | None, AfterValidator(_check_slack_id)]
-SlackIds = Annotated[frozenset[str], BeforeValidator(_parse_slack_ids)]
-MetricsAddress = Annotated[ListenAddress | None, BeforeValidator(_parse_listen_address)]
-RequiredAddress = Annotated[ListenAddress, BeforeValidator(_parse_listen_address)]
+SlackIds = Annotated[frozenset[str], _make_parser(_parse_slack_ids)]
+RequiredAddress = Annotated[ListenAddress, _make_parser(_parse_listen_address)]
+MetricsAddress = Annotated[ListenAddress | None, _make_parser(_parse_listen_address)]
 ChannelId = Annotated[str | None, AfterValidator(check_channel_id)]
-TimeOfDay = Annotated[time, BeforeValidator(_parse_time)]
 CloudName = Annotated[str | None, AfterValidator(_check_cloud_name)]
 StorePrefix = Annotated[str, AfterValidator(_check_prefix)]
+Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+LongToken = Annotated[SecretStr | None, AfterValidator(_check_token)]
+HostNames = Annotated[frozenset[str], _make_parser(_parse_hosts)]
+ProfileNames = Annotated[
+    frozenset[str],
+    _make_parser(
+        lambda text: frozenset(map(parse_profile_name, split_list(text))),
+        "write names of profiles, separated by commas",
+    ),
+]
+Zone = Annotated[ZoneInfo, _make_parser(parse_zone, "use an IANA name, such as America/Los_Angeles")]
+# as people write it in Slack
+TimeOfDay = Annotated[
+    time, _make_parser(lambda text: parse_time(_SECONDS.sub(r"\1", text)), "write it as 09:00 or 9am")
+]

@@ -99,7 +99,7 @@ class Undescribed(SettingsGroup):
 def test_a_setting_without_a_description_is_refused() -> None:
     with pytest.raises(LookupError, match="PRDIGEST_NEW has no description"):
         describe_setting("PRDIGEST_NEW", Undescribed.model_fields["prdigest_new"])
-    with pytest.raises(LookupError, match="SettingUse"):
+    with pytest.raises(LookupError, match="by setting"):
         get_setting_use(Undescribed.model_fields["prdigest_new"])
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
 import httpx2
 from localslack.loopback import Loopback, Request, Response
-from pydantic import Field, SecretStr
+from pydantic import SecretStr
 
 from bot.domain.errors import ModelBusy, ModelRequestRejected
 from bot.domain.operations.usage import ModelPrice, PriceList, Usage
@@ -34,7 +34,7 @@ from bot.ports import (
     TurnUsage,
 )
 from bot.settings import Settings
-from bot.settings.description import Process, SettingsGroup, SettingUse
+from bot.settings.description import Process, SettingsGroup, setting
 from tests.emulators.claude.script import overview_answer, summary_answer
 
 _ASKS_TOY = (Process.WORKER, Process.COMMANDS)
@@ -127,17 +127,15 @@ class ToyGroup(SettingsGroup):
 
     heading: ClassVar = "Toy"
 
-    toy_api_key: Annotated[SecretStr | None, SettingUse(_ASKS_TOY, address_field="toy_url", is_token=True)] = (
-        Field(default=None, description="The key of the toy.")
+    toy_api_key: SecretStr | None = setting(
+        "The key of the toy.", _ASKS_TOY, address_field="toy_url", is_token=True
     )
-    toy_url: Annotated[str, SettingUse(_ASKS_TOY)] = Field(
-        default="https://toy.invalid", description="Where the toy is."
-    )
-    toy_room: Annotated[str, SettingUse(_ASKS_TOY)] = Field(default="attic", description="The room of the toy.")
+    toy_url: str = setting("Where the toy is.", _ASKS_TOY, default="https://toy.invalid")
+    toy_room: str = setting("The room of the toy.", _ASKS_TOY, default="attic")
 
 
 class ToySettings(ToyGroup, Settings):
-    """All settings, as ``bot/settings/model.py`` has them, with those of the toy."""
+    """All settings, as ``bot/settings/groups.py`` has them, with those of the toy."""
 
 
 class ToyServer(Loopback):
