@@ -156,7 +156,6 @@ def _fill_once(run: _Run, repository: Repository, day: LocalDay) -> BackfillOutc
 
 
 def _read_day(run: _Run, repository: Repository, day: LocalDay) -> tuple[int, str, FilledDay | None]:
-    """Read a day in batches; return the number of its merges, what is missing as a clause, and what to note."""
     app = run.app
     merged = _run_with_retries(run, lambda: app.pulls.list_merged(repository, day))
     read: list[tuple[PullRequest, bool]] = []
@@ -219,7 +218,6 @@ def _ensure_summary(run: _Run, pull: PullRequest, limit: CostLimit) -> bool:
 
 
 def _estimate_cost(app: App) -> float:
-    """Return the most US dollars that a summary of unknown cost may have cost: a diff and an answer in full."""
     longest = Usage(input=app.settings.prdigest_diff_tokens, output=6_000)
     return app.provider.prices.cautious_cost(app.settings.prdigest_summary_model, longest)
 
@@ -271,7 +269,6 @@ def _sleep(run: _Run, seconds: float) -> None:
 
 
 def _compute_wait(state: RetryCallState) -> float:
-    """Return the seconds before the next attempt."""
     error = state.outcome.exception() if state.outcome else None
     if not isinstance(error, RateLimited):
         return float(_FAILURE_WAIT(state))

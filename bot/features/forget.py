@@ -30,7 +30,6 @@ class ForgetPlan:
     unread: int = 0
 
     def describe(self) -> Iterator[str]:
-        """Yield the lines that say what would be deleted."""
         also = sorted(self.ids.channels - {self.name})
         title = " and the direct messages ".join([self.name, ", ".join(also)]) if also else self.name
         if not self.counts:
@@ -45,7 +44,6 @@ class ForgetPlan:
             yield f"  {content}: {', '.join(filter(None, deeds))}"
 
     def describe_remains(self, app: App) -> Iterator[str]:
-        """Yield the sentences about what the bot can't delete, and why."""
         if self.unread:
             yield (
                 f"Not read in Slack: {format_count(self.unread, 'thread')}. Their questions are stored without "
@@ -57,7 +55,6 @@ class ForgetPlan:
 
 
 def plan_channel(app: App, channel: str) -> ForgetPlan:
-    """Return what is stored about a channel. Raises StoreUnavailable."""
     ids = ForgottenIds(channels=frozenset({channel}))
     return ForgetPlan(channel, ids, StoreEraser(app.store, app.keyspace).count(ids))
 
@@ -86,7 +83,6 @@ def carry_out(app: App, plan: ForgetPlan) -> None:
 
 
 def _ask_direct_channel(app: App, user: str) -> frozenset[str]:
-    """Return the direct messages with a person, as Slack knows them; none if it does not tell."""
     if app.settings.slack_bot_token is None:
         return frozenset()
     try:

@@ -54,8 +54,6 @@ _HOW_TO_ASK = (
 
 @dataclass(frozen=True, slots=True)
 class LatestDigest:
-    """The last digest of a subscription: its text and address, when it was due, and its repository's page."""
-
     text: str
     address: str
     due_at: datetime
@@ -71,7 +69,6 @@ def open_home(app: App, asker: SlackRequest) -> None:
 
 @job("home_change")
 def change_from_home(app: App, asker: SlackRequest, command: SubscriptionCommand) -> None:
-    """Do what a command for subscriptions asks for, and show the result in App Home."""
     try:
         note = answer_command(app, asker, command).private.text
     except (SlackUnavailable, StoreUnavailable):
@@ -135,7 +132,6 @@ def _make_paragraph(*elements: Element) -> Block:
 
 
 def _shorten_line(content: str) -> str:
-    """Return a text of the bot on one line; Slack accepts no empty text."""
     return truncate_text(collapse_lines(restore_bot_text(content)), _MAX_LENGTH) or "…"
 
 
@@ -199,7 +195,6 @@ def _iterate_health(app: App) -> Iterator[Element]:
 
 
 def describe_last_runs(runs: Sequence[Run]) -> Iterator[Element]:
-    """Yield the last success and the last failure of some runs, newest first."""
     good = (RunOutcome.POSTED, RunOutcome.MENDED)
     success = next((run for run in runs if run.outcome in good), None)
     failure = next((run for run in runs if run.outcome not in good), None)

@@ -69,7 +69,7 @@ class Thread:
             return label_citation(*evidence) if evidence else None
 
         links = Links(link, lambda _: None)
-        written = talk_with_model(model, "any", turns, toolbox, links, self.display, lambda: 0.0, self.sleeps)
+        written = talk_with_model(model, turns, toolbox, links, self.display, lambda: 0.0)
         self.memory = self.memory.add_answer(
             Question(slack_request(question[:50]), question, "1"), written.raw_text
         )

@@ -148,7 +148,6 @@ class RangeCard:
         return _render_card([ends, make_text(f" {format_count(page.merged, 'merge')}")], facts)
 
     def _describe_touches(self) -> str:
-        """Return how the merges touch a profile: their number, and the strongest."""
         report = self.page.touches
         if report is None:
             return ""

@@ -278,7 +278,6 @@ def _build_pull(app: App, reference: Reference, profile: Profile | None) -> Pull
 
 
 def _read_pull(app: App, reference: Reference) -> tuple[PullRequest, Risk | None]:
-    """Fetch a pull request that was not summarised, and rate it by its files."""
     pull = app.pulls.fetch_pull_request(reference.repository, reference.number)
     try:
         return pull, app.timeline.assess_risk(app.pulls.load_files(pull))

@@ -123,7 +123,6 @@ def _scan_source(app: App, entry: ProfileEntry, source: Repository) -> Profile:
 
 
 def select_scanned(files: Iterable[TreeFile]) -> list[TreeFile]:
-    """Return the files that may use an upstream repository, Python first, then by path."""
     chosen = (file for file in files if _may_use(file))
     return sorted(chosen, key=lambda file: (not file.path.endswith((".py", ".pyi")), file.path))
 

@@ -45,7 +45,6 @@ class ProfileEntry:
     def build(
         cls, name: str, upstream: Repository, packages: Sequence[str], source: Repository | None = None
     ) -> ProfileEntry:
-        """Build a new one. Without packages it is that of the upstream's name."""
         return cls(name, upstream, tuple(packages) or (upstream.name.lower().replace("-", "_"),), source)
 
 
@@ -76,7 +75,6 @@ class Profiles:
         return self._app.tables.get_field(ENTRIES, name) if self._is_shown(name) else None
 
     def get_profile(self, name: str) -> Profile | None:
-        """Return what a tree uses; None if it was not scanned yet."""
         return self._app.tables.get(PROFILES, name) if self._is_shown(name) else None
 
     def put(self, entry: ProfileEntry, profile: Profile | None = None) -> None:

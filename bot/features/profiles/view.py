@@ -24,7 +24,6 @@ _MODULE_KINDS = frozenset({UseKind.IMPORT, UseKind.CALL, UseKind.READ, UseKind.S
 
 
 def format_entry(entry: ProfileEntry) -> str:
-    """Return a profile on one line: where it comes from, what it uses, and when it was scanned."""
     source = str(entry.source) if entry.source else "a file"
     scanned = f"{entry.refreshed_at:%Y-%m-%d %H:%M} UTC" if entry.refreshed_at else "not scanned yet"
     commit = f" at {entry.commit[:9]}" if entry.commit else ""
@@ -34,7 +33,6 @@ def format_entry(entry: ProfileEntry) -> str:
 
 
 def format_kept_profile(entry: ProfileEntry, profile: Profile | None, *, has_uses: bool) -> Iterator[str]:
-    """Yield what a profile holds: uses by kind, files that could not be read, and perhaps each use."""
     yield format_entry(entry)
     if profile is None:
         return
@@ -55,7 +53,6 @@ def format_kept_profile(entry: ProfileEntry, profile: Profile | None, *, has_use
 
 
 def format_profile(profile: Profile) -> str:
-    """Format a profile as its figures, the modules it uses most, its classes, patches and unread files."""
     uses = [use for use in profile.uses if use.kind is not UseKind.COPY or use.definitions]
     at = f" at {profile.commit[:10]}" if profile.commit else ""
     classes = [

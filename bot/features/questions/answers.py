@@ -28,14 +28,13 @@ from bot.features.questions.reading import ReadingSession
 from bot.features.questions.rules import (
     AnswerEnd,
     Question,
-    RememberedMessage,
     ThreadMemory,
     search_by_words,
 )
 from bot.features.questions.tools import build_tools, describe_touches
 from bot.features.questions.view import (
+    ENDS,
     MODEL_NOTE,
-    describe_end,
     describe_tools,
     format_search_answer,
     label_citation,
@@ -43,8 +42,7 @@ from bot.features.questions.view import (
     render_footer,
 )
 from bot.features.questions.votes import AnswerInputs, AnswerOutcome, NumberedCitation, ToolExchange
-from bot.platform.costs import WorkKind, tally_costs
-from bot.platform.models.agent import AgentEvent, AgentLimits, AgentLoop, ToolEnd, ToolsStart, TurnStart
+from bot.platform.models.agent import AgentLimits, AgentLoop, ToolEnd, ToolsStart, TurnStart
 from bot.platform.models.prompts import fence_text, read_instructions
 from bot.platform.models.tools import define_tools
 from bot.ports import AnswerDisplay, Chat, ChatModel, TextDelta, TextPart, Turn
@@ -67,8 +65,6 @@ _LAST_TURN_NOTE = "No more tools: write the answer now from what you have, and s
 
 @dataclass(frozen=True, slots=True)
 class AnswerDraft:
-    """An answer: as Markdown, as the thread remembers it, its footer, and the inputs that it was made from."""
-
     text: str
     raw_text: str
     footer: Sequence[Mapping[str, Any]]
@@ -79,18 +75,11 @@ ANSWER_DRAFT_JSON = VersionedJson(AnswerDraft, 1)
 
 
 def write_answer(app: App, question: Question, memory: ThreadMemory, display: AnswerDisplay) -> AnswerDraft:
-    """Write the answer to a question and show it meanwhile. What it cost is logged.
+    """Write the answer to a question and show it meanwhile.
 
     Raises:
         PrdigestError: its subject cannot be read. Failures of the model do not raise.
     """
-    with tally_costs() as account:
-        draft = _write_draft(app, question, memory, display)
-    app.budget.add_work(WorkKind.ANSWER, account.expense)
-    return draft
-
-
-def _write_draft(app: App, question: Question, memory: ThreadMemory, display: AnswerDisplay) -> AnswerDraft:
     # the time for reading before the model is asked counts too
     today, started = app.get_today(), time.monotonic()
     subject = parse_subject(memory.about, app.repositories, today, app.get_today)
@@ -116,14 +105,12 @@ def _write_draft(app: App, question: Question, memory: ThreadMemory, display: An
     links = Links(citations.link, session.find_address)
     try:
         turns = build_turns(record, memory, question.text, today)
-        written = talk_with_model(
-            app.chat, model, turns, session, links, display, time.monotonic, app.sleep, started
-        )
+        written = talk_with_model(app.chat, turns, session, links, display, started=started)
     except ModelError as error:
         log.info("no answer by the model [%s]: %s", question.visit.reference, error)
         return search(f"It gave no answer: {error}.", AnswerOutcome.FAILED, str(error))
 
-    note, cited = describe_end(written.end, written.failure), _list_shown(citations.cited, written.text)
+    note, cited = ENDS[written.end].format(failure=written.failure), _list_shown(citations.cited, written.text)
     footer = render_footer(
         note,
         session.provenance.sources,
@@ -164,7 +151,6 @@ class Citations:
         self.failed: dict[Citation, None] = {}
 
     def link(self, citation: Citation) -> tuple[str, str] | None:
-        """Return the label and the address of a citation that holds."""
         if remark := self._session.find_remark(citation):
             label, address = label_remark(*remark)
             self.quoted[citation] = remark[0].number, address
@@ -178,7 +164,6 @@ class Citations:
 
 
 def _list_shown(citations: Mapping[Citation, tuple[int, str]], text: str) -> tuple[NumberedCitation, ...]:
-    """Return those that are in a text, which may lack what an interrupted attempt cited."""
     return tuple(
         NumberedCitation(each.pull, each.path, each.quote, each.line, each.is_removed, number)
         for each, (number, address) in citations.items()
@@ -195,37 +180,30 @@ def build_initial_context(session: ReadingSession) -> tuple[str, tuple[Entry, ..
     Raises:
         PrdigestError: it cannot be read, such as when GitHub is unavailable.
     """
-    text, entries = _describe_pulls(session) if session.subject.numbers else _describe_days(session)
-    return fence_text("record", text), entries
-
-
-def _describe_days(session: ReadingSession) -> tuple[str, tuple[Entry, ...]]:
+    subject, provenance = session.subject, session.provenance
+    classes = session.app.paths.get_path_classes(subject.repository)
+    if subject.numbers:
+        entries = tuple(session.get_entry(subject.repository, number) for number in subject.numbers)
+        described = []
+        for entry in entries:
+            packed = texts.fit_diff(entry.pull, _MAX_DIFF_LENGTH // len(entries), classes)
+            provenance.add_summary(entry.number)
+            provenance.add_diff(entry.pull, entry.pull.files or (), packed.left_out)
+            diff = f"\nDiff ({packed.coverage}):\n{packed.text or '[no text diff]'}"
+            described.append(texts.format_pull_request(entry) + ("" if entry.pull.files is None else diff))
+        return fence_text("record", "\n\n".join(described)), entries
     days = session.read_subject_days()
-    listed = texts.format_day_record(days, _MAX_RECORD_LENGTH)
-    diffs = texts.collect_small_diffs(
-        days.entries, _MAX_RECORD_LENGTH - len(listed.text), session.app.paths.get_path_classes(days.repository)
-    )
+    # as detailed as it fits
+    forms = (texts.format_pull_request, texts.format_details, texts.format_line, texts.format_short_line)
+    listed = texts.format_entries([texts.format_head(days)], days.entries, _MAX_RECORD_LENGTH, forms)
+    diffs = texts.collect_small_diffs(days.entries, _MAX_RECORD_LENGTH - len(listed.text), classes)
     if listed.hidden_count:
-        session.provenance.add_gap(f"{format_count(listed.hidden_count, 'pull request')} of the list (too long)")
-    session.provenance.add_days(days.span.title + (f" with {format_count(len(diffs), 'diff')}" if diffs else ""))
+        provenance.add_gap(f"{format_count(listed.hidden_count, 'pull request')} of the list (too long)")
+    provenance.add_days(days.span.title + (f" with {format_count(len(diffs), 'diff')}" if diffs else ""))
     for pull, _ in diffs:
-        session.provenance.add_unread_files(pull)
-    touches = describe_touches(session)
-    return "\n".join([listed.text, *([touches] if touches else []), *(text for _, text in diffs)]), days.entries
-
-
-def _describe_pulls(session: ReadingSession) -> tuple[str, tuple[Entry, ...]]:
-    subject = session.subject
-    entries = tuple(session.get_entry(subject.repository, number) for number in subject.numbers)
-    described = []
-    for entry in entries:
-        classes = session.app.paths.get_path_classes(subject.repository)
-        packed = texts.fit_diff(entry.pull, _MAX_DIFF_LENGTH // len(entries), classes)
-        session.provenance.add_summary(entry.number)
-        session.provenance.add_diff(entry.pull, entry.pull.files or (), packed.left_out)
-        diff = f"\nDiff ({packed.coverage}):\n{packed.text or '[no text diff]'}"
-        described.append(texts.format_pull_request(entry) + ("" if entry.pull.files is None else diff))
-    return "\n\n".join(described), entries
+        provenance.add_unread_files(pull)
+    parts = [listed.text, describe_touches(session), *(text for _, text in diffs)]
+    return fence_text("record", "\n".join(filter(None, parts))), days.entries
 
 
 def build_turns(record: str, memory: ThreadMemory, question: str, today: LocalDay) -> tuple[Turn, ...]:
@@ -233,7 +211,12 @@ def build_turns(record: str, memory: ThreadMemory, question: str, today: LocalDa
 
     The sides take turns, and no part is blank: the model's service accepts nothing else.
     """
-    dialogue = [Turn("person", (TextPart(record, stable=True),)), *map(_build_turn, memory.messages)]
+    dialogue = [Turn("person", (TextPart(record, stable=True),))]
+    for message in memory.messages:
+        if message.by == "person":
+            dialogue.append(Turn("person", (TextPart(fence_text("question", message.text)),)))
+        elif message.text.strip():
+            dialogue.append(Turn("model", (TextPart(message.text),)))
     # the date comes last: the text before it stays the same for the next question
     date = TextPart(f"Today is {today.date:%A} {today.date} ({today.zone}).")
     dialogue.append(Turn("person", (TextPart(fence_text("question", question)), date)))
@@ -241,15 +224,9 @@ def build_turns(record: str, memory: ThreadMemory, question: str, today: LocalDa
     for turn in dialogue:
         if turns and turns[-1].by == turn.by:
             turns[-1] = replace(turns[-1], parts=(*turns[-1].parts, *turn.parts))
-        elif turn.parts:
+        else:
             turns.append(turn)
     return tuple(turns)
-
-
-def _build_turn(message: RememberedMessage) -> Turn:
-    if message.by == "person":
-        return Turn("person", (TextPart(fence_text("question", message.text)),))
-    return Turn("model", (TextPart(message.text),) if message.text.strip() else ())
 
 
 # --- the talk with the model
@@ -273,13 +250,11 @@ class WrittenAnswer:
 
 def talk_with_model(
     model: ChatModel,
-    name: str,
     turns: tuple[Turn, ...],
     session: ReadingSession,
     links: Links,
     display: AnswerDisplay,
-    clock: Callable[[], float],
-    sleep: Callable[[float], None],
+    clock: Callable[[], float] = time.monotonic,
     started: float | None = None,
     limits: AgentLimits = ANSWER_LIMITS,
 ) -> WrittenAnswer:
@@ -293,7 +268,7 @@ def talk_with_model(
     """
     tools = build_tools(session)
     chat = Chat(
-        model=name,
+        model=session.app.settings.prdigest_answer_model,
         system=read_instructions(ANSWER_VERSION),
         tools=define_tools(tools),
         turns=turns,
@@ -302,7 +277,7 @@ def talk_with_model(
         seconds=limits.seconds,
     )
     ends_at = (clock() if started is None else started) + limits.seconds
-    loop = AgentLoop(model, chat, tools, limits, _LAST_TURN_NOTE, clock, sleep, ends_at)
+    loop = AgentLoop(model, chat, tools, limits, _LAST_TURN_NOTE, clock, session.app.sleep, ends_at)
     answer, failure = _ShownAnswer(AnswerMarkdown(links), display), ""
     try:
         end = _show_events(loop, answer)
@@ -323,11 +298,22 @@ def talk_with_model(
 
 
 def _show_events(loop: AgentLoop, answer: _ShownAnswer) -> AnswerEnd:
-    """Show the talk while it goes on; return why it ended."""
     with closing(loop.run()) as events:
         for event in events:
             try:
-                answer.handle_event(event)
+                match event:
+                    case TextDelta():
+                        answer.show_piece(answer.markdown.feed(event.text))
+                    case ToolsStart():
+                        answer.show_piece(answer.markdown.end_turn())
+                        answer.display.show_status(describe_tools(event.calls))
+                    case ToolEnd(call, result):
+                        answer.exchanges.append(ToolExchange(call.name, dict(call.arguments), result.text))
+                    case TurnStart(is_again=True):
+                        # the text shown of the interrupted turn stays until there is new text
+                        answer.markdown = copy(answer.turn_start)
+                    case TurnStart():
+                        answer.turn_start = copy(answer.markdown)
             except AnswerCancelled:
                 return AnswerEnd.STOPPED
             # showing text takes time, too
@@ -347,25 +333,10 @@ class _ShownAnswer:
     shown_raw: str = ""
 
     def __post_init__(self) -> None:
-        self._turn_start = copy(self.markdown)
+        self.turn_start = copy(self.markdown)
 
-    def handle_event(self, event: AgentEvent) -> None:
-        """Show what happened. Raises AnswerCancelled if the asker stopped the answer."""
-        match event:
-            case TextDelta():
-                self._show_piece(self.markdown.feed(event.text))
-            case ToolsStart():
-                self._show_piece(self.markdown.end_turn())
-                self.display.show_status(describe_tools(event.calls))
-            case ToolEnd(call, result):
-                self.exchanges.append(ToolExchange(call.name, dict(call.arguments), result.text))
-            case TurnStart(is_again=True):
-                # the text shown of the interrupted turn stays until there is new text
-                self.markdown = copy(self._turn_start)
-            case TurnStart():
-                self._turn_start = copy(self.markdown)
-
-    def _show_piece(self, piece: str) -> None:
+    def show_piece(self, piece: str) -> None:
+        """Show what came. Raises AnswerCancelled if the asker stopped the answer."""
         if not piece:
             return
         before, self.shown, self.shown_raw = self.shown, self.markdown.shown_text, self.markdown.raw_text

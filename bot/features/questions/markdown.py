@@ -80,7 +80,6 @@ class AnswerMarkdown:
         self.is_cut = False
 
     def feed(self, text: str) -> str:
-        """Add text of the model and return what may be shown now."""
         self._unread += remove_invisible(text.replace("\t", "    "))
         return self._release_text(measure_settled_prefix(self._unread))
 
@@ -124,7 +123,6 @@ class AnswerMarkdown:
         return shown
 
     def _open_answer(self) -> bool:
-        """Skip to the next answer, and return whether there is one."""
         _, mark, after = self._waiting.partition(_OPEN_TAG)
         if mark:
             # a second answer is another paragraph
@@ -163,7 +161,6 @@ class AnswerMarkdown:
         return piece
 
     def _read_step(self, rest: str) -> ReadStep:
-        """Read the first piece of ``rest``."""
         if self._is_skipping:
             return self._skip_quote(rest)
         if word := _WORD_PATTERN.match(rest):
@@ -182,7 +179,6 @@ class AnswerMarkdown:
         return sanitize_next(rest, is_final=self._is_final, in_code=self._is_fenced)
 
     def _read_angle_bracket(self, rest: str) -> ReadStep:
-        """Read a citation, a mark of the answer, or a lone bracket."""
         if _CITE_START.match(rest):
             return self._read_citation(rest)
         for mark in (_CLOSE_TAG, _OPEN_TAG, _CITE_END):
@@ -193,7 +189,6 @@ class AnswerMarkdown:
         return self._hold_back(sanitize_next("<", is_final=True, in_code=self._is_fenced), is_half=is_half)
 
     def _read_citation(self, rest: str) -> ReadStep:
-        """Read a citation: a link if it is valid, otherwise nothing."""
         if match := _CITE_PATTERN.match(rest):
             line = parse_digits(match["line"]) if match["line"] else 0
             citation = Citation(match["pr"], match["path"], match["quote"], line, match["side"] == "removed")
@@ -215,7 +210,6 @@ class AnswerMarkdown:
         return (used, "") if used > 0 else None
 
     def _read_code(self, rest: str) -> ReadStep:
-        """Read a fence, code on one line, or a lone backtick."""
         if rest in ("`", "``") and not self._is_final:
             return None
         if rest.startswith(_FENCE):
@@ -228,7 +222,6 @@ class AnswerMarkdown:
         return self._hold_back((1, "`"), is_half=_may_continue(rest, _MAX_LABEL_LENGTH))
 
     def _read_bracket(self, rest: str) -> ReadStep:
-        """Read a link of the model's own, of which the label remains, or a lone bracket."""
         match = _LABEL_PATTERN.match(rest)
         if not match:
             is_half = _may_continue(rest, _MAX_LABEL_LENGTH) and "[" not in rest[1:]
@@ -243,7 +236,6 @@ class AnswerMarkdown:
         return self._hold_back((1, "["), is_half=is_half)
 
     def _read_number(self, rest: str) -> ReadStep:
-        """Read the number of a pull request, or a lone ``#``."""
         if _PARTIAL_NUMBER.fullmatch(rest) and not self._is_final:
             return None
         match = _NUMBER_PATTERN.match(rest)
@@ -252,7 +244,6 @@ class AnswerMarkdown:
         return match.end(), self._link_number(match)
 
     def _link_number(self, match: re.Match[str]) -> str:
-        """Return a number, as a link if the pull request exists."""
         address = self._links.link_number(parse_digits(match["number"]))
         return f"[{match[0]}]({address})" if address else match[0]
 
@@ -262,7 +253,6 @@ class AnswerMarkdown:
 
 
 def _may_continue(rest: str, longest: int) -> bool:
-    """Return whether the end of code, of a label or of an address may still come."""
     return len(rest) < longest and not _END_PATTERN.search(rest)
 
 

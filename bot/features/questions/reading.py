@@ -82,7 +82,6 @@ class ReadingSession:
     # --- pull requests
 
     def read_days(self, repository: Repository, span: Span) -> DayEntries:
-        """Return the pull requests merged in some days."""
         if (repository, span) not in self._days:
             merged = self.list_merges(repository, span)
             with DeadlineExecutor(self.app.settings.prdigest_concurrency, "archive") as executor:
@@ -101,14 +100,12 @@ class ReadingSession:
         return self.read_days(self.parse_repository(repository), self.parse_days(days))
 
     def list_merges(self, repository: Repository, span: Span) -> MergeList:
-        """Return the pull requests merged in some days, without files."""
         lister = MergeLister(self.app.day_lists.list_merged, self.app.settings.prdigest_concurrency)
         merged = lister.list_merges(repository, span)
         self._note_addresses(merged.pulls)
         return merged
 
     def get_entry(self, repository: Repository, number: int) -> Entry:
-        """Return one pull request, open or merged."""
         reference = Reference(repository, number)
         if reference not in self._pulls:
             if reference in self._missing:
@@ -123,7 +120,6 @@ class ReadingSession:
         return self._pulls[reference]
 
     def fetch_facts(self, repository: Repository, number: int) -> PullRequest:
-        """Return one pull request, perhaps without its files."""
         reference = Reference(repository, number)
         if reference in self._pulls:
             return self._pulls[reference].pull
@@ -148,7 +144,6 @@ class ReadingSession:
         return Entry(loaded, summary, app.timeline.assess_risk(loaded), determine_area(loaded, classes))
 
     def find_commit_pulls(self, repository: Repository, commits: Sequence[str]) -> Mapping[str, PullRequest]:
-        """Return the merged pull requests of commits that GitHub knows."""
         merges = self.app.background.find_merges(repository, commits) if self.app.background else {}
         self._note_addresses(merges.values())
         return merges
@@ -173,7 +168,6 @@ class ReadingSession:
     # --- what stands around them
 
     def get_source(self, repository: str, number: int) -> PullSource:
-        """Return the reader of files as they are after a pull request."""
         pull = self.get_entry(self.parse_repository(repository), number).pull
         reference = Reference(pull.repository, pull.number)
         if reference not in self._sources:
@@ -215,7 +209,6 @@ class ReadingSession:
         return (pull, evidence) if evidence else None
 
     def find_remark(self, citation: Citation) -> tuple[Discussion, Remark] | None:
-        """Return the remark that a citation names, None if it was not shown or does not have the quote."""
         try:
             reference = self.parse_pull_request(citation.pull)
         except PrdigestError:

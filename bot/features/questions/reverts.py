@@ -83,7 +83,6 @@ def find_reverted(
 
 
 def _find_by_numbers(session: ReadingSession, revert: PullRequest, claim: RevertClaim) -> list[PullRequest]:
-    """Return the pull requests that a revert names by number, as far as GitHub knows them."""
     pulls = []
     numbers = dict.fromkeys(mention.number for mention, _ in claim.exact if mention.number)
     for number in list(numbers)[:_MAX_NUMBERS]:

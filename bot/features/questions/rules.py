@@ -60,8 +60,6 @@ _TITLE_WEIGHT, _PLACE_WEIGHT, _TEXT_WEIGHT = 5, 3, 1
 
 
 class AnswerEnd(Enum):
-    """Why an answer ends where it does."""
-
     COMPLETE = "complete"
     TRUNCATED = "truncated"  # at the model's limit of tokens
     TOO_LONG = "too long"  # the model had finished, but its text does not fit into a message
@@ -94,8 +92,6 @@ def is_for_others(text: str, bot: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RememberedMessage:
-    """A message of a thread. ``is_short``: only its beginning is kept."""
-
     by: Literal["person", "bot"]
     text: str
     is_short: bool = False

@@ -24,7 +24,7 @@ from bot.features.questions.view import render_private_answer
 from bot.features.questions.votes import INPUTS
 from bot.platform import deadlines
 from bot.platform.correlation import identify_request
-from bot.platform.costs import bill_to, name_payer
+from bot.platform.costs import WorkKind, bill_to, name_payer, tally_costs
 from bot.platform.jobs import JobQueue, job
 from bot.platform.slack.answers import Answer, AnsweredRequest
 from bot.platform.slack.display import SlackAnswerDisplays
@@ -50,8 +50,6 @@ _MAX_MESSAGE_LENGTH = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """Whether the bot answers replies that do not mention it."""
-
     is_on: bool
 
 
@@ -102,14 +100,17 @@ def abandon_question(app: App, place: str, sentence: str) -> Question | None:
     """
     question = app.tables.get_first(QUESTIONS, place)
     if question:
-        _end_question(app, question, sentence)
+        _end_question(app, question, _build_key(question), sentence)
         app.tables.remove_score(QUESTIONS, float(question.ts), place)
     return question
 
 
-def _end_question(app: App, question: Question, sentence: str) -> None:
-    """Notify the asker of a question that there is no answer, unless there is one."""
-    key, reference = _build_key(question), question.visit.reference
+def _build_key(question: Question) -> str:
+    return ANSWER_PROGRESS.build_key(question.visit.key, "question")
+
+
+def _end_question(app: App, question: Question, key: str, sentence: str) -> None:
+    reference = question.visit.reference
     log.error("a question is given up [%s]", reference)
     record = app.answered_requests.load(key)
     if not record.is_answered:
@@ -126,7 +127,7 @@ def _answer_question(app: App, question: Question) -> None:
     record = app.answered_requests.save(key, record, record.count_attempt())
     # after so many failures, the questions behind this one must not wait any longer
     if record.attempts > _MAX_ATTEMPTS:
-        _end_question(app, question, GAVE_UP)
+        _end_question(app, question, key, GAVE_UP)
         return
     display = _open_display(app, question, key, record)
     try:
@@ -167,8 +168,9 @@ def _show_answer(app: App, question: Question, key: str, record: AnsweredRequest
     memory = load_memory(app, asker.channel, asker.thread, question.ts)
     draft = ANSWER_DRAFT_JSON.load_text(record.draft_json) if record.draft_json else None
     if draft is None:
-        with deadlines.reserve_time(app.response_times.display_reserve):
+        with deadlines.reserve_time(app.response_times.display_reserve), tally_costs() as account:
             draft = write_answer(app, question, memory, display)
+        app.budget.add_work(WorkKind.ANSWER, account.expense)
         app.answered_requests.save(key, record, record.record_draft(ANSWER_DRAFT_JSON.dump_text(draft)))
     # a vote may come as soon as the buttons are shown
     begun_message = app.answered_requests.load(key).message
@@ -190,17 +192,12 @@ def _show_answer(app: App, question: Question, key: str, record: AnsweredRequest
 
 
 def _show_error(app: App, question: Question, key: str, display: AnswerDisplay, error: Exception) -> None:
-    """Show an error in place of the answer if it was begun, else to the asker alone."""
     sentence = describe_error(error, question.visit.reference)
     if app.answered_requests.load(key).message and not isinstance(error, SlackCallRefused):
         display.finish(sanitize_text(sentence), ())
     else:
         display.show_status("")
         app.replies.tell_asker(question.visit, sentence)
-
-
-def _build_key(question: Question) -> str:
-    return ANSWER_PROGRESS.build_key(question.visit.key, "question")
 
 
 # --- what a thread remembers
@@ -212,30 +209,13 @@ def load_memory(app: App, channel: str, thread: str, until: str) -> ThreadMemory
     Raises:
         SlackUnavailable, StoreUnavailable: another attempt may help.
     """
-    memory = app.tables.get(MEMORIES, channel, thread)
-    if memory is None:
-        memory = _rebuild_memory(app, channel, thread, until)
-        app.tables.put(MEMORIES, memory, channel, thread)
-    return memory
-
-
-def note_post(app: App, asker: SlackRequest, about: str, text: str) -> None:
-    """Remember a post of the bot in a thread that is no answer to a question. Raises StoreUnavailable.
-
-    A thread without memory gets it later, from Slack.
-    """
-    memory = app.tables.get(MEMORIES, asker.channel, asker.thread)
-    if memory is not None:
-        memory = memory.add_messages(RememberedMessage("bot", _describe_post(about, text)))
-        app.tables.put(MEMORIES, memory, asker.channel, asker.thread)
-
-
-def _rebuild_memory(app: App, channel: str, thread: str, until: str) -> ThreadMemory:
+    if memory := app.tables.get(MEMORIES, channel, thread):
+        return memory
     try:
         messages = app.messenger.list_messages(channel, thread)
     except SlackCallRefused as error:
         log.info("the thread is not read, its memory begins without it: %s", error)
-        return ThreadMemory("")
+        messages = []
     earlier = [message for message in messages if float(message.ts) < float(until)]
     memory = ThreadMemory(next((message.about for message in earlier if message.is_own and message.about), ""))
     for place, message in enumerate(earlier):
@@ -250,7 +230,19 @@ def _rebuild_memory(app: App, channel: str, thread: str, until: str) -> ThreadMe
         if text and not is_left_out:
             text = truncate_text(text, _MAX_MESSAGE_LENGTH)
             memory = memory.add_messages(RememberedMessage("bot" if message.is_own else "person", text))
+    app.tables.put(MEMORIES, memory, channel, thread)
     return memory
+
+
+def note_post(app: App, asker: SlackRequest, about: str, text: str) -> None:
+    """Remember a post of the bot in a thread that is no answer to a question. Raises StoreUnavailable.
+
+    A thread without memory gets it later, from Slack.
+    """
+    memory = app.tables.get(MEMORIES, asker.channel, asker.thread)
+    if memory is not None:
+        memory = memory.add_messages(RememberedMessage("bot", _describe_post(about, text)))
+        app.tables.put(MEMORIES, memory, asker.channel, asker.thread)
 
 
 def _describe_post(about: str, text: str) -> str:

@@ -65,12 +65,6 @@ def format_doubt(days: DayEntries, unchecked: int) -> str:
     return f" (at least: {' and '.join(parts)})" if parts else ""
 
 
-def format_day_record(days: DayEntries, most: int) -> BoundedText:
-    """Return the list of some days, as detailed as it fits."""
-    forms = (format_pull_request, format_details, format_line, format_short_line)
-    return format_entries([format_head(days)], days.entries, most, forms)
-
-
 def format_entries(
     head: list[str], entries: Iterable[Entry], most: int, forms: tuple[Callable[[Entry], str], ...]
 ) -> BoundedText:
@@ -105,7 +99,6 @@ def collect_small_diffs(
 
 
 def fit_diff(pull: PullRequest, most: int, classes: PathClasses = DEFAULT_PATH_CLASSES) -> PackedDiff:
-    """Return the diff in ``most`` characters, most informative files first; what does not fit is named."""
     return pack_diff(pull.files or (), most // 4, pull.changed_files, classes)
 
 
@@ -114,7 +107,6 @@ def format_short_line(entry: Entry) -> str:
 
 
 def format_line(entry: Entry) -> str:
-    """Return the facts that can be filtered, title and headline."""
     pull, summary = entry.pull, entry.summary
     when = (
         f"merged {pull.merge_time:%Y-%m-%d %H:%M}Z by {pull.merged_by.login}" if pull.is_merged else "not merged"
@@ -132,7 +124,6 @@ def format_line(entry: Entry) -> str:
 
 
 def format_details(entry: Entry) -> str:
-    """Return the line with the essence of the summary."""
     summary = entry.summary
     if summary.is_fallback:
         return format_line(entry)
@@ -158,7 +149,6 @@ def describe_risk(entry: Entry) -> str:
 
 
 def format_pull_request(entry: Entry) -> str:
-    """Return everything but the diff."""
     pull, summary = entry.pull, entry.summary
     lines = [format_line(entry), "No summary yet." if summary.is_fallback else f"{_SUMMARY_MARK}:"]
     if not summary.is_fallback:
@@ -269,7 +259,6 @@ class SearchMatch:
 
 
 def search_entries(entries: Iterable[Entry], words: Iterable[str], where: Where) -> Iterator[SearchMatch]:
-    """Yield the lines with any of the words, case-insensitively."""
     folded = tuple(word.casefold() for word in words if word.strip())
     for entry in entries:
         lines = _list_texts(entry) if where is Where.TEXT else _list_diff_lines(entry.pull, folded, where)
@@ -279,7 +268,6 @@ def search_entries(entries: Iterable[Entry], words: Iterable[str], where: Where)
 
 
 def has_word(text: str, words: tuple[str, ...]) -> bool:
-    """Return whether the text has one of the words, which are casefolded."""
     folded = text.casefold()
     return any(word in folded for word in words)
 

@@ -65,7 +65,6 @@ class SelectionArguments(ToolArguments):
 
     @property
     def needs_files(self) -> bool:
-        """Whether pull requests without files cannot be distinguished from those that do not match."""
         return bool(self.paths or self.areas or self.least_risk)
 
 
@@ -355,7 +354,6 @@ def _format_touches(merge: MergeTouches) -> Iterator[str]:
 
 
 def _format_use(use: Use) -> str:
-    """Return the line of a use: its place, what it does with which name, and its text."""
     text = f": {_shorten(use.text)}" if use.text else ""
     line = f":{use.line}" if use.line else ""
     return f"{_shorten(use.path)}{line} {use.kind} {_shorten(use.name)}{text}"

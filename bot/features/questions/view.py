@@ -25,7 +25,8 @@ VOTE = "answer_vote"
 MODEL_NOTE = "Written by a model. Linked lines are checked against the code; the rest may be wrong."
 _MAX_NAME_LENGTH = 60
 _MAX_NOTES_LENGTH = 1_500
-_ENDS = {
+# why an answer ends where it does; nothing where the model had finished
+ENDS = {
     AnswerEnd.COMPLETE: "",
     AnswerEnd.TRUNCATED: "The answer was truncated at the model's length limit: ask for a part of it.",
     AnswerEnd.TOO_LONG: "The answer was too long for a message: ask for a part of it.",
@@ -36,7 +37,6 @@ _ENDS = {
 
 
 def label_citation(pull: PullRequest, evidence: Evidence) -> tuple[str, str]:
-    """Return the label and the address of a citation."""
     name = truncate_text(collapse_lines(PurePosixPath(evidence.path).name), _MAX_NAME_LENGTH)
     removed = " (removed)" if evidence.side is DiffSide.OLD else ""
     kind = removed if evidence.is_change else " (unchanged)"
@@ -44,7 +44,6 @@ def label_citation(pull: PullRequest, evidence: Evidence) -> tuple[str, str]:
 
 
 def label_remark(discussion: Discussion, remark: Remark) -> tuple[str, str]:
-    """Return the label and the address of a quote of what somebody wrote."""
     if remark.kind is RemarkKind.ISSUE:
         place = f"issue {remark.anchor.removeprefix('issue-')}"
     elif remark.kind is RemarkKind.COMMENT:
@@ -68,11 +67,6 @@ def describe_tools(calls: Sequence[ToolCall]) -> str:
     if ToolName.TAKEN_BACK in names:
         return "is looking for reverts…"
     return "is reading the list of pull requests…"
-
-
-def describe_end(end: AnswerEnd, failure: str = "") -> str:
-    """Return why an answer ends where it does; empty if the model had finished. ``failure`` is what broke."""
-    return _ENDS[end].format(failure=failure)
 
 
 def render_footer(
@@ -111,7 +105,6 @@ def make_feedback_buttons() -> Block:
 
 
 def render_private_answer(text: str, blocks: Sequence[Mapping[str, Any]]) -> Post:
-    """Render an answer that only the user sees, as one message."""
     summary = escape_mrkdwn(truncate_text(collapse_lines(text), 200))
     return Post(summary, ({"type": "markdown", "text": text}, *blocks))
 

@@ -33,8 +33,6 @@ class AnswerOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ToolExchange:
-    """A tool call of the model, and its result."""
-
     tool: str
     arguments: dict[str, object]
     result: str
@@ -42,8 +40,6 @@ class ToolExchange:
 
 @dataclass(frozen=True, slots=True)
 class NumberedCitation(Citation):
-    """A citation that holds, with the number of the pull request that it is from."""
-
     number: int = 0
 
 
@@ -113,7 +109,6 @@ def record_vote(app: App, asker: SlackRequest, message: str, verdict: FeedbackVe
 
 
 def iterate_votes(app: App) -> Iterator[Vote]:
-    """Yield every vote. Raises StoreUnavailable."""
     for _, vote in app.tables.iterate_fields(VOTES):
         if vote is None:
             log.warning("a vote can't be read and is left out")
@@ -122,13 +117,11 @@ def iterate_votes(app: App) -> Iterator[Vote]:
 
 
 def list_channels_of_votes(app: App, user: str) -> set[str]:
-    """Return where a person voted. Raises StoreUnavailable."""
     names = (name.split(":") for name, _ in app.tables.iterate_fields(VOTES))
     return {name[0] for name in names if name[-1] == user}
 
 
 def format_vote(vote: Vote) -> dict[str, Any]:
-    """Return what people read of a vote: the work of the model, or in its place the reason why there is none."""
     values = {**asdict(vote), "at": vote.at.isoformat()}
     names = ["verdict", "at", "user", "question", "repository", "days", "numbers", "thread", "answer"]
     if vote.outcome is not AnswerOutcome.WRITTEN:

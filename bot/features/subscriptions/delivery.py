@@ -168,7 +168,6 @@ def _keep_expense(app: App, key: str, expense: Expense) -> None:
 
 
 def _add_expense(record: PostedDigest, expense: Expense) -> PostedDigest:
-    """Return the record with what an attempt or a repair took."""
     dollars = record.microdollars + to_microdollars(expense.dollars)
     return replace(record, tokens=record.tokens + expense.tokens, microdollars=dollars)
 
@@ -180,7 +179,6 @@ def _compose(app: App, digest: TrackedDigest) -> RenderedDigest:
 
 
 def _report_gaps(app: App, digest: TrackedDigest, result: PostingResult, reason: str, subscriber: str) -> None:
-    """Report what is missing in a posted digest."""
     spec, key, repair = digest.spec, digest.key, DigestRepair(digest.key)
     if result.was_posted:
         # a user whose budget was used up may have requested it before its time: the bot completes it
@@ -210,7 +208,6 @@ def _list_missing(app: App, spec: DigestSpec, result: PostingResult) -> tuple[st
 
 
 def _record_failure(app: App, key: str, error: Exception, sentence: str) -> None:
-    """Record a failure, with the time of the next attempt if one makes sense."""
     record = app.digest_records.store.load(key)
     if isinstance(error, DayUnavailable):
         failed = replace(record, error=sentence, is_abandoned=True)

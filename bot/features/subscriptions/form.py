@@ -60,13 +60,10 @@ _CONTEXT_CODEC = VersionedJson(FormContext, 2)
 
 
 def read_form_context(text: str) -> FormContext:
-    """Return the context that a form carries. Raises ValueError or RecursionError if the text is none."""
     return _CONTEXT_CODEC.load(json.loads(text))
 
 
 class FormErrors(UsageError):
-    """The values that can't be used, by the field in which they stand."""
-
     def __init__(self, errors: Mapping[str, str]) -> None:
         super().__init__(" ".join(errors.values()))
         self.errors = dict(errors)
@@ -218,12 +215,10 @@ def _list_zones() -> tuple[str, ...]:
 
 
 def _get_choice(value: Mapping[str, Any]) -> str:
-    """Return the value of the selected option, empty if there is none."""
     return str((value.get("selected_option") or {}).get("value") or "")
 
 
 def _make_input(name: str, label: str, element: Element, *, is_optional: bool = False, hint: str = "") -> Element:
-    """Return a field with its label."""
     return {
         "type": "input",
         "block_id": name,

@@ -84,7 +84,6 @@ class Incident:
 
     @property
     def id(self) -> str:
-        """The identifier, unique among all incidents."""
         return f"{self.key}#{self.kind}"
 
 
@@ -104,8 +103,6 @@ class PostedReport:
 
 @dataclass(frozen=True, slots=True)
 class ReportLink:
-    """The name of the report about an incident."""
-
     report: str
 
 
@@ -119,7 +116,6 @@ _BEGUN = "begun"
 
 
 def report_incident(app: App, incident: Incident) -> None:
-    """Record an incident. A repeated call changes nothing."""
     if not _list_recipients(app, incident):
         return
     app.tables.add(INCIDENTS, incident, incident.id)
@@ -143,7 +139,6 @@ def resolve_incident(app: App, key: str, kind: IncidentKind, how: str) -> None:
 
 
 def abandon_incident(app: App, key: str, kind: IncidentKind) -> None:
-    """Record that no more repairs are attempted, if there is an incident."""
     name = f"{key}#{kind}"
     incident = app.tables.get(INCIDENTS, name)
     if incident and incident.retry and not incident.settled:
@@ -273,7 +268,6 @@ def _load_incidents(app: App, names: Sequence[str]) -> list[Incident]:
 
 
 def _find_report(app: App, incident: str) -> str:
-    """Return the name of the report about an incident; empty if it is not reported yet."""
     link = app.tables.get(REPORT_LINKS, incident)
     return link.report if link else ""
 

@@ -117,7 +117,6 @@ def _is_outsider(app: App, person: UserInfo | None) -> bool:
 
 
 def _is_member(app: App, user: str, channel: str) -> bool | None:
-    """Return whether a user is in a channel, None if Slack does not say."""
     return _ask_slack(lambda: app.directory.is_channel_member(channel, user), f"who is in {channel}")
 
 
@@ -130,7 +129,6 @@ def _is_open(app: App, channel: str) -> bool:
 
 
 def _ask_slack(ask: Callable[[], T], what: str) -> T | None:
-    """Return Slack's answer, None if it refuses one."""
     try:
         return ask()
     except SlackCallRefused as error:

@@ -49,8 +49,6 @@ def _has_date(date: dt.date, zone: ZoneInfo) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """The times of a digest: a local time, each day or from Monday to Friday."""
-
     at: dt.time
     zone: ZoneInfo
     weekdays: bool = False
@@ -78,7 +76,6 @@ class Timing:
         return next(due for date in self._iterate_dates(first, -DAY) if (due := self.get_due_time(date)) < instant)
 
     def is_due(self, instant: datetime) -> bool:
-        """Return whether a post is due exactly at that instant."""
         return self._find_due_date(instant) is not None
 
     def get_covered_days(self, due: datetime) -> Span:
@@ -141,7 +138,6 @@ class Subscription:
         return not self.by
 
     def build_digest_spec(self, due: datetime) -> DigestSpec:
-        """Return the specification of the digest that is due at that instant."""
         return DigestSpec(self.channel, self.repository, self.timing.get_covered_days(due), self.view)
 
 
@@ -180,7 +176,6 @@ class SubscriptionRequest:
 
     @classmethod
     def parse(cls, text: str, repositories: AllowedRepositories) -> SubscriptionRequest:
-        """Parse the text after the command. Raises UsageError."""
         options = QueryOptions.parse(text, ("repo", "at", "tz", *FILTER_NAMES, "only", "profile"))
         values = {name: options.get_last(name) for name in ("repo", "at", "tz") if options.get_last(name)}
         for name, value in _classify_words(options.arguments):
@@ -206,7 +201,6 @@ class SubscriptionRequest:
         )
 
     def require_known(self, repositories: AllowedRepositories) -> Self:
-        """Return the request with its repository as the settings spell it. Raises UsageError."""
         return replace(self, repository=repositories.require_known(self.repository))
 
     def __str__(self) -> str:
@@ -244,8 +238,6 @@ def _classify_words(words: list[str]) -> Iterator[tuple[str, str]]:
 
 
 class AmbiguousSelection(UsageError):
-    """Error for a choice that fits several ``subscriptions``."""
-
     def __init__(self, subscriptions: tuple[Subscription, ...]) -> None:
         super().__init__("Several subscriptions match: write an id as the list shows it, or all.")
         self.subscriptions = subscriptions
@@ -261,7 +253,6 @@ class SubscriptionSelector:
 
     @classmethod
     def parse(cls, text: str, repositories: AllowedRepositories) -> SubscriptionSelector:
-        """Parse the text after the command. Raises UsageError."""
         words = text.split()
         if len(words) > 1:
             raise UsageError("Which one? Add its repository, its id from /prdigest list, or all.")
@@ -277,14 +268,12 @@ class SubscriptionSelector:
         return cls(id=word.lower())
 
     def require_known(self, repositories: AllowedRepositories) -> Self:
-        """Return the selector with its repository as the settings spell it. Raises UsageError."""
         return replace(self, repository=repositories.require_known(self.repository)) if self.repository else self
 
     def __str__(self) -> str:
         return _ALL_WORD if self.is_all else str(self.repository or self.id)
 
     def list_matching(self, subscriptions: tuple[Subscription, ...]) -> tuple[Subscription, ...]:
-        """Return the subscriptions that match. Raises UsageError if there are none."""
         if not subscriptions:
             raise UsageError("There is no subscription here: create one with /prdigest subscribe.")
         matching = tuple(
@@ -297,7 +286,6 @@ class SubscriptionSelector:
         return matching
 
     def require_clear(self, matching: tuple[Subscription, ...]) -> tuple[Subscription, ...]:
-        """Return what matches. Raises AmbiguousSelection for several, unless all were asked for."""
         if len(matching) > 1 and not self.is_all:
             raise AmbiguousSelection(matching)
         return matching

@@ -45,8 +45,6 @@ _RESEND_INTERVAL = timedelta(minutes=10)
 
 @dataclass(frozen=True, slots=True)
 class _DueDigest:
-    """A digest that is due: since when, for which subscription, and its record."""
-
     item: NextDigest
     due_at: datetime
     subscription: Subscription
@@ -105,7 +103,6 @@ def _enqueue_repair(app: App, item: DigestRepair, at: datetime, jobs: JobQueue) 
 
 
 def _select_ready(app: App, due: Sequence[tuple[NextDigest, datetime]]) -> list[_DueDigest]:
-    """Return those whose subscriptions are still active."""
     subscriptions = get_subscriptions(app, [item.name for item, _ in due])
     ready = []
     for item, at in due:
@@ -125,7 +122,6 @@ def _select_ready(app: App, due: Sequence[tuple[NextDigest, datetime]]) -> list[
 
 
 def _process_digests(app: App, ready: Sequence[_DueDigest], jobs: JobQueue) -> None:
-    """Plan the next digest after each posted one, skip what is too late, and enqueue the rest."""
     app.due_queue.move_all(
         [
             (each.item, each.due_at, each.subscription.timing.find_next_after(each.due_at))

@@ -69,8 +69,6 @@ _CHOICE_ACTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class ChangeNotice:
-    """A notice for the readers of a channel that the subscription with an ``id`` was changed, and by whom."""
-
     channel: str
     id: str
     post: Post
@@ -78,8 +76,6 @@ class ChangeNotice:
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """The result of a verb: the answer for the user, and notices for the channels concerned."""
-
     answer: Answer
     news: tuple[ChangeNotice, ...] = ()
 
@@ -156,7 +152,6 @@ def _run_subscribe(
 def change_selected(
     app: App, asker: SlackRequest, verb: SubscriptionVerb, selector: SubscriptionSelector
 ) -> CommandResult:
-    """Pause, resume or remove what was selected; offer a choice if several match."""
     try:
         selected = _select_changeable(app, asker, selector, stops=verb is not SubscriptionVerb.RESUME)
     except AmbiguousSelection as error:
@@ -299,7 +294,6 @@ def refresh_time_zone(app: App, name: str) -> None:
 
 
 def _get_usual_timing(app: App) -> Timing:
-    """Return when a digest is posted for subscribers who set no time."""
     return Timing(app.settings.prdigest_post_at, app.settings.prdigest_timezone)
 
 

@@ -38,7 +38,6 @@ PREVIEW_SWITCHES = Map("previews", PreviewSwitch, "whether links get previews, b
 
 
 def get_fixed(app: App) -> Subscription | None:
-    """Return the subscription of the settings, which needs no command; None without its channel or repository."""
     settings = app.settings
     if settings.prdigest_repo is None or settings.prdigest_channel is None:
         return None
@@ -60,7 +59,6 @@ def list_subscriptions(app: App, channel: str | None = None) -> Sequence[Subscri
 
 
 def get_subscription(app: App, name: str) -> Subscription | None:
-    """Return the subscription with an id, None if there is none that can be read."""
     return get_subscriptions(app, [name]).get(name)
 
 
@@ -100,7 +98,6 @@ def get_channel_zone(app: App, channel: str) -> ZoneInfo | None:
 
 
 def record_run(app: App, key: str, outcome: RunOutcome, detail: str = "") -> None:
-    """Write down how an attempt to post the digest of a key ended."""
     app.tables.append(RUN_LOG, Run(app.now(), key, outcome, detail))
     app.instruments.digest_runs.labels(outcome.value).inc()
 

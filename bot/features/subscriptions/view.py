@@ -57,7 +57,6 @@ def render_confirmation(
 
 
 def render_changes(subscriptions: Sequence[Subscription], how: str, note: str) -> Post:
-    """Render what was done to some subscriptions, such as ``Paused``."""
     room = _limit_filter_length(len(subscriptions))
     lines = [
         make_section([make_text(f"{how}: ", bold=True), *_render_line(each, room), make_text(f". {note}")])
@@ -85,7 +84,6 @@ def render_change_notice(user: str, how: str, subscription: Subscription) -> Pos
 
 
 def render_listing(subscriptions: Sequence[DueSubscription]) -> Post:
-    """Render all subscriptions of a channel, with the button for a new one."""
     title = "There are no subscriptions here: create one with /prdigest subscribe. See /prdigest help."
     if subscriptions:
         title = f"{format_count(len(subscriptions), 'digest comes', 'digests come')} here"
@@ -105,7 +103,6 @@ def render_choice(subscriptions: Sequence[Subscription], action: str) -> Post:
 
 
 def render_rows(subscriptions: Sequence[DueSubscription], *, with_place: bool = False) -> Iterator[Block]:
-    """Yield a line and its buttons for each subscription, up to a limit."""
     first = subscriptions[:_MAX_SUBSCRIPTIONS]
     for subscription, due in first:
         room = _limit_filter_length(len(first))
@@ -117,7 +114,6 @@ def render_rows(subscriptions: Sequence[DueSubscription], *, with_place: bool = 
 
 
 def _render_row(subscription: Subscription, due: datetime, room: int, *, with_place: bool) -> list[Element]:
-    """Return the line of a subscription with its state; with its id, or with its place."""
     # in App Home all is done with buttons; elsewhere commands take the id
     elements = [*_render_line(subscription, room), *([] if with_place else [make_text(f" · {subscription.id}")])]
     if with_place:
@@ -138,7 +134,6 @@ def _render_line(subscription: Subscription, room: int = _MAX_FILTER_LENGTH) -> 
 
 
 def format_timing(subscription: Subscription) -> str:
-    """Return when it is posted, such as ``, every day at 09:00 (Europe/Berlin)``."""
     timing = subscription.timing
     days = "from Monday to Friday" if timing.weekdays else "every day"
     zone = f"{timing.zone}, as your Slack is set" if subscription.follows else str(timing.zone)
@@ -161,7 +156,6 @@ def make_channel(channel: str) -> Element:
 
 
 def make_new_row() -> Block:
-    """Return the button that opens the form for another one."""
     return {"type": "actions", "elements": [make_button("New subscription", NEW, write_id("new"))]}
 
 

@@ -98,7 +98,6 @@ def get_kept_contract(app: App, pull: PullRequest) -> MergeContract | None:
 
 
 def keep_contract(app: App, pull: PullRequest, contract: MergeContract) -> None:
-    """Keep what a merge changes, so that it isn't read."""
     app.tables.put(CONTRACTS, contract, *_name_merge(pull))
 
 
@@ -164,8 +163,6 @@ def _read_now(app: App, pull: PullRequest, passing: tuple[type[PrdigestError], .
 
 
 def _pair_versions(file: ChangedFile, sources: SourceVersions) -> FileVersions:
-    """Return a file on both sides, None where there is none."""
-
     def drop_missing(source: SourceFile | None) -> SourceFile | None:
         return None if source is None or source.problem is SourceProblem.MISSING else source
 
@@ -242,17 +239,14 @@ class ContractList:
 
     @property
     def unread(self) -> tuple[UnreadFile, ...]:
-        """The files that could not be read."""
         return tuple(dict.fromkeys(file for contract in self.contracts for file in contract.unread))
 
 
 def list_merges(app: App, repository: Repository, span: Span) -> MergeList:
-    """List what was merged in some days. Raises PrdigestError if no day can be listed."""
     return MergeLister(app.day_lists.list_merged, app.settings.prdigest_concurrency).list_merges(repository, span)
 
 
 def build_contract_list(app: App, request: ContractRequest) -> ContractList:
-    """List what the merges that fit the filters change for others. Raises PrdigestError."""
     merged, filters = list_merges(app, request.repository, request.span), request.filters
     candidates = [pull for pull in merged.pulls if filters.may_match(pull)]
     if filters:
@@ -299,7 +293,6 @@ def note_deprecations(app: App, repository: Repository, contract: MergeContract)
 
 
 def _update_ledger(app: App, repository: Repository, contract: MergeContract) -> DeprecationLedger | None:
-    """Return the ledger with a merge, None if it changes no entry."""
     before = load_ledger(app, repository)
     after = update_ledger(before, [contract])
     return None if after.entries == before.entries else after

@@ -62,7 +62,6 @@ def note_shown(app: App, profile: str, repository: Repository, merges: Iterable[
 
 
 def record_decision(app: App, profile: str, decision: TouchDecision) -> None:
-    """Record what somebody says about a hit, in place of what was said before. What was said later stays."""
     last = app.tables.get_field(DECISIONS, str(decision.key), profile)
     if last is None or last.at <= decision.at:
         app.tables.put_field(DECISIONS, str(decision.key), decision, profile)
@@ -79,12 +78,10 @@ def list_decisions(app: App, profile: str, repository: Repository) -> Mapping[in
 
 
 def get_last_decisions(app: App, profile: str, repository: Repository) -> Mapping[int, TouchDecision]:
-    """Return the last decision about each merge of a repository, by its number."""
     return {number: made[0] for number, made in list_decisions(app, profile, repository).items()}
 
 
 def remove_hits(app: App, profile: str) -> None:
-    """Remove the hits of a profile and what was said about them."""
     app.tables.remove(HITS, profile)
     app.tables.remove(DECISIONS, profile)
 
@@ -94,8 +91,6 @@ def remove_hits(app: App, profile: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LevelScore:
-    """The hits of one level that were shown, and how many have each verdict."""
-
     level: TouchLevel
     shown: int = 0
     ours: int = 0
@@ -104,7 +99,6 @@ class LevelScore:
 
     @property
     def right(self) -> int:
-        """The number of hits that somebody has to do, or did, something about."""
         return self.ours + self.done
 
     @property

@@ -51,7 +51,6 @@ def _add_decisions(blocks: Sequence[Block], decisions: Mapping[int, TouchDecisio
 
 
 def _render_decision(decision: TouchDecision) -> list[Element]:
-    """Return who said what, and when."""
     user: Element = {"type": "user", "user_id": decision.by}
     return [
         make_text("somebody") if decision.by == FORGOTTEN_USER else user,

@@ -44,7 +44,6 @@ class _RepositoryRequest:
     repository: Repository
 
     def require_known(self, repositories: AllowedRepositories) -> Self:
-        """Return the request with its repository as the settings spell it. Raises UsageError."""
         return replace(self, repository=repositories.require_known(self.repository))
 
 
@@ -54,14 +53,11 @@ class _ProfileRequest:
     __slots__ = ()
 
     def require_known(self, _: AllowedRepositories) -> Self:
-        """Return the request: whether the bot may answer about its upstream is checked with the profile."""
         return self
 
 
 @dataclass(frozen=True, slots=True)
 class ContractRequest(_RepositoryRequest):
-    """A request for what the merges of some days change for others: ``contract 7d``."""
-
     kind: ClassVar[str] = "contract"
     span: Span
     filters: Filters = NO_FILTERS
@@ -83,8 +79,6 @@ class ContractRequest(_RepositoryRequest):
 
 @dataclass(frozen=True, slots=True)
 class TouchesRequest(_ProfileRequest):
-    """A request for what the merges of some days do to a team's code: ``touches 7d profile:ascend``."""
-
     kind: ClassVar[str] = "touches"
     span: Span
     profile: str = ""
@@ -102,8 +96,6 @@ class TouchesRequest(_ProfileRequest):
 
 @dataclass(frozen=True, slots=True)
 class TouchScoreRequest(_ProfileRequest):
-    """A request for what became of the hits of a profile: ``touches score``."""
-
     kind: ClassVar[str] = "touch_score"
     profile: str = ""
     is_private: bool = False
@@ -120,15 +112,12 @@ class TouchScoreRequest(_ProfileRequest):
 
 
 def parse_touches(text: str, today: LocalDay) -> TouchesRequest | TouchScoreRequest:
-    """Parse a request for hits, or for what became of them. Raises UsageError."""
     is_score = [word.lower() for word in text.split()[:2]] == [TouchesRequest.kind, _SCORE_WORD]
     return TouchScoreRequest.parse(text) if is_score else TouchesRequest.parse(text, today)
 
 
 @dataclass(frozen=True, slots=True)
 class SinceRequest(_RepositoryRequest):
-    """A request for one page on all that was merged since a day: ``since 2026-11-01``."""
-
     kind: ClassVar[str] = "since"
     span: Span
     profile: str = ""
@@ -152,8 +141,6 @@ class SinceRequest(_RepositoryRequest):
 
 @dataclass(frozen=True, slots=True)
 class DeprecationsRequest(_RepositoryRequest):
-    """A request for what a repository will remove: ``deprecations profile:ascend``."""
-
     kind: ClassVar[str] = "deprecations"
     profile: str = ""
     is_private: bool = False
@@ -215,7 +202,6 @@ def _format_profile(name: str) -> str:
 
 
 def _drop_words(options: QueryOptions, *words: str) -> list[str]:
-    """Return the arguments without these words at their beginning."""
     rest = list(options.arguments)
     for word in words:
         if rest and rest[0].lower() == word:
@@ -272,7 +258,6 @@ class BrokeRequest(_RepositoryRequest):
 
     @property
     def since(self) -> str:
-        """The start of the range, as a reader sees it."""
         return str(self.span.first) if self.span else self.commit[:10]
 
     def __str__(self) -> str:

@@ -164,7 +164,6 @@ def answer_long_touches(app: App, asker: SlackRequest, request: TouchesRequest, 
 def _list_touches(
     app: App, entry: ProfileEntry, span: Span, decisions: Mapping[int, list[TouchDecision]]
 ) -> TouchList:
-    """List what touches a profile's code; its hits count as shown."""
     merged = list_merges(app, entry.upstream, span)
     report, _ = judge_merges(app, entry.name, merged.pulls)
     note_shown(app, entry.name, entry.upstream, report.touching)

@@ -222,7 +222,6 @@ def _list_head(task: AgentTask) -> Iterator[str]:
 
 
 def _list_changes(task: AgentTask) -> Iterator[str]:
-    """Yield what changed and why it matters, a row for each name."""
     yield "## What changed\n"
     touches = task.merge.touches
     for touch in touches[:_MAX_CHANGES]:
@@ -242,7 +241,6 @@ def _list_changes(task: AgentTask) -> Iterator[str]:
 
 
 def _list_uses(task: AgentTask) -> Iterator[str]:
-    """Yield the team's own lines, each once."""
     profile = task.profile
     commit = f" at commit {write_code(profile.commit[:_HASH_LENGTH])}" if profile.commit else ""
     yield "## Our lines\n"
@@ -256,7 +254,6 @@ def _list_uses(task: AgentTask) -> Iterator[str]:
 
 
 def _list_migrations(task: AgentTask) -> Iterator[str]:
-    """Yield how upstream changed its own callers, as excerpts of the diff."""
     yield "## How upstream changed its own callers\n"
     lines, hidden = _choose_hunks(task.hunks)
     if lines:
@@ -273,7 +270,6 @@ def _list_migrations(task: AgentTask) -> Iterator[str]:
 
 
 def _choose_hunks(hunks: tuple[MigrationHunk, ...]) -> tuple[list[str], int]:
-    """Return the lines of the hunks that fit, by file, and how many are left out."""
     lines: list[str] = []
     left, shown = _MAX_DIFF, 0
     for path, of_file in groupby(hunks, key=lambda hunk: hunk.path):
@@ -294,7 +290,6 @@ def _cut_line(text: str) -> str:
 
 
 def _list_checks(task: AgentTask) -> Iterator[str]:
-    """Yield how to check the change, from facts alone."""
     yield "## How to check\n"
     if task.tests:
         yield "- Tests of ours that use what changed:"
@@ -310,7 +305,6 @@ def _list_checks(task: AgentTask) -> Iterator[str]:
 
 
 def _link_change(touch: Touch, pull: PullRequest) -> str:
-    """Return the place of a change, as a link unless the line is gone."""
     change = touch.change
     label = f"{truncate_text(collapse_lines(change.path), _MAX_PATH)}:{change.line}"
     if change.side is DiffSide.OLD or change.line < 1:
@@ -341,7 +335,6 @@ def _count_rest(rest: int, noun: str, indent: str = "") -> Iterator[str]:
 
 
 def render_task_view(text: str) -> View:
-    """Render the window with a task. What is too long is cut, and says so."""
     pieces = list(split_text(text))
     note = "Copy this text into your coding agent. It was built from facts without a model, and is sent nowhere."
     cut = " It was too long: its end is missing." if len(pieces) > _MAX_PIECES else ""

@@ -45,8 +45,6 @@ _LEVELS = {
 
 
 def format_contract_json(rows: Iterable[ContractTableRow]) -> str:
-    """Format rows as a JSON list of objects."""
-
     def redact(row: ContractTableRow) -> ContractTableRow:
         change = row.change
         cleaned = replace(
@@ -62,7 +60,6 @@ def format_contract_json(rows: Iterable[ContractTableRow]) -> str:
 
 
 def format_contract_table(rows: Sequence[ContractTableRow], merges: int) -> str:
-    """Format rows for a terminal, by class; JSON has the whole lines."""
     parts = ["\n".join(_format_class([*group])) for _, group in groupby(rows, key=lambda row: row.change.subject)]
     changing = len({row.number for row in rows})
     total = f"{format_count(len(rows), 'change')} in {changing:,} of {format_count(merges, 'merge')}"
@@ -152,7 +149,6 @@ def format_touch_json(evaluation: TouchEvaluation) -> str:
 
 
 def format_touch_table(evaluation: TouchEvaluation) -> str:
-    """Format all figures, the verdict last."""
     parts = (
         _format_head(evaluation),
         _format_rankings(evaluation),

@@ -114,7 +114,6 @@ def plan_upgrade(app: App, pin: PullRequest, entry: ProfileEntry) -> UpgradePlan
 
 
 def _list_since(app: App, upstream: Repository, pin: PullRequest) -> list[PullRequest]:
-    """Return what was merged after a pin, oldest first."""
     today = app.get_today()
     span = Span(get_today(pin.merge_time, today.zone).date, today.date, today.zone)
     if len(span) > MAX_UPGRADE_DAYS:

@@ -99,13 +99,11 @@ def _format_head(plan: UpgradePlan, pin: str) -> str:
 
 
 def _make_part(title: str, lines: Sequence[str], most: int) -> list[str]:
-    """Return a part of the list, with how many lines are left out; nothing without lines."""
     rest = [f"- and {len(lines) - most} more"] if len(lines) > most else []
     return [title, *lines[:most], *rest, ""] if lines else []
 
 
 def _list_stops(plan: UpgradePlan, url: str) -> Iterator[str]:
-    """Yield the stopping points, in order."""
     if not plan.stops:
         return
     yield "## Stopping points\n"
@@ -122,7 +120,6 @@ def _list_stops(plan: UpgradePlan, url: str) -> Iterator[str]:
 
 
 def _list_deprecations(plan: UpgradePlan, url: str) -> list[str]:
-    """Return the deprecations whose deadline is on the way."""
     lines = []
     for each in plan.deprecations:
         entry, first, others = each.entry, each.uses[0], len(each.uses) - 1
@@ -137,7 +134,6 @@ def _list_deprecations(plan: UpgradePlan, url: str) -> list[str]:
 
 
 def _list_regressions(plan: UpgradePlan, url: str) -> list[str]:
-    """Return what was repaired or reverted only after the end."""
     lines = [
         f"- [ ] {_link_pull(outcome.pull.number, url)} {escape_line(outcome.pull.title)}: "
         f"{_OUTCOMES[outcome.kind]} later by {_link_pull(outcome.by.number, url)}"
@@ -147,7 +143,6 @@ def _list_regressions(plan: UpgradePlan, url: str) -> list[str]:
 
 
 def _list_lookups(plan: UpgradePlan, url: str) -> list[str]:
-    """Return one line for each change that only touches us, with all its places."""
     items = [item for work in plan.files for item in work.items]
     above = {item.net for item in items if item.level > TouchLevel.TOUCHES}
     groups: dict[NetChange, list[UpgradeItem]] = {}
@@ -206,7 +201,6 @@ def _join_some(texts: Sequence[str], most: int) -> str:
 
 
 def _shorten_dotted(name: str) -> str:
-    """Return the last two parts of a dotted name."""
     return ".".join(name.split(".")[-2:]) if "/" not in name and " " not in name else name
 
 
@@ -266,7 +260,6 @@ def render_upgrade_post(plan: UpgradePlan, url: str, pin: str = "") -> Post:
 
 
 def render_upgrade_file(plan: UpgradePlan, url: str, pin: str = "") -> Attachment:
-    """Render the whole checklist as Markdown."""
     start, end = plan.start[:_HASH_LENGTH], plan.end[:_HASH_LENGTH]
     title = f"Checklist: {_format_title(plan, pin)}"
     return Attachment(f"upgrade-{plan.profile}-{start}-{end}.md", title, render_upgrade(plan, url, pin))

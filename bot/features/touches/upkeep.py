@@ -42,7 +42,6 @@ def add_profile(app: App, entry: ProfileEntry, profile: Profile | None = None) -
 
 
 def remove_profile(app: App, name: str) -> None:
-    """Remove a profile with its hits and what people said about them. Raises UsageError if there is none."""
     require_entry(app, name)
     app.due_queue.drop(ProfileRefresh(name))
     remove_hits(app, name)
@@ -50,7 +49,6 @@ def remove_profile(app: App, name: str) -> None:
 
 
 def require_entry(app: App, name: str) -> ProfileEntry:
-    """Return the entry of a profile. Raises UsageError if there is none."""
     entry = app.profiles.get_entry(name)
     if entry is None:
         raise UsageError(f"There is no profile {quote_input(name)}.")

@@ -81,7 +81,6 @@ def _shorten(text: str, length: int) -> str:
 
 
 def _format_unread(unread: Sequence[UnreadFile]) -> str:
-    """Return which files could not be read, and why."""
     names = ", ".join(f"{collapse_lines(file.path)} ({file.reason})" for file in unread[:5])
     more = f", and {len(unread) - 5:,} more" if len(unread) > 5 else ""
     return truncate_text(f"Could not be read: {names}{more}", 600)
@@ -168,7 +167,6 @@ def sort_deprecations(entries: Iterable[StatedDeprecation]) -> list[StatedDeprec
 
 
 def render_deprecations(name: str, entries: Sequence[StatedDeprecation], url: str) -> Post:
-    """Render the list; ``url`` is the address of the repository."""
     title = f"{_shorten(name, 60)} · {format_count(len(entries), 'deprecation')}"
     return _render_post(title, (_render_states(sort_deprecations(entries), url, most) for most in (20, 12, 6, 3)))
 
@@ -214,7 +212,6 @@ def render_touch_list(touch_list: TouchList) -> Post:
 
 
 def _render_hits(touch_list: TouchList, limits: TouchLimits) -> list[Block]:
-    """Return the hits: the strongest with buttons, the others as a list."""
     report, context = touch_list.report, HitContext.build(touch_list.pulls, ())
     hits = sort_hits(report, context.taken_back)
     with_row = min(MAX_ROWS, limits.hits)
@@ -245,7 +242,6 @@ def _render_hits(touch_list: TouchList, limits: TouchLimits) -> list[Block]:
 
 
 def render_touch_score(profile: str, scores: Iterable[LevelScore]) -> Post:
-    """Render what became of the hits of a profile."""
     levels = list(scores)
     if any(score.shown for score in levels):
         blocks = [
@@ -270,7 +266,6 @@ def _format_score(score: LevelScore) -> str:
 
 
 def render_suspects(name: str, repository: Repository, report: SuspectReport) -> Post:
-    """Render the suspects; ``name`` is that of the repository in headings."""
     title = f"What broke us? · {_shorten(name, 60)} · since {_shorten(report.since, 160)}"
     address = f"{GITHUB_WEB}/{repository}"
     return _render_post(title, (_render_suspects(address, report, limit) for limit in (160, 60, 0)))
@@ -310,30 +305,25 @@ def _render_suspect(address: str, suspect: Suspect, limit: int) -> list[Element]
 
 
 def name_suspect(suspect: Suspect) -> str:
-    """Return the number of a merge; a commit without a pull request has a negative one, so its hash."""
     return f"#{suspect.number}" if suspect.number > 0 else suspect.commit[:10]
 
 
 def format_points(suspect: Suspect) -> str:
-    """Return how surely a merge is the cause, and that it was reverted within the range."""
     reverted = f" · reverted by #{suspect.reverted_by}" if suspect.reverted_by is not None else ""
     return f"{suspect.score:.0f} of 100 points{reverted}"
 
 
 def describe_error_line(report: SuspectReport) -> str:
-    """Return the line of the first error; empty if there is none."""
     return _shorten(report.trace.errors[0].text, 200) if report.trace.errors else ""
 
 
 def count_suspects(report: SuspectReport) -> str:
-    """Return how many merges explain the error, of how many between which ends."""
     ends = f"{_shorten(report.since, 160)}..{_shorten(report.until, 160)}"
     among, count = f"{format_count(report.merges, 'merge')} ({ends})", len(report.suspects) + report.omitted
     return f"{format_count(count, 'suspect')} among {among}." if count else f"None of {among} explains this error."
 
 
 def describe_gaps(report: SuspectReport) -> str:
-    """Return what the list leaves out, and what to do if it is empty."""
     notes = []
     if report.trace.is_empty:
         example = "`ImportError: cannot import name 'x' from 'a.b'`"

@@ -63,8 +63,6 @@ _PURPOSES = {
 
 @dataclass(frozen=True, slots=True)
 class UsageRequest:
-    """A request for the costs of a month, by its first day; without one, of today and this month."""
-
     kind: ClassVar[str] = "usage"
     month: dt.date | None = None
     is_private: bool = False
@@ -115,8 +113,6 @@ def answer_usage(app: App, asker: SlackRequest, request: UsageRequest, audience:
 
 @dataclass(frozen=True, slots=True)
 class CallTotal:
-    """What some model calls took."""
-
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
@@ -135,8 +131,6 @@ class CallTotal:
 
 @dataclass(frozen=True, slots=True)
 class WorkTotal:
-    """How many pieces of work there were, and what all of them took."""
-
     count: int = 0
     tokens: int = 0
     dollars: float = 0.0
@@ -144,8 +138,6 @@ class WorkTotal:
 
 @dataclass(frozen=True, slots=True)
 class CostTotals(CallTotal):
-    """The calls of some days, also by kind and origin as far as there were any, and the work."""
-
     by_kind: Mapping[CallKind, CallTotal] = field(default_factory=dict)
     dollars_by_origin: Mapping[CallOrigin, float] = field(default_factory=dict)
     work: Mapping[WorkKind, WorkTotal] = field(default_factory=dict)
@@ -226,7 +218,6 @@ class UsageReport:
 
 
 def read_usage(app: App, month: dt.date | None = None) -> UsageReport:
-    """Return the costs of a month, by default the current one. Raises StoreUnavailable."""
     budget, today = app.budget, app.get_today()
     first = (month or today.date).replace(day=1)
     dates = [first.replace(day=day) for day in range(1, calendar.monthrange(first.year, first.month)[1] + 1)]
@@ -290,7 +281,6 @@ def render_usage(report: UsageReport) -> Post:
 
 
 def _list_amounts(report: UsageReport) -> Iterator[list[Element]]:
-    """Yield the lines about today and the month."""
     amounts = [("Today", report.today_total, report.day_budget)] if report.today_total else []
     month = "This month" if report.today_total else f"{report.month:%B}"
     for name, totals, spending in (*amounts, (month, report.month_total, report.month_budget)):
@@ -304,7 +294,6 @@ def _list_amounts(report: UsageReport) -> Iterator[list[Element]]:
 
 
 def _list_facts(report: UsageReport) -> Iterator[str]:
-    """Yield what digests and answers took, and how much the caches saved."""
     totals, last = report.month_total, report.last_digest
     for kind, work in totals.work.items():
         average = f"{_format_dollars(work.dollars / work.count)} and {_format_tokens(work.tokens // work.count)}"

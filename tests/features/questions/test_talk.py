@@ -65,13 +65,11 @@ class Stage:
     def answer(self, started: float | None = None) -> WrittenAnswer:
         return talk_with_model(
             self.model,
-            "claude-x",
             QUESTION,
             self.toolbox,
             NO_LINKS,
             self.display,
             self.clock,
-            self.clock.sleep,
             started,
             self.limits,
         )
@@ -89,7 +87,9 @@ def stage(
     tool_seconds: float = 0.0,
 ) -> Stage:
     clock = Clock()
-    there = Shelf(SlowPulls((pull(7), pull(8)), clock=clock, seconds=tool_seconds), workers=1)
+    there = Shelf(
+        SlowPulls((pull(7), pull(8)), clock=clock, seconds=tool_seconds), workers=1, parts={"sleep": clock.sleep}
+    )
     model = ScriptedTalk(clock, deque(script))
     return Stage(model, clock, display or RecordingDisplay(), there.toolbox(), limits)
 
@@ -115,7 +115,7 @@ def test_the_model_is_asked_with_everything_it_needs() -> None:
     )
     there.answer()
     (chat,) = there.model.chats
-    assert chat.model == "claude-x"
+    assert chat.model == there.toolbox.app.settings.prdigest_answer_model
     assert chat.system == read_instructions(ANSWER_VERSION)
     assert chat.tools == define_tools(build_tools(there.toolbox))
     assert chat.turns == QUESTION

@@ -17,8 +17,8 @@ from bot.domain.text.strings import collapse_lines
 from bot.features.questions.rules import AnswerEnd
 from bot.features.questions.texts import Where
 from bot.features.questions.view import (
+    ENDS,
     VOTE,
-    describe_end,
     describe_tools,
     format_search_answer,
     label_citation,
@@ -111,11 +111,11 @@ def test_what_an_answer_rests_on_stands_below_it() -> None:
     }.items(),
 )
 def test_why_an_answer_ends_is_one_sentence(end: AnswerEnd, sentence: str) -> None:
-    assert describe_end(end, "the model is busy") == sentence
+    assert ENDS[end].format(failure="the model is busy") == sentence
 
 
 def test_every_end_has_its_words() -> None:
-    assert len({describe_end(end) for end in AnswerEnd}) == len(AnswerEnd)
+    assert len({*ENDS.values()}) == len(AnswerEnd)
 
 
 def test_the_thumbs_say_which_is_which() -> None:
