@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -48,6 +49,7 @@ from impact.clones.clone_upgrade import CloneUpgradeReader, scan_clone
 from impact.clones.evaluation import ReplayClones, ReplayOptions, evaluate_touches
 from impact.clones.windows import parse_windows
 from impact.contract.table import list_net_rows, list_rows, select_rows
+from impact.documents import describe_evaluation
 from impact.evaluation.adaptations import parse_truth
 from impact.git.clone_trees import CloneTrees
 from impact.profile.models import Profile
@@ -409,7 +411,11 @@ def evaluate_command(
         evaluation = evaluate_touches(clones, options, show)
     if out:
         write_text(out, terminal.format_touch_cases(evaluation))
-    click.echo(terminal.format_touch_json(evaluation) if for_scripts else terminal.format_touch_table(evaluation))
+    if for_scripts:
+        # undefined values are null
+        click.echo(json.dumps(describe_evaluation(evaluation), indent=2, default=str, allow_nan=False))
+    else:
+        click.echo(terminal.format_touch_table(evaluation))
 
 
 def _read_list(path: Path) -> str:

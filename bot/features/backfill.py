@@ -57,19 +57,13 @@ class CostLimit:
 
 @dataclass(frozen=True, slots=True)
 class FilledDay:
-    """When (UTC) a day was filled, and by which ``model`` its summaries were written, empty if there are none.
-
-    History and files are always loaded.
-    """
+    """When (UTC) a day was filled, and by which ``model`` its summaries were written, empty if there are none."""
 
     at: datetime
     model: str = ""
 
     def is_complete_for(self, model: str, now: datetime) -> bool:
-        """Return whether nothing is left to do for summaries by ``model``, or for none if it is empty.
-
-        History is permanent, summaries are kept for the lifetime of their entries.
-        """
+        """Return whether no summary by ``model`` has to be written; history is permanent, summaries expire."""
         return not model or (model == self.model and now - self.at < timedelta(days=SUMMARY_DAYS))
 
 
@@ -80,10 +74,7 @@ FILLED_DAYS = Map(
 
 @dataclass(frozen=True, slots=True)
 class BackfillOutcome:
-    """The outcome for one day: the number of pull requests read, or ``was_filled`` if nothing was left to do.
-
-    ``failure_reason`` is a clause on why the day is not filled; it is empty if the day is filled.
-    """
+    """The outcome for one day; ``failure_reason`` is a clause on why it is not filled, empty if it is."""
 
     day: LocalDay
     pulls: int = 0
@@ -173,10 +164,7 @@ def _read_day(run: _Run, repository: Repository, day: LocalDay) -> tuple[int, st
 
 
 def _read_batch(run: _Run, pulls: Sequence[PullRequest]) -> list[tuple[PullRequest, bool]]:
-    """Return pull requests without their patches, in their order, and whether nothing of their summary is missing.
-
-    One that GitHub does not know any more has no files.
-    """
+    """Return pull requests without patches, and whether their summary is there. One that is gone has no files."""
     workers = min(run.app.settings.prdigest_concurrency, _MAX_PARALLEL_READS)
     with DeadlineExecutor(workers, "backfill") as crew:
         futures = [crew.submit(_read_pull_request, run, pull) for pull in pulls]

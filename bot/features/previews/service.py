@@ -57,10 +57,7 @@ _NOT_IN_CHANNEL = "I'm not in this channel: invite me with /invite, then turn pr
 
 @dataclass(frozen=True, slots=True)
 class ShownCard:
-    """The first message with a link has its card: planned before Slack is called, and ended (aware) after that.
-
-    Another attempt for the same message may go on, since Slack then replaces the card.
-    """
+    """The message with a link's card: planned before Slack is called, ended (aware) after; it may be repeated."""
 
     message: str
     ended_at: datetime | None = None
@@ -177,10 +174,7 @@ def _plan(app: App, place: Place, target: Target) -> bool:
 
 
 def _is_alone(app: App, place: Place) -> bool:
-    """Return whether a message exists and no other app shows a card of GitHub below it.
-
-    Where the bot may not look, it counts as not alone: a second card is worse than none.
-    """
+    """Return whether a message exists, no other app shows a card below it, and the bot may look for that."""
     try:
         message = app.messenger.fetch_message(place.channel, place.message, place.thread)
     except SlackCallRefused as error:
@@ -231,10 +225,7 @@ def _show(app: App, place: Place, cards: Mapping[str, Sequence[Block]]) -> None:
 
 
 def build_cards(app: App, targets: Sequence[Target], channel: str) -> dict[Target, PullCard | RangeCard]:
-    """Return the cards of those links that get one. Raises StoreUnavailable.
-
-    A summarised pull request takes no call to GitHub, a range at most one for each day.
-    """
+    """Return the cards of those links that get one. What was read takes no call, a range one for each day."""
     cards: dict[Target, PullCard | RangeCard] = {}
     for target in targets:
         try:

@@ -105,10 +105,7 @@ class Profiles:
         return [entry.name for entry in self.list_entries()]
 
     def find_entry(self, name: str) -> ProfileEntry:
-        """Return the entry of a profile, whatever the case of its name; without a name, that of the only one.
-
-        Raises UsageError if there is no such profile, or if there are several to choose from.
-        """
+        """Return an entry whatever the case of its name; without one, the only one. Raises UsageError."""
         entries, key = self.list_entries(), name.strip().casefold()
         fitting = [entry for entry in entries if key in ("", entry.name.casefold())]
         if len(fitting) == 1:
@@ -129,10 +126,7 @@ class Profiles:
         raise UsageError(f"The profile {entry.name} was not scanned yet: try again in a few minutes.")
 
     def require_known(self, name: str, repository: Repository) -> str:
-        """Return a name as it is stored; empty for none.
-
-        Raises UsageError if there is no such profile, or if it is about another repository.
-        """
+        """Return a name as it is stored; empty for none. Raises UsageError, also for one of another repository."""
         if not name:
             return ""
         entry = self.find_entry(name)

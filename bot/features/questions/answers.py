@@ -75,11 +75,7 @@ ANSWER_DRAFT_JSON = VersionedJson(AnswerDraft, 1)
 
 
 def write_answer(app: App, question: Question, memory: ThreadMemory, display: AnswerDisplay) -> AnswerDraft:
-    """Write the answer to a question and show it meanwhile.
-
-    Raises:
-        PrdigestError: its subject cannot be read. Failures of the model do not raise.
-    """
+    """Write the answer to a question and show it meanwhile. Raises PrdigestError if its subject cannot be read."""
     # the time for reading before the model is asked counts too
     today, started = app.get_today(), time.monotonic()
     subject = parse_subject(memory.about, app.repositories, today, app.get_today)
@@ -138,11 +134,7 @@ def write_answer(app: App, question: Question, memory: ThreadMemory, display: An
 
 
 class Citations:
-    """The citations of one answer.
-
-    Those that hold, of code (``cited``) and of remarks (``quoted``), have the number of their pull request and the
-    address that they lead to.
-    """
+    """The citations of one answer: those that hold, with the number of their pull request and their address."""
 
     def __init__(self, session: ReadingSession) -> None:
         self._session = session
@@ -175,11 +167,7 @@ def _list_shown(citations: Mapping[Citation, tuple[int, str]], text: str) -> tup
 
 
 def build_initial_context(session: ReadingSession) -> tuple[str, tuple[Entry, ...]]:
-    """Return the record of a thread's days or pull requests, and those in it.
-
-    Raises:
-        PrdigestError: it cannot be read, such as when GitHub is unavailable.
-    """
+    """Return the record of a thread's days or pull requests, and those in it. Raises PrdigestError."""
     subject, provenance = session.subject, session.provenance
     classes = session.app.paths.get_path_classes(subject.repository)
     if subject.numbers:
@@ -207,10 +195,7 @@ def build_initial_context(session: ReadingSession) -> tuple[str, tuple[Entry, ..
 
 
 def build_turns(record: str, memory: ThreadMemory, question: str, today: LocalDay) -> tuple[Turn, ...]:
-    """Return the turns up to a question: the record, the thread's messages, the question, and today's date.
-
-    The sides take turns, and no part is blank: the model's service accepts nothing else.
-    """
+    """Return the turns up to a question. Sides take turns and no part is blank: services accept nothing else."""
     dialogue = [Turn("person", (TextPart(record, stable=True),))]
     for message in memory.messages:
         if message.by == "person":
@@ -234,10 +219,7 @@ def build_turns(record: str, memory: ThreadMemory, question: str, today: LocalDa
 
 @dataclass(frozen=True, slots=True)
 class WrittenAnswer:
-    """An answer: Markdown that may be shown, the same as the model wrote it, why it ends, and what it is based on.
-
-    ``failure`` is the error with which the model stopped, if it did.
-    """
+    """An answer for readers and as the model wrote it, why it ends, and ``failure``, if the model broke off."""
 
     text: str
     raw_text: str

@@ -84,10 +84,7 @@ class AnswerMarkdown:
         return self._release_text(measure_settled_prefix(self._unread))
 
     def end_turn(self) -> str:
-        """End a turn, after which the model uses a tool, and return the rest that may be shown.
-
-        Text of the turn outside the answer is discarded.
-        """
+        """End a turn, after which the model uses a tool. Its text outside the answer is discarded."""
         rest = self._release_text(len(self._unread))
         if self._is_open:
             rest += self._release_text(is_final=True)
@@ -110,10 +107,7 @@ class AnswerMarkdown:
         return rest
 
     def _release_text(self, count: int = 0, *, is_final: bool = False) -> str:
-        """Take ``count`` more characters, without credentials: half of one would pass for a word.
-
-        Return what may be shown of the waiting text, of all answers that begin in it.
-        """
+        """Take ``count`` more characters, without credentials: half of one would pass for a word."""
         self._waiting += redact_text(self._unread[:count])
         self._unread, self._is_final, shown = self._unread[count:], is_final, ""
         while self._is_open or self._open_answer():
@@ -130,10 +124,7 @@ class AnswerMarkdown:
         return bool(mark)
 
     def _read_answer(self) -> str:
-        """Return what may be shown, up to the end of the answer or to a text that is still incomplete.
-
-        The text that was read is removed at the end, all at once.
-        """
+        """Return what may be shown, up to the end of the answer or to a text that is still incomplete."""
         shown, at = "", 0
         while self._is_open and at < len(self._waiting):
             step = self._read_step(self._waiting[at : at + _WINDOW_SIZE])
@@ -147,10 +138,7 @@ class AnswerMarkdown:
         return shown
 
     def _append_piece(self, piece: str, raw: str) -> str:
-        """Add a piece and return what is shown of it: all or, if it does not fit, nothing.
-
-        Half a link would be none. Nothing follows a piece that did not fit. ``raw`` is the model's text for it.
-        """
+        """Add a piece and return what is shown of it: all, or nothing if it does not fit. Half a link is none."""
         piece = sanitize_seam(self.shown_text, piece if self.shown_text else piece.lstrip())
         self._is_full = self._is_full or len(self.shown_text) + len(piece) > self._limit
         if self._is_full:

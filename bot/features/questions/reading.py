@@ -44,10 +44,7 @@ _NO_SUMMARY = Fallback(FallbackReason.NOT_REQUESTED)
 
 @dataclass(frozen=True, slots=True)
 class DayEntries:
-    """The pull requests merged in some days, newest first, and caveats on what may be missing.
-
-    ``unloaded`` are the days of the span of which nothing is known.
-    """
+    """The pull requests merged in some days, newest first; ``unloaded`` are days of which nothing is known."""
 
     repository: Repository
     span: Span
@@ -195,10 +192,7 @@ class ReadingSession:
     # --- what proves a statement
 
     def find_evidence(self, citation: Citation) -> tuple[PullRequest, Evidence] | None:
-        """Return the place of a valid citation, None for an invalid one.
-
-        The quote is in the diff, or in lines of a file that a tool has shown for this answer.
-        """
+        """Return the place of a quote that is in the diff, or in lines of a file that a tool has shown."""
         try:
             reference = self.parse_pull_request(citation.pull)
             pull = self.get_entry(reference.repository, reference.number).pull
@@ -247,10 +241,7 @@ class ReadingSession:
         return repositories.require_known(repository)
 
     def parse_pull_request(self, text: str) -> Reference:
-        """Parse the reference of a pull request; a bare number is one of the thread's repository.
-
-        Raises UsageError.
-        """
+        """Parse a reference; a bare number is one of the thread's repository. Raises UsageError."""
         number = text.strip().removeprefix("#")
         whole = f"{self.subject.repository}#{number}" if number.isdecimal() else text
         return self.app.repositories.parse_pull_request(whole)
@@ -258,10 +249,7 @@ class ReadingSession:
     # --- what results have in common
 
     def limit_lines(self, lines: Iterable[str], advice: str, what: str, limit: int = 0) -> str:
-        """Return as many lines as fit, and note how many are left out of ``what``.
-
-        ``limit`` is in characters; without it, that of all results holds.
-        """
+        """Return as many lines as fit (``limit`` is in characters), and note how many are left out of ``what``."""
         return self.note_cut(limit_lines(lines, limit or self.bounds.result, "line", advice), what)
 
     def note_cut(self, bounded: BoundedText, what: str) -> str:

@@ -21,10 +21,7 @@ _MAX_REASON_LENGTH = 800
 
 
 def describe_reverts(session: ReadingSession, watched: tuple[PullRequest, ...], numbers: set[int]) -> list[str]:
-    """Return lines on the reverts of, or by, the pull requests with these numbers.
-
-    Raises StoreUnavailable.
-    """
+    """Return lines on the reverts of, or by, the pull requests with these numbers. Raises StoreUnavailable."""
     index = RevertIndex(watched)
     outcomes = find_outcomes(index)
     pairs = [outcome for outcome in outcomes if outcome.pull.number in numbers]
@@ -62,10 +59,8 @@ def find_reverted(
 ) -> dict[int, list[PullRequest]]:
     """Return the merged pull requests that each of the first five reverts means, by the revert's number.
 
-    They are found by number, else by commit with one call to GitHub, else among recorded merges. ``claims`` are
-    those of the reverts, by number.
-
-    Raises StoreUnavailable. What else fails is recorded as a gap.
+    They are found by number, else by commit with one call to GitHub, else among recorded merges. Raises
+    StoreUnavailable. What else fails is recorded as a gap.
     """
     asked = reverts[:_MAX_REVERTS]
     reverted = {pull.number: _find_by_numbers(session, pull, claims[pull.number]) for pull in asked}

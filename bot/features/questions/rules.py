@@ -114,10 +114,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class ThreadMemory:
-    """The memory of a thread: its subject, and its messages, oldest first.
-
-    ``answered`` is the key of the last question, so that one whose answer is finished twice is added once.
-    """
+    """The memory of a thread, oldest first. ``answered`` is the key of the last question, which is added once."""
 
     about: str
     messages: tuple[RememberedMessage, ...] = ()
@@ -130,10 +127,10 @@ class ThreadMemory:
         return replace(memory, answered=question.visit.key)
 
     def add_messages(self, *new_messages: RememberedMessage) -> ThreadMemory:
-        """Return the memory with more messages. If it is too long, shorten the older half, then drop the oldest.
+        """Return the memory with more messages; one that is too long is shortened, by a lot at once.
 
-        It is shortened by a lot at once, because an unchanged beginning is what the model's prompt cache can
-        use. Text that looks like a credential, typed by mistake, is redacted.
+        An unchanged beginning is what the model's prompt cache can use. Text that looks like a credential is
+        redacted.
         """
         messages = (*self.messages, *(replace(each, text=redact_text(each.text)) for each in new_messages))
         if _count_characters(messages) > MAX_MEMORY_LENGTH:

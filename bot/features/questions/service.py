@@ -75,11 +75,7 @@ def enqueue_question(tables: Store, jobs: JobQueue, question: Question) -> None:
 
 @job("questions", QueueName.TALK)
 def answer_questions(app: App, place: str) -> None:
-    """Answer the questions that wait in a thread (``channel:thread``), unless a living process does: it takes all.
-
-    Raises:
-        SlackUnavailable, StoreUnavailable: another attempt continues from there.
-    """
+    """Answer what waits in a thread (``channel:thread``), unless a living process does: that takes all."""
     # a process that came while this one was about to end found the thread locked, and relies on this one
     while app.tables.get_first(QUESTIONS, place) is not None:
         with app.tables.try_lease(QUESTIONS, place, seconds=_LOCK_SECONDS) as is_ours:
@@ -94,10 +90,7 @@ def answer_questions(app: App, place: str) -> None:
 
 
 def abandon_question(app: App, place: str, sentence: str) -> Question | None:
-    """Notify the asker of a thread's first question that there is no answer, and remove the question.
-
-    Return that question, None if there is none. Raises SlackUnavailable, StoreUnavailable: another call continues.
-    """
+    """Notify the asker of a thread's first question that there is no answer; remove and return the question."""
     question = app.tables.get_first(QUESTIONS, place)
     if question:
         _end_question(app, question, _build_key(question), sentence)
@@ -204,11 +197,7 @@ def _show_error(app: App, question: Question, key: str, display: AnswerDisplay, 
 
 
 def load_memory(app: App, channel: str, thread: str, until: str) -> ThreadMemory:
-    """Return the memory of a thread; if there is none, build it from its messages in Slack before ``until``.
-
-    Raises:
-        SlackUnavailable, StoreUnavailable: another attempt may help.
-    """
+    """Return the memory of a thread; if there is none, build it from its messages in Slack before ``until``."""
     if memory := app.tables.get(MEMORIES, channel, thread):
         return memory
     try:
@@ -235,10 +224,7 @@ def load_memory(app: App, channel: str, thread: str, until: str) -> ThreadMemory
 
 
 def note_post(app: App, asker: SlackRequest, about: str, text: str) -> None:
-    """Remember a post of the bot in a thread that is no answer to a question. Raises StoreUnavailable.
-
-    A thread without memory gets it later, from Slack.
-    """
+    """Remember a post of the bot that is no answer. A thread without memory gets it later, from Slack."""
     memory = app.tables.get(MEMORIES, asker.channel, asker.thread)
     if memory is not None:
         memory = memory.add_messages(RememberedMessage("bot", _describe_post(about, text)))

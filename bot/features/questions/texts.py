@@ -37,10 +37,7 @@ _SIDES = {"+": "added", "-": "removed", " ": "unchanged"}
 
 
 def format_head(days: DayEntries) -> str:
-    """Return the days, their number of pull requests, and what may be missing.
-
-    Lines of a list have headlines, which look like facts: the head says who wrote them.
-    """
+    """Return the days and what may be missing; headlines look like facts, so it says who wrote them."""
     counted = format_count(len(days.entries), "pull request")
     caveats = "".join(f" [{caveat}]" for caveat in days.caveats)
     has_summaries = any(not entry.summary.is_fallback for entry in days.entries)
@@ -55,10 +52,7 @@ def format_head(days: DayEntries) -> str:
 
 
 def format_doubt(days: DayEntries, unchecked: int) -> str:
-    """Return why the count of a list or search may be too small; empty if nothing is missing.
-
-    ``unchecked`` is the number of pull requests whose files could not be loaded, where files matter.
-    """
+    """Return why a count may be too small; ``unchecked`` pull requests lack their files, where files matter."""
     parts = [f"{format_count(len(days.unloaded), 'day is', 'days are')} not loaded"] if days.unloaded else []
     if unchecked:
         parts.append(f"the files of {format_count(unchecked, 'pull request')} are not loaded")
@@ -137,10 +131,7 @@ def format_details(entry: Entry) -> str:
 
 
 def describe_risk(entry: Entry) -> str:
-    """Return the risk band with the reasons of the rules, and say if they had no history.
-
-    No rule applies to a pull request without files.
-    """
+    """Return the risk band with its reasons, and whether there was no history. No rule applies without files."""
     if entry.pull.files is None:
         return "not assessed (files not loaded)"
     reasons = "; ".join(entry.risk.reasons)
@@ -245,10 +236,7 @@ class Where(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SearchMatch:
-    """A line with one of the words.
-
-    ``place`` is the name of a text, or a file and a line number: that after the change, or before it for ``-``.
-    """
+    """A line; its ``place`` is the name of a text, or file and line after the change, before it for ``-``."""
 
     number: int
     place: str
@@ -311,10 +299,7 @@ def select_files(pull: PullRequest, paths: tuple[str, ...]) -> tuple[ChangedFile
 
 
 def find_places(files: tuple[ChangedFile, ...], text: str) -> list[str]:
-    """Return the hunks that contain the text, as in the diff.
-
-    If several lines contain it, their sides and numbers come first: the hunks show neither.
-    """
+    """Return the hunks that contain the text; of several lines, side and number first, which hunks don't show."""
     words, lines, places = (text.strip().casefold(),), list[str](), list[str]()
     for file in files:
         is_first = True

@@ -95,10 +95,7 @@ def _deliver(app: App, name: str, due: datetime) -> None:
 
 
 def post_digest(app: App, spec: DigestSpec, build: Callable[[], RenderedDigest] | None = None) -> PostingResult:
-    """Post a digest once, and schedule its repair if it has gaps. Raises what the poster raises.
-
-    ``build`` renders it for the first attempt; by default it is composed for its specification.
-    """
+    """Post a digest once, and schedule its repair if it has gaps; ``build`` renders it for the first attempt."""
     digest = app.digest_records.find_digest(spec)
     return _post(app, digest, build or (lambda: _compose(app, digest)))
 
@@ -129,10 +126,7 @@ def _post(app: App, digest: TrackedDigest, build: Callable[[], RenderedDigest]) 
 
 @job("mend", QueueName.LONG, JobRetries(20))
 def repair_digest(app: App, key: str) -> None:
-    """Build a digest that was posted with gaps again, and edit it. The due queue has the time of the next attempt.
-
-    Raises StoreUnavailable if nothing could be recorded.
-    """
+    """Build a digest that was posted with gaps again, and edit it. The due queue has the next attempt."""
     digest = app.digest_records.load_digest(key)
     if digest is None:
         app.due_queue.drop(DigestRepair(key))

@@ -76,10 +76,7 @@ def render_form(
     asker: SlackRequest,
     profiles: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Render the form for a user; ``old`` is the subscription that is changed.
-
-    Where there are no ``profiles``, none is asked for.
-    """
+    """Render the form for a user; ``old`` is what is changed. Without ``profiles``, none is asked for."""
     # what a new one begins with is shown as a subscription, too
     shown = old or Subscription(asker.channel, repositories[0], usual, follows=asker.user * asker.is_direct)
     context = FormContext(asker.channel, old.id if old else "", asker.response_url)
@@ -133,11 +130,7 @@ def _render_fields(
 
 
 def parse_form(view: Mapping[str, Any], repositories: AllowedRepositories) -> tuple[SubscriptionRequest, str, str]:
-    """Return what the form requests, the channel, and the id of the subscription that it replaces.
-
-    Raises:
-        FormErrors: a field can't be used.
-    """
+    """Return what the form requests, the channel, and the id of what it replaces. Raises FormErrors."""
     values = {name: fields[name] for name, fields in view["state"]["values"].items()}
     context = read_form_context(str(view["private_metadata"]))
     zone, is_personal = _get_choice(values[ZONE]), _get_choice(values[WHERE]) == _ME

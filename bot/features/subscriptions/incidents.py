@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -45,14 +45,10 @@ _MAX_LINES, _MAX_REASON_LENGTH = 10, 300
 class IncidentKind(StrEnum):
     """The kind of an incident. A digest has at most one incident of each kind."""
 
-    MISSING = "missing"
-    """It is late, or all attempts failed so far."""
-    SKIPPED = "skipped"
-    """It is so late that it will not be posted."""
-    INCOMPLETE = "incomplete"
-    """It was posted, but something is missing in it, or unexpectedly nothing was merged."""
-    LOST = "lost"
-    """A lost job, not a digest: ``key`` is that of the job. Only operators are notified."""
+    MISSING = "missing"  # it is late, or all attempts failed so far
+    SKIPPED = "skipped"  # it is so late that it will not be posted
+    INCOMPLETE = "incomplete"  # something is missing in it, or unexpectedly nothing was merged
+    LOST = "lost"  # a job, not a digest: ``key`` is that of the job; only operators are notified
 
 
 _KIND_WORDS = {
@@ -173,24 +169,19 @@ def _report_new(app: App, names: Sequence[str]) -> None:
     # reported again with others
     begun = app.tables.get(REPORTS, _BEGUN) or PostedReport()
     _report_in_turn(app, 0, _load_incidents(app, begun.incidents))
-    others = [name for name in names if name not in begun.incidents]
-    _report_in_turn(app, 0, list(_iterate_unreported(app, others)))
-
-
-def _iterate_unreported(app: App, names: Iterable[str]) -> Iterator[Incident]:
-    for name in names:
+    new = []
+    for name in (name for name in names if name not in begun.incidents):
         incident = app.tables.get(INCIDENTS, name)
-        if incident is None or _find_report(app, name) or _is_over(app, incident):
+        is_over = incident is None or _find_report(app, name) or incident.settled
+        if incident and not is_over and incident.kind is IncidentKind.MISSING:
+            # it may be posted, and just about to be recorded as that
+            is_over = app.digest_records.store.load(incident.key).is_posted
+        if incident is None or is_over:
             app.due_queue.drop(IncidentReport(name))
         else:
             log.error("%s: %s", incident.title, incident.reason)
-            yield incident
-
-
-def _is_over(app: App, incident: Incident) -> bool:
-    """Return whether an incident has ended, possibly just before its end was recorded."""
-    is_missing = incident.kind is IncidentKind.MISSING
-    return bool(incident.settled) or (is_missing and app.digest_records.store.load(incident.key).is_posted)
+            new.append(incident)
+    _report_in_turn(app, 0, new)
 
 
 def _report_in_turn(app: App, rank: int, incidents: Sequence[Incident]) -> None:

@@ -25,10 +25,7 @@ _MEMBERS_UNKNOWN = "I can't see who is in that channel: invite me with /invite, 
 
 
 def find_refusal(app: App, user: str, subscription: Subscription, *, stops: bool = False) -> str:
-    """Return why a user may not change a subscription; empty if they may.
-
-    Admins of the workspace may also stop one (``stops``), for any channel.
-    """
+    """Return why a user may not change a subscription; empty if they may. Admins may also stop one (``stops``)."""
     if subscription.is_personal:
         is_own = subscription.by == user
         return "" if is_own else "That is a personal subscription: only its owner can change it."
@@ -46,10 +43,7 @@ def find_refusal(app: App, user: str, subscription: Subscription, *, stops: bool
 
 
 def require_member(app: App, user: str, channel: str, existing: Subscription | None, *, is_open: bool) -> None:
-    """Refuse a subscription to a channel by a user outside it, unless ``existing`` there is theirs already.
-
-    Raises UsageError.
-    """
+    """Refuse a subscription by a user outside its channel, unless ``existing`` is theirs. Raises UsageError."""
     is_member = _is_member(app, user, channel)
     if is_member is None:
         raise UsageError(_MEMBERS_UNKNOWN)
@@ -59,10 +53,9 @@ def require_member(app: App, user: str, channel: str, existing: Subscription | N
 
 
 def require_presence(app: App, asker: SlackRequest) -> None:
-    """Refuse a request from a user in a channel that they are not in, unless it is open to them.
+    """Refuse a request from a channel that a user is not in, unless it is open to them. Raises UsageError.
 
     Slack says nothing about a channel that is closed to the bot; nothing can be posted there either.
-    Raises UsageError.
     """
     is_member = _is_member(app, asker.user, asker.channel)
     if is_member or (is_member is None and asker.is_direct):
@@ -92,10 +85,7 @@ def filter_visible(app: App, user: str, subscriptions: Iterable[Subscription]) -
 
 
 def can_see(app: App, user: str, subscription: Subscription) -> bool:
-    """Return whether a user may see a subscription, by the rules of ``filter_visible``.
-
-    Admins of the workspace see all others too, since they may stop them.
-    """
+    """Return whether a user may see a subscription. Admins see all but personal ones, since they may stop them."""
     if subscription.is_personal:
         return subscription.by == user
     if _is_member(app, user, subscription.channel):

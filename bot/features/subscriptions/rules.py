@@ -79,10 +79,7 @@ class Timing:
         return self._find_due_date(instant) is not None
 
     def get_covered_days(self, due: datetime) -> Span:
-        """Return the local days that the post due at an instant covers: those since the date of the previous post.
-
-        That is the day before; on a Monday without posts at the weekend, also Friday and Saturday.
-        """
+        """Return the days that a post covers: the day before; from Friday on if it is Monday without weekends."""
         date = self._find_due_date(due) or due.astimezone(self.zone).date()
         previous = next(self._iterate_dates(date - DAY, -DAY))
         return Span(previous, date - DAY, self.zone)
@@ -92,10 +89,7 @@ class Timing:
         return (date for n in count() if self._is_posted_on(date := first + n * step))
 
     def _find_due_date(self, instant: datetime) -> dt.date | None:
-        """Return the date whose post is due at an instant.
-
-        Where the clocks skip the end of a date, its post is due after midnight.
-        """
+        """Return the date whose post is due then: after midnight, where the clocks skip the end of a date."""
         date = instant.astimezone(self.zone).date()
         near = (each for each in (date, date - DAY) if self._is_posted_on(each))
         return next((each for each in near if self.get_due_time(each) == instant), None)
@@ -156,11 +150,7 @@ class SubscriptionVerb(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionRequest:
-    """A requested subscription. Omitted options are None or false.
-
-    ``is_mine``: in the asker's own zone in Slack. ``is_personal``: for the asker alone. ``has_previews``: links
-    in the channel get previews from now on.
-    """
+    """A requested subscription: ``is_mine`` in the asker's own zone in Slack, ``is_personal`` for them alone."""
 
     repository: Repository
     at: dt.time | None = None
@@ -293,10 +283,7 @@ class SubscriptionSelector:
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionCommand:
-    """What somebody wants done: a ``wish`` for a subscription, or a verb for those that ``which`` selects.
-
-    A form adds the channel that was selected, and the id of the subscription that the new one replaces.
-    """
+    """What somebody wants done: a ``wish`` for a subscription, or a verb for those that ``which`` selects."""
 
     verb: SubscriptionVerb
     which: SubscriptionSelector = SubscriptionSelector()

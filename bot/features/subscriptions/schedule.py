@@ -17,7 +17,7 @@ from bot.app import App
 from bot.domain.errors import PrdigestError
 from bot.domain.keyspace.keys import LAST_TICK, build_attempt_key
 from bot.domain.operations.run import RunOutcome
-from bot.features.digest.tables import PostedDigest, TrackedDigest
+from bot.features.digest.tables import TrackedDigest
 from bot.features.subscriptions.delivery import REPAIR_PAUSES, deliver_digest, repair_digest
 from bot.features.subscriptions.incidents import Incident, IncidentKind, notify_people, report_incident
 from bot.features.subscriptions.rules import DAY, Subscription
@@ -50,10 +50,6 @@ class _DueDigest:
     subscription: Subscription
     digest: TrackedDigest
 
-    @property
-    def record(self) -> PostedDigest:
-        return self.digest.record
-
 
 def plan_digests(app: App) -> None:
     """Add the digests that are not in the due queue yet, and correct wrong times: once, when a clock starts."""
@@ -70,11 +66,7 @@ def plan_digests(app: App) -> None:
 
 
 def enqueue_due(app: App, jobs: JobQueue) -> None:
-    """Process everything that is due now; the ``jobs`` of digests, their repairs, checks and scans are enqueued.
-
-    Raises:
-        StoreUnavailable, SlackCallRefused, SlackUnavailable: the next tick tries again.
-    """
+    """Process everything that is due now. What fails (the store, Slack) is tried again by the next tick."""
     now = app.now()
     app.cache.put(LAST_TICK.build_key(), now.isoformat(), LAST_TICK.lifetime)
     due = app.due_queue.list_due(now)
@@ -126,15 +118,15 @@ def _process_digests(app: App, ready: Sequence[_DueDigest], jobs: JobQueue) -> N
         [
             (each.item, each.due_at, each.subscription.timing.find_next_after(each.due_at))
             for each in ready
-            if each.record.is_posted
+            if each.digest.record.is_posted
         ]
     )
     now, window = app.now(), timedelta(hours=app.settings.prdigest_catch_up_hours)
     for each in ready:
         with _isolate_errors(each.item):
-            if each.record.is_posted:
+            if each.digest.record.is_posted:
                 _restart_repair(app, each)
-            elif each.record.is_abandoned or now - each.due_at > window:
+            elif each.digest.record.is_abandoned or now - each.due_at > window:
                 _skip_digest(app, each, window)
             else:
                 _enqueue_digest(app, each, window, jobs)
@@ -142,10 +134,9 @@ def _process_digests(app: App, ready: Sequence[_DueDigest], jobs: JobQueue) -> N
 
 def _restart_repair(app: App, due: _DueDigest) -> None:
     """Repair, at the cost of the bot, a digest that a user without budget requested before its time."""
-    if due.record.payer and due.record.gaps:
-        key = due.digest.key
-        own = replace(due.record, payer="", repair_attempts=0)
-        app.digest_records.store.save(key, due.record, own)
+    key, record = due.digest.key, due.digest.record
+    if record.payer and record.gaps:
+        app.digest_records.store.save(key, record, replace(record, payer="", repair_attempts=0))
         app.due_queue.put(DigestRepair(key), app.now())
 
 
@@ -155,7 +146,7 @@ def _enqueue_digest(app: App, due: _DueDigest, window: timedelta, jobs: JobQueue
     What a person has to fix is reported at once; everything else has some time to recover. That counts from when
     the digest was first sent: a bot that has just been started is not late at once.
     """
-    now, record, name, due_at = app.now(), due.record, due.item.name, due.due_at.isoformat()
+    now, record, name, due_at = app.now(), due.digest.record, due.item.name, due.due_at.isoformat()
     sent_key = build_attempt_key(name, due_at)
     if (record.retry_at is None or now >= record.retry_at) and app.cache.add(
         build_attempt_key(name, due_at, str(record.attempts)), "1", _RESEND_INTERVAL
@@ -173,7 +164,8 @@ def _enqueue_digest(app: App, due: _DueDigest, window: timedelta, jobs: JobQueue
 
 def _skip_digest(app: App, due: _DueDigest, window: timedelta) -> None:
     """Report a digest that will not come, plan the next possible one, and record the days that it skips."""
-    subscription, timing, spec, record = due.subscription, due.subscription.timing, due.digest.spec, due.record
+    subscription, spec, record = due.subscription, due.digest.spec, due.digest.record
+    timing = subscription.timing
     after = timing.find_next_after(max(due.due_at, app.now() - window))
     days = replace(spec.span, last=timing.get_covered_days(after).first - DAY)
     missed, following = app.digest_records.find_digests(

@@ -93,10 +93,7 @@ def change_subscription(app: App, asker: SlackRequest, command: SubscriptionComm
 
 
 def answer_command(app: App, asker: SlackRequest, command: SubscriptionCommand) -> Answer:
-    """Do what a command asks for, tell the channels concerned, and return the answer.
-
-    A job that runs again because its answer was lost finds the result: what is removed can't be removed again.
-    """
+    """Do what a command asks for. A job that runs again finds the result: nothing can be removed twice."""
 
     def run_command() -> CommandResult:
         if command.wish:
@@ -115,10 +112,7 @@ def answer_command(app: App, asker: SlackRequest, command: SubscriptionCommand) 
 def _build_result(
     asker: SlackRequest, subscriptions: Sequence[Subscription], post: Post, news: Iterable[ChangeNotice] = ()
 ) -> CommandResult:
-    """Return the answer to a command; it is private if a subscription belongs to another channel.
-
-    Personal subscriptions always do.
-    """
+    """Return the answer; it is private if a subscription is of another channel, as personal ones are."""
     is_private = any(each.channel != asker.channel for each in subscriptions)
     return CommandResult(Answer.for_asker(post, is_private=is_private), tuple(news))
 
@@ -178,29 +172,20 @@ def _add_due_times(app: App, subscriptions: Sequence[Subscription]) -> list[view
 
 @job("preview", QueueName.LONG, LONG_RETRIES)
 def show_preview(app: App, asker: SlackRequest, name: str = "", wish: SubscriptionRequest | None = None) -> None:
-    """Show yesterday's digest as a subscription would show it.
+    """Show yesterday's digest for the subscription ``name``, a requested one, or the channel's only one."""
 
-    It is the subscription with the id ``name``, a requested one, or the channel's only one.
-    """
-    app.replies.give_answer(
-        asker,
-        "preview",
-        Audience.ASKER,
-        lambda: _build_preview(app, asker, name, wish),
-        "Preparing a preview of yesterday's digest…",
-    )
+    def make() -> Answer:
+        try:
+            subscription = _find_previewed(app, asker, name, wish and wish.require_known(app.repositories))
+        except AmbiguousSelection as error:
+            choice = view.render_choice(error.subscriptions, view.PREVIEW)
+            return _build_result(asker, error.subscriptions, choice).answer
+        shown = app.profiles.require_view(subscription.view, subscription.repository)
+        day = get_yesterday(app.now(), subscription.timing.zone)
+        spec = DigestSpec(subscription.channel, subscription.repository, Span(day.date, day.date, day.zone), shown)
+        return Answer.for_asker(app.compose_digest(spec, [PREVIEW_NOTE], is_preview=True).lead)
 
-
-def _build_preview(app: App, asker: SlackRequest, name: str, wish: SubscriptionRequest | None) -> Answer:
-    try:
-        subscription = _find_previewed(app, asker, name, wish and wish.require_known(app.repositories))
-    except AmbiguousSelection as error:
-        choice = view.render_choice(error.subscriptions, view.PREVIEW)
-        return _build_result(asker, error.subscriptions, choice).answer
-    shown = app.profiles.require_view(subscription.view, subscription.repository)
-    day = get_yesterday(app.now(), subscription.timing.zone)
-    spec = DigestSpec(subscription.channel, subscription.repository, Span(day.date, day.date, day.zone), shown)
-    return Answer.for_asker(app.compose_digest(spec, [PREVIEW_NOTE], is_preview=True).lead)
+    app.replies.give_answer(asker, "preview", Audience.ASKER, make, "Preparing a preview of yesterday's digest…")
 
 
 def _find_previewed(app: App, asker: SlackRequest, name: str, wish: SubscriptionRequest | None) -> Subscription:
@@ -275,10 +260,7 @@ def get_next_due(app: App, subscription: Subscription) -> datetime:
 
 
 def refresh_time_zone(app: App, name: str) -> None:
-    """Take over the current zone of the user whose zone a subscription follows: they may have travelled.
-
-    If Slack does not answer, the zone stays until the next digest.
-    """
+    """Take over the current zone of the user whom a subscription follows, who may have travelled."""
     subscription = get_subscription(app, name)
     if subscription is None or not subscription.follows or subscription.is_paused:
         return
@@ -289,8 +271,7 @@ def refresh_time_zone(app: App, name: str) -> None:
         log.info("the zone of %s stays %s: %s", subscription.follows, timing.zone, error)
         return
     if zone != timing.zone:
-        updated = replace(subscription, timing=replace(timing, zone=zone))
-        _save_subscription(app, updated, subscription)
+        _save_subscription(app, replace(subscription, timing=replace(timing, zone=zone)), subscription)
 
 
 def _get_usual_timing(app: App) -> Timing:
@@ -351,10 +332,7 @@ def _list_matching(app: App, asker: SlackRequest, selector: SubscriptionSelector
 def _select_changeable(
     app: App, asker: SlackRequest, selector: SubscriptionSelector, *, stops: bool
 ) -> tuple[Subscription, ...]:
-    """Return the selected subscriptions that the user may change, at least one.
-
-    Raises AmbiguousSelection for several, unless all were asked for.
-    """
+    """Return the selected ones that the user may change, at least one. Raises AmbiguousSelection for several."""
     refusals = {
         each: _IS_FIXED if each.is_fixed else find_refusal(app, asker.user, each, stops=stops)
         for each in _list_matching(app, asker, selector)
@@ -366,10 +344,7 @@ def _select_changeable(
 
 
 def _save_subscription(app: App, subscription: Subscription, previous: Subscription | None) -> None:
-    """Save a subscription and plan its next digest.
-
-    The first one covers the days that the digest planned before would have covered.
-    """
+    """Save a subscription; its next digest covers the days that the one planned before would have covered."""
     planned = app.due_queue.get_time(NextDigest(previous.id)) if previous else None
     put_subscription(app, subscription)
     if previous and planned:

@@ -75,10 +75,7 @@ def put_subscription(app: App, subscription: Subscription) -> None:
 
 @lru_cache(maxsize=1_024)
 def _parse(text: str) -> Subscription | None:
-    """Return a subscription, None if it is unreadable, such as one of a later version or with an unknown zone.
-
-    An unreadable one keeps nobody else from theirs. Subscriptions are read each minute and seldom change.
-    """
+    """Return a subscription, None if it is unreadable: that keeps nobody else from theirs. They seldom change."""
     try:
         subscription = SUBSCRIPTIONS.codec.load_or_none(text)
     except StoreUnavailable:
@@ -89,10 +86,7 @@ def _parse(text: str) -> Subscription | None:
 
 
 def get_channel_zone(app: App, channel: str) -> ZoneInfo | None:
-    """Return the time zone that readers of a channel expect: that of its subscriptions, or of the settings.
-
-    It is None if its subscriptions differ: readers could not know which one is meant.
-    """
+    """Return the zone that readers of a channel expect; None if its subscriptions differ."""
     zones = {each.timing.zone for each in list_subscriptions(app, channel)} or {app.settings.prdigest_timezone}
     return zones.pop() if len(zones) == 1 else None
 

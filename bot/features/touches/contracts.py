@@ -31,7 +31,7 @@ from impact.contract.extraction import EXTRACTION_VERSION, MergeFacts, extract_m
 from impact.contract.models import ChangeKind, FileVersions, MergeContract, UnreadFile
 from impact.contract.releases import Release
 from impact.profile.models import Profile
-from impact.source.models import SourceFile, SourceProblem, SourceVersions
+from impact.source.models import SourceProblem, SourceVersions
 from impact.touches.deprecations import DeprecationStep, UsedDeprecation, find_uses
 from impact.touches.profile_index import ProfileIndex
 
@@ -106,10 +106,7 @@ def _name_merge(pull: PullRequest) -> tuple[str, str, str]:
 
 
 def _read_now(app: App, pull: PullRequest, passing: tuple[type[PrdigestError], ...]) -> tuple[MergeContract, bool]:
-    """Return what a merge changes, and whether another attempt would find the same.
-
-    Errors that are ``passing`` are raised.
-    """
+    """Return what a merge changes, and whether another attempt would find the same. Raises ``passing`` errors."""
     empty = MergeContract(pull.number, pull.commit, pull.merge_time, pull.title)
     try:
         files = (pull if pull.files is not None else app.pulls.load_files(pull)).files
@@ -163,12 +160,9 @@ def _read_now(app: App, pull: PullRequest, passing: tuple[type[PrdigestError], .
 
 
 def _pair_versions(file: ChangedFile, sources: SourceVersions) -> FileVersions:
-    def drop_missing(source: SourceFile | None) -> SourceFile | None:
-        return None if source is None or source.problem is SourceProblem.MISSING else source
-
     old = sources.old.get(file.previous_path or file.path) if file.status != "added" else None
     new = sources.new.get(file.path) if file.status != "removed" else None
-    return FileVersions(drop_missing(old), drop_missing(new))
+    return FileVersions(*(None if each and each.problem is SourceProblem.MISSING else each for each in (old, new)))
 
 
 # --- which files of a merge are read
@@ -190,10 +184,7 @@ def select_files(files: Iterable[ChangedFile]) -> list[ChangedFile]:
 
 
 def list_package_files(files: Iterable[ChangedFile]) -> list[str]:
-    """Return the paths of the package files above changed Python files, nearest first.
-
-    Names that a merge moves are often still importable from there: each level may re-export what is in it.
-    """
+    """Return the package files above changed Python files, nearest first: moved names are often exported there."""
     changed = {path for file in files for path in (file.path, file.previous_path) if path}
     parents: dict[str, int] = {}
     for path in changed:

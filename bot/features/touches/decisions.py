@@ -33,10 +33,7 @@ DECISIONS = Map("decisions:{profile}", TouchDecision, "what people said about ea
 
 
 def build_hit_key(repository: Repository, number: int, change: ContractChange) -> HitKey:
-    """Return the key of a change of the merge of a pull request.
-
-    It does not depend on the line, so that an extraction of a later version gives the same.
-    """
+    """Return the key of a change of a merge: without its line, so that a later extraction gives the same."""
     parts = "\0".join((change.subject, change.kind, change.name))
     return HitKey(Reference(repository, number), hashlib.sha256(parts.encode(errors="replace")).hexdigest()[:12])
 
@@ -45,15 +42,10 @@ def note_shown(app: App, profile: str, repository: Repository, merges: Iterable[
     """Record that the hits of some merges were shown. Those that were shown before stay as they are."""
     at = app.now().astimezone(UTC)
     hits = [
-        ShownHit(
-            build_hit_key(repository, merge.number, touch.change),
-            touch.level,
-            touch.change.kind,
-            touch.change.name,
-            at,
-        )
+        ShownHit(build_hit_key(repository, merge.number, change), touch.level, change.kind, change.name, at)
         for merge in merges
         for touch in merge.touches
+        for change in (touch.change,)
         if touch.level > TouchLevel.NO
     ]
     # of two with one key, the first counts
@@ -81,11 +73,6 @@ def get_last_decisions(app: App, profile: str, repository: Repository) -> Mappin
     return {number: made[0] for number, made in list_decisions(app, profile, repository).items()}
 
 
-def remove_hits(app: App, profile: str) -> None:
-    app.tables.remove(HITS, profile)
-    app.tables.remove(DECISIONS, profile)
-
-
 # --- the score
 
 
@@ -111,10 +98,7 @@ class LevelScore:
 
 
 def score_hits(app: App, profile: str) -> tuple[LevelScore, ...]:
-    """Return how many hits of each level were shown, and what became of them, strongest level first.
-
-    A hit counts once, with what was said about it last, or else about its merge.
-    """
+    """Return what became of hits, strongest level first: by what was said last about each, or about its merge."""
     verdicts = {each.key: each.verdict for each in app.tables.list_fields(DECISIONS, profile).values()}
     hits = app.tables.list_fields(HITS, profile).values()
     counts = Counter((hit.level, verdicts.get(hit.key) or verdicts.get(HitKey(hit.key.reference))) for hit in hits)

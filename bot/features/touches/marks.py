@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from bot.domain.keyspace.forgotten_ids import FORGOTTEN_USER
@@ -29,36 +29,32 @@ _NUMBER = re.compile(r"#(\d{1,9})\b")
 
 def add_decisions(message: Mapping[str, Any], decisions: Mapping[int, TouchDecision]) -> dict[str, Any]:
     """Return a posted message with what was said about its hits, by the numbers of their pull requests."""
-    return replace_blocks(message, list(_add_decisions(message["blocks"], decisions)))
 
-
-def _add_decisions(blocks: Sequence[Block], decisions: Mapping[int, TouchDecision]) -> Iterator[Block]:
     def describe(first: Element) -> Sequence[Element]:
         number = _NUMBER.fullmatch(str(first.get("text", "")))
         decision = decisions.get(int(number[1])) if number else None
         return [make_text(" — "), make_text(name_verdict(decision.verdict), bold=True)] if decision else ()
 
     rows = {name_verdict_row(number): number for number in decisions}
-    for block in blocks:
+    blocks: list[Block] = []
+    for block in message["blocks"]:
         block_id = str(block.get("block_id", ""))
         # what an earlier edit of this message added
         if block_id.startswith(_MARK):
             continue
-        yield extend_lines(block, describe) if block_id == SECTION_ID else block
+        blocks.append(extend_lines(block, describe) if block_id == SECTION_ID else block)
         if (number := rows.get(block_id)) is not None:
-            section = make_section(_render_decision(decisions[number]))
-            yield {**make_block(section), "block_id": f"{_MARK}{number}"}
-
-
-def _render_decision(decision: TouchDecision) -> list[Element]:
-    user: Element = {"type": "user", "user_id": decision.by}
-    return [
-        make_text("somebody") if decision.by == FORGOTTEN_USER else user,
-        make_text(" said: "),
-        make_text(name_verdict(decision.verdict), bold=True),
-        make_text(", "),
-        make_instant(decision.at),
-    ]
+            decision = decisions[number]
+            user: Element = {"type": "user", "user_id": decision.by}
+            elements = [
+                make_text("somebody") if decision.by == FORGOTTEN_USER else user,
+                make_text(" said: "),
+                make_text(name_verdict(decision.verdict), bold=True),
+                make_text(", "),
+                make_instant(decision.at),
+            ]
+            blocks.append({**make_block(make_section(elements)), "block_id": f"{_MARK}{number}"})
+    return replace_blocks(message, blocks)
 
 
 def extend_lines(node: Any, describe: Callable[[Element], Sequence[Element]]) -> Any:

@@ -214,11 +214,7 @@ def _drop_words(options: QueryOptions, *words: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class BrokeRequest(_RepositoryRequest):
-    """A request for the merges that explain an error.
-
-    ``commit`` is the last one that worked, as a hash or its beginning. Without one, ``span`` has the days in which
-    the cause was merged.
-    """
+    """A request about an error: since ``commit``, the last one that worked, or in the days of ``span``."""
 
     kind: ClassVar[str] = "broke"
     error: str
@@ -272,11 +268,7 @@ def _take_match(pattern: re.Pattern[str], text: str) -> tuple[re.Match[str] | No
 
 
 def _take_since(text: str) -> tuple[str, str]:
-    """Return the last thing after "since" that is a commit or a day, and the text without it.
-
-    Raises:
-        UsageError: there is none, as an error may have the word too.
-    """
+    """Return the last commit or day after "since", and the rest. Raises UsageError: errors have that word too."""
     matches = list(_SINCE.finditer(text))
     for match in reversed(matches):
         what = match["what"].lower()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -19,7 +19,6 @@ from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.text.strings import quote_input
 from bot.domain.time.date_range import Span, parse_span
-from bot.domain.touches.decisions import TouchDecision
 from bot.features.profiles.service import ProfileEntry
 from bot.features.touches.contracts import build_contract_list, list_deprecations, list_merges, read_contracts
 from bot.features.touches.decisions import get_last_decisions, list_decisions, note_shown, score_hits
@@ -142,11 +141,18 @@ def answer_deprecations(app: App, asker: SlackRequest, request: DeprecationsRequ
 def answer_touches(app: App, asker: SlackRequest, request: TouchesRequest, audience: Audience) -> None:
     def make() -> Answer:
         entry = find_entry(app, request.profile)
+        merged = list_merges(app, entry.upstream, request.span)
+        report, _ = judge_merges(app, entry.name, merged.pulls)
+        # before they are shown: what people press is about a hit that is on record
+        note_shown(app, entry.name, entry.upstream, report.touching)
         decisions = list_decisions(app, entry.name, entry.upstream)
-        touch_list = _list_touches(app, entry, request.span, decisions)
-        touching = {merge.number for merge in touch_list.report.touching}
-        menu = make_details_menu(pull for pull in touch_list.pulls if pull.number in touching)
-        post = render_touch_list(touch_list)
+        verdicts = {
+            number: tuple(dict.fromkeys(each.verdict for each in made)) for number, made in decisions.items()
+        }
+        name = app.name_repository(entry.upstream)
+        post = render_touch_list(TouchList(name, request.span, report, merged.pulls, verdicts, merged.caveats))
+        touching = {merge.number for merge in report.touching}
+        menu = make_details_menu(pull for pull in merged.pulls if pull.number in touching)
         last = {number: made[0] for number, made in decisions.items()}
         marked = add_decisions({"blocks": post.blocks}, last)
         about = _format_subject(entry.upstream, request.span)
@@ -159,17 +165,6 @@ def answer_touches(app: App, asker: SlackRequest, request: TouchesRequest, audie
 @job("long_touches", QueueName.LONG, LONG_RETRIES)
 def answer_long_touches(app: App, asker: SlackRequest, request: TouchesRequest, audience: Audience) -> None:
     answer_touches.run(app, asker, request, audience)
-
-
-def _list_touches(
-    app: App, entry: ProfileEntry, span: Span, decisions: Mapping[int, list[TouchDecision]]
-) -> TouchList:
-    merged = list_merges(app, entry.upstream, span)
-    report, _ = judge_merges(app, entry.name, merged.pulls)
-    note_shown(app, entry.name, entry.upstream, report.touching)
-    verdicts = {number: tuple(dict.fromkeys(each.verdict for each in made)) for number, made in decisions.items()}
-    name = app.name_repository(entry.upstream)
-    return TouchList(name, span, report, merged.pulls, verdicts, merged.caveats)
 
 
 @job("touch_score")
@@ -185,9 +180,6 @@ def show_vote(app: App, asker: SlackRequest, vote: HitVote, blocks_json: str) ->
     """Show what was said in the answer whose button was pressed; ``blocks_json`` are its blocks.
 
     What only the asker sees can't be edited, and digests are edited from their records instead.
-
-    Raises:
-        SlackUnavailable, StoreUnavailable: it is not known whether the message was edited.
     """
     if not blocks_json:
         return
@@ -212,10 +204,10 @@ def show_vote(app: App, asker: SlackRequest, vote: HitVote, blocks_json: str) ->
 def answer_upgrade(app: App, asker: SlackRequest, request: UpgradeRequest, audience: Audience) -> None:
     def make() -> Answer:
         entry = find_entry(app, request.profile)
-        pin = find_pin(app, entry.upstream, request.start, app.profiles.require_scanned(entry))
-        plan, url = plan_upgrade(app, pin.merge, entry), f"{app.repositories.web}/{entry.upstream}"
-        answer = _build(asker, request, render_upgrade_post(plan, url, pin.name))
-        return answer.attach_file(render_upgrade_file(plan, url, pin.name)) if plan.files else answer
+        pin, merge = find_pin(app, entry.upstream, request.start, app.profiles.require_scanned(entry))
+        plan, url = plan_upgrade(app, merge, entry), f"{app.repositories.web}/{entry.upstream}"
+        answer = _build(asker, request, render_upgrade_post(plan, url, pin))
+        return answer.attach_file(render_upgrade_file(plan, url, pin)) if plan.files else answer
 
     started = f"Planning the upgrade from {request.start or 'your pin'}… Merges I haven't read yet take a while."
     app.replies.give_answer(asker, "upgrade", audience, make, started)
@@ -239,12 +231,7 @@ def answer_broke(app: App, asker: SlackRequest, request: BrokeRequest, audience:
 
 
 def find_suspects(app: App, request: BrokeRequest) -> SuspectReport:
-    """Return the suspects for an error. A profile tells which classes a team derives from the repository's own.
-
-    Raises:
-        UsageError: the commit isn't known, or is too old.
-        PrdigestError: the merges of no day can be listed, or the store does not answer.
-    """
+    """Return the suspects for an error. A profile tells which classes a team derives from the repository's own."""
     span, after = _find_start(app, request)
     merged = list_merges(app, request.repository, span)
     pulls = [pull for pull in merged.pulls if after is None or pull.merge_time > after]

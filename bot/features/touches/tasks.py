@@ -106,12 +106,7 @@ def show_agent_task(app: App, asker: SlackRequest, profile: str, reference: Refe
 
 
 def _prepare_task(app: App, name: str, reference: Reference) -> AgentTask:
-    """Build the task for a merge and a profile.
-
-    Raises:
-        UsageError: there is no such profile, its lines may not be shown to models, or nothing touches it.
-        PrdigestError: the pull request can't be read.
-    """
+    """Build the task for a merge and a profile. Raises PrdigestError."""
     entry = find_entry(app, name)
     upstream = app.repositories.require_known(entry.upstream)
     if upstream != app.repositories.require_known(reference.repository):
@@ -147,10 +142,7 @@ def build_agent_task(
     profile: Profile,
     is_test: Callable[[str], bool],
 ) -> AgentTask:
-    """Build the task for a merge. ``is_test`` says whether a path of upstream is one of a test.
-
-    ``pull`` has its files if they are known.
-    """
+    """Build the task for a merge. ``is_test`` says whether a path of upstream is one of a test."""
     files = pull.files or ()
     hunks, others = _select_hunks(files, [touch.change for touch in merge.touches], contract)
     names = {name for touch in merge.touches for use in touch.uses for name in (use.name, *use.definitions)}
@@ -208,17 +200,19 @@ def _cut_lines(lines: Sequence[DiffLine], near: Sequence[int]) -> Iterator[DiffL
 
 def render_agent_task(task: AgentTask) -> str:
     """Render a task. Its length is bounded, and it says what it leaves out."""
-    parts = (_list_head(task), _list_changes(task), _list_uses(task), _list_migrations(task), _list_checks(task))
-    return "\n".join(line for part in parts for line in part).rstrip() + "\n"
-
-
-def _list_head(task: AgentTask) -> Iterator[str]:
-    pull, profile = task.pull, task.profile
-    yield f"# Task: adapt {escape_line(profile.name)} to {pull.repository}#{pull.number}\n"
-    yield f"{_link(pull.url, f'#{pull.number}')} {escape_line(truncate_text(pull.title, _MAX_TITLE))}"
-    yield f"was merged into {pull.repository} as {write_code(pull.commit[:_HASH_LENGTH])}."
-    yield "Change our code so that it works with that merge, and change nothing else.\n"
-    yield f"{DATA_NOTE}\n"
+    pull = task.pull
+    lines = [
+        f"# Task: adapt {escape_line(task.profile.name)} to {pull.repository}#{pull.number}\n",
+        f"{_link(pull.url, f'#{pull.number}')} {escape_line(truncate_text(pull.title, _MAX_TITLE))}",
+        f"was merged into {pull.repository} as {write_code(pull.commit[:_HASH_LENGTH])}.",
+        "Change our code so that it works with that merge, and change nothing else.\n",
+        f"{DATA_NOTE}\n",
+        *_list_changes(task),
+        *_list_uses(task),
+        *_list_migrations(task),
+        *_list_checks(task),
+    ]
+    return "\n".join(lines).rstrip() + "\n"
 
 
 def _list_changes(task: AgentTask) -> Iterator[str]:
@@ -277,7 +271,7 @@ def _choose_hunks(hunks: tuple[MigrationHunk, ...]) -> tuple[list[str], int]:
         head = [f"--- a/{name}", f"+++ b/{name}"]
         for hunk in of_file:
             texts = [_GAP if line is None else f"{line.mark}{line.text}" for line in hunk.lines]
-            part = [*head, *(_cut_line(text) for text in (hunk.header, *texts))]
+            part = [*head, *map(_cut_line, (hunk.header, *texts))]
             length = sum(len(line) + 1 for line in part)
             if length <= left:
                 lines += part

@@ -25,7 +25,7 @@ from bot.features.touches.view import (
 from bot.render.contract.deprecations import describe_deadline, describe_first_use
 from bot.render.plain_table import align_columns, replace_non_ascii
 from impact.contract.table import ContractTableRow
-from impact.documents import describe_evaluation, describe_rows, describe_suspects
+from impact.documents import describe_rows, describe_suspects
 from impact.evaluation.bootstrap import Estimate
 from impact.evaluation.touch_evaluation import TouchEvaluation
 from impact.touches.breakage.suspects import Suspect, SuspectReport
@@ -141,11 +141,6 @@ def format_touch_cases(evaluation: TouchEvaluation) -> str:
         texts = (quote_cell(case.change), quote_cell(case.use))
         writer.writerow((case.number, _LEVELS[case.level], f"{case.score:.6f}", *texts))
     return output.getvalue()
-
-
-def format_touch_json(evaluation: TouchEvaluation) -> str:
-    """Format the figures for scripts; undefined values are null."""
-    return json.dumps(describe_evaluation(evaluation), indent=2, default=str, allow_nan=False)
 
 
 def format_touch_table(evaluation: TouchEvaluation) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from bot.app import App
 from bot.domain.errors import TimeLimitExceeded, UsageError
@@ -22,7 +21,7 @@ from bot.platform.progress import note_progress
 from impact.contract.deprecations import DeprecationState
 from impact.contract.models import MergeContract
 from impact.history.reverts import select_standing
-from impact.profile.models import Profile, Use, UseKind
+from impact.profile.models import Profile, UseKind
 from impact.source.revisions import find_hashes, is_tag
 from impact.touches.profile_index import ProfileIndex
 from impact.touches.upgrade import UpgradePlan, UpgradeRange, build_upgrade_plan
@@ -34,25 +33,15 @@ _MAX_HASHES = 5
 _STEP = 50
 
 
-@dataclass(frozen=True, slots=True)
-class Pin:
-    """A merge, and what people call it: a tag, or the hash again."""
+def find_pin(app: App, upstream: Repository, start: str, profile: Profile) -> tuple[str, PullRequest]:
+    """Return a tag or hash and its merge: what ``start`` names or begins, or else what the profile's tree pins.
 
-    name: str
-    merge: PullRequest
-
-
-def find_pin(app: App, upstream: Repository, start: str, profile: Profile) -> Pin:
-    """Return the pin that a start names: a hash, its beginning or a tag; without one, that of the profile's tree.
-
-    Raises:
-        UsageError: there is no such merge, or the tree pins none.
-        PrdigestError: the source does not answer.
+    Raises UsageError if there is none, PrdigestError if the source does not answer.
     """
     names = (start,) if start else _list_pins(profile, upstream)
     for name in names:
         if merge := find_merge(app, upstream, name):
-            return Pin(name, merge)
+            return name, merge
     if not names:
         raise UsageError(f"Which commit does {profile.name} use? Add it, such as upgrade 97f2f160fd or v1.2.0.")
     unknown = f"no {'tag' if is_tag(names[0]) else 'merge'} of {upstream} that I know"
@@ -73,17 +62,14 @@ def find_merge(app: App, upstream: Repository, name: str) -> PullRequest | None:
 
 def _list_pins(profile: Profile, upstream: Repository) -> tuple[str, ...]:
     """Return the commits that a tree pins, or else the tags that its first pinned version may have."""
-
-    def name_package(use: Use) -> str:
-        return use.name.lower().replace("-", "_")
-
     pins = [use for use in profile.uses if use.kind is UseKind.PIN]
     hashes = dict.fromkeys(pinned[0] for use in pins if (pinned := find_hashes(use.text.lower())))
     if hashes:
         return tuple(hashes)[:_MAX_HASHES]
     own = {upstream.name.lower(), *(package.lower() for package in profile.packages)}
     for use in pins:
-        if name_package(use) in own and (match := _VERSION.search(use.text)):
+        package = use.name.lower().replace("-", "_")
+        if package in own and (match := _VERSION.search(use.text)):
             return (f"v{match['version']}", match["version"])
     return ()
 
@@ -91,10 +77,8 @@ def _list_pins(profile: Profile, upstream: Repository) -> tuple[str, ...]:
 def plan_upgrade(app: App, pin: PullRequest, entry: ProfileEntry) -> UpgradePlan:
     """Plan the way from a merge to the last one.
 
-    Raises:
-        UsageError: it is too long ago.
-        RateLimited, TimeLimitExceeded: it takes longer; what was read is kept.
-        PrdigestError: the merges can't be listed.
+    Raises UsageError if it is too long ago; RateLimited or TimeLimitExceeded if it takes longer, where what was
+    read is kept.
     """
     profile = app.profiles.require_scanned(entry)
     merges = _list_since(app, entry.upstream, pin)
@@ -127,10 +111,7 @@ def _list_since(app: App, upstream: Repository, pin: PullRequest) -> list[PullRe
 
 
 def _read_steps(app: App, pulls: Sequence[PullRequest]) -> list[MergeContract]:
-    """Return what each merge changes for others, in their order, and report how far that is.
-
-    What was read is kept, so another attempt continues where this one ended.
-    """
+    """Return what each merge changes for others, in order. Another attempt continues where this one ended."""
     contracts: list[MergeContract] = []
     for start in range(0, len(pulls), _STEP):
         note_progress(len(contracts), len(pulls))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from bot.domain.pull_requests.diff import DiffSide
 from bot.domain.text.strings import collapse_lines, format_count, truncate_text
@@ -110,11 +109,12 @@ def _list_stops(plan: UpgradePlan, url: str) -> Iterator[str]:
     yield "Each is the last commit before something breaks: move the pin there, adapt, go on.\n"
     for stop in plan.stops:
         names = dict.fromkeys(item.net.change.name for item in stop.items)
-        codes = [write_code(_shorten_dotted(name)) for name in names]
+        # the last two parts of a dotted name
+        short = [name if "/" in name or " " in name else ".".join(name.split(".")[-2:]) for name in names]
         files = format_count(len({item.uses[0].path for item in stop.items}), "file")
         yield (
             f"- [ ] {_link_commit(stop.commit, url)}, before {_link_pull(stop.number, url)} "
-            f"{escape_line(stop.title)}: {_join_some(codes, _MAX_NAMES)} in {files}"
+            f"{escape_line(stop.title)}: {_join_some([*map(write_code, short)], _MAX_NAMES)} in {files}"
         )
     yield f"- [ ] {_link_commit(plan.end, url)}, the end\n"
 
@@ -200,10 +200,6 @@ def _join_some(texts: Sequence[str], most: int) -> str:
     return f"{', '.join(texts[:most])}{more}"
 
 
-def _shorten_dotted(name: str) -> str:
-    return ".".join(name.split(".")[-2:]) if "/" not in name and " " not in name else name
-
-
 def describe_difference(change: ContractChange) -> str:
     """Describe what is different: the parameters of a signature, else both sides; empty if that says nothing."""
     old, new = change.old_signature, change.new_signature
@@ -238,24 +234,14 @@ def _list_parameters(label: str, parameters: Iterable[Parameter]) -> str:
 # --- the message: how much it is, where to stop, and what comes first
 
 
-@dataclass(frozen=True, slots=True)
-class _Limits:
-    """How many stops, files, and items of a file are shown, and how many words of a reason."""
-
-    stops: int
-    files: int
-    items: int
-    words: int
-
-
-# what is tried until a message fits
-_VERSIONS = (_Limits(4, 3, 2, 14), _Limits(3, 3, 1, 8), _Limits(2, 2, 1, 6))
+# how many stops, files, items of a file, and words of a reason are shown; tried until a message fits
+_VERSIONS = ((4, 3, 2, 14), (3, 3, 1, 8), (2, 2, 1, 6))
 
 
 def render_upgrade_post(plan: UpgradePlan, url: str, pin: str = "") -> Post:
     """Render a plan as a message. ``url`` is the address of the upstream repository, ``pin`` the start's name."""
     title = _format_title(plan, pin)
-    blocks = choose_fitting_blocks(_render_blocks(title, plan, url, limits) for limits in _VERSIONS)
+    blocks = choose_fitting_blocks(_render_blocks(title, plan, url, *limits) for limits in _VERSIONS)
     return Post(escape_mrkdwn(title), tuple(blocks))
 
 
@@ -271,21 +257,22 @@ def _format_title(plan: UpgradePlan, pin: str) -> str:
     return f"Upgrade {profile} · {start} to {plan.end[:_HASH_LENGTH]}"
 
 
-def _render_blocks(title: str, plan: UpgradePlan, url: str, limits: _Limits) -> list[Block]:
+def _render_blocks(
+    title: str, plan: UpgradePlan, url: str, most_stops: int, most_files: int, most_items: int, words: int
+) -> list[Block]:
     blocks = [make_header(title), make_block(make_section([make_text(_format_counts(plan))]))]
     if plan.stops:
         heading = f"{format_count(len(plan.stops), 'stopping point')}: the last commits before something breaks"
-        blocks.append(_make_list(heading, [_render_stop(stop, url) for stop in plan.stops], limits.stops))
+        blocks.append(_make_list(heading, [_render_stop(stop, url) for stop in plan.stops], most_stops))
     files = [work for work in plan.files if work.level > TouchLevel.TOUCHES] or list(plan.files)
-    for work in files[: limits.files]:
+    for work in files[:most_files]:
         path = collapse_lines(work.path) or UNNAMED
-        items = [_render_item(item, url, limits.words) for item in work.items]
-        blocks.append(_make_list(path if len(path) <= 90 else f"…{path[-90:]}", items, limits.items))
-    if len(files) > limits.files:
-        more = f"and {format_count(len(files) - limits.files, 'more file')}"
+        items = [_render_item(item, url, words) for item in work.items]
+        blocks.append(_make_list(path if len(path) <= 90 else f"…{path[-90:]}", items, most_items))
+    if len(files) > most_files:
+        more = f"and {format_count(len(files) - most_files, 'more file')}"
         blocks.append(make_block(make_section([make_text(more)])))
     if plan.deprecations:
-        entries = [used.entry for used in plan.deprecations]
         lines = [
             [
                 _make_name(entry.name),
@@ -293,9 +280,9 @@ def _render_blocks(title: str, plan: UpgradePlan, url: str, limits: _Limits) -> 
                 _link_number(entry.number, url),
                 make_text(")"),
             ]
-            for entry in entries
+            for entry in (used.entry for used in plan.deprecations)
         ]
-        blocks.append(_make_list(NEWS_TITLE, lines, limits.files))
+        blocks.append(_make_list(NEWS_TITLE, lines, most_files))
     notes = [f"{format_count(len(plan.unread), 'file')} not read"] if plan.unread else []
     if plan.undone:
         notes.append(f"{format_count(plan.undone, 'name')} taken back on the way, or in what is new or gone")

@@ -8,14 +8,12 @@ from datetime import UTC, datetime, timedelta
 
 from bot.app import App
 from bot.domain.errors import PrdigestError, StoreUnavailable, UsageError
-from bot.domain.pull_requests.models import Repository
 from bot.domain.text.strings import quote_input
 from bot.features.profiles.scanning import LOOK_BACK, scan_profile
 from bot.features.profiles.service import ProfileEntry
 from bot.features.touches.contracts import get_kept_contract
-from bot.features.touches.decisions import remove_hits
+from bot.features.touches.decisions import DECISIONS, HITS
 from bot.platform.store.due_queue import ProfileRefresh
-from impact.contract.models import MergeContract
 from impact.profile.models import Profile
 from impact.profile.moves import ProfileMove
 from impact.touches.moves import compare_profiles
@@ -44,7 +42,8 @@ def add_profile(app: App, entry: ProfileEntry, profile: Profile | None = None) -
 def remove_profile(app: App, name: str) -> None:
     require_entry(app, name)
     app.due_queue.drop(ProfileRefresh(name))
-    remove_hits(app, name)
+    app.tables.remove(HITS, name)
+    app.tables.remove(DECISIONS, name)
     app.profiles.remove(name)
 
 
@@ -91,16 +90,11 @@ def _store_scan(app: App, entry: ProfileEntry, profile: Profile) -> ProfileEntry
 
 
 def _list_moves(app: App, entry: ProfileEntry, profile: Profile, at: datetime) -> tuple[ProfileMove, ...]:
-    """Return the moves of an entry with this one, if earlier merges mean something else for the new commit."""
+    """Return the moves with this one, if earlier merges whose contracts are kept mean something else for it."""
     before = app.profiles.get_profile(entry.name)
     if before is None or before.commit == profile.commit:
         return entry.moves
-    move = compare_profiles(before, profile, _list_recent_contracts(app, entry.upstream), at)
+    merges = app.merge_history.read_merges(entry.upstream, app.now() - LOOK_BACK, app.now())
+    contracts = tuple(kept for pull in merges if (kept := get_kept_contract(app, pull)))
+    move = compare_profiles(before, profile, contracts, at)
     return (*entry.moves, move)[-_MAX_MOVES:] if move.began or move.ended else entry.moves
-
-
-def _list_recent_contracts(app: App, repository: Repository) -> tuple[MergeContract, ...]:
-    """Return the contracts of the merges of the last fourteen days, as far as they are kept: none is read."""
-    now = app.now()
-    merges = app.merge_history.read_merges(repository, now - LOOK_BACK, now)
-    return tuple(kept for pull in merges if (kept := get_kept_contract(app, pull)))

@@ -12,6 +12,7 @@ from bot.app import App
 from bot.domain.pull_requests.models import Repository
 from bot.domain.pull_requests.reference import Reference
 from bot.domain.touches.decisions import HitKey, TouchDecision, TouchVerdict
+from bot.features.profiles.service import ProfileEntry
 from bot.features.touches.decisions import (
     HITS,
     build_hit_key,
@@ -19,9 +20,9 @@ from bot.features.touches.decisions import (
     list_decisions,
     note_shown,
     record_decision,
-    remove_hits,
     score_hits,
 )
+from bot.features.touches.upkeep import remove_profile
 from impact.contract.models import ChangeKind, ContractChange, ContractClass
 from impact.profile.models import Use, UseKind
 from impact.touches.models import MergeTouches, Touch, TouchLevel
@@ -98,5 +99,6 @@ def test_the_score_says_what_became_of_each_level(app: App, store: Redis) -> Non
 def test_removal_leaves_nothing(app: App, store: Redis) -> None:
     show(app, ("a", TouchLevel.BREAKS))
     say(app, "a", TouchVerdict.OURS)
-    remove_hits(app, "ascend")
+    app.profiles.put(ProfileEntry.build("ascend", REPOSITORY, ()))
+    remove_profile(app, "ascend")
     assert store.dbsize() == 0

@@ -136,8 +136,8 @@ def pin(name: str, text: str) -> Use:
     ],
 )
 def test_what_people_write_or_a_tree_pins_names_a_merge(pins: App, start: str, uses: list[Use], name: str) -> None:
-    where = find_pin(pins, REPOSITORY, start, replace(PROFILE, uses=tuple(uses)))
-    assert (where.name, where.merge.number) == (name, 7)
+    pinned, merge = find_pin(pins, REPOSITORY, start, replace(PROFILE, uses=tuple(uses)))
+    assert (pinned, merge.number) == (name, 7)
 
 
 @pytest.mark.parametrize(
