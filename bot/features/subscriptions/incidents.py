@@ -172,7 +172,7 @@ def _report_new(app: App, names: Sequence[str]) -> None:
     new = []
     for name in (name for name in names if name not in begun.incidents):
         incident = app.tables.get(INCIDENTS, name)
-        is_over = incident is None or _find_report(app, name) or incident.settled
+        is_over = bool(incident is None or _find_report(app, name) or incident.settled)
         if incident and not is_over and incident.kind is IncidentKind.MISSING:
             # it may be posted, and just about to be recorded as that
             is_over = app.digest_records.store.load(incident.key).is_posted
