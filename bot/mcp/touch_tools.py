@@ -276,6 +276,5 @@ def plan_way(
     app = session.app
     entry = touching.find_entry(app, profile)
     commit = UpgradeRequest.parse(start).start
-    pin = find_pin(app, entry.upstream, commit, app.profiles.require_scanned(entry))
-    plan = plan_upgrade(app, pin.merge, entry)
-    return render_upgrade(plan, f"{app.repositories.web}/{entry.upstream}", pin.name)
+    pin, merge = find_pin(app, entry.upstream, commit, app.profiles.require_scanned(entry))
+    return render_upgrade(plan_upgrade(app, merge, entry), f"{app.repositories.web}/{entry.upstream}", pin)

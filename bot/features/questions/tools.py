@@ -381,7 +381,7 @@ SHARED_TOOLS: Mapping[str, tuple[type[ToolArguments], Callable[[ReadingSession, 
 
 def build_tools(session: ReadingSession) -> Tools:
     """Return the tools for one answer, the same for every question: so the model's service caches them."""
-    tools: Tools = 
+    tools: Tools = {name: (shape, partial(run, session)) for name, (shape, run) in SHARED_TOOLS.items()}
     if session.profile is None:
         return tools
     search = partial(search_profile, session, session.profile)
