@@ -19,13 +19,13 @@ from mcp import Client
 from benchmarks.day import add_large_day, measure_command, open_empty_world
 from benchmarks.table import Table
 from bot.app import App
-from bot.domain.pull_requests.models import Repository
 from bot.features.profiles.service import ProfileEntry
 from bot.mcp.calls import AgentTools, open_session, parse_arguments
 from bot.mcp.declaration import Tool
 from bot.mcp.server import build_server
 from bot.mcp.tools import TOOLS
 from impact.profile.models import Profile, Use, UseKind
+from impact.repository import Repository
 from tests.emulators.github.store import sha
 from tests.helpers.agents import open_base
 from tests.helpers.builders import NOON

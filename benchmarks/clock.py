@@ -16,15 +16,15 @@ from zoneinfo import ZoneInfo
 from redis import Redis
 
 from benchmarks.table import Table
-from bot.adapters.redis import RedisCache, connect_server
 from bot.app import App
 from bot.clock import Clock
-from bot.domain.pull_requests.models import Repository
 from bot.features.digest.tables import DigestRecords
 from bot.features.subscriptions.rules import Subscription, Timing
 from bot.features.subscriptions.tables import list_subscriptions, put_subscription
 from bot.platform.jobs import Job
+from bot.platform.store.connection import RedisCache, connect_server
 from bot.platform.store.embedded import start_embedded_url
+from impact.repository import Repository
 from tests.helpers.apps import make_app
 from tests.helpers.records import digest_store
 from tests.services.digest.posting import MemoryMessenger

@@ -16,7 +16,7 @@ from math import ceil
 from pathlib import Path
 
 from benchmarks.table import Table
-from bot.adapters.redis import connect_server
+from bot.platform.store.connection import connect_server
 from bot.platform.store.embedded import start_embedded_url
 from tests.emulators.github.server import GitHubEmulator
 from tests.emulators.github.store import changed_file, pull

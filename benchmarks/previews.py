@@ -11,9 +11,10 @@ from localslack.users.person import Person
 from benchmarks.commands import SECRET, run_processes
 from benchmarks.day import open_empty_world
 from benchmarks.table import Table
-from bot.adapters.redis import RedisHistoryStore, connect_server
-from bot.domain.operations.app_manifest import PREVIEW_SCOPES
-from bot.domain.pull_requests.models import Repository
+from bot.platform.slack.app_manifest import PREVIEW_SCOPES
+from bot.platform.store.connection import connect_server
+from bot.platform.store.merge_records import HistoryStore
+from impact.repository import Repository
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers import builders
 from tests.helpers.builders import NOON
@@ -76,7 +77,7 @@ def _record_history(there: World) -> None:
         for number in range(HISTORY)
     )
     with connect_server(there.settings["REDIS_URL"]) as store:
-        RedisHistoryStore(store).record_merges(merges)
+        HistoryStore(store).record_merges(merges)
 
 
 def _wait_for_card(there: World, person: Person, channel: str, number: int) -> float:

@@ -16,8 +16,8 @@ from localslack.users.transport import HttpTransport
 from benchmarks.commands import SECRET, run_processes
 from benchmarks.day import add_large_day, measure_command, open_empty_world
 from benchmarks.table import Table
-from bot.domain.operations.usage import Usage
 from bot.platform.models.claude import CLAUDE
+from bot.usage import Usage
 from tests.emulators.claude.server import Json, Step, Text, ToolUses, default_answer, summary_answer
 from tests.helpers.checks import closed_port, eventually
 from tests.helpers.world import CHANNEL, SMALL_DAY, World

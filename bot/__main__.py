@@ -28,7 +28,7 @@ def _run_command() -> int:
     # imported here, so that Ctrl-C during this half second ends in one sentence too
     import click  # noqa: PLC0415
 
-    from bot.domain.errors import PrdigestError, UsageError  # noqa: PLC0415
+    from bot.errors import PrdigestError, UsageError  # noqa: PLC0415
 
     try:
         from bot.cli import run_cli  # noqa: PLC0415

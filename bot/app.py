@@ -19,32 +19,31 @@ from zoneinfo import ZoneInfo
 from redis import Redis
 from slack_sdk import WebClient
 
-from bot.adapters import redis as stores
 from bot.connections.from_settings import (
     build_allowed_repositories,
     connect_store,
     get_display_name,
     load_path_settings,
 )
+from bot.connections.protocol import Sources
 from bot.connections.sources import LiveSources
-from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.digest.models import Entry
-from bot.domain.errors import StoreUnavailable
-from bot.domain.history.pull_outcomes import MergeOutcome
-from bot.domain.keyspace import keys
-from bot.domain.operations.usage import NO_PRICES, PriceList
-from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.pull_requests.path_classes import PathClasses, PathSettings
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.review.models import BugReview, ReviewCoverage
-from bot.domain.summaries.models import SummarisedPullRequest
-from bot.domain.time.day import LocalDay, get_today
+from bot.dates import LocalDay, get_today
+from bot.errors import StoreUnavailable
+from bot.features.merges.entry import Entry
+from bot.features.merges.outcomes import MergeOutcome
+from bot.features.merges.review import BugReview, ReviewCoverage
+from bot.features.merges.summary import SummarisedPullRequest
+from bot.features.merges.timeline import DayLister, MergeTimeline
+from bot.platform.commands import AllowedRepositories
 from bot.platform.costs import Budget, CallMeter, MeteredChat, MeteredModel
 from bot.platform.github.caches import BackgroundCache, DayListCache, FileCache, SourceFileCache
 from bot.platform.jobs import JobQueue
 from bot.platform.metrics import Instruments
+from bot.platform.models import ChatModel, Model, ModelProvider
 from bot.platform.models.registry import PROVIDERS, choose_provider, get_model_access
+from bot.platform.pulls.models import PullRequest, Reference
+from bot.platform.pulls.paths import PathClasses, PathSettings
+from bot.platform.pulls.sources import PullRequestBackground, PullRequests
 from bot.platform.slack.access import AccessControl, AccessRules
 from bot.platform.slack.answers import (
     ANSWERED_REQUEST,
@@ -57,29 +56,27 @@ from bot.platform.slack.client import PostThrottle, make_slack_client
 from bot.platform.slack.directory import SlackWorkspaceDirectory
 from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackMessenger, SlackViews
 from bot.platform.slack.replies import ReplySender
-from bot.platform.source import CodeSources
+from bot.platform.slack.requests import SlackRequest
+from bot.platform.source.models import SourceFiles
+from bot.platform.source.reading import CodeSources
+from bot.platform.store import keys
+from bot.platform.store.connection import SHORT_TIMEOUTS, RedisCache, RedisTimeouts, require_durable
 from bot.platform.store.due_queue import DueQueue
+from bot.platform.store.keyspace import Keyspace
+from bot.platform.store.merge_records import HistoryStore
+from bot.platform.store.owner import StoreOwnership, WorkspaceOwner
+from bot.platform.store.rates import RateLimiter
+from bot.platform.store.records import RecordStore
+from bot.platform.store.schema import require_schema
 from bot.platform.store.spending import SpendingStore
 from bot.platform.store.tables import Store
-from bot.ports import (
-    ChatModel,
-    HistoryStore,
-    Model,
-    ModelProvider,
-    PullRequestBackground,
-    PullRequests,
-    RecordStore,
-    SourceFiles,
-    Sources,
-)
-from bot.services.history.merge_lists import DayLister
-from bot.services.history.merge_timeline import MergeTimeline
-from bot.services.operations.ownership import StoreOwnership
 from bot.settings import Settings, require_secret
+from bot.usage import NO_PRICES, PriceList
 from impact.profile.models import Profile
+from impact.repository import Repository
 
 if TYPE_CHECKING:
-    from bot.domain.subscriptions.models import DigestSpec
+    from bot.features.digest.models import DigestSpec
     from bot.features.digest.service import TouchedDay
     from bot.features.digest.tables import DigestRecords
     from bot.features.digest.view import RenderedDigest
@@ -107,7 +104,7 @@ class App:
     response_times: ResponseTimes = field(default_factory=ResponseTimes)
     throttle: PostThrottle = field(default_factory=PostThrottle)
     instruments: Instruments = field(default_factory=Instruments)
-    timeouts: stores.RedisTimeouts = field(default_factory=stores.RedisTimeouts)
+    timeouts: RedisTimeouts = field(default_factory=RedisTimeouts)
     # of this process, once it is open
     jobs: JobQueue = field(init=False, repr=False)
     # what became of the merges of a repository, and when (aware) that was read: a check amends many digests
@@ -117,7 +114,7 @@ class App:
 
     def hurry(self) -> App:
         """Return the same with a store that fails early, for what answers Slack within its three seconds."""
-        hurried = replace(self, timeouts=stores.SHORT_TIMEOUTS)
+        hurried = replace(self, timeouts=SHORT_TIMEOUTS)
         if self.settings.slack_bot_token:
             hurried.__dict__.update(slack=self.slack, messenger=self.messenger)
         return hurried
@@ -129,9 +126,9 @@ class App:
     # --- the store
 
     @cached_property
-    def keyspace(self) -> stores.Keyspace:
+    def keyspace(self) -> Keyspace:
         """The keys of this deployment: everything on the store gets it."""
-        return stores.Keyspace(self.settings.prdigest_store_prefix)
+        return Keyspace(self.settings.prdigest_store_prefix)
 
     @cached_property
     def expiring_store(self) -> Redis:
@@ -144,8 +141,8 @@ class App:
     @cached_property
     def store(self) -> Redis:
         """The same client for permanent records and for jobs, once the store is known to keep them."""
-        stores.require_durable(self.expiring_store)
-        stores.require_schema(self.expiring_store, self.keyspace)
+        require_durable(self.expiring_store)
+        require_schema(self.expiring_store, self.keyspace)
         return self.expiring_store
 
     def inspect_store(self) -> Redis:
@@ -164,9 +161,9 @@ class App:
         return Store(self.expiring_store, self.keyspace, self.instruments.count_cache_read)
 
     @cached_property
-    def cache(self) -> stores.RedisCache:
+    def cache(self) -> RedisCache:
         """Marks that are kept for a while."""
-        return stores.RedisCache(self.expiring_store, self.keyspace)
+        return RedisCache(self.expiring_store, self.keyspace)
 
     @cached_property
     def due_queue(self) -> DueQueue:
@@ -180,7 +177,7 @@ class App:
             # a command that only reads records needs no Slack
             return self.messenger.fetch_team()
 
-        return DigestRecords(stores.RedisRecordStore(self.store, RECORDS, keys=self.keyspace), fetch_team)
+        return DigestRecords(RecordStore(self.store, RECORDS, keys=self.keyspace), fetch_team)
 
     def list_digest_keys(self, repository: Repository, since: datetime, until: datetime) -> Sequence[str]:
         """Return the keys of a repository's posted digests whose last day ended between two instants (aware)."""
@@ -191,7 +188,7 @@ class App:
     @cached_property
     def answered_requests(self) -> RecordStore[AnsweredRequest]:
         """How far each request was answered."""
-        return stores.RedisRecordStore(self.store, ANSWERED_REQUEST, keys.ANSWER_PROGRESS.lifetime, self.keyspace)
+        return RecordStore(self.store, ANSWERED_REQUEST, keys.ANSWER_PROGRESS.lifetime, self.keyspace)
 
     @cached_property
     def profiles(self) -> Profiles:
@@ -202,13 +199,13 @@ class App:
 
     @cached_property
     def merge_history(self) -> HistoryStore:
-        return stores.RedisHistoryStore(self.store, self.keyspace)
+        return HistoryStore(self.store, self.keyspace)
 
     @cached_property
     def ownership(self) -> StoreOwnership:
         """What claims the store, before anything in it is read or changed."""
-        stores.require_durable(self.expiring_store)
-        owner = stores.RedisWorkspaceOwner(self.expiring_store, self.keyspace)
+        require_durable(self.expiring_store)
+        owner = WorkspaceOwner(self.expiring_store, self.keyspace)
         return StoreOwnership(owner, self.messenger.fetch_team, self.settings.prdigest_store_prefix)
 
     def is_store_writable(self) -> bool:
@@ -249,9 +246,7 @@ class App:
             settings.prdigest_allowed_channels,
             settings.prdigest_allowed_users,
         )
-        return AccessControl(
-            rules, stores.RedisRateLimiter(self.store, settings.prdigest_user_limit, self.keyspace)
-        )
+        return AccessControl(rules, RateLimiter(self.store, settings.prdigest_user_limit, self.keyspace))
 
     @cached_property
     def repositories(self) -> AllowedRepositories:
@@ -261,9 +256,7 @@ class App:
     @cached_property
     def replies(self) -> ReplySender:
         """What answers each request once."""
-        earlier = stores.RedisRecordStore(
-            self.store, EARLIER_ANSWER_CODEC, keys.EARLIER_ANSWER.lifetime, self.keyspace
-        )
+        earlier = RecordStore(self.store, EARLIER_ANSWER_CODEC, keys.EARLIER_ANSWER.lifetime, self.keyspace)
         return ReplySender(
             self.messenger,
             SlackEphemeralMessenger(self.slack),
@@ -319,7 +312,7 @@ class App:
         """The meter of model calls. What stands in for a model costs nothing."""
         if self.sources.stands_in:
             return CallMeter(self.instruments, self.prices)
-        limiter = stores.RedisRateLimiter(self.expiring_store, self.settings.prdigest_user_calls, self.keyspace)
+        limiter = RateLimiter(self.expiring_store, self.settings.prdigest_user_calls, self.keyspace)
         return CallMeter(self.instruments, self.prices, self.budget, limiter)
 
     @cached_property

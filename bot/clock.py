@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from apscheduler.schedulers.background import BackgroundScheduler
 
 from bot.app import App
-from bot.domain.errors import PrdigestError
+from bot.errors import PrdigestError
 from bot.features.subscriptions.schedule import enqueue_due, plan_digests
 from bot.platform import deadlines
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal

@@ -25,7 +25,7 @@ from waitress.server import TcpWSGIServer
 from waitress.task import ThreadedTaskDispatcher
 from waitress.trigger import trigger
 
-from bot.domain.errors import ConfigurationError
+from bot.errors import ConfigurationError
 
 log = logging.getLogger(__name__)
 

@@ -16,13 +16,13 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from bot.app import App
-from bot.domain.errors import StoreUnavailable
-from bot.domain.keyspace.keys import LAST_TICK
-from bot.domain.operations.run import RunOutcome
+from bot.errors import StoreUnavailable
+from bot.features.subscriptions.runs import RunOutcome
 from bot.features.subscriptions.schedule import LATE_AFTER
 from bot.features.subscriptions.tables import RUN_LOG
 from bot.http_server import serve_app
 from bot.platform.store.due_queue import IncidentReport, NextDigest, ReportUpdate
+from bot.platform.store.keys import LAST_TICK
 from bot.platform.store.server import count_delayed_jobs, count_waiting_jobs, read_status
 from bot.platform.tracing import EXTRA_HINT, has_exporter, trace_process
 from bot.settings import ListenAddress, Process

@@ -11,13 +11,13 @@ from contextlib import ExitStack, contextmanager
 
 from bot.app import App, prepare_clock, prepare_listeners, prepare_worker
 from bot.clock import Clock
-from bot.domain.errors import SlackUnavailable
+from bot.errors import SlackUnavailable
 from bot.http_server import serve_app
 from bot.jobs.queues import DramatiqJobQueue, JobTimeLimits
 from bot.monitoring import monitor_process
 from bot.platform import deadlines
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
-from bot.services.operations.ownership import StoreOwnership
+from bot.platform.store.owner import StoreOwnership
 from bot.settings import Process, require_secret
 from bot.web import (
     MAX_REQUEST_BYTES,

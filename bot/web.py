@@ -23,7 +23,7 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
 
 from bot.app import App
-from bot.domain.errors import PrdigestError
+from bot.errors import PrdigestError
 from bot.platform.metrics import Instruments, RequestRecord, count_request
 from bot.platform.slack.client import translate_slack_errors
 from bot.platform.tracing import trace_request

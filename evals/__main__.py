@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from bot.domain.errors import PrdigestError
+from bot.errors import PrdigestError
 from evals.answers import questions
 from evals.broke import broke
 from evals.context import context

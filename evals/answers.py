@@ -23,18 +23,19 @@ import click
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from bot.app import App, open_app
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.conversations.thread_subject import SubjectKind
-from bot.domain.errors import ConfigurationError, UsageError
-from bot.domain.pull_requests.models import Repository
-from bot.domain.text.issue_numbers import NUMBER_PATTERN
-from bot.domain.time.day import LocalDay, parse_date, parse_zone
+from bot.dates import LocalDay, parse_zone
+from bot.errors import ConfigurationError, UsageError
 from bot.features.digest.service import DigestUse, build_digest
+from bot.features.merges.requests import SubjectKind
 from bot.features.questions.answers import write_answer
 from bot.features.questions.rules import Question, ThreadMemory
 from bot.features.questions.votes import AnswerInputs
 from bot.platform.models.registry import choose_provider, get_model_access
+from bot.platform.slack.requests import SlackRequest
 from bot.settings import Settings, load_settings
+from bot.text import NUMBER_PATTERN
+from impact.repository import Repository
+from impact.text.dates import parse_date
 
 _QUESTIONS = Path(__file__).parent / "questions"
 # evaluations must not use up the budget of the bot's users

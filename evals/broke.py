@@ -11,12 +11,12 @@ from pathlib import Path
 
 import click
 
-from bot.domain.text.strings import truncate_text
+from bot.features.profiles.plain_table import align_columns
 from bot.platform.git.clones import open_clone_trees
-from bot.render.plain_table import align_columns
 from impact.clones.clone_range import read_contracts
 from impact.git.clone_trees import CloneTrees
 from impact.source.trees import LineCommit
+from impact.text.strings import truncate_text
 from impact.touches.breakage.kinship import Kinship
 from impact.touches.breakage.relevance import RelevanceFilter
 from impact.touches.breakage.suspects import LEAST_SCORE, SuspectRange, rank_suspects

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bot.domain.pull_requests.models import Account, ChangedFile, PullRequest, Repository
+from bot.platform.pulls.models import Account, ChangedFile, PullRequest
 from impact.git.diff_tree import Commit, CommitFile
 from impact.history.merge_messages import sort_merges
 from impact.history.merges import ClonedMerge
+from impact.repository import Repository
 from impact.source.trees import TreeCommit
 
 

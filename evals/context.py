@@ -15,9 +15,9 @@ from typing import Any
 
 import click
 
-from bot.domain.pull_requests.diff import DiffLine, split_hunks
-from bot.domain.source.change_context import AnnotatedChange, annotate_file, restore_old_text
-from bot.domain.summaries.diff_packing import WHOLE_FUNCTIONS
+from bot.platform.models.packing import WHOLE_FUNCTIONS
+from bot.platform.pulls.diff import DiffLine, split_hunks
+from bot.platform.source.excerpts import AnnotatedChange, annotate_file, restore_old_text
 from impact.source.models import SourceFile
 
 # lines: the head of a longer signature is cut

@@ -10,11 +10,9 @@ from datetime import timedelta
 from pathlib import PurePosixPath
 from zoneinfo import ZoneInfo
 
-from bot.domain.errors import UsageError
-from bot.domain.history.file_history import MIN_HISTORY, FileHistory
-from bot.domain.pull_requests.models import PullRequest
-from bot.domain.pull_requests.path_classes import PathClass, PathClasses
-from bot.domain.risk.assessment import (
+from bot.errors import UsageError
+from bot.features.merges.file_history import MIN_HISTORY, FileHistory
+from bot.features.merges.risk import (
     RISK_THRESHOLD,
     RULES_VERSION,
     Risk,
@@ -23,7 +21,9 @@ from bot.domain.risk.assessment import (
     collect_facts,
     compute_points,
 )
-from bot.domain.text.strings import collapse_lines, format_count
+from bot.platform.pulls.models import PullRequest
+from bot.platform.pulls.paths import PathClass, PathClasses
+from bot.text import format_count
 from evals.merges import (
     HARMED,
     LABEL_MATURITY,
@@ -35,6 +35,7 @@ from evals.merges import (
 from evals.ranking import Measurement, Ranking, RankingRow, TopRow
 from impact.evaluation.bootstrap import Estimate
 from impact.evaluation.window import EvaluationWindow
+from impact.text.strings import collapse_lines
 
 _RATED_CLASSES = (PathClass.PRODUCT, PathClass.BUILD, PathClass.LOCK)
 # shares: in three repositories about a fifth of the merges touch no product; with a third a list was wrong

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from bot.domain.errors import UsageError
+from bot.errors import UsageError
 
 T = TypeVar("T", bound=BaseModel)
 

@@ -14,26 +14,13 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from bot.domain.errors import UsageError
-from bot.domain.history.claim_memory import ClaimMemory
-from bot.domain.history.file_history import FileHistory
-from bot.domain.history.pull_outcomes import MergeOutcome, RevertIndex
-from bot.domain.pull_requests.models import (
-    GHOST,
-    Account,
-    ChangedFile,
-    PullRequest,
-    Repository,
-    remove_duplicates,
-)
-from bot.domain.pull_requests.path_classes import (
-    DEFAULT_PATH_CLASSES,
-    PathClasses,
-    PathClassesLookup,
-    get_default_classes,
-)
-from bot.domain.text.strings import format_count
-from bot.services.history.merge_timeline import build_past
+from bot.errors import UsageError
+from bot.features.merges.file_history import FileHistory
+from bot.features.merges.outcomes import ClaimMemory, MergeOutcome, RevertIndex
+from bot.features.merges.timeline import build_past
+from bot.platform.pulls.models import GHOST, Account, ChangedFile, PullRequest, remove_duplicates
+from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES, PathClasses, PathClassesLookup, get_default_classes
+from bot.text import format_count
 from evals.commits import sort_commits
 from impact.evaluation.window import EvaluationWindow
 from impact.git.clone import CloneFacts, GitClone
@@ -42,6 +29,7 @@ from impact.history.merge_messages import detect_repository
 from impact.history.outcomes import find_outcomes
 from impact.history.repairs import Repair, find_repairs
 from impact.history.reverts import Revert
+from impact.repository import Repository
 
 # R: reverted, fully or in part. H: R, or a later repair names it as the cause. Y: H, or a fix deletes lines of it
 # within two weeks

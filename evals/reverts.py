@@ -12,11 +12,11 @@ from pathlib import Path
 
 import click
 
-from bot.domain.history.pull_outcomes import RevertIndex
-from bot.domain.pull_requests.models import PullRequest
-from bot.domain.text.strings import collapse_lines
+from bot.features.merges.outcomes import RevertIndex
+from bot.platform.pulls.models import PullRequest
 from evals.merges import PACK, read_labels, read_pulls
 from impact.history.repairs import find_repairs
+from impact.text.strings import collapse_lines
 
 Pair = tuple[int, int]
 

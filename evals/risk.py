@@ -13,15 +13,17 @@ import click
 from bot.cli.base import check_writable, choose_zone, show_progress_bar, write_text
 from bot.cli.clone_options import parse_dates
 from bot.connections.from_settings import load_path_settings
-from bot.domain.pull_requests.models import Repository
-from bot.domain.text.strings import collapse_lines, format_count
-from bot.domain.time.day import parse_date, parse_zone
-from bot.render.plain_table import align_columns, replace_non_ascii, replace_undefined
+from bot.dates import parse_zone
+from bot.features.profiles.plain_table import align_columns, replace_non_ascii, replace_undefined
 from bot.settings import load_settings
+from bot.text import format_count
 from evals.evaluation import Evaluation, evaluate_history
 from evals.merges import HARMED, PACK, REPAIRED, REVERTED, read_clone, read_pack
 from impact.evaluation.bootstrap import Estimate
 from impact.git.clone import GitClone
+from impact.repository import Repository
+from impact.text.dates import parse_date
+from impact.text.strings import collapse_lines
 
 _PACK_ZONE = "America/Los_Angeles"
 _LABEL_MEANINGS = {

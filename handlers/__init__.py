@@ -13,7 +13,7 @@ from slack_bolt import Ack
 from slack_bolt import App as Bolt
 
 from bot.app import App
-from bot.domain.text.redaction import redact_text
+from bot.redaction import redact_text
 from handlers import actions, digest, messages, previews, requests, risks, subscriptions, summaries
 from handlers.declaration import HELP_WORD, Command, Commands, SubCommand
 from handlers.intake import handle_command

@@ -10,10 +10,10 @@ from slack_bolt import Ack
 from slack_bolt import App as Bolt
 
 from bot.app import App
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.errors import UsageError
-from bot.render.blocks.buttons import name_repeat_action
-from bot.render.blocks.sentences import UNKNOWN_BUTTON
+from bot.errors import UsageError
+from bot.platform.slack.blocks import UNKNOWN_BUTTON
+from bot.platform.slack.buttons import name_repeat_action
+from bot.platform.slack.requests import SlackRequest
 from handlers.declaration import Commands
 from handlers.intake import handle_event
 from handlers.requests import Payload, parse_action, parse_single_action

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from bot.app import App
-from bot.domain.conversations.commands import CommandRequest, ParseContext
-from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.errors import UsageError
-from bot.domain.text.strings import quote_input
+from bot.errors import UsageError
+from bot.platform.commands import CommandRequest, ParseContext
 from bot.platform.jobs import Job
-from bot.render.blocks.button_values import read_request
-from bot.render.conversations.greetings import HelpExample
+from bot.platform.slack.buttons import read_request
+from bot.platform.slack.greetings import HelpExample
+from bot.platform.slack.requests import Audience, SlackRequest
 from handlers.requests import Payload, read_value
+from impact.text.strings import quote_input
 
 R = TypeVar("R", bound=CommandRequest)
 

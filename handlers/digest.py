@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.app import App
-from bot.domain.conversations.commands import MAX_DIGEST_DAYS, DigestRequest, ParseContext
-from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.operations.lane import QueueName
-from bot.domain.subscriptions.models import DigestSpec
+from bot.features.digest.models import DigestSpec
 from bot.features.digest.service import answer_overview
+from bot.features.merges.requests import MAX_DIGEST_DAYS, DigestRequest
 from bot.features.subscriptions.delivery import post_digest
 from bot.features.subscriptions.permissions import require_presence
-from bot.platform.jobs import MINUTE, JobRetries, job
+from bot.platform.commands import ParseContext
+from bot.platform.jobs import MINUTE, JobRetries, QueueName, job
 from bot.platform.slack.answers import Answer
-from bot.render.blocks.buttons import SHARE_DIGEST, add_buttons, make_repeat_button
-from bot.render.conversations.greetings import HelpExample
-from bot.render.conversations.notices import render_existing_digest
+from bot.platform.slack.buttons import SHARE_DIGEST, add_buttons, make_repeat_button
+from bot.platform.slack.greetings import HelpExample
+from bot.platform.slack.notices import render_existing_digest
+from bot.platform.slack.requests import Audience, SlackRequest
 from handlers.declaration import HELP_WORD, Command, RequestWord, SubCommand, choose_audience
 
 _USAGE = (

@@ -6,14 +6,14 @@ import logging
 from collections.abc import Callable
 
 from bot.app import App
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.errors import StoreUnavailable, UsageError
-from bot.domain.keyspace.keys import INITIAL_REPLY
-from bot.domain.text.strings import truncate_text
+from bot.errors import StoreUnavailable, UsageError
 from bot.jobs.asker_jobs import send_private_notice
 from bot.platform.correlation import identify_request
-from bot.render.blocks.mrkdwn import escape_mrkdwn
-from bot.render.conversations.notices import describe_error, render_error
+from bot.platform.slack.blocks import escape_mrkdwn
+from bot.platform.slack.notices import describe_error, render_error
+from bot.platform.slack.requests import SlackRequest
+from bot.platform.store.keys import INITIAL_REPLY
+from impact.text.strings import truncate_text
 
 log = logging.getLogger(__name__)
 

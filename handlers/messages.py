@@ -14,21 +14,20 @@ from slack_bolt import App as Bolt
 from slack_bolt import BoltContext
 
 from bot.app import App
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.conversations.slack_text import MENTION, restore_user_text
-from bot.domain.errors import UsageError
-from bot.domain.text.redaction import redact_text
+from bot.errors import UsageError
 from bot.features.questions.rules import Question, is_for_others, is_remark
 from bot.features.questions.service import ATTENTION, Attention, enqueue_question, is_listening
 from bot.features.questions.view import VOTE
 from bot.features.questions.votes import record_vote
 from bot.features.subscriptions.rules import ID_PATTERN, SubscriptionVerb
 from bot.jobs.asker_jobs import explain_asking, post_public_notice, send_greeting
+from bot.platform.slack import buttons
 from bot.platform.slack.access import WELCOMES
-from bot.render.blocks import buttons
-from bot.render.blocks.button_values import read_verdict
-from bot.render.blocks.sentences import UNKNOWN_BUTTON
-from bot.render.conversations.greetings import Greeting
+from bot.platform.slack.blocks import UNKNOWN_BUTTON
+from bot.platform.slack.buttons import read_verdict
+from bot.platform.slack.greetings import Greeting
+from bot.platform.slack.requests import MENTION, SlackRequest, restore_user_text
+from bot.redaction import redact_text
 from handlers import requests
 from handlers.actions import on_click
 from handlers.declaration import HELP_WORD, Command, Commands, VerbHandler, list_examples

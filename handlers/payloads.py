@@ -12,9 +12,9 @@ from typing import Annotated, Any, Literal, cast, get_args
 
 from pydantic import ConfigDict, Field, ValidationError, create_model
 
-from bot.domain.operations.app_manifest import LINK_EVENT
-from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.features.subscriptions.form import FORM, read_form_context
+from bot.platform.slack.app_manifest import LINK_EVENT
+from impact.text.strings import collapse_lines, truncate_text
 
 # errors of Bolt and the listeners for a payload of an unexpected shape
 PARSE_ERRORS = (ValueError, TypeError, AttributeError, LookupError, RecursionError)

@@ -8,17 +8,17 @@ from typing import Any
 from slack_bolt import App as Bolt
 
 from bot.app import App
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.errors import UsageError
-from bot.domain.operations.app_manifest import LINK_EVENT
-from bot.domain.text.strings import quote_input
+from bot.errors import UsageError
 from bot.features.previews.cards import parse_link
 from bot.features.previews.service import Place, show_previews, switch_previews
 from bot.features.subscriptions.tables import are_previews_on
-from bot.render.conversations.greetings import HelpExample
+from bot.platform.slack.app_manifest import LINK_EVENT
+from bot.platform.slack.greetings import HelpExample
+from bot.platform.slack.requests import SlackRequest
 from handlers import requests
 from handlers.declaration import SubCommand
 from handlers.intake import handle_posted_links
+from impact.text.strings import quote_input
 
 _TS = re.compile(r"\d{1,16}\.\d{1,9}", re.ASCII)
 _MAX_LINKS = 50  # of one message that are looked at

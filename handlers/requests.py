@@ -11,11 +11,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.errors import UsageError
-from bot.domain.keyspace.names import build_request_name
+from bot.errors import UsageError
 from bot.features.subscriptions.form import read_form_context
-from bot.render.blocks.sentences import UNKNOWN_BUTTON
+from bot.platform.slack.blocks import UNKNOWN_BUTTON
+from bot.platform.slack.requests import SlackRequest
+from bot.platform.store.keys import build_request_name
 
 Payload = Mapping[str, Any]
 

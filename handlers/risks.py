@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from bot.domain.conversations.commands import (
+from bot.features.merges.requests import (
     MAX_RISKS_DAYS,
     MAX_SCORE_DAYS,
     MAX_TOP_RISKS,
@@ -14,8 +14,8 @@ from bot.domain.conversations.commands import (
     ScoreRequest,
 )
 from bot.features.risks.service import answer_score, list_many_risks, list_risks
-from bot.render.blocks.buttons import SHARE_RISKS
-from bot.render.conversations.greetings import HelpExample
+from bot.platform.slack.buttons import SHARE_RISKS
+from bot.platform.slack.greetings import HelpExample
 from handlers.declaration import Command, RequestWord, make_enqueuer
 
 _LIST_MEANING = "reverted changes, and those worth a second look"

@@ -10,9 +10,7 @@ from slack_bolt import Ack
 from slack_bolt import App as Bolt
 
 from bot.app import App
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.conversations.slack_text import restore_bot_text
-from bot.domain.errors import UsageError
+from bot.errors import UsageError
 from bot.features.home import change_from_home, open_home
 from bot.features.subscriptions import view
 from bot.features.subscriptions.form import FILTER, FORM, ZONE, FormErrors, parse_form, suggest_zones
@@ -24,8 +22,9 @@ from bot.features.subscriptions.rules import (
     SubscriptionVerb,
 )
 from bot.features.subscriptions.service import change_subscription, open_form, show_preview
-from bot.render.blocks.button_values import read_id
-from bot.render.conversations.greetings import HelpExample
+from bot.platform.slack.buttons import read_id
+from bot.platform.slack.greetings import HelpExample
+from bot.platform.slack.requests import SlackRequest, restore_bot_text
 from handlers import requests
 from handlers.actions import on_click
 from handlers.declaration import SubCommand, VerbHandler

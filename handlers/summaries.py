@@ -15,18 +15,17 @@ from slack_bolt import Ack
 from slack_bolt import App as Bolt
 
 from bot.app import App
-from bot.domain.conversations.commands import MAX_PULL_REQUESTS, SummaryRequest
-from bot.domain.conversations.message_references import find_pull_requests
-from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.conversations.slack_text import restore_bot_text
-from bot.domain.errors import UsageError
-from bot.domain.pull_requests.query_options import PRIVATE_WORD
-from bot.domain.text.redaction import redact_text
+from bot.errors import UsageError
+from bot.features.merges.requests import MAX_PULL_REQUESTS, SummaryRequest
 from bot.features.summaries.service import answer_summaries, open_reference_form, show_details
 from bot.features.summaries.view import FORM, REFERENCE, format_left_out, format_none_named, read_reference_text
-from bot.render.blocks import buttons
-from bot.render.blocks.button_values import read_reference
-from bot.render.conversations.greetings import HelpExample
+from bot.platform.commands import PRIVATE_WORD
+from bot.platform.slack import buttons
+from bot.platform.slack.buttons import read_reference
+from bot.platform.slack.greetings import HelpExample
+from bot.platform.slack.message_references import find_pull_requests
+from bot.platform.slack.requests import Audience, SlackRequest, restore_bot_text
+from bot.redaction import redact_text
 from handlers import requests
 from handlers.actions import on_click
 from handlers.declaration import Command, RequestEnqueuer, RequestWord, make_enqueuer

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bot.app import App
-from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.features.digest.amendments import record_hit_vote
 from bot.features.digest.since import answer_since
+from bot.features.touches.lines import AGENT_TASK, HIT_VERDICTS, read_hit_task, read_hit_vote
 from bot.features.touches.requests import (
     MAX_BROKE_DAYS,
     MAX_CONTRACT_DAYS,
@@ -30,9 +30,8 @@ from bot.features.touches.service import (
     answer_upgrade,
 )
 from bot.features.touches.tasks import show_agent_task
-from bot.render.blocks import buttons
-from bot.render.blocks.button_values import read_hit_task, read_hit_vote
-from bot.render.conversations.greetings import HelpExample
+from bot.platform.slack.greetings import HelpExample
+from bot.platform.slack.requests import Audience, SlackRequest
 from handlers.actions import on_click
 from handlers.declaration import RequestEnqueuer, RequestWord, SubCommand, make_enqueuer
 from handlers.requests import Payload, parse_action_time, read_blocks, read_value
@@ -50,13 +49,13 @@ def _enqueue_touches(
         _enqueue_score(app, asker, request, audience)
 
 
-@on_click(buttons.AGENT_TASK)
+@on_click(AGENT_TASK)
 def _enqueue_agent_task(app: App, asker: SlackRequest, click: Payload) -> None:
     profile, reference = read_hit_task(read_value(click), app.repositories)
     show_agent_task.send_to(app.jobs, asker, profile, reference)
 
 
-@on_click(*buttons.HIT_VERDICTS.values())
+@on_click(*HIT_VERDICTS.values())
 def _enqueue_hit_vote(app: App, asker: SlackRequest, click: Payload) -> None:
     vote = read_hit_vote(read_value(click), app.repositories)
     record_hit_vote.send_to(app.jobs, asker, vote, parse_action_time(click), read_blocks(click))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bot.app import App
-from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.features.usage.report import UsageRequest, answer_usage
-from bot.render.conversations.greetings import HelpExample
+from bot.platform.slack.greetings import HelpExample
+from bot.platform.slack.requests import Audience, SlackRequest
 from handlers.declaration import RequestWord, SubCommand
 
 

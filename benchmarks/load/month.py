@@ -33,9 +33,8 @@ from benchmarks.load.team import (
 )
 from benchmarks.questions import answer_at_once
 from benchmarks.table import Table
-from bot.domain.keyspace.family import DurableFamily
-from bot.domain.keyspace.keys import LAST_TICK, find_family
 from bot.platform.store.due_queue import DueQueue, NextDigest
+from bot.platform.store.keys import LAST_TICK, DurableFamily, find_family
 from tests.helpers.checks import eventually, waiting_jobs
 from tests.helpers.world import World
 

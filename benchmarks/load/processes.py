@@ -12,7 +12,7 @@ from localslack.users.transport import HttpTransport
 from redis import Redis
 
 from benchmarks.commands import SECRET
-from bot.adapters.redis import connect_server
+from bot.platform.store.connection import connect_server
 from tests.helpers.checks import eventually
 from tests.helpers.processes.command import Process, Start, start_interpreter
 

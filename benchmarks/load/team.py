@@ -13,10 +13,10 @@ from zoneinfo import ZoneInfo
 
 from benchmarks.commands import SECRET
 from benchmarks.day import open_empty_world
-from bot.adapters.redis import connect_server
-from bot.domain.pull_requests.models import Repository
 from bot.features.subscriptions.rules import Subscription, Timing
+from bot.platform.store.connection import connect_server
 from bot.platform.store.due_queue import DueQueue, NextDigest
+from impact.repository import Repository
 from tests.emulators.claude.server import schema_of
 from tests.emulators.github.store import PullRecord, changed_file, pull
 from tests.helpers.checks import closed_port

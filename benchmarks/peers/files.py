@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from bot.domain.pull_requests.diff import DiffSide, split_hunks
+from bot.platform.pulls.diff import split_hunks
+from impact.source.models import DiffSide
 from tests.emulators.github.store import PullRecord
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit, read_commit
 

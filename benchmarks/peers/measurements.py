@@ -18,8 +18,8 @@ from localslack.loopback import Request, Response
 
 from benchmarks.peers.tools import MODEL, Tool
 from benchmarks.questions import parse_usage
-from bot.domain.operations.usage import NO_USAGE, Usage
 from bot.platform.models.claude import CLAUDE
+from bot.usage import NO_USAGE, Usage
 from tests.emulators.claude.request import CHARACTERS_PER_TOKEN, schema_of
 from tests.emulators.claude.server import ClaudeEmulator
 from tests.emulators.github.server import GitHubEmulator

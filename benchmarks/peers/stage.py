@@ -13,7 +13,7 @@ from benchmarks.day import GITHUB_LATENCY, MODEL_LATENCY, add_large_day
 from benchmarks.peers.answers import answer_both
 from benchmarks.peers.files import make_commits
 from benchmarks.peers.measurements import Meter, TimedGitHub
-from bot.adapters.redis import connect_server
+from bot.platform.store.connection import connect_server
 from bot.platform.store.embedded import start_embedded_url
 from tests.emulators.claude.server import ClaudeEmulator
 from tests.emulators.github.store import PullRecord, read_replay, sha

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from benchmarks.table import Table
-from bot.domain.summaries.diff_packing import pack_diff
 from bot.platform.cleaning import parse_file
+from bot.platform.models.packing import pack_diff
 
 T = TypeVar("T")
 

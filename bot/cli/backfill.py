@@ -17,12 +17,11 @@ from bot.cli.base import (
     timezone_option,
 )
 from bot.cli.grouped_help import format_example
-from bot.domain.errors import PrdigestError, UsageError
-from bot.domain.pull_requests.models import Repository
-from bot.domain.text.strings import format_count
-from bot.domain.time.date_range import Span, parse_day
-from bot.domain.time.day import get_today
+from bot.dates import Span, get_today, parse_day
+from bot.errors import PrdigestError, UsageError
 from bot.settings import Settings
+from bot.text import format_count
+from impact.repository import Repository
 
 log = logging.getLogger(__name__)
 

@@ -15,11 +15,11 @@ import click
 from tqdm import tqdm
 
 from bot.cli.logs import configure_logging
-from bot.domain.errors import ConfigurationError, UsageError
-from bot.domain.pull_requests.models import Repository
-from bot.domain.pull_requests.reference import NO_REPOSITORY
-from bot.domain.time.day import parse_zone
+from bot.dates import parse_zone
+from bot.errors import ConfigurationError, UsageError
+from bot.platform.pulls.models import NO_REPOSITORY
 from bot.settings import Settings, list_secret_values, load_settings
+from impact.repository import Repository
 
 if TYPE_CHECKING:
     from bot.app import App

@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 import click
 
-from bot.domain.errors import UsageError
-from bot.domain.time.day import parse_date
+from bot.errors import UsageError
 from impact.evaluation.window import EvaluationWindow
+from impact.text.dates import parse_date
 
 F = TypeVar("F", bound=Callable[..., Any])
 

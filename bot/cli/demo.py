@@ -12,8 +12,8 @@ import click
 from bot.cli.base import get_current_time, repo_option, require_repository
 from bot.cli.grouped_help import format_example
 from bot.cli.logs import configure_logging
-from bot.domain.errors import UsageError
-from bot.render.blocks.terminal import wrap_text
+from bot.errors import UsageError
+from bot.platform.slack.terminal import wrap_text
 from bot.settings import load_settings
 
 # longer lines are hard to read

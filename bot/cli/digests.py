@@ -26,18 +26,17 @@ from bot.cli.base import (
     write_text,
 )
 from bot.cli.grouped_help import format_example
-from bot.domain.errors import PrdigestError, UsageError
-from bot.domain.pull_requests.models import Repository
-from bot.domain.pull_requests.reference import parse_reference
-from bot.domain.subscriptions.models import DigestSpec
-from bot.domain.text.strings import format_count
-from bot.domain.time.date_range import Span, parse_day
-from bot.domain.time.day import LocalDay, get_today
+from bot.dates import LocalDay, Span, get_today, parse_day
+from bot.errors import PrdigestError, UsageError
 from bot.features.digest.markdown import render_report
+from bot.features.digest.models import DigestSpec
 from bot.features.digest.rules import Digest
 from bot.features.digest.view import RenderedDigest, render_digest
 from bot.features.summaries.view import build_summary_json, format_summary
+from bot.platform.pulls.models import parse_reference
 from bot.settings import Settings, check_channel_id
+from bot.text import format_count
+from impact.repository import Repository
 
 if TYPE_CHECKING:
     from bot.app import App

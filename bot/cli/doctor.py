@@ -11,7 +11,7 @@ import click
 from bot.cli.base import get_current_time
 from bot.cli.grouped_help import format_example
 from bot.doctor.report import format_findings_json, format_report
-from bot.domain.operations.finding import CheckStatus
+from bot.platform.finding import CheckStatus
 from bot.settings import load_usable_settings
 
 

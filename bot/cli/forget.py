@@ -6,8 +6,8 @@ import click
 
 from bot.cli.base import open_command_app, show_progress_bar
 from bot.cli.grouped_help import format_example
-from bot.domain.errors import UsageError
-from bot.domain.keyspace.forgotten_ids import is_channel_id, is_user_id
+from bot.errors import UsageError
+from bot.platform.store.forgotten_ids import is_channel_id, is_user_id
 
 
 @click.command(

@@ -7,8 +7,8 @@ import logging
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from bot.domain.text.redaction import REDACTED, redact_text
 from bot.platform.correlation import get_request_id
+from bot.redaction import REDACTED, redact_text
 from bot.settings import LogFormat
 
 _OWN_PACKAGES = ("bot", "handlers")

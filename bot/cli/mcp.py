@@ -9,7 +9,7 @@ import click
 
 from bot.cli.base import open_command_app
 from bot.cli.grouped_help import format_example
-from bot.domain.errors import ConfigurationError
+from bot.errors import ConfigurationError
 from bot.mcp import EXTRA_HINT, has_sdk
 from bot.settings import require_secret
 

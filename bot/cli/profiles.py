@@ -16,8 +16,7 @@ from bot.cli.base import (
     write_text,
 )
 from bot.cli.grouped_help import format_example
-from bot.domain.errors import UsageError
-from bot.domain.pull_requests.models import Repository
+from bot.errors import UsageError
 from bot.features.profiles import view
 from bot.platform.cleaning import clean_code
 from bot.platform.git.clones import open_clone_trees
@@ -27,6 +26,7 @@ from impact.profile.manual import MAX_BYTES, ManualFile, parse_manual
 from impact.profile.models import Profile
 from impact.profile.names import parse_profile_name
 from impact.profile.profile_json import NOT_A_PROFILE, dump_profile, parse_profile
+from impact.repository import Repository
 
 # a profile of vllm-ascend takes about 1 MB
 _MAX_BYTES = 50 * 2**20

@@ -13,9 +13,10 @@ from bot.cli.base import (
     timezone_option,
 )
 from bot.cli.grouped_help import format_example
-from bot.domain.conversations.commands import DEFAULT_SCORE_SPAN, AllowedRepositories, ScoreRequest
-from bot.domain.time.day import get_today
+from bot.dates import get_today
+from bot.features.merges.requests import DEFAULT_SCORE_SPAN, ScoreRequest
 from bot.features.risks.view import format_score
+from bot.platform.commands import AllowedRepositories
 
 
 @click.group("risks", help="Measure how good the risk list is.", epilog=format_example("prdigest risks score 90d"))

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import click
 
 from bot.cli.grouped_help import format_example
-from bot.domain.operations.app_manifest import add_previews
+from bot.platform.slack.app_manifest import add_previews
 from bot.settings import load_settings
 
 # the folder of the wheel, and the top of a checkout, which has no copy in that folder

@@ -31,17 +31,15 @@ from bot.cli.clone_options import (
     parse_dates,
 )
 from bot.cli.grouped_help import format_example
-from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.errors import UsageError
-from bot.domain.pull_requests.models import Repository
-from bot.domain.text.strings import quote_input
-from bot.domain.time.day import get_today
+from bot.dates import get_today
+from bot.errors import UsageError
 from bot.features.digest.stories import render_since
 from bot.features.touches import terminal
 from bot.features.touches.requests import SinceRequest
 from bot.features.touches.upgrade_view import render_upgrade
+from bot.platform.commands import AllowedRepositories
 from bot.platform.git.clones import open_clone_trees
-from bot.render.blocks.terminal import format_message
+from bot.platform.slack.terminal import format_message
 from bot.settings import load_settings
 from impact.clones.clone_contracts import read_clone_contracts
 from impact.clones.clone_range import HEAD, read_clone_range, select_line
@@ -55,7 +53,9 @@ from impact.git.clone_trees import CloneTrees
 from impact.profile.models import Profile
 from impact.profile.names import parse_profile_name
 from impact.profile.profile_json import parse_profile
+from impact.repository import Repository
 from impact.source.trees import LineCommit
+from impact.text.strings import quote_input
 from impact.touches.breakage.kinship import Kinship
 from impact.touches.breakage.relevance import RelevanceFilter
 from impact.touches.breakage.suspects import build_report

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from redis import Redis
 
-from bot.adapters.files.path_settings import read_path_settings
-from bot.adapters.redis import RedisTimeouts, connect_embedded, connect_server
-from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.errors import ConfigurationError
-from bot.domain.pull_requests.models import Repository
-from bot.domain.pull_requests.path_classes import PathSettings
+from bot.connections.path_settings import read_path_settings
+from bot.errors import ConfigurationError
+from bot.platform.commands import AllowedRepositories
+from bot.platform.pulls.paths import PathSettings
+from bot.platform.store.connection import RedisTimeouts, connect_embedded, connect_server
 from bot.settings import SET_REPOSITORY, Settings
+from impact.repository import Repository
 
 
 def list_repositories(settings: Settings) -> tuple[Repository, ...]:

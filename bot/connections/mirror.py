@@ -7,15 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from bot.domain.errors import SourceUnavailable
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.pull_requests.models import Repository
+from bot.errors import SourceUnavailable
 from bot.platform.git.mirror import GitMirror, is_own_address
 from bot.platform.git.reading import GitMirrorFiles, GitMirrorSearch, MirrorReader
 from bot.platform.github.client import create_github_auth, read_git_token
-from bot.ports import SourceFiles, SourceMirror, SourceSearch, SourceVersionReader
+from bot.platform.source.models import SourceFiles, SourceMirror, SourceSearch, SourceVersionReader
 from bot.settings import Settings
-from impact.source.models import SourceFile, SourceVersions
+from impact.repository import Repository
+from impact.source.models import DiffSide, SourceFile, SourceVersions
 
 log = logging.getLogger(__name__)
 

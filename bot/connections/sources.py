@@ -12,32 +12,22 @@ from bot.connections.mirror import (
     build_mirror,
     build_mirror_search,
 )
-from bot.domain.operations.rate_allowance import RateAllowance
-from bot.domain.pull_requests.models import PullRequest
 from bot.platform.github.client import GitHubClient, GitHubRateLimits, create_github_auth
 from bot.platform.github.discussions import GitHubBackground
 from bot.platform.github.pulls import GitHubPullRequests
 from bot.platform.github.releases import GitHubReleases, GitHubTrees
 from bot.platform.github.source_files import GitHubSourceFiles
+from bot.platform.models import ChatModel, Model, ModelProvider
 from bot.platform.models.registry import LazyModelConnection, open_models
-from bot.ports import (
-    CallWatch,
-    ChatModel,
-    Model,
-    ModelProvider,
-    PullRequestBackground,
-    PullRequests,
-    Releases,
-    SourceMirror,
-    SourceSearch,
-    SourceTrees,
-    watch_nothing,
-)
+from bot.platform.pulls.models import PullRequest
+from bot.platform.pulls.sources import PullRequestBackground, PullRequests, RateAllowance, Releases
+from bot.platform.source.models import SourceMirror, SourceSearch, SourceTrees
+from bot.platform.watches import CallWatch, watch_nothing
 from bot.settings import Settings
 
 
 class LiveSources:
-    """:class:`bot.ports.Sources` over the network; each client is opened when it is first used."""
+    """:class:`bot.connections.protocol.Sources` over the network; each client is opened when it is first used."""
 
     def __init__(
         self,

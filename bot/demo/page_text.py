@@ -7,11 +7,11 @@ from dataclasses import replace
 from localslack.manifest import Manifest, Shortcut, ShortcutKind, SlashCommand
 from localslack.page.about import About, Fact, Suggestion
 
-from bot.domain.pull_requests.models import Repository
-from bot.render.conversations.sentences import HELP_QUESTION
+from bot.platform.slack.notices import HELP_QUESTION
 from handlers import COMMANDS as DECLARED
 from handlers.declaration import Commands
 from handlers.summaries import SHORTCUTS
+from impact.repository import Repository
 
 
 def list_commands(commands: Commands) -> tuple[SlashCommand, ...]:

@@ -24,13 +24,13 @@ from localslack.users.transport import HttpTransport
 from bot.app import open_app
 from bot.demo.page_text import APP
 from bot.demo.stage import CHANNEL, YOU, LocalTeam, Stage, open_state
-from bot.domain.errors import ConfigurationError
-from bot.domain.operations.app_manifest import PREVIEW_SCOPES
-from bot.domain.pull_requests.models import GITHUB_WEB
+from bot.errors import ConfigurationError
 from bot.platform import deadlines
+from bot.platform.slack.app_manifest import PREVIEW_SCOPES
 from bot.platform.slack.scopes import SCOPES
 from bot.platform.store.embedded import stop_embedded
 from bot.processes import limit_shutdown, listen_for_stop_signals, run_processes, wait_for_signal
+from impact.repository import GITHUB_WEB
 
 _BOT_NAME = "prdigest"
 # Slack's own limit of posts to a channel

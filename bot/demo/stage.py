@@ -17,18 +17,18 @@ from localslack.page.about import About
 from pydantic import SecretStr
 
 from bot.app import App
+from bot.connections.protocol import Sources
 from bot.demo.page_text import SAMPLE_ABOUT, TEAM_ABOUT, build_live_about
 from bot.demo.sample.sources import SampleSources
 from bot.demo.sample.team import plant_team
-from bot.domain.errors import ConfigurationError, StoreUnavailable
-from bot.domain.pull_requests.models import Repository
+from bot.errors import ConfigurationError, StoreUnavailable
 from bot.features import import_features
 from bot.platform.github.client import create_github_auth
 from bot.platform.models.registry import choose_provider, get_model_access
 from bot.platform.store.embedded import claim_state, is_platform_supported
 from bot.platform.store.reset import reset_store
-from bot.ports import Sources
 from bot.settings import Settings
+from impact.repository import Repository
 
 CHANNEL, YOU = "C0DIGEST", "U0YOU"
 # the hour of the sample's digest, and how old it is when the demo starts

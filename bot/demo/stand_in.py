@@ -13,9 +13,9 @@ from typing import Any
 
 from bot.demo.answer_book import MIN_LIKENESS, Asked, load_answers, split_words
 from bot.demo.sample.day import SampleDay, SamplePull
-from bot.domain.conversations.tool_names import ToolName
-from bot.domain.text.strings import format_count
-from bot.ports import Chat, ChatEvent, TextDelta, TextPart, ToolCall, ToolResult, Turn, TurnEnd
+from bot.platform.models import Chat, ChatEvent, TextDelta, TextPart, ToolCall, ToolResult, Turn, TurnEnd
+from bot.platform.models.tool_names import ToolName
+from bot.text import format_count
 
 # seconds: a reader should see that something is looked up, and that the text grows
 _THINKING_SECONDS, _MAX_SPEAKING_SECONDS, _MAX_PAUSE = 0.5, 2.0, 0.12
@@ -56,7 +56,7 @@ class PreparedChatModel:
         self._sleep = sleep
 
     def stream_turn(self, chat: Chat) -> Generator[ChatEvent, None, None]:
-        """Call tools first, then give the answer. See :class:`bot.ports.ChatModel`."""
+        """Call tools first, then give the answer. See :class:`bot.platform.models.ChatModel`."""
         talk = _Talk.from_turns(chat.turns)
         has_profile = any(tool["name"] == ToolName.FIND_PROFILE_USES for tool in chat.tools)
         text, queries = self._write_answer(talk, has_profile=has_profile)

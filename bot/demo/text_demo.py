@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from bot.demo.sample.sources import SAMPLE_NOTE, SampleSources
-from bot.domain.errors import PullRequestNotFound, UsageError
-from bot.domain.pull_requests.models import Repository
-from bot.domain.pull_requests.reference import parse_reference
+from bot.errors import PullRequestNotFound, UsageError
 from bot.features.digest.view import render_digest
 from bot.features.summaries.view import format_summary
-from bot.render.blocks import terminal
+from bot.platform.pulls.models import parse_reference
+from bot.platform.slack import terminal
+from impact.repository import Repository
 
 _NEXT_STEPS = (
     "To see your own repository, set GITHUB_TOKEN and ANTHROPIC_API_KEY (`prdigest env` explains every "

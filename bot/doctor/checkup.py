@@ -10,7 +10,6 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from traceback import extract_tb
 
-from bot.adapters.redis import RedisTimeouts
 from bot.app import App
 from bot.connections.from_settings import list_repositories, load_path_settings
 from bot.connections.sources import LiveSources
@@ -28,20 +27,21 @@ from bot.doctor.settings import (
     read_snapshot,
 )
 from bot.doctor.store import OWNER, STORE, check_owner, check_previews, check_store
-from bot.domain.errors import PrdigestError
-from bot.domain.operations.finding import Finding
-from bot.domain.text.redaction import redact_text
-from bot.domain.text.strings import format_count
+from bot.errors import PrdigestError
 from bot.features.subscriptions.rules import Subscription
 from bot.features.subscriptions.tables import list_subscriptions
 from bot.mcp import has_sdk
+from bot.platform.finding import Finding
 from bot.platform.git.check import check_mirror
 from bot.platform.github.check import check_github
 from bot.platform.models import ModelProvider
 from bot.platform.models.registry import PROVIDERS, choose_provider, get_model_access, report_unknown_name
 from bot.platform.slack.check import APP_TOKEN, BotAccess, check_app_token, check_channels, check_slack
+from bot.platform.store.connection import RedisTimeouts
 from bot.platform.tracing import has_exporter
+from bot.redaction import redact_text
 from bot.settings import DOTENV, UsableSettings
+from bot.text import format_count
 
 Check = Callable[[], Iterable[Finding]]
 

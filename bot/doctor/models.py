@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from bot.domain.errors import ConfigurationError, ModelRequestRejected, PrdigestError
-from bot.domain.operations.finding import Finding
+from bot.errors import ConfigurationError, ModelRequestRejected, PrdigestError
+from bot.platform.finding import Finding
 from bot.platform.models import ModelAccess, ModelProvider
 
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from bot.app import App
-from bot.domain.keyspace.keys import LAST_TICK
-from bot.domain.operations.finding import Finding
-from bot.domain.operations.lost_job import LostJob
-from bot.domain.text.strings import format_duration
 from bot.features.subscriptions.tables import RUN_LOG
 from bot.jobs.lost_jobs import LostJobs
+from bot.platform.dramatiq.lost_job import LostJob
+from bot.platform.finding import Finding
+from bot.platform.store.keys import LAST_TICK
 from bot.platform.store.server import count_waiting_jobs, read_heartbeats
+from bot.text import format_duration
 
 TIME, CLOCK, WORKER, JOBS = "Time of this machine", "Clock process", "Worker", "Jobs"
 LOST_JOB = "Failed job"

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 
 import click
 
-from bot.domain.operations.finding import CheckStatus, Finding
-from bot.domain.text.strings import collapse_lines, format_count
+from bot.platform.finding import CheckStatus, Finding
+from bot.text import format_count
+from impact.text.strings import collapse_lines
 
 _MARKS = {CheckStatus.OK: "✓", CheckStatus.FAILED: "✗", CheckStatus.NOTE: "–"}  # noqa: RUF001 (a dash)
 _COLOURS = {CheckStatus.OK: "green", CheckStatus.FAILED: "red", CheckStatus.NOTE: "yellow"}

@@ -7,14 +7,14 @@ from datetime import timedelta
 from zoneinfo import ZoneInfo
 
 from bot.app import App
-from bot.domain.keyspace.digest_keys import DigestKeyParts, parse_digest_key
-from bot.domain.operations.finding import CheckStatus, Finding
-from bot.domain.operations.run import Run, RunOutcome
-from bot.domain.text.strings import format_count
-from bot.domain.time.date_range import parse_exact_span
+from bot.dates import parse_exact_span
 from bot.features.subscriptions.rules import Subscription
+from bot.features.subscriptions.runs import Run, RunOutcome
 from bot.features.subscriptions.tables import RUN_LOG
+from bot.platform.finding import CheckStatus, Finding
 from bot.platform.store.due_queue import NextDigest
+from bot.platform.store.keys import DigestKeyParts, parse_digest_key
+from bot.text import format_count
 
 SCHEDULE, RUNS = "Schedule", "Runs"
 _MAX_SHOWN = 5

@@ -11,14 +11,15 @@ from urllib.parse import urlsplit
 
 from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource
 
-from bot.domain.operations.finding import Finding
-from bot.domain.pull_requests.models import Repository
-from bot.domain.pull_requests.path_classes import PathClasses, PathSettings, list_default_patterns
-from bot.domain.text.strings import format_count, quote_input
 from bot.mcp import EXTRA_HINT as MCP_HINT
+from bot.platform.finding import Finding
 from bot.platform.models import ModelProvider
+from bot.platform.pulls.paths import PathClasses, PathSettings, list_default_patterns
 from bot.platform.tracing import EXTRA_HINT as TRACING_HINT
 from bot.settings import DOTENV, SET_REPOSITORY, Settings, UsableSettings, list_tokens
+from bot.text import format_count
+from impact.repository import Repository
+from impact.text.strings import quote_input
 
 SETTINGS, PATHS, METRICS, TRACES, AGENTS = "Settings", "Paths", "Metrics", "Traces", "Agents"
 _OWN_PREFIX = "PRDIGEST_"

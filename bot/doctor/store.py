@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator
 from datetime import timedelta
 
-from bot.adapters.redis import RedisWorkspaceOwner, require_durable
 from bot.app import App
-from bot.domain.errors import PrdigestError, StoreUnavailable
-from bot.domain.operations.app_manifest import PREVIEW_SCOPES
-from bot.domain.operations.finding import Finding
-from bot.domain.text.strings import format_count
+from bot.errors import PrdigestError, StoreUnavailable
 from bot.features.subscriptions.tables import PREVIEW_SWITCHES
+from bot.platform.finding import Finding
+from bot.platform.slack.app_manifest import PREVIEW_SCOPES
 from bot.platform.slack.check import BotAccess
+from bot.platform.store.connection import require_durable
+from bot.platform.store.owner import WorkspaceOwner, describe_conflict
 from bot.platform.store.schema import read_version
-from bot.platform.store.server import ServerStatus, read_status, redact_address, write_sample
-from bot.services.operations.ownership import describe_conflict
-from bot.services.operations.store_memory import MEMORY, check_memory
+from bot.platform.store.server import MEMORY, ServerStatus, check_memory, read_status, redact_address, write_sample
 from bot.settings import Settings
+from bot.text import format_count
 
 STORE = "Store"
 POLICY, PERSISTENCE, WRITES, SCHEMA = "Store policy", "Store persistence", "Store writes", "Store schema"
@@ -84,7 +83,7 @@ def _check_persistence(server: ServerStatus) -> Finding:
 def check_owner(app: App, slack: BotAccess) -> Finding:
     """Check that the store belongs to this workspace: the bot refuses to start with the store of another one."""
     try:
-        owner, workspace = RedisWorkspaceOwner(app.store, app.keyspace).read_workspace(), slack.read_workspace()
+        owner, workspace = WorkspaceOwner(app.store, app.keyspace).read_workspace(), slack.read_workspace()
     except PrdigestError as error:
         return Finding.build_error(OWNER, error)
     if owner is None:

@@ -16,16 +16,16 @@ from typing import TypeVar
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
 from bot.app import App
-from bot.domain.errors import GitHubUnavailable, PrdigestError, PullRequestNotFound, RateLimited, UsageError
-from bot.domain.operations.usage import Usage
-from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.summaries.models import describe_fallback
-from bot.domain.text.strings import format_count
-from bot.domain.time.date_range import Span
-from bot.domain.time.day import LocalDay, get_yesterday
+from bot.dates import LocalDay, Span, get_yesterday
+from bot.errors import GitHubUnavailable, PrdigestError, PullRequestNotFound, RateLimited, UsageError
+from bot.features.merges.summary import describe_fallback
 from bot.features.summaries.service import SUMMARY_DAYS
+from bot.platform.pulls.models import PullRequest
 from bot.platform.store.tables import Map
-from bot.services.operations.worker_threads import DeadlineExecutor, iterate_results
+from bot.platform.worker_threads import DeadlineExecutor, iterate_results
+from bot.text import format_count
+from bot.usage import Usage
+from impact.repository import Repository
 
 log = logging.getLogger(__name__)
 

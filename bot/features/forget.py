@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from bot.app import App
-from bot.domain.errors import SlackCallRefused, SlackUnavailable, StoreUnavailable
-from bot.domain.keyspace.forgotten_ids import ForgottenIds
-from bot.domain.keyspace.names import build_thread_name
-from bot.domain.text.strings import format_count
+from bot.errors import SlackCallRefused, SlackUnavailable, StoreUnavailable
 from bot.features.questions.service import MEMORIES
 from bot.features.questions.votes import list_channels_of_votes
 from bot.platform.store.erasure import ErasureCount, StoreEraser
+from bot.platform.store.forgotten_ids import ForgottenIds
+from bot.platform.store.keys import build_thread_name
+from bot.text import format_count
 
 log = logging.getLogger(__name__)
 

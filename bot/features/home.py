@@ -9,22 +9,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.app import App
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.conversations.slack_text import restore_bot_text
-from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable, StoreUnavailable, UsageError
-from bot.domain.keyspace.keys import LAST_TICK
-from bot.domain.operations.finding import CheckStatus
-from bot.domain.operations.run import Run, RunOutcome
-from bot.domain.text.strings import collapse_lines, truncate_text
+from bot.errors import PrdigestError, SlackCallRefused, SlackUnavailable, StoreUnavailable, UsageError
 from bot.features.subscriptions.permissions import filter_visible
 from bot.features.subscriptions.rules import Subscription, SubscriptionCommand
+from bot.features.subscriptions.runs import Run, RunOutcome
 from bot.features.subscriptions.service import answer_command, get_next_due
 from bot.features.subscriptions.tables import RUN_LOG, list_subscriptions
 from bot.features.subscriptions.view import DueSubscription, make_new_row, render_rows
+from bot.platform.finding import CheckStatus
 from bot.platform.jobs import job
-from bot.platform.slack.messenger import SlackViews
-from bot.platform.store.server import read_status
-from bot.render.blocks.rich_text import (
+from bot.platform.slack.blocks import (
     Block,
     Element,
     make_block,
@@ -36,8 +30,12 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
-from bot.render.conversations.notices import describe_error
-from bot.services.operations.store_memory import check_memory
+from bot.platform.slack.messenger import SlackViews
+from bot.platform.slack.notices import describe_error
+from bot.platform.slack.requests import SlackRequest, restore_bot_text
+from bot.platform.store.keys import LAST_TICK
+from bot.platform.store.server import check_memory, read_status
+from impact.text.strings import collapse_lines, truncate_text
 
 log = logging.getLogger(__name__)
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from bot.app import App
-from bot.domain.conversations.slack_request import Audience, SlackRequest
 from bot.features.home import is_welcome
 from bot.platform.jobs import job
 from bot.platform.slack.access import WELCOMES, Welcome
 from bot.platform.slack.answers import Answer
+from bot.platform.slack.greetings import Greeting, HelpExample, render_greeting
+from bot.platform.slack.notices import render_ask_hint, render_notice
 from bot.platform.slack.replies import find_permalink
-from bot.render.conversations.greetings import Greeting, HelpExample, render_greeting
-from bot.render.conversations.notices import render_ask_hint, render_notice
+from bot.platform.slack.requests import Audience, SlackRequest
 
 
 @job("tell")

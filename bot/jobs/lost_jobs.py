@@ -13,17 +13,17 @@ from pydantic import TypeAdapter
 from redis import Redis
 
 from bot.app import App
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.keyspace.keys import DEAD_JOBS
-from bot.domain.operations.lost_job import LossReason, LostJob
 from bot.features.questions.service import abandon_question, answer_questions
 from bot.features.subscriptions.incidents import Incident, IncidentKind, report_incident
 from bot.jobs.observer import read_asker
+from bot.platform.dramatiq.lost_job import LossReason, LostJob
 from bot.platform.jobs import MINUTE, JobQueue, JobRetries, job
+from bot.platform.slack.notices import GAVE_UP, SET_ASIDE
+from bot.platform.slack.requests import SlackRequest
+from bot.platform.store.codecs import load_or_none
 from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.keys import DEAD_JOBS
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
-from bot.ports.codecs.cached_json import load_or_none
-from bot.render.conversations.sentences import GAVE_UP, SET_ASIDE
 
 log = logging.getLogger(__name__)
 

@@ -16,11 +16,11 @@ from opentelemetry import trace
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from pydantic import TypeAdapter
 
-from bot.domain.conversations.slack_request import SlackRequest
 from bot.platform.correlation import get_request_id, identify_request
 from bot.platform.dramatiq.retries import JobInterruption, JobPostponement
 from bot.platform.jobs import read_argument
 from bot.platform.metrics import Instruments
+from bot.platform.slack.requests import SlackRequest
 
 log = logging.getLogger(__name__)
 

@@ -11,9 +11,7 @@ from dramatiq import Actor, BrokerError, Worker
 from redis import Redis
 
 from bot.app import App
-from bot.domain.errors import StoreUnavailable, UsageError
-from bot.domain.operations.lane import QueueName
-from bot.domain.operations.usage import BudgetRefusal
+from bot.errors import StoreUnavailable, UsageError
 from bot.jobs import asker_jobs, lost_jobs  # noqa: F401 (they declare their jobs)
 from bot.jobs.observer import JobObserver, read_asker
 from bot.platform import deadlines
@@ -21,10 +19,11 @@ from bot.platform.costs import bill_to, name_payer
 from bot.platform.deadlines import ShutdownSignal
 from bot.platform.dramatiq.broker import make_broker
 from bot.platform.dramatiq.retries import wrap_job
-from bot.platform.jobs import JOBS, Job
+from bot.platform.jobs import JOBS, Job, QueueName
 from bot.platform.metrics import Instruments
 from bot.platform.store.errors import translate_redis_errors
 from bot.platform.store.keyspace import Keyspace
+from bot.usage import BudgetRefusal
 
 # days of a busy repository that were never read take minutes; such jobs don't keep the quick ones waiting
 _LONG_THREADS = 2

@@ -12,15 +12,11 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
-from bot.adapters.redis import RedisRateLimiter
 from bot.app import App
-from bot.domain.conversations.thread_subject import get_default_subject
-from bot.domain.errors import PrdigestError, UsageError
-from bot.domain.keyspace.names import build_agent_rate
-from bot.domain.text.redaction import redact_text
-from bot.domain.text.strings import collapse_lines, quote_input, truncate_text
+from bot.errors import PrdigestError, UsageError
 from bot.features.profiles.service import Profiles
 from bot.features.questions.reading import ReadingSession
+from bot.features.questions.subject import get_default_subject
 from bot.mcp.declaration import PAGE_FIELDS, ItemList, Tool, ToolResult
 from bot.mcp.tools import TOOLS
 from bot.platform import deadlines
@@ -28,9 +24,12 @@ from bot.platform.correlation import identify_request
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
 from bot.platform.models.prompts import TextBounds, fence_text
 from bot.platform.models.tools import explain_failure, format_unknown_tool
-from bot.ports import RateLimiter
-from bot.render.conversations import sentences
-from bot.render.conversations.notices import describe_error, is_user_mistake
+from bot.platform.slack import notices as sentences
+from bot.platform.slack.notices import describe_error, is_user_mistake
+from bot.platform.store.keys import build_agent_rate
+from bot.platform.store.rates import RateLimiter
+from bot.redaction import redact_text
+from impact.text.strings import collapse_lines, quote_input, truncate_text
 
 log = logging.getLogger(__name__)
 
@@ -111,7 +110,7 @@ class AgentTools:
         self.by_name = {
             tool.name: tool for tool in tools if settings.prdigest_mcp_profiles or not tool.needs_profiles
         }
-        self._limiter = limiter or RedisRateLimiter(app.expiring_store, settings.prdigest_mcp_calls, app.keyspace)
+        self._limiter = limiter or RateLimiter(app.expiring_store, settings.prdigest_mcp_calls, app.keyspace)
         self._client = client
         self._new_id = new_id
         self._kept = KeptResults(clock)

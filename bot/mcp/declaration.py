@@ -10,10 +10,10 @@ from typing import Annotated, Any, TypeAlias, get_type_hints
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
-from bot.domain.errors import UsageError
-from bot.domain.text.strings import collapse_lines, quote_input, truncate_text
+from bot.errors import UsageError
 from bot.features.questions.reading import ReadingSession
 from bot.platform.models.tools import ToolArguments
+from impact.text.strings import collapse_lines, quote_input, truncate_text
 
 # characters of all arguments of a call
 _MAX_INPUT = 8_000

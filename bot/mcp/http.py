@@ -26,7 +26,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from bot.domain.errors import ConfigurationError
+from bot.errors import ConfigurationError
 from bot.settings import ListenAddress
 
 log = logging.getLogger(__name__)

@@ -6,16 +6,17 @@ import re
 from datetime import timedelta
 
 from bot.app import App
-from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.errors import UsageError
-from bot.domain.keyspace.digest_keys import parse_digest_key
-from bot.domain.pull_requests.models import Repository
-from bot.domain.text.strings import quote_input
-from bot.domain.time.day import LocalDay, parse_date
+from bot.dates import LocalDay
+from bot.errors import UsageError
 from bot.features.digest.service import render_kept_report
 from bot.mcp.calls import NOTICE, AgentTools, CallResult
+from bot.platform.commands import AllowedRepositories
 from bot.platform.deadlines import ShutdownSignal
 from bot.platform.models.prompts import fence_text
+from bot.platform.store.keys import parse_digest_key
+from impact.repository import Repository
+from impact.text.dates import parse_date
+from impact.text.strings import quote_input
 
 SCHEME = "prdigest://reports/"
 TEMPLATE = f"{SCHEME}{{owner}}/{{repo}}/{{day}}"

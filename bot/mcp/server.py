@@ -13,13 +13,13 @@ from mcp import MCPError, types
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
 
-from bot.domain.errors import PrdigestError
+from bot.errors import PrdigestError
 from bot.mcp.calls import AgentTools, ItemPage
 from bot.mcp.declaration import Tool
 from bot.mcp.resources import SCHEME, TEMPLATE, list_reports, read_report
 from bot.platform.deadlines import ShutdownSignal
 from bot.platform.models.tools import build_tool_schema
-from bot.render.conversations.notices import explain_error
+from bot.platform.slack.notices import explain_error
 
 # calls that run at a time; the others wait
 _MAX_CALLS = 4

@@ -7,13 +7,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bot.domain.conversations.tool_names import ToolName
-from bot.domain.errors import UsageError
-from bot.domain.history.pull_outcomes import RevertIndex
-from bot.domain.pull_requests.models import remove_duplicates
-from bot.domain.text.strings import format_count, truncate_text
-from bot.domain.time.date_range import Span
+from bot.dates import Span
+from bot.errors import UsageError
 from bot.features.digest.service import render_kept_report
+from bot.features.merges.outcomes import RevertIndex
 from bot.features.questions.reading import ReadingSession
 from bot.features.questions.tools import SHARED_TOOLS
 from bot.mcp import touch_tools
@@ -30,9 +27,13 @@ from bot.mcp.declaration import (
     agent_tool,
     share_tool,
 )
-from bot.platform.source import select_lines
+from bot.platform.models.tool_names import ToolName
+from bot.platform.pulls.models import remove_duplicates
+from bot.platform.source.reading import select_lines
+from bot.text import format_count
 from impact.history.outcomes import find_outcomes
 from impact.history.reverts import WATCH_WINDOW
+from impact.text.strings import truncate_text
 
 _MAX_LINE_LENGTH = 2_000
 

@@ -6,11 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from bot.domain.conversations.tool_names import ToolName
-from bot.domain.errors import UsageError
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.pull_requests.filters import Filters
-from bot.domain.text.strings import format_count
+from bot.errors import UsageError
 from bot.features.questions import tools as answers
 from bot.features.questions.reading import ReadingSession
 from bot.features.questions.tools import ProfileArguments, WordList
@@ -33,7 +29,11 @@ from bot.mcp.declaration import (
     Title,
     agent_tool,
 )
+from bot.platform.models.tool_names import ToolName
+from bot.platform.pulls.filters import Filters
+from bot.text import format_count
 from impact.contract.models import ChangeKind, ContractChange
+from impact.source.models import DiffSide
 from impact.touches.models import MergeTouches, Touch
 
 _MAX_MIGRATIONS, _MAX_TOUCHES, _MAX_USES = 3, 10, 10

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from bot.domain.pull_requests.diff import count_changed_lines, is_readable, truncate_patch
-from bot.domain.pull_requests.models import GHOST, Account, ChangedFile
-from bot.domain.text.redaction import redact_patch, redact_text
+from bot.platform.pulls.diff import count_changed_lines, is_readable, truncate_patch
+from bot.platform.pulls.models import GHOST, Account, ChangedFile
+from bot.redaction import redact_patch, redact_text
 from impact.source.reading import replace_controls
 
 # GitHub's own limits in characters, with room for servers that have others: titles have 256, descriptions 65,536,

@@ -1,7 +1,7 @@
 """The id of the request that the current work is for: it is on each line of the log, up to the last model call.
 
 It belongs to a piece of work, as its deadline does, so it is passed on in the same way: through every call, into
-the threads of a :class:`bot.services.operations.worker_threads.DeadlineExecutor`, and with each job.
+the threads of a :class:`bot.platform.worker_threads.DeadlineExecutor`, and with each job.
 """
 
 from __future__ import annotations

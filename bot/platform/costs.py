@@ -18,16 +18,16 @@ from dataclasses import asdict, astuple, dataclass, field, replace
 from enum import StrEnum
 from uuid import uuid4
 
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.errors import BudgetExceeded, ModelBusy, ModelError, StoreUnavailable
-from bot.domain.keyspace.names import build_calls_rate, build_person_name
-from bot.domain.operations.usage import NO_USAGE, BudgetRefusal, CallPurpose, PriceList, Usage
-from bot.domain.time.day import LocalDay
+from bot.dates import LocalDay
+from bot.errors import BudgetExceeded, ModelBusy, ModelError, StoreUnavailable
 from bot.platform import deadlines
 from bot.platform.metrics import Instruments
 from bot.platform.models import Chat, ChatEvent, ChatModel, Completion, Model, Prompt, TurnUsage
+from bot.platform.slack.requests import SlackRequest
+from bot.platform.store.keys import build_calls_rate, build_person_name
+from bot.platform.store.rates import RateLimiter
 from bot.platform.store.spending import NOTHING, BudgetHold, SpendingStore, to_microdollars
-from bot.ports import RateLimiter
+from bot.usage import NO_USAGE, BudgetRefusal, CallPurpose, PriceList, Usage
 
 log = logging.getLogger(__name__)
 

@@ -1,7 +1,7 @@
 """Deadlines of work: every call, wait and sleep in it keeps to them, and to the end of the process.
 
 Both belong to a piece of work, not to a service, so they are passed on with it: through every call, and into the
-threads of a :class:`bot.services.operations.worker_threads.DeadlineExecutor`.
+threads of a :class:`bot.platform.worker_threads.DeadlineExecutor`.
 
 Seconds are those of a clock that never goes back.
 """

@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, get_type_hints
 
 from pydantic import TypeAdapter
 
-from bot.domain.operations.lane import QueueName
-from bot.ports.codecs.versioned_json import VERSION_FIELD
+from bot.platform.store.codecs import VERSION_FIELD
 
 T = TypeVar("T")
 Q = ParamSpec("Q")
@@ -19,6 +19,17 @@ Q = ParamSpec("Q")
 PAYLOAD_VERSION = 2
 SECOND = 1_000  # milliseconds
 MINUTE = 60 * SECOND
+
+
+class QueueName(StrEnum):
+    """A queue with its own workers; the value is the queue's name in the store."""
+
+    QUICK = "prdigest"
+    """Jobs that somebody waits for."""
+    LONG = "prdigest-long"
+    """Jobs that may take minutes, such as reading the days of a busy repository for the first time."""
+    TALK = "prdigest-questions"
+    """Questions in threads, each with its own time limit."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from prometheus_client.gc_collector import GCCollector
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 
-from bot.domain.operations.usage import Usage
+from bot.usage import Usage
 
 log = logging.getLogger(__name__)
 
@@ -108,11 +108,11 @@ class Instruments:
         self.cache_reads.labels(cache, "hit" if is_hit else "miss").inc()
 
     def watch_github_call(self, operation: str) -> AbstractContextManager[None]:
-        """Watch a call to GitHub. See :class:`bot.ports.CallWatch`."""
+        """Watch a call to GitHub. See :class:`bot.platform.watches.CallWatch`."""
         return self._watch_call("github", operation)
 
     def watch_slack_call(self, operation: str) -> AbstractContextManager[None]:
-        """Watch a call to Slack. See :class:`bot.ports.CallWatch`."""
+        """Watch a call to Slack. See :class:`bot.platform.watches.CallWatch`."""
         return self._watch_call("slack", operation)
 
     @contextmanager

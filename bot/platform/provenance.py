@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bot.domain.pull_requests.models import ChangedFile, PullRequest
-from bot.domain.text.strings import collapse_lines, format_count, truncate_text
+from bot.platform.pulls.models import ChangedFile, PullRequest
+from bot.text import format_count
+from impact.text.strings import collapse_lines, truncate_text
 
 _MAX_ITEMS = 8
 _MAX_PATH_LENGTH = 80

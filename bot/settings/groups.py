@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 from platformdirs import user_state_path
 from pydantic import SecretStr, ValidationInfo, field_validator
 
-from bot.domain.pull_requests.models import Repository, derive_web_address
+from bot.platform.pulls.models import derive_web_address
 from bot.settings.description import Process, SettingsGroup, setting
 from bot.settings.values import (
     LOOPBACK,
@@ -39,6 +39,7 @@ from bot.settings.values import (
     parse_or_advise,
     split_list,
 )
+from impact.repository import Repository
 
 # readers of a setting; without any, all processes read it
 _WORK = (Process.WORKER, Process.COMMANDS)

@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 from pydantic import SecretStr, ValidationError
 
-from bot.domain.errors import ConfigurationError
+from bot.errors import ConfigurationError
 from bot.settings.description import DOTENV, EnvironmentSource, FileSource, get_setting_use, is_secret
 from bot.settings.groups import Settings
 

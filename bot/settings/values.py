@@ -13,9 +13,9 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
-from bot.domain.errors import UsageError
-from bot.domain.operations.usage import ModelPrice
-from bot.domain.time.day import parse_time, parse_zone
+from bot.dates import parse_time, parse_zone
+from bot.errors import UsageError
+from bot.usage import ModelPrice
 from impact.profile.names import parse_profile_name
 
 # workspaces and organisations, channels, users

@@ -14,8 +14,6 @@ from pathlib import Path
 
 from bot.demo.sample.day import load_sample_day
 from bot.demo.sample.team import CONTRACTS_FILE, PROFILE_FILE, PROFILE_NAME
-from bot.domain.pull_requests.models import Repository
-from bot.domain.text.strings import truncate_text
 from bot.features.touches.contracts import CONTRACTS
 from bot.platform.git.clones import open_clone_trees
 from impact.clones.clone_contracts import ContractExtractor
@@ -30,7 +28,9 @@ from impact.profile.profile_json import dump_profile
 from impact.profile.scan import build_profile
 from impact.profile.upstream.index import UpstreamIndex
 from impact.python.models import Signature
+from impact.repository import Repository
 from impact.source.models import SourceFile
+from impact.text.strings import truncate_text
 
 _FOLDER = Path(__file__).parents[2] / "bot" / "demo" / "sample"
 PACKAGES = ("vllm",)

@@ -10,8 +10,8 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from pydantic.fields import FieldInfo
 
+from bot.platform.models import ModelProvider
 from bot.platform.models.registry import PROVIDERS
-from bot.ports import ModelProvider
 from bot.settings import GROUPS, Process, SettingsGroup, format_default, get_setting_use, is_secret
 
 _TEMPLATES = Path(__file__).parent

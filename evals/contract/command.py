@@ -8,7 +8,6 @@ from pathlib import Path
 
 import click
 
-from bot.domain.time.day import parse_date
 from bot.platform.git.clones import open_clone_trees
 from evals.contract.facts import PYTHON, Fact, MergeScore, format_scores, read_facts, score_merge, sum_scores
 from evals.contract.tree_names import TreeNames
@@ -19,6 +18,7 @@ from impact.contract.models import ChangeKind, ContractChange, ContractClass, Me
 from impact.evaluation.window import EvaluationWindow
 from impact.git.clone_trees import CloneTrees
 from impact.source.trees import BlobVersion
+from impact.text.dates import parse_date
 
 _FACTS = Path(__file__).parent / "python.csv"
 _FRESH = Path(__file__).parent / "fresh.csv"

@@ -8,14 +8,15 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from bot.domain.errors import SourceUnavailable
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository
+from bot.errors import SourceUnavailable
 from bot.platform.cleaning import parse_files
 from bot.platform.git.processes import GitFailure, GitProcess, open_process
 from bot.platform.git.reading import UNKNOWN_COMMIT, MirrorReader, build_revision
+from bot.platform.pulls.models import ChangedFile, PullRequest
 from impact.git.commands import build_command, build_environment
 from impact.history.merge_messages import extract_description
+from impact.repository import Repository
+from impact.source.models import DiffSide
 
 # settings of the clone that would change what the commands write
 _PLAIN_OUTPUT = (

@@ -18,12 +18,12 @@ import click
 from bot.cli.base import choose_zone, open_command_app, show_progress_bar
 from bot.cli.clone_options import parse_dates
 from bot.connections.from_settings import load_path_settings
-from bot.domain.errors import PrdigestError, UsageError
-from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.risk.assessment import Risk, assess_pull_request
-from bot.domain.text.strings import format_count
+from bot.errors import PrdigestError, UsageError
+from bot.features.merges.risk import Risk, assess_pull_request
 from bot.features.reviews.reading import FindUsesArguments, ListChangesArguments, ReadFileArguments
+from bot.platform.pulls.models import PullRequest
 from bot.settings import Settings, load_settings
+from bot.text import format_count
 from evals.merges import MergeHistory, read_clone
 from evals.reading.figures import (
     ReadPair,
@@ -36,6 +36,7 @@ from evals.reading.folder import ReadingFolder, ReadingPlan
 from evals.reading.pairs import SPAN, PairChoice, match_pairs
 from evals.reading.review import Call, Round, build_model_reader
 from impact.git.clone import GitClone
+from impact.repository import Repository
 
 # the share of pairs that a reading has to order right
 _LEAST = 0.75

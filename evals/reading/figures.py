@@ -7,12 +7,19 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
-from bot.domain.review.models import BugFinding, BugReview, Certainty, FindingAdvice, FindingStatus, ReviewVerdict
-from bot.domain.review.ranking import compute_rank
-from bot.domain.risk.assessment import Risk
-from bot.domain.text.strings import format_count
+from bot.features.merges.review import (
+    BugFinding,
+    BugReview,
+    Certainty,
+    FindingAdvice,
+    FindingStatus,
+    ReviewVerdict,
+    compute_rank,
+)
+from bot.features.merges.risk import Risk
+from bot.features.profiles.plain_table import align_columns, replace_non_ascii, replace_undefined
 from bot.features.risks.rules import compute_wilson_interval
-from bot.render.plain_table import align_columns, replace_non_ascii, replace_undefined
+from bot.text import format_count
 from evals.ranking import compute_roc_auc
 from evals.reading.pairs import SPAN, MatchedPair, PairChoice
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from bot.domain.errors import UsageError
-from bot.domain.pull_requests.models import PullRequest
-from bot.domain.risk.assessment import Risk, assess_pull_request
+from bot.errors import UsageError
+from bot.features.merges.risk import Risk, assess_pull_request
 from bot.features.reviews.reading import REVIEW_VERSION
-from bot.ports import Chat
+from bot.platform.models import Chat
+from bot.platform.pulls.models import PullRequest
 from bot.settings import Settings
 from evals.json_files import Part, read_part, write_json
 from evals.merges import MergeHistory

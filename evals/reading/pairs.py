@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from zoneinfo import ZoneInfo
 
-from bot.domain.pull_requests.models import PullRequest
-from bot.domain.pull_requests.path_classes import CRITICAL, PathClass
+from bot.platform.pulls.models import PullRequest
+from bot.platform.pulls.paths import CRITICAL, PathClass
 from evals.merges import HARMED, LABEL_MATURITY, NO_LABELS, MergeHistory, build_cases
 from impact.evaluation.window import EvaluationWindow
 from impact.history.revert_claims import is_revert

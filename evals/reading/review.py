@@ -13,9 +13,7 @@ from typing import Any
 
 from bot.app import App
 from bot.connections.from_settings import load_path_settings
-from bot.domain.errors import ConfigurationError, ModelError, ModelRequestRejected, SourceUnavailable
-from bot.domain.operations.usage import PriceList, Usage
-from bot.domain.pull_requests.models import PullRequest
+from bot.errors import ConfigurationError, ModelError, ModelRequestRejected, SourceUnavailable
 from bot.features.reviews.reading import (
     MAX_DIFF_TOKENS,
     ReviewCost,
@@ -26,11 +24,13 @@ from bot.features.reviews.service import review_once
 from bot.platform import deadlines
 from bot.platform.costs import MeteredChat
 from bot.platform.git.reading import GitMirrorFiles, GitMirrorSearch
+from bot.platform.models import Chat, ChatEvent, ChatModel, TextDelta, TextPart, ToolCall, Turn, TurnEnd, TurnUsage
 from bot.platform.models.registry import choose_provider
-from bot.platform.source import CodeSources
-from bot.ports import Chat, ChatEvent, ChatModel, TextDelta, TextPart, ToolCall, Turn, TurnEnd, TurnUsage
-from bot.services.operations.worker_threads import DeadlineExecutor
+from bot.platform.pulls.models import PullRequest
+from bot.platform.source.reading import CodeSources
+from bot.platform.worker_threads import DeadlineExecutor
 from bot.settings import Settings
+from bot.usage import PriceList, Usage
 from evals.reading.clone import CloneReader, load_files
 from evals.reading.figures import Reading
 

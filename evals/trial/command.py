@@ -7,15 +7,15 @@ from pathlib import Path
 
 import click
 
-from bot.domain.errors import UsageError
-from bot.domain.pull_requests.models import Repository
-from bot.domain.time.day import parse_zone
+from bot.dates import parse_zone
+from bot.errors import UsageError
 from bot.settings import load_settings
 from evals.trial.days import TrialDays, find_dates
 from evals.trial.folder import TrialFolder
 from evals.trial.pairing import pair_trial
 from evals.trial.prompts import ask_model, collect_trial, write_prompts
 from evals.trial.verdicts import TrialScore, format_score, keep_verdicts, load_judged
+from impact.repository import Repository
 
 _SHARED = Path(__file__).parents[3] / "shared"
 _FOLDER = click.Path(file_okay=False, path_type=Path)

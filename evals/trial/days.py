@@ -13,14 +13,15 @@ from zoneinfo import ZoneInfo
 from bot.app import open_app
 from bot.connections.mirror import add_mirror
 from bot.connections.sources import LiveSources
-from bot.domain.pull_requests.models import Repository
-from bot.domain.time.day import LocalDay, parse_date
+from bot.dates import LocalDay
 from bot.features.digest.rules import Digest
 from bot.features.digest.service import DigestUse, build_digest
+from bot.platform.models import Model
 from bot.platform.models.registry import choose_provider
-from bot.ports import Model
 from bot.settings import Settings
 from evals.trial.records import RecordedDays, TreeFiles, TrialSources
+from impact.repository import Repository
+from impact.text.dates import parse_date
 
 # a trial must not be cut short by the budget of the bot's users
 NO_BUDGET = 1_000_000.0

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from bot.domain.errors import UsageError
+from bot.errors import UsageError
 from evals.json_files import Part, read_part
 
 Side = Literal["ours", "theirs"]

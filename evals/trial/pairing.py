@@ -10,19 +10,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.domain.errors import UsageError
-from bot.domain.pull_requests.models import ChangedFile, PullRequest
-from bot.domain.summaries.models import NO_RISKS
-from bot.domain.text.strings import remove_invisible
+from bot.errors import UsageError
 from bot.features.digest.markdown import NO_INSIGHTS, render_report
 from bot.features.digest.rules import Digest
+from bot.features.merges.summary import NO_RISKS
 from bot.features.summaries.reading import MAX_QUOTES, SummaryAnswer
-from bot.render.blocks.sanitize import JOINER
+from bot.platform.markdown import JOINER
+from bot.platform.pulls.models import ChangedFile, PullRequest
 from bot.settings import Settings
 from evals.json_files import write_json
 from evals.trial.days import TrialDays
 from evals.trial.folder import Key, Pair, Side, Trial, TrialFolder, copy_text
 from evals.trial.prompts import build_answered_digests, raise_about, read_answer
+from impact.text.strings import remove_invisible
 
 _SECRET_BYTES = 16
 HEADINGS = ("What changed and why", "Technical impact", "Potential risks", "Key insights")

@@ -13,14 +13,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bot.app import App, open_app
-from bot.domain.errors import ConfigurationError, ModelError, ModelRequestRejected, UsageError
-from bot.domain.operations.usage import NO_USAGE
-from bot.domain.summaries.models import describe_fallback
+from bot.errors import ConfigurationError, ModelError, ModelRequestRejected, UsageError
 from bot.features.digest.rules import Digest
+from bot.features.merges.summary import describe_fallback
 from bot.features.summaries.reading import SUMMARY_VERSION, SummaryAnswer
+from bot.platform.models import Completion, Model, Prompt
 from bot.platform.models.completion import request_answer
-from bot.ports import Completion, Model, Prompt
 from bot.settings import Settings
+from bot.usage import NO_USAGE
 from evals.json_files import write_json
 from evals.trial.days import TrialDays, make_trial_settings
 from evals.trial.folder import Trial, TrialFolder, TrialPull, copy_text

@@ -8,12 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bot.domain.digest.models import CountCheck
-from bot.domain.errors import DayUnavailable, PullRequestNotFound, SourceUnavailable, UsageError
-from bot.domain.operations.rate_allowance import RateAllowance
-from bot.domain.pull_requests.diff import DiffSide, split_hunks
-from bot.domain.pull_requests.models import Account, ChangedFile, PullRequest, Repository, sort_newest_first
-from bot.domain.time.day import LocalDay
+from bot.dates import LocalDay
+from bot.errors import DayUnavailable, PullRequestNotFound, SourceUnavailable, UsageError
 from bot.platform.cleaning import (
     clean_hash,
     clean_line,
@@ -24,9 +20,14 @@ from bot.platform.cleaning import (
     parse_files,
     parse_instant,
 )
-from bot.ports import ChatModel, DayMerges, Model, PullRequests, SourceFiles, SourceMirror
+from bot.platform.models import ChatModel, Model
+from bot.platform.pulls.diff import split_hunks
+from bot.platform.pulls.models import Account, ChangedFile, PullRequest, sort_newest_first
+from bot.platform.pulls.sources import CountCheck, DayMerges, PullRequests, RateAllowance
+from bot.platform.source.models import SourceFiles, SourceMirror
 from evals.context import apply_hunks
-from impact.source.models import SourceFile, SourceProblem, SourceVersions
+from impact.repository import Repository
+from impact.source.models import DiffSide, SourceFile, SourceProblem, SourceVersions
 
 _APP = "[bot]"
 
@@ -158,7 +159,7 @@ def _build_file(path: str, change: ChangedFile | None, tree: Path) -> SourceFile
 
 @dataclass(frozen=True, slots=True)
 class TrialSources:
-    """:class:`bot.ports.Sources` of a trial. ``model`` records prompts, or gives the answers to them."""
+    """``Sources`` of a trial. ``model`` records prompts, or gives the answers to them."""
 
     pulls: PullRequests
     source_files: SourceFiles | None

@@ -9,11 +9,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from bot.domain.errors import UsageError
-from bot.domain.text.strings import collapse_lines, truncate_text
+from bot.errors import UsageError
 from bot.features.risks.rules import compute_wilson_interval
 from evals.json_files import Part, read_part, write_json
 from evals.trial.folder import Key, Pair, Side, Trial, TrialFolder
+from impact.text.strings import collapse_lines, truncate_text
 
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 StatementKind = Literal["false", "unsupported", "unchecked"]

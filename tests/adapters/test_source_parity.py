@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 from github import Auth
 
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.pull_requests.models import Repository
 from bot.platform.git.mirror import GitMirror
 from bot.platform.git.reading import GitMirrorFiles, MirrorReader
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.source_files import GitHubSourceFiles
-from impact.source.models import SourceFile, SourceVersions
+from impact.repository import Repository
+from impact.source.models import DiffSide, SourceFile, SourceVersions
 from impact.testing.clones import building, git, needs_git
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.trees import read_commit

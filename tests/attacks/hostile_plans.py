@@ -8,15 +8,13 @@ from datetime import timedelta
 
 from hypothesis import strategies as st
 
-from bot.domain.history.pull_outcomes import MergeOutcome, RevertIndex
-from bot.domain.pull_requests.diff import DiffLine, DiffSide
-from bot.domain.pull_requests.models import PullRequest
-from bot.domain.risk.assessment import Risk
-from bot.domain.time.date_range import Span
-from bot.domain.touches.decisions import TouchVerdict
+from bot.dates import Span
 from bot.features.digest.stories import SincePage, build_stories, render_since
+from bot.features.merges.outcomes import MergeOutcome, RevertIndex
+from bot.features.merges.risk import Risk
 from bot.features.previews.cards import PullCard, RangeCard
 from bot.features.touches.contracts import ContractList
+from bot.features.touches.lines import TouchVerdict
 from bot.features.touches.tasks import AgentTask, MigrationHunk
 from bot.features.touches.upgrade_view import render_upgrade_post
 from bot.features.touches.view import (
@@ -28,11 +26,14 @@ from bot.features.touches.view import (
     render_touch_list,
     render_touch_score,
 )
-from bot.ports import Post
+from bot.platform.pulls.diff import DiffLine
+from bot.platform.pulls.models import PullRequest
+from bot.platform.slack.messages import Post
 from impact.contract.deprecations import Deprecation, DeprecationState
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, UnreadFile
 from impact.contract.net_changes import MergeReference, NetChange
 from impact.profile.models import Profile, Use, UseKind
+from impact.source.models import DiffSide
 from impact.touches.breakage.suspects import Suspect, SuspectReport
 from impact.touches.breakage.traceback_names import parse_trace
 from impact.touches.deprecations import UsedDeprecation

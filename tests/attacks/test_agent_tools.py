@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.app import App
-from bot.domain.errors import UsageError
+from bot.errors import UsageError
 from bot.mcp.calls import AgentTools, CallResult
 from bot.mcp.resources import parse_address, read_report
 from bot.mcp.tools import TOOLS

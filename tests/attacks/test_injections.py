@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from bot.domain.pull_requests.models import Repository
 from bot.features.subscriptions.rules import Subscription, Timing
 from bot.platform.slack.client import make_slack_client
+from impact.repository import Repository
 from tests.attacks.judgement import (
     Played,
     find_harm,

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localslack.rules.messages import find_links, find_mentions
 
-from bot.domain.conversations.commands import MAX_PULL_REQUESTS
-from bot.render.conversations.notices import render_notice
+from bot.features.merges.requests import MAX_PULL_REQUESTS
+from bot.platform.slack.notices import render_notice
 from handlers.payloads import check_payload
 from handlers.summaries import SHORTCUTS
 from tests.attacks.tables.repository_names import NAMES

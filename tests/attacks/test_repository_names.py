@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.errors import ConfigurationError, UsageError
-from bot.domain.pull_requests.models import GITHUB_WEB, Repository
-from bot.domain.pull_requests.reference import parse_reference
+from bot.errors import ConfigurationError, UsageError
+from bot.platform.commands import AllowedRepositories
 from bot.platform.git.folder import MirrorFolder
+from bot.platform.pulls.models import parse_reference
 from bot.settings import load_settings
 from impact.profile.names import parse_profile_name
+from impact.repository import GITHUB_WEB, Repository
 from tests.attacks.tables.repository_names import NAMES
 from tests.helpers.tables import check_rows
 from tests.scenarios import Bot

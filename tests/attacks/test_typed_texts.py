@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localslack.rules.messages import find_links, find_mentions
 
-from bot.domain.conversations.commands import AllowedRepositories, ParseContext
-from bot.domain.errors import UsageError
-from bot.domain.pull_requests.models import Repository
-from bot.domain.text.strings import truncate_text
-from bot.render.blocks.mrkdwn import escape_mrkdwn
-from bot.render.conversations.notices import render_notice
+from bot.errors import UsageError
+from bot.platform.commands import AllowedRepositories, ParseContext
+from bot.platform.slack.blocks import escape_mrkdwn
+from bot.platform.slack.notices import render_notice
 from handlers import COMMANDS
+from impact.repository import Repository
+from impact.text.strings import truncate_text
 from tests.helpers.builders import DAY
 from tests.render.hostile_days import texts
 

@@ -14,8 +14,8 @@ from benchmarks.peers.files import lay_hunks, make_commits
 from benchmarks.peers.measurements import Meter, Run, Series, TimedGitHub
 from benchmarks.peers.tables import format_comparison, format_pulls
 from benchmarks.peers.tools import MODEL, Tool, make_ours, make_peer
-from bot.domain.operations.usage import Usage
-from bot.domain.pull_requests.diff import DiffSide
+from bot.usage import Usage
+from impact.source.models import DiffSide
 from tests.emulators.claude.server import ClaudeEmulator, Json, Text
 from tests.emulators.github.store import changed_file, pull
 

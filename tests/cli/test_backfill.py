@@ -18,17 +18,17 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.records.history import RedisHistoryStore
 from bot.app import open_app
 from bot.cli import run_cli
-from bot.domain.errors import GitHubAccessDenied, PrdigestError, RepositoryNotFound, UsageError
-from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.time.date_range import Span
-from bot.domain.time.day import LocalDay, parse_zone
+from bot.dates import LocalDay, Span, parse_zone
+from bot.errors import GitHubAccessDenied, PrdigestError, RepositoryNotFound, UsageError
 from bot.features.backfill import FILLED_DAYS, BackfillAborted, BackfillOutcome, CostLimit, fill_days
 from bot.features.digest.service import DigestUse, build_digest
+from bot.platform.pulls.models import PullRequest
+from bot.platform.store.merge_records import HistoryStore
 from bot.platform.store.tables import Store
 from bot.settings import load_settings
+from impact.repository import Repository
 from tests.emulators.claude.server import Refusal, schema_of
 from tests.emulators.github.client import client
 from tests.emulators.github.server import FailureKind
@@ -81,9 +81,7 @@ def calls(there: World) -> Counter[str]:
 
 def read_records(store: Redis, repository: Repository = REPOSITORY) -> dict[int, PullRequest]:
     month = timedelta(days=30)
-    return {
-        each.number: each for each in RedisHistoryStore(store).read_merges(repository, NOON - month, NOON + month)
-    }
+    return {each.number: each for each in HistoryStore(store).read_merges(repository, NOON - month, NOON + month)}
 
 
 class TestCommand:

@@ -17,8 +17,8 @@ from redis import Redis
 from bot.cli import cli
 from bot.cli.risks import risks_group
 from bot.features.questions.votes import VOTES, Vote
+from bot.platform.slack.buttons import FeedbackVerdict
 from bot.platform.store.tables import Store
-from bot.render.blocks.button_values import FeedbackVerdict
 from tests.cli.conftest import Call
 from tests.emulators.claude.server import Failure, Json, Refusal, Step, overview_answer, schema_of, summary_answer
 from tests.emulators.github.store import changed_file, pull

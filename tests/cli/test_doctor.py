@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from bot.domain.keyspace.keys import LAST_TICK
 from bot.platform.store.connection import RedisCache
+from bot.platform.store.keys import LAST_TICK
 from tests.helpers.processes.command import prdigest
 from tests.helpers.world import CHANNEL, World, world
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 import pytest
 from redis import Redis
 
-from bot.domain.keyspace.forgotten_ids import FORGOTTEN_USER
+from bot.platform.store.forgotten_ids import FORGOTTEN_USER
 from tests.cli.conftest import Call
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.data.sample_team import ZONE, SampleTeam, start_bot

@@ -13,19 +13,18 @@ import pytest
 from redis import Redis
 
 from bot.app import open_app, prepare_listeners, prepare_worker
-from bot.domain.keyspace.family import DurableFamily
-from bot.domain.keyspace.keys import find_family
-from bot.domain.operations.run import Run, RunOutcome
 from bot.features.questions.rules import Question
 from bot.features.questions.service import ATTENTION, QUESTIONS, Attention, enqueue_question
 from bot.features.questions.votes import iterate_votes, record_vote
 from bot.features.subscriptions.rules import Subscription, Timing
+from bot.features.subscriptions.runs import Run, RunOutcome
 from bot.features.summaries.service import answer_summaries
 from bot.jobs.asker_jobs import post_public_notice
 from bot.jobs.queues import DramatiqJobQueue
+from bot.platform.slack.buttons import FeedbackVerdict
 from bot.platform.store.connection import unpack_value
 from bot.platform.store.due_queue import DueQueue, NextDigest
-from bot.render.blocks.button_values import FeedbackVerdict
+from bot.platform.store.keys import DurableFamily, find_family
 from bot.settings import load_settings
 from tests.emulators.claude.server import Text, default_answer
 from tests.helpers.builders import DAY, NOON, REPOSITORY

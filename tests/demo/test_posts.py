@@ -13,7 +13,6 @@ from localslack.blockkit import Names, render_document, render_message, render_v
 from localslack.testing.html import ParsedHtml, parse_html
 
 from bot.demo.sample.sources import SampleSources
-from bot.domain.pull_requests.reference import Reference
 from bot.features.digest.rules import Digest
 from bot.features.digest.view import render_digest
 from bot.features.home import LatestDigest, render_home
@@ -21,7 +20,8 @@ from bot.features.questions.view import MODEL_NOTE, format_search_answer, render
 from bot.features.risks.view import render_risk_list, render_score
 from bot.features.subscriptions.view import render_changes, render_confirmation, render_listing
 from bot.features.summaries.view import render_details, render_loading_view, render_summary
-from bot.ports import Post
+from bot.platform.pulls.models import Reference
+from bot.platform.slack.messages import Post
 from tests.features.risks.test_list_view import make_list, pair, risky
 from tests.features.risks.test_score_view import SPAN, USUAL, make_hit
 from tests.features.subscriptions.test_form import OLD, make_submission, render_opened

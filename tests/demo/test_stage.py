@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.demo.stage import open_state
-from bot.domain.errors import ConfigurationError, StoreUnavailable
+from bot.errors import ConfigurationError, StoreUnavailable
 
 
 def test_what_is_lent_is_gone_afterwards() -> None:

@@ -16,17 +16,17 @@ from bot.demo.page_text import SAMPLE_ABOUT, TEAM_ABOUT, build_live_about
 from bot.demo.sample.day import load_sample_day
 from bot.demo.sample.sources import SampleSources
 from bot.demo.stand_in import PreparedChatModel
-from bot.domain.conversations.tool_names import ToolName
-from bot.domain.errors import DayUnavailable
-from bot.domain.operations.usage import NO_USAGE
-from bot.domain.risk.assessment import BASE_RATE, RiskBand
+from bot.errors import DayUnavailable
 from bot.features.digest.service import build_digest
+from bot.features.merges.risk import BASE_RATE, RiskBand
 from bot.features.questions.answers import write_answer
 from bot.features.questions.rules import AnswerEnd, Question, ThreadMemory
+from bot.platform.models import Chat, TextPart, Turn
 from bot.platform.models.prompts import fence_text
-from bot.ports import Chat, TextPart, Turn
-from bot.render.conversations.sentences import ASK_HINT, GREETING_QUESTION, HELP_QUESTION
+from bot.platform.models.tool_names import ToolName
+from bot.platform.slack.notices import ASK_HINT, GREETING_QUESTION, HELP_QUESTION
 from bot.settings import load_settings
+from bot.usage import NO_USAGE
 from tests.demo.sample.test_sources import ANGELES, MORNING, VLLM
 from tests.demo.threads import ALL, DAY, NO_ANSWER, ONE, Thread, answer, find_numbers
 from tests.features.questions.archives import RecordingDisplay

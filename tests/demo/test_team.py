@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.cli.demo import demo_command
-from bot.domain.errors import UsageError
+from bot.errors import UsageError
 from tests.browser.process import running_demo
 from tests.demo.test_live import channel, say, screen
 

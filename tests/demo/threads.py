@@ -7,17 +7,18 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from bot.app import App
+from bot.dates import LocalDay
 from bot.demo.sample.day import load_sample_day
 from bot.demo.sample.sources import SampleSources
 from bot.demo.stand_in import PreparedChatModel
-from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.conversations.thread_subject import parse_subject
-from bot.domain.summaries.citations import Citation
-from bot.domain.time.day import LocalDay, parse_date
 from bot.features.questions.answers import WrittenAnswer, build_initial_context, build_turns, talk_with_model
+from bot.features.questions.citations import Citation
 from bot.features.questions.markdown import Links
 from bot.features.questions.rules import Question, ThreadMemory
+from bot.features.questions.subject import parse_subject
 from bot.features.questions.view import label_citation
+from bot.platform.commands import AllowedRepositories
+from impact.text.dates import parse_date
 from tests.demo.sample.test_sources import ANGELES, VLLM
 from tests.features.questions.archives import RecordingDisplay, open_session
 from tests.helpers.apps import make_reading_app

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 from bot.doctor.checkup import run_checks
-from bot.domain.operations.finding import CheckStatus, Finding
+from bot.platform.finding import CheckStatus, Finding
 from bot.platform.models import ModelProvider
 from bot.platform.models.registry import PROVIDERS
 from bot.settings import UsableSettings

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from bot.doctor.checkup import Check, run_groups
-from bot.domain.errors import ConfigurationError
-from bot.domain.operations.finding import Finding
+from bot.errors import ConfigurationError
+from bot.platform.finding import Finding
 from tests.doctor.findings import format_findings
 
 

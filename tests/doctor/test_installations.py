@@ -16,12 +16,12 @@ from redis import Redis
 from bot.doctor.checkup import run_checks
 from bot.doctor.report import format_finding, format_findings_json
 from bot.doctor.settings import SettingsSnapshot, read_snapshot
-from bot.domain.operations.finding import Finding
-from bot.domain.pull_requests.models import Repository
 from bot.features.subscriptions.rules import Subscription, Timing
+from bot.platform.finding import Finding
 from bot.platform.models.registry import PROVIDERS
 from bot.platform.store.due_queue import DueQueue, NextDigest
 from bot.settings import load_usable_settings
+from impact.repository import Repository
 from tests.adapters.worlds import WebPage
 from tests.doctor.findings import format_findings
 from tests.helpers.checks import closed_port

@@ -5,14 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bot.doctor.settings import check_paths, list_default_paths
-from bot.domain.pull_requests.models import Repository
-from bot.domain.pull_requests.path_classes import (
-    DEFAULT_PATH_CLASSES,
-    CustomPaths,
-    PathClass,
-    PathClasses,
-    PathSettings,
-)
+from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES, CustomPaths, PathClass, PathClasses, PathSettings
+from impact.repository import Repository
 from tests.doctor.findings import format_findings
 
 ENGINE, OTHER = Repository("Octo", "engine"), Repository("octo", "other")

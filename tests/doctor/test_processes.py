@@ -10,17 +10,17 @@ import pytest
 from redis import Redis
 
 from bot.doctor.processes import check_clock_skew, check_processes
-from bot.domain.keyspace.keys import LAST_TICK
-from bot.domain.operations.lost_job import LossReason, LostJob
-from bot.domain.operations.run import Run, RunOutcome
-from bot.domain.text.strings import format_duration
 from bot.features.questions.service import answer_questions
 from bot.features.subscriptions.delivery import repair_digest
+from bot.features.subscriptions.runs import Run, RunOutcome
 from bot.jobs.asker_jobs import send_private_notice
 from bot.jobs.lost_jobs import LostJobs
 from bot.jobs.queues import DramatiqJobQueue
+from bot.platform.dramatiq.lost_job import LossReason, LostJob
 from bot.platform.store.connection import RedisCache
+from bot.platform.store.keys import LAST_TICK
 from bot.platform.store.keyspace import UNPREFIXED
+from bot.text import format_duration
 from tests.doctor.findings import NOW, format_findings, now
 from tests.helpers.apps import make_app
 from tests.helpers.subscriptions import RunLog

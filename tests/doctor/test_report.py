@@ -8,7 +8,7 @@ import click
 import pytest
 
 from bot.doctor.report import format_finding, format_findings_json, format_report
-from bot.domain.operations.finding import Finding
+from bot.platform.finding import Finding
 
 OK = Finding.build_success("Store", "redis://localhost answers")
 FAILED = Finding.build_failure("Channel C0DIGEST", "archived", "Channel C0DIGEST is archived: choose another one.")

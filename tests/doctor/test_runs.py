@@ -10,13 +10,13 @@ import pytest
 from redis import Redis
 
 from bot.doctor.runs import check_runs
-from bot.domain.digest.view import DigestView, ViewLevel
-from bot.domain.operations.run import Run, RunOutcome
-from bot.domain.pull_requests.filters import Filters
-from bot.domain.pull_requests.models import Repository
+from bot.features.merges.requests import DigestView, ViewLevel
 from bot.features.subscriptions.rules import Subscription, Timing
+from bot.features.subscriptions.runs import Run, RunOutcome
+from bot.platform.pulls.filters import Filters
 from bot.platform.store.due_queue import DigestRepair, DueQueue, NextDigest
 from bot.settings import Settings
+from impact.repository import Repository
 from tests.doctor.findings import NOW, format_findings, now
 from tests.helpers.apps import make_app
 from tests.helpers.subscriptions import RunLog

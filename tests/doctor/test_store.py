@@ -11,8 +11,8 @@ from redis import Redis
 
 from bot.app import App
 from bot.doctor.store import check_previews, check_store
-from bot.domain.operations.app_manifest import PREVIEW_SCOPES
 from bot.features.subscriptions.tables import PREVIEW_SWITCHES, PreviewSwitch
+from bot.platform.slack.app_manifest import PREVIEW_SCOPES
 from bot.platform.store.connection import RedisTimeouts, connect_server
 from bot.platform.store.schema import CURRENT_SCHEMA, SCHEMA_KEY
 from bot.platform.store.server import redact_address

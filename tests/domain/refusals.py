@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bot.domain.errors import UsageError
+from bot.errors import UsageError
 
 
 def refusal(read: Callable[[str], object], text: str) -> str:

@@ -10,14 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.errors import SourceUnavailable
-from bot.domain.pull_requests.diff import MAX_PATCH_LINES, DiffSide, split_hunks
-from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.errors import SourceUnavailable
 from bot.platform.git.reading import GitMirrorFiles, GitMirrorSearch
+from bot.platform.pulls.diff import MAX_PATCH_LINES, split_hunks
+from bot.platform.pulls.models import PullRequest
 from evals.commits import sort_commits
 from evals.reading.clone import CloneReader, load_files
 from impact.git.clone import GitClone
-from impact.source.models import SourceProblem
+from impact.repository import Repository
+from impact.source.models import DiffSide, SourceProblem
 from impact.testing.clones import ENVIRONMENT, ODD, Builder, building, git, lines, needs_git
 
 pytestmark = needs_git

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from bot.domain.source import change_context
-from bot.domain.source.scopes import Scope
+from bot.platform.source import excerpts as change_context
+from bot.platform.source.scopes import Scope
 from evals.__main__ import main
 
 FILE = "\n".join(

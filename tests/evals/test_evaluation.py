@@ -9,10 +9,10 @@ from functools import cache
 
 import pytest
 
-from bot.domain.errors import UsageError
-from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES
-from bot.domain.risk.assessment import RiskBand
+from bot.errors import UsageError
+from bot.features.merges.risk import RiskBand
+from bot.platform.pulls.models import PullRequest
+from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES
 from evals.evaluation import (
     Evaluation,
     NonProductShare,
@@ -25,6 +25,7 @@ from impact.evaluation.bootstrap import Estimate
 from impact.evaluation.window import EvaluationWindow
 from impact.git.clone import CloneFacts
 from impact.git.diff_tree import Commit, CommitFile
+from impact.repository import Repository
 from tests.evals.commits import FIRST, LARGE, SMALL, ZONE, commit
 from tests.helpers.builders import REPOSITORY, changed_file, pull
 from tests.helpers.checks import is_one_sentence

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES
-from bot.domain.risk.assessment import assess_pull_request
+from bot.features.merges.risk import assess_pull_request
+from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES
 from evals.merges import MergeHistory, build_history
 from impact.evaluation.window import EvaluationWindow
 from impact.git.clone import CloneFacts

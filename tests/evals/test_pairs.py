@@ -11,10 +11,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.domain.history.file_history import FileHistory
-from bot.domain.history.relands import Attempt, Reland
-from bot.domain.pull_requests.models import PullRequest
-from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES
+from bot.features.merges.file_history import FileHistory
+from bot.features.merges.relands import Attempt, Reland
+from bot.platform.pulls.models import PullRequest
+from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES
 from evals.merges import HARMED, REVERTED, LabelledOutcome, MergeHistory, MergeSource
 from evals.reading.pairs import MatchedPair, PairChoice, match_pairs, shuffle_merges
 from impact.evaluation.window import EvaluationWindow

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.domain.errors import UsageError
+from bot.errors import UsageError
 from bot.features.questions.votes import AnswerInputs, NumberedCitation
 from evals.answers import Case, Suite, load_suite, mark_answer
 from tests.emulators.claude.server import Step, Text, ToolUse, default_answer

@@ -8,10 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.review.models import BugFinding, BugReview, Certainty, FindingAdvice, FindingStatus
-from bot.domain.risk.assessment import Risk
-from bot.domain.summaries.models import Evidence
+from bot.features.merges.review import BugFinding, BugReview, Certainty, FindingAdvice, FindingStatus
+from bot.features.merges.risk import Risk
+from bot.features.merges.summary import Evidence
 from evals.reading.figures import (
     Reading,
     ReadingEvaluation,
@@ -24,6 +23,7 @@ from evals.reading.figures import (
     score_review,
 )
 from evals.reading.pairs import MatchedPair, PairChoice
+from impact.source.models import DiffSide
 from tests.helpers.builders import pull
 
 PROOF = Evidence("engine/run.py", "size = len(batch)", DiffSide.NEW, 5)

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.pull_requests.path_classes import PathClass
-from bot.domain.risk.assessment import RULES_VERSION
+from bot.features.merges.risk import RULES_VERSION
+from bot.platform.pulls.paths import PathClass
 from evals.evaluation import BandShare, Evaluation, NonProductShare, PathShare, PositiveCount, RuleEffect, Verdict
 from evals.merges import MergeSource, read_labels, read_outcomes, read_pulls
 from evals.ranking import RankingRow, TopRow

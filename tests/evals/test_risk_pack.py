@@ -10,11 +10,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.domain.history.pull_outcomes import RevertIndex
-from bot.domain.pull_requests.models import ChangedFile, PullRequest
-from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, get_default_classes
-from bot.domain.risk.assessment import RULES_VERSION, assess_pull_request
-from bot.services.history.merge_timeline import build_past
+from bot.features.merges.outcomes import RevertIndex
+from bot.features.merges.risk import RULES_VERSION, assess_pull_request
+from bot.features.merges.timeline import build_past
+from bot.platform.pulls.models import ChangedFile, PullRequest
+from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES, get_default_classes
 from evals.merges import (
     HARMED,
     REPAIRED,

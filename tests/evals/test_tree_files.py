@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.errors import SourceUnavailable
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.pull_requests.models import Repository
+from bot.errors import SourceUnavailable
 from evals.trial.records import RecordedDays, TreeFiles
+from impact.repository import Repository
+from impact.source.models import DiffSide
 from tests.evals.trial_day import write_day
 
 PLACE = Repository("octo", "engine")

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.domain.errors import UsageError
+from bot.errors import UsageError
 from bot.features.digest.markdown import render_report
-from bot.render.blocks.file_markdown import escape_text
+from bot.platform.markdown import escape_text
 from evals.trial.folder import Pair, Side, TrialFolder, TrialPull
 from evals.trial.pairing import make_key, make_pair, normalise_text, parse_report
 from evals.trial.prompts import choose_numbers

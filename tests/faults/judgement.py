@@ -9,7 +9,7 @@ from typing import cast
 
 from redis import Redis
 
-from bot.domain.keyspace.keys import JOBS_NAMESPACE, find_family
+from bot.platform.store.keys import JOBS_NAMESPACE, find_family
 from tests.faults.stage import PROCESSES, Stage
 from tests.faults.work import PULLS, Request, Work
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from redis import Redis
 
-from bot.domain.keyspace.keys import ANSWER_PROGRESS, DUE_QUEUE, LAST_TICK
+from bot.platform.store.keys import ANSWER_PROGRESS, DUE_QUEUE, LAST_TICK
 from tests.faults.judgement import MemoryLevel, judge_keys, judge_memory
 from tests.faults.table import format_table
 from tests.faults.trial import Outcome

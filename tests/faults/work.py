@@ -8,11 +8,11 @@ from datetime import datetime, time, timedelta
 
 from localslack.users.person import Delivery
 
-from bot.domain.pull_requests.models import Repository
 from bot.features.digest.tables import PostedDigest
 from bot.features.subscriptions.rules import Subscription, Timing
+from bot.platform.slack.notices import NOT_POSTED_YET, STILL_WORKING
 from bot.platform.store.due_queue import DueQueue, NextDigest
-from bot.render.conversations.sentences import NOT_POSTED_YET, STILL_WORKING
+from impact.repository import Repository
 from tests.emulators.github.store import changed_file, pull
 from tests.faults.stage import Stage
 from tests.helpers.records import digest_store

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.records.history import RedisHistoryStore
-from bot.domain.errors import (
+from bot.dates import LocalDay, Span
+from bot.errors import (
     GitHubAccessDenied,
     GitHubUnavailable,
     PrdigestError,
@@ -25,17 +25,16 @@ from bot.domain.errors import (
     StoreUnavailable,
     UsageError,
 )
-from bot.domain.operations.rate_allowance import RateAllowance
-from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.summaries.models import SummarisedPullRequest
-from bot.domain.time.date_range import Span
-from bot.domain.time.day import LocalDay
 from bot.features.backfill import FILLED_DAYS, BackfillAborted, BackfillOutcome, CostLimit, FilledDay, fill_days
+from bot.features.merges.summary import SummarisedPullRequest
 from bot.features.summaries.service import keep_summary
 from bot.platform.github.caches import FileCache
+from bot.platform.pulls.models import PullRequest
+from bot.platform.pulls.sources import RateAllowance
+from bot.platform.store.merge_records import HistoryStore
 from bot.platform.store.tables import Store
-from bot.ports import HistoryStore
 from bot.settings import load_settings
+from impact.repository import Repository
 from tests.helpers.apps import make_reading_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, pull
 from tests.helpers.checks import is_one_sentence
@@ -99,7 +98,7 @@ class Rig:
 
     @property
     def history(self) -> HistoryStore:
-        return RedisHistoryStore(self.store)
+        return HistoryStore(self.store)
 
     def fill(self, limit: CostLimit | None = None, span: Span = SPAN) -> list[BackfillOutcome]:
         return list(self.start(limit, span))

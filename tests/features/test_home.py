@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.domain.errors import SlackUnavailable
-from bot.domain.keyspace.keys import LAST_TICK
-from bot.domain.operations.run import Run, RunOutcome
-from bot.domain.operations.usage import CallPurpose
-from bot.domain.time.day import LocalDay
+from bot.dates import LocalDay
+from bot.errors import SlackUnavailable
 from bot.features.home import show_home
 from bot.features.subscriptions.rules import Subscription
+from bot.features.subscriptions.runs import Run, RunOutcome
 from bot.platform.costs import Budget
+from bot.platform.slack.messages import Post
 from bot.platform.store.connection import RedisCache
+from bot.platform.store.keys import LAST_TICK
 from bot.platform.store.spending import SpendingStore
-from bot.ports import Post
+from bot.usage import CallPurpose
 from tests.emulators.slack.server import SlackEmulator
 from tests.features.subscriptions.subscribers import (
     ANGELES,

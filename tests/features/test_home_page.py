@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from localslack.methods.views import VIEW
 from localslack.rules.messages import find_links, find_mentions
 
-from bot.domain.operations.run import Run, RunOutcome
 from bot.features.home import LatestDigest, describe_last_runs, render_home
-from bot.ports import Post
-from bot.render.blocks.rich_text import Element, make_text
+from bot.features.subscriptions.runs import Run, RunOutcome
+from bot.platform.slack.blocks import Element, make_text
+from bot.platform.slack.messages import Post
 from tests.features.subscriptions.test_view import DUE, ENGINE, FIXED, LARGE, OWN, several
 from tests.helpers.world import as_read
 from tests.render.accepted import invisible, read_post

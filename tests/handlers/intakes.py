@@ -8,13 +8,13 @@ from typing import Any, TypeVar, cast
 from zoneinfo import ZoneInfo
 
 from bot.app import App
-from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.pull_requests.models import Repository
-from bot.domain.time.day import LocalDay
+from bot.dates import LocalDay
+from bot.platform.commands import AllowedRepositories
 from bot.platform.jobs import Job
 from bot.platform.slack.access import AccessControl, AccessRules
+from bot.platform.slack.requests import SlackRequest
 from bot.platform.store.tables import Store, Table
+from impact.repository import Repository
 from tests.helpers.apps import make_app
 from tests.services.doubles import CountingLimiter, MemoryCache
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.errors import UsageError
+from bot.errors import UsageError
 from bot.features.questions.rules import is_remark
+from bot.platform.slack.requests import SlackRequest
 from handlers import COMMANDS as DECLARED
 from handlers import messages
 from handlers.summaries import is_only_references

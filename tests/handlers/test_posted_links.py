@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from bot.domain.conversations.slack_request import SlackRequest
 from bot.platform.slack.access import AccessControl, AccessRules
+from bot.platform.slack.requests import SlackRequest
 from handlers.intake import handle_posted_links
 from tests.handlers.intakes import Office
 from tests.services.doubles import CountingLimiter

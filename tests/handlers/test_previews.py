@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.domain.errors import UsageError
+from bot.errors import UsageError
 from handlers.previews import SUB_COMMAND
 from tests.handlers.intakes import Office, make_request
 

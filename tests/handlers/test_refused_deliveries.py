@@ -10,7 +10,7 @@ import pytest
 from localslack.state.identity import BOT_USER
 from localslack.users.transport import JSON, HttpTransport
 
-from bot.domain.errors import StoreUnavailable
+from bot.errors import StoreUnavailable
 from bot.platform.metrics import Instruments
 from bot.web import add_events_route, create_bolt_app, create_web_app
 from handlers import COMMANDS

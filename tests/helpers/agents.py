@@ -22,16 +22,16 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.types import CallToolResult, TextContent
 
-from bot.adapters.redis import connect_server
 from bot.app import App, open_app
-from bot.domain.pull_requests.models import Repository
 from bot.features.profiles.service import ProfileEntry
 from bot.features.touches import upkeep
 from bot.mcp.calls import AgentTools
 from bot.mcp.server import PAGE_META
 from bot.platform import deadlines
-from bot.ports import RateLimiter
+from bot.platform.store.connection import connect_server
+from bot.platform.store.rates import RateLimiter
 from bot.settings import load_settings
+from impact.repository import Repository
 from tests.emulators.github.store import changed_file, pull, sha
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
 from tests.helpers.checks import closed_port, eventually

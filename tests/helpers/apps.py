@@ -12,24 +12,25 @@ from typing import Any
 from redis import Redis
 
 from bot.app import App
-from bot.domain.conversations.commands import AllowedRepositories, DigestRequest, RisksRequest, ScoreRequest
-from bot.domain.history.pull_outcomes import RevertIndex
-from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.pull_requests.path_classes import PathSettings
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.review.models import NO_REVIEWS
-from bot.domain.risk.assessment import Risk, assess_pull_request
-from bot.domain.time.day import LocalDay
+from bot.dates import LocalDay
 from bot.features.digest.service import TouchedDay, build_overview
+from bot.features.merges.outcomes import RevertIndex
+from bot.features.merges.requests import DigestRequest, RisksRequest, ScoreRequest
+from bot.features.merges.review import NO_REVIEWS
+from bot.features.merges.risk import Risk, assess_pull_request
+from bot.features.merges.timeline import DayContext
 from bot.features.risks.rules import TrackRecordScore
 from bot.features.risks.service import LENGTHS, ListLength, build_list_answer, build_score_answer
 from bot.features.summaries.service import build_summary_answer
+from bot.platform.commands import AllowedRepositories
 from bot.platform.models import Model
 from bot.platform.models.registry import PROVIDERS
+from bot.platform.pulls.models import PullRequest, Reference
+from bot.platform.pulls.paths import PathSettings
 from bot.platform.slack.answers import Answer
 from bot.platform.store.tables import Store
-from bot.services.history.day_context import DayContext
 from bot.settings import load_settings
+from impact.repository import Repository
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.services.doubles import MemoryCache, MemoryStore, StubReader, Summaries, SummaryResult, slack_request
 

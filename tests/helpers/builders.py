@@ -10,19 +10,22 @@ from typing import Any
 
 import pytest
 
-from bot.domain.digest.models import CountCheck, Entry
-from bot.domain.digest.view import DigestView, ViewLevel
-from bot.domain.history.pull_outcomes import MergeOutcome, RevertIndex
-from bot.domain.pull_requests.areas import determine_area
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.pull_requests.filters import NO_FILTERS, Filters
-from bot.domain.pull_requests.models import Account, ChangedFile, PullRequest, Repository
-from bot.domain.review.models import BugFinding, Certainty, FindingAdvice, FindingStatus
-from bot.domain.risk.assessment import assess_pull_request
-from bot.domain.summaries.models import ChangeType, Evidence, Fallback, FallbackReason, Summary
-from bot.domain.time.day import LocalDay, parse_date, parse_zone
+from bot.dates import LocalDay, parse_zone
 from bot.features.digest.rules import Digest, Overview
+from bot.features.merges.entry import Entry
+from bot.features.merges.outcomes import MergeOutcome, RevertIndex
+from bot.features.merges.requests import DigestView, ViewLevel
+from bot.features.merges.review import BugFinding, Certainty, FindingAdvice, FindingStatus
+from bot.features.merges.risk import assess_pull_request
+from bot.features.merges.summary import ChangeType, Evidence, Fallback, FallbackReason, Summary
+from bot.platform.pulls.filters import NO_FILTERS, Filters
+from bot.platform.pulls.models import Account, ChangedFile, PullRequest
+from bot.platform.pulls.paths import determine_area
+from bot.platform.pulls.sources import CountCheck
 from impact.history.outcomes import find_outcomes
+from impact.repository import Repository
+from impact.source.models import DiffSide
+from impact.text.dates import parse_date
 
 REPOSITORY = Repository("octo", "engine")
 DAY = LocalDay(parse_date("2026-02-28"), parse_zone("America/Los_Angeles"))

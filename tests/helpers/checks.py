@@ -14,7 +14,7 @@ from typing import Any
 
 from redis import Redis
 
-from bot.domain.operations.lane import QueueName
+from bot.platform.jobs import QueueName
 
 
 @cache

@@ -6,28 +6,27 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from redis import Redis
 
-from bot.adapters.redis.records.record_store import RedisRecordStore
-from bot.domain.errors import PostingInProgress
+from bot.errors import PostingInProgress
 from bot.features.digest.tables import RECORDS, PostedDigest
 from bot.platform.slack.answers import ANSWERED_REQUEST, AnsweredRequest
+from bot.platform.store.codecs import RecordCodec
 from bot.platform.store.connection import pack_value, unpack_value
-from bot.ports import RecordStore
-from bot.ports.codecs.record_codec import RecordCodec
+from bot.platform.store.records import RecordStore
 
 R = TypeVar("R")
-Digests = RedisRecordStore[PostedDigest]
+Digests = RecordStore[PostedDigest]
 
 
 def digest_store(client: Redis) -> Digests:
-    return RedisRecordStore(client, RECORDS)
+    return RecordStore(client, RECORDS)
 
 
-def answer_store(client: Redis, lifetime: timedelta = timedelta(days=1)) -> RedisRecordStore[AnsweredRequest]:
-    return RedisRecordStore(client, ANSWERED_REQUEST, lifetime)
+def answer_store(client: Redis, lifetime: timedelta = timedelta(days=1)) -> RecordStore[AnsweredRequest]:
+    return RecordStore(client, ANSWERED_REQUEST, lifetime)
 
 
 def plant(store: RecordStore[R], key: str, **changes: Any) -> R:
@@ -49,7 +48,7 @@ def read_hash(client: Redis, key: str) -> dict[str, str]:
 
 
 @dataclass
-class MemoryRecords(Generic[R]):
+class MemoryRecords(RecordStore[R]):
     """``RecordStore`` in a dictionary of hashes; ``busy`` as if another process held every record."""
 
     codec: RecordCodec[R]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from redis import Redis
 
-from bot.domain.operations.run import Run
 from bot.features.subscriptions.rules import Subscription
+from bot.features.subscriptions.runs import Run
 from bot.features.subscriptions.tables import RUN_LOG, SUBSCRIPTIONS
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 from bot.platform.store.tables import Store

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
 
-from bot.domain.errors import ModelError
-from bot.domain.operations.usage import NO_USAGE, Usage
-from bot.ports import Chat, ChatEvent, ChatModel, TextDelta, ToolCall, Turn, TurnEnd, TurnUsage
+from bot.errors import ModelError
+from bot.platform.models import Chat, ChatEvent, ChatModel, TextDelta, ToolCall, Turn, TurnEnd, TurnUsage
+from bot.usage import NO_USAGE, Usage
 
 
 @dataclass

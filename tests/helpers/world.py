@@ -11,8 +11,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from bot.ports import Post
-from bot.render.blocks import terminal
+from bot.platform.slack import terminal
+from bot.platform.slack.messages import Post
 from tests.emulators.claude.server import ClaudeEmulator
 from tests.emulators.github.server import GitHubEmulator
 from tests.emulators.github.store import changed_file, pull

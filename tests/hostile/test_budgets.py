@@ -10,19 +10,18 @@ from datetime import timedelta
 import pytest
 from redis import Redis
 
-from bot.domain.conversations.commands import DigestRequest
-from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.operations.usage import CallPurpose, Usage
-from bot.domain.pull_requests.models import Repository
-from bot.domain.time.date_range import parse_exact_span
-from bot.domain.time.day import parse_zone
+from bot.dates import parse_exact_span, parse_zone
 from bot.features.digest.service import answer_overview
+from bot.features.merges.requests import DigestRequest
 from bot.features.risks.service import list_risks
 from bot.features.summaries.service import answer_summaries
 from bot.jobs.queues import DramatiqJobQueue
 from bot.platform.jobs import Job
 from bot.platform.models.claude import CLAUDE
+from bot.platform.slack.requests import Audience, SlackRequest
+from bot.usage import CallPurpose, Usage
 from handlers.digest import answer_digest
+from impact.repository import Repository
 from tests.adapters.worlds import REPO
 from tests.emulators.github.store import changed_file, pull
 from tests.features.subscriptions.wired import Bot, make_bot  # noqa: F401 (a fixture)

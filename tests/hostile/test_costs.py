@@ -8,10 +8,10 @@ from datetime import timedelta
 import pytest
 from redis import Redis
 
-from bot.domain.conversations.slack_request import Audience
-from bot.domain.operations.usage import CallPurpose
 from bot.features.usage.report import UsageRequest, answer_usage, read_usage
 from bot.platform.costs import CallKind, CallOrigin, WorkKind
+from bot.platform.slack.requests import Audience
+from bot.usage import CallPurpose
 from tests.features.subscriptions.wired import Bot, make_bot  # noqa: F401 (a fixture)
 from tests.hostile.test_budgets import desk
 from tests.services.digest.posting import HOME

@@ -13,11 +13,11 @@ import pytest
 from localslack.state.workspace import Json
 from localslack.users.person import Person
 
-from bot.domain.pull_requests.models import Repository
 from bot.features.subscriptions.rules import Subscription, Timing
+from bot.platform.slack.buttons import write_id
 from bot.platform.slack.client import make_slack_client
 from bot.platform.store.due_queue import DueQueue, NextDigest
-from bot.render.blocks.button_values import write_id
+from impact.repository import Repository
 from tests.helpers.subscriptions import StoredSubscriptions
 from tests.helpers.world import as_read
 from tests.hostile.tables.permissions import ACTORS, ALLOWED, Action, Actor, Kind

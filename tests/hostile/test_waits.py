@@ -11,16 +11,16 @@ import pytest
 from github import Auth
 from localslack.loopback import Loopback, Request, Response
 
-from bot.domain.errors import ModelBusy, PrdigestError, RateLimited, SlackUnavailable
+from bot.errors import ModelBusy, PrdigestError, RateLimited, SlackUnavailable
 from bot.platform import deadlines
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.pulls import GitHubPullRequests
 from bot.platform.http.retry_after import MAX_RETRY_AFTER, parse_retry_after
+from bot.platform.models import ModelAccess, Prompt
 from bot.platform.models.claude.connection import ClaudeConnection, make_claude_client
 from bot.platform.models.openai_compatible import CONTEXT_TOKENS, OPENAI_COMPATIBLE
 from bot.platform.slack.client import MAX_PAUSE, make_slack_client
 from bot.platform.slack.messenger import SlackMessenger
-from bot.ports import ModelAccess, Prompt
 from tests.helpers.builders import NOON, REPOSITORY
 from tests.helpers.checks import is_one_sentence
 from tests.hostile.tables.waits import ODD_DATES, WAITS, ahead

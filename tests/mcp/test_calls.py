@@ -14,9 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.adapters.redis import connect_server
 from bot.app import App
-from bot.domain.errors import StoreUnavailable, UsageError
+from bot.errors import StoreUnavailable, UsageError
 from bot.features.questions.reading import ReadingSession
 from bot.mcp.calls import AgentTools, CallResult, ItemPage, KeptResults, cut_items, cut_text
 from bot.mcp.declaration import Item, ItemList, TextPage, Tool
@@ -24,6 +23,8 @@ from bot.mcp.resources import read_report
 from bot.mcp.tools import TOOLS
 from bot.platform.deadlines import ShutdownSignal
 from bot.platform.models.tools import build_tool_schema
+from bot.platform.store.connection import connect_server
+from bot.platform.store.rates import RateLimiter
 from tests.helpers.agents import AgentWorld, make_tools, open_base
 from tests.helpers.checks import is_one_sentence
 
@@ -41,16 +42,22 @@ def call(tools: AgentTools, tool: str, /, **arguments: Any) -> CallResult:
     return tools.call_tool(tool, arguments, ShutdownSignal())
 
 
-class Never:
+class Never(RateLimiter):
     """A limiter that lets nobody through."""
+
+    def __init__(self) -> None:
+        """It has no store."""
 
     def try_acquire(self, name: str) -> bool:
         assert name == "mcp:test"
         return False
 
 
-class Away:
+class Away(RateLimiter):
     """A limiter whose store does not answer."""
+
+    def __init__(self) -> None:
+        """It has no store."""
 
     def try_acquire(self, name: str) -> bool:
         raise StoreUnavailable("The store on 10.0.0.5 does not answer.")

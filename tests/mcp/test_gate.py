@@ -15,7 +15,7 @@ import pytest
 from mcp.server import Server
 
 from bot.app import App
-from bot.domain.errors import ConfigurationError
+from bot.errors import ConfigurationError
 from bot.mcp.http import HttpLimits, HttpServer
 from bot.mcp.server import build_server
 from bot.settings import ListenAddress

@@ -18,10 +18,10 @@ import pytest
 from mcp import Client, MCPError
 from mcp.types import CallToolResult, ListToolsResult, TextResourceContents
 
-from bot.adapters.redis import connect_server
 from bot.features.digest.tables import POSTED_DIGESTS
 from bot.mcp.calls import NOTICE
 from bot.mcp.tools import TOOLS
+from bot.platform.store.connection import connect_server
 from bot.platform.store.tables import Store
 from tests.emulators.github.store import sha
 from tests.helpers.agents import (

@@ -9,13 +9,13 @@ from typing import Protocol
 import pytest
 from redis import Redis
 
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.errors import BudgetExceeded, StoreUnavailable
-from bot.domain.operations.usage import CallPurpose
-from bot.domain.time.day import LocalDay, get_today, parse_zone
+from bot.dates import LocalDay, get_today, parse_zone
+from bot.errors import BudgetExceeded, StoreUnavailable
 from bot.platform.costs import PEOPLE_SHARE, Budget, Expense, WorkKind, name_payer
+from bot.platform.slack.requests import SlackRequest
 from bot.platform.store.connection import SHORT_TIMEOUTS, connect_server
 from bot.platform.store.spending import BudgetHold, SpendingStore
+from bot.usage import CallPurpose
 from tests.helpers.checks import closed_port, is_one_sentence
 from tests.services.doubles import slack_request
 

@@ -13,10 +13,8 @@ from typing import cast
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.rate_limiter import RedisRateLimiter
-from bot.domain.errors import BudgetExceeded, ModelBusy, SlackUnavailable
-from bot.domain.operations.usage import BudgetRefusal, CallPurpose, Usage
-from bot.domain.time.day import LocalDay, parse_zone
+from bot.dates import LocalDay, parse_zone
+from bot.errors import BudgetExceeded, ModelBusy, SlackUnavailable
 from bot.features.usage.report import CostTotals, sum_days
 from bot.platform import deadlines
 from bot.platform.costs import (
@@ -31,22 +29,13 @@ from bot.platform.costs import (
     tally_costs,
 )
 from bot.platform.metrics import Instruments
+from bot.platform.models import Chat, ChatEvent, Completion, Prompt, TextDelta, TextPart, Turn, TurnEnd, TurnUsage
 from bot.platform.models.claude import CLAUDE
 from bot.platform.store.connection import connect_server
+from bot.platform.store.rates import RateLimiter
 from bot.platform.store.spending import SpendingStore
-from bot.ports import (
-    Chat,
-    ChatEvent,
-    Completion,
-    Prompt,
-    RateLimiter,
-    TextDelta,
-    TextPart,
-    Turn,
-    TurnEnd,
-    TurnUsage,
-)
-from bot.services.operations.worker_threads import DeadlineExecutor
+from bot.platform.worker_threads import DeadlineExecutor
+from bot.usage import BudgetRefusal, CallPurpose, Usage
 from tests.helpers.talks import converse
 from tests.services.doubles import CountingLimiter, Sleeps
 
@@ -352,8 +341,11 @@ def test_too_many_in_a_minute_are_refused_where_somebody_waits(till: Till) -> No
 def test_too_many_in_a_minute_wait_where_there_is_time(store: Redis) -> None:
     waits: list[float] = []
 
-    class Patient:
+    class Patient(RateLimiter):
         """``RateLimiter`` that has room again after three looks."""
+
+        def __init__(self) -> None:
+            """It has no store."""
 
         def try_acquire(self, name: str) -> bool:
             return len(waits) >= 3
@@ -365,7 +357,7 @@ def test_too_many_in_a_minute_wait_where_there_is_time(store: Redis) -> None:
 
 
 def test_the_bots_own_calls_are_not_counted_by_the_minute(till: Till) -> None:
-    till.meter = make_meter(till.budget, RedisRateLimiter(till.store, 1), till.sleeps)
+    till.meter = make_meter(till.budget, RateLimiter(till.store, 1), till.sleeps)
     for _ in range(5):
         till.call("")
     assert till.model.calls == 5

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from bot.domain.errors import ModelBusy, ModelError, ModelRefusal
-from bot.domain.operations.usage import CallPurpose, ModelPrice, PriceList, Usage
+from bot.errors import ModelBusy, ModelError, ModelRefusal
 from bot.platform.correlation import identify_request
 from bot.platform.costs import CallMeter, MeteredChat, MeteredModel
 from bot.platform.metrics import Instruments
-from bot.ports import Chat, ChatEvent, Completion, Prompt, TextDelta, Turn, TurnEnd, TurnUsage
+from bot.platform.models import Chat, ChatEvent, Completion, Prompt, TextDelta, Turn, TurnEnd, TurnUsage
+from bot.usage import CallPurpose, ModelPrice, PriceList, Usage
 
 USED = Usage(input=1_000, output=50, cache_read=200, cache_write=30, cache_write_hour=4)
 PRICES = PriceList({"small": ModelPrice(input=1.0, output=10.0)})

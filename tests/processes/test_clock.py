@@ -16,7 +16,7 @@ from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_EXECUTED, EVENT_JOB_MA
 from redis import Redis
 
 from bot.clock import Clock
-from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable, StoreUnavailable
+from bot.errors import PrdigestError, SlackCallRefused, SlackUnavailable, StoreUnavailable
 from bot.features.digest.tables import DigestRecords
 from bot.features.subscriptions.delivery import deliver_digest
 from bot.features.subscriptions.rules import Subscription, Timing

@@ -13,7 +13,7 @@ from dramatiq import Actor, Broker, Message, MessageProxy, Worker
 from dramatiq.middleware import Middleware
 from redis import Redis
 
-from bot.domain.errors import GitHubUnavailable, RateLimited
+from bot.errors import GitHubUnavailable, RateLimited
 from bot.jobs.observer import JobObserver, name_request
 from bot.platform import deadlines
 from bot.platform.correlation import get_request_id, identify_request

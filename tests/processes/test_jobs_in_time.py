@@ -13,11 +13,9 @@ import pytest
 from redis import Redis
 
 from bot.app import App, open_app, prepare_worker
-from bot.domain.conversations.commands import DigestRequest
-from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.pull_requests.models import Repository
-from bot.domain.time.day import parse_zone
+from bot.dates import parse_zone
 from bot.features.digest.service import answer_overview
+from bot.features.merges.requests import DigestRequest
 from bot.features.questions.rules import Question
 from bot.features.questions.service import enqueue_question
 from bot.features.risks.service import list_risks
@@ -28,9 +26,11 @@ from bot.jobs.queues import DramatiqJobQueue, JobTimeLimits
 from bot.platform import deadlines
 from bot.platform.deadlines import ShutdownSignal
 from bot.platform.slack.asker_notices import ResponseTimes
+from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.store.due_queue import NextDigest
 from bot.settings import load_settings
 from handlers.digest import answer_digest
+from impact.repository import Repository
 from tests.emulators.drip import Drip
 from tests.helpers.checks import eventually
 from tests.helpers.processes.jobs import enqueue, working

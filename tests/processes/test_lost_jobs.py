@@ -16,11 +16,7 @@ from dramatiq import Message, MessageProxy, Retry, Worker
 from redis import Redis
 
 from bot.app import App, open_app, prepare_worker
-from bot.domain.conversations.commands import SummaryRequest
-from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.keyspace.keys import LEASE
-from bot.domain.pull_requests.models import Repository
-from bot.domain.pull_requests.reference import Reference
+from bot.features.merges.requests import SummaryRequest
 from bot.features.questions.rules import Question
 from bot.features.questions.service import QUESTIONS
 from bot.features.subscriptions.incidents import IncidentKind
@@ -38,10 +34,14 @@ from bot.platform.dramatiq.retries import (
     JobInterruption,
     TurnWait,
 )
+from bot.platform.pulls.models import Reference
 from bot.platform.slack.asker_notices import ResponseTimes
+from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.store.connection import connect_server
+from bot.platform.store.keys import LEASE
 from bot.platform.store.keyspace import UNPREFIXED
 from bot.settings import load_settings
+from impact.repository import Repository
 from tests.helpers.checks import eventually, waiting_jobs
 from tests.helpers.processes.jobs import enqueue, working
 from tests.helpers.world import CHANNEL, World, add_small_day, world

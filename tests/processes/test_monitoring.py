@@ -22,8 +22,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from redis import Redis
 
 from bot.app import open_app
-from bot.domain.conversations.slack_request import SlackRequest
 from bot.monitoring import monitor_process
+from bot.platform.slack.requests import SlackRequest
 from bot.platform.tracing import EXTRA_HINT
 from bot.settings import Process, load_settings
 from tests.emulators.github.store import changed_file, pull

@@ -10,13 +10,13 @@ from dramatiq import Message
 from prometheus_client import CollectorRegistry
 from redis import Redis
 
-from bot.domain.keyspace.keys import LAST_TICK
-from bot.domain.operations.lane import QueueName
-from bot.domain.operations.run import Run, RunOutcome
+from bot.features.subscriptions.runs import Run, RunOutcome
 from bot.monitoring import StoreCollector
 from bot.platform.dramatiq.broker import make_broker
+from bot.platform.jobs import QueueName
 from bot.platform.store.connection import RedisCache, connect_server
 from bot.platform.store.due_queue import DigestRepair, DueQueue, IncidentReport, NextDigest
+from bot.platform.store.keys import LAST_TICK
 from bot.platform.store.keyspace import Keyspace
 from bot.platform.store.spending import BudgetHold, SpendingStore
 from bot.platform.store.tables import Store

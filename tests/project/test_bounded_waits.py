@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.errors import TimeLimitExceeded
+from bot.errors import TimeLimitExceeded
 from bot.platform import deadlines
-from bot.services.operations.worker_threads import DeadlineExecutor, iterate_results, wait_for_result
+from bot.platform.worker_threads import DeadlineExecutor, iterate_results, wait_for_result
 from tests.project.tools.module_nodes import list_nodes
 
 pytestmark = pytest.mark.slow
@@ -38,13 +38,13 @@ UNBOUNDED = {
     # a server that was killed
     ("bot/platform/store/embedded/process.py", "server.wait"): 1,
     # of futures that are done: iterate_results gave them before
-    ("bot/services/operations/worker_threads.py", "future.result"): 1,
+    ("bot/platform/worker_threads.py", "future.result"): 1,
     ("bot/features/backfill.py", "future.result"): 1,
 }
 # what bounds others; and what may ask the time of the day, with the reason
 BOUNDS = (
     "bot/platform/deadlines.py",
-    "bot/services/operations/worker_threads.py",
+    "bot/platform/worker_threads.py",
     "bot/platform/http/bounded_calls.py",
     "bot/platform/store/leases.py",
 )

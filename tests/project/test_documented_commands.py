@@ -18,8 +18,8 @@ import pytest
 from localslack.cli import main as localslack_cli
 
 from bot.cli import cli
-from bot.domain.conversations.commands import AllowedRepositories, ParseContext
-from bot.domain.time.day import LocalDay
+from bot.dates import LocalDay
+from bot.platform.commands import AllowedRepositories, ParseContext
 from handlers import COMMANDS as SLACK_COMMANDS
 from tests.helpers.builders import REPOSITORY
 from tests.helpers.documented_commands import (

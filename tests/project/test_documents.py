@@ -8,11 +8,11 @@ from datetime import timedelta
 from pathlib import Path
 
 import handlers  # noqa: F401 (features declare there what they keep)
-from bot.domain.keyspace.family import FAMILIES
-from bot.domain.operations.app_manifest import PREVIEW_SCOPES, add_previews
-from bot.domain.risk.assessment import BASE_RATE, RiskBand
 from bot.features import import_features
+from bot.features.merges.risk import BASE_RATE, RiskBand
+from bot.platform.slack.app_manifest import PREVIEW_SCOPES, add_previews
 from bot.platform.slack.scopes import SCOPES
+from bot.platform.store.keys import FAMILIES
 from bot.settings import Settings
 from tests.helpers.processes.command import ROOT
 

@@ -56,7 +56,9 @@ def test_the_definition_exists(name: str) -> None:
     assert find_definition(name) is not None
 
 
-@pytest.mark.parametrize("name", ["bot.domain.risk.rules.Nothing", "bot.clock.Clock.nothing", "bot.nothing.Clock"])
+@pytest.mark.parametrize(
+    "name", ["bot.features.merges.risk.Nothing", "bot.clock.Clock.nothing", "bot.nothing.Clock"]
+)
 def test_a_name_that_is_gone_is_noticed(name: str) -> None:
     with pytest.raises((AttributeError, ModuleNotFoundError)):
         find_definition(name)

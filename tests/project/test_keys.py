@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 import handlers  # noqa: F401 (features declare there what they keep)
-from bot.domain.keyspace.family import FAMILIES
-from bot.domain.keyspace.keys import JOBS_NAMESPACE
+from bot.platform.store.keys import FAMILIES, JOBS_NAMESPACE
 from tests.project.tools.module_nodes import list_nodes
 
 ROOT = Path(__file__).parents[2]
@@ -19,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 ELSEWHERE = tuple(
     ROOT / "bot" / name
     for name in (
-        "domain/keyspace",
+        "platform/store/keys.py",
         "features",
         "demo",
         "platform/github/caches.py",

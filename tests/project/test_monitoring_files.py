@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from bot.domain.operations.run import RunOutcome
+from bot.features.subscriptions.runs import RunOutcome
 from bot.monitoring import StoreState, list_store_metrics
 from bot.platform.metrics import Instruments
 from tests.helpers.processes.command import ROOT

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from bot.cli import cli
 from bot.demo.sample.sources import SAMPLE_NOTE, SampleSources
-from bot.domain.operations.app_manifest import LINK_EVENT, add_previews
+from bot.platform.slack.app_manifest import LINK_EVENT, add_previews
 from handlers import COMMANDS
 from handlers.summaries import SHORTCUTS
 from tests.helpers.builders import SHARED, needs_shared

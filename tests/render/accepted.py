@@ -8,11 +8,11 @@ from typing import Any
 
 from localslack.rules.messages import check_message, find_links, find_mentions
 
-from bot.domain.digest.models import Entry
-from bot.domain.summaries.models import build_evidence_url
 from bot.features.digest.rules import Digest
-from bot.ports import Post
-from bot.render.blocks.rich_text import count_characters
+from bot.features.merges.entry import Entry
+from bot.features.merges.summary import build_evidence_url
+from bot.platform.slack.blocks import count_characters
+from bot.platform.slack.messages import Post
 
 MOST_BLOCKS = 45
 MOST_CHARACTERS = 9_000

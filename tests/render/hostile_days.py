@@ -8,11 +8,10 @@ from functools import cache
 
 from hypothesis import strategies as st
 
-from bot.domain.digest.models import Entry
-from bot.domain.history.pull_outcomes import MergeOutcome
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.pull_requests.models import Account, Repository
-from bot.domain.review.models import (
+from bot.features.digest.rules import Digest, Overview, Theme
+from bot.features.merges.entry import Entry
+from bot.features.merges.outcomes import MergeOutcome
+from bot.features.merges.review import (
     NO_REVIEWS,
     BugFinding,
     BugReview,
@@ -21,11 +20,13 @@ from bot.domain.review.models import (
     FindingStatus,
     ReviewCoverage,
 )
-from bot.domain.risk.assessment import Risk
-from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import ChangeType, Evidence, Summary
-from bot.features.digest.rules import Digest, Overview, Theme
+from bot.features.merges.risk import Risk
+from bot.features.merges.summary import ChangeType, Evidence, Summary
+from bot.platform.models.packing import Coverage
+from bot.platform.pulls.models import Account
 from impact.history.outcomes import OutcomeKind
+from impact.repository import Repository
+from impact.source.models import DiffSide
 from tests.helpers.builders import digest, entry, failed, pull, summary
 
 TOKENS = (

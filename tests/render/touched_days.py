@@ -7,13 +7,13 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.summaries.models import Evidence, build_evidence_url
 from bot.features.digest.rules import Digest
+from bot.features.merges.summary import Evidence, build_evidence_url
 from impact.contract.deprecations import Deprecation, DeprecationNews, DeprecationState
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, UnreadFile
 from impact.contract.releases import Release
 from impact.profile.models import Use, UseKind
+from impact.source.models import DiffSide
 from impact.touches.deprecations import DeprecationStep, UsedDeprecation
 from impact.touches.models import MergeTouches, Touch, TouchLevel, TouchReport
 from tests.helpers.builders import NOON

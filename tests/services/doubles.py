@@ -13,9 +13,8 @@ from datetime import datetime, timedelta
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.digest.models import CountCheck
-from bot.domain.errors import (
+from bot.dates import LocalDay
+from bot.errors import (
     GitHubAccessDenied,
     GitHubUnavailable,
     ModelRequestRejected,
@@ -23,27 +22,30 @@ from bot.domain.errors import (
     PullRequestNotFound,
     RateLimited,
 )
-from bot.domain.operations.usage import Usage
-from bot.domain.pull_requests.areas import determine_area
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.pull_requests.discussion import Discussion, Remark, RemarkKind, Role
-from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository, sort_newest_first
-from bot.domain.summaries.defects import read_isolated
-from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import (
+from bot.features.merges.summary import (
     Fallback,
     FallbackReason,
     SummarisedPullRequest,
     Summary,
     build_fallback_summary,
+    read_isolated,
 )
-from bot.domain.time.day import LocalDay
 from bot.features.subscriptions.delivery import deliver_digest
 from bot.platform.jobs import Job
+from bot.platform.models import Completion, Prompt
+from bot.platform.models.packing import Coverage
+from bot.platform.pulls.discussion import Discussion, Remark, RemarkKind, Role
+from bot.platform.pulls.models import ChangedFile, PullRequest, sort_newest_first
+from bot.platform.pulls.paths import determine_area
+from bot.platform.pulls.sources import CountCheck, DayMerges
+from bot.platform.slack.messages import Post
 from bot.platform.slack.messenger import SlackEphemeralMessenger
+from bot.platform.slack.requests import SlackRequest
+from bot.platform.store.rates import RateLimiter
 from bot.platform.store.tables import Store, Table
-from bot.ports import Completion, DayMerges, Post, Prompt
-from impact.source.models import SourceFile, SourceProblem
+from bot.usage import Usage
+from impact.repository import Repository
+from impact.source.models import DiffSide, SourceFile, SourceProblem
 from tests.helpers.builders import changed_file, summary
 
 P = TypeVar("P")
@@ -328,7 +330,7 @@ class MemoryWhispers(SlackEphemeralMessenger):
 
 
 @dataclass
-class CountingLimiter:
+class CountingLimiter(RateLimiter):
     """``RateLimiter`` of the first ``limit`` requests of a name; keeps the names."""
 
     limit: int = 1

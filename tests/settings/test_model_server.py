@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bot.domain.errors import ConfigurationError
-from bot.domain.operations.usage import ModelPrice
+from bot.errors import ConfigurationError
 from bot.settings import list_secret_values, load_settings
+from bot.usage import ModelPrice
 
 PASSWORD = "password-of-mine"
 Env = pytest.MonkeyPatch

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.errors import ConfigurationError, UsageError
-from bot.domain.pull_requests.models import Repository
+from bot.errors import ConfigurationError, UsageError
 from bot.settings import load_settings
+from impact.repository import Repository
 
 Env = pytest.MonkeyPatch
 

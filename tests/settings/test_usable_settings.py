@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.errors import ConfigurationError
-from bot.domain.pull_requests.models import Repository
+from bot.errors import ConfigurationError
 from bot.settings import Settings, load_settings, load_usable_settings
+from impact.repository import Repository
 from tests.helpers.tables import check_rows
 
 Env = pytest.MonkeyPatch

@@ -15,20 +15,9 @@ from typing import cast
 import pytest
 from redis import Redis
 
-from bot.domain.keyspace.family import FAMILIES
-from bot.domain.keyspace.keys import (
-    JOBS_NAMESPACE,
-    find_family,
-)
-from bot.domain.operations.lost_job import LossReason, LostJob
-from bot.domain.operations.usage import NO_PRICES, Usage
-from bot.domain.pull_requests.discussion import Discussion
-from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.pull_requests.path_classes import get_default_classes
-from bot.domain.review.models import BugReview
-from bot.domain.time.date_range import Span
-from bot.domain.touches.decisions import TouchDecision, TouchVerdict
+from bot.dates import Span
 from bot.features.backfill import fill_days
+from bot.features.merges.review import BugReview
 from bot.features.previews import service as previews
 from bot.features.profiles import scanning
 from bot.features.profiles.service import ProfileEntry
@@ -36,21 +25,29 @@ from bot.features.reviews.reading import ReviewCost, Reviewer, ReviewResult
 from bot.features.reviews.service import review_once
 from bot.features.subscriptions.tables import PREVIEW_SWITCHES, PreviewSwitch
 from bot.features.touches import contracts, decisions
+from bot.features.touches.lines import TouchDecision, TouchVerdict
 from bot.jobs.lost_jobs import LostJobs
 from bot.platform.costs import CallKind, CallOrigin, count_call
+from bot.platform.dramatiq.lost_job import LossReason, LostJob
 from bot.platform.github.caches import BackgroundCache, ReleaseCache, SourceFileCache
+from bot.platform.pulls.discussion import Discussion
+from bot.platform.pulls.models import PullRequest
+from bot.platform.pulls.paths import get_default_classes
+from bot.platform.slack.buttons import FeedbackVerdict, write_verdict
 from bot.platform.store.connection import connect_server
 from bot.platform.store.embedded.server import start_embedded_url
+from bot.platform.store.keys import FAMILIES, JOBS_NAMESPACE, find_family
 from bot.platform.store.server import write_sample
 from bot.platform.store.spending import BudgetHold, SpendingStore
 from bot.platform.store.tables import Store
-from bot.render.blocks.button_values import FeedbackVerdict, write_verdict
+from bot.usage import NO_PRICES, Usage
 from impact.contract.deprecations import DeprecationLedger
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
 from impact.contract.releases import Release
 from impact.profile.file_uses import FileUses
 from impact.profile.models import Profile
 from impact.python.models import ModuleOutline
+from impact.repository import Repository
 from impact.touches.models import TouchLevel
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.apps import make_app

@@ -26,10 +26,8 @@ from redis import Redis
 
 from bot.app import App
 from bot.clock import Clock as BotClock
-from bot.domain.keyspace.keys import DUE_QUEUE
-from bot.domain.subscriptions.models import DigestSpec
-from bot.domain.time.date_range import Span
-from bot.domain.time.day import parse_zone
+from bot.dates import Span, parse_zone
+from bot.features.digest.models import DigestSpec
 from bot.features.digest.tables import DigestRecords
 from bot.features.subscriptions.delivery import deliver_digest
 from bot.features.subscriptions.incidents import IncidentKind, resolve_incident
@@ -39,6 +37,7 @@ from bot.platform.jobs import Job
 from bot.platform.slack.access import AccessControl, AccessRules
 from bot.platform.store.connection import pack_value
 from bot.platform.store.due_queue import DueQueue, NextDigest
+from bot.platform.store.keys import DUE_QUEUE
 from bot.platform.store.tables import Store
 from bot.settings import load_settings
 from tests.features.subscriptions.subscribers import Everywhere

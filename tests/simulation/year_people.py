@@ -13,13 +13,13 @@ from zoneinfo import ZoneInfo
 from hypothesis import settings
 
 from bot.app import App
-from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.digest.view import FULL_VIEW, DigestView
-from bot.domain.subscriptions.models import DigestSpec
-from bot.domain.time.date_range import Span
+from bot.dates import Span
+from bot.features.digest.models import DigestSpec
+from bot.features.merges.requests import FULL_VIEW, DigestView
 from bot.features.subscriptions.rules import SubscriptionRequest, SubscriptionSelector, SubscriptionVerb
 from bot.features.subscriptions.service import change_selected, subscribe
+from bot.platform.commands import AllowedRepositories
+from bot.platform.slack.requests import SlackRequest
 from tests.domain.time.wall_clocks import Walls
 from tests.helpers.builders import REPOSITORY
 from tests.services.doubles import slack_request

@@ -8,9 +8,9 @@ from importlib.resources import files
 
 from pydantic import BaseModel, ConfigDict
 
-from bot.domain.pull_requests.models import ChangedFile
-from bot.domain.review.models import BugReview
-from bot.domain.summaries.models import Summary
+from bot.features.merges.review import BugReview
+from bot.features.merges.summary import Summary
+from bot.platform.pulls.models import ChangedFile
 
 
 class _FrozenModel(BaseModel):

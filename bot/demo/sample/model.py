@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from bot.demo.sample.day import SampleDay
-from bot.domain.errors import ModelRequestRejected
-from bot.domain.operations.usage import NO_USAGE
+from bot.errors import ModelRequestRejected
+from bot.platform.models import Completion, Prompt
 from bot.platform.models.answers import AnswerShape
-from bot.ports import Completion, Prompt
+from bot.usage import NO_USAGE
 
 # the beginnings of prompts (bot/platform/models/changes.py and bot/features/digest/overview.py); the rest
 # of a prompt is text of strangers

@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from bot.dates import LocalDay, parse_zone
 from bot.demo.sample.day import SamplePull, load_sample_day
 from bot.demo.sample.model import SampleModel
 from bot.demo.stand_in import PreparedChatModel
-from bot.domain.digest.models import CountCheck, Entry
-from bot.domain.errors import DayUnavailable, DiscussionUnavailable, PullRequestNotFound, RepositoryNotFound
-from bot.domain.operations.rate_allowance import RateAllowance
-from bot.domain.pull_requests.areas import determine_area
-from bot.domain.pull_requests.discussion import Discussion
-from bot.domain.pull_requests.models import Account, PullRequest, Repository
-from bot.domain.pull_requests.path_classes import get_default_classes
-from bot.domain.review.models import BugReview, ReviewCoverage
-from bot.domain.risk.assessment import assess_pull_request
-from bot.domain.summaries.models import SummarisedPullRequest
-from bot.domain.text.strings import format_count
-from bot.domain.time.day import LocalDay, parse_date, parse_zone
+from bot.errors import DayUnavailable, DiscussionUnavailable, PullRequestNotFound, RepositoryNotFound
 from bot.features.digest.rules import Digest, Overview, Theme
-from bot.ports import ChatModel, DayMerges, Model, PullRequestBackground, PullRequests
-from bot.services.history.day_context import DayContext
+from bot.features.merges.entry import Entry
+from bot.features.merges.review import BugReview, ReviewCoverage
+from bot.features.merges.risk import assess_pull_request
+from bot.features.merges.summary import SummarisedPullRequest
+from bot.features.merges.timeline import DayContext
+from bot.platform.models import ChatModel, Model
+from bot.platform.pulls.discussion import Discussion
+from bot.platform.pulls.models import Account, PullRequest
+from bot.platform.pulls.paths import determine_area, get_default_classes
+from bot.platform.pulls.sources import CountCheck, DayMerges, PullRequestBackground, PullRequests, RateAllowance
+from bot.text import format_count
+from impact.repository import Repository
+from impact.text.dates import parse_date
 
 SAMPLE_NOTE = (
     "Sample day: the facts (numbers, titles, authors, files, counts, times) are from a public day of "

@@ -13,7 +13,7 @@ from importlib.resources import files
 
 from bot.app import App
 from bot.demo.sample.sources import SampleSources
-from bot.domain.digest.view import DigestView
+from bot.features.merges.requests import DigestView
 from bot.features.profiles.service import ProfileEntry
 from bot.features.subscriptions.rules import Subscription, Timing
 from bot.features.subscriptions.tables import put_subscription

@@ -10,8 +10,8 @@ import re
 from enum import IntEnum
 from functools import lru_cache
 
-from bot.domain.pull_requests.models import PullRequest
-from bot.domain.pull_requests.path_classes import PathClass, PathClasses
+from bot.platform.pulls.models import PullRequest
+from bot.platform.pulls.paths import PathClass, PathClasses
 
 
 class ActionRank(IntEnum):

@@ -9,25 +9,23 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from bot.app import App
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.errors import UsageError
-from bot.domain.history.pull_outcomes import MergeOutcome, RevertIndex
-from bot.domain.keyspace.digest_keys import parse_digest_key
-from bot.domain.keyspace.keys import LAST_OUTCOME_CHECK
-from bot.domain.operations.lane import QueueName
-from bot.domain.pull_requests.models import Repository, remove_duplicates
-from bot.domain.time.day import LocalDay, parse_date
-from bot.domain.touches.decisions import HitKey, TouchDecision
+from bot.dates import LocalDay
+from bot.errors import UsageError
 from bot.features.digest.posts import add_outcomes
 from bot.features.digest.tables import build_state_key
+from bot.features.merges.outcomes import MergeOutcome, RevertIndex
+from bot.features.merges.timeline import LOOK_AHEAD, MergeTimeline
 from bot.features.touches.decisions import record_decision
+from bot.features.touches.lines import HitKey, HitVote, TouchDecision, name_verdict, name_verdict_row
 from bot.features.touches.service import show_vote
-from bot.platform.jobs import MINUTE, JobRetries, job
+from bot.platform.jobs import MINUTE, JobRetries, QueueName, job
+from bot.platform.pulls.models import remove_duplicates
+from bot.platform.slack.requests import SlackRequest
 from bot.platform.store.due_queue import OutcomeCheck
-from bot.render.blocks.button_values import HitVote
-from bot.render.digest.touches import name_verdict, name_verdict_row
-from bot.services.history.merge_timeline import LOOK_AHEAD, MergeTimeline
+from bot.platform.store.keys import LAST_OUTCOME_CHECK, parse_digest_key
 from impact.history.outcomes import find_outcomes
+from impact.repository import Repository
+from impact.text.dates import parse_date
 
 WATCH_PERIOD = timedelta(days=30)  # after a merge: 95 of 100 reverts come within it
 _DAY = timedelta(days=1)

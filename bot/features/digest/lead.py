@@ -12,25 +12,30 @@ from itertools import accumulate, groupby
 from operator import itemgetter
 from typing import Any
 
-from bot.domain.digest.models import Entry
-from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import describe_fallback, is_for_budget
-from bot.domain.text.strings import collapse_lines, truncate_text
-from bot.domain.text.words import (
-    EMPTY_INDEX,
-    SentenceIndex,
-    normalize_sentence,
-    truncate_to_sentences,
-    truncate_words,
-)
 from bot.features.digest.rules import Digest, MultiDayDigest, format_numbers
 from bot.features.digest.thread import collect_urls
-from bot.ports import Post
-from bot.render.blocks.message_limits import MAX_LEAD_WORDS, choose_fitting_blocks, count_words
-from bot.render.blocks.mrkdwn import escape_mrkdwn
-from bot.render.blocks.rich_text import (
+from bot.features.merges.entry import Entry
+from bot.features.merges.summary import describe_fallback, is_for_budget
+from bot.features.merges.view import (
+    WIDE_LIMITS,
+    LineLimits,
+    format_more,
+    get_claim,
+    make_list,
+    render_numbers,
+    render_outcomes,
+    render_second_look,
+    render_second_look_title,
+)
+from bot.features.touches.lines import WIDE_TOUCHES, HitContext, TouchLimits, render_news_line, render_touches
+from bot.platform.models.packing import Coverage
+from bot.platform.slack.blocks import (
+    MAX_LEAD_WORDS,
     Block,
     Element,
+    choose_fitting_blocks,
+    count_words,
+    escape_mrkdwn,
     make_block,
     make_bullets,
     make_context,
@@ -39,18 +44,9 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
-from bot.render.digest.shared_parts import (
-    WIDE_LIMITS,
-    LineLimits,
-    format_more,
-    make_list,
-    render_numbers,
-    render_outcomes,
-    render_second_look,
-    render_second_look_title,
-)
-from bot.render.digest.touches import WIDE_TOUCHES, HitContext, TouchLimits, render_news_line, render_touches
-from bot.render.review.findings import get_claim
+from bot.platform.slack.messages import Post
+from bot.text import EMPTY_INDEX, SentenceIndex, normalize_sentence, truncate_to_sentences, truncate_words
+from impact.text.strings import collapse_lines, truncate_text
 
 _MAX_OVERVIEW_LENGTH = 700
 _MAX_HEADLINE_WORDS = 24

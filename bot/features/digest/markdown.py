@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from bot.domain.digest.models import Entry
-from bot.domain.pull_requests.models import Account
-from bot.domain.summaries.models import INSIGHTS_HEADING, Summary
-from bot.domain.text.strings import collapse_lines
 from bot.features.digest.rules import Digest
-from bot.render.blocks.file_markdown import escape_line, escape_text, write_address, write_code
-from bot.render.digest.touches import name_level
+from bot.features.merges.entry import Entry
+from bot.features.merges.summary import INSIGHTS_HEADING, Summary
+from bot.features.touches.lines import name_level
+from bot.platform.markdown import escape_line, escape_text, write_address, write_code
+from bot.platform.pulls.models import Account
+from impact.text.strings import collapse_lines
 
 # in place of what a reviewer would miss, where there is nothing of the kind
 NO_INSIGHTS = "None beyond the above."

@@ -8,18 +8,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from bot.domain.history.pull_outcomes import MergeOutcome
+from bot.features.merges.outcomes import MergeOutcome
+from bot.features.merges.view import format_outcome, format_undone, render_outcome
 from bot.features.touches.marks import extend_lines, replace_blocks
-from bot.ports import Post
-from bot.render.blocks.mrkdwn import escape_mrkdwn
-from bot.render.blocks.rich_text import (
-    Element,
-    make_block,
-    make_link,
-    make_section,
-    make_text,
-)
-from bot.render.digest.shared_parts import format_outcome, format_undone, render_outcome
+from bot.platform.slack.blocks import Element, escape_mrkdwn, make_block, make_link, make_section, make_text
+from bot.platform.slack.messages import Post
 
 
 def add_outcomes(

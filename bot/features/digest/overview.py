@@ -7,14 +7,14 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from bot.domain.digest.models import MAX_OVERVIEW_LENGTH, Entry
-from bot.domain.operations.usage import CallPurpose
-from bot.domain.pull_requests.models import Repository
-from bot.domain.text.strings import collapse_lines
-from bot.domain.time.day import LocalDay
+from bot.dates import LocalDay
+from bot.features.merges.entry import MAX_OVERVIEW_LENGTH, Entry
 from bot.platform.models import Prompt
 from bot.platform.models.answers import AnswerShape, NonEmpty, SafeLine, build_schema, limit_length
 from bot.platform.models.prompts import fence_text, read_instructions
+from bot.usage import CallPurpose
+from impact.repository import Repository
+from impact.text.strings import collapse_lines
 
 OVERVIEW_VERSION = "overview.v1"
 _MAX_OVERVIEW_TOKENS = 8_000

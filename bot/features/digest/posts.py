@@ -15,16 +15,10 @@ from datetime import UTC, timedelta
 from typing import Any
 
 from bot.app import App
-from bot.domain.conversations.commands import DigestRequest
-from bot.domain.conversations.thread_subject import SubjectKind
-from bot.domain.digest.view import DigestView
-from bot.domain.errors import SlackCallRefused, SlackUnavailable, UsageError
-from bot.domain.history.pull_outcomes import MergeOutcome
-from bot.domain.keyspace.keys import LAST_OUTCOME_CHECK
-from bot.domain.subscriptions.models import DigestSpec
-from bot.domain.track_record.posted_ratings import merge_ratings
+from bot.errors import SlackCallRefused, SlackUnavailable, UsageError
 from bot.features.digest.marks import add_outcomes as mark_outcomes
 from bot.features.digest.marks import render_outcome_reply
+from bot.features.digest.models import DigestSpec
 from bot.features.digest.tables import (
     PLANS,
     POSTED_DIGESTS,
@@ -35,12 +29,15 @@ from bot.features.digest.tables import (
     dump_ratings,
 )
 from bot.features.digest.view import RenderedDigest
+from bot.features.merges.outcomes import MergeOutcome
+from bot.features.merges.requests import DigestRequest, DigestView, SubjectKind
+from bot.features.risks.ratings import merge_ratings
 from bot.features.touches.decisions import get_last_decisions
 from bot.features.touches.marks import add_decisions
-from bot.platform.slack.messages import CLOCK_SKEW
+from bot.platform.slack.messages import CLOCK_SKEW, Attachment, Post
+from bot.platform.slack.notices import render_notice
 from bot.platform.store.due_queue import CHECK_INTERVAL, OutcomeCheck
-from bot.ports import Attachment, Post
-from bot.render.conversations.notices import render_notice
+from bot.platform.store.keys import LAST_OUTCOME_CHECK
 
 log = logging.getLogger(__name__)
 

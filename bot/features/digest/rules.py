@@ -9,26 +9,31 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from bot.domain.digest.models import CountCheck, Entry
-from bot.domain.digest.view import FULL_VIEW, DigestView, ViewLevel
-from bot.domain.history.pull_outcomes import MergeOutcome, RevertIndex
-from bot.domain.pull_requests.areas import OTHER_PRODUCT_AREA, build_area_sort_key, is_product_area
-from bot.domain.pull_requests.models import PullRequest, Repository, remove_duplicates
-from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, PathClasses
-from bot.domain.review.models import NO_REVIEWS, ReviewCoverage
-from bot.domain.review.ranking import is_worth_listing, select_riskiest
-from bot.domain.risk.assessment import RULES_VERSION
-from bot.domain.summaries.models import Fallback, FallbackReason, describe_fallback
-from bot.domain.text.strings import truncate_text
-from bot.domain.time.date_range import Span
-from bot.domain.time.day import LocalDay
-from bot.domain.track_record.posted_ratings import PostedRatings, RatedPullRequest
+from bot.dates import LocalDay, Span
 from bot.features.digest.actions import changes_product, is_for_tests_only, rank_action
+from bot.features.merges.entry import Entry
+from bot.features.merges.outcomes import MergeOutcome, RevertIndex
+from bot.features.merges.requests import FULL_VIEW, DigestView, ViewLevel
+from bot.features.merges.review import NO_REVIEWS, ReviewCoverage, is_worth_listing, select_riskiest
+from bot.features.merges.risk import RULES_VERSION
+from bot.features.merges.summary import Fallback, FallbackReason, describe_fallback
+from bot.features.risks.ratings import PostedRatings, RatedPullRequest
+from bot.platform.pulls.models import PullRequest, remove_duplicates
+from bot.platform.pulls.paths import (
+    DEFAULT_PATH_CLASSES,
+    OTHER_PRODUCT_AREA,
+    PathClasses,
+    build_area_sort_key,
+    is_product_area,
+)
+from bot.platform.pulls.sources import CountCheck
 from impact.contract.models import MergeContract
 from impact.history.outcomes import OutcomeKind, find_outcomes
 from impact.history.revert_claims import RevertClaim
 from impact.history.reverts import Revert
 from impact.profile.moves import ProfileMove
+from impact.repository import Repository
+from impact.text.strings import truncate_text
 from impact.touches.deprecations import DeprecationStep
 from impact.touches.models import TouchReport
 

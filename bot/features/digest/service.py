@@ -9,31 +9,11 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from bot.app import App
-from bot.domain.conversations.commands import DigestRequest
-from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.conversations.thread_subject import SubjectKind
-from bot.domain.digest.models import Entry
-from bot.domain.digest.view import FULL_VIEW, DigestView, ViewLevel
-from bot.domain.errors import DayUnavailable, ModelError, PrdigestError, UsageError
-from bot.domain.operations.lane import QueueName
-from bot.domain.pull_requests.areas import determine_area
-from bot.domain.pull_requests.models import PullRequest, Repository, remove_duplicates
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.subscriptions.models import DigestSpec
-from bot.domain.summaries.defects import read_isolated
-from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import (
-    Fallback,
-    FallbackReason,
-    SummarisedPullRequest,
-    build_fallback_summary,
-    explain_fallback,
-)
-from bot.domain.text.issue_numbers import remove_unknown_numbers
-from bot.domain.text.strings import format_count
-from bot.domain.time.day import LocalDay
+from bot.dates import LocalDay
+from bot.errors import DayUnavailable, ModelError, PrdigestError, UsageError
 from bot.features.digest.lead import render_catch_up
 from bot.features.digest.markdown import render_report
+from bot.features.digest.models import DigestSpec
 from bot.features.digest.overview import OverviewAnswer, build_overview_prompt
 from bot.features.digest.rules import (
     Digest,
@@ -50,20 +30,36 @@ from bot.features.digest.view import (
     render_days,
     render_digest,
 )
+from bot.features.merges.entry import Entry
+from bot.features.merges.requests import FULL_VIEW, DigestRequest, DigestView, SubjectKind, ViewLevel
+from bot.features.merges.summary import (
+    Fallback,
+    FallbackReason,
+    SummarisedPullRequest,
+    build_fallback_summary,
+    explain_fallback,
+    read_isolated,
+)
 from bot.features.reviews.service import add_kept_reviews
 from bot.features.touches.contracts import list_used_steps
 from bot.features.touches.decisions import note_shown
 from bot.features.touches.service import judge_merges
-from bot.platform.jobs import LONG_RETRIES, job
+from bot.platform.jobs import LONG_RETRIES, QueueName, job
 from bot.platform.models.completion import request_answer
+from bot.platform.models.packing import Coverage
 from bot.platform.models.slots import limit_model_calls
+from bot.platform.pulls.models import PullRequest, Reference, remove_duplicates
+from bot.platform.pulls.paths import determine_area
 from bot.platform.slack.answers import Answer, Share, build_answer
-from bot.platform.source import update_mirror
-from bot.render.blocks.buttons import SHARE_DIGEST, make_details_menu
-from bot.services.operations.worker_threads import DeadlineExecutor, iterate_results
+from bot.platform.slack.buttons import SHARE_DIGEST, make_details_menu
+from bot.platform.slack.requests import Audience, SlackRequest
+from bot.platform.source.reading import update_mirror
+from bot.platform.worker_threads import DeadlineExecutor, iterate_results
+from bot.text import format_count, remove_unknown_numbers
 from impact.contract.models import MergeContract
 from impact.history.reverts import Revert, expand_pairs
 from impact.profile.moves import ProfileMove
+from impact.repository import Repository
 from impact.touches.deprecations import DeprecationStep
 from impact.touches.models import TouchReport
 

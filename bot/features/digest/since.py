@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from bot.app import App
-from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.digest.models import Entry
-from bot.domain.operations.lane import QueueName
-from bot.domain.pull_requests.models import Repository, remove_duplicates
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.time.date_range import Span
+from bot.dates import Span
 from bot.features.digest.stories import SincePage, build_stories, render_since
+from bot.features.merges.entry import Entry
+from bot.features.merges.timeline import LOOK_AHEAD, LOOK_BACK, DayContext, MergeList
 from bot.features.touches.contracts import get_kept_contract, list_merges
 from bot.features.touches.requests import SinceRequest
 from bot.features.touches.service import find_profile
-from bot.platform.jobs import LONG_RETRIES, job
+from bot.platform.jobs import LONG_RETRIES, QueueName, job
+from bot.platform.pulls.models import Reference, remove_duplicates
 from bot.platform.slack.answers import Answer, Share, build_answer
-from bot.render.blocks.buttons import SHARE_DIGEST, make_details_menu
-from bot.services.history.day_context import DayContext
-from bot.services.history.merge_lists import MergeList
-from bot.services.history.merge_timeline import LOOK_AHEAD, LOOK_BACK
+from bot.platform.slack.buttons import SHARE_DIGEST, make_details_menu
+from bot.platform.slack.requests import Audience, SlackRequest
 from impact.profile.models import Profile
+from impact.repository import Repository
 from impact.touches.judgement import judge_merges
 
 

@@ -12,19 +12,18 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeVar
 
-from bot.domain.digest.models import Entry
-from bot.domain.history.pull_outcomes import MergeOutcome, RevertIndex
-from bot.domain.pull_requests.models import PullRequest
-from bot.domain.review.ranking import select_riskiest
-from bot.domain.text.strings import collapse_lines, format_count, truncate_text
-from bot.domain.text.words import truncate_words
-from bot.domain.time.date_range import Span
-from bot.ports import Post
-from bot.render.blocks.message_limits import choose_fitting_blocks
-from bot.render.blocks.mrkdwn import escape_mrkdwn
-from bot.render.blocks.rich_text import (
+from bot.dates import Span
+from bot.features.merges.entry import Entry
+from bot.features.merges.outcomes import MergeOutcome, RevertIndex
+from bot.features.merges.review import select_riskiest
+from bot.features.merges.view import make_list, render_numbers, render_reference, render_second_look
+from bot.features.touches.lines import HitContext, TouchLimits, render_touches
+from bot.platform.pulls.models import PullRequest
+from bot.platform.slack.blocks import (
     Block,
     Element,
+    choose_fitting_blocks,
+    escape_mrkdwn,
     make_block,
     make_context,
     make_header,
@@ -32,11 +31,12 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
-from bot.render.digest.shared_parts import make_list, render_numbers, render_reference, render_second_look
-from bot.render.digest.touches import HitContext, TouchLimits, render_touches
+from bot.platform.slack.messages import Post
+from bot.text import format_count, truncate_words
 from impact.history.merge_index import build_title_key
 from impact.history.outcomes import OutcomeKind, find_outcomes
 from impact.text.description import extract_prose
+from impact.text.strings import collapse_lines, truncate_text
 from impact.touches.models import TouchReport
 
 T = TypeVar("T")

@@ -10,17 +10,15 @@ from zoneinfo import ZoneInfo
 
 from pydantic import TypeAdapter
 
-from bot.domain.history.pull_outcomes import MergeOutcome
-from bot.domain.subscriptions.models import DigestSpec
-from bot.domain.time.date_range import Span, parse_exact_span
-from bot.domain.track_record.posted_ratings import PostedRatings
+from bot.dates import Span, parse_exact_span
+from bot.features.digest.models import DigestSpec
 from bot.features.digest.view import RenderedDigest
+from bot.features.merges.outcomes import MergeOutcome
+from bot.features.merges.timeline import LOOK_AHEAD
+from bot.features.risks.ratings import PostedRatings
+from bot.platform.store.codecs import RecordCodec, VersionedJson, load_or_none
+from bot.platform.store.records import RecordStore
 from bot.platform.store.tables import Index
-from bot.ports import RecordStore
-from bot.ports.codecs.cached_json import load_or_none
-from bot.ports.codecs.record_codec import RecordCodec
-from bot.ports.codecs.versioned_json import VersionedJson
-from bot.services.history.merge_timeline import LOOK_AHEAD
 
 _RATINGS = TypeAdapter(PostedRatings)
 PLANS = VersionedJson(RenderedDigest, 1)

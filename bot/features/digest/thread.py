@@ -5,20 +5,46 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from bot.domain.digest.models import Entry
-from bot.domain.digest.touches import list_contract_rows, sort_hits
-from bot.domain.pull_requests.areas import OTHER_AREA
-from bot.domain.pull_requests.models import PullRequest
-from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.features.digest.rules import Digest
+from bot.features.merges.entry import Entry
+from bot.features.merges.view import (
+    format_more,
+    format_outcome_fact,
+    format_review_fact,
+    make_list,
+    render_attempts,
+    render_lines,
+)
 from bot.features.summaries.view import format_coverage, format_size
-from bot.ports import Post
-from bot.render.blocks.message_limits import MAX_BLOCKS, MAX_CHARACTERS, split_groups
-from bot.render.blocks.mrkdwn import escape_mrkdwn
-from bot.render.blocks.rich_text import (
+from bot.features.touches.lines import (
+    NEWS_TITLE,
+    HitContext,
+    format_class_title,
+    format_kind,
+    list_contract_rows,
+    make_code,
+    make_verdict_row,
+    render_action,
+    render_change,
+    render_hit_start,
+    render_line_link,
+    render_news,
+    render_number,
+    render_use,
+    shorten_code,
+    shorten_name,
+    shorten_profile,
+    sort_hits,
+)
+from bot.platform.models.packing import Coverage
+from bot.platform.pulls.models import PullRequest
+from bot.platform.pulls.paths import OTHER_AREA
+from bot.platform.slack.blocks import (
+    MAX_BLOCKS,
+    MAX_CHARACTERS,
     Block,
     Element,
+    escape_mrkdwn,
     make_block,
     make_bullets,
     make_context,
@@ -26,35 +52,12 @@ from bot.render.blocks.rich_text import (
     make_prose,
     make_section,
     make_text,
+    split_groups,
 )
-from bot.render.contract.deprecations import render_news
-from bot.render.digest.shared_parts import (
-    format_more,
-    format_outcome_fact,
-    make_list,
-    render_attempts,
-    render_lines,
-)
-from bot.render.digest.touches import (
-    NEWS_TITLE,
-    HitContext,
-    format_class_title,
-    format_kind,
-    make_code,
-    make_verdict_row,
-    render_action,
-    render_change,
-    render_hit_start,
-    render_line_link,
-    render_number,
-    render_use,
-    shorten_code,
-    shorten_name,
-    shorten_profile,
-)
-from bot.render.review.findings import format_review_fact
+from bot.platform.slack.messages import Post
 from impact.contract.table import ContractTableRow
 from impact.profile.moves import MovedHit
+from impact.text.strings import collapse_lines, truncate_text
 from impact.touches.models import MergeTouches, Touch
 
 # of one block: a third of a message, so that a large group is cut at a pull request and not pushed to the next

@@ -10,19 +10,18 @@ from datetime import timedelta
 from hashlib import sha256
 from typing import Any
 
-from bot.domain.conversations.commands import MAX_DIGEST_DAYS, DigestRequest
-from bot.domain.digest.models import Entry
-from bot.domain.pull_requests.models import Repository
-from bot.domain.time.date_range import Span
-from bot.domain.track_record.posted_ratings import PostedRatings
+from bot.dates import Span
 from bot.features.digest.lead import render_catch_up, render_lead
 from bot.features.digest.markdown import render_report
 from bot.features.digest.rules import Digest, MultiDayDigest, collect_ratings
 from bot.features.digest.thread import render_thread
-from bot.ports import Attachment, Post
-from bot.render.blocks.buttons import add_buttons, make_ask_button, make_details_menu
-from bot.render.blocks.mrkdwn import escape_mrkdwn
-from bot.render.blocks.rich_text import make_context, make_header
+from bot.features.merges.entry import Entry
+from bot.features.merges.requests import MAX_DIGEST_DAYS, DigestRequest
+from bot.features.risks.ratings import PostedRatings
+from bot.platform.slack.blocks import escape_mrkdwn, make_context, make_header
+from bot.platform.slack.buttons import add_buttons, make_ask_button, make_details_menu
+from bot.platform.slack.messages import Attachment, Post
+from impact.repository import Repository
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from html import unescape
 from typing import TypeAlias
 
-from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.errors import UsageError
-from bot.domain.history.pull_outcomes import MergeOutcome
-from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.risk.assessment import Risk
-from bot.domain.text.strings import collapse_lines, format_count, truncate_text
+from bot.errors import UsageError
 from bot.features.digest.stories import SincePage
-from bot.render.blocks.rich_text import (
+from bot.features.merges.outcomes import MergeOutcome
+from bot.features.merges.risk import Risk
+from bot.features.merges.view import format_band, format_outcome_fact
+from bot.features.touches.lines import name_level
+from bot.platform.commands import AllowedRepositories
+from bot.platform.pulls.models import PullRequest, Reference
+from bot.platform.slack.blocks import (
     Block,
     Element,
     make_block,
@@ -28,9 +28,10 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
-from bot.render.digest.shared_parts import format_band, format_outcome_fact
-from bot.render.digest.touches import name_level
+from bot.text import format_count
+from impact.repository import Repository
 from impact.source.revisions import is_hash, is_tag
+from impact.text.strings import collapse_lines, truncate_text
 from impact.touches.models import MergeTouches, TouchLevel
 
 # the address of a comparison has two names of up to a hundred characters; nobody pastes a longer one by hand

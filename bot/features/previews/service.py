@@ -14,14 +14,11 @@ from datetime import datetime
 from typing import Any
 
 from bot.app import App
-from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.errors import PrdigestError, SlackCallRefused, StoreUnavailable, UsageError
-from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.risk.assessment import Risk
-from bot.domain.time.date_range import Span
-from bot.domain.time.day import get_today
+from bot.dates import Span, get_today
+from bot.errors import PrdigestError, SlackCallRefused, StoreUnavailable, UsageError
 from bot.features.digest.since import build_page_of
+from bot.features.merges.risk import Risk
+from bot.features.merges.timeline import MergeList
 from bot.features.previews.cards import (
     CommitRange,
     PullCard,
@@ -30,18 +27,20 @@ from bot.features.previews.cards import (
     compute_fingerprint,
     parse_link,
 )
+from bot.features.previews.outcomes import find_recorded_outcomes
 from bot.features.subscriptions.tables import are_previews_on, list_subscriptions, set_previews
 from bot.features.summaries.service import get_cached_entry
 from bot.features.touches.contracts import list_merges, read_merge
 from bot.features.touches.upgrade import find_merge
 from bot.platform.jobs import SECOND, JobRetries, job
+from bot.platform.pulls.models import PullRequest, Reference
 from bot.platform.slack.answers import Answer
+from bot.platform.slack.blocks import Block
+from bot.platform.slack.notices import render_notice
+from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.store.tables import Table
-from bot.render.blocks.rich_text import Block
-from bot.render.conversations.notices import render_notice
-from bot.services.history.merge_lists import MergeList
-from bot.services.history.recorded_outcomes import find_recorded_outcomes
 from impact.profile.models import Profile
+from impact.repository import Repository
 from impact.touches.judgement import judge_merge
 from impact.touches.models import MergeTouches, TouchLevel
 from impact.touches.profile_index import ProfileIndex

@@ -14,14 +14,12 @@ from pathlib import PurePosixPath
 from typing import TypeVar
 
 from bot.app import App
-from bot.domain.errors import SourceUnavailable, UsageError
-from bot.domain.pull_requests.models import Repository
-from bot.domain.source.models import RepositoryTree, TreeFile
+from bot.errors import SourceUnavailable, UsageError
 from bot.features.profiles.service import ProfileEntry
-from bot.platform.source import update_mirror
+from bot.platform.source.models import RepositoryTree, SourceFiles, SourceTrees, TreeFile
+from bot.platform.source.reading import update_mirror
 from bot.platform.store.tables import Table
-from bot.ports import SourceFiles, SourceTrees
-from bot.services.operations.worker_threads import DeadlineExecutor
+from bot.platform.worker_threads import DeadlineExecutor
 from impact.contract.models import UnreadFile
 from impact.profile.combining import combine_links
 from impact.profile.file_uses import SCAN_VERSION, FileUses, is_scanned, scan_file
@@ -33,6 +31,7 @@ from impact.profile.upstream.index import UpstreamIndex
 from impact.python.models import ModuleOutline
 from impact.python.module_names import name_module
 from impact.python.outline import build_outline
+from impact.repository import Repository
 from impact.source.models import MAX_SOURCE_BYTES, SourceFile
 
 log = logging.getLogger(__name__)

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.app import App
-from bot.domain.digest.view import DigestView
-from bot.domain.errors import UsageError
-from bot.domain.pull_requests.models import Repository
-from bot.domain.text.strings import quote_input
+from bot.errors import UsageError
+from bot.features.merges.requests import DigestView
 from bot.platform.store.tables import Map, Table
 from impact.profile.models import Profile
 from impact.profile.moves import ProfileMove
+from impact.repository import Repository
+from impact.text.strings import quote_input
 
 _MAX_NAMES = 8
 _READ_ONLY = "Agents may not change profiles."

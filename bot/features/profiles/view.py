@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from bot.domain.text.strings import collapse_lines, format_count, truncate_text
-from bot.render.plain_table import align_columns
+from bot.features.profiles.plain_table import align_columns
+from bot.text import format_count
 from impact.profile.models import Profile, Use, UseKind
+from impact.text.strings import collapse_lines, truncate_text
 
 if TYPE_CHECKING:
     # it imports the SDKs, for which help must not wait

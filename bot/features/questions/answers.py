@@ -14,15 +14,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bot.app import App
-from bot.domain.conversations.thread_subject import parse_subject
-from bot.domain.digest.models import Entry
-from bot.domain.errors import AnswerCancelled, ModelAnswerInvalid, ModelError
-from bot.domain.operations.usage import Usage
-from bot.domain.summaries.citations import Citation
-from bot.domain.text.redaction import redact_text
-from bot.domain.text.strings import format_count
-from bot.domain.time.day import LocalDay
+from bot.dates import LocalDay
+from bot.errors import AnswerCancelled, ModelAnswerInvalid, ModelError
+from bot.features.merges.entry import Entry
 from bot.features.questions import texts
+from bot.features.questions.citations import Citation
 from bot.features.questions.markdown import AnswerMarkdown, Links
 from bot.features.questions.reading import ReadingSession
 from bot.features.questions.rules import (
@@ -31,6 +27,7 @@ from bot.features.questions.rules import (
     ThreadMemory,
     search_by_words,
 )
+from bot.features.questions.subject import parse_subject
 from bot.features.questions.tools import build_tools, describe_touches
 from bot.features.questions.view import (
     ENDS,
@@ -42,11 +39,15 @@ from bot.features.questions.view import (
     render_footer,
 )
 from bot.features.questions.votes import AnswerInputs, AnswerOutcome, NumberedCitation, ToolExchange
+from bot.platform.models import Chat, ChatModel, TextDelta, TextPart, Turn
 from bot.platform.models.agent import AgentLimits, AgentLoop, ToolEnd, ToolsStart, TurnStart
 from bot.platform.models.prompts import fence_text, read_instructions
 from bot.platform.models.tools import define_tools
-from bot.ports import AnswerDisplay, Chat, ChatModel, TextDelta, TextPart, Turn
-from bot.ports.codecs.versioned_json import VersionedJson
+from bot.platform.slack.messages import AnswerDisplay
+from bot.platform.store.codecs import VersionedJson
+from bot.redaction import redact_text
+from bot.text import format_count
+from bot.usage import Usage
 
 log = logging.getLogger(__name__)
 

@@ -1,7 +1,7 @@
 """The Markdown of an answer for Slack, made of the model's text as it streams in: no piece is shown by half.
 
 Slack interprets ``<!channel>``, ``<@U…>`` and links in Markdown as it streams in. So the model's own text is
-sanitized (:mod:`bot.render.blocks.sanitize`), links lose their address, and a text that begins like a control
+sanitized (:mod:`bot.platform.markdown`), links lose their address, and a text that begins like a control
 sequence is held back until it is clear what it is. The only links are those that code makes, of verified citations
 and of numbers of pull requests that exist. The result does not depend on where the stream is cut into pieces.
 """
@@ -12,11 +12,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bot.domain.summaries.citations import Citation
-from bot.domain.text.issue_numbers import parse_digits
-from bot.domain.text.redaction import measure_settled_prefix, redact_text
-from bot.domain.text.strings import remove_invisible
-from bot.render.blocks.sanitize import PLAIN_SIGN, sanitize_next, sanitize_seam, sanitize_text
+from bot.features.questions.citations import Citation
+from bot.platform.markdown import PLAIN_SIGN, sanitize_next, sanitize_seam, sanitize_text
+from bot.redaction import measure_settled_prefix, redact_text
+from bot.text import parse_digits
+from impact.text.strings import remove_invisible
 
 _OPEN_TAG, _CLOSE_TAG = "<answer>", "</answer>"
 _CITE_START, _CITE_END = re.compile(r"<cite(?!\w)"), "</cite>"

@@ -12,28 +12,26 @@ from datetime import datetime
 from functools import cached_property
 
 from bot.app import App
-from bot.domain.conversations.thread_subject import ThreadSubject
-from bot.domain.digest.models import Entry
-from bot.domain.errors import DiscussionUnavailable, PrdigestError, PullRequestNotFound, UsageError
-from bot.domain.pull_requests.areas import determine_area
-from bot.domain.pull_requests.discussion import Discussion, Remark
-from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.summaries.citations import Citation, verify_citation
-from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import Evidence, Fallback, FallbackReason, build_fallback_summary
-from bot.domain.summaries.remark_quotes import has_quote
-from bot.domain.text.redaction import redact_patch
-from bot.domain.time.date_range import Span, parse_span
-from bot.domain.time.day import LocalDay
+from bot.dates import LocalDay, Span, parse_span
+from bot.errors import DiscussionUnavailable, PrdigestError, PullRequestNotFound, UsageError
+from bot.features.merges.entry import Entry
+from bot.features.merges.summary import Evidence, Fallback, FallbackReason, build_fallback_summary
+from bot.features.merges.timeline import MergeList, MergeLister
+from bot.features.questions.citations import Citation, has_quote, verify_citation
+from bot.features.questions.subject import ThreadSubject
 from bot.features.summaries.reading import load_files
 from bot.features.summaries.service import get_cached_entry, get_summary
+from bot.platform.models.packing import Coverage
 from bot.platform.models.prompts import MODEL_BOUNDS, BoundedText, TextBounds, limit_lines
 from bot.platform.provenance import Provenance
-from bot.platform.source import PullSource
-from bot.services.history.merge_lists import MergeList, MergeLister
-from bot.services.operations.worker_threads import DeadlineExecutor
+from bot.platform.pulls.discussion import Discussion, Remark
+from bot.platform.pulls.models import PullRequest, Reference
+from bot.platform.pulls.paths import determine_area
+from bot.platform.source.reading import PullSource
+from bot.platform.worker_threads import DeadlineExecutor
+from bot.redaction import redact_patch
 from impact.profile.models import Profile
+from impact.repository import Repository
 
 # the files of every pull request of these days may have to be requested
 MAX_DAYS = 14

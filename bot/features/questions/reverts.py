@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 
-from bot.domain.errors import PrdigestError, PullRequestNotFound, StoreUnavailable
-from bot.domain.history.pull_outcomes import RevertIndex
-from bot.domain.pull_requests.models import PullRequest
-from bot.domain.text.strings import collapse_lines, remove_comments, truncate_text
+from bot.errors import PrdigestError, PullRequestNotFound, StoreUnavailable
+from bot.features.merges.outcomes import RevertIndex
 from bot.features.questions.reading import ReadingSession
+from bot.platform.pulls.models import PullRequest
 from impact.history.outcomes import find_outcomes
 from impact.history.revert_claims import RevertClaim
+from impact.text.strings import collapse_lines, remove_comments, truncate_text
 
 # 19 of 20 reverts come within a month of what they revert
 _LOOK_BACK = timedelta(days=60)

@@ -10,12 +10,11 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Literal
 
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.conversations.slack_text import MENTION
-from bot.domain.digest.models import Entry
-from bot.domain.text.issue_numbers import parse_digits
-from bot.domain.text.redaction import redact_text
-from bot.domain.text.strings import collapse_lines, truncate_text
+from bot.features.merges.entry import Entry
+from bot.platform.slack.requests import MENTION, SlackRequest
+from bot.redaction import redact_text
+from bot.text import parse_digits
+from impact.text.strings import collapse_lines, truncate_text
 
 _GROUP_MENTION = re.compile(r"<!(?:subteam\^[A-Z0-9]+|here|channel|everyone)(?:\|[^<>]*)?>")
 _EMOJI = re.compile(r":[\w+'-]+:(?::skin-tone-\d:)?|[\d#*]\ufe0f?\u20e3|\u2139|[:;=]-?[DPdp)(]|<3")

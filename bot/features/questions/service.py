@@ -11,13 +11,7 @@ import time
 from dataclasses import dataclass
 
 from bot.app import App
-from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.conversations.slack_text import restore_bot_text, restore_user_text
-from bot.domain.errors import PrdigestError, SlackCallRefused
-from bot.domain.keyspace.keys import ANSWER_PROGRESS, DIGEST_RECORD, LEASE
-from bot.domain.keyspace.names import build_thread_name
-from bot.domain.operations.lane import QueueName
-from bot.domain.text.strings import truncate_text
+from bot.errors import PrdigestError, SlackCallRefused
 from bot.features.questions.answers import ANSWER_DRAFT_JSON, write_answer
 from bot.features.questions.rules import Question, RememberedMessage, ThreadMemory, is_remark
 from bot.features.questions.view import render_private_answer
@@ -25,15 +19,17 @@ from bot.features.questions.votes import INPUTS
 from bot.platform import deadlines
 from bot.platform.correlation import identify_request
 from bot.platform.costs import WorkKind, bill_to, name_payer, tally_costs
-from bot.platform.jobs import JobQueue, job
+from bot.platform.jobs import JobQueue, QueueName, job
+from bot.platform.markdown import sanitize_text
 from bot.platform.slack.answers import Answer, AnsweredRequest
 from bot.platform.slack.display import SlackAnswerDisplays
+from bot.platform.slack.messages import AnswerDisplay
+from bot.platform.slack.notices import GAVE_UP, describe_error
 from bot.platform.slack.replies import log_refusal
+from bot.platform.slack.requests import Audience, SlackRequest, restore_bot_text, restore_user_text
+from bot.platform.store.keys import ANSWER_PROGRESS, DIGEST_RECORD, LEASE, build_thread_name
 from bot.platform.store.tables import Queue, Store, Table
-from bot.ports import AnswerDisplay
-from bot.render.blocks.sanitize import sanitize_text
-from bot.render.conversations.notices import describe_error
-from bot.render.conversations.sentences import GAVE_UP
+from impact.text.strings import truncate_text
 
 log = logging.getLogger(__name__)
 

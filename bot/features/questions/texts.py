@@ -7,16 +7,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from bot.domain.digest.models import Entry
-from bot.domain.pull_requests.diff import DiffSide, split_hunks
-from bot.domain.pull_requests.discussion import Discussion, Remark, RemarkKind, shorten_remarks
-from bot.domain.pull_requests.filters import Filters
-from bot.domain.pull_requests.models import ChangedFile, PullRequest
-from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES, PathClasses
-from bot.domain.summaries.diff_packing import Coverage, PackedDiff, pack_diff
-from bot.domain.text.strings import collapse_lines, format_count, remove_comments, truncate_text
+from bot.features.merges.entry import Entry
 from bot.features.questions.reading import REMARK_SIGN, DayEntries
+from bot.platform.models.packing import Coverage, PackedDiff, pack_diff
 from bot.platform.models.prompts import MAX_RESULT_LENGTH, BoundedText, join_items, limit_lines
+from bot.platform.pulls.diff import split_hunks
+from bot.platform.pulls.discussion import Discussion, Remark, RemarkKind, shorten_remarks
+from bot.platform.pulls.filters import Filters
+from bot.platform.pulls.models import ChangedFile, PullRequest
+from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES, PathClasses
+from bot.text import format_count
+from impact.source.models import DiffSide
+from impact.text.strings import collapse_lines, remove_comments, truncate_text
 
 _MAX_DESCRIPTION_LENGTH = 3_000
 _MAX_SECTION_LENGTH = 300

@@ -14,26 +14,26 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import Field
 
-from bot.domain.conversations.tool_names import ToolName
-from bot.domain.digest.models import Entry
-from bot.domain.pull_requests.filters import Filters
-from bot.domain.pull_requests.models import PullRequest
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.risk.assessment import RiskBand
-from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.text.redaction import redact_text
-from bot.domain.text.strings import collapse_lines, format_count, truncate_text
+from bot.features.merges.entry import Entry
+from bot.features.merges.risk import RiskBand
 from bot.features.questions import texts
 from bot.features.questions.reading import DayEntries, ReadingSession
 from bot.features.questions.reverts import describe_reverts
 from bot.features.questions.texts import Where, find_places, has_word, select_files
+from bot.features.touches.lines import name_level
+from bot.platform.models.packing import Coverage
 from bot.platform.models.prompts import join_items
+from bot.platform.models.tool_names import ToolName
 from bot.platform.models.tools import ToolArguments, Tools
 from bot.platform.provenance import shorten_path
-from bot.render.digest.touches import name_level
+from bot.platform.pulls.filters import Filters
+from bot.platform.pulls.models import PullRequest, Reference
+from bot.redaction import redact_text
+from bot.text import format_count
 from impact.history.reverts import WATCH_WINDOW
 from impact.profile.models import Profile, Use
 from impact.profile.search import find_uses as find_profile_uses
+from impact.text.strings import collapse_lines, truncate_text
 from impact.touches.models import MergeTouches
 
 _MAX_VALUES = 10

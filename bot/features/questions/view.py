@@ -6,20 +6,21 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from bot.domain.conversations.tool_names import WHERE_ARGUMENT, ToolName
-from bot.domain.digest.models import Entry
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.pull_requests.discussion import Discussion, Remark, RemarkKind
-from bot.domain.pull_requests.models import PullRequest
-from bot.domain.summaries.models import Evidence, build_evidence_url
-from bot.domain.text.strings import collapse_lines, format_count, truncate_text
+from bot.features.merges.entry import Entry
+from bot.features.merges.summary import Evidence, build_evidence_url
 from bot.features.questions.rules import AnswerEnd
 from bot.features.questions.texts import Where
-from bot.ports import Post, ToolCall
-from bot.render.blocks.button_values import FeedbackVerdict, write_verdict
-from bot.render.blocks.mrkdwn import escape_mrkdwn
-from bot.render.blocks.rich_text import Block, make_context, make_plain_text
-from bot.render.blocks.sanitize import sanitize_text
+from bot.platform.markdown import sanitize_text
+from bot.platform.models import ToolCall
+from bot.platform.models.tool_names import WHERE_ARGUMENT, ToolName
+from bot.platform.pulls.discussion import Discussion, Remark, RemarkKind
+from bot.platform.pulls.models import PullRequest
+from bot.platform.slack.blocks import Block, escape_mrkdwn, make_context, make_plain_text
+from bot.platform.slack.buttons import FeedbackVerdict, write_verdict
+from bot.platform.slack.messages import Post
+from bot.text import format_count
+from impact.source.models import DiffSide
+from impact.text.strings import collapse_lines, truncate_text
 
 VOTE = "answer_vote"
 MODEL_NOTE = "Written by a model. Linked lines are checked against the code; the rest may be wrong."

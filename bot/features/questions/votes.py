@@ -10,13 +10,13 @@ from enum import StrEnum
 from typing import Any
 
 from bot.app import App
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.operations.usage import NO_USAGE, Usage
-from bot.domain.summaries.citations import Citation
+from bot.features.questions.citations import Citation
 from bot.features.questions.rules import RememberedMessage
 from bot.platform.jobs import job
+from bot.platform.slack.buttons import FeedbackVerdict
+from bot.platform.slack.requests import SlackRequest
 from bot.platform.store.tables import Map, Table
-from bot.render.blocks.button_values import FeedbackVerdict
+from bot.usage import NO_USAGE, Usage
 
 log = logging.getLogger(__name__)
 

@@ -14,9 +14,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from bot.app import App
-from bot.domain.errors import PrdigestError, UsageError
-from bot.domain.pull_requests.models import Repository
-from bot.domain.time.date_range import Span
+from bot.dates import Span
+from bot.errors import PrdigestError, UsageError
 from bot.features.digest.markdown import render_report
 from bot.features.digest.service import DigestUse, build_digest
 from bot.features.report.view import (
@@ -28,6 +27,7 @@ from bot.features.report.view import (
     render_index,
 )
 from bot.features.touches.contracts import get_kept_contract, read_contracts
+from impact.repository import Repository
 
 # the list of the days that are there. A folder with it is ours
 _CONTRACTS = "contract.json"

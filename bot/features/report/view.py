@@ -14,14 +14,15 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from bot.domain.digest.touches import list_contract_rows
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.pull_requests.models import PullRequest
-from bot.domain.text.redaction import redact_text
-from bot.domain.text.strings import collapse_lines, format_count, truncate_text
 from bot.features.digest.rules import Digest
-from bot.render.blocks.file_markdown import escape_line
+from bot.features.touches.lines import list_contract_rows
+from bot.platform.markdown import escape_line
+from bot.platform.pulls.models import PullRequest
+from bot.redaction import redact_text
+from bot.text import format_count
 from impact.contract.models import ChangeKind, ContractChange, Deadline, MergeContract
+from impact.source.models import DiffSide
+from impact.text.strings import collapse_lines, truncate_text
 
 FEED_ENTRIES = 14
 # characters of each text of others

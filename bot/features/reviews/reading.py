@@ -11,15 +11,8 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, ValidationError
 
-from bot.domain.conversations.tool_names import ToolName
-from bot.domain.errors import ModelAnswerInvalid, ModelInputTooLong, SourceUnavailable, UsageError
-from bot.domain.operations.usage import NO_USAGE, CallPurpose, PriceList, Usage
-from bot.domain.pull_requests.diff import DiffSide, split_hunks
-from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.pull_requests.path_classes import PathClassesLookup, get_default_classes
-from bot.domain.review.models import (
-    BugReview,
-)
+from bot.errors import ModelAnswerInvalid, ModelInputTooLong, SourceUnavailable, UsageError
+from bot.features.merges.review import BugReview
 from bot.features.reviews.report import (
     MAX_LINE_NUMBER,
     MAX_PATH_LENGTH,
@@ -36,11 +29,17 @@ from bot.platform.models.answers import (
 )
 from bot.platform.models.changes import PackedChange, choose_smaller_budget, format_change, pack_change
 from bot.platform.models.prompts import read_instructions
+from bot.platform.models.tool_names import ToolName
 from bot.platform.models.tools import ToolArguments, Tools, define_tools
 from bot.platform.provenance import Provenance
-from bot.platform.source import CodeSources, PullSource
-from bot.ports import SourceFiles
-from impact.source.models import SourceFile
+from bot.platform.pulls.diff import split_hunks
+from bot.platform.pulls.models import PullRequest
+from bot.platform.pulls.paths import PathClassesLookup, get_default_classes
+from bot.platform.source.models import SourceFiles
+from bot.platform.source.reading import CodeSources, PullSource
+from bot.usage import NO_USAGE, CallPurpose, PriceList, Usage
+from impact.repository import Repository
+from impact.source.models import DiffSide, SourceFile
 
 log = logging.getLogger(__name__)
 

@@ -8,9 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, StringConstraints
 
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.pull_requests.models import PullRequest
-from bot.domain.review.models import (
+from bot.features.merges.review import (
     BugFinding,
     BugReview,
     Certainty,
@@ -18,12 +16,13 @@ from bot.domain.review.models import (
     FindingStatus,
     locate_finding,
 )
-from bot.domain.source.excerpts import SourceExcerpt, mark_lines, split_excerpt
-from bot.domain.summaries.models import Quote
-from bot.domain.text.redaction import redact_text
+from bot.features.merges.summary import Quote
 from bot.platform.models.answers import AnswerShape, SafeLine, limit_length
-from bot.platform.source import find_change
-from impact.source.models import SourceFile
+from bot.platform.pulls.models import PullRequest
+from bot.platform.source.excerpts import SourceExcerpt, mark_lines, split_excerpt
+from bot.platform.source.reading import find_change
+from bot.redaction import redact_text
+from impact.source.models import DiffSide, SourceFile
 
 MAX_SUSPICIONS = 12  # the prompt asks for six; more would be read by nobody
 # a longer quote is no single line; paths of git end at 4,096 bytes on common systems

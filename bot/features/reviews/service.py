@@ -10,20 +10,20 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field, replace
 
 from bot.app import App
-from bot.domain.digest.models import Entry
-from bot.domain.errors import BudgetExceeded, ModelBusy, ModelRequestRejected, PrdigestError
-from bot.domain.operations.usage import BudgetRefusal
-from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.pull_requests.path_classes import PathClasses
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.review.models import NO_REVIEWS, BugReview, ReviewCoverage, should_review
-from bot.domain.summaries.defects import log_defect
-from bot.domain.text.strings import format_count
+from bot.errors import BudgetExceeded, ModelBusy, ModelRequestRejected, PrdigestError
+from bot.features.merges.entry import Entry
+from bot.features.merges.review import NO_REVIEWS, BugReview, ReviewCoverage, should_review
+from bot.features.merges.summary import log_defect
 from bot.features.reviews.reading import MAX_DIFF_TOKENS, REVIEW_VERSION, ReviewCost, Reviewer, ReviewResult
 from bot.platform import deadlines
+from bot.platform.pulls.models import PullRequest, Reference
+from bot.platform.pulls.paths import PathClasses
 from bot.platform.store.spending import BudgetHold
 from bot.platform.store.tables import Table
-from bot.services.operations.worker_threads import DeadlineExecutor
+from bot.platform.worker_threads import DeadlineExecutor
+from bot.text import format_count
+from bot.usage import BudgetRefusal
+from impact.repository import Repository
 
 log = logging.getLogger(__name__)
 

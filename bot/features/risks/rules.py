@@ -15,9 +15,9 @@ from itertools import compress, groupby
 from math import comb, fsum, sqrt
 from statistics import NormalDist
 
-from bot.domain.history.pull_outcomes import MergeOutcome
-from bot.domain.review.models import ReviewVerdict
-from bot.domain.track_record.posted_ratings import RatedDigest, RatedPullRequest
+from bot.features.merges.outcomes import MergeOutcome
+from bot.features.merges.review import ReviewVerdict
+from bot.features.risks.ratings import RatedDigest, RatedPullRequest
 from impact.history.outcomes import OutcomeKind
 
 # 95 % of the reverts of vLLM's merges of 2025 came within this time

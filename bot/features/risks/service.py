@@ -13,43 +13,38 @@ from typing import TypeVar
 from zoneinfo import ZoneInfo
 
 from bot.app import App
-from bot.domain.conversations.commands import (
+from bot.dates import Span, get_today, parse_span
+from bot.errors import StoreUnavailable
+from bot.features.merges.entry import Entry
+from bot.features.merges.outcomes import RevertIndex
+from bot.features.merges.requests import (
     DEFAULT_RISKS,
     MAX_PULL_REQUESTS,
     DigestRequest,
     RisksRequest,
     ScoreRequest,
+    SubjectKind,
     SummaryRequest,
 )
-from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.conversations.thread_subject import SubjectKind
-from bot.domain.digest.models import Entry
-from bot.domain.errors import StoreUnavailable
-from bot.domain.history.pull_outcomes import RevertIndex
-from bot.domain.operations.lane import QueueName
-from bot.domain.pull_requests.models import PullRequest, Repository, remove_duplicates
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.review.models import BugReview
-from bot.domain.review.ranking import rank_reviewed, select_riskiest
-from bot.domain.risk.assessment import Risk
-from bot.domain.time.date_range import Span, parse_span
-from bot.domain.time.day import get_today
-from bot.domain.track_record.posted_ratings import RatedDigest
+from bot.features.merges.review import BugReview, rank_reviewed, select_riskiest
+from bot.features.merges.risk import Risk
+from bot.features.merges.timeline import LOOK_AHEAD, LOOK_BACK, DayContext, MergeLister, combine_lists
 from bot.features.reviews.service import get_review
+from bot.features.risks.ratings import RatedDigest
 from bot.features.risks.rules import TrackRecordScore, compute_score
 from bot.features.risks.view import RiskList, render_risk_list, render_score
 from bot.features.summaries.reading import load_files
 from bot.features.summaries.service import get_summary, refresh_summary
-from bot.platform.jobs import LONG_RETRIES, job
+from bot.platform.jobs import LONG_RETRIES, QueueName, job
+from bot.platform.pulls.models import PullRequest, Reference, remove_duplicates
 from bot.platform.slack.answers import Answer, Share, build_answer
+from bot.platform.slack.buttons import SHARE_RISKS, make_details_menu
+from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.store.tables import Table
-from bot.render.blocks.buttons import SHARE_RISKS, make_details_menu
-from bot.services.history.day_context import DayContext
-from bot.services.history.merge_lists import MergeLister, combine_lists
-from bot.services.history.merge_timeline import LOOK_AHEAD, LOOK_BACK
-from bot.services.operations.worker_threads import DeadlineExecutor
+from bot.platform.worker_threads import DeadlineExecutor
 from impact.history.outcomes import find_outcomes
 from impact.history.reverts import WATCH_WINDOW
+from impact.repository import Repository
 
 log = logging.getLogger(__name__)
 

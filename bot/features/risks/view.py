@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from bot.domain.digest.models import Entry
-from bot.domain.history.pull_outcomes import MergeOutcome
-from bot.domain.pull_requests.models import PullRequest
-from bot.domain.review.models import ReviewVerdict
-from bot.domain.text.strings import collapse_lines, format_count, truncate_text
-from bot.domain.time.date_range import Span
+from bot.dates import Span
+from bot.features.merges.entry import Entry
+from bot.features.merges.outcomes import MergeOutcome
+from bot.features.merges.review import ReviewVerdict
+from bot.features.merges.view import render_outcome, render_outcomes, render_second_look, render_second_look_title
 from bot.features.risks.rules import (
     MIN_DIFFERING,
     MIN_DIFFERING_REVERTED,
@@ -23,12 +22,13 @@ from bot.features.risks.rules import (
     TrackRecordScore,
     TrackRecordVerdict,
 )
-from bot.ports import Post
-from bot.render.blocks.message_limits import choose_fitting_blocks
-from bot.render.blocks.mrkdwn import escape_mrkdwn
-from bot.render.blocks.rich_text import (
+from bot.features.touches.lines import WIDE_TOUCHES, HitContext, render_touches
+from bot.platform.pulls.models import PullRequest
+from bot.platform.slack.blocks import (
     Block,
     Element,
+    choose_fitting_blocks,
+    escape_mrkdwn,
     make_block,
     make_bullets,
     make_context,
@@ -36,14 +36,10 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
-from bot.render.blocks.terminal import format_message
-from bot.render.digest.shared_parts import (
-    render_outcome,
-    render_outcomes,
-    render_second_look,
-    render_second_look_title,
-)
-from bot.render.digest.touches import WIDE_TOUCHES, HitContext, render_touches
+from bot.platform.slack.messages import Post
+from bot.platform.slack.terminal import format_message
+from bot.text import format_count
+from impact.text.strings import collapse_lines, truncate_text
 from impact.touches.models import TouchReport
 
 _ELSEWHERE = ": ask for fewer days to see them"
@@ -68,7 +64,7 @@ class RiskList:
     ``taken_back`` are the outcomes that stand, ``older`` are reverts of earlier merges.
     ``merged`` pull requests were merged in the days, and ``matching`` of them match the filters. The files of
     ``unread`` could not be read, so that no rule applies to them. ``caveats`` tell what may be missing.
-    ``is_reduced`` is the same as in :class:`bot.domain.digest.models.Digest`.
+    ``is_reduced`` is the same as in :class:`bot.features.merges.entry.Digest`.
 
     ``touches`` says what the merges mean for a profile, None without one; then only those ``touching`` it match.
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from bot.app import App
-from bot.domain.errors import (
+from bot.errors import (
     ConfigurationError,
     DayUnavailable,
     GitHubAccessDenied,
@@ -20,10 +20,8 @@ from bot.domain.errors import (
     StoreUnavailable,
     get_retry_delay,
 )
-from bot.domain.operations.lane import QueueName
-from bot.domain.operations.run import RunOutcome
-from bot.domain.subscriptions.models import DigestSpec
 from bot.features.digest import posts
+from bot.features.digest.models import DigestSpec
 from bot.features.digest.posts import PostingResult
 from bot.features.digest.tables import PostedDigest, TrackedDigest
 from bot.features.digest.view import RenderedDigest, describe_skipped_days
@@ -34,10 +32,11 @@ from bot.features.subscriptions.incidents import (
     report_incident,
     resolve_incident,
 )
+from bot.features.subscriptions.runs import RunOutcome
 from bot.features.subscriptions.service import refresh_time_zone
 from bot.features.subscriptions.tables import get_subscription, record_run
 from bot.platform.costs import OPERATOR, Expense, WorkKind, bill_to, get_account, tally_costs
-from bot.platform.jobs import JobRetries, job
+from bot.platform.jobs import JobRetries, QueueName, job
 from bot.platform.store.due_queue import DigestRepair, NextDigest
 from bot.platform.store.spending import to_microdollars
 

@@ -9,18 +9,17 @@ from functools import cache
 from typing import Any
 from zoneinfo import available_timezones
 
-from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.digest.view import DigestView, ViewLevel, parse_view_level
-from bot.domain.errors import UsageError
-from bot.domain.pull_requests.filters import Filters
-from bot.domain.pull_requests.models import Repository
-from bot.domain.pull_requests.query_options import FILTER_NAMES, QueryOptions
-from bot.domain.text.strings import quote_input
-from bot.domain.time.day import parse_time, parse_zone
+from bot.dates import parse_time, parse_zone
+from bot.errors import UsageError
+from bot.features.merges.requests import DigestView, ViewLevel, parse_view_level
 from bot.features.subscriptions.rules import OWN_ZONE_WORD, Subscription, SubscriptionRequest, Timing
-from bot.ports.codecs.versioned_json import VersionedJson
-from bot.render.blocks.rich_text import Element, make_plain_text
+from bot.platform.commands import FILTER_NAMES, AllowedRepositories, QueryOptions
+from bot.platform.pulls.filters import Filters
+from bot.platform.slack.blocks import Element, make_plain_text
+from bot.platform.slack.requests import SlackRequest
+from bot.platform.store.codecs import VersionedJson
+from impact.repository import Repository
+from impact.text.strings import quote_input
 
 FORM = "subscription_form"
 REPOSITORY, WHERE, CHANNEL, AT, ZONE = "repository", "where", "channel", "at", "zone"

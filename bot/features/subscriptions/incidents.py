@@ -16,22 +16,22 @@ from enum import StrEnum
 from hashlib import sha256
 
 from bot.app import App
-from bot.domain.errors import SlackCallRefused, SlackUnavailable
-from bot.domain.text.strings import collapse_lines, format_count, truncate_text
+from bot.errors import SlackCallRefused, SlackUnavailable
 from bot.features.subscriptions.view import make_channel
-from bot.platform.slack.messages import CLOCK_SKEW
-from bot.platform.store.due_queue import IncidentReport, ReportUpdate
-from bot.platform.store.tables import Table
-from bot.ports import Post
-from bot.render.blocks.mrkdwn import escape_mrkdwn
-from bot.render.blocks.rich_text import (
+from bot.platform.slack.blocks import (
     Element,
+    escape_mrkdwn,
     make_block,
     make_bullets,
     make_instant,
     make_section,
     make_text,
 )
+from bot.platform.slack.messages import CLOCK_SKEW, Post
+from bot.platform.store.due_queue import IncidentReport, ReportUpdate
+from bot.platform.store.tables import Table
+from bot.text import format_count
+from impact.text.strings import collapse_lines, truncate_text
 
 log = logging.getLogger(__name__)
 

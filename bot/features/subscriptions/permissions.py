@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from bot.app import App
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.errors import SlackCallRefused, UsageError
+from bot.errors import SlackCallRefused, UsageError
 from bot.features.subscriptions.rules import Subscription
 from bot.platform.slack.directory import UserInfo
+from bot.platform.slack.requests import SlackRequest
 
 log = logging.getLogger(__name__)
 

@@ -19,15 +19,13 @@ from itertools import count
 from typing import Self
 from zoneinfo import ZoneInfo
 
-from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.digest.view import FULL_VIEW, DigestView, parse_view_level
-from bot.domain.errors import UsageError
-from bot.domain.pull_requests.models import Repository
-from bot.domain.pull_requests.query_options import FILTER_NAMES, QueryOptions, check_length
-from bot.domain.subscriptions.models import DigestSpec
-from bot.domain.text.strings import quote_input
-from bot.domain.time.date_range import Span
-from bot.domain.time.day import LocalDay, parse_time, parse_zone
+from bot.dates import LocalDay, Span, parse_time, parse_zone
+from bot.errors import UsageError
+from bot.features.digest.models import DigestSpec
+from bot.features.merges.requests import FULL_VIEW, DigestView, parse_view_level
+from bot.platform.commands import FILTER_NAMES, AllowedRepositories, QueryOptions, check_length
+from impact.repository import Repository
+from impact.text.strings import quote_input
 
 OWN_ZONE_WORD = "mine"
 ID_PATTERN = re.compile(r"[0-9a-f]{4,8}")

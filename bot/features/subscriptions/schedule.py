@@ -14,13 +14,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from bot.app import App
-from bot.domain.errors import PrdigestError
-from bot.domain.keyspace.keys import LAST_TICK, build_attempt_key
-from bot.domain.operations.run import RunOutcome
+from bot.errors import PrdigestError
 from bot.features.digest.tables import TrackedDigest
 from bot.features.subscriptions.delivery import REPAIR_PAUSES, deliver_digest, repair_digest
 from bot.features.subscriptions.incidents import Incident, IncidentKind, notify_people, report_incident
 from bot.features.subscriptions.rules import DAY, Subscription
+from bot.features.subscriptions.runs import RunOutcome
+from bot.features.subscriptions.scheduled_jobs import refresh_profile, watch_repository
 from bot.features.subscriptions.tables import get_subscriptions, list_subscriptions, put_subscription, record_run
 from bot.platform.jobs import JobQueue
 from bot.platform.store.due_queue import (
@@ -33,7 +33,7 @@ from bot.platform.store.due_queue import (
     ProfileRefresh,
     ReportUpdate,
 )
-from bot.services.scheduled_jobs import refresh_profile, watch_repository
+from bot.platform.store.keys import LAST_TICK, build_attempt_key
 
 log = logging.getLogger(__name__)
 

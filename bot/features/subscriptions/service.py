@@ -11,12 +11,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.app import App
-from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.errors import SlackCallRefused, SlackUnavailable, UsageError
-from bot.domain.operations.lane import QueueName
-from bot.domain.subscriptions.models import DigestSpec
-from bot.domain.time.date_range import Span
-from bot.domain.time.day import get_yesterday
+from bot.dates import Span, get_yesterday
+from bot.errors import SlackCallRefused, SlackUnavailable, UsageError
+from bot.features.digest.models import DigestSpec
 from bot.features.subscriptions import view
 from bot.features.subscriptions.form import render_form
 from bot.features.subscriptions.permissions import (
@@ -43,14 +40,15 @@ from bot.features.subscriptions.tables import (
     put_subscription,
     set_previews,
 )
-from bot.platform.jobs import LONG_RETRIES, job
+from bot.platform.jobs import LONG_RETRIES, QueueName, job
 from bot.platform.slack.answers import Answer
+from bot.platform.slack.blocks import WINDOW_TOO_LATE
 from bot.platform.slack.directory import ChannelInfo
+from bot.platform.slack.messages import Post
 from bot.platform.slack.messenger import SlackViews
+from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.store.due_queue import NextDigest
 from bot.platform.store.tables import Table
-from bot.ports import Post
-from bot.render.blocks.sentences import WINDOW_TOO_LATE
 
 log = logging.getLogger(__name__)
 

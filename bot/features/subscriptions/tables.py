@@ -12,10 +12,10 @@ from zoneinfo import ZoneInfo
 from pydantic_core import to_json
 
 from bot.app import App
-from bot.domain.errors import StoreUnavailable
-from bot.domain.keyspace.names import SUBSCRIPTIONS_KEY
-from bot.domain.operations.run import Run, RunOutcome
+from bot.errors import StoreUnavailable
 from bot.features.subscriptions.rules import Subscription, Timing
+from bot.features.subscriptions.runs import Run, RunOutcome
+from bot.platform.store.keys import SUBSCRIPTIONS_KEY
 from bot.platform.store.tables import Log, Map
 
 log = logging.getLogger(__name__)

@@ -6,15 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from bot.domain.text.strings import collapse_lines, format_count, truncate_text
 from bot.features.subscriptions.rules import Subscription
-from bot.ports import Post
-from bot.render.blocks.button_values import write_id
-from bot.render.blocks.buttons import make_button
-from bot.render.blocks.mrkdwn import escape_mrkdwn
-from bot.render.blocks.rich_text import (
+from bot.platform.slack.blocks import (
     Block,
     Element,
+    escape_mrkdwn,
     make_block,
     make_context,
     make_instant,
@@ -22,6 +18,10 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
+from bot.platform.slack.buttons import make_button, write_id
+from bot.platform.slack.messages import Post
+from bot.text import format_count
+from impact.text.strings import collapse_lines, truncate_text
 
 PAUSE, RESUME, REMOVE = "subscription_pause", "subscription_resume", "subscription_remove"
 CHANGE, PREVIEW, NEW = "subscription_change", "subscription_preview", "subscription_new"

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from bot.app import App
-from bot.domain.errors import (
+from bot.errors import (
     GitHubAccessDenied,
     GitHubUnavailable,
     ModelError,
@@ -16,12 +16,7 @@ from bot.domain.errors import (
     PullRequestNotFound,
     RateLimited,
 )
-from bot.domain.operations.usage import classify_purpose
-from bot.domain.pull_requests.areas import determine_area
-from bot.domain.pull_requests.models import PullRequest
-from bot.domain.summaries.defects import read_isolated
-from bot.domain.summaries.diff_packing import Coverage, PackedDiff
-from bot.domain.summaries.models import (
+from bot.features.merges.summary import (
     MAX_HEADLINE_LENGTH,
     NO_RISKS,
     ChangeType,
@@ -34,11 +29,10 @@ from bot.domain.summaries.models import (
     SummaryRisk,
     build_fallback_summary,
     explain_fallback,
+    read_isolated,
     remove_unproven_claims,
     verify_quotes,
 )
-from bot.domain.text.redaction import redact_text
-from bot.domain.text.strings import collapse_lines
 from bot.platform.costs import Expense, get_account
 from bot.platform.models import Model, Prompt
 from bot.platform.models.answers import (
@@ -53,8 +47,14 @@ from bot.platform.models.answers import (
 )
 from bot.platform.models.changes import choose_smaller_budget, format_change, pack_change
 from bot.platform.models.completion import request_answer
+from bot.platform.models.packing import Coverage, PackedDiff
 from bot.platform.models.prompts import read_instructions
 from bot.platform.models.slots import hold_model_slot
+from bot.platform.pulls.models import PullRequest
+from bot.platform.pulls.paths import determine_area
+from bot.redaction import redact_text
+from bot.usage import classify_purpose
+from impact.text.strings import collapse_lines
 
 log = logging.getLogger(__name__)
 

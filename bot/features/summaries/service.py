@@ -10,15 +10,11 @@ from dataclasses import replace
 from functools import partial
 
 from bot.app import App
-from bot.domain.conversations.commands import SummaryRequest
-from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.conversations.thread_subject import SubjectKind
-from bot.domain.digest.models import Entry
-from bot.domain.errors import RateLimited, SlackCallRefused, UsageError
-from bot.domain.pull_requests.models import PullRequest
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.risk.assessment import Risk
-from bot.domain.summaries.models import SummarisedPullRequest
+from bot.errors import RateLimited, SlackCallRefused, UsageError
+from bot.features.merges.entry import Entry
+from bot.features.merges.requests import SubjectKind, SummaryRequest
+from bot.features.merges.risk import Risk
+from bot.features.merges.summary import SummarisedPullRequest
 from bot.features.reviews.service import get_review
 from bot.features.summaries.reading import SUMMARY_VERSION, read_pull_request
 from bot.features.summaries.view import (
@@ -31,12 +27,14 @@ from bot.features.summaries.view import (
 from bot.platform import deadlines
 from bot.platform.costs import Expense, get_account
 from bot.platform.jobs import job
+from bot.platform.pulls.models import PullRequest, Reference
 from bot.platform.slack.answers import Answer, Share, build_answer
+from bot.platform.slack.blocks import WINDOW_TOO_LATE
+from bot.platform.slack.buttons import SHARE_SUMMARY, make_details_button
 from bot.platform.slack.modals import ModalPresenter
+from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.store.tables import Table
-from bot.render.blocks.buttons import SHARE_SUMMARY, make_details_button
-from bot.render.blocks.sentences import WINDOW_TOO_LATE
-from bot.services.operations.worker_threads import DeadlineExecutor, wait_for_result
+from bot.platform.worker_threads import DeadlineExecutor, wait_for_result
 
 log = logging.getLogger(__name__)
 
@@ -116,7 +114,7 @@ def get_entry(app: App, reference: Reference) -> Entry:
 
     Raises:
         UsageError: it was closed without being merged.
-        PrdigestError: what :class:`bot.ports.PullRequests` raises.
+        PrdigestError: what :class:`bot.platform.pulls.sources.PullRequests` raises.
     """
     if cached := get_cached_entry(app, reference):
         return cached

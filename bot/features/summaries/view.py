@@ -1,6 +1,6 @@
 """How one pull request looks: as a message, in a window, in a terminal and as JSON; and the form that asks for it.
 
-The names of the four sections stand with the summary (:mod:`bot.domain.summaries.models`), because the report and
+The names of the four sections stand with the summary (:mod:`bot.features.merges.summary`), because the report and
 the search use them too.
 """
 
@@ -11,22 +11,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, tzinfo
 from typing import Any
 
-from bot.domain.digest.models import Entry
-from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.review.models import BugReview
-from bot.domain.review.ranking import is_worth_listing
-from bot.domain.risk.assessment import BASE_RATE, RiskBand
-from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import Evidence, describe_fallback
-from bot.domain.text.redaction import redact_text
-from bot.domain.text.strings import collapse_lines, format_count, remove_invisible, truncate_text
-from bot.ports import Post
-from bot.render.blocks.message_limits import choose_fitting_blocks
-from bot.render.blocks.mrkdwn import escape_mrkdwn
-from bot.render.blocks.rich_text import (
+from bot.features.merges.entry import Entry
+from bot.features.merges.review import BugReview, is_worth_listing
+from bot.features.merges.risk import BASE_RATE, RiskBand
+from bot.features.merges.summary import Evidence, describe_fallback
+from bot.features.merges.view import format_band, render_quote, render_review
+from bot.platform.models.packing import Coverage
+from bot.platform.pulls.models import ChangedFile, PullRequest, Reference
+from bot.platform.slack.blocks import (
+    CLOSE_LABEL,
     Block,
     Element,
+    choose_fitting_blocks,
+    escape_mrkdwn,
     make_block,
     make_bullets,
     make_context,
@@ -37,11 +34,13 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
-from bot.render.blocks.sentences import CLOSE_LABEL
-from bot.render.blocks.terminal import format_message
-from bot.render.conversations.notices import describe_error
-from bot.render.digest.shared_parts import format_band
-from bot.render.review.findings import render_quote, render_review
+from bot.platform.slack.messages import Post
+from bot.platform.slack.notices import describe_error
+from bot.platform.slack.terminal import format_message
+from bot.redaction import redact_text
+from bot.text import format_count
+from impact.repository import Repository
+from impact.text.strings import collapse_lines, remove_invisible, truncate_text
 
 View = dict[str, Any]
 

@@ -10,15 +10,15 @@ from functools import partial
 from pathlib import PurePosixPath
 
 from bot.app import App
-from bot.domain.errors import PrdigestError, RateLimited, StoreUnavailable, TimeLimitExceeded
-from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository
-from bot.domain.time.date_range import Span
+from bot.dates import Span
+from bot.errors import PrdigestError, RateLimited, StoreUnavailable, TimeLimitExceeded
+from bot.features.merges.timeline import MergeList, MergeLister
 from bot.features.summaries.reading import load_files
 from bot.features.touches.requests import ContractRequest
 from bot.platform.github.caches import ReleaseCache
+from bot.platform.pulls.models import ChangedFile, PullRequest
 from bot.platform.store.tables import Table
-from bot.services.history.merge_lists import MergeList, MergeLister
-from bot.services.operations.worker_threads import DeadlineExecutor
+from bot.platform.worker_threads import DeadlineExecutor
 from impact.contract.deprecations import (
     DeprecationLedger,
     DeprecationNews,
@@ -31,6 +31,7 @@ from impact.contract.extraction import EXTRACTION_VERSION, MergeFacts, extract_m
 from impact.contract.models import ChangeKind, FileVersions, MergeContract, UnreadFile
 from impact.contract.releases import Release
 from impact.profile.models import Profile
+from impact.repository import Repository
 from impact.source.models import SourceProblem, SourceVersions
 from impact.touches.deprecations import DeprecationStep, UsedDeprecation, find_uses
 from impact.touches.profile_index import ProfileIndex

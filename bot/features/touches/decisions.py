@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from bot.app import App
-from bot.domain.pull_requests.models import Repository
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.touches.decisions import HitKey, TouchDecision, TouchVerdict
+from bot.features.touches.lines import HitKey, TouchDecision, TouchVerdict
+from bot.platform.pulls.models import Reference
 from bot.platform.store.tables import Map
 from impact.contract.models import ChangeKind, ContractChange
+from impact.repository import Repository
 from impact.touches.models import MergeTouches, TouchLevel
 
 

@@ -6,10 +6,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from bot.domain.keyspace.forgotten_ids import FORGOTTEN_USER
-from bot.domain.touches.decisions import TouchDecision
-from bot.render.blocks.message_limits import MAX_CHARACTERS
-from bot.render.blocks.rich_text import (
+from bot.features.touches.lines import SECTION_ID, TouchDecision, name_verdict, name_verdict_row
+from bot.platform.slack.blocks import (
+    MAX_CHARACTERS,
     Block,
     Element,
     count_characters,
@@ -18,7 +17,7 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
-from bot.render.digest.touches import SECTION_ID, name_verdict, name_verdict_row
+from bot.platform.store.forgotten_ids import FORGOTTEN_USER
 
 # Slack has refused messages from 11,300 characters on; what was posted has up to 9,000
 _MAX_CHARACTERS = MAX_CHARACTERS + 1_500

@@ -9,17 +9,15 @@ import re
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
-from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.conversations.slack_text import restore_user_text
-from bot.domain.errors import UsageError
-from bot.domain.pull_requests.filters import NO_FILTERS, Filters
-from bot.domain.pull_requests.models import Repository
-from bot.domain.pull_requests.query_options import FILTER_NAMES, PRIVATE_WORD, QueryOptions, check_length
-from bot.domain.text.strings import quote_input
-from bot.domain.time.date_range import Span, check_span, parse_day, parse_span
-from bot.domain.time.day import LocalDay
+from bot.dates import LocalDay, Span, check_span, parse_day, parse_span
+from bot.errors import UsageError
+from bot.platform.commands import FILTER_NAMES, PRIVATE_WORD, AllowedRepositories, QueryOptions, check_length
+from bot.platform.pulls.filters import NO_FILTERS, Filters
+from bot.platform.slack.requests import restore_user_text
 from impact.profile.names import parse_profile_name
+from impact.repository import Repository
 from impact.source.revisions import is_hash, is_tag
+from impact.text.strings import quote_input
 from impact.touches.breakage.traceback_names import condense_trace
 
 MAX_CONTRACT_DAYS = 31

@@ -9,19 +9,13 @@ from dataclasses import replace
 from datetime import datetime
 
 from bot.app import App
-from bot.domain.conversations.commands import MAX_DIGEST_DAYS, CommandRequest, DigestRequest, SummaryRequest
-from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.conversations.thread_subject import SubjectKind
-from bot.domain.errors import SlackCallRefused, UsageError
-from bot.domain.keyspace.digest_keys import parse_digest_key
-from bot.domain.operations.lane import QueueName
-from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.text.strings import quote_input
-from bot.domain.time.date_range import Span, parse_span
+from bot.dates import Span, parse_span
+from bot.errors import SlackCallRefused, UsageError
+from bot.features.merges.requests import MAX_DIGEST_DAYS, DigestRequest, SubjectKind, SummaryRequest
 from bot.features.profiles.service import ProfileEntry
 from bot.features.touches.contracts import build_contract_list, list_deprecations, list_merges, read_contracts
 from bot.features.touches.decisions import get_last_decisions, list_decisions, note_shown, score_hits
+from bot.features.touches.lines import HitVote
 from bot.features.touches.marks import add_decisions
 from bot.features.touches.requests import (
     MAX_BROKE_DAYS,
@@ -42,14 +36,19 @@ from bot.features.touches.view import (
     render_touch_list,
     render_touch_score,
 )
-from bot.platform.jobs import LONG_RETRIES, job
+from bot.platform.commands import CommandRequest
+from bot.platform.jobs import LONG_RETRIES, QueueName, job
+from bot.platform.pulls.models import PullRequest, Reference
 from bot.platform.slack.answers import Answer, Share, build_answer
-from bot.ports import Post
-from bot.render.blocks.button_values import HitVote
-from bot.render.blocks.buttons import SHARE_DIGEST, make_details_menu
-from bot.render.blocks.rich_text import Element
+from bot.platform.slack.blocks import Element
+from bot.platform.slack.buttons import SHARE_DIGEST, make_details_menu
+from bot.platform.slack.messages import Post
+from bot.platform.slack.requests import Audience, SlackRequest
+from bot.platform.store.keys import parse_digest_key
 from impact.contract.models import MergeContract
 from impact.profile.models import Profile
+from impact.repository import Repository
+from impact.text.strings import quote_input
 from impact.touches.breakage.kinship import Kinship
 from impact.touches.breakage.suspects import SuspectRange, SuspectReport, build_report
 from impact.touches.breakage.traceback_names import parse_trace

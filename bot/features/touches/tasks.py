@@ -13,20 +13,17 @@ from itertools import groupby
 from typing import Any
 
 from bot.app import App
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.errors import UsageError
-from bot.domain.pull_requests.diff import DiffLine, DiffSide, split_hunks
-from bot.domain.pull_requests.models import ChangedFile, PullRequest
-from bot.domain.pull_requests.path_classes import PathClass
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.text.strings import collapse_lines, format_count, truncate_text
+from bot.errors import UsageError
+from bot.features.touches.lines import TASK_LABEL, describe_use, format_kind, name_level
 from bot.features.touches.service import find_entry, judge_merges
 from bot.features.touches.upgrade_view import describe_difference
 from bot.platform.jobs import job
-from bot.platform.slack.messenger import SlackViews
-from bot.platform.slack.modals import ModalPresenter
-from bot.render.blocks.file_markdown import escape_line, write_address, write_code, write_fence
-from bot.render.blocks.rich_text import (
+from bot.platform.markdown import escape_line, write_address, write_code, write_fence
+from bot.platform.pulls.diff import DiffLine, split_hunks
+from bot.platform.pulls.models import ChangedFile, PullRequest, Reference
+from bot.platform.pulls.paths import PathClass
+from bot.platform.slack.blocks import (
+    CLOSE_LABEL,
     Block,
     make_block,
     make_context,
@@ -35,11 +32,15 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
-from bot.render.blocks.sentences import CLOSE_LABEL
-from bot.render.conversations.notices import describe_error
-from bot.render.digest.touches import TASK_LABEL, describe_use, format_kind, name_level
+from bot.platform.slack.messenger import SlackViews
+from bot.platform.slack.modals import ModalPresenter
+from bot.platform.slack.notices import describe_error
+from bot.platform.slack.requests import SlackRequest
+from bot.text import format_count
 from impact.contract.models import ContractChange, MergeContract
 from impact.profile.models import Profile, Use
+from impact.source.models import DiffSide
+from impact.text.strings import collapse_lines, truncate_text
 from impact.touches.models import MergeTouches, Touch
 
 View = dict[str, Any]

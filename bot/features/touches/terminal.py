@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from bot.domain.text.redaction import redact_text
-from bot.domain.text.strings import collapse_lines, format_count, remove_invisible, truncate_text
+from bot.features.profiles.plain_table import align_columns, replace_non_ascii
+from bot.features.touches.lines import describe_deadline, describe_first_use
 from bot.features.touches.view import (
     NO_DEPRECATIONS,
     StatedDeprecation,
@@ -22,12 +22,13 @@ from bot.features.touches.view import (
     name_suspect,
     sort_deprecations,
 )
-from bot.render.contract.deprecations import describe_deadline, describe_first_use
-from bot.render.plain_table import align_columns, replace_non_ascii
+from bot.redaction import redact_text
+from bot.text import format_count
 from impact.contract.table import ContractTableRow
 from impact.documents import describe_rows, describe_suspects
 from impact.evaluation.bootstrap import Estimate
 from impact.evaluation.touch_evaluation import TouchEvaluation
+from impact.text.strings import collapse_lines, remove_invisible, truncate_text
 from impact.touches.breakage.suspects import Suspect, SuspectReport
 from impact.touches.models import TouchLevel
 

@@ -6,23 +6,24 @@ import re
 from collections.abc import Sequence
 
 from bot.app import App
-from bot.domain.errors import TimeLimitExceeded, UsageError
-from bot.domain.history.pull_outcomes import RevertIndex
-from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.text.strings import format_count, quote_input
-from bot.domain.time.date_range import Span
-from bot.domain.time.day import get_today
+from bot.dates import Span, get_today
+from bot.errors import TimeLimitExceeded, UsageError
+from bot.features.merges.outcomes import RevertIndex
 from bot.features.profiles.service import ProfileEntry
 from bot.features.touches.contracts import list_deprecations, list_merges, read_contracts
 from bot.features.touches.requests import MAX_UPGRADE_DAYS
 from bot.platform import deadlines
 from bot.platform.github.caches import ReleaseCache
 from bot.platform.progress import note_progress
+from bot.platform.pulls.models import PullRequest
+from bot.text import format_count
 from impact.contract.deprecations import DeprecationState
 from impact.contract.models import MergeContract
 from impact.history.reverts import select_standing
 from impact.profile.models import Profile, UseKind
+from impact.repository import Repository
 from impact.source.revisions import find_hashes, is_tag
+from impact.text.strings import quote_input
 from impact.touches.profile_index import ProfileIndex
 from impact.touches.upgrade import UpgradePlan, UpgradeRange, build_upgrade_plan
 

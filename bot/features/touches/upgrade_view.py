@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.text.strings import collapse_lines, format_count, truncate_text
-from bot.domain.text.words import truncate_words
-from bot.ports import Attachment, Post
-from bot.render.blocks.file_markdown import escape_line, write_address, write_code
-from bot.render.blocks.message_limits import choose_fitting_blocks
-from bot.render.blocks.mrkdwn import escape_mrkdwn
-from bot.render.blocks.rich_text import (
+from bot.features.touches.lines import NEWS_TITLE, format_kind, shorten_name
+from bot.platform.markdown import escape_line, write_address, write_code
+from bot.platform.slack.blocks import (
+    UNNAMED,
     Block,
     Element,
+    choose_fitting_blocks,
+    escape_mrkdwn,
     make_block,
     make_bullets,
     make_context,
@@ -23,14 +21,15 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
-from bot.render.blocks.sentences import UNNAMED
-from bot.render.digest.touches import NEWS_TITLE, format_kind, shorten_name
+from bot.platform.slack.messages import Attachment, Post
+from bot.text import format_count, truncate_words
 from impact.contract.models import ChangeKind, ContractChange
 from impact.contract.net_changes import NetChange
 from impact.history.outcomes import OutcomeKind
 from impact.python.models import Parameter, Signature
-from impact.source.models import SourceProblem
+from impact.source.models import DiffSide, SourceProblem
 from impact.source.revisions import is_tag
+from impact.text.strings import collapse_lines, truncate_text
 from impact.touches.models import TouchLevel
 from impact.touches.upgrade import StoppingPoint, UpgradeItem, UpgradePlan
 

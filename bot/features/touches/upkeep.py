@@ -7,8 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from bot.app import App
-from bot.domain.errors import PrdigestError, StoreUnavailable, UsageError
-from bot.domain.text.strings import quote_input
+from bot.errors import PrdigestError, StoreUnavailable, UsageError
 from bot.features.profiles.scanning import LOOK_BACK, scan_profile
 from bot.features.profiles.service import ProfileEntry
 from bot.features.touches.contracts import get_kept_contract
@@ -16,6 +15,7 @@ from bot.features.touches.decisions import DECISIONS, HITS
 from bot.platform.store.due_queue import ProfileRefresh
 from impact.profile.models import Profile
 from impact.profile.moves import ProfileMove
+from impact.text.strings import quote_input
 from impact.touches.moves import compare_profiles
 
 log = logging.getLogger(__name__)

@@ -8,18 +8,36 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from bot.domain.digest.touches import list_contract_rows, sort_hits
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.pull_requests.models import GITHUB_WEB, PullRequest, Repository
-from bot.domain.text.strings import collapse_lines, format_count, truncate_text
-from bot.domain.time.date_range import Span
-from bot.domain.touches.decisions import TouchVerdict
-from bot.ports import Post
-from bot.render.blocks.message_limits import choose_fitting_blocks
-from bot.render.blocks.mrkdwn import escape_mrkdwn
-from bot.render.blocks.rich_text import (
+from bot.dates import Span
+from bot.features.merges.view import format_more
+from bot.features.touches.lines import (
+    HitContext,
+    TouchLimits,
+    TouchVerdict,
+    format_class_title,
+    format_kind,
+    list_contract_rows,
+    make_code,
+    make_title,
+    make_verdict_row,
+    name_level,
+    name_verdict,
+    render_deprecation,
+    render_hit_line,
+    render_line_link,
+    render_number,
+    render_touches,
+    shorten_code,
+    shorten_name,
+    sort_hits,
+)
+from bot.platform.pulls.models import PullRequest
+from bot.platform.slack.blocks import (
+    UNNAMED,
     Block,
     Element,
+    choose_fitting_blocks,
+    escape_mrkdwn,
     make_block,
     make_bullets,
     make_context,
@@ -29,29 +47,14 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
-from bot.render.blocks.sentences import UNNAMED
-from bot.render.contract.deprecations import render_deprecation
-from bot.render.digest.shared_parts import format_more
-from bot.render.digest.touches import (
-    HitContext,
-    TouchLimits,
-    format_class_title,
-    format_kind,
-    make_code,
-    make_title,
-    make_verdict_row,
-    name_level,
-    name_verdict,
-    render_hit_line,
-    render_line_link,
-    render_number,
-    render_touches,
-    shorten_code,
-    shorten_name,
-)
+from bot.platform.slack.messages import Post
+from bot.text import format_count
 from impact.contract.deprecations import DeprecationState
 from impact.contract.models import UnreadFile
 from impact.contract.table import ContractTableRow
+from impact.repository import GITHUB_WEB, Repository
+from impact.source.models import DiffSide
+from impact.text.strings import collapse_lines, truncate_text
 from impact.touches.breakage.suspects import Suspect, SuspectReport
 from impact.touches.deprecations import UsedDeprecation
 from impact.touches.models import TouchReport

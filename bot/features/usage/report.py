@@ -15,23 +15,16 @@ from itertools import product
 from typing import Any, ClassVar, Self
 
 from bot.app import App
-from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.errors import UsageError
-from bot.domain.operations.run import RunOutcome
-from bot.domain.operations.usage import CallPurpose
-from bot.domain.pull_requests.query_options import QueryOptions
-from bot.domain.text.strings import format_count, quote_input
+from bot.errors import UsageError
+from bot.features.subscriptions.runs import RunOutcome
 from bot.features.subscriptions.tables import RUN_LOG
+from bot.platform.commands import AllowedRepositories, QueryOptions
 from bot.platform.costs import Budget, CallKind, CallOrigin, WorkKind
 from bot.platform.jobs import job
 from bot.platform.slack.answers import Share, build_answer
-from bot.platform.store.spending import MICRODOLLARS
-from bot.ports import Post
-from bot.render.blocks.buttons import SHARE_DIGEST
-from bot.render.blocks.mrkdwn import escape_mrkdwn
-from bot.render.blocks.rich_text import (
+from bot.platform.slack.blocks import (
     Element,
+    escape_mrkdwn,
     make_block,
     make_bullets,
     make_context,
@@ -39,6 +32,13 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
+from bot.platform.slack.buttons import SHARE_DIGEST
+from bot.platform.slack.messages import Post
+from bot.platform.slack.requests import Audience, SlackRequest
+from bot.platform.store.spending import MICRODOLLARS
+from bot.text import format_count
+from bot.usage import CallPurpose
+from impact.text.strings import quote_input
 
 _MONTH = re.compile(r"(\d{4})-(\d\d)", re.A)
 _CALL_AMOUNTS = ("calls", "input", "output", "cache_read", "cache_write", "cache_write_hour", "microdollars")

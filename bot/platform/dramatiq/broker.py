@@ -17,9 +17,8 @@ from dramatiq.middleware import Middleware, Retries, default_middleware
 from redis import Redis
 from redis.exceptions import RedisError
 
-from bot.domain.keyspace.keys import JOBS_NAMESPACE
-from bot.domain.keyspace.names import build_acknowledgements_key, build_queue_key
 from bot.platform.dramatiq.retries import AttemptCounter, LossHandler, PersistentRetries
+from bot.platform.store.keys import JOBS_NAMESPACE, build_acknowledgements_key, build_queue_key
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 
 log = logging.getLogger(__name__)

@@ -20,11 +20,10 @@ from dramatiq.middleware import Middleware, MiddlewareError, Retries
 from redis import Redis
 from redis.exceptions import RedisError
 
-from bot.domain.errors import PrdigestError, StoreUnavailable, get_retry_delay
-from bot.domain.keyspace.keys import JOB_ATTEMPTS
-from bot.domain.keyspace.names import SUSPECTS_LEASE
-from bot.domain.operations.lost_job import LossReason
+from bot.errors import PrdigestError, StoreUnavailable, get_retry_delay
 from bot.platform.deadlines import ProcessShutdown
+from bot.platform.dramatiq.lost_job import LossReason
+from bot.platform.store.keys import JOB_ATTEMPTS, SUSPECTS_LEASE
 from bot.platform.store.keyspace import Keyspace
 from bot.platform.store.leases import hold_lease
 

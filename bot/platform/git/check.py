@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from bot.domain.operations.finding import Finding
-from bot.domain.pull_requests.models import Repository
-from bot.domain.text.strings import format_duration
+from bot.platform.finding import Finding
 from bot.platform.git.folder import MirrorFolder, measure_size
 from bot.platform.git.processes import GitFailure, build_isolated_environment, run_git
+from bot.text import format_duration
 from impact.git.commands import build_command
+from impact.repository import Repository
 
 GIT = "Git"
 # git takes settings from the environment since 2.31, and joins packs by size since 2.33

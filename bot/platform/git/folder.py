@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bot.domain.pull_requests.models import Repository
 from bot.platform import deadlines
 from bot.platform.private_folders import make_private_folder
+from impact.repository import Repository
 
 # the branch of a mirror: the default branch, whatever its name is
 BRANCH = "refs/heads/default"

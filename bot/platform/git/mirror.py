@@ -10,11 +10,11 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from bot.domain.errors import MirrorUnavailable, PrdigestError
-from bot.domain.pull_requests.models import Repository
+from bot.errors import MirrorUnavailable, PrdigestError
 from bot.platform.git.folder import BRANCH, MirrorFolder, measure_size
 from bot.platform.git.processes import GitFailure, GitProcess, build_isolated_environment, open_process, run_git
 from impact.git.commands import MISSING_PROGRAM, build_command
+from impact.repository import Repository
 
 log = logging.getLogger(__name__)
 
@@ -76,7 +76,7 @@ class MirrorLimits:
 
 
 class GitMirror:
-    """:class:`bot.ports.SourceMirror` in a folder, of the repositories at a web address.
+    """``SourceMirror`` in a folder, of the repositories at a web address.
 
     ``read_token`` returns the token for that address, empty for none; it may raise PrdigestError. Only HTTP and
     HTTPS are allowed.
@@ -99,7 +99,7 @@ class GitMirror:
         self._program = program
 
     def update(self, repository: Repository) -> None:
-        """Bring the mirror of a repository up to date, or make it. See :class:`bot.ports.SourceMirror`."""
+        """Bring the mirror of a repository up to date, or make it. See ``SourceMirror``."""
         folder = MirrorFolder(self._root, repository)
         if self._is_fresh(folder):
             return

@@ -16,10 +16,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from bot.domain.text.redaction import redact_text
-from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.platform import deadlines
+from bot.redaction import redact_text
 from impact.git.commands import MISSING_PROGRAM, build_environment
+from impact.text.strings import collapse_lines, truncate_text
 
 # bytes of error output that are read; characters of it in a sentence
 _MAX_STDERR, _MAX_DETAIL = 20_000, 200

@@ -12,17 +12,16 @@ from itertools import chain
 from pathlib import Path
 from typing import IO
 
-from bot.domain.errors import SourceUnavailable, UsageError
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.pull_requests.models import Repository
-from bot.domain.source.models import SourceChange, SourceUse, SourceUses
-from bot.domain.text.strings import quote_input
+from bot.errors import SourceUnavailable, UsageError
 from bot.platform.cleaning import clean_code, clean_hash, clean_path, clean_title
 from bot.platform.git.folder import MirrorFolder
 from bot.platform.git.processes import GitFailure, GitProcess, GitTimeout, build_isolated_environment, open_process
+from bot.platform.source.models import SourceChange, SourceUse, SourceUses
 from impact.git.commands import build_command
-from impact.source.models import MAX_SOURCE_BYTES, SourceFile, SourceProblem, SourceVersions
+from impact.repository import Repository
+from impact.source.models import MAX_SOURCE_BYTES, DiffSide, SourceFile, SourceProblem, SourceVersions
 from impact.source.reading import build_source_file, find_type_problem
+from impact.text.strings import quote_input
 
 log = logging.getLogger(__name__)
 
@@ -122,7 +121,7 @@ class _TreeEntry:
 
 
 class GitMirrorFiles:
-    """:class:`bot.ports.SourceFiles` from the mirrors that a reader reads."""
+    """``SourceFiles`` from the mirrors that a reader reads."""
 
     def __init__(self, reader: MirrorReader) -> None:
         self._reader = reader
@@ -130,7 +129,7 @@ class GitMirrorFiles:
     def read_files(
         self, repository: Repository, commit: str, paths: Sequence[str], side: DiffSide = DiffSide.NEW
     ) -> Mapping[str, SourceFile]:
-        """Return each file of ``paths`` at a commit, or at its first parent. See :class:`bot.ports.SourceFiles`.
+        """Return each file of ``paths`` at a commit, or at its first parent. See ``SourceFiles``.
 
         No file is opened before its size is known.
         """
@@ -158,7 +157,7 @@ class GitMirrorFiles:
     def read_versions(
         self, repository: Repository, commit: str, old: Sequence[str], new: Sequence[str]
     ) -> SourceVersions:
-        """Return files before and after a commit. See :class:`bot.ports.SourceVersionReader`."""
+        """Return files before and after a commit. See ``SourceVersionReader``."""
         before = self.read_files(repository, commit, old, DiffSide.OLD) if old else {}
         return SourceVersions(before, self.read_files(repository, commit, new) if new else {})
 
@@ -247,13 +246,13 @@ _ELLIPSIS = "…"
 
 
 class GitMirrorSearch:
-    """:class:`bot.ports.SourceSearch` over the mirrors that a reader reads."""
+    """``SourceSearch`` over the mirrors that a reader reads."""
 
     def __init__(self, reader: MirrorReader) -> None:
         self._reader = reader
 
     def find_uses(self, repository: Repository, commit: str, name: str, limit: int) -> SourceUses:
-        """Return the lines that have a name as a whole word. See :class:`bot.ports.SourceSearch`.
+        """Return the lines that have a name as a whole word. See ``SourceSearch``.
 
         Binary files are left out. The search ends after 2,000,000 bytes of lines, and at the reader's time limit.
         """
@@ -267,7 +266,7 @@ class GitMirrorSearch:
         return SourceUses(tuple(uses[:limit]), is_complete=is_whole and len(uses) <= limit)
 
     def list_changes(self, repository: Repository, commit: str, path: str, limit: int) -> tuple[SourceChange, ...]:
-        """Return the last commits that changed a path, newest first. See :class:`bot.ports.SourceSearch`.
+        """Return the last commits that changed a path, newest first. See ``SourceSearch``.
 
         There are fewer if they can't be found within the reader's time limit.
         """

@@ -11,15 +11,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from bot.domain.errors import SourceUnavailable
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.pull_requests.discussion import Discussion
-from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository
-from bot.domain.time.day import LocalDay
+from bot.dates import LocalDay
+from bot.errors import SourceUnavailable
+from bot.platform.pulls.discussion import Discussion
+from bot.platform.pulls.models import ChangedFile, PullRequest
+from bot.platform.pulls.sources import DayMerges, PullRequestBackground, PullRequests, Releases
+from bot.platform.source.models import SourceFiles
 from bot.platform.store.tables import Store, Table
-from bot.ports import DayMerges, PullRequestBackground, PullRequests, Releases, SourceFiles
 from impact.contract.releases import Release
-from impact.source.models import SourceFile, SourceProblem
+from impact.repository import Repository
+from impact.source.models import DiffSide, SourceFile, SourceProblem
 
 # GitHub's search index lags behind by minutes
 _INDEX_DELAY = timedelta(hours=1)

@@ -9,9 +9,8 @@ from typing import Any
 from github import GithubException
 from github.Requester import Requester
 
-from bot.domain.errors import ConfigurationError, GitHubUnavailable, PrdigestError
-from bot.domain.operations.finding import Finding
-from bot.domain.pull_requests.models import Repository
+from bot.errors import ConfigurationError, GitHubUnavailable, PrdigestError
+from bot.platform.finding import Finding
 from bot.platform.github.client import (
     WRONG_SERVER,
     create_github_auth,
@@ -23,6 +22,7 @@ from bot.platform.github.errors import GraphQLError, translate_github_errors
 from bot.platform.http.bounded_calls import bound_requests
 from bot.platform.http.server_time import parse_server_time
 from bot.settings import Settings
+from impact.repository import Repository
 
 TOKEN, LIMIT = "GitHub token", "GitHub rate limit"
 # a day of 67 merges, the busiest seen, takes about 70 calls

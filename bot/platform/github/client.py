@@ -18,9 +18,7 @@ from github.GithubException import RateLimitExceededExceedsMaxWait
 from github.Requester import HTTPRequestsConnectionClass, HTTPSRequestsConnectionClass, Requester
 from requests.utils import parse_header_links
 
-from bot.domain.errors import ConfigurationError, GitHubUnavailable
-from bot.domain.operations.rate_allowance import RateAllowance
-from bot.domain.pull_requests.models import Repository, derive_web_address
+from bot.errors import ConfigurationError, GitHubUnavailable
 from bot.platform import deadlines
 from bot.platform.cleaning import clean_line, parse_node
 from bot.platform.github.errors import GraphQLError, UnreadableResponse
@@ -28,8 +26,11 @@ from bot.platform.http import bounded_calls
 from bot.platform.http.bounded_calls import DeadlineExceeded, bound_requests
 from bot.platform.http.connections import TrackingAdapter
 from bot.platform.http.retry_after import parse_retry_after
-from bot.ports import CallWatch, watch_nothing
+from bot.platform.pulls.models import derive_web_address
+from bot.platform.pulls.sources import RateAllowance
+from bot.platform.watches import CallWatch, watch_nothing
 from bot.settings import Settings, require_secret
+from impact.repository import Repository
 
 log = logging.getLogger(__name__)
 

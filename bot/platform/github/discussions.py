@@ -7,10 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from bot.domain.pull_requests.discussion import Discussion, Remark, RemarkKind, Role
-from bot.domain.pull_requests.models import GHOST, Account, PullRequest, Repository
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.text.strings import remove_comments, remove_invisible
 from bot.platform.cleaning import (
     clean_path,
     clean_text,
@@ -25,6 +21,10 @@ from bot.platform.cleaning import (
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.errors import GraphQLError, translate_github_errors
 from bot.platform.github.queries import DISCUSSION_QUERY, build_commits_query, parse_pull_request
+from bot.platform.pulls.discussion import Discussion, Remark, RemarkKind, Role
+from bot.platform.pulls.models import GHOST, Account, PullRequest, Reference
+from impact.repository import Repository
+from impact.text.strings import remove_comments, remove_invisible
 
 # commits of one call; a revert names a few
 MAX_COMMITS = 10

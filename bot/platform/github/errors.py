@@ -17,17 +17,11 @@ from github import (
 from github.GithubException import RateLimitExceededExceedsMaxWait
 from github.Requester import Requester
 
-from bot.domain.errors import (
-    GitHubAccessDenied,
-    GitHubUnavailable,
-    PrdigestError,
-    RateLimited,
-    RepositoryNotFound,
-)
-from bot.domain.pull_requests.models import Repository
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.text.strings import format_count
+from bot.errors import GitHubAccessDenied, GitHubUnavailable, PrdigestError, RateLimited, RepositoryNotFound
 from bot.platform.http.bounded_calls import DeadlineExceeded
+from bot.platform.pulls.models import Reference
+from bot.text import format_count
+from impact.repository import Repository
 
 
 class GraphQLError(Exception):

@@ -12,11 +12,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from bot.domain.digest.models import CountCheck
-from bot.domain.errors import PullRequestNotFound
-from bot.domain.pull_requests.models import PullRequest, Repository, sort_newest_first
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.time.day import LocalDay
+from bot.dates import LocalDay
+from bot.errors import PullRequestNotFound
 from bot.platform.cleaning import (
     clean_line,
     parse_count,
@@ -35,7 +32,9 @@ from bot.platform.github.queries import (
     SINGLE_QUERY,
     parse_pull_request,
 )
-from bot.ports import DayMerges
+from bot.platform.pulls.models import PullRequest, Reference, sort_newest_first
+from bot.platform.pulls.sources import CountCheck, DayMerges
+from impact.repository import Repository
 
 log = logging.getLogger(__name__)
 

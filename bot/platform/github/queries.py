@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.pull_requests.models import LinkedIssue, PullRequest, Repository
 from bot.platform.cleaning import (
     clean_hash,
     clean_line,
@@ -19,6 +17,9 @@ from bot.platform.cleaning import (
     parse_nodes,
     parse_number,
 )
+from bot.platform.pulls.models import LinkedIssue, PullRequest
+from impact.repository import Repository
+from impact.source.models import DiffSide
 
 _STATES = ("OPEN", "CLOSED", "MERGED")
 

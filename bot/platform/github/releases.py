@@ -7,9 +7,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from bot.domain.errors import SourceUnavailable
-from bot.domain.pull_requests.models import Repository
-from bot.domain.source.models import RepositoryTree, TreeFile
+from bot.errors import SourceUnavailable
 from bot.platform.cleaning import (
     clean_hash,
     clean_line,
@@ -21,7 +19,9 @@ from bot.platform.cleaning import (
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.errors import UnreadableResponse, translate_github_errors
 from bot.platform.github.queries import HEAD_QUERY, RELEASES_QUERY, TAG_QUERY
+from bot.platform.source.models import RepositoryTree, TreeFile
 from impact.contract.releases import Release, build_releases
+from impact.repository import Repository
 from impact.source.reading import find_type_problem
 
 # other tags, such as those of packages and nightly builds, are out of the count unless somebody released them
@@ -41,7 +41,7 @@ class GitHubReleases:
         self._client = client
 
     def list_releases(self, repository: Repository) -> tuple[Release, ...]:
-        """Return the releases among the newest hundred, oldest first. See :class:`bot.ports.Releases`."""
+        """Return the releases among the newest hundred, oldest first. See ``Releases``."""
         with translate_github_errors(repository):
             data = self._client.run_query(RELEASES_QUERY, repository, {})
         return build_releases(_list_versions(parse_node(data["repository"])).items())
@@ -102,7 +102,7 @@ class GitHubTrees:
         self._client = client
 
     def list_tree(self, repository: Repository, until: datetime | None = None) -> RepositoryTree:
-        """List the files at the newest commit of the default branch. See :class:`bot.ports.SourceTrees`."""
+        """List the files at the newest commit of the default branch. See ``SourceTrees``."""
         at = until.astimezone(UTC).isoformat() if until else None
         with translate_github_errors(repository):
             data = self._client.run_query(HEAD_QUERY, repository, {"until": at})

@@ -9,16 +9,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bot.domain.errors import SourceUnavailable
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.pull_requests.models import Repository
-from bot.domain.text.strings import quote_input
+from bot.errors import SourceUnavailable
 from bot.platform.cleaning import clean_code, parse_count, parse_node, parse_nodes
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.errors import GraphQLError, translate_github_errors
 from bot.platform.github.queries import SOURCE_LETTERS, build_source_query
-from impact.source.models import MAX_SOURCE_BYTES, SourceFile, SourceProblem, SourceVersions
+from impact.repository import Repository
+from impact.source.models import MAX_SOURCE_BYTES, DiffSide, SourceFile, SourceProblem, SourceVersions
 from impact.source.reading import build_source_file, find_type_problem
+from impact.text.strings import quote_input
 
 # GitHub limits a call to ten seconds, and its connections to 500,000 nodes (docs.github.com, "Rate limits and
 # query limits for the GraphQL API"). Files are no connection, so only the time counts: sveltia-cms reads 250 texts
@@ -45,13 +44,13 @@ class GitHubSourceFiles:
     def read_files(
         self, repository: Repository, commit: str, paths: Sequence[str], side: DiffSide = DiffSide.NEW
     ) -> Mapping[str, SourceFile]:
-        """Return each file of ``paths``, see :class:`bot.ports.SourceFiles`."""
+        """Return each file of ``paths``, see :class:`bot.platform.source.models.SourceFiles`."""
         return self._read_sides(repository, commit, {side: paths})[side]
 
     def read_versions(
         self, repository: Repository, commit: str, old: Sequence[str], new: Sequence[str]
     ) -> SourceVersions:
-        """Return files before and after a commit, see :class:`bot.ports.SourceVersionReader`.
+        """Return files before and after a commit, see :class:`bot.platform.source.models.SourceVersionReader`.
 
         One call reads fifty paths of each side.
         """

@@ -12,8 +12,8 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from bot.domain.operations.finding import Finding
-from bot.domain.operations.usage import CallPurpose, PriceList, Usage
+from bot.platform.finding import Finding
+from bot.usage import CallPurpose, PriceList, Usage
 
 
 @dataclass(frozen=True, slots=True)

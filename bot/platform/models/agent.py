@@ -8,8 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from bot.domain.errors import ModelBusy, ModelError
-from bot.domain.operations.usage import NO_USAGE, Usage
+from bot.errors import ModelBusy, ModelError
 from bot.platform.models import (
     Chat,
     ChatModel,
@@ -22,6 +21,7 @@ from bot.platform.models import (
     TurnUsage,
 )
 from bot.platform.models.tools import Tools, run_tool
+from bot.usage import NO_USAGE, Usage
 
 _MAX_ATTEMPTS = 3  # at one turn, while the model is busy
 # seconds: pauses grow up to the first; the second is the longest that a busy model may ask for

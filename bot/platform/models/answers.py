@@ -13,9 +13,9 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, ValidationError
 
-from bot.domain.text.redaction import redact_text
-from bot.domain.text.strings import collapse_lines, truncate_text
 from bot.platform.models.prompts import CompactSchema
+from bot.redaction import redact_text
+from impact.text.strings import collapse_lines, truncate_text
 
 log = logging.getLogger(__name__)
 

@@ -6,14 +6,15 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bot.domain.errors import ModelInputTooLong, PrdigestError
-from bot.domain.pull_requests.models import PullRequest
-from bot.domain.pull_requests.path_classes import PathClasses
-from bot.domain.summaries.diff_packing import PackedDiff, list_source_paths, pack_diff
-from bot.domain.text.strings import collapse_lines, format_count, remove_comments, truncate_text
+from bot.errors import ModelInputTooLong, PrdigestError
+from bot.platform.models.packing import PackedDiff, list_source_paths, pack_diff
 from bot.platform.models.prompts import fence_text
-from bot.ports import SourceFiles
+from bot.platform.pulls.models import PullRequest
+from bot.platform.pulls.paths import PathClasses
+from bot.platform.source.models import SourceFiles
+from bot.text import format_count
 from impact.source.models import SourceFile
+from impact.text.strings import collapse_lines, remove_comments, truncate_text
 
 log = logging.getLogger(__name__)
 

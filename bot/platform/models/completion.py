@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from bot.domain.errors import ModelAnswerInvalid, ModelAnswerTruncated, ModelBusy, ModelError
-from bot.domain.operations.usage import NO_USAGE, Usage
+from bot.errors import ModelAnswerInvalid, ModelAnswerTruncated, ModelBusy, ModelError
 from bot.platform.models import Model, Prompt
 from bot.platform.models.answers import describe_validation_error
 from bot.platform.store.tables import Table
+from bot.usage import NO_USAGE, Usage
 
 if TYPE_CHECKING:
     from bot.app import App

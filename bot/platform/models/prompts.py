@@ -12,8 +12,9 @@ from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema
 
-from bot.domain.text.redaction import redact_text
-from bot.domain.text.strings import format_count, truncate_text
+from bot.redaction import redact_text
+from bot.text import format_count
+from impact.text.strings import truncate_text
 
 
 @cache

@@ -9,12 +9,12 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from bot.domain.errors import ConfigurationError
-from bot.domain.operations.usage import ModelPrice, PriceList
+from bot.errors import ConfigurationError
 from bot.platform.models import Chat, ChatEvent, Completion, ModelAccess, ModelConnection, ModelProvider, Prompt
 from bot.platform.models.claude import BEDROCK, CLAUDE, VERTEX
 from bot.platform.models.openai_compatible import OPENAI_COMPATIBLE
 from bot.settings import Settings, UsableSettings
+from bot.usage import ModelPrice, PriceList
 
 PROVIDERS: tuple[ModelProvider, ...] = (CLAUDE, BEDROCK, VERTEX, OPENAI_COMPATIBLE)
 PROVIDER_VARIABLE = "PRDIGEST_MODEL_PROVIDER"

@@ -13,11 +13,11 @@ from typing import Any, ClassVar, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from bot.domain.errors import DayUnavailable, PrdigestError, StoreUnavailable
-from bot.domain.text.strings import quote_input
+from bot.errors import DayUnavailable, PrdigestError, StoreUnavailable
 from bot.platform.models import ToolCall, ToolResult
 from bot.platform.models.prompts import CompactSchema, fence_text
-from bot.render.conversations.notices import explain_error
+from bot.platform.slack.notices import explain_error
+from impact.text.strings import quote_input
 
 log = logging.getLogger(__name__)
 

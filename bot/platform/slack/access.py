@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.keyspace.names import build_links_rate, build_person_name
+from bot.platform.slack.notices import TOO_FAST
+from bot.platform.slack.requests import SlackRequest
+from bot.platform.store.keys import build_links_rate, build_person_name
+from bot.platform.store.rates import RateLimiter
 from bot.platform.store.tables import Table
-from bot.ports import RateLimiter
-from bot.render.conversations.sentences import TOO_FAST
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.domain.conversations.commands import CommandRequest
+from bot.platform.commands import CommandRequest
+from bot.platform.slack import buttons
+from bot.platform.slack.blocks import Element, merge_posts
+from bot.platform.slack.buttons import write_request
 from bot.platform.slack.messages import Attachment, Post
-from bot.ports.codecs.record_codec import RecordCodec
-from bot.render.blocks import buttons
-from bot.render.blocks.button_values import write_request
-from bot.render.blocks.message_limits import merge_posts
-from bot.render.blocks.rich_text import Element
+from bot.platform.store.codecs import RecordCodec
 
 _DIGITS = 16
 
@@ -35,7 +34,7 @@ class RepeatableAnswer:
 class Answer:
     """A message as everybody sees it and as the asker alone does; they differ in their buttons.
 
-    ``about`` is the subject of a thread below it (see :mod:`bot.domain.conversations.thread_subject`).
+    ``about`` is the subject of a thread below it (see :mod:`bot.features.questions.subject`).
     ``is_private``: only the asker may read it, also where it was meant for others. ``repeatable`` says which later
     answers are the same; None if there are none. ``attachment`` is a file for the thread of the message.
     ``further`` are messages that follow the private one.

@@ -10,17 +10,16 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.errors import RateLimited, SlackUnavailable, StoreUnavailable
-from bot.domain.keyspace.keys import ANSWER_PROGRESS
+from bot.errors import RateLimited, SlackUnavailable, StoreUnavailable
 from bot.platform import deadlines
 from bot.platform.progress import follow_progress
 from bot.platform.slack.answers import AnsweredRequest
 from bot.platform.slack.messages import Post
 from bot.platform.slack.messenger import SlackEphemeralMessenger
-from bot.ports import RecordStore
-from bot.render.conversations.notices import format_still_working, render_delay, render_notice
-from bot.render.conversations.sentences import NOT_POSTED_YET
+from bot.platform.slack.notices import NOT_POSTED_YET, format_still_working, render_delay, render_notice
+from bot.platform.slack.requests import SlackRequest
+from bot.platform.store.keys import ANSWER_PROGRESS
+from bot.platform.store.records import RecordStore
 
 log = logging.getLogger(__name__)
 

@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web import SlackResponse
 
-from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable
-from bot.domain.operations.finding import Finding
+from bot.errors import PrdigestError, SlackCallRefused, SlackUnavailable
+from bot.platform.finding import Finding
 from bot.platform.http.server_time import parse_server_time
 from bot.platform.slack.client import BoundedWebClient, translate_slack_errors
 from bot.platform.slack.messenger import parse_workspace

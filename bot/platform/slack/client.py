@@ -21,13 +21,13 @@ from slack_sdk.http_retry import HttpRequest, HttpResponse, RetryHandler, RetryS
 from slack_sdk.web import SlackResponse
 from slack_sdk.webhook import WebhookClient, WebhookResponse
 
-from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable
+from bot.errors import PrdigestError, SlackCallRefused, SlackUnavailable
 from bot.platform import deadlines
 from bot.platform.http import bounded_calls
 from bot.platform.http.bounded_calls import DeadlineExceeded, bound_requests
 from bot.platform.http.connections import make_tracking_opener
 from bot.platform.http.retry_after import parse_retry_after
-from bot.ports.calls import CallWatch, watch_nothing
+from bot.platform.watches import CallWatch, watch_nothing
 
 log = logging.getLogger(__name__)
 

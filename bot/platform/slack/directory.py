@@ -11,11 +11,11 @@ from zoneinfo import ZoneInfo
 from slack_sdk import WebClient
 from slack_sdk.web import SlackResponse
 
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.errors import SlackCallRefused, UsageError
-from bot.domain.time.day import parse_zone
+from bot.dates import parse_zone
+from bot.errors import SlackCallRefused, UsageError
 from bot.platform.slack.client import translate_slack_errors
 from bot.platform.slack.messenger import SlackMessenger
+from bot.platform.slack.requests import SlackRequest
 
 log = logging.getLogger(__name__)
 

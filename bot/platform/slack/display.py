@@ -23,13 +23,13 @@ from typing import Any
 from slack_sdk import WebClient
 from slack_sdk.web import SlackResponse
 
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.errors import AnswerCancelled, SlackCallRefused, SlackUnavailable
-from bot.domain.text.strings import truncate_text
+from bot.errors import AnswerCancelled, SlackCallRefused, SlackUnavailable
+from bot.platform.slack.blocks import escape_mrkdwn
 from bot.platform.slack.client import MAX_PAUSE, BoundedWebClient, translate_slack_errors
 from bot.platform.slack.messages import AnswerDisplay
 from bot.platform.slack.messenger import PostMetadata, SlackMessenger, write_metadata
-from bot.render.blocks.mrkdwn import escape_mrkdwn
+from bot.platform.slack.requests import SlackRequest
+from impact.text.strings import truncate_text
 
 log = logging.getLogger(__name__)
 

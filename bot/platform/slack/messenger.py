@@ -17,11 +17,11 @@ from urllib.parse import urlsplit
 from slack_sdk import WebClient
 from slack_sdk.web import SlackResponse
 
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.errors import SlackCallRefused, SlackUnavailable
+from bot.errors import SlackCallRefused, SlackUnavailable
 from bot.platform.http.retry_after import parse_retry_after
 from bot.platform.slack.client import send_to_hook, translate_slack_errors
 from bot.platform.slack.messages import Attachment, Post, ThreadMessage
+from bot.platform.slack.requests import SlackRequest
 
 log = logging.getLogger(__name__)
 

@@ -6,12 +6,12 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.errors import PrdigestError, SlackCallRefused, StoreUnavailable
+from bot.errors import PrdigestError, SlackCallRefused, StoreUnavailable
 from bot.platform import deadlines
+from bot.platform.slack.blocks import WINDOW_TOO_LATE
 from bot.platform.slack.messenger import SlackViews
 from bot.platform.slack.replies import ReplySender, log_refusal
-from bot.render.blocks.sentences import WINDOW_TOO_LATE
+from bot.platform.slack.requests import SlackRequest
 
 log = logging.getLogger(__name__)
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum, auto
 
-from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.errors import (
+from bot.dates import LocalDay
+from bot.errors import (
     PostingInProgress,
     PrdigestError,
     RateLimited,
@@ -23,9 +23,6 @@ from bot.domain.errors import (
     SlackUnavailable,
     StoreUnavailable,
 )
-from bot.domain.keyspace.keys import ANSWER_PROGRESS, EARLIER_ANSWER
-from bot.domain.keyspace.names import build_request_name
-from bot.domain.time.day import LocalDay
 from bot.platform import deadlines
 from bot.platform.costs import name_payer
 from bot.platform.slack.answers import (
@@ -36,12 +33,10 @@ from bot.platform.slack.answers import (
     compute_fingerprint,
 )
 from bot.platform.slack.asker_notices import AskerNotices, ResponseTimes
+from bot.platform.slack.buttons import add_buttons
 from bot.platform.slack.messages import CLOCK_SKEW, Attachment, Post
 from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackMessenger
-from bot.ports import RecordStore
-from bot.ports.codecs.versioned_json import VersionedJson
-from bot.render.blocks.buttons import add_buttons
-from bot.render.conversations.notices import (
+from bot.platform.slack.notices import (
     add_file_note,
     add_missing_file_note,
     is_user_mistake,
@@ -51,6 +46,10 @@ from bot.render.conversations.notices import (
     render_missing_file,
     render_notice,
 )
+from bot.platform.slack.requests import Audience, SlackRequest
+from bot.platform.store.codecs import VersionedJson
+from bot.platform.store.keys import ANSWER_PROGRESS, EARLIER_ANSWER, build_request_name
+from bot.platform.store.records import RecordStore
 
 log = logging.getLogger(__name__)
 

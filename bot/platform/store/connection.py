@@ -17,7 +17,7 @@ from redis.backoff import ExponentialBackoff
 from redis.exceptions import RedisError, ResponseError
 from redis.retry import Retry
 
-from bot.domain.errors import StoreUnavailable, TimeLimitExceeded
+from bot.errors import StoreUnavailable, TimeLimitExceeded
 from bot.platform import deadlines
 from bot.platform.store.embedded import get_socket_path, start_embedded
 from bot.platform.store.errors import CLUSTER_UNSUPPORTED, describe_redis_error, translate_redis_errors

@@ -15,12 +15,12 @@ from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from redis import Redis
 
-from bot.domain.errors import UsageError
-from bot.domain.keyspace.keys import DUE_QUEUE
-from bot.domain.pull_requests.models import Repository
-from bot.domain.text.strings import quote_input
+from bot.errors import UsageError
 from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.keys import DUE_QUEUE
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
+from impact.repository import Repository
+from impact.text.strings import quote_input
 
 log = logging.getLogger(__name__)
 

@@ -12,17 +12,18 @@ from redis import Redis
 from redis.client import Pipeline
 from redis.exceptions import WatchError
 
-from bot.domain.errors import StoreUnavailable
-from bot.domain.keyspace.forgotten_ids import ForgottenIds
-from bot.domain.keyspace.keys import (
+from bot.errors import StoreUnavailable
+from bot.platform.store.connection import pack_value, unpack_value
+from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.forgotten_ids import ForgottenIds
+from bot.platform.store.keys import (
     DUE_QUEUE,
     JOBS_NAMESPACE,
     LEASE,
+    SUBSCRIPTIONS_KEY,
     find_family,
+    parse_attempt_subscription,
 )
-from bot.domain.keyspace.names import SUBSCRIPTIONS_KEY, parse_attempt_subscription
-from bot.platform.store.connection import pack_value, unpack_value
-from bot.platform.store.errors import translate_redis_errors
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 
 # a process that writes the same key meanwhile is rare; one that does so ten times in a row is broken

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from redis.exceptions import AuthenticationError, RedisError, ResponseError
 
-from bot.domain.errors import StoreUnavailable
+from bot.errors import StoreUnavailable
 
 CLUSTER_UNSUPPORTED = (
     "The store is a Redis Cluster, which prdigest doesn't support: set REDIS_URL to a single server."

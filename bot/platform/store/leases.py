@@ -14,8 +14,8 @@ from redis import Redis
 from redis.exceptions import LockNotOwnedError, RedisError
 from redis.lock import Lock
 
-from bot.domain.keyspace.keys import LEASE
 from bot.platform import deadlines
+from bot.platform.store.keys import LEASE
 from bot.platform.store.keyspace import Keyspace
 
 log = logging.getLogger(__name__)

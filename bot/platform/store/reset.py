@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from redis import Redis
 
-from bot.domain.keyspace.keys import find_family
 from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.keys import find_family
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 
 _BATCH_SIZE = 500

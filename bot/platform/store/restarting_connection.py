@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from redis.connection import UnixDomainSocketConnection
 
-from bot.domain.errors import StoreUnavailable
+from bot.errors import StoreUnavailable
 
 log = logging.getLogger(__name__)
 

@@ -7,11 +7,11 @@ from typing import cast
 
 from redis import Redis
 
-from bot.domain.errors import StoreUnavailable
-from bot.domain.keyspace.keys import SCHEMA_VERSION as SCHEMA_FAMILY
-from bot.domain.text.strings import quote_input
+from bot.errors import StoreUnavailable
 from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.keys import SCHEMA_VERSION as SCHEMA_FAMILY
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
+from impact.text.strings import quote_input
 
 # that of 0.1.0, the first release; raise it with what reads the data of the version before
 CURRENT_SCHEMA = 3

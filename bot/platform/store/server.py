@@ -11,10 +11,11 @@ from urllib.parse import urlsplit
 from redis import Redis
 from redis.exceptions import ResponseError
 
-from bot.domain.keyspace.keys import WRITE_PROBE, build_jobs_key
-from bot.domain.operations.lane import QueueName
+from bot.platform.finding import Finding
+from bot.platform.jobs import QueueName
 from bot.platform.store.connection import require_single_server
 from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.keys import WRITE_PROBE, build_jobs_key
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 
 # Dramatiq's own name
@@ -109,3 +110,22 @@ def redact_address(url: str) -> str:
         # a password that is not escaped as in an address ends up anywhere
         return _HIDDEN_ADDRESS
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+MEMORY = "Store memory"
+# part of maxmemory
+_FULL_SHARE = 0.9
+_MEGABYTE = 1_000_000
+
+
+def check_memory(server: ServerStatus) -> Finding:
+    """Check how much of its memory the store uses. The finding says what to do before it is full."""
+    used = f"{server.used / _MEGABYTE:,.1f}"
+    if not server.limit:
+        return Finding.build_success(MEMORY, f"{used} MB used, no limit")
+    usage = f"{used} of {server.limit / _MEGABYTE:,.1f} MB used"
+    # with another policy the server frees memory by dropping cached values
+    if server.policy == "noeviction" and server.used > _FULL_SHARE * server.limit:
+        advice = "Raise maxmemory of the server, or set maxmemory-policy to volatile-lru, before writes fail."
+        return Finding.build_failure(MEMORY, usage, advice)
+    return Finding.build_success(MEMORY, usage)

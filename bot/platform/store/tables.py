@@ -11,13 +11,13 @@ from typing import Any, Generic, TypeVar, cast
 
 from redis import Redis
 
-from bot.domain.errors import StoreUnavailable
-from bot.domain.keyspace.family import DurableFamily, ExpiringFamily, KeyFamily, RedisType
+from bot.errors import StoreUnavailable
+from bot.platform.store.codecs import VersionedJson
 from bot.platform.store.connection import RedisCache, pack_value, unpack_value
 from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.keys import DurableFamily, ExpiringFamily, KeyFamily, RedisType
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 from bot.platform.store.leases import hold_lease
-from bot.ports.codecs.versioned_json import VersionedJson
 
 log = logging.getLogger(__name__)
 

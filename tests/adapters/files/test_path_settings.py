@@ -7,16 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.files.path_settings import read_path_settings
-from bot.domain.errors import ConfigurationError
-from bot.domain.pull_requests.models import Repository
-from bot.domain.pull_requests.path_classes import (
-    DEFAULT_PATH_CLASSES,
-    CustomPaths,
-    PathClass,
-    PathClasses,
-    PathSettings,
-)
+from bot.connections.path_settings import read_path_settings
+from bot.errors import ConfigurationError
+from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES, CustomPaths, PathClass, PathClasses, PathSettings
+from impact.repository import Repository
 from tests.helpers.checks import is_one_sentence
 from tests.helpers.processes.command import ROOT
 

@@ -10,7 +10,7 @@ import pytest
 from redis import Redis
 
 from bot.cli import run_cli
-from bot.domain.errors import UsageError
+from bot.errors import UsageError
 from bot.platform.store.due_queue import DueQueue, ProfileRefresh
 from tests.emulators.github.server import GitHubEmulator
 from tests.emulators.github.store import pull, sha

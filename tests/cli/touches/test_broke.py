@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from bot.cli import cli
-from bot.domain.errors import UsageError
+from bot.errors import UsageError
 from impact.testing.clones import building, git, needs_git
 
 pytestmark = [pytest.mark.slow, needs_git]

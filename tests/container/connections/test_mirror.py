@@ -12,14 +12,14 @@ from redis import Redis
 from bot.app import open_app
 from bot.connections.mirror import add_mirror, build_mirror, build_mirror_search
 from bot.connections.sources import LiveSources
-from bot.domain.errors import GitHubUnavailable, MirrorUnavailable
-from bot.domain.pull_requests.models import Repository
+from bot.errors import GitHubUnavailable, MirrorUnavailable
 from bot.features.digest.service import build_digest
 from bot.platform.git.check import check_mirror
 from bot.platform.git.folder import MirrorFolder, measure_size
 from bot.platform.github.client import read_git_token
 from bot.platform.models.claude import CLAUDE
 from bot.settings import load_settings
+from impact.repository import Repository
 from impact.testing.clones import building, git, needs_git
 from tests.adapters.worlds import MORNING, ScriptedGitHub
 from tests.container.connections.test_mirrored_files import KnownFiles

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 import pytest
 
 from bot.connections.mirror import MirroredFiles
-from bot.domain.errors import GitHubUnavailable, MirrorUnavailable, SourceUnavailable
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.pull_requests.models import Repository
+from bot.errors import GitHubUnavailable, MirrorUnavailable, SourceUnavailable
 from bot.platform import deadlines
-from bot.platform.source import update_mirror
-from impact.source.models import SourceFile, SourceProblem, SourceVersions
+from bot.platform.source.reading import update_mirror
+from impact.repository import Repository
+from impact.source.models import DiffSide, SourceFile, SourceProblem, SourceVersions
 from tests.helpers.builders import REPOSITORY
 
 

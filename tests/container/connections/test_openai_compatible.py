@@ -9,15 +9,15 @@ import pytest
 from redis import Redis
 
 from bot.app import App, open_app, prepare_worker
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.errors import ConfigurationError
-from bot.domain.summaries.models import describe_fallback
+from bot.errors import ConfigurationError
 from bot.features.digest.service import build_digest
+from bot.features.merges.summary import describe_fallback
 from bot.features.questions.rules import Question
 from bot.features.questions.service import QUESTIONS, answer_questions
 from bot.features.usage.report import read_usage, render_usage
 from bot.platform.models.registry import choose_provider, get_model_access
-from bot.render.blocks.terminal import format_message
+from bot.platform.slack.requests import SlackRequest
+from bot.platform.slack.terminal import format_message
 from bot.settings import Settings, UsableSettings, load_settings
 from tests.adapters.worlds import MORNING, ScriptedGitHub
 from tests.doctor.findings import examine

@@ -12,26 +12,20 @@ import pytest
 from redis import Redis
 
 from bot.app import App, open_app
+from bot.connections.protocol import Sources
 from bot.connections.sources import LiveSources
-from bot.domain.errors import ConfigurationError
-from bot.domain.operations.rate_allowance import RateAllowance
-from bot.domain.pull_requests.models import PullRequest
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.review.models import BugReview
+from bot.errors import ConfigurationError
 from bot.features.digest.service import build_digest
+from bot.features.merges.review import BugReview
 from bot.features.summaries.service import get_cached_entry, get_entry
 from bot.platform.deadlines import ShutdownSignal
+from bot.platform.models import ChatModel, Model, Prompt
 from bot.platform.models.claude import CLAUDE
-from bot.ports import (
-    ChatModel,
-    Model,
-    Prompt,
-    PullRequestBackground,
-    PullRequests,
-    Releases,
+from bot.platform.pulls.models import PullRequest, Reference
+from bot.platform.pulls.sources import PullRequestBackground, PullRequests, RateAllowance, Releases
+from bot.platform.source.models import (
     SourceFiles,
     SourceMirror,
-    Sources,
     SourceSearch,
     SourceTrees,
     SourceVersionReader,

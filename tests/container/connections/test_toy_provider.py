@@ -10,16 +10,16 @@ import pytest
 from redis import Redis
 
 from bot.app import App, open_app, prepare_worker
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.errors import ConfigurationError
-from bot.domain.operations.usage import NO_PRICES, Usage
+from bot.errors import ConfigurationError
 from bot.features.digest.service import build_digest
 from bot.features.questions.rules import Question
 from bot.features.questions.service import QUESTIONS, answer_questions
+from bot.platform.models import ModelProvider
 from bot.platform.models.claude import CLAUDE
 from bot.platform.models.registry import PROVIDERS, choose_provider, get_model_access
-from bot.ports import ModelProvider
+from bot.platform.slack.requests import SlackRequest
 from bot.settings import Settings, UsableSettings, load_settings
+from bot.usage import NO_PRICES, Usage
 from docs.settings import describe_group, list_providers
 from tests.adapters.worlds import MORNING, ScriptedGitHub
 from tests.container.connections.toy_provider import (

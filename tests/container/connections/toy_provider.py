@@ -15,11 +15,10 @@ import httpx2
 from localslack.loopback import Loopback, Request, Response
 from pydantic import SecretStr
 
-from bot.domain.errors import ModelBusy, ModelRequestRejected
-from bot.domain.operations.usage import ModelPrice, PriceList, Usage
+from bot.errors import ModelBusy, ModelRequestRejected
 from bot.platform.http.bounded_calls import DeadlineExceeded, bound_requests, run_in_own_context
 from bot.platform.http.httpx_clients import track_connections
-from bot.ports import (
+from bot.platform.models import (
     Chat,
     ChatEvent,
     Completion,
@@ -35,6 +34,7 @@ from bot.ports import (
 )
 from bot.settings import Settings
 from bot.settings.description import Process, SettingsGroup, setting
+from bot.usage import ModelPrice, PriceList, Usage
 from tests.emulators.claude.script import overview_answer, summary_answer
 
 _ASKS_TOY = (Process.WORKER, Process.COMMANDS)

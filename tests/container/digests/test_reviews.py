@@ -11,11 +11,11 @@ import pytest
 from redis import Redis
 
 from bot.app import App, open_app
-from bot.domain.operations.usage import BudgetRefusal
-from bot.domain.review.models import NO_REVIEWS, ReviewVerdict
 from bot.features.digest.rules import Digest
 from bot.features.digest.service import DigestUse, build_digest
+from bot.features.merges.review import NO_REVIEWS, ReviewVerdict
 from bot.settings import load_settings
+from bot.usage import BudgetRefusal
 from tests.adapters.worlds import MORNING
 from tests.emulators.claude.server import Step, ToolUse, default_answer, schema_of
 from tests.emulators.github.store import changed_file, pull

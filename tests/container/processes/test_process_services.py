@@ -10,7 +10,7 @@ import pytest
 from redis import Redis
 
 from bot.app import App, open_app, prepare_clock, prepare_listeners, prepare_worker
-from bot.domain.errors import UsageError
+from bot.errors import UsageError
 from bot.features.digest.service import build_digest
 from bot.features.subscriptions.delivery import repair_digest
 from bot.jobs.queues import DramatiqJobQueue

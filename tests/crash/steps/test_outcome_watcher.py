@@ -9,7 +9,7 @@ import pytest
 from localslack.loopback import HangUp
 from redis import Redis
 
-from bot.domain.errors import PostingInProgress, SlackUnavailable, StoreUnavailable
+from bot.errors import PostingInProgress, SlackUnavailable, StoreUnavailable
 from bot.features.digest.amendments import amend_digest
 from bot.platform.store.due_queue import CHECK_INTERVAL, DueQueue, OutcomeCheck
 from tests.emulators.slack.server import SlackEmulator

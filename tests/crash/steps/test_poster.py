@@ -11,7 +11,7 @@ from localslack.loopback import HangUp
 from localslack.server.local_slack import UPLOAD
 from redis import Redis
 
-from bot.domain.errors import SlackCallRefused, SlackUnavailable
+from bot.errors import SlackCallRefused, SlackUnavailable
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.records import Digests, digest_store
 from tests.services.digest.posting import (

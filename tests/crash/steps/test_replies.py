@@ -14,12 +14,12 @@ from localslack.methods.response_urls import RESPONSE
 from localslack.state.workspace import START
 from redis import Redis
 
-from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable, StoreUnavailable
+from bot.errors import PrdigestError, SlackCallRefused, SlackUnavailable, StoreUnavailable
 from bot.platform.slack.answers import Answer
 from bot.platform.slack.client import make_slack_client
 from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackMessenger
 from bot.platform.slack.replies import ReplySender
+from bot.platform.slack.requests import Audience, SlackRequest
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.records import answer_store, memory_answers
 from tests.services.digest.posting import HOME, Crash, Fragile, Fuse, MemoryMessenger, post

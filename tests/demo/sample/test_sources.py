@@ -11,34 +11,35 @@ from redis import Redis
 
 from bot.app import App, open_app
 from bot.connections.from_settings import build_allowed_repositories
+from bot.connections.protocol import Sources
+from bot.dates import LocalDay, Span, parse_zone
 from bot.demo.sample.sources import SampleSources
-from bot.domain.conversations.commands import AllowedRepositories, DigestRequest, RisksRequest
-from bot.domain.errors import (
+from bot.errors import (
     DayUnavailable,
     DiscussionUnavailable,
     ModelRequestRejected,
     PullRequestNotFound,
     RepositoryNotFound,
 )
-from bot.domain.operations.usage import NO_USAGE
-from bot.domain.pull_requests.models import Repository
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.review.models import FindingStatus, ReviewVerdict
-from bot.domain.subscriptions.models import DigestSpec
-from bot.domain.summaries.diff_packing import pack_diff
-from bot.domain.time.date_range import Span
-from bot.domain.time.day import LocalDay, parse_date, parse_zone
 from bot.features.digest.lead import format_coverage
+from bot.features.digest.models import DigestSpec
 from bot.features.digest.overview import OVERVIEW_VERSION, build_overview_prompt
 from bot.features.digest.rules import Digest
 from bot.features.digest.service import DigestUse, build_digest, build_overview, compose_messages
+from bot.features.merges.requests import DigestRequest, RisksRequest
+from bot.features.merges.review import FindingStatus, ReviewVerdict
+from bot.features.merges.timeline import MergeTimeline
 from bot.features.summaries.reading import build_summary_prompt
 from bot.features.summaries.service import get_cached_entry, get_entry
 from bot.features.summaries.view import format_summary, render_details
-from bot.ports import Sources
-from bot.render.blocks import terminal
-from bot.services.history.merge_timeline import MergeTimeline
+from bot.platform.commands import AllowedRepositories
+from bot.platform.models.packing import pack_diff
+from bot.platform.pulls.models import Reference
+from bot.platform.slack import terminal
 from bot.settings import load_settings
+from bot.usage import NO_USAGE
+from impact.repository import Repository
+from impact.text.dates import parse_date
 from tests.helpers.apps import Answers
 from tests.helpers.builders import REPOSITORY
 from tests.helpers.checks import is_one_sentence

@@ -8,23 +8,24 @@ from typing import Any
 
 import pytest
 
-from bot.domain.conversations.commands import (
+from bot.dates import LocalDay, Span, get_today, parse_span, parse_zone
+from bot.errors import UsageError
+from bot.features.merges.requests import (
     MAX_DIGEST_DAYS,
     MAX_RISKS_DAYS,
     MAX_SCORE_DAYS,
-    AllowedRepositories,
     DigestRequest,
+    DigestView,
     RisksRequest,
     ScoreRequest,
     SummaryRequest,
+    ViewLevel,
 )
-from bot.domain.digest.view import DigestView, ViewLevel
-from bot.domain.errors import UsageError
-from bot.domain.pull_requests.filters import Filters
-from bot.domain.pull_requests.models import Repository
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.time.date_range import Span, parse_span
-from bot.domain.time.day import LocalDay, get_today, parse_date, parse_zone
+from bot.platform.commands import AllowedRepositories
+from bot.platform.pulls.filters import Filters
+from bot.platform.pulls.models import Reference
+from impact.repository import Repository
+from impact.text.dates import parse_date
 from tests.domain.refusals import refusal
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, pull
 from tests.helpers.checks import is_one_sentence

@@ -10,17 +10,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from localslack.rules.messages import find_mentions
 
-from bot.domain.conversations.commands import (
-    AllowedRepositories,
-    DigestRequest,
-    RisksRequest,
-    ScoreRequest,
-    SummaryRequest,
-)
-from bot.domain.errors import UsageError
-from bot.domain.pull_requests.models import Repository
-from bot.domain.time.day import LocalDay, parse_zone
-from bot.render.blocks.mrkdwn import escape_mrkdwn
+from bot.dates import LocalDay, parse_zone
+from bot.errors import UsageError
+from bot.features.merges.requests import DigestRequest, RisksRequest, ScoreRequest, SummaryRequest
+from bot.platform.commands import AllowedRepositories
+from bot.platform.slack.blocks import escape_mrkdwn
+from impact.repository import Repository
 from tests.domain.refusals import refusal
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.checks import is_one_sentence

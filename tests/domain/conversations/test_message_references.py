@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.conversations.message_references import find_pull_requests
-from bot.domain.pull_requests.models import Repository
+from bot.platform.commands import AllowedRepositories
+from bot.platform.slack.message_references import find_pull_requests
+from impact.repository import Repository
 from tests.helpers.tables import check_rows
 
 REPOSITORIES = AllowedRepositories(Repository("octo", "engine"), (Repository("octo", "part.2"),))

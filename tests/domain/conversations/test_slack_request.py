@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.conversations.slack_request import Audience, SlackRequest
+from bot.platform.slack.requests import Audience, SlackRequest
 
 VISIT = SlackRequest("command:123.456", "T1", "C1", "U1")
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.conversations.slack_text import restore_bot_text, restore_user_text
+from bot.platform.slack.requests import restore_bot_text, restore_user_text
 from tests.helpers.tables import check_rows
 
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.conversations.commands import AllowedRepositories, DigestRequest, RisksRequest, SummaryRequest
-from bot.domain.conversations.thread_subject import SubjectKind, ThreadSubject, get_default_subject, parse_subject
-from bot.domain.pull_requests.models import Repository
-from bot.domain.time.date_range import parse_span
-from bot.domain.time.day import LocalDay
+from bot.dates import LocalDay, parse_span
+from bot.features.merges.requests import DigestRequest, RisksRequest, SubjectKind, SummaryRequest
+from bot.features.questions.subject import ThreadSubject, get_default_subject, parse_subject
+from bot.platform.commands import AllowedRepositories
+from impact.repository import Repository
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.tables import check_rows
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.digest.view import FULL_VIEW, DigestView, ViewLevel
-from bot.domain.errors import UsageError
-from bot.domain.pull_requests.filters import Filters
-from bot.domain.pull_requests.query_options import FILTER_NAMES, QueryOptions
+from bot.errors import UsageError
+from bot.features.merges.requests import FULL_VIEW, DigestView, ViewLevel
+from bot.platform.commands import FILTER_NAMES, QueryOptions
+from bot.platform.pulls.filters import Filters
 from tests.helpers.builders import make_view
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from bot.domain.history.claim_memory import ClaimMemory
-from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.features.merges.outcomes import ClaimMemory
+from bot.platform.pulls.models import PullRequest
 from impact.history.revert_claims import parse_claim
 from impact.history.reverts import Revert
+from impact.repository import Repository
 from tests.helpers.builders import NOON, pull
 from tests.helpers.calls import counting
 from tests.helpers.tables import check_rows

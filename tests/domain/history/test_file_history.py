@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.history.file_history import DEFAULT_CHANGE_SIZE, FileHistory, is_fix
-from bot.domain.history.pull_outcomes import MergeOutcome, RevertIndex
-from bot.domain.pull_requests.models import PullRequest
-from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES
-from bot.domain.risk.assessment import assess_pull_request
+from bot.features.merges.file_history import DEFAULT_CHANGE_SIZE, FileHistory, is_fix
+from bot.features.merges.outcomes import MergeOutcome, RevertIndex
+from bot.features.merges.risk import assess_pull_request
+from bot.platform.pulls.models import PullRequest
+from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES
 from impact.history.outcomes import OutcomeKind, find_outcomes
 from tests.helpers.builders import NOON, changed_file, pull
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.history.pull_outcomes import RevertIndex
-from bot.domain.history.relands import Attempt, Reland, build_change_key, find_relands
-from bot.domain.pull_requests.models import PullRequest
+from bot.features.merges.outcomes import RevertIndex
+from bot.features.merges.relands import Attempt, Reland, build_change_key, find_relands
+from bot.platform.pulls.models import PullRequest
 from tests.helpers.builders import NOON, pull
 from tests.helpers.tables import check_rows
 

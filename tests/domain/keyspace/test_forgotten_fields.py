@@ -9,18 +9,18 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.keyspace.forgotten_ids import FORGOTTEN_USER, OPTIONAL_FIELDS, OWNER_FIELD, ForgottenIds
-from bot.domain.operations.lost_job import LossReason, LostJob
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.touches.decisions import HitKey, TouchDecision, TouchVerdict
 from bot.features.questions.rules import Question
 from bot.features.questions.votes import Vote
 from bot.features.subscriptions.incidents import Incident, IncidentKind
 from bot.features.subscriptions.rules import Subscription, Timing
 from bot.features.subscriptions.tables import PreviewSwitch
-from bot.ports.codecs.versioned_json import VersionedJson
-from bot.render.blocks.button_values import FeedbackVerdict
+from bot.features.touches.lines import HitKey, TouchDecision, TouchVerdict
+from bot.platform.dramatiq.lost_job import LossReason, LostJob
+from bot.platform.pulls.models import Reference
+from bot.platform.slack.buttons import FeedbackVerdict
+from bot.platform.slack.requests import SlackRequest
+from bot.platform.store.codecs import VersionedJson
+from bot.platform.store.forgotten_ids import FORGOTTEN_USER, OPTIONAL_FIELDS, OWNER_FIELD, ForgottenIds
 from tests.helpers.builders import NOON, REPOSITORY
 
 ADA = "U0ADA"

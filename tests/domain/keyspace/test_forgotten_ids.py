@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.domain.keyspace.forgotten_ids import ForgottenIds, is_channel_id, is_user_id
+from bot.platform.store.forgotten_ids import ForgottenIds, is_channel_id, is_user_id
 
 IDS = ForgottenIds(frozenset({"U0ADA"}), frozenset({"C0OPS", "D0ADA"}), frozenset({"C0DEV:17.5"}))
 

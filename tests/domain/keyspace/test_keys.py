@@ -8,10 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.keyspace import keys
-from bot.domain.keyspace.digest_keys import DigestKeyParts, parse_digest_key
-from bot.domain.keyspace.family import FAMILIES, DurableFamily, ExpiringFamily
-from bot.domain.keyspace.keys import build_attempt_key, find_family
 from bot.features import backfill, import_features
 from bot.features.digest.tables import POSTED_DIGESTS
 from bot.features.previews import service as previews
@@ -27,7 +23,16 @@ from bot.features.touches import contracts, decisions
 from bot.platform.github import caches
 from bot.platform.models import completion
 from bot.platform.slack.access import WELCOMES
-from bot.platform.store import spending
+from bot.platform.store import keys, spending
+from bot.platform.store.keys import (
+    FAMILIES,
+    DigestKeyParts,
+    DurableFamily,
+    ExpiringFamily,
+    build_attempt_key,
+    find_family,
+    parse_digest_key,
+)
 from tests.helpers.tables import check_rows
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.domain.keyspace import names
-from bot.domain.keyspace.keys import DIGEST_ATTEMPT, build_attempt_key
+from bot.platform.store import keys as names
+from bot.platform.store.keys import DIGEST_ATTEMPT, build_attempt_key
 
 
 @pytest.mark.parametrize(

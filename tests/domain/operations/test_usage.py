@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.operations.usage import NO_PRICES, NO_USAGE, Usage
 from bot.platform.models.claude import CLAUDE
+from bot.usage import NO_PRICES, NO_USAGE, Usage
 
 M = 1_000_000
 usages = st.builds(Usage, *[st.integers(0, 10**7)] * 4)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from bot.domain.pull_requests.areas import (
+from bot.platform.pulls.models import ChangedFile
+from bot.platform.pulls.paths import (
     OTHER_AREA,
     OTHER_PRODUCT_AREA,
+    PathClass,
+    PathClasses,
     build_area_sort_key,
     determine_area,
     is_product_area,
 )
-from bot.domain.pull_requests.models import ChangedFile
-from bot.domain.pull_requests.path_classes import PathClass, PathClasses
 from tests.helpers.builders import changed_file, pull
 from tests.helpers.tables import check_rows
 

@@ -6,14 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.pull_requests.diff import (
-    MIN_QUOTE_LENGTH,
-    DiffLine,
-    DiffPosition,
-    DiffSide,
-    find_quote,
-    split_hunks,
-)
+from bot.platform.pulls.diff import MIN_QUOTE_LENGTH, DiffLine, DiffPosition, find_quote, split_hunks
+from impact.source.models import DiffSide
 from tests.helpers.tables import check_rows
 
 PATCH = "\n".join(

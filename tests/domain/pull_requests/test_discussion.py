@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from bot.domain.pull_requests.discussion import Discussion, Remark, RemarkKind, Role, shorten_remarks
-from bot.domain.pull_requests.models import Account
+from bot.platform.pulls.discussion import Discussion, Remark, RemarkKind, Role, shorten_remarks
+from bot.platform.pulls.models import Account
 from tests.helpers.builders import REPOSITORY
 
 AT = datetime(2026, 2, 27, 9, 0, tzinfo=UTC)

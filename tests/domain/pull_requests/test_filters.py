@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.errors import UsageError
-from bot.domain.pull_requests.filters import NO_FILTERS, Filters
-from bot.domain.pull_requests.models import Account, PullRequest
+from bot.errors import UsageError
+from bot.platform.pulls.filters import NO_FILTERS, Filters
+from bot.platform.pulls.models import Account, PullRequest
 from tests.helpers.builders import changed_file, pull
 from tests.helpers.tables import check_rows
 

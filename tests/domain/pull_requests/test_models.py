@@ -8,15 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.errors import UsageError
-from bot.domain.pull_requests.models import (
-    GHOST,
-    GITHUB_WEB,
-    Account,
-    Repository,
-    derive_web_address,
-    sort_newest_first,
-)
+from bot.errors import UsageError
+from bot.platform.pulls.models import GHOST, Account, derive_web_address, sort_newest_first
+from impact.repository import GITHUB_WEB, Repository
 from tests.domain.refusals import refusal
 from tests.helpers.builders import NOON, pull
 from tests.helpers.tables import check_rows

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.pull_requests.models import Repository
-from bot.domain.pull_requests.path_classes import (
+from bot.platform.pulls.paths import (
     DEFAULT_PATH_CLASSES,
     CustomPaths,
     PathClass,
@@ -16,6 +15,7 @@ from bot.domain.pull_requests.path_classes import (
     get_default_classes,
     list_default_patterns,
 )
+from impact.repository import Repository
 from tests.helpers.tables import check_rows
 
 TABLE = {

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.errors import UsageError
-from bot.domain.pull_requests.models import Repository
-from bot.domain.pull_requests.reference import Reference, parse_reference
+from bot.errors import UsageError
+from bot.platform.pulls.models import Reference, parse_reference
+from impact.repository import Repository
 from tests.domain.refusals import refusal
 from tests.helpers.builders import REPOSITORY
 from tests.helpers.tables import check_rows

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bot.domain.pull_requests.models import PullRequest
-from bot.domain.pull_requests.path_classes import DEFAULT_PATH_CLASSES
-from bot.domain.review.models import should_review
-from bot.domain.risk.assessment import Risk
+from bot.features.merges.review import should_review
+from bot.features.merges.risk import Risk
+from bot.platform.pulls.models import PullRequest
+from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES
 from tests.helpers.builders import changed_file, pull
 
 DOCS = changed_file("docs/a.md")

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from bot.domain.pull_requests.diff import DiffSide, list_quote_positions
-from bot.domain.pull_requests.models import ChangedFile
-from bot.domain.review.models import locate_finding
-from bot.domain.source.excerpts import mark_lines, split_excerpt
-from bot.domain.summaries.models import Quote
-from impact.source.models import SourceFile
+from bot.features.merges.review import locate_finding
+from bot.features.merges.summary import Quote
+from bot.platform.pulls.diff import list_quote_positions
+from bot.platform.pulls.models import ChangedFile
+from bot.platform.source.excerpts import mark_lines, split_excerpt
+from impact.source.models import DiffSide, SourceFile
 from tests.helpers.builders import pull
 
 PATCH = """@@ -2,4 +2,4 @@

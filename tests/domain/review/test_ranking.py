@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bot.domain.digest.models import Entry
-from bot.domain.review.models import BugFinding, BugReview, FindingAdvice, FindingStatus, ReviewVerdict
-from bot.domain.review.ranking import compute_rank, is_worth_listing, rank_reviewed, select_riskiest
-from bot.domain.risk.assessment import Risk
+from bot.features.merges.entry import Entry
+from bot.features.merges.review import (
+    BugFinding,
+    BugReview,
+    FindingAdvice,
+    FindingStatus,
+    ReviewVerdict,
+    compute_rank,
+    is_worth_listing,
+    rank_reviewed,
+    select_riskiest,
+)
+from bot.features.merges.risk import Risk
 from tests.helpers.builders import entry, finding
 from tests.helpers.tables import check_rows
 

@@ -8,15 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.pull_requests.models import Account, ChangedFile, PullRequest
-from bot.domain.pull_requests.path_classes import PathClass, PathClasses
-from bot.domain.risk.assessment import (
-    HIGHEST_BAND_THRESHOLD,
-    RISK_THRESHOLD,
-    Risk,
-    RiskBand,
-    assess_pull_request,
-)
+from bot.features.merges.risk import HIGHEST_BAND_THRESHOLD, RISK_THRESHOLD, Risk, RiskBand, assess_pull_request
+from bot.platform.pulls.models import Account, ChangedFile, PullRequest
+from bot.platform.pulls.paths import PathClass, PathClasses
 from tests.helpers.builders import changed_file, pull
 from tests.helpers.tables import check_rows
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.risk.assessment import (
+from bot.features.merges.risk import (
     BASE_RATE,
     HIGHEST_BAND_THRESHOLD,
     RISK_THRESHOLD,

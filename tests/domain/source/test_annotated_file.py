@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.pull_requests.diff import DiffLine
-from bot.domain.source.change_context import annotate_file, restore_old_text
+from bot.platform.pulls.diff import DiffLine
+from bot.platform.source.excerpts import annotate_file, restore_old_text
 from impact.source.models import SourceFile
 
 LINES = st.lists(

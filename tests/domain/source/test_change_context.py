@@ -6,7 +6,7 @@ import difflib
 
 import pytest
 
-from bot.domain.source.change_context import AnnotatedChange, ContextLevel, annotate_file
+from bot.platform.source.excerpts import AnnotatedChange, ContextLevel, annotate_file
 from impact.source.models import SourceFile
 
 FILE = """\

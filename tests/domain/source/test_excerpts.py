@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.pull_requests.diff import split_hunks
-from bot.domain.pull_requests.models import ChangedFile
-from bot.domain.source.excerpts import MAX_EXCERPT_LINES, find_name, list_uses, mark_lines, split_excerpt
+from bot.platform.pulls.diff import split_hunks
+from bot.platform.pulls.models import ChangedFile
+from bot.platform.source.excerpts import MAX_EXCERPT_LINES, find_name, list_uses, mark_lines, split_excerpt
 from impact.source.models import SourceFile
 
 lines_of_code = st.lists(st.sampled_from(["a = 1", "b = 2", "", "def f():", "    run(a)", "x\r"]), max_size=40)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.source.scopes import has_scopes, list_scopes
+from bot.platform.source.scopes import has_scopes, list_scopes
 
 Lines = tuple[int, int, int]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from bot.domain.pull_requests.models import ChangedFile
+from bot.platform.pulls.models import ChangedFile
 from tests.helpers.builders import changed_file
 
 _REST = re.compile(r"\[the rest of this file is not shown: (-?\d+) changed lines\]")

@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.pull_requests.diff import DiffLine, DiffSide
-from bot.domain.pull_requests.models import PullRequest
-from bot.domain.source.excerpts import SourceExcerpt
-from bot.domain.summaries.citations import Citation, verify_citation
-from bot.domain.summaries.models import Evidence, is_evidence
+from bot.features.merges.summary import Evidence, is_evidence
+from bot.features.questions.citations import Citation, verify_citation
+from bot.platform.pulls.diff import DiffLine
+from bot.platform.pulls.models import PullRequest
+from bot.platform.source.excerpts import SourceExcerpt
+from impact.source.models import DiffSide
 from tests.helpers.builders import changed_file, pull
 from tests.helpers.tables import check_rows
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bot.domain.pull_requests.models import ChangedFile
-from bot.domain.pull_requests.path_classes import PathClass, PathClasses
-from bot.domain.summaries.diff_packing import Coverage, PackedDiff, estimate_tokens, pack_diff
+from bot.platform.models.packing import Coverage, PackedDiff, estimate_tokens, pack_diff
+from bot.platform.pulls.models import ChangedFile
+from bot.platform.pulls.paths import PathClass, PathClasses
 from tests.domain.summaries.packed_diff import long_file, shown_in, with_context
 from tests.helpers.builders import changed_file
 

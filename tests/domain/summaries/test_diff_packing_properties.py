@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.pull_requests.diff import split_hunks
-from bot.domain.pull_requests.models import ChangedFile
-from bot.domain.summaries.diff_packing import Coverage, PackedDiff, estimate_tokens, pack_diff
+from bot.platform.models.packing import Coverage, PackedDiff, estimate_tokens, pack_diff
+from bot.platform.pulls.diff import split_hunks
+from bot.platform.pulls.models import ChangedFile
 from tests.domain.summaries.packed_diff import files, long_file, many_files, shown_in
 from tests.helpers.builders import changed_file
 

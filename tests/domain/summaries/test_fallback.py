@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from bot.domain.errors import BudgetExceeded, ModelBusy
-from bot.domain.operations.usage import BudgetRefusal
-from bot.domain.summaries.models import (
+from bot.errors import BudgetExceeded, ModelBusy
+from bot.features.merges.summary import (
     Fallback,
     FallbackReason,
     describe_fallback,
     explain_fallback,
     is_for_budget,
 )
+from bot.usage import BudgetRefusal
 
 # what readers of reports and digests see
 SHOWN = {

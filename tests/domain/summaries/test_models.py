@@ -8,11 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.pull_requests.models import ChangedFile
-from bot.domain.pull_requests.path_classes import PathClass, PathClasses
-from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import (
+from bot.features.merges.summary import (
     MAX_HEADLINE_LENGTH,
     ChangeType,
     Evidence,
@@ -25,6 +21,10 @@ from bot.domain.summaries.models import (
     remove_unproven_claims,
     verify_quotes,
 )
+from bot.platform.models.packing import Coverage
+from bot.platform.pulls.models import ChangedFile
+from bot.platform.pulls.paths import PathClass, PathClasses
+from impact.source.models import DiffSide
 from tests.helpers.builders import changed_file, failed, pull, summary
 
 CORE = changed_file(

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.pull_requests.models import ChangedFile
-from bot.domain.summaries.diff_packing import Coverage, estimate_tokens, list_source_paths, pack_diff
+from bot.platform.models.packing import Coverage, estimate_tokens, list_source_paths, pack_diff
+from bot.platform.pulls.models import ChangedFile
 from impact.source.models import SourceFile, SourceProblem
 from tests.helpers.builders import changed_file
 

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.pull_requests.diff import split_hunks
-from bot.domain.text.credential_patterns import CASE_INSENSITIVE_PATTERNS, CASE_SENSITIVE_PATTERNS
-from bot.domain.text.redaction import REDACTED, redact_patch, redact_text
+from bot.platform.pulls.diff import split_hunks
+from bot.redaction import CASE_INSENSITIVE_PATTERNS, CASE_SENSITIVE_PATTERNS, REDACTED, redact_patch, redact_text
 from tests.helpers.tables import check_rows
 
 # in two parts, so that nobody who scans this repository takes them for real ones

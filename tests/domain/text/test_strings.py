@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.domain.text.strings import collapse_lines, format_count, remove_comments, truncate_text
+from bot.text import format_count
+from impact.text.strings import collapse_lines, remove_comments, truncate_text
 
 # letters, and what is none: line breaks, blanks, controls, bidirectional overrides, zero-width characters
 odd = st.sampled_from(list("ab \t\n\r\f\v\0\x1b\x85\u2028\u2029\u202e\u2066\u200b\u200c\u200d\ufeff\xa0\xad😀"))

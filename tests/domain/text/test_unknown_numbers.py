@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.text.issue_numbers import remove_unknown_numbers
 from bot.features.digest.rules import Theme, keep_known_themes
+from bot.text import remove_unknown_numbers
 from tests.helpers.tables import check_rows
 
 KNOWN = frozenset({1, 12})

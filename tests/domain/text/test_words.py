@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.text.words import SentenceIndex, normalize_sentence, truncate_to_sentences, truncate_words
+from bot.text import SentenceIndex, normalize_sentence, truncate_to_sentences, truncate_words
 
 LIMITS = st.integers(1, 20)
 

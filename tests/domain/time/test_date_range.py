@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.errors import UsageError
-from bot.domain.time.date_range import Span, parse_day, parse_span
-from bot.domain.time.day import LocalDay, get_today, get_yesterday, parse_date, parse_zone
+from bot.dates import LocalDay, Span, get_today, get_yesterday, parse_day, parse_span, parse_zone
+from bot.errors import UsageError
+from impact.text.dates import parse_date
 from tests.domain.refusals import refusal
 from tests.helpers.builders import DAY
 from tests.helpers.checks import is_one_sentence

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.time.day import LocalDay, get_yesterday, parse_date, parse_zone
+from bot.dates import LocalDay, get_yesterday, parse_zone
+from impact.text.dates import parse_date
 from tests.helpers.tables import check_rows
 
 # zones with every kind of change since GitHub exists: none, an hour, half an hour, at midnight, a lost day

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.domain.errors import UsageError
-from bot.domain.time.day import LocalDay, parse_date, parse_zone
+from bot.dates import LocalDay, parse_zone
+from bot.errors import UsageError
+from impact.text.dates import parse_date
 from tests.domain.refusals import refusal
 from tests.helpers.checks import is_one_sentence
 from tests.helpers.tables import check_rows

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.domain.review.models import BugReview, FindingStatus, ReviewVerdict
-from bot.domain.risk.assessment import RULES_VERSION, Risk, RuleHit
-from bot.domain.track_record.posted_ratings import PostedRatings, RatedPullRequest, merge_ratings
 from bot.features.digest.rules import collect_ratings
+from bot.features.merges.review import BugReview, FindingStatus, ReviewVerdict
+from bot.features.merges.risk import RULES_VERSION, Risk, RuleHit
+from bot.features.risks.ratings import PostedRatings, RatedPullRequest, merge_ratings
 from tests.helpers.builders import NOON, digest, entry, finding
 
 FIRED = (RuleHit("size", 15.0, "adds 500 lines"), RuleHit("calm title", -2.0))

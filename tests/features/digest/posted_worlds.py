@@ -10,14 +10,14 @@ from typing import Any
 from localslack.state.workspace import Json
 from redis import Redis
 
-from bot.adapters.redis.records.history import RedisHistoryStore
-from bot.domain.pull_requests.models import PullRequest
 from bot.features.digest.amendments import amend_digest, check_repository
 from bot.features.digest.posts import post_digest
 from bot.features.digest.tables import DigestRecords
 from bot.features.digest.view import render_digest
+from bot.platform.pulls.models import PullRequest
 from bot.platform.store.connection import RedisCache
 from bot.platform.store.due_queue import CHECK_INTERVAL, DueQueue
+from bot.platform.store.merge_records import HistoryStore
 from bot.platform.store.tables import Store
 from tests.emulators.slack.server import SlackEmulator
 from tests.features.subscriptions.scheduled import DUE, KEY, Wall, key_of
@@ -59,7 +59,7 @@ class Desk:
             tables=self._fragile(Store(self.store)),
             due_queue=self._fragile(DueQueue(self.store)),
             cache=self._fragile(RedisCache(self.store)),
-            merge_history=self._fragile(RedisHistoryStore(self.store)),
+            merge_history=self._fragile(HistoryStore(self.store)),
             pulls=self.pulls,
             day_lists=self._fragile(self.pulls),
             now=self.wall,
@@ -75,7 +75,7 @@ class Desk:
     def post(self) -> str:
         """Post the digest, or finish what another began; its key."""
         entries = [entry(**fields) for fields in SHOWN]
-        RedisHistoryStore(self.store).record_merges([tracked_digest.pull for tracked_digest in entries])
+        HistoryStore(self.store).record_merges([tracked_digest.pull for tracked_digest in entries])
         tracked_digest = self.app.digest_records.find_digest(SPEC)
         made = post_digest(self.app, tracked_digest, lambda: render_digest(digest(*entries))).record
         self.records.save(tracked_digest.key, made, made.keep_spec(SPEC))

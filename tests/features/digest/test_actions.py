@@ -6,14 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.digest.models import Entry
-from bot.domain.pull_requests.path_classes import (
-    DEFAULT_PATH_CLASSES,
-    CustomPaths,
-    PathClass,
-    PathClasses,
-)
 from bot.features.digest.actions import ActionRank, changes_product, is_for_tests_only, rank_action
+from bot.features.merges.entry import Entry
+from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES, CustomPaths, PathClass, PathClasses
 from tests.helpers.builders import changed_file, digest, entry, pull, summary
 from tests.helpers.tables import check_rows
 

@@ -10,21 +10,21 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.records.history import RedisHistoryStore
-from bot.adapters.redis.records.record_store import RedisRecordStore
-from bot.domain.digest.view import FULL_VIEW, DigestView
-from bot.domain.errors import RateLimited, SlackUnavailable
-from bot.domain.pull_requests.filters import Filters
-from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.subscriptions.models import DigestSpec
-from bot.domain.time.date_range import Span
-from bot.domain.time.day import LocalDay
+from bot.dates import LocalDay, Span
+from bot.errors import RateLimited, SlackUnavailable
 from bot.features.digest.amendments import amend_digest, check_repository
+from bot.features.digest.models import DigestSpec
 from bot.features.digest.tables import POSTED_DIGESTS, RECORDS, DigestRecords, PostedDigest
+from bot.features.merges.requests import FULL_VIEW, DigestView
+from bot.features.merges.timeline import MergeTimeline
 from bot.features.subscriptions.delivery import post_digest, repair_digest
 from bot.features.subscriptions.rules import Subscription, Timing
+from bot.platform.pulls.filters import Filters
+from bot.platform.pulls.models import PullRequest
 from bot.platform.store.due_queue import CHECK_INTERVAL, NextDigest, OutcomeCheck
-from bot.services.history.merge_timeline import MergeTimeline
+from bot.platform.store.merge_records import HistoryStore
+from bot.platform.store.records import RecordStore
+from impact.repository import Repository
 from tests.adapters.worlds import REPO
 from tests.emulators.github.store import changed_file, pull
 from tests.features.subscriptions.scheduled import DUE, KEY, MINUTE, TIMING
@@ -416,7 +416,7 @@ def test_a_day_of_long_ago_is_told_of_what_came_since(bot: Callable[..., Bot], *
     assert made.github.queries - queries <= 3, "what was looked at is not looked at again"
 
 
-class Counting(RedisRecordStore[PostedDigest]):
+class Counting(RecordStore[PostedDigest]):
     """Records; keeps how many were asked for at once."""
 
     def __init__(self, store: Redis) -> None:
@@ -438,7 +438,7 @@ def test_the_records_of_many_channels_are_read_some_at_a_time(bot: Callable[...,
     assert (sum(records.asked), max(records.asked)) == (121, 50)
 
 
-class CountedHistory(RedisHistoryStore):
+class CountedHistory(HistoryStore):
     """History; counts how often it was read."""
 
     def __init__(self, store: Redis) -> None:

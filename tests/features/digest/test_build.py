@@ -13,11 +13,9 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.records.history import RedisHistoryStore
 from bot.app import App
-from bot.domain.digest.models import CountCheck
-from bot.domain.digest.view import FULL_VIEW, DigestView, ViewLevel
-from bot.domain.errors import (
+from bot.dates import LocalDay
+from bot.errors import (
     GitHubUnavailable,
     PrdigestError,
     PullRequestNotFound,
@@ -25,25 +23,27 @@ from bot.domain.errors import (
     RepositoryNotFound,
     StoreUnavailable,
 )
-from bot.domain.pull_requests.filters import Filters
-from bot.domain.pull_requests.models import Account, PullRequest, Repository
-from bot.domain.review.models import BugReview
-from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import ChangeType, Fallback, FallbackReason, build_fallback_summary
-from bot.domain.time.day import LocalDay
 from bot.features.digest.rules import Digest
 from bot.features.digest.service import build_digest
 from bot.features.digest.view import render_digest
+from bot.features.merges.requests import FULL_VIEW, DigestView, ViewLevel
+from bot.features.merges.review import BugReview
+from bot.features.merges.summary import ChangeType, Fallback, FallbackReason, build_fallback_summary
+from bot.features.merges.timeline import DayContext, MergeTimeline
 from bot.features.profiles.service import ENTRIES, PROFILES
 from bot.features.reviews.service import add_kept_reviews
 from bot.features.touches.contracts import keep_contract
 from bot.features.touches.decisions import HITS
+from bot.platform.models import Model
+from bot.platform.models.packing import Coverage
+from bot.platform.pulls.filters import Filters
+from bot.platform.pulls.models import Account, PullRequest
+from bot.platform.pulls.sources import CountCheck
 from bot.platform.store.connection import SHORT_TIMEOUTS, connect_server
+from bot.platform.store.merge_records import HistoryStore
 from bot.platform.store.tables import Store
-from bot.ports import Model
-from bot.services.history.day_context import DayContext
-from bot.services.history.merge_timeline import MergeTimeline
 from impact.contract.models import ContractClass
+from impact.repository import Repository
 from tests.emulators.claude.server import ClaudeEmulator, Refusal
 from tests.features.touches.worlds import ENTRY, PROFILE
 from tests.helpers.apps import LoneDay, make_digest_app
@@ -310,7 +310,7 @@ class Told(LoneDay):
 
 def timeline_of(pulls: KnownPulls, store: Redis) -> MergeTimeline:
     """The real one, at nine on the next morning."""
-    return MergeTimeline(lambda: RedisHistoryStore(store), pulls.list_merged, lambda: DAY.end + timedelta(hours=9))
+    return MergeTimeline(lambda: HistoryStore(store), pulls.list_merged, lambda: DAY.end + timedelta(hours=9))
 
 
 def test_what_was_reverted_before_the_digest_is_posted_is_said_and_not_listed(store: Redis) -> None:
@@ -335,7 +335,7 @@ def test_a_revert_that_a_view_does_not_show_is_said_of_what_it_does(store: Redis
 
 def test_what_reverts_an_earlier_day_names_what_it_took_back(store: Redis) -> None:
     old = pull(200, title="Count once", merged_at=DAY.start - timedelta(days=20))
-    RedisHistoryStore(store).record_merges([old])
+    HistoryStore(store).record_merges([old])
     pulls = day(pull(9, title='Revert "Count once" (#200)'), pull(8, title='Revert "Lost long ago" (#3)'))
     made = build(pulls, timeline=timeline_of(pulls, store))
     assert (pairs(made.outcomes), [each.number for each in made.older_reverts]) == ([(200, 9)], [8])
@@ -343,7 +343,7 @@ def test_what_reverts_an_earlier_day_names_what_it_took_back(store: Redis) -> No
 
 def test_the_rules_look_back_at_what_earlier_digests_recorded(store: Redis) -> None:
     before = LocalDay(DAY.date - timedelta(days=1), DAY.zone)
-    RedisHistoryStore(store).record_merges([pull(1, merged_at=DAY.start - timedelta(days=100), files=CORE)])
+    HistoryStore(store).record_merges([pull(1, merged_at=DAY.start - timedelta(days=100), files=CORE)])
     fix = pull(2, title="Fix the counter", merged_at=before.start + timedelta(hours=9), files=CORE)
     pulls = day(fix, pull(3, files=CORE), pull(4, files=DOCS))
     timeline = timeline_of(pulls, store)

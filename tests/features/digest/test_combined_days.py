@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.digest.models import Entry
-from bot.domain.history.pull_outcomes import MergeOutcome
-from bot.domain.review.models import NO_REVIEWS, ReviewCoverage
-from bot.domain.time.date_range import Span
-from bot.domain.time.day import LocalDay
+from bot.dates import LocalDay, Span
 from bot.features.digest.rules import Digest, MultiDayDigest, Overview, ReaderAction
+from bot.features.merges.entry import Entry
+from bot.features.merges.outcomes import MergeOutcome
+from bot.features.merges.review import NO_REVIEWS, ReviewCoverage
 from impact.history.outcomes import OutcomeKind
 from tests.helpers.builders import DAY, NOON, digest, entry, pairs, summary
 

@@ -7,15 +7,16 @@ from typing import Any
 
 import pytest
 
-from bot.domain.digest.models import CountCheck, Entry
-from bot.domain.digest.view import DigestView, ViewLevel
-from bot.domain.operations.usage import BudgetRefusal
-from bot.domain.pull_requests.filters import Filters
-from bot.domain.review.models import ReviewCoverage
-from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import ChangeType, Fallback
 from bot.features.digest.lead import format_coverage
 from bot.features.digest.rules import Overview
+from bot.features.merges.entry import Entry
+from bot.features.merges.requests import DigestView, ViewLevel
+from bot.features.merges.review import ReviewCoverage
+from bot.features.merges.summary import ChangeType, Fallback
+from bot.platform.models.packing import Coverage
+from bot.platform.pulls.filters import Filters
+from bot.platform.pulls.sources import CountCheck
+from bot.usage import BudgetRefusal
 from tests.helpers.builders import digest, entry, failed, summary
 from tests.helpers.tables import check_rows
 

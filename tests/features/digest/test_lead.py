@@ -13,24 +13,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localslack.rules.messages import check_message, find_links, find_mentions
 
-from bot.domain.digest.models import CountCheck, Entry
-from bot.domain.digest.view import DigestView, ViewLevel
-from bot.domain.history.pull_outcomes import MergeOutcome
-from bot.domain.history.relands import Attempt
-from bot.domain.pull_requests.filters import Filters
-from bot.domain.review.models import BugReview, ReviewCoverage
-from bot.domain.risk.assessment import Risk
-from bot.domain.summaries.models import build_evidence_url
-from bot.domain.text.strings import collapse_lines
-from bot.domain.text.words import SentenceIndex, normalize_sentence
 from bot.features.digest.lead import render_lead
 from bot.features.digest.rules import Digest, Overview, ReaderAction, Theme
 from bot.features.digest.thread import render_thread
+from bot.features.merges.entry import Entry
+from bot.features.merges.outcomes import MergeOutcome
+from bot.features.merges.relands import Attempt
+from bot.features.merges.requests import DigestView, ViewLevel
+from bot.features.merges.review import BugReview, ReviewCoverage
+from bot.features.merges.risk import Risk
+from bot.features.merges.summary import build_evidence_url
 from bot.features.summaries.view import render_summary
-from bot.ports import Post
-from bot.render.blocks.message_limits import MAX_LEAD_WORDS, count_words
-from bot.render.blocks.terminal import format_message
+from bot.platform.pulls.filters import Filters
+from bot.platform.pulls.sources import CountCheck
+from bot.platform.slack.blocks import MAX_LEAD_WORDS, count_words
+from bot.platform.slack.messages import Post
+from bot.platform.slack.terminal import format_message
+from bot.text import SentenceIndex, normalize_sentence
 from impact.history.outcomes import OutcomeKind
+from impact.text.strings import collapse_lines
 from tests.helpers.builders import (
     FOUND_QUOTE,
     NOON,

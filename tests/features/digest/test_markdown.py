@@ -9,14 +9,15 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 
-from bot.domain.digest.view import DigestView, ViewLevel
-from bot.domain.pull_requests.filters import Filters
-from bot.domain.pull_requests.models import GHOST, Account
-from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import ChangeType, build_fallback_summary
-from bot.domain.time.day import LocalDay, parse_date, parse_zone
+from bot.dates import LocalDay, parse_zone
 from bot.features.digest.markdown import format_sections, render_report
 from bot.features.digest.rules import Digest
+from bot.features.merges.requests import DigestView, ViewLevel
+from bot.features.merges.summary import ChangeType, build_fallback_summary
+from bot.platform.models.packing import Coverage
+from bot.platform.pulls.filters import Filters
+from bot.platform.pulls.models import GHOST, Account
+from impact.text.dates import parse_date
 from tests.helpers.builders import changed_file, digest, entry, failed, pull, summary
 from tests.render.hostile_days import digests
 

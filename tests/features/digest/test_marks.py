@@ -12,16 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localslack.rules.messages import check_message, find_links, find_mentions
 
-from bot.domain.history.pull_outcomes import MergeOutcome
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.review.models import BugReview
-from bot.domain.risk.assessment import Risk
-from bot.domain.touches.decisions import HitKey, TouchDecision, TouchVerdict
 from bot.features.digest.marks import add_outcomes, render_outcome_reply
 from bot.features.digest.rules import Digest
 from bot.features.digest.view import render_digest
+from bot.features.merges.outcomes import MergeOutcome
+from bot.features.merges.review import BugReview
+from bot.features.merges.risk import Risk
+from bot.features.touches.lines import HitKey, TouchDecision, TouchVerdict
 from bot.features.touches.marks import add_decisions
-from bot.render.blocks.rich_text import count_characters
+from bot.platform.pulls.models import Reference
+from bot.platform.slack.blocks import count_characters
 from impact.history.outcomes import OutcomeKind
 from tests.helpers.builders import NOON, REPOSITORY, digest, entry, finding, pull
 from tests.render.accepted import assert_accepted, nodes, read_post, strings

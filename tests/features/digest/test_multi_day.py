@@ -13,17 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localslack.rules.messages import find_links
 
-from bot.domain.conversations.commands import MAX_DIGEST_DAYS
-from bot.domain.digest.models import CountCheck, Entry
-from bot.domain.history.pull_outcomes import RevertIndex
-from bot.domain.pull_requests.models import Repository
-from bot.domain.risk.assessment import Risk
-from bot.domain.time.date_range import Span
-from bot.domain.time.day import LocalDay
+from bot.dates import LocalDay, Span
 from bot.features.digest.lead import render_catch_up
 from bot.features.digest.rules import Digest, MultiDayDigest, Overview
+from bot.features.merges.entry import Entry
+from bot.features.merges.outcomes import RevertIndex
+from bot.features.merges.requests import MAX_DIGEST_DAYS
+from bot.features.merges.risk import Risk
+from bot.platform.pulls.sources import CountCheck
 from impact.contract.deprecations import DeprecationState
 from impact.history.outcomes import find_outcomes
+from impact.repository import Repository
 from tests.helpers.builders import DAY, NOON, REPOSITORY, digest, entry, pull, summary
 from tests.helpers.tables import check_rows
 from tests.render.accepted import assert_taken, invisible, items, list_addresses, read_post, strings

@@ -15,10 +15,8 @@ from localslack.rules.live_text import find_mentions
 from redis import Redis
 
 from bot.app import App
-from bot.domain.conversations.commands import AllowedRepositories, DigestRequest
-from bot.domain.digest.models import MAX_OVERVIEW_LENGTH
-from bot.domain.digest.view import DigestView, ViewLevel
-from bot.domain.errors import (
+from bot.dates import LocalDay, Span
+from bot.errors import (
     DayUnavailable,
     GitHubUnavailable,
     ModelBusy,
@@ -26,18 +24,19 @@ from bot.domain.errors import (
     RepositoryNotFound,
     StoreUnavailable,
 )
-from bot.domain.operations.usage import Usage
-from bot.domain.pull_requests.filters import Filters
-from bot.domain.pull_requests.models import PullRequest
-from bot.domain.subscriptions.models import DigestSpec
-from bot.domain.summaries.models import ChangeType, Fallback, FallbackReason, Summary
-from bot.domain.time.date_range import Span
-from bot.domain.time.day import LocalDay
+from bot.features.digest.models import DigestSpec
 from bot.features.digest.rules import Overview, Theme, UnknownDay
 from bot.features.digest.service import build_days, compose_messages, write_overview
 from bot.features.digest.view import describe_skipped_days
+from bot.features.merges.entry import MAX_OVERVIEW_LENGTH
+from bot.features.merges.requests import DigestRequest, DigestView, ViewLevel
+from bot.features.merges.summary import ChangeType, Fallback, FallbackReason, Summary
 from bot.features.subscriptions.rules import Subscription
+from bot.platform.commands import AllowedRepositories
 from bot.platform.models.claude import CLAUDE
+from bot.platform.pulls.filters import Filters
+from bot.platform.pulls.models import PullRequest
+from bot.usage import Usage
 from tests.emulators.claude.server import overview_answer
 from tests.emulators.slack.server import SlackEmulator
 from tests.features.subscriptions.scheduled import TIMING

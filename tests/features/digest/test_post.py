@@ -15,21 +15,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from localslack.rules.messages import UPDATE_TEXT, check_message, find_links, find_mentions
 
-from bot.domain.conversations.commands import MAX_DIGEST_DAYS, AllowedRepositories, DigestRequest
-from bot.domain.digest.models import Entry
-from bot.domain.digest.view import DigestView, ViewLevel
-from bot.domain.pull_requests.filters import Filters
-from bot.domain.pull_requests.models import Repository
-from bot.domain.summaries.models import build_evidence_url
-from bot.domain.time.date_range import Span
-from bot.domain.time.day import LocalDay
+from bot.dates import LocalDay, Span
 from bot.features.digest.lead import render_catch_up, render_lead
 from bot.features.digest.markdown import render_report
 from bot.features.digest.rules import Digest, MultiDayDigest, Overview, UnknownDay
 from bot.features.digest.thread import render_thread
 from bot.features.digest.view import RenderedDigest, describe_skipped_days, render_days, render_digest
-from bot.ports import Post
-from bot.render.blocks.rich_text import count_characters
+from bot.features.merges.entry import Entry
+from bot.features.merges.requests import MAX_DIGEST_DAYS, DigestRequest, DigestView, ViewLevel
+from bot.features.merges.summary import build_evidence_url
+from bot.platform.commands import AllowedRepositories
+from bot.platform.pulls.filters import Filters
+from bot.platform.slack.blocks import count_characters
+from bot.platform.slack.messages import Post
+from impact.repository import Repository
 from tests.features.digest.test_multi_day import days, number_entries
 from tests.helpers.builders import DAY, NOON, REPOSITORY, digest, entry, failed, summary
 from tests.helpers.processes.command import environment

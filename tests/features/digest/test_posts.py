@@ -11,19 +11,19 @@ from datetime import timedelta
 import pytest
 from redis import Redis
 
-from bot.domain.digest.view import DigestView
-from bot.domain.errors import PostingInProgress, SlackCallRefused, StoreUnavailable, UsageError
-from bot.domain.pull_requests.filters import Filters
-from bot.domain.pull_requests.models import Repository
-from bot.domain.review.models import BugReview, FindingStatus, ReviewVerdict
-from bot.domain.risk.assessment import Risk
-from bot.domain.time.date_range import Span
+from bot.dates import Span
+from bot.errors import PostingInProgress, SlackCallRefused, StoreUnavailable, UsageError
 from bot.features.digest.posts import PostingResult
 from bot.features.digest.rules import collect_ratings
 from bot.features.digest.tables import PLANS, PostedDigest, dump_ratings
 from bot.features.digest.view import RenderedDigest, render_digest
+from bot.features.merges.requests import DigestView
+from bot.features.merges.review import BugReview, FindingStatus, ReviewVerdict
+from bot.features.merges.risk import Risk
+from bot.platform.pulls.filters import Filters
 from bot.platform.slack.messenger import SlackMessenger
-from bot.ports import RecordStore
+from bot.platform.store.records import RecordStore
+from impact.repository import Repository
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.builders import DAY, digest, entry, finding
 from tests.helpers.records import Digests, digest_store, memory_digests

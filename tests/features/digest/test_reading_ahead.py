@@ -16,11 +16,10 @@ from github import Auth
 from localslack.loopback import Request, Response
 from redis import Redis
 
-from bot.domain.errors import StoreUnavailable
-from bot.domain.pull_requests.models import PullRequest
-from bot.domain.summaries.models import SummarisedPullRequest
+from bot.errors import StoreUnavailable
 from bot.features.digest.rules import Digest
 from bot.features.digest.service import DigestUse, build_digest
+from bot.features.merges.summary import SummarisedPullRequest
 from bot.features.summaries.reading import read_pull_request
 from bot.platform import deadlines
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal, bound_work
@@ -28,9 +27,10 @@ from bot.platform.github.caches import FileCache, SourceFileCache
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.pulls import GitHubPullRequests
 from bot.platform.github.source_files import GitHubSourceFiles
+from bot.platform.models import Model
 from bot.platform.models.slots import hold_model_slot
+from bot.platform.pulls.models import PullRequest
 from bot.platform.store.tables import Store
-from bot.ports import Model
 from tests.emulators.claude.server import ClaudeEmulator, Refusal, Step, default_answer
 from tests.emulators.github.server import GitHubEmulator
 from tests.emulators.github.store import changed_file, pull

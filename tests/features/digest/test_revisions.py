@@ -13,11 +13,11 @@ from localslack.loopback import HangUp
 from localslack.server.local_slack import UPLOAD
 from redis import Redis
 
-from bot.domain.errors import PostingInProgress, SlackCallRefused, SlackUnavailable
-from bot.domain.review.models import BugReview, ReviewCoverage
-from bot.domain.risk.assessment import Risk
+from bot.errors import PostingInProgress, SlackCallRefused, SlackUnavailable
 from bot.features.digest.posts import PostingResult
 from bot.features.digest.view import RenderedDigest, render_digest
+from bot.features.merges.review import BugReview, ReviewCoverage
+from bot.features.merges.risk import Risk
 from bot.platform.slack.client import make_slack_client
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.features.subscriptions.scheduled import KEY, key_of

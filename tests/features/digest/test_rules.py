@@ -10,11 +10,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.domain.digest.models import Entry
-from bot.domain.pull_requests.areas import OTHER_AREA, OTHER_PRODUCT_AREA
-from bot.domain.risk.assessment import RISK_THRESHOLD, Risk
-from bot.domain.summaries.models import ChangeType
 from bot.features.digest.rules import Overview, ReaderAction
+from bot.features.merges.entry import Entry
+from bot.features.merges.risk import RISK_THRESHOLD, Risk
+from bot.features.merges.summary import ChangeType
+from bot.platform.pulls.paths import OTHER_AREA, OTHER_PRODUCT_AREA
 from tests.helpers.builders import NOON, digest, entry, summary
 
 TRIVIAL = summary(type=ChangeType.TRIVIAL)

@@ -9,16 +9,16 @@ from datetime import datetime, timedelta
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.records.history import RedisHistoryStore
-from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.risk.assessment import assess_pull_request
-from bot.domain.time.date_range import Span
+from bot.dates import Span
 from bot.features.digest.since import build_since_page
 from bot.features.digest.stories import SincePage
+from bot.features.merges.risk import assess_pull_request
+from bot.features.merges.timeline import LOOK_AHEAD, LOOK_BACK, MergeTimeline
 from bot.features.summaries.service import get_entry
-from bot.services.history.merge_timeline import LOOK_AHEAD, LOOK_BACK, MergeTimeline
+from bot.platform.pulls.models import PullRequest, Reference
+from bot.platform.store.merge_records import HistoryStore
 from impact.history.revert_claims import parse_claim
+from impact.repository import Repository
 from tests.helpers.apps import make_reading_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.helpers.calls import counting
@@ -40,7 +40,7 @@ MERGED = (
 )
 
 
-class Read(RedisHistoryStore):
+class Read(HistoryStore):
     """The history in a store; keeps from when to when it was read."""
 
     def __init__(self, store: Redis) -> None:

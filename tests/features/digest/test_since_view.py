@@ -6,11 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.history.pull_outcomes import RevertIndex
-from bot.domain.time.date_range import Span
+from bot.dates import Span
 from bot.features.digest.stories import SincePage, build_stories, render_since
-from bot.render.blocks.message_limits import MAX_BLOCKS, MAX_CHARACTERS
-from bot.render.blocks.rich_text import count_characters
+from bot.features.merges.outcomes import RevertIndex
+from bot.platform.slack.blocks import MAX_BLOCKS, MAX_CHARACTERS, count_characters
 from tests.helpers.builders import DAY, NOON, pull
 from tests.helpers.world import as_read
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.history.pull_outcomes import RevertIndex
-from bot.domain.pull_requests.models import PullRequest
 from bot.features.digest.stories import StoryKind, build_stories
+from bot.features.merges.outcomes import RevertIndex
+from bot.platform.pulls.models import PullRequest
 from tests.helpers.builders import NOON, pull
 
 

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from bot.domain.digest.models import Entry
-from bot.domain.pull_requests.models import Account
-from bot.domain.review.models import BugReview, FindingStatus
-from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import ChangeType
 from bot.features.digest.rules import Digest
 from bot.features.digest.thread import render_thread
-from bot.ports import Post
+from bot.features.merges.entry import Entry
+from bot.features.merges.review import BugReview, FindingStatus
+from bot.features.merges.summary import ChangeType
+from bot.platform.models.packing import Coverage
+from bot.platform.pulls.models import Account
+from bot.platform.slack.messages import Post
 from tests.helpers.builders import NOON, changed_file, digest, entry, failed, finding, summary
 from tests.helpers.tables import check_rows
 from tests.render.accepted import assert_accepted, invisible, items, nodes, read_post, strings

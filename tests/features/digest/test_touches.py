@@ -8,26 +8,25 @@ from datetime import timedelta
 import pytest
 from hypothesis import given
 
-from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.digest.models import CountCheck
-from bot.domain.digest.view import DigestView, ViewLevel
-from bot.domain.history.pull_outcomes import MergeOutcome
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.time.date_range import Span
-from bot.domain.touches.decisions import TouchVerdict
+from bot.dates import Span
 from bot.features.digest.lead import render_catch_up, render_lead
 from bot.features.digest.markdown import render_report
 from bot.features.digest.marks import add_outcomes
 from bot.features.digest.rules import Digest, MultiDayDigest, Overview
 from bot.features.digest.thread import render_thread
 from bot.features.digest.view import render_digest
-from bot.render.blocks.button_values import read_hit_task, read_hit_vote
-from bot.render.blocks.message_limits import MAX_LEAD_WORDS, count_words
+from bot.features.merges.outcomes import MergeOutcome
+from bot.features.merges.requests import DigestView, ViewLevel
+from bot.features.touches.lines import TouchVerdict, read_hit_task, read_hit_vote
+from bot.platform.commands import AllowedRepositories
+from bot.platform.pulls.sources import CountCheck
+from bot.platform.slack.blocks import MAX_LEAD_WORDS, count_words
 from impact.contract.deprecations import DeprecationState
 from impact.contract.models import ChangeKind, ContractClass, UnreadFile
 from impact.history.outcomes import OutcomeKind
 from impact.profile.models import UseKind
 from impact.profile.moves import MovedHit, ProfileMove
+from impact.source.models import DiffSide
 from impact.touches.deprecations import DeprecationStep
 from impact.touches.models import MergeTouches, TouchLevel
 from tests.helpers.builders import DAY, NOON, REPOSITORY, digest, entry, pull

@@ -11,14 +11,14 @@ from types import SimpleNamespace
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.records.history import RedisHistoryStore
-from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.risk.assessment import assess_pull_request
+from bot.features.merges.risk import assess_pull_request
+from bot.features.merges.timeline import LOOK_AHEAD, MergeTimeline
 from bot.features.previews.cards import PullCard
 from bot.features.previews.service import build_cards
-from bot.services.history.merge_timeline import LOOK_AHEAD, MergeTimeline
+from bot.platform.pulls.models import PullRequest, Reference
+from bot.platform.store.merge_records import HistoryStore
 from impact.history.revert_claims import parse_claim
+from impact.repository import Repository
 from tests.helpers.apps import make_reading_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.helpers.calls import counting
@@ -39,7 +39,7 @@ LATER = (
 )
 
 
-class Read(RedisHistoryStore):
+class Read(HistoryStore):
     """The history in a store; keeps from when to when it was read."""
 
     def __init__(self, store: Redis) -> None:

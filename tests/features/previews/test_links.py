@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.pull_requests.models import Repository
 from bot.features.previews.cards import compute_fingerprint, parse_link
+from bot.platform.commands import AllowedRepositories
+from impact.repository import Repository
 from tests.helpers.tables import check_rows
 
 HERE = AllowedRepositories(Repository("octo", "engine"), (Repository("octo", "parts"),))

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 from redis import Redis
 
-from bot.domain.digest.view import DigestView
-from bot.domain.errors import StoreUnavailable, UsageError
-from bot.domain.pull_requests.models import Repository
+from bot.errors import StoreUnavailable, UsageError
+from bot.features.merges.requests import DigestView
 from bot.features.profiles.service import ProfileEntry, Profiles
 from impact.profile.models import DerivedClass, Profile, Use, UseKind
 from impact.python.models import CallShape, Parameter, ParameterKind, Signature
+from impact.repository import Repository
 from tests.helpers.apps import make_app
 from tests.helpers.builders import NOON, REPOSITORY
 from tests.helpers.checks import is_one_sentence

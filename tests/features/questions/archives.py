@@ -13,33 +13,23 @@ from types import SimpleNamespace
 from typing import Any
 
 from bot.app import App
-from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.conversations.thread_subject import ThreadSubject
-from bot.domain.digest.models import Entry
-from bot.domain.errors import AnswerCancelled, ModelBusy, PrdigestError
-from bot.domain.operations.usage import Usage
-from bot.domain.pull_requests.models import Account, ChangedFile, PullRequest, Repository
-from bot.domain.risk.assessment import assess_pull_request
-from bot.domain.summaries.models import SummarisedPullRequest, Summary
-from bot.domain.time.date_range import Span, parse_span
-from bot.domain.time.day import LocalDay, parse_date
+from bot.dates import LocalDay, Span, parse_span
+from bot.errors import AnswerCancelled, ModelBusy, PrdigestError
+from bot.features.merges.entry import Entry
+from bot.features.merges.risk import assess_pull_request
+from bot.features.merges.summary import SummarisedPullRequest, Summary
 from bot.features.questions.reading import ReadingSession
+from bot.features.questions.subject import ThreadSubject
 from bot.features.questions.tools import build_tools
 from bot.features.summaries.service import keep_summary
-from bot.platform.models import tools
-from bot.platform.source import NO_CODE, CodeSources
-from bot.ports import (
-    Chat,
-    ChatEvent,
-    PullRequestBackground,
-    PullRequests,
-    TextDelta,
-    ToolCall,
-    ToolResult,
-    Turn,
-    TurnEnd,
-    TurnUsage,
-)
+from bot.platform.commands import AllowedRepositories
+from bot.platform.models import Chat, ChatEvent, TextDelta, ToolCall, ToolResult, Turn, TurnEnd, TurnUsage, tools
+from bot.platform.pulls.models import Account, ChangedFile, PullRequest
+from bot.platform.pulls.sources import PullRequestBackground, PullRequests
+from bot.platform.source.reading import NO_CODE, CodeSources
+from bot.usage import Usage
+from impact.repository import Repository
+from impact.text.dates import parse_date
 from tests.helpers.apps import make_reading_app
 from tests.helpers.builders import DAY, REPOSITORY, SHARED
 from tests.services.doubles import KnownPulls, MemoryStore, Summaries

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from github import Auth
 
-from bot.domain.summaries.citations import Citation
+from bot.features.questions.citations import Citation
 from bot.features.questions.reading import ReadingSession
 from bot.platform.github.caches import BackgroundCache
 from bot.platform.github.client import GitHubClient

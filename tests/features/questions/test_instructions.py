@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from bot.domain.summaries.citations import Citation
 from bot.features.questions.answers import ANSWER_VERSION
+from bot.features.questions.citations import Citation
 from bot.features.questions.markdown import AnswerMarkdown, Links
 from bot.features.questions.tools import build_tools
 from bot.platform.models.prompts import read_instructions

@@ -6,9 +6,9 @@ from copy import copy
 
 import pytest
 
-from bot.domain.summaries.citations import Citation
+from bot.features.questions.citations import Citation
 from bot.features.questions.markdown import MAX_ANSWER_LENGTH, AnswerMarkdown, Links
-from bot.render.blocks.sanitize import sanitize_text
+from bot.platform.markdown import sanitize_text
 
 pytestmark = pytest.mark.slow
 

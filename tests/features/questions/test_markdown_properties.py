@@ -13,7 +13,7 @@ from localslack.rules.messages import find_links, find_mentions
 from markdown_it import MarkdownIt
 
 from bot.features.questions.markdown import AnswerMarkdown
-from bot.render.blocks.sanitize import sanitize_text
+from bot.platform.markdown import sanitize_text
 from tests.features.questions.test_markdown import (
     ADDRESSES,
     BAD,

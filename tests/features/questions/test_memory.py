@@ -10,7 +10,7 @@ import pytest
 from redis import Redis
 
 from bot.app import App
-from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable, StoreUnavailable
+from bot.errors import PrdigestError, SlackCallRefused, SlackUnavailable, StoreUnavailable
 from bot.features.questions.rules import RememberedMessage, ThreadMemory
 from bot.features.questions.service import ATTENTION, MEMORIES, Attention, is_listening, load_memory, note_post
 from bot.platform.slack.messenger import PostMetadata, SlackMessenger, write_metadata

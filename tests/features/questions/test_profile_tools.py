@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from bot.domain.conversations.thread_subject import ThreadSubject, parse_subject
-from bot.domain.digest.view import DigestView
-from bot.domain.errors import StoreUnavailable
-from bot.domain.pull_requests.models import PullRequest
+from bot.errors import StoreUnavailable
 from bot.features.digest.service import TouchedDay
+from bot.features.merges.requests import DigestView
 from bot.features.questions.answers import build_initial_context
 from bot.features.questions.reading import ReadingSession
+from bot.features.questions.subject import ThreadSubject, parse_subject
 from bot.features.questions.tools import build_tools
 from bot.platform.models.tools import define_tools
+from bot.platform.pulls.models import PullRequest
 from impact.profile.models import Profile, Use, UseKind
 from tests.features.questions.archives import ABOUT_DAY, REPOSITORIES, run_tool, shelf
 from tests.helpers.builders import DAY, NOON, pull

@@ -9,7 +9,8 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.errors import (
+from bot.dates import LocalDay
+from bot.errors import (
     GitHubAccessDenied,
     GitHubUnavailable,
     PrdigestError,
@@ -17,12 +18,12 @@ from bot.domain.errors import (
     RateLimited,
     RepositoryNotFound,
 )
-from bot.domain.pull_requests.areas import determine_area
-from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.risk.assessment import assess_pull_request
-from bot.domain.summaries.models import describe_fallback
-from bot.domain.time.day import LocalDay
-from bot.ports import DayMerges
+from bot.features.merges.risk import assess_pull_request
+from bot.features.merges.summary import describe_fallback
+from bot.platform.pulls.models import PullRequest
+from bot.platform.pulls.paths import determine_area
+from bot.platform.pulls.sources import DayMerges
+from impact.repository import Repository
 from tests.features.questions.archives import Shelf, days, shelf
 from tests.helpers.builders import NOON, REPOSITORY, changed_file, pull, summary
 from tests.services.doubles import KnownPulls

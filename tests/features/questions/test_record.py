@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.conversations.thread_subject import ThreadSubject
-from bot.domain.errors import GitHubUnavailable, PullRequestNotFound
-from bot.domain.pull_requests.models import ChangedFile, PullRequest
+from bot.errors import GitHubUnavailable, PullRequestNotFound
 from bot.features.questions.answers import build_initial_context, build_turns
 from bot.features.questions.rules import RememberedMessage, ThreadMemory
+from bot.features.questions.subject import ThreadSubject
+from bot.platform.models import TextPart, Turn
 from bot.platform.models.prompts import fence_text
-from bot.ports import TextPart, Turn
+from bot.platform.pulls.models import ChangedFile, PullRequest
 from tests.features.questions.archives import (
     ABOUT_DAY,
     REPLAYED,

@@ -10,13 +10,14 @@ from datetime import datetime, timedelta
 import pytest
 from github import Auth
 
-from bot.domain.pull_requests.models import PullRequest, Repository
 from bot.features.questions.reading import ReadingSession
 from bot.platform.github.caches import BackgroundCache
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.discussions import GitHubBackground
+from bot.platform.pulls.models import PullRequest
 from bot.platform.store.tables import Store
 from impact.history.revert_claims import parse_claim
+from impact.repository import Repository
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.server import pull as record
 from tests.emulators.github.store import sha

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.domain.conversations.slack_request import SlackRequest
 from bot.features.questions.rules import (
     MAX_MEMORY_LENGTH,
     Question,
@@ -19,6 +18,7 @@ from bot.features.questions.rules import (
     is_for_others,
     is_remark,
 )
+from bot.platform.slack.requests import SlackRequest
 from tests.helpers.tables import check_rows
 
 BOT = "UBOT"

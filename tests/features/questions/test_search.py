@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.digest.models import Entry
+from bot.features.merges.entry import Entry
 from bot.features.questions.texts import (
     SearchMatch,
     Where,

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from bot.domain.digest.models import Entry
-from bot.domain.pull_requests.models import Account
+from bot.features.merges.entry import Entry
 from bot.features.questions.rules import MAX_RESULTS, search_by_words
+from bot.platform.pulls.models import Account
 from tests.helpers.builders import changed_file, entry, summary
 
 SAID = summary(headline="h", what_changed_and_why="w", technical_impact="t", potential_risks="p", key_insights="k")

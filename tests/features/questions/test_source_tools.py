@@ -11,10 +11,8 @@ from typing import Any
 import pytest
 from github import Auth
 
-from bot.domain.errors import GitHubUnavailable
-from bot.domain.pull_requests.models import ChangedFile, PullRequest
-from bot.domain.source.excerpts import MAX_EXCERPT_LINES
-from bot.domain.summaries.citations import Citation
+from bot.errors import GitHubUnavailable
+from bot.features.questions.citations import Citation
 from bot.features.questions.reading import ReadingSession
 from bot.platform.git.mirror import GitMirror
 from bot.platform.git.reading import GitMirrorFiles, GitMirrorSearch, MirrorReader
@@ -22,7 +20,9 @@ from bot.platform.github.caches import SourceFileCache
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.source_files import GitHubSourceFiles
 from bot.platform.models.prompts import MAX_RESULT_LENGTH
-from bot.platform.source import MAX_FILE_LENGTH, MAX_USES, CodeSources
+from bot.platform.pulls.models import ChangedFile, PullRequest
+from bot.platform.source.excerpts import MAX_EXCERPT_LINES
+from bot.platform.source.reading import MAX_FILE_LENGTH, MAX_USES, CodeSources
 from impact.testing.clones import building, git, needs_git
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.trees import SUBMODULE, SYMLINK, Entry, FixedTree, TreeCommit

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from bot.domain.errors import (
+from bot.errors import (
     ModelAnswerInvalid,
     ModelBusy,
     ModelError,
@@ -17,17 +17,17 @@ from bot.domain.errors import (
     SlackUnavailable,
     StoreUnavailable,
 )
-from bot.domain.operations.usage import Usage
 from bot.features.questions.answers import ANSWER_LIMITS, ANSWER_VERSION, WrittenAnswer, talk_with_model
 from bot.features.questions.markdown import MAX_ANSWER_LENGTH, Links
 from bot.features.questions.reading import ReadingSession
 from bot.features.questions.rules import AnswerEnd
 from bot.features.questions.tools import build_tools
 from bot.features.questions.votes import ToolExchange
+from bot.platform.models import TextPart, ToolCall, ToolResult, Turn
 from bot.platform.models.agent import AgentLimits
 from bot.platform.models.prompts import read_instructions
 from bot.platform.models.tools import define_tools
-from bot.ports import TextPart, ToolCall, ToolResult, Turn
+from bot.usage import Usage
 from tests.features.questions.archives import (
     USAGE,
     Clock,

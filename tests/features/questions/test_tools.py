@@ -13,9 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.conversations.thread_subject import ThreadSubject
-from bot.domain.conversations.tool_names import WHERE_ARGUMENT, ToolName
-from bot.domain.errors import (
+from bot.errors import (
     DayUnavailable,
     GitHubAccessDenied,
     GitHubUnavailable,
@@ -24,15 +22,17 @@ from bot.domain.errors import (
     RepositoryNotFound,
     StoreUnavailable,
 )
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.pull_requests.models import Account, ChangedFile, LinkedIssue, PullRequest
-from bot.domain.summaries.citations import Citation
-from bot.domain.summaries.models import Evidence
+from bot.features.merges.summary import Evidence
+from bot.features.questions.citations import Citation
 from bot.features.questions.reading import ReadingSession
+from bot.features.questions.subject import ThreadSubject
 from bot.features.questions.tools import SearchArguments, build_tools
 from bot.platform.models.prompts import MAX_DIFF_LENGTH, MAX_RESULT_LENGTH, fence_text
+from bot.platform.models.tool_names import WHERE_ARGUMENT, ToolName
 from bot.platform.models.tools import define_tools
-from bot.platform.source import CodeSources
+from bot.platform.pulls.models import Account, ChangedFile, LinkedIssue, PullRequest
+from bot.platform.source.reading import CodeSources
+from impact.source.models import DiffSide
 from tests.features.questions.archives import (
     TOOLS,
     Shelf,

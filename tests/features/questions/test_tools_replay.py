@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from bot.domain.conversations.thread_subject import ThreadSubject
 from bot.features.questions.reading import ReadingSession
+from bot.features.questions.subject import ThreadSubject
 from bot.platform.models.prompts import MAX_DIFF_LENGTH, MAX_RESULT_LENGTH
 from tests.adapters.worlds import LONG_AFTER, ScriptedGitHub
 from tests.features.questions.archives import (

@@ -9,11 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localslack.rules.messages import check_message, find_links, find_mentions
 
-from bot.domain.conversations.tool_names import WHERE_ARGUMENT, ToolName
-from bot.domain.digest.models import Entry
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.summaries.models import Evidence
-from bot.domain.text.strings import collapse_lines
+from bot.features.merges.entry import Entry
+from bot.features.merges.summary import Evidence
 from bot.features.questions.rules import AnswerEnd
 from bot.features.questions.texts import Where
 from bot.features.questions.view import (
@@ -25,7 +22,11 @@ from bot.features.questions.view import (
     make_feedback_buttons,
     render_footer,
 )
-from bot.ports import Post, ToolCall
+from bot.platform.models import ToolCall
+from bot.platform.models.tool_names import WHERE_ARGUMENT, ToolName
+from bot.platform.slack.messages import Post
+from impact.source.models import DiffSide
+from impact.text.strings import collapse_lines
 from tests.features.questions.test_markdown_properties import addresses, touching
 from tests.helpers.builders import entry, failed, pull, summary
 from tests.helpers.tables import check_rows

@@ -12,11 +12,9 @@ import pytest
 from redis import Redis
 
 from bot.app import App
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.errors import StoreUnavailable
-from bot.domain.operations.usage import Usage
-from bot.domain.summaries.citations import Citation
+from bot.errors import StoreUnavailable
 from bot.features.questions.answers import ANSWER_DRAFT_JSON, AnswerDraft
+from bot.features.questions.citations import Citation
 from bot.features.questions.rules import RememberedMessage
 from bot.features.questions.votes import (
     INPUTS,
@@ -31,8 +29,10 @@ from bot.features.questions.votes import (
     list_channels_of_votes,
     record_vote,
 )
+from bot.platform.slack.buttons import FeedbackVerdict
+from bot.platform.slack.requests import SlackRequest
 from bot.platform.store.connection import pack_value
-from bot.render.blocks.button_values import FeedbackVerdict
+from bot.usage import Usage
 from tests.helpers.apps import make_app
 from tests.helpers.builders import NOON
 from tests.services.doubles import slack_request

@@ -9,8 +9,7 @@ from typing import Any
 
 from github import Auth
 
-from bot.domain.pull_requests.models import ChangedFile, PullRequest
-from bot.domain.review.models import BugReview
+from bot.features.merges.review import BugReview
 from bot.features.reviews.reading import (
     MAX_DIFF_TOKENS,
     REVIEW_LIMITS,
@@ -20,11 +19,12 @@ from bot.features.reviews.reading import (
 from bot.platform.github.caches import SourceFileCache
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.source_files import GitHubSourceFiles
+from bot.platform.models import ChatModel
 from bot.platform.models.agent import AgentLimits
 from bot.platform.models.claude import CLAUDE
-from bot.platform.source import NO_CODE, CodeSources
+from bot.platform.pulls.models import ChangedFile, PullRequest
+from bot.platform.source.reading import NO_CODE, CodeSources
 from bot.platform.store.tables import Store
-from bot.ports import ChatModel
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.claude.server import ClaudeEmulator, Json, Step, ToolUse, ToolUses, review_answer, suspicion
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit

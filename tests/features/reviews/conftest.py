@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from bot.platform.models import ChatModel
 from bot.platform.models.claude.connection import ClaudeConnection, make_claude_client
-from bot.ports import ChatModel
 from tests.adapters.worlds import ScriptedGitHub
 from tests.emulators.claude.server import ClaudeEmulator
 from tests.features.reviews.changes import Desk, add_change, read_files

@@ -11,26 +11,21 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.redis import RedisRateLimiter, connect_server
 from bot.app import App
-from bot.domain.digest.models import Entry
-from bot.domain.operations.usage import BudgetRefusal, CallPurpose
-from bot.domain.pull_requests.path_classes import (
-    DEFAULT_PATH_CLASSES,
-    CustomPaths,
-    PathClass,
-    PathClasses,
-    PathSettings,
-)
-from bot.domain.review.models import BugReview, ReviewCoverage
-from bot.domain.risk.assessment import Risk
-from bot.domain.summaries.models import Fallback, FallbackReason
+from bot.features.merges.entry import Entry
+from bot.features.merges.review import BugReview, ReviewCoverage
+from bot.features.merges.risk import Risk
+from bot.features.merges.summary import Fallback, FallbackReason
 from bot.features.reviews.service import DEFECT, NO_TIME, STORE_AWAY, add_kept_reviews, get_review, review_entries
 from bot.platform import deadlines
 from bot.platform.costs import Budget, CallMeter, MeteredChat
 from bot.platform.metrics import Instruments
 from bot.platform.models.claude import CLAUDE
+from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES, CustomPaths, PathClass, PathClasses, PathSettings
+from bot.platform.store.connection import connect_server
+from bot.platform.store.rates import RateLimiter
 from bot.platform.store.spending import SpendingStore
+from bot.usage import BudgetRefusal, CallPurpose
 from tests.emulators.claude.server import Failure, Refusal, Text
 from tests.features.reviews.changes import CHANGE, CONFIRMED, MODEL, SEVEN, Desk, report
 from tests.helpers.apps import make_reading_app
@@ -69,7 +64,7 @@ class Day:
         chat = self.desk.chat
         if self.daily:
             budget = Budget(self.spending, lambda: DAY, self.daily, 1.0)
-            limiter = RedisRateLimiter(self.store, 1)
+            limiter = RateLimiter(self.store, 1)
             chat = MeteredChat(chat, CallMeter(Instruments(), CLAUDE.prices, budget, limiter, Sleeps()))
         app = make_reading_app(
             KnownPulls(),

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from bot.domain.errors import ModelAnswerInvalid, ModelBusy, ModelRefusal
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.review.models import FindingAdvice, FindingStatus, ReviewVerdict
+from bot.errors import ModelAnswerInvalid, ModelBusy, ModelRefusal
+from bot.features.merges.review import FindingAdvice, FindingStatus, ReviewVerdict
 from bot.features.reviews.reading import MAX_DIFF_TOKENS, MAX_FILE_REQUESTS, REVIEW_LIMITS
 from bot.features.reviews.report import MAX_SUSPICIONS, ReviewAnswer
 from bot.platform.git.mirror import GitMirror
 from bot.platform.git.reading import GitMirrorFiles, GitMirrorSearch, MirrorReader
-from bot.platform.source import CodeSources
+from bot.platform.source.reading import CodeSources
+from impact.source.models import DiffSide
 from impact.testing.clones import building, git, needs_git
 from tests.adapters.worlds import ScriptedGitHub
 from tests.emulators.claude.server import (

@@ -12,18 +12,18 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.domain.conversations.commands import RisksRequest
-from bot.domain.errors import GitHubUnavailable, PrdigestError, RateLimited, RepositoryNotFound, StoreUnavailable
-from bot.domain.pull_requests.filters import NO_FILTERS, Filters
-from bot.domain.pull_requests.models import Account, PullRequest, Repository
-from bot.domain.review.models import BugReview
-from bot.domain.time.date_range import Span
-from bot.domain.time.day import LocalDay
+from bot.dates import LocalDay, Span
+from bot.errors import GitHubUnavailable, PrdigestError, RateLimited, RepositoryNotFound, StoreUnavailable
+from bot.features.merges.requests import RisksRequest
+from bot.features.merges.review import BugReview
 from bot.features.risks.service import build_list
 from bot.features.risks.view import RiskList, render_risk_list
 from bot.features.summaries.service import refresh_summary
-from bot.ports import Model
+from bot.platform.models import Model
+from bot.platform.pulls.filters import NO_FILTERS, Filters
+from bot.platform.pulls.models import Account, PullRequest
 from impact.history.outcomes import OutcomeKind
+from impact.repository import Repository
 from tests.emulators.claude.server import ClaudeEmulator, summary_answer
 from tests.helpers.apps import make_reading_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, finding, pull

@@ -12,16 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localslack.rules.messages import check_message, find_links, find_mentions
 
-from bot.domain.conversations.commands import MAX_RISKS_DAYS, MAX_TOP_RISKS
-from bot.domain.digest.models import Entry
-from bot.domain.history.pull_outcomes import MergeOutcome
-from bot.domain.pull_requests.filters import Filters
-from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.risk.assessment import Risk
-from bot.domain.time.date_range import Span
+from bot.dates import Span
+from bot.features.merges.entry import Entry
+from bot.features.merges.outcomes import MergeOutcome
+from bot.features.merges.requests import MAX_RISKS_DAYS, MAX_TOP_RISKS
+from bot.features.merges.risk import Risk
 from bot.features.risks.view import RiskList, render_risk_list
-from bot.render.blocks.rich_text import count_characters
+from bot.platform.pulls.filters import Filters
+from bot.platform.pulls.models import PullRequest
+from bot.platform.slack.blocks import count_characters
 from impact.history.outcomes import OutcomeKind
+from impact.repository import Repository
 from tests.helpers.builders import DAY, NOON, REPOSITORY, entry, pull, summary
 from tests.helpers.tables import check_rows
 from tests.render.accepted import (

@@ -9,21 +9,21 @@ from datetime import timedelta
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.records.history import RedisHistoryStore
-from bot.domain.conversations.commands import RisksRequest
-from bot.domain.history.pull_outcomes import RevertIndex
-from bot.domain.history.relands import find_relands
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.risk.assessment import assess_pull_request
-from bot.domain.subscriptions.models import DigestSpec
-from bot.domain.time.date_range import Span
+from bot.dates import Span
+from bot.features.digest.models import DigestSpec
 from bot.features.digest.service import build_days, build_digest
 from bot.features.digest.view import render_digest
+from bot.features.merges.outcomes import RevertIndex
+from bot.features.merges.relands import find_relands
+from bot.features.merges.requests import RisksRequest
+from bot.features.merges.risk import assess_pull_request
+from bot.features.merges.timeline import MergeTimeline
 from bot.features.risks.service import build_list
 from bot.features.summaries.reading import read_pull_request
 from bot.features.summaries.service import get_entry
 from bot.features.summaries.view import render_summary
-from bot.services.history.merge_timeline import MergeTimeline
+from bot.platform.pulls.models import Reference
+from bot.platform.store.merge_records import HistoryStore
 from impact.history.outcomes import find_outcomes
 from impact.history.repairs import find_repairs
 from impact.history.revert_claims import parse_claim
@@ -53,7 +53,7 @@ class House:
     pulls: KnownPulls = field(default_factory=lambda: KnownPulls(THREE))
 
     def __post_init__(self) -> None:
-        self.history = history = RedisHistoryStore(self.store)
+        self.history = history = HistoryStore(self.store)
         self.timeline = MergeTimeline(lambda: history, self.pulls.list_merged, lambda: DAY.end)
         self.app = make_digest_app(
             self.pulls, model=Summaries(), timeline=self.timeline, name_repository=str, get_today=lambda: DAY

@@ -11,28 +11,24 @@ from typing import Any
 import pytest
 
 from bot.app import App
-from bot.domain.conversations.commands import RisksRequest
-from bot.domain.conversations.thread_subject import ThreadSubject
-from bot.domain.digest.models import Entry
-from bot.domain.errors import StoreUnavailable
-from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.pull_requests.path_classes import (
-    CustomPaths,
-    PathClass,
-    PathClasses,
-    PathSettings,
-)
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.risk.assessment import Risk, assess_pull_request
-from bot.domain.time.date_range import Span
+from bot.dates import Span
+from bot.errors import StoreUnavailable
 from bot.features.digest.service import build_digest
+from bot.features.merges.entry import Entry
+from bot.features.merges.requests import RisksRequest
+from bot.features.merges.risk import Risk, assess_pull_request
+from bot.features.merges.timeline import MergeTimeline
 from bot.features.questions.answers import build_initial_context
 from bot.features.questions.reading import ReadingSession
+from bot.features.questions.subject import ThreadSubject
 from bot.features.risks.service import build_list
 from bot.features.summaries.reading import read_pull_request
 from bot.features.summaries.service import build_entry, get_cached_entry, get_entry, refresh_summary
-from bot.ports import HistoryStore, Model
-from bot.services.history.merge_timeline import MergeTimeline
+from bot.platform.models import Model
+from bot.platform.pulls.models import PullRequest, Reference
+from bot.platform.pulls.paths import CustomPaths, PathClass, PathClasses, PathSettings
+from bot.platform.store.merge_records import HistoryStore
+from impact.repository import Repository
 from tests.emulators.claude.server import summary_answer
 from tests.features.questions.archives import ABOUT_DAY, REPOSITORIES, call_tool, open_session
 from tests.helpers.apps import make_digest_app, make_reading_app

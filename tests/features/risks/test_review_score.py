@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.domain.review.models import ReviewVerdict
-from bot.domain.track_record.posted_ratings import RatedPullRequest
+from bot.features.merges.review import ReviewVerdict
+from bot.features.risks.ratings import RatedPullRequest
 from bot.features.risks.rules import NO_REVIEW_SCORE, ReviewScore, ReviewScoreVerdict, Tally, compute_score
 from impact.history.outcomes import OutcomeKind
 from tests.features.risks.test_score import NOW, end, issue, score

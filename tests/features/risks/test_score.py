@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.history.pull_outcomes import MergeOutcome
-from bot.domain.track_record.posted_ratings import PostedRatings, RatedDigest, RatedPullRequest
+from bot.features.merges.outcomes import MergeOutcome
+from bot.features.risks.ratings import PostedRatings, RatedDigest, RatedPullRequest
 from bot.features.risks.rules import (
     HypergeometricDraw,
     Tally,

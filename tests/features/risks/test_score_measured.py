@@ -11,9 +11,9 @@ from datetime import UTC, datetime, time, timedelta
 
 import pytest
 
-from bot.domain.history.pull_outcomes import MergeOutcome
-from bot.domain.time.day import LocalDay, parse_zone
-from bot.domain.track_record.posted_ratings import PostedRatings, RatedDigest, RatedPullRequest
+from bot.dates import LocalDay, parse_zone
+from bot.features.merges.outcomes import MergeOutcome
+from bot.features.risks.ratings import PostedRatings, RatedDigest, RatedPullRequest
 from bot.features.risks.rules import TrackRecordVerdict, compute_score
 from impact.history.outcomes import OutcomeKind
 from tests.helpers.builders import SHARED, needs_shared, pull

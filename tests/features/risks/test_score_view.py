@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.history.pull_outcomes import MergeOutcome
-from bot.domain.pull_requests.models import Repository
-from bot.domain.review.models import ReviewVerdict
-from bot.domain.time.date_range import Span
+from bot.dates import Span
+from bot.features.merges.outcomes import MergeOutcome
+from bot.features.merges.review import ReviewVerdict
 from bot.features.risks.rules import ReviewScore, Tally, TrackRecordScore
 from bot.features.risks.view import format_score, render_score
 from impact.history.outcomes import OutcomeKind
+from impact.repository import Repository
 from tests.helpers.builders import DAY, NOON, REPOSITORY, pull
 from tests.helpers.tables import check_rows
 from tests.render.accepted import assert_taken, invisible, items, read_post, strings

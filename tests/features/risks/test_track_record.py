@@ -12,18 +12,19 @@ import pytest
 from pydantic import TypeAdapter
 from redis import Redis
 
-from bot.adapters.redis.records.history import RedisHistoryStore
-from bot.adapters.redis.records.record_store import RedisRecordStore
 from bot.app import App
-from bot.domain.errors import StoreUnavailable
-from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.time.date_range import Span
-from bot.domain.track_record.posted_ratings import PostedRatings, RatedPullRequest
+from bot.dates import Span
+from bot.errors import StoreUnavailable
 from bot.features.digest.tables import POSTED_DIGESTS, RECORDS, DigestRecords, PostedDigest
+from bot.features.risks.ratings import PostedRatings, RatedPullRequest
 from bot.features.risks.rules import Tally, TrackRecordScore, TrackRecordVerdict
 from bot.features.risks.service import is_list_reduced, score_lists
+from bot.platform.pulls.models import PullRequest
 from bot.platform.store.connection import RedisTimeouts, connect_server
+from bot.platform.store.merge_records import HistoryStore
+from bot.platform.store.records import RecordStore
 from bot.platform.store.tables import Store
+from impact.repository import Repository
 from tests.helpers.apps import make_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, pull
 from tests.helpers.checks import closed_port
@@ -49,7 +50,7 @@ def make_rating(number: int, days: float = 0, *, listed: bool = False) -> RatedP
 
 
 @dataclass
-class Counting(RedisRecordStore[PostedDigest]):
+class Counting(RecordStore[PostedDigest]):
     """Records; keeps how many were asked for at once."""
 
     store: Redis
@@ -72,7 +73,7 @@ class Bot:
 
     def __post_init__(self) -> None:
         self.records = digest_store(self.store)
-        self.history = RedisHistoryStore(self.store)
+        self.history = HistoryStore(self.store)
 
     def make_app(self, records: Digests | None = None) -> App:
         app = make_app(

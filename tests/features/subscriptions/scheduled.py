@@ -10,14 +10,14 @@ from typing import Any
 from localslack.state.workspace import Json
 from redis import Redis
 
-from bot.domain.operations.run import Run
-from bot.domain.subscriptions.models import DigestSpec
-from bot.domain.time.day import get_today
+from bot.dates import get_today
+from bot.features.digest.models import DigestSpec
 from bot.features.digest.tables import DigestRecords, PostedDigest
 from bot.features.digest.view import RenderedDigest
 from bot.features.subscriptions.delivery import deliver_digest, repair_digest
 from bot.features.subscriptions.incidents import Incident, IncidentKind, notify_people, report_incident
 from bot.features.subscriptions.rules import Subscription, Timing
+from bot.features.subscriptions.runs import Run
 from bot.features.subscriptions.schedule import enqueue_due, plan_digests
 from bot.platform.costs import Budget
 from bot.platform.slack.messenger import SlackMessenger

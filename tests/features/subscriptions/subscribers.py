@@ -14,10 +14,7 @@ from redis import Redis
 
 from bot.app import App
 from bot.clock import Clock
-from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.pull_requests.models import Repository
-from bot.domain.subscriptions.models import DigestSpec
+from bot.features.digest.models import DigestSpec
 from bot.features.digest.tables import DigestRecords, PostedDigest
 from bot.features.subscriptions.delivery import deliver_digest
 from bot.features.subscriptions.permissions import filter_visible
@@ -31,18 +28,21 @@ from bot.features.subscriptions.rules import (
 )
 from bot.features.subscriptions.service import answer_command, open_form, subscribe
 from bot.features.subscriptions.tables import get_subscription, list_subscriptions
+from bot.platform.commands import AllowedRepositories
 from bot.platform.jobs import Job
+from bot.platform.slack import terminal
 from bot.platform.slack.access import AccessControl, AccessRules
 from bot.platform.slack.answers import Answer
 from bot.platform.slack.client import make_slack_client
 from bot.platform.slack.directory import ChannelInfo, SlackWorkspaceDirectory, UserInfo
+from bot.platform.slack.messages import Post
 from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackMessenger
 from bot.platform.slack.replies import ReplySender
+from bot.platform.slack.requests import SlackRequest
 from bot.platform.store.connection import RedisCache
 from bot.platform.store.due_queue import DueQueue, NextDigest
-from bot.ports import Post
-from bot.render.blocks import terminal
 from bot.settings import load_settings
+from impact.repository import Repository
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.apps import make_app
 from tests.helpers.builders import REPOSITORY

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from redis import Redis
 
-from bot.domain.errors import SlackCallRefused, SlackUnavailable, UsageError
+from bot.errors import SlackCallRefused, SlackUnavailable, UsageError
 from bot.features.subscriptions.rules import Subscription, Timing
 from bot.features.subscriptions.service import MAX_PER_CHANNEL, get_next_due, refresh_time_zone
 from bot.platform.slack.access import AccessRules

@@ -12,10 +12,8 @@ import pytest
 from localslack.rules.messages import check_message
 from redis import Redis
 
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.errors import RepositoryNotFound, SlackUnavailable, UsageError
-from bot.domain.pull_requests.models import Account, PullRequest, Repository
-from bot.domain.subscriptions.models import DigestSpec
+from bot.errors import RepositoryNotFound, SlackUnavailable, UsageError
+from bot.features.digest.models import DigestSpec
 from bot.features.digest.service import compose_messages
 from bot.features.digest.view import RenderedDigest
 from bot.features.subscriptions.rules import (
@@ -23,10 +21,13 @@ from bot.features.subscriptions.rules import (
     SubscriptionRequest,
 )
 from bot.features.subscriptions.service import answer_command, change_subscription, show_preview
+from bot.platform.pulls.models import Account, PullRequest
 from bot.platform.slack.answers import Answer
+from bot.platform.slack.buttons import write_id
+from bot.platform.slack.messages import Post
 from bot.platform.slack.replies import ReplySender
-from bot.ports import Post
-from bot.render.blocks.button_values import write_id
+from bot.platform.slack.requests import SlackRequest
+from impact.repository import Repository
 from tests.emulators.slack.server import SlackEmulator
 from tests.features.subscriptions.subscribers import (
     ANGELES,

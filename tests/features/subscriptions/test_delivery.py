@@ -12,7 +12,8 @@ import pytest
 from localslack.loopback import HangUp
 from redis import Redis
 
-from bot.domain.errors import (
+from bot.dates import Span
+from bot.errors import (
     ConfigurationError,
     DayUnavailable,
     GitHubAccessDenied,
@@ -22,11 +23,10 @@ from bot.domain.errors import (
     SlackUnavailable,
     StoreUnavailable,
 )
-from bot.domain.operations.run import RunOutcome
-from bot.domain.time.date_range import Span
 from bot.features.digest.tables import PostedDigest
 from bot.features.digest.view import RenderedDigest
 from bot.features.subscriptions.delivery import post_digest, repair_digest
+from bot.features.subscriptions.runs import RunOutcome
 from bot.platform.store.due_queue import DigestRepair, NextDigest
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.features.subscriptions.scheduled import (

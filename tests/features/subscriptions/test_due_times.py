@@ -11,9 +11,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.domain.time.date_range import Span
-from bot.domain.time.day import parse_date, parse_zone
+from bot.dates import Span, parse_zone
 from bot.features.subscriptions.rules import Timing
+from impact.text.dates import parse_date
 from tests.domain.time.wall_clocks import Walls
 from tests.helpers.tables import check_rows
 

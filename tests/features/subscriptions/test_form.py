@@ -16,14 +16,14 @@ from localslack.methods.views import VIEW
 from localslack.rules.messages import find_mentions
 from localslack.state.element_values import add_default_ids, get_initial_settings
 
-from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.digest.view import DigestView, ViewLevel
-from bot.domain.errors import UsageError
-from bot.domain.pull_requests.filters import Filters
-from bot.domain.pull_requests.models import Repository
+from bot.errors import UsageError
+from bot.features.merges.requests import DigestView, ViewLevel
 from bot.features.subscriptions.form import FormErrors, parse_form, render_form, suggest_zones
 from bot.features.subscriptions.rules import Subscription, SubscriptionRequest, Timing
+from bot.platform.commands import AllowedRepositories
+from bot.platform.pulls.filters import Filters
+from bot.platform.slack.requests import SlackRequest
+from impact.repository import Repository
 from tests.helpers.builders import REPOSITORY
 from tests.helpers.checks import is_one_sentence
 from tests.render.hostile_days import LONGEST, texts

@@ -9,8 +9,8 @@ import pytest
 from localslack.state.workspace import Json
 from redis import Redis
 
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.errors import SlackUnavailable
+from bot.errors import SlackUnavailable
+from bot.platform.slack.requests import SlackRequest
 from handlers import requests
 from tests.emulators.slack.server import SlackEmulator
 from tests.features.subscriptions.subscribers import OPEN, OTHERS, OWN, PRIVATE, Team, ask

@@ -17,8 +17,8 @@ from bot.features.subscriptions.incidents import (
     render_incidents,
 )
 from bot.features.subscriptions.view import make_channel
-from bot.ports import Post
-from bot.render.blocks.rich_text import count_characters, make_instant
+from bot.platform.slack.blocks import count_characters, make_instant
+from bot.platform.slack.messages import Post
 from tests.render.accepted import MOST_CHARACTERS, invisible, strings
 from tests.render.hostile_days import WORST, texts
 from tests.render.hostile_days import lines as lines_of

@@ -14,7 +14,7 @@ from localslack.loopback import HangUp
 from localslack.rules.live_text import find_links, find_mentions
 from redis import Redis
 
-from bot.domain.errors import StoreUnavailable
+from bot.errors import StoreUnavailable
 from bot.features.subscriptions.incidents import INCIDENTS, Incident, IncidentKind, resolve_incident
 from bot.platform.slack.messenger import SlackMessenger
 from bot.platform.store.due_queue import IncidentReport

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from redis import Redis
 
-from bot.domain.errors import SlackUnavailable, UsageError
+from bot.errors import SlackUnavailable, UsageError
 from bot.features.subscriptions.rules import Subscription
 from bot.features.subscriptions.service import answer_command
 from tests.emulators.slack.server import SlackEmulator

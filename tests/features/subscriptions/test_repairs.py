@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.domain.operations.run import RunOutcome
+from bot.features.subscriptions.runs import RunOutcome
 from bot.platform.store.due_queue import DigestRepair
 from tests.adapters.worlds import REPO
 from tests.emulators.claude.server import Failure, Json, Step, default_answer, summary_answer

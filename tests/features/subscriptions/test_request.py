@@ -12,14 +12,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from localslack.rules.messages import find_mentions
 
-from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.digest.view import DigestView, ViewLevel, parse_view_level
-from bot.domain.errors import UsageError
-from bot.domain.pull_requests.filters import Filters
-from bot.domain.pull_requests.models import Repository
-from bot.domain.time.day import parse_time
+from bot.dates import parse_time
+from bot.errors import UsageError
+from bot.features.merges.requests import DigestView, ViewLevel, parse_view_level
 from bot.features.subscriptions.rules import Subscription, SubscriptionRequest, SubscriptionSelector, Timing
-from bot.render.blocks.mrkdwn import escape_mrkdwn
+from bot.platform.commands import AllowedRepositories
+from bot.platform.pulls.filters import Filters
+from bot.platform.slack.blocks import escape_mrkdwn
+from impact.repository import Repository
 from tests.domain.refusals import refusal
 from tests.helpers.builders import REPOSITORY, make_view
 from tests.helpers.checks import is_one_sentence

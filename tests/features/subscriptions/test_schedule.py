@@ -13,22 +13,21 @@ import pytest
 from redis import Redis
 
 from bot.clock import Clock
-from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.errors import StoreUnavailable
-from bot.domain.keyspace.keys import LAST_TICK
-from bot.domain.keyspace.names import SUBSCRIPTIONS_KEY
-from bot.domain.operations.run import RunOutcome
-from bot.domain.pull_requests.models import Repository
+from bot.errors import StoreUnavailable
 from bot.features.digest.tables import DigestRecords, PostedDigest
 from bot.features.subscriptions.delivery import repair_digest
 from bot.features.subscriptions.rules import Subscription, SubscriptionRequest, Timing
+from bot.features.subscriptions.runs import RunOutcome
+from bot.features.subscriptions.scheduled_jobs import refresh_profile, watch_repository
 from bot.features.subscriptions.service import subscribe
+from bot.platform.commands import AllowedRepositories
 from bot.platform.slack.access import AccessControl, AccessRules
 from bot.platform.store.connection import connect_server
 from bot.platform.store.due_queue import DigestRepair, DueQueue, NextDigest, OutcomeCheck, ProfileRefresh
+from bot.platform.store.keys import LAST_TICK, SUBSCRIPTIONS_KEY
 from bot.platform.store.tables import Store
-from bot.services.scheduled_jobs import refresh_profile, watch_repository
 from bot.settings import load_settings
+from impact.repository import Repository
 from tests.features.subscriptions.subscribers import Everywhere
 from tests.helpers.apps import make_app
 from tests.helpers.builders import DAY, REPOSITORY

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.digest.view import DigestView, ViewLevel
-from bot.domain.pull_requests.filters import Filters
-from bot.domain.pull_requests.models import Repository
-from bot.domain.subscriptions.models import DigestSpec
-from bot.domain.time.date_range import Span
-from bot.domain.time.day import parse_date, parse_zone
+from bot.dates import Span, parse_zone
+from bot.features.digest.models import DigestSpec
+from bot.features.merges.requests import DigestView, ViewLevel
 from bot.features.subscriptions.rules import Subscription, Timing
+from bot.platform.pulls.filters import Filters
+from impact.repository import Repository
+from impact.text.dates import parse_date
 from tests.helpers.builders import REPOSITORY, make_view
 
 BERLIN = parse_zone("Europe/Berlin")

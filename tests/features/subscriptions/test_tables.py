@@ -11,12 +11,10 @@ import pytest
 from redis import Redis
 
 from bot.app import App
-from bot.domain.digest.view import DigestView, ViewLevel
-from bot.domain.operations.run import RunOutcome
-from bot.domain.pull_requests.filters import Filters
-from bot.domain.pull_requests.models import Repository
-from bot.domain.time.day import parse_zone
+from bot.dates import parse_zone
+from bot.features.merges.requests import DigestView, ViewLevel
 from bot.features.subscriptions.rules import Subscription, Timing
+from bot.features.subscriptions.runs import RunOutcome
 from bot.features.subscriptions.tables import (
     RUN_LOG,
     SUBSCRIPTIONS,
@@ -27,7 +25,9 @@ from bot.features.subscriptions.tables import (
     put_subscription,
     record_run,
 )
+from bot.platform.pulls.filters import Filters
 from bot.settings import load_settings
+from impact.repository import Repository
 from tests.helpers.apps import make_app
 from tests.helpers.builders import REPOSITORY
 from tests.helpers.subscriptions import StoredSubscriptions

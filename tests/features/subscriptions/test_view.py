@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localslack.rules.messages import check_message, find_links, find_mentions
 
-from bot.domain.digest.view import DigestView, ViewLevel
-from bot.domain.pull_requests.filters import Filters
+from bot.features.merges.requests import DigestView, ViewLevel
 from bot.features.subscriptions.rules import Subscription, Timing
 from bot.features.subscriptions.view import (
     PREVIEW,
@@ -28,8 +27,9 @@ from bot.features.subscriptions.view import (
     render_resumption,
     render_rows,
 )
-from bot.ports import Post
-from bot.render.blocks.rich_text import count_characters
+from bot.platform.pulls.filters import Filters
+from bot.platform.slack.blocks import count_characters
+from bot.platform.slack.messages import Post
 from tests.helpers.builders import REPOSITORY, make_view
 from tests.helpers.world import as_read
 from tests.render.accepted import MOST_BLOCKS, invisible, nodes, read_post

@@ -13,16 +13,16 @@ from localslack.methods.views import VIEW, VIEW_BYTES
 from localslack.rules.blocks import BLOCK
 from localslack.rules.messages import find_links, find_mentions
 
-from bot.domain.digest.models import Entry
-from bot.domain.errors import PullRequestNotFound, UsageError
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.pull_requests.models import ChangedFile, Repository
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.review.models import BugReview
-from bot.domain.risk.assessment import Risk
-from bot.domain.summaries.models import Evidence
+from bot.errors import PullRequestNotFound, UsageError
+from bot.features.merges.entry import Entry
+from bot.features.merges.review import BugReview
+from bot.features.merges.risk import Risk
+from bot.features.merges.summary import Evidence
 from bot.features.summaries.reading import MAX_QUOTES
 from bot.features.summaries.view import View, render_details, render_error_view, render_loading_view
+from bot.platform.pulls.models import ChangedFile, Reference
+from impact.repository import Repository
+from impact.source.models import DiffSide
 from tests.helpers.builders import REPOSITORY, changed_file, entry, finding, pull, summary
 from tests.helpers.tables import check_rows
 from tests.render.accepted import invisible, nodes, strings

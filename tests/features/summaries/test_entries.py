@@ -16,15 +16,10 @@ from hypothesis import strategies as st
 from redis import Redis
 
 from bot.app import App
-from bot.domain.digest.models import Entry
-from bot.domain.errors import GitHubUnavailable, PullRequestNotFound, UsageError
-from bot.domain.operations.usage import BudgetRefusal
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.pull_requests.models import Account, PullRequest, Repository
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.review.models import BugReview
-from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import ChangeType, Evidence, Fallback, FallbackReason, SummarisedPullRequest
+from bot.errors import GitHubUnavailable, PullRequestNotFound, UsageError
+from bot.features.merges.entry import Entry
+from bot.features.merges.review import BugReview
+from bot.features.merges.summary import ChangeType, Evidence, Fallback, FallbackReason, SummarisedPullRequest
 from bot.features.summaries.service import (
     ENTRIES,
     build_entry,
@@ -33,7 +28,12 @@ from bot.features.summaries.service import (
     get_summary,
     refresh_summary,
 )
-from bot.ports import Model
+from bot.platform.models import Model
+from bot.platform.models.packing import Coverage
+from bot.platform.pulls.models import Account, PullRequest, Reference
+from bot.usage import BudgetRefusal
+from impact.repository import Repository
+from impact.source.models import DiffSide
 from tests.emulators.claude.server import ClaudeEmulator, Refusal
 from tests.helpers.apps import make_reading_app
 from tests.helpers.builders import REPOSITORY, changed_file, failed, finding, pull, summary

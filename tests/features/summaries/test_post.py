@@ -12,15 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localslack.rules.messages import check_message, find_links, find_mentions
 
-from bot.domain.digest.models import Entry
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.pull_requests.models import ChangedFile, Repository
-from bot.domain.review.models import BugReview
-from bot.domain.risk.assessment import Risk, RiskBand
-from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import Evidence, Quote, Summary, verify_quotes
+from bot.features.merges.entry import Entry
+from bot.features.merges.review import BugReview
+from bot.features.merges.risk import Risk, RiskBand
+from bot.features.merges.summary import Evidence, Quote, Summary, verify_quotes
 from bot.features.summaries.view import render_summary
-from bot.render.blocks.rich_text import count_characters
+from bot.platform.models.packing import Coverage
+from bot.platform.pulls.models import ChangedFile
+from bot.platform.slack.blocks import count_characters
+from impact.repository import Repository
+from impact.source.models import DiffSide
 from tests.helpers.builders import REPOSITORY, changed_file, entry, failed, finding, pull, summary
 from tests.helpers.tables import check_rows
 from tests.render.accepted import MOST_BLOCKS, MOST_CHARACTERS, invisible, nodes, read_post, strings

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.pull_requests.models import LinkedIssue
-from bot.domain.summaries.diff_packing import Coverage, PackedDiff, pack_diff
 from bot.features.digest.overview import OVERVIEW_VERSION, OverviewAnswer, build_overview_prompt
 from bot.features.summaries.reading import SUMMARY_VERSION, SummaryAnswer, build_summary_prompt
+from bot.platform.models import Prompt
 from bot.platform.models.answers import AnswerShape, build_schema
+from bot.platform.models.packing import Coverage, PackedDiff, pack_diff
 from bot.platform.models.prompts import choose_mark, fence_text, read_instructions
-from bot.ports import Prompt
+from bot.platform.pulls.models import LinkedIssue
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, entry, pull, summary
 
 MODEL = "claude-haiku-5-5"

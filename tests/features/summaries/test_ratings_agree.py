@@ -11,19 +11,18 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.records.history import RedisHistoryStore
-from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.pull_requests.models import PullRequest
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.risk.assessment import Risk
 from bot.features.digest.service import build_digest
+from bot.features.merges.risk import Risk
+from bot.features.merges.timeline import MergeTimeline
 from bot.features.summaries.service import build_entry, get_entry, refresh_summary, show_details
 from bot.features.summaries.view import build_summary_json, render_summary
+from bot.platform.commands import AllowedRepositories
+from bot.platform.pulls.models import PullRequest, Reference
 from bot.platform.slack.client import make_slack_client
 from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackMessenger, SlackViews
 from bot.platform.slack.replies import ReplySender
 from bot.platform.store.connection import SHORT_TIMEOUTS, connect_server
-from bot.services.history.merge_timeline import MergeTimeline
+from bot.platform.store.merge_records import HistoryStore
 from tests.emulators.slack.server import SlackEmulator
 from tests.features.questions.archives import open_session, run_tool
 from tests.helpers.apps import make_digest_app, make_reading_app
@@ -60,7 +59,7 @@ class House:
     now: datetime = DAY.end
 
     def __post_init__(self) -> None:
-        self.history = RedisHistoryStore(self.store)
+        self.history = HistoryStore(self.store)
         self.chronicle = MergeTimeline(lambda: self.history, self.pulls.list_merged, lambda: self.now)
         self.app = make_reading_app(
             self.pulls,
@@ -177,7 +176,7 @@ def test_it_is_rated_as_in_the_digest(house: House, *, is_warm: bool) -> None:
 
 def test_a_store_that_was_away_for_a_moment_is_asked_again_for_history(store: Redis) -> None:
     away = connect_server(f"redis://127.0.0.1:{closed_port()}", timeouts=SHORT_TIMEOUTS)
-    histories = [RedisHistoryStore(away), RedisHistoryStore(store)]
+    histories = [HistoryStore(away), HistoryStore(store)]
     histories[1].record_merges(HISTORY)
     chronicle = MergeTimeline(lambda: histories.pop(0), KnownPulls().list_merged, lambda: DAY.end)
     assert [chronicle.assess_risk(MERGED).without_history for _ in range(3)] == [True, False, False]
@@ -187,7 +186,7 @@ def test_days_of_two_months_read_history_once_for_each(store: Redis) -> None:
     """A question is answered from days in any order, each pull request rated by itself."""
     reads: list[datetime] = []
 
-    class Counted(RedisHistoryStore):
+    class Counted(HistoryStore):
         def read_merges(self, *arguments: Any) -> tuple[PullRequest, ...]:
             reads.append(arguments[1])
             return super().read_merges(*arguments)

@@ -11,19 +11,13 @@ from typing import Any
 import pytest
 
 from bot.app import App
-from bot.domain.errors import GitHubUnavailable, ModelRefusal, RateLimited, SourceUnavailable, StoreUnavailable
-from bot.domain.operations.usage import Usage
-from bot.domain.pull_requests.models import PullRequest
-from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import (
-    ChangeType,
-    RiskKind,
-    SummarisedPullRequest,
-    SummaryRisk,
-    describe_fallback,
-)
+from bot.errors import GitHubUnavailable, ModelRefusal, RateLimited, SourceUnavailable, StoreUnavailable
+from bot.features.merges.summary import ChangeType, RiskKind, SummarisedPullRequest, SummaryRisk, describe_fallback
 from bot.features.summaries.reading import read_pull_request
 from bot.platform.models.claude import CLAUDE
+from bot.platform.models.packing import Coverage
+from bot.platform.pulls.models import PullRequest
+from bot.usage import Usage
 from tests.emulators.claude.server import summary_answer
 from tests.helpers.apps import make_reading_app
 from tests.helpers.builders import changed_file, pull

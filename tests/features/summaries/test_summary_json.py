@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.review.models import BugReview, FindingAdvice, FindingStatus
-from bot.domain.risk.assessment import Risk
-from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import Evidence, RiskKind, SummaryRisk
 from bot.features.digest.rules import Digest
+from bot.features.merges.review import BugReview, FindingAdvice, FindingStatus
+from bot.features.merges.risk import Risk
+from bot.features.merges.summary import Evidence, RiskKind, SummaryRisk
 from bot.features.summaries.view import build_summary_json
+from bot.platform.models.packing import Coverage
+from impact.source.models import DiffSide
 from tests.helpers.builders import changed_file, entry, failed, finding, pull, summary
 from tests.render.hostile_days import digests
 

@@ -15,9 +15,7 @@ from localslack.state.workspace import START
 from redis import Redis
 
 from bot.app import App
-from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.errors import (
+from bot.errors import (
     GitHubAccessDenied,
     GitHubUnavailable,
     PrdigestError,
@@ -25,12 +23,14 @@ from bot.domain.errors import (
     SlackUnavailable,
     StoreUnavailable,
 )
-from bot.domain.pull_requests.reference import Reference
 from bot.features.summaries.service import get_cached_entry, get_entry, show_details
+from bot.platform.commands import AllowedRepositories
+from bot.platform.models import Completion, Model, Prompt
+from bot.platform.pulls.models import Reference
 from bot.platform.slack.client import make_slack_client
 from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackMessenger, SlackViews
 from bot.platform.slack.replies import ReplySender
-from bot.ports import Completion, Model, Prompt
+from bot.platform.slack.requests import SlackRequest
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.apps import make_reading_app
 from tests.helpers.builders import REPOSITORY, changed_file, pull, summary

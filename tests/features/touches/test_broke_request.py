@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.pull_requests.models import Repository
 from bot.features.touches.requests import MAX_BROKE_DAYS, BrokeRequest
+from bot.platform.commands import AllowedRepositories
+from impact.repository import Repository
 from impact.touches.breakage.traceback_names import parse_trace
 from tests.domain.refusals import refusal
 from tests.helpers.builders import DAY, REPOSITORY

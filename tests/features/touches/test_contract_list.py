@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.summaries.models import Evidence, build_evidence_url
-from bot.domain.time.date_range import Span
+from bot.dates import Span
+from bot.features.merges.summary import Evidence, build_evidence_url
 from bot.features.touches.contracts import ContractList
 from bot.features.touches.view import render_contract_list
-from bot.ports import Post
-from bot.render.blocks import terminal
+from bot.platform.slack import terminal
+from bot.platform.slack.messages import Post
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, UnreadFile
+from impact.source.models import DiffSide
 from tests.helpers.builders import DAY, NOON, pull
 from tests.render.accepted import assert_taken
 

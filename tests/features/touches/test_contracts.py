@@ -15,8 +15,7 @@ import pytest
 from redis import Redis
 
 from bot.app import App
-from bot.domain.errors import GitHubUnavailable, StoreUnavailable
-from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.errors import GitHubUnavailable, StoreUnavailable
 from bot.features.touches.contracts import (
     CONTRACTS,
     LEDGERS,
@@ -29,11 +28,13 @@ from bot.features.touches.contracts import (
     read_merge,
     select_files,
 )
+from bot.platform.pulls.models import PullRequest
 from impact.contract.deprecations import DeprecationState
 from impact.contract.extraction import EXTRACTION_VERSION
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, Deadline, MergeContract, UnreadFile
 from impact.contract.releases import build_releases
 from impact.profile.models import Profile, Use, UseKind
+from impact.repository import Repository
 from tests.adapters.worlds import ScriptedGitHub
 from tests.features.touches.worlds import add_merge, open_app
 from tests.helpers.builders import NOON, REPOSITORY, changed_file, pull

@@ -9,9 +9,6 @@ import pytest
 from redis import Redis
 
 from bot.app import App
-from bot.domain.pull_requests.models import Repository
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.touches.decisions import HitKey, TouchDecision, TouchVerdict
 from bot.features.profiles.service import ProfileEntry
 from bot.features.touches.decisions import (
     HITS,
@@ -22,9 +19,12 @@ from bot.features.touches.decisions import (
     record_decision,
     score_hits,
 )
+from bot.features.touches.lines import HitKey, TouchDecision, TouchVerdict
 from bot.features.touches.upkeep import remove_profile
+from bot.platform.pulls.models import Reference
 from impact.contract.models import ChangeKind, ContractChange, ContractClass
 from impact.profile.models import Use, UseKind
+from impact.repository import Repository
 from impact.touches.models import MergeTouches, Touch, TouchLevel
 from tests.helpers.apps import make_app
 from tests.helpers.builders import NOON, REPOSITORY

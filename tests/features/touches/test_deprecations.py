@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from bot.features.touches.lines import render_news
 from bot.features.touches.terminal import format_deprecations
 from bot.features.touches.view import render_deprecations
-from bot.render.blocks.message_limits import MAX_BLOCKS, MAX_CHARACTERS
-from bot.render.blocks.rich_text import count_characters
-from bot.render.contract.deprecations import render_news
+from bot.platform.slack.blocks import MAX_BLOCKS, MAX_CHARACTERS, count_characters
 from impact.contract.deprecations import Deprecation, DeprecationNews, DeprecationState
 from impact.contract.models import ContractClass
 from impact.contract.releases import build_releases

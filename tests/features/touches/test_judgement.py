@@ -10,14 +10,15 @@ import pytest
 from redis import Redis
 
 from bot.app import App
-from bot.domain.errors import RateLimited, TimeLimitExceeded, UsageError
-from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.errors import RateLimited, TimeLimitExceeded, UsageError
 from bot.features.profiles.service import ProfileEntry
 from bot.features.touches.service import judge_merges
 from bot.features.touches.upgrade import find_pin, plan_upgrade
 from bot.platform import deadlines
 from bot.platform.progress import follow_progress
+from bot.platform.pulls.models import PullRequest
 from impact.profile.models import Use, UseKind
+from impact.repository import Repository
 from impact.touches.models import TouchLevel
 from tests.adapters.worlds import ScriptedGitHub
 from tests.emulators.github.store import sha

@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.errors import UsageError
-from bot.domain.pull_requests.models import Repository
+from bot.errors import UsageError
 from bot.features.touches.requests import (
     ContractRequest,
     DeprecationsRequest,
@@ -20,6 +18,8 @@ from bot.features.touches.requests import (
     UpgradeRequest,
     parse_touches,
 )
+from bot.platform.commands import AllowedRepositories
+from impact.repository import Repository
 from tests.helpers.builders import DAY, REPOSITORY
 
 OTHER = Repository("octo", "other")

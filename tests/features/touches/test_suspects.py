@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from localslack.rules.messages import find_links
 
-from bot.domain.pull_requests.diff import DiffSide
 from bot.features.touches.terminal import format_suspects, format_suspects_json
 from bot.features.touches.view import render_suspects
 from impact.contract.models import ChangeKind, ContractClass
+from impact.source.models import DiffSide
 from impact.testing.touches import make_change
 from impact.touches.breakage.suspects import Suspect, SuspectReport
 from impact.touches.breakage.traceback_names import parse_trace

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from bot.domain.pull_requests.diff import DiffLine
 from bot.features.touches.tasks import (
     DATA_NOTE,
     AgentTask,
@@ -21,7 +20,8 @@ from bot.features.touches.tasks import (
     render_task_view,
     split_text,
 )
-from bot.render.blocks.file_markdown import write_fence
+from bot.platform.markdown import write_fence
+from bot.platform.pulls.diff import DiffLine
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, Migration
 from impact.profile.models import Profile, Use, UseKind
 from impact.touches.models import MergeTouches, Touch, TouchLevel

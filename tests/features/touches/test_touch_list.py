@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.summaries.models import Evidence, build_evidence_url
-from bot.domain.time.date_range import Span
-from bot.domain.touches.decisions import TouchVerdict
+from bot.dates import Span
+from bot.features.merges.summary import Evidence, build_evidence_url
 from bot.features.touches.decisions import LevelScore
+from bot.features.touches.lines import TouchVerdict
 from bot.features.touches.view import MAX_ROWS, TouchList, render_touch_list, render_touch_score
-from bot.ports import Post
-from bot.render.blocks import terminal
+from bot.platform.slack import terminal
+from bot.platform.slack.messages import Post
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, UnreadFile
 from impact.profile.models import Use, UseKind
+from impact.source.models import DiffSide
 from impact.touches.models import MergeTouches, Touch, TouchLevel, TouchReport
 from tests.helpers.builders import DAY, pull
 from tests.render.accepted import assert_taken

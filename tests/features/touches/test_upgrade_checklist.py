@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.domain.history.pull_outcomes import MergeOutcome
+from bot.features.merges.outcomes import MergeOutcome
 from bot.features.touches.upgrade_view import describe_difference, render_upgrade
 from impact.contract.models import ChangeKind, ContractChange, UnreadFile
 from impact.history.outcomes import OutcomeKind

@@ -7,8 +7,7 @@ from dataclasses import replace
 from localslack.rules.messages import check_message
 
 from bot.features.touches.upgrade_view import render_upgrade_post
-from bot.render.blocks.message_limits import MAX_BLOCKS, MAX_CHARACTERS
-from bot.render.blocks.rich_text import count_characters
+from bot.platform.slack.blocks import MAX_BLOCKS, MAX_CHARACTERS, count_characters
 from impact.contract.models import ChangeKind
 from impact.profile.models import UseKind
 from impact.testing.touches import make_change, make_merge, make_profile, make_use

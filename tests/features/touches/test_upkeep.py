@@ -12,11 +12,10 @@ from github import Auth
 from redis import Redis
 
 from bot.app import App
-from bot.domain.digest.view import DigestView
-from bot.domain.errors import UsageError
-from bot.domain.pull_requests.models import Repository
-from bot.domain.time.day import LocalDay
+from bot.dates import LocalDay
+from bot.errors import UsageError
 from bot.features.digest.service import build_digest
+from bot.features.merges.requests import DigestView
 from bot.features.profiles.scanning import LOOK_BACK
 from bot.features.profiles.service import ProfileEntry
 from bot.features.touches.contracts import keep_contract
@@ -28,6 +27,7 @@ from bot.platform.store.due_queue import ProfileRefresh
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
 from impact.profile.models import Profile, UseKind
 from impact.profile.moves import MovedHit, ProfileMove
+from impact.repository import Repository
 from tests.adapters.worlds import ScriptedGitHub
 from tests.emulators.github.server import pull
 from tests.emulators.github.store import sha

@@ -10,11 +10,11 @@ from github import Auth
 from redis import Redis
 
 from bot.app import App
-from bot.domain.errors import GitHubUnavailable
-from bot.domain.pull_requests.models import PullRequest
+from bot.errors import GitHubUnavailable
 from bot.features.profiles.service import ProfileEntry
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.source_files import GitHubSourceFiles
+from bot.platform.pulls.models import PullRequest
 from impact.profile.models import Profile, Use, UseKind
 from impact.python.models import CallShape
 from tests.adapters.worlds import REPO, ScriptedGitHub

@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 from localslack.rules.messages import check_message, find_links, find_mentions
 
 from bot.app import App
-from bot.domain.conversations.slack_request import Audience
-from bot.domain.errors import UsageError
-from bot.domain.operations.usage import CallPurpose, Usage
+from bot.errors import UsageError
 from bot.features.usage.report import (
     CostTotals,
     LastDigest,
@@ -27,8 +25,10 @@ from bot.features.usage.report import (
     sum_days,
 )
 from bot.platform.costs import Budget, CallKind, CallOrigin, Expense, WorkKind, count_call, count_work
+from bot.platform.slack.requests import Audience
+from bot.platform.slack.terminal import format_message
 from bot.platform.store.spending import SpendingStore
-from bot.render.blocks.terminal import format_message
+from bot.usage import CallPurpose, Usage
 from handlers import COMMANDS
 from handlers.usage import enqueue_usage
 from tests.helpers.builders import DAY

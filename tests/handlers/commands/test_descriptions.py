@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from bot.domain.conversations.commands import AllowedRepositories, ParseContext
-from bot.domain.conversations.slack_request import Audience
-from bot.domain.errors import UsageError
+from bot.errors import UsageError
 from bot.features.digest.service import answer_overview
 from bot.features.risks.service import answer_score, list_many_risks, list_risks
+from bot.platform.commands import AllowedRepositories, ParseContext
+from bot.platform.slack.requests import Audience
 from handlers import COMMANDS
 from handlers.digest import answer_digest
 from tests.helpers.builders import DAY, REPOSITORY

@@ -7,11 +7,11 @@ from datetime import date
 
 import pytest
 
-from bot.domain.conversations.commands import AllowedRepositories, ParseContext
-from bot.domain.conversations.slack_request import Audience
-from bot.domain.errors import UsageError
-from bot.render.blocks.button_values import write_request
-from bot.render.conversations.greetings import Greeting, render_greeting
+from bot.errors import UsageError
+from bot.platform.commands import AllowedRepositories, ParseContext
+from bot.platform.slack.buttons import write_request
+from bot.platform.slack.greetings import Greeting, render_greeting
+from bot.platform.slack.requests import Audience
 from handlers import SUB_COMMANDS, digest, messages
 from handlers.declaration import SubCommand, list_examples
 from tests.handlers.commands import toy

@@ -18,19 +18,18 @@ from redis import Redis
 
 from bot.app import App, open_app, prepare_worker
 from bot.demo.page_text import list_commands
-from bot.domain.conversations.slack_request import Audience
-from bot.domain.operations.lane import QueueName
-from bot.domain.pull_requests.models import Repository
 from bot.jobs.lost_jobs import LostJobs
 from bot.jobs.queues import DramatiqJobQueue
 from bot.platform import deadlines
 from bot.platform.deadlines import ShutdownSignal
 from bot.platform.dramatiq.retries import MAX_ATTEMPTS
-from bot.platform.jobs import JOBS
+from bot.platform.jobs import JOBS, QueueName
+from bot.platform.slack.buttons import read_request
+from bot.platform.slack.requests import Audience
 from bot.processes import run_processes
-from bot.render.blocks.button_values import read_request
 from bot.settings import load_settings
 from handlers import COMMANDS
+from impact.repository import Repository
 from tests.handlers.commands import toy
 from tests.helpers.checks import closed_port, eventually, waiting_jobs
 from tests.helpers.processes.command import ROOT

@@ -9,18 +9,17 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from bot.app import App
-from bot.domain.conversations.commands import AllowedRepositories, ParseContext
-from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.errors import UsageError
-from bot.domain.pull_requests.models import Repository
-from bot.domain.pull_requests.query_options import PRIVATE_WORD, split_words
+from bot.errors import UsageError
+from bot.platform.commands import PRIVATE_WORD, AllowedRepositories, ParseContext, split_words
 from bot.platform.jobs import Job
+from bot.platform.slack import buttons
 from bot.platform.slack.answers import Answer
-from bot.ports import Post
-from bot.render.blocks import buttons
-from bot.render.conversations.greetings import HelpExample
-from bot.render.conversations.notices import render_notice
+from bot.platform.slack.greetings import HelpExample
+from bot.platform.slack.messages import Post
+from bot.platform.slack.notices import render_notice
+from bot.platform.slack.requests import Audience, SlackRequest
 from handlers.declaration import Command, RequestEnqueuer, RequestWord, SubCommand, make_enqueuer
+from impact.repository import Repository
 
 SHARE = "share_toy"
 USAGE = "Play: `/prtoy ball` rolls a ball, `private` for you alone."

@@ -9,10 +9,10 @@ from typing import Protocol
 
 from dramatiq import Worker
 
-from bot.domain.conversations.commands import AllowedRepositories, ParseContext
-from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.time.day import TodayProvider
+from bot.dates import TodayProvider
+from bot.platform.commands import AllowedRepositories, ParseContext
 from bot.platform.jobs import Job, JobQueue
+from bot.platform.slack.requests import Audience, SlackRequest
 from handlers import COMMANDS
 
 

@@ -8,20 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.digest.models import Entry
-from bot.domain.summaries.diff_packing import Coverage, pack_diff
-from bot.domain.summaries.models import Summary, build_fallback_summary
-from bot.domain.text.redaction import REDACTED, measure_settled_prefix, redact_patch, redact_text
-from bot.domain.time.day import LocalDay, parse_zone
+from bot.dates import LocalDay, parse_zone
 from bot.features.digest.markdown import render_report
 from bot.features.digest.overview import OverviewAnswer, build_overview_prompt
 from bot.features.digest.view import render_digest
+from bot.features.merges.entry import Entry
+from bot.features.merges.summary import Summary, build_fallback_summary
 from bot.features.questions.markdown import AnswerMarkdown, Links
 from bot.features.questions.rules import RememberedMessage, ThreadMemory
 from bot.features.summaries.reading import SummaryAnswer, build_summary_prompt
 from bot.features.summaries.view import format_summary as in_terminal
 from bot.features.summaries.view import render_details, render_summary
 from bot.platform.cleaning import clean_line, clean_path, clean_text, clean_title, parse_file
+from bot.platform.models.packing import Coverage, pack_diff
+from bot.redaction import REDACTED, measure_settled_prefix, redact_patch, redact_text
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, digest, entry, failed, pull, summary
 from tests.helpers.tables import check_rows
 from tests.hostile.tables.credentials import CREDENTIALS, PLAUSIBLE

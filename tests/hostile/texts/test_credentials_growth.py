@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bot.domain.text.redaction import redact_patch, redact_text
+from bot.redaction import redact_patch, redact_text
 from tests.helpers.tables import check_rows
 from tests.hostile.tables.credentials import CREDENTIALS
 from tests.hostile.texts.test_linear_time import (

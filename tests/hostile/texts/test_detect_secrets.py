@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.domain.text.redaction import redact_patch, redact_text
+from bot.redaction import redact_patch, redact_text
 from tests.helpers.data.secret_patterns import find_patterns
 from tests.helpers.tables import check_rows
 from tests.hostile.tables.credentials import CREDENTIALS

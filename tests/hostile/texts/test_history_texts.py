@@ -6,16 +6,16 @@ from collections.abc import Callable
 
 import pytest
 
-from bot.domain.history.pull_outcomes import RevertIndex
-from bot.domain.history.relands import find_relands
-from bot.domain.risk.assessment import assess_pull_request
-from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import build_fallback_summary
-from bot.domain.text.issue_numbers import remove_unknown_numbers
-from bot.domain.text.strings import collapse_lines, remove_comments
+from bot.features.merges.outcomes import RevertIndex
+from bot.features.merges.relands import find_relands
+from bot.features.merges.risk import assess_pull_request
+from bot.features.merges.summary import build_fallback_summary
+from bot.platform.models.packing import Coverage
+from bot.text import remove_unknown_numbers
 from impact.history.outcomes import find_outcomes
 from impact.history.repairs import find_repairs
 from impact.history.revert_claims import is_revert
+from impact.text.strings import collapse_lines, remove_comments
 from tests.helpers.builders import NOON, failed, pull
 from tests.helpers.checks import measure_seconds
 from tests.helpers.tables import check_rows

@@ -14,51 +14,44 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.redis.records.history import trim_pull_request
-from bot.domain.conversations.commands import (
-    AllowedRepositories,
-    DigestRequest,
-    RisksRequest,
-    ScoreRequest,
-    SummaryRequest,
-)
-from bot.domain.conversations.message_references import find_pull_requests
-from bot.domain.conversations.slack_text import restore_bot_text, restore_user_text
-from bot.domain.conversations.thread_subject import parse_subject
-from bot.domain.digest.models import Entry
-from bot.domain.errors import UsageError
-from bot.domain.history.file_history import is_fix
-from bot.domain.history.pull_outcomes import RevertIndex
-from bot.domain.history.relands import build_change_key, find_relands
-from bot.domain.pull_requests.diff import find_quote
-from bot.domain.pull_requests.models import Repository
-from bot.domain.pull_requests.path_classes import list_default_patterns
-from bot.domain.pull_requests.reference import parse_reference
-from bot.domain.risk.assessment import assess_pull_request
-from bot.domain.source.change_context import annotate_file
-from bot.domain.source.excerpts import find_name, list_uses, mark_lines
-from bot.domain.source.scopes import list_scopes
-from bot.domain.summaries.citations import Citation, verify_citation
-from bot.domain.summaries.diff_packing import Coverage, pack_diff
-from bot.domain.summaries.models import build_fallback_summary
-from bot.domain.text.issue_numbers import remove_unknown_numbers
-from bot.domain.text.redaction import redact_patch, redact_text
-from bot.domain.text.strings import collapse_lines, remove_comments, remove_invisible
-from bot.domain.time.date_range import parse_span
-from bot.domain.time.day import parse_date, parse_time, parse_zone
+from bot.dates import parse_span, parse_time, parse_zone
+from bot.errors import UsageError
 from bot.features.digest.markdown import render_report
 from bot.features.digest.thread import render_thread
+from bot.features.merges.entry import Entry
+from bot.features.merges.file_history import is_fix
+from bot.features.merges.outcomes import RevertIndex
+from bot.features.merges.relands import build_change_key, find_relands
+from bot.features.merges.requests import DigestRequest, RisksRequest, ScoreRequest, SummaryRequest
+from bot.features.merges.risk import assess_pull_request
+from bot.features.merges.summary import build_fallback_summary
+from bot.features.questions.citations import Citation, verify_citation
 from bot.features.questions.markdown import AnswerMarkdown, Links
 from bot.features.questions.rules import is_for_others, is_remark, search_by_words
+from bot.features.questions.subject import parse_subject
 from bot.features.questions.texts import Where, find_places, search_entries
 from bot.features.subscriptions.rules import SubscriptionRequest, SubscriptionSelector
 from bot.features.summaries.reading import build_summary_prompt
 from bot.features.summaries.view import format_summary as in_terminal
 from bot.features.summaries.view import render_details, render_summary
 from bot.features.touches.tasks import split_text
+from bot.platform import markdown as sanitize
+from bot.platform.commands import AllowedRepositories
+from bot.platform.markdown import write_fence
+from bot.platform.models.packing import Coverage, pack_diff
 from bot.platform.models.prompts import fence_text
-from bot.render.blocks import mrkdwn, rich_text, sanitize
-from bot.render.blocks.file_markdown import write_fence
+from bot.platform.pulls.diff import find_quote
+from bot.platform.pulls.models import parse_reference
+from bot.platform.pulls.paths import list_default_patterns
+from bot.platform.slack import blocks as mrkdwn
+from bot.platform.slack import blocks as rich_text
+from bot.platform.slack.message_references import find_pull_requests
+from bot.platform.slack.requests import restore_bot_text, restore_user_text
+from bot.platform.source.excerpts import annotate_file, find_name, list_uses, mark_lines
+from bot.platform.source.scopes import list_scopes
+from bot.platform.store.merge_records import trim_pull_request
+from bot.redaction import redact_patch, redact_text
+from bot.text import remove_unknown_numbers
 from impact.contract.extraction import MergeFacts, extract_contract
 from impact.contract.models import FileVersions
 from impact.contract.surfaces import list_surface_changes
@@ -73,10 +66,13 @@ from impact.path_globs import PathGlobs
 from impact.profile.file_uses import scan_file
 from impact.profile.manual import parse_manual
 from impact.python.outline import build_outline
+from impact.repository import Repository
 from impact.source.models import SourceFile
 from impact.source.reading import build_source_file
 from impact.source.trees import TreeCommit
+from impact.text.dates import parse_date
 from impact.text.description import extract_prose
+from impact.text.strings import collapse_lines, remove_comments, remove_invisible
 from impact.touches.breakage.error_lines import iterate_error_lines
 from impact.touches.breakage.traceback_names import condense_trace, parse_trace
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, digest, entry, failed, pull

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from bot.domain.digest.models import Entry
-from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import build_fallback_summary
 from bot.features.digest.markdown import render_report
 from bot.features.digest.rules import Digest
+from bot.features.merges.entry import Entry
+from bot.features.merges.summary import build_fallback_summary
+from bot.platform.models.packing import Coverage
 from tests.helpers.builders import changed_file, digest, entry, failed, pull, summary
 from tests.helpers.tables import check_rows
 from tests.hostile.tables.markdown import LINES, PATHS, TEXTS

@@ -12,22 +12,21 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.records.history import RedisHistoryStore
-from bot.domain.conversations.commands import RisksRequest
-from bot.domain.pull_requests.models import PullRequest
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.time.date_range import Span
+from bot.dates import Span
 from bot.features.digest.markdown import render_report
 from bot.features.digest.rules import Digest
 from bot.features.digest.service import build_digest
 from bot.features.digest.view import render_digest
+from bot.features.merges.requests import RisksRequest
+from bot.features.merges.timeline import MergeTimeline
 from bot.features.risks.service import build_list
 from bot.features.summaries.service import get_entry
 from bot.features.summaries.view import build_summary_json, render_details, render_summary
 from bot.features.summaries.view import format_summary as in_terminal
 from bot.platform.github.caches import DayListCache, FileCache
+from bot.platform.pulls.models import PullRequest, Reference
+from bot.platform.store.merge_records import HistoryStore
 from bot.platform.store.tables import Store
-from bot.services.history.merge_timeline import MergeTimeline
 from tests.adapters.worlds import LONG_AFTER, MORNING, REPO, ScriptedGitHub
 from tests.helpers.apps import make_digest_app
 from tests.helpers.builders import DAY, REPOSITORY, summary
@@ -56,7 +55,7 @@ class Bot:
     def __init__(self, github: ScriptedGitHub, store: Redis, now: datetime = MORNING) -> None:
         cache = Store(store)
         self.pulls = FileCache(DayListCache(github.pulls(now), cache, lambda: now), cache)
-        chronicle = MergeTimeline(lambda: RedisHistoryStore(store), self.pulls.list_merged, lambda: now)
+        chronicle = MergeTimeline(lambda: HistoryStore(store), self.pulls.list_merged, lambda: now)
         self.app = make_digest_app(
             self.pulls, model=None, timeline=chronicle, cached=Store(store), name_repository=str
         )

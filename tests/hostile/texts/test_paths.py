@@ -8,13 +8,12 @@ from contextlib import contextmanager
 
 import pytest
 
-from bot.domain.errors import UsageError
-from bot.domain.pull_requests.filters import MAX_PATH_LENGTH, Filters
-from bot.domain.pull_requests.models import PullRequest
-from bot.domain.pull_requests.path_classes import CustomPaths, PathClass, PathClasses
-from bot.domain.pull_requests.path_patterns import find_fault
+from bot.errors import UsageError
 from bot.features.questions.texts import select_files
 from bot.platform.cleaning import parse_file
+from bot.platform.pulls.filters import MAX_PATH_LENGTH, Filters
+from bot.platform.pulls.models import PullRequest
+from bot.platform.pulls.paths import CustomPaths, PathClass, PathClasses, find_fault
 from tests.helpers.builders import changed_file, pull
 from tests.hostile.tables.paths import SLOW_PATTERNS
 

@@ -9,11 +9,11 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.history.pull_outcomes import RevertIndex
-from bot.domain.pull_requests.models import PullRequest
-from bot.domain.source.scopes import list_scopes
 from bot.features.digest.stories import build_stories
+from bot.features.merges.outcomes import RevertIndex
 from bot.features.questions.markdown import AnswerMarkdown, Links
+from bot.platform.pulls.models import PullRequest
+from bot.platform.source.scopes import list_scopes
 from impact.history.repairs import find_repairs
 from impact.source.models import MAX_SOURCE_BYTES
 from tests.helpers.builders import NOON, pull

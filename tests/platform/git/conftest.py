@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.pull_requests.models import Repository
 from bot.platform.git.mirror import GitMirror, MirrorLimits
 from bot.platform.git.reading import GitMirrorFiles, GitMirrorSearch, MirrorReader
+from impact.repository import Repository
 from impact.testing.clones import Builder, building, git
 from tests.helpers.git_server import TOKEN, GitServer
 

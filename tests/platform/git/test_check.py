@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.pull_requests.models import Repository
 from bot.platform.git.check import check_mirror, check_version
 from bot.platform.git.folder import CONFIG, HEAD, MirrorFolder
+from impact.repository import Repository
 from impact.testing.clones import needs_git
 from tests.doctor.findings import NOW, format_findings, now
 

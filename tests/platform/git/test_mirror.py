@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.errors import ConfigurationError, MirrorUnavailable, SourceUnavailable
+from bot.errors import ConfigurationError, MirrorUnavailable, SourceUnavailable
 from bot.platform import deadlines
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
 from bot.platform.git.mirror import MirrorLimits, is_own_address
@@ -443,7 +443,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from bot.platform.git.mirror import GitMirror
-from bot.domain.pull_requests.models import Repository
+from bot.platform.pulls.models import Repository
 mirror = GitMirror(Path(sys.argv[1]), sys.argv[2], lambda: sys.argv[3], lambda: datetime.now(UTC))
 mirror.update(Repository("octo", "engine"))
 """

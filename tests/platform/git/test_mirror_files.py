@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.errors import SourceUnavailable, UsageError
-from bot.domain.pull_requests.diff import DiffSide
+from bot.errors import SourceUnavailable, UsageError
 from bot.platform.git.mirror import GitMirror
 from bot.platform.git.reading import GitMirrorFiles, GitMirrorSearch, MirrorReader
-from impact.source.models import MAX_SOURCE_BYTES, SourceFile, SourceProblem
+from impact.source.models import MAX_SOURCE_BYTES, DiffSide, SourceFile, SourceProblem
 from impact.testing.clones import ODD, building, git, lines, needs_git
 from tests.helpers.git_server import TOKEN, GitServer
 from tests.platform.git.conftest import ENGINE

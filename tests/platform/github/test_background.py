@@ -13,17 +13,11 @@ from github import Auth
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.domain.errors import (
-    GitHubAccessDenied,
-    PrdigestError,
-    PullRequestNotFound,
-    RateLimited,
-    RepositoryNotFound,
-)
-from bot.domain.pull_requests.discussion import Discussion, RemarkKind, Role
-from bot.domain.pull_requests.models import Repository
+from bot.errors import GitHubAccessDenied, PrdigestError, PullRequestNotFound, RateLimited, RepositoryNotFound
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.discussions import MAX_COMMITS, MAX_REMARK, GitHubBackground, parse_discussion
+from bot.platform.pulls.discussion import Discussion, RemarkKind, Role
+from impact.repository import Repository
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.server import EnterpriseEmulator, IssueRecord, pull
 from tests.emulators.github.store import RemarkRecord, ThreadRecord, sha

@@ -8,11 +8,11 @@ from datetime import timedelta
 import pytest
 from redis import Redis
 
-from bot.domain.errors import GitHubUnavailable
-from bot.domain.pull_requests.discussion import Discussion
-from bot.domain.pull_requests.models import Repository
+from bot.errors import GitHubUnavailable
 from bot.platform.github.caches import BackgroundCache
+from bot.platform.pulls.discussion import Discussion
 from bot.platform.store.tables import Store
+from impact.repository import Repository
 from tests.helpers.builders import REPOSITORY, pull
 from tests.services.doubles import KnownPulls
 

@@ -9,9 +9,9 @@ import pytest
 from localslack.loopback import Loopback, Request, Response
 from pydantic import SecretStr
 
-from bot.domain.pull_requests.models import Repository
 from bot.platform.github.check import check_github
 from bot.settings import Settings
+from impact.repository import Repository
 from tests.adapters.worlds import WebPage
 from tests.doctor.findings import outcome
 from tests.emulators.github.server import GitHubEmulator

@@ -9,10 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.errors import GitHubUnavailable
-from bot.domain.pull_requests.diff import MAX_PATCH_CHARACTERS, MAX_PATCH_LINES, split_hunks
-from bot.domain.pull_requests.models import Account
-from bot.domain.summaries.diff_packing import Coverage, pack_diff
+from bot.errors import GitHubUnavailable
 from bot.platform.cleaning import (
     clean_line,
     clean_path,
@@ -23,6 +20,9 @@ from bot.platform.cleaning import (
     parse_instant,
 )
 from bot.platform.github.queries import parse_pull_request
+from bot.platform.models.packing import Coverage, pack_diff
+from bot.platform.pulls.diff import MAX_PATCH_CHARACTERS, MAX_PATCH_LINES, split_hunks
+from bot.platform.pulls.models import Account
 from impact.git.diff_tree import parse_commits
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.server import changed_file

@@ -10,15 +10,15 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from redis import Redis
 
-from bot.domain.digest.models import CountCheck
-from bot.domain.errors import GitHubUnavailable
-from bot.domain.pull_requests.models import Account, LinkedIssue, PullRequest, Repository
-from bot.domain.time.day import LocalDay, parse_zone
+from bot.dates import LocalDay, parse_zone
+from bot.errors import GitHubUnavailable
 from bot.features.subscriptions.delivery import FIRST_REPAIR_DELAY
 from bot.platform.github.caches import ONGOING_MINUTES, UNSETTLED_MINUTES, DayListCache
+from bot.platform.pulls.models import Account, LinkedIssue, PullRequest
+from bot.platform.pulls.sources import CountCheck, DayMerges
 from bot.platform.store.connection import RedisCache
 from bot.platform.store.tables import Store
-from bot.ports import DayMerges
+from impact.repository import Repository
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, pull
 
 SETTLED = DAY.end + timedelta(hours=1)

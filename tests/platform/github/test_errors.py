@@ -12,7 +12,7 @@ import pytest
 from github import Auth
 from localslack.loopback import Loopback, Request, Response
 
-from bot.domain.errors import (
+from bot.errors import (
     ConfigurationError,
     GitHubAccessDenied,
     GitHubUnavailable,
@@ -21,9 +21,9 @@ from bot.domain.errors import (
     RateLimited,
     RepositoryNotFound,
 )
-from bot.domain.pull_requests.models import Repository
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.pulls import GitHubPullRequests
+from impact.repository import Repository
 from tests.adapters.worlds import MORNING, REPO, ScriptedGitHub, WebPage, within
 from tests.emulators.github.server import FailureKind
 from tests.emulators.github.server import pull as record

@@ -8,14 +8,14 @@ from datetime import timedelta
 import pytest
 from redis import Redis
 
-from bot.domain.digest.models import CountCheck
-from bot.domain.errors import GitHubUnavailable
-from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository
-from bot.domain.time.day import LocalDay
+from bot.dates import LocalDay
+from bot.errors import GitHubUnavailable
 from bot.platform.github.caches import FileCache
+from bot.platform.pulls.models import ChangedFile, PullRequest
+from bot.platform.pulls.sources import CountCheck, DayMerges
 from bot.platform.store.connection import RedisCache
 from bot.platform.store.tables import Store
-from bot.ports import DayMerges
+from impact.repository import Repository
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, pull
 
 FILES = (

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.domain.pull_requests.models import ChangedFile, PullRequest
+from bot.platform.pulls.models import ChangedFile, PullRequest
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.server import changed_file
 from tests.emulators.github.server import pull as record

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from bot.domain.pull_requests.models import GHOST, Account, LinkedIssue
-from bot.ports import DayMerges
+from bot.platform.pulls.models import GHOST, Account, LinkedIssue
+from bot.platform.pulls.sources import DayMerges
 from tests.adapters.worlds import LONG_AFTER, MORNING, REPO, ScriptedGitHub
 from tests.emulators.github.server import IssueRecord, PullRecord
 from tests.emulators.github.server import pull as record

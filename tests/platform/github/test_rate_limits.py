@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from github import Auth
 
-from bot.domain.operations.rate_allowance import RateAllowance
 from bot.platform.github.client import GitHubRateLimits
+from bot.platform.pulls.sources import RateAllowance
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.server import FailureKind
 from tests.emulators.github.server import pull as record

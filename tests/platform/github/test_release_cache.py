@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 import pytest
 from redis import Redis
 
-from bot.domain.errors import GitHubUnavailable
-from bot.domain.pull_requests.models import Repository
+from bot.errors import GitHubUnavailable
 from bot.platform.github.caches import ReleaseCache
 from bot.platform.store.tables import Store
 from impact.contract.releases import Release
+from impact.repository import Repository
 from tests.helpers.builders import NOON, REPOSITORY
 
 COMMIT = "c0ffee" + "0" * 34

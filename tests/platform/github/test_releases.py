@@ -7,11 +7,11 @@ from datetime import timedelta
 import pytest
 from github import Auth
 
-from bot.domain.errors import RepositoryNotFound
-from bot.domain.pull_requests.models import Repository
+from bot.errors import RepositoryNotFound
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.releases import GitHubReleases
 from impact.contract.releases import Release
+from impact.repository import Repository
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.store import ReleaseRecord, TagRecord, pull, sha
 from tests.helpers.builders import NOON

@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.domain.errors import GitHubUnavailable, SourceUnavailable
-from bot.domain.pull_requests.diff import DiffSide
+from bot.errors import GitHubUnavailable, SourceUnavailable
 from bot.platform.github.caches import SourceFileCache
 from bot.platform.store.connection import RedisCache
 from bot.platform.store.tables import Store
-from impact.source.models import SourceFile, SourceProblem
+from impact.source.models import DiffSide, SourceFile, SourceProblem
 from tests.helpers.builders import REPOSITORY
 from tests.services.doubles import FileTree
 

@@ -14,7 +14,7 @@ from github import Auth
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.domain.errors import (
+from bot.errors import (
     ConfigurationError,
     GitHubAccessDenied,
     GitHubUnavailable,
@@ -23,12 +23,11 @@ from bot.domain.errors import (
     RepositoryNotFound,
     SourceUnavailable,
 )
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.pull_requests.models import Repository
 from bot.platform.cleaning import clean_code
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.source_files import MAX_PATHS, GitHubSourceFiles
-from impact.source.models import LFS_POINTER_START, MAX_SOURCE_BYTES, SourceFile, SourceProblem
+from impact.repository import Repository
+from impact.source.models import LFS_POINTER_START, MAX_SOURCE_BYTES, DiffSide, SourceFile, SourceProblem
 from impact.source.reading import build_source_file
 from impact.testing.clones import ODD, git, git_bytes, needs_git
 from tests.adapters.worlds import REPO, ScriptedGitHub

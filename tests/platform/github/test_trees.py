@@ -7,11 +7,11 @@ from datetime import timedelta
 import pytest
 from github import Auth
 
-from bot.domain.errors import RepositoryNotFound, SourceUnavailable
-from bot.domain.pull_requests.models import Repository
-from bot.domain.source.models import RepositoryTree, TreeFile
+from bot.errors import RepositoryNotFound, SourceUnavailable
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.releases import GitHubTrees
+from bot.platform.source.models import RepositoryTree, TreeFile
+from impact.repository import Repository
 from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.server import pull
 from tests.emulators.github.store import sha

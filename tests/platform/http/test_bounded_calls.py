@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from github import Auth
 
-from bot.domain.errors import GitHubUnavailable, ModelBusy, PrdigestError, RateLimited, SlackUnavailable
+from bot.errors import GitHubUnavailable, ModelBusy, PrdigestError, RateLimited, SlackUnavailable
 from bot.platform import deadlines
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
 from bot.platform.github.check import fetch_limits
@@ -21,13 +21,13 @@ from bot.platform.github.pulls import GitHubPullRequests
 from bot.platform.http.bounded_calls import DeadlineExceeded, bound_requests
 from bot.platform.http.connections import make_tracking_opener
 from bot.platform.http.httpx_clients import get_tls_context
-from bot.platform.models import ModelAccess
+from bot.platform.models import Chat, ModelAccess, Prompt, TextPart, Turn
 from bot.platform.models.claude.check import find_models
 from bot.platform.models.claude.connection import ClaudeConnection, make_claude_client
 from bot.platform.slack.client import make_slack_client, send_to_hook
+from bot.platform.slack.messages import Attachment
 from bot.platform.slack.messenger import SlackMessenger
-from bot.ports import Attachment, Chat, Prompt, TextPart, Turn
-from bot.render.conversations.notices import render_notice
+from bot.platform.slack.notices import render_notice
 from tests.emulators.claude.server import ClaudeEmulator
 from tests.emulators.drip import Drip, Where
 from tests.emulators.github.server import GitHubEmulator

@@ -11,12 +11,12 @@ from dataclasses import replace
 
 import pytest
 
-from bot.domain.errors import ModelBusy
+from bot.errors import ModelBusy
 from bot.platform import deadlines
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
 from bot.platform.http.bounded_calls import bound_requests, is_call_over, run_in_own_context
+from bot.platform.models import ChatEvent, TextDelta
 from bot.platform.models.claude.connection import ClaudeConnection, make_claude_client
-from bot.ports import ChatEvent, TextDelta
 from tests.emulators.claude.server import ClaudeEmulator, Text
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.checks import eventually

@@ -6,10 +6,10 @@ import json
 import sys
 
 from bot.features.summaries.reading import SummaryAnswer
+from bot.platform.models import Prompt
 from bot.platform.models.claude.connection import ClaudeConnection, make_claude_client
 from bot.platform.models.completion import request_answer
 from bot.platform.store.connection import connect_server
-from bot.ports import Prompt
 from tests.helpers.apps import make_app
 
 

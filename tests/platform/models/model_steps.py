@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.domain.errors import ModelBusy, ModelError, ModelRefusal, ModelRequestRejected
+from bot.errors import ModelBusy, ModelError, ModelRefusal, ModelRequestRejected
 from tests.emulators.claude.script import Cut, Drop, Failure, MidStreamError, Refusal, Step, Text
 
 HALF = "Half of what there is to say, and "

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.domain.errors import (
+from bot.errors import (
     ModelAnswerInvalid,
     ModelAnswerTruncated,
     ModelBusy,
@@ -18,11 +18,11 @@ from bot.domain.errors import (
     ModelRefusal,
     ModelRequestRejected,
 )
-from bot.domain.operations.usage import Usage
 from bot.features.summaries.reading import SummaryAnswer
+from bot.platform.models import Prompt
 from bot.platform.models.answers import build_schema
 from bot.platform.models.completion import ANSWERS, KeptAnswer, StructuredAnswer, request_answer
-from bot.ports import Prompt
+from bot.usage import Usage
 from tests.emulators.claude.server import summary_answer
 from tests.helpers.apps import make_reading_app
 from tests.services.doubles import KnownPulls, MemoryStore, ScriptedModel, Sleeps

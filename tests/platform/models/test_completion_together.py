@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from bot.domain.errors import ModelError, ModelRefusal
+from bot.errors import ModelError, ModelRefusal
 from bot.features.summaries.reading import SummaryAnswer
+from bot.platform.models import Model, Prompt
 from bot.platform.models.completion import StructuredAnswer, request_answer
-from bot.ports import Model, Prompt
 from tests.emulators.claude.server import ClaudeEmulator, Failure, Json, Refusal, Text, summary_answer
 from tests.helpers.apps import make_app
 from tests.helpers.processes.command import Caught

@@ -8,7 +8,7 @@ import pytest
 
 from bot.platform.deadlines import bound_work
 from bot.platform.models.slots import WorkAbandoned, hold_model_slot, limit_model_calls
-from bot.services.operations.worker_threads import DeadlineExecutor
+from bot.platform.worker_threads import DeadlineExecutor
 
 LONG = 20.0
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.errors import StoreUnavailable
+from bot.errors import StoreUnavailable
 from bot.platform.slack.access import AccessControl, AccessRules
+from bot.platform.slack.requests import SlackRequest
 from tests.helpers.checks import is_one_sentence
 from tests.services.doubles import CountingLimiter, slack_request
 

@@ -8,11 +8,11 @@ from itertools import product
 
 import pytest
 
-from bot.domain.conversations.slack_request import Audience
-from bot.domain.errors import SlackCallRefused, StoreUnavailable
+from bot.errors import SlackCallRefused, StoreUnavailable
 from bot.platform.slack.answers import Answer
+from bot.platform.slack.messages import Attachment
 from bot.platform.slack.replies import FILE_JSON, ReplySender
-from bot.ports import Attachment
+from bot.platform.slack.requests import Audience
 from tests.helpers.records import memory_answers
 from tests.services.digest.posting import HOME, MORNING, Crash, Fragile, Fuse, MemoryMessenger, post
 from tests.services.doubles import MemoryWhispers, slack_request

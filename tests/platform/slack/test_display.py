@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from localslack.rules.messages import check_message, find_mentions
 from slack_sdk import WebClient
 
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.errors import AnswerCancelled, SlackCallRefused, SlackUnavailable, StoreUnavailable
+from bot.errors import AnswerCancelled, SlackCallRefused, SlackUnavailable, StoreUnavailable
 from bot.features.questions.view import render_footer
 from bot.platform.slack.client import make_slack_client
 from bot.platform.slack.display import SlackAnswerDisplays
+from bot.platform.slack.messages import AnswerDisplay, Attachment
 from bot.platform.slack.messenger import PostMetadata, SlackMessenger, write_metadata
-from bot.ports import AnswerDisplay, Attachment
+from bot.platform.slack.requests import SlackRequest
 from tests.emulators.slack.blocks import markdown
 from tests.emulators.slack.client import HOME, Json, client_of
 from tests.emulators.slack.server import SlackEmulator

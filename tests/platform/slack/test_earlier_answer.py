@@ -10,13 +10,10 @@ import pytest
 from localslack.state.workspace import START, Json
 from redis import Redis
 
-from bot.adapters.redis.records.record_store import RedisRecordStore
-from bot.domain.conversations.commands import RisksRequest, SummaryRequest
-from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.errors import StoreUnavailable
-from bot.domain.keyspace.keys import EARLIER_ANSWER
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.time.date_range import Span
+from bot.dates import Span
+from bot.errors import StoreUnavailable
+from bot.features.merges.requests import RisksRequest, SummaryRequest
+from bot.platform.pulls.models import Reference
 from bot.platform.slack.answers import (
     EARLIER_ANSWER_CODEC,
     Answer,
@@ -24,11 +21,13 @@ from bot.platform.slack.answers import (
     RepeatableAnswer,
     compute_content,
 )
+from bot.platform.slack.buttons import SHARE_SUMMARY, make_repeat_button, write_request
 from bot.platform.slack.client import make_slack_client
 from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackMessenger
 from bot.platform.slack.replies import ReplySender
-from bot.render.blocks.button_values import write_request
-from bot.render.blocks.buttons import SHARE_SUMMARY, make_repeat_button
+from bot.platform.slack.requests import Audience, SlackRequest
+from bot.platform.store.keys import EARLIER_ANSWER
+from bot.platform.store.records import RecordStore
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.records import answer_store, plant_hash, read_hash
@@ -57,8 +56,8 @@ class Channel:
     store: Redis
     count: int = 0
 
-    def records(self) -> RedisRecordStore[EarlierAnswer]:
-        return RedisRecordStore(self.store, EARLIER_ANSWER_CODEC, EARLIER_ANSWER.lifetime)
+    def records(self) -> RecordStore[EarlierAnswer]:
+        return RecordStore(self.store, EARLIER_ANSWER_CODEC, EARLIER_ANSWER.lifetime)
 
     def replies(self, now: datetime = NOW) -> ReplySender:
         client = make_slack_client(self.slack.token, self.slack.url)

@@ -9,10 +9,10 @@ import pytest
 from localslack.methods.response_urls import RESPONSE, SECONDS, USES
 from localslack.state.workspace import START
 
-from bot.domain.conversations.slack_request import SlackRequest
-from bot.domain.errors import SlackCallRefused, SlackUnavailable
+from bot.errors import SlackCallRefused, SlackUnavailable
 from bot.platform.slack.client import make_slack_client
 from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackViews
+from bot.platform.slack.requests import SlackRequest
 from tests.adapters.worlds import Moved, WebPage
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.checks import closed_port, is_one_sentence

@@ -11,11 +11,11 @@ from urllib.error import HTTPError
 import pytest
 from slack_sdk import WebClient
 
-from bot.domain.errors import PrdigestError, SlackCallRefused, SlackUnavailable
+from bot.errors import PrdigestError, SlackCallRefused, SlackUnavailable
 from bot.platform.slack.client import make_slack_client, send_to_hook, translate_slack_errors
 from bot.platform.slack.directory import SlackWorkspaceDirectory
+from bot.platform.slack.messages import Attachment
 from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackMessenger, SlackViews
-from bot.ports import Attachment
 from tests.adapters.worlds import Garbage, WebPage
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.checks import closed_port, is_one_sentence

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from localslack.state.workspace import START
 
-from bot.domain.errors import SlackUnavailable
+from bot.errors import SlackUnavailable
 from bot.platform.slack.client import make_slack_client
+from bot.platform.slack.messages import Attachment, Post
 from bot.platform.slack.messenger import EVENT_TYPE, SlackMessenger
-from bot.ports import Attachment, Post
 from tests.emulators.slack.server import SlackEmulator
 
 HOME = "C0DIGEST"

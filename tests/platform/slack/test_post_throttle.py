@@ -8,13 +8,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from bot.domain.errors import SlackUnavailable
+from bot.errors import SlackUnavailable
 from bot.platform import deadlines
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
 from bot.platform.slack.client import MAX_PAUSE, PostThrottle, make_slack_client
 from bot.platform.slack.messenger import SlackMessenger
-from bot.render.conversations.notices import render_notice
-from bot.services.operations.worker_threads import DeadlineExecutor
+from bot.platform.slack.notices import render_notice
+from bot.platform.worker_threads import DeadlineExecutor
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.world import CHANNEL
 

@@ -14,8 +14,7 @@ from localslack.methods.response_urls import RESPONSE, USES
 from localslack.state.workspace import START
 from redis import Redis
 
-from bot.domain.conversations.slack_request import Audience, SlackRequest
-from bot.domain.errors import (
+from bot.errors import (
     GitHubAccessDenied,
     GitHubUnavailable,
     ModelRequestRejected,
@@ -35,8 +34,9 @@ from bot.platform.slack.answers import Answer
 from bot.platform.slack.asker_notices import ResponseTimes
 from bot.platform.slack.client import make_slack_client
 from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackMessenger
+from bot.platform.slack.notices import describe_error
 from bot.platform.slack.replies import ReplySender
-from bot.render.conversations.notices import describe_error
+from bot.platform.slack.requests import Audience, SlackRequest
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.helpers.checks import eventually, is_one_sentence
 from tests.helpers.records import answer_store, memory_answers

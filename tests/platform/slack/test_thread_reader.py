@@ -8,9 +8,8 @@ import pytest
 from localslack.state.identity import BOT_USER
 
 from bot.platform.slack.client import make_slack_client
-from bot.platform.slack.messages import ThreadMessage
+from bot.platform.slack.messages import Attachment, Post, ThreadMessage
 from bot.platform.slack.messenger import EVENT_TYPE, SlackMessenger
-from bot.ports import Attachment, Post
 from tests.emulators.slack.client import HOME
 from tests.emulators.slack.server import SlackEmulator
 

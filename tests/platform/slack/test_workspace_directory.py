@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.domain.errors import SlackCallRefused
+from bot.errors import SlackCallRefused
 from bot.platform.slack.client import make_slack_client
 from bot.platform.slack.directory import ChannelInfo, SlackWorkspaceDirectory, UserInfo
 from bot.platform.slack.messenger import SlackViews

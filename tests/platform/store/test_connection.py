@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 from redis import Redis
 
-from bot.domain.errors import StoreUnavailable
+from bot.errors import StoreUnavailable
 from bot.features.digest.tables import PostedDigest
 from bot.platform.slack.answers import AnsweredRequest
 from bot.platform.store.connection import RedisCache, connect_server, require_durable

@@ -10,10 +10,8 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.domain.errors import StoreUnavailable
-from bot.domain.keyspace.keys import DUE_QUEUE
-from bot.domain.pull_requests.models import Repository
-from bot.domain.time.day import parse_zone
+from bot.dates import parse_zone
+from bot.errors import StoreUnavailable
 from bot.platform.store.connection import RedisTimeouts, connect_server
 from bot.platform.store.due_queue import (
     DigestRepair,
@@ -25,6 +23,8 @@ from bot.platform.store.due_queue import (
     ProfileRefresh,
     ReportUpdate,
 )
+from bot.platform.store.keys import DUE_QUEUE
+from impact.repository import Repository
 from tests.helpers.checks import closed_port, is_one_sentence
 
 NINE = datetime(2026, 3, 1, 9, tzinfo=UTC)

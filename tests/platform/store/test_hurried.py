@@ -11,8 +11,7 @@ from datetime import timedelta
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.rate_limiter import RedisRateLimiter
-from bot.domain.errors import StoreUnavailable
+from bot.errors import StoreUnavailable
 from bot.features.digest.tables import PostedDigest
 from bot.platform.store.connection import (
     SHORT_TIMEOUTS,
@@ -21,6 +20,7 @@ from bot.platform.store.connection import (
     connect_embedded,
     connect_server,
 )
+from bot.platform.store.rates import RateLimiter
 from tests.adapters.worlds import within
 from tests.helpers.checks import closed_port, is_one_sentence
 from tests.helpers.records import digest_store, plant
@@ -31,7 +31,7 @@ SECONDS = 2.9
 ACTS: dict[str, Callable[[Redis], object]] = {
     "get": lambda client: RedisCache(client).get("key"),
     "put": lambda client: RedisCache(client).put("key", "value", timedelta(days=1)),
-    "limit": lambda client: RedisRateLimiter(client, 2).try_acquire("U1"),
+    "limit": lambda client: RateLimiter(client, 2).try_acquire("U1"),
     "load": lambda client: digest_store(client).load("record"),
     "save": lambda client: plant(digest_store(client), "record", text="value"),
 }

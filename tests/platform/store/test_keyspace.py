@@ -12,17 +12,20 @@ from hypothesis import strategies as st
 from redis import Redis
 
 import bot.app
-from bot.adapters.redis.rate_limiter import RedisRateLimiter
-from bot.domain.errors import ConfigurationError
+from bot.errors import ConfigurationError
+from bot.features import import_features
 from bot.platform.store.connection import RedisCache
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 from bot.platform.store.leases import hold_lease
-from bot.platform.store.owner import RedisWorkspaceOwner
+from bot.platform.store.owner import StoreOwnership, WorkspaceOwner
+from bot.platform.store.rates import RateLimiter
 from bot.platform.store.reset import reset_store
 from bot.platform.store.schema import CURRENT_SCHEMA, read_version, require_schema
-from bot.services.operations.ownership import StoreOwnership
 from bot.settings import Settings
 from tests.helpers.checks import is_one_sentence
+
+# they declare what a reset keeps
+import_features()
 
 A, B = Keyspace("team-a"), Keyspace("team-b")
 PREFIXES = st.from_regex(r"[A-Za-z0-9._-]{1,8}", fullmatch=True)
@@ -76,7 +79,7 @@ def test_forgetting_talk_forgets_nobody_elses(store: Redis, keys: Keyspace) -> N
 def test_leases_and_limits_are_each_deployments_own(store: Redis) -> None:
     with hold_lease(store, A, "post", timeout=0) as ours, hold_lease(store, B, "post", timeout=0) as theirs:
         assert (ours, theirs) == (True, True)
-    limits = [RedisRateLimiter(store, 1, keys) for keys in (A, B)]
+    limits = [RateLimiter(store, 1, keys) for keys in (A, B)]
     assert [limit.try_acquire("U1") for limit in (*limits, *limits)] == [True, True, False, False]
 
 
@@ -89,7 +92,10 @@ def test_a_cache_holds_the_lease_of_its_deployment(store: Redis) -> None:
 
 # --- what builds the users of the store hands them the keyspace
 
-NEEDS = ("require_schema", "make_broker")
+NEEDS = (
+    *("HistoryStore", "RateLimiter", "RecordStore", "ThreadStateStore", "WorkspaceOwner"),
+    *("require_schema", "make_broker"),
+)
 WITHOUT_KEYS = ("RedisTimeouts",)
 
 
@@ -136,7 +142,7 @@ def test_what_could_be_read_as_a_key_or_a_pattern_is_none(value: str, monkeypatc
 
 
 def test_who_claims_first_owns_it(store: Redis) -> None:
-    owner = RedisWorkspaceOwner(store, A)
+    owner = WorkspaceOwner(store, A)
     assert owner.read_workspace() is None
     assert [owner.claim_workspace(name) for name in ("T1", "T2", "T1")] == ["T1", "T1", "T1"]
     assert store.ttl("team-a/owner") == -1
@@ -144,7 +150,7 @@ def test_who_claims_first_owns_it(store: Redis) -> None:
 
 @pytest.mark.parametrize("prefix", ["", "team-a"])
 def test_another_workspace_is_refused_in_one_sentence(store: Redis, prefix: str) -> None:
-    owner = RedisWorkspaceOwner(store, Keyspace(prefix))
+    owner = WorkspaceOwner(store, Keyspace(prefix))
     StoreOwnership(owner, lambda: "T1", prefix).claim_store()
     StoreOwnership(owner, lambda: "T1", prefix).claim_store()
     with pytest.raises(ConfigurationError) as caught:

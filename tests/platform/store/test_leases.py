@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.domain.errors import PostingInProgress
+from bot.errors import PostingInProgress
 from bot.platform.store.connection import RedisCache, connect_server
 from bot.platform.store.keyspace import UNPREFIXED
 from bot.platform.store.leases import LEASE_SECONDS, hold_lease

@@ -9,10 +9,10 @@ from redis import Redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from bot.domain.errors import StoreUnavailable
-from bot.domain.keyspace.family import FAMILIES, DurableFamily
+from bot.errors import StoreUnavailable
 from bot.features import import_features
 from bot.platform.store.connection import RedisCache
+from bot.platform.store.keys import FAMILIES, DurableFamily
 from bot.platform.store.reset import reset_store
 from bot.platform.store.schema import SCHEMA_KEY, require_schema
 from tests.helpers.checks import closed_port

@@ -10,7 +10,7 @@ import pytest
 from redis import Redis
 
 from bot.app import open_app
-from bot.domain.errors import StoreUnavailable
+from bot.errors import StoreUnavailable
 from bot.platform.store.connection import connect_server
 from bot.platform.store.schema import CURRENT_SCHEMA, SCHEMA_KEY, read_version, require_schema
 from bot.settings import load_settings

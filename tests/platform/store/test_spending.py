@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from redis import Redis
 
-from bot.domain.errors import StoreUnavailable
+from bot.errors import StoreUnavailable
 from bot.platform.store.connection import RedisTimeouts, connect_server
 from bot.platform.store.spending import BUDGET_HOLDS, SPENDING, BudgetHold, SpendingStore
 from tests.helpers.checks import closed_port, eventually, is_one_sentence

@@ -14,9 +14,9 @@ from typing import cast
 import pytest
 from redis import Redis
 
-from bot.domain.errors import StoreUnavailable
-from bot.domain.keyspace.family import FAMILIES
+from bot.errors import StoreUnavailable
 from bot.platform.store.connection import connect_server
+from bot.platform.store.keys import FAMILIES
 from bot.platform.store.keyspace import Keyspace
 from bot.platform.store.tables import Index, Map, Queue, Store, Table
 from tests.helpers.builders import DAY

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.domain.errors import StoreUnavailable
-from bot.ports.codecs.record_codec import RecordCodec
+from bot.errors import StoreUnavailable
+from bot.platform.store.codecs import RecordCodec
 from tests.helpers.checks import is_one_sentence
 
 

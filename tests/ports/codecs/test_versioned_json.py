@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from bot.domain.errors import StoreUnavailable
-from bot.ports.codecs.versioned_json import LaterVersion, VersionedJson
+from bot.errors import StoreUnavailable
+from bot.platform.store.codecs import LaterVersion, VersionedJson
 from tests.helpers.checks import is_one_sentence
 
 

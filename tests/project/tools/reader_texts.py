@@ -31,8 +31,6 @@ _FOR_MODELS = (
     "bot/features/questions/reverts.py",
     "bot/features/questions/texts.py",
     "bot/features/questions/tools.py",
-    "bot/services/summaries/schemas.py",
-    "bot/services/summaries/prompts.py",
 )
 _END = re.compile(r"(?<=[.!?…])[\"')\]*_`”]*\s+(?=`|[\"'(\[*_“]*[A-Z0-9{#✗✓→/])|\n{2,}")
 _CODE_BLOCK = re.compile(r"^( *)(```|~~~).*?^\1\2[ ]*$", re.MULTILINE | re.DOTALL)

@@ -13,26 +13,27 @@ from localslack.rules.blocks import BLOCK
 from localslack.rules.messages import check_message, find_mentions
 
 from bot.app import App
-from bot.domain.conversations.commands import AllowedRepositories, DigestRequest, RisksRequest, SummaryRequest
-from bot.domain.digest.models import Entry
-from bot.domain.errors import UsageError
-from bot.domain.pull_requests.filters import NO_FILTERS, Filters
-from bot.domain.pull_requests.models import ChangedFile, PullRequest, Repository
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.risk.assessment import Risk
-from bot.domain.time.date_range import Span
+from bot.dates import Span
+from bot.errors import UsageError
 from bot.features.digest.lead import render_lead
 from bot.features.digest.rules import Digest
 from bot.features.digest.service import build_overview
 from bot.features.digest.view import render_digest
+from bot.features.merges.entry import Entry
+from bot.features.merges.requests import DigestRequest, RisksRequest, SummaryRequest
+from bot.features.merges.risk import Risk
+from bot.features.merges.view import render_reference, render_second_look
+from bot.platform.commands import AllowedRepositories
+from bot.platform.pulls.filters import NO_FILTERS, Filters
+from bot.platform.pulls.models import ChangedFile, PullRequest, Reference
+from bot.platform.slack import buttons
 from bot.platform.slack.answers import Answer
-from bot.ports import Post
-from bot.render.blocks import buttons
-from bot.render.blocks.button_values import read_reference, read_request, write_reference, write_request
-from bot.render.blocks.rich_text import count_characters
-from bot.render.blocks.terminal import format_message
-from bot.render.conversations.notices import render_notice
-from bot.render.digest.shared_parts import render_reference, render_second_look
+from bot.platform.slack.blocks import count_characters
+from bot.platform.slack.buttons import read_reference, read_request, write_reference, write_request
+from bot.platform.slack.messages import Post
+from bot.platform.slack.notices import render_notice
+from bot.platform.slack.terminal import format_message
+from impact.repository import Repository
 from tests.helpers.apps import Answers, make_digest_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, digest, entry, pull, summary
 from tests.render.accepted import (

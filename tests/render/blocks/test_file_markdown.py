@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from markdown_it import MarkdownIt
 
-from bot.render.blocks.file_markdown import escape_line, write_code
+from bot.platform.markdown import escape_line, write_code
 
 PARSER = MarkdownIt("commonmark")
 

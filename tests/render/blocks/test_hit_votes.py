@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from bot.domain.conversations.commands import AllowedRepositories
-from bot.domain.errors import UsageError
-from bot.domain.pull_requests.models import Repository
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.touches.decisions import TouchVerdict
-from bot.render.blocks.button_values import HitVote, read_hit_vote, write_hit_vote
+from bot.errors import UsageError
+from bot.features.touches.lines import HitVote, TouchVerdict, read_hit_vote, write_hit_vote
+from bot.platform.commands import AllowedRepositories
+from bot.platform.pulls.models import Reference
+from impact.repository import Repository
 from tests.helpers.builders import REPOSITORY
 
 ALLOWED = AllowedRepositories(REPOSITORY)

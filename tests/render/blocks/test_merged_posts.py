@@ -5,9 +5,17 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.ports import Post
-from bot.render.blocks.message_limits import MAX_BLOCKS, MAX_CHARACTERS, merge_posts
-from bot.render.blocks.rich_text import Block, count_characters, make_block, make_section, make_text
+from bot.platform.slack.blocks import (
+    MAX_BLOCKS,
+    MAX_CHARACTERS,
+    Block,
+    count_characters,
+    make_block,
+    make_section,
+    make_text,
+    merge_posts,
+)
+from bot.platform.slack.messages import Post
 
 ROW: Block = {"type": "actions", "elements": []}
 

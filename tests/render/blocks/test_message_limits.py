@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bot.render.blocks.message_limits import count_words
-from bot.render.blocks.rich_text import (
+from bot.platform.slack.blocks import (
+    count_words,
     make_block,
     make_bullets,
     make_context,

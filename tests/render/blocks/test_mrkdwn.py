@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localslack.rules.messages import find_links, find_mentions
 
-from bot.render.blocks.mrkdwn import escape_mrkdwn
+from bot.platform.slack.blocks import escape_mrkdwn
 from tests.helpers.tables import check_rows
 from tests.render.hostile_days import PIPED, TOKENS, texts
 

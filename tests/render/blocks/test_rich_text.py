@@ -9,10 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localslack.rules.messages import check_message, find_links, find_mentions
 
-from bot.domain.text.redaction import redact_text
-from bot.domain.text.strings import collapse_lines, truncate_text
-from bot.ports import Post
-from bot.render.blocks.rich_text import (
+from bot.platform.slack.blocks import (
     count_characters,
     make_block,
     make_bullets,
@@ -23,6 +20,9 @@ from bot.render.blocks.rich_text import (
     make_section,
     make_text,
 )
+from bot.platform.slack.messages import Post
+from bot.redaction import redact_text
+from impact.text.strings import collapse_lines, truncate_text
 from tests.render.hostile_days import texts
 
 URL = "https://github.com/octo/engine/pull/1"

@@ -8,18 +8,18 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.review.models import BugReview
-from bot.domain.risk.assessment import Risk
-from bot.domain.summaries.diff_packing import Coverage
-from bot.domain.summaries.models import Evidence
 from bot.features.digest.lead import render_lead
 from bot.features.digest.rules import Digest, Overview
 from bot.features.digest.thread import render_thread
+from bot.features.merges.review import BugReview
+from bot.features.merges.risk import Risk
+from bot.features.merges.summary import Evidence
 from bot.features.summaries.view import format_summary
-from bot.ports import Post
-from bot.render.blocks.rich_text import make_block, make_section, make_text
-from bot.render.blocks.terminal import format_message, wrap_text
+from bot.platform.models.packing import Coverage
+from bot.platform.slack.blocks import make_block, make_section, make_text
+from bot.platform.slack.messages import Post
+from bot.platform.slack.terminal import format_message, wrap_text
+from impact.source.models import DiffSide
 from tests.helpers.builders import changed_file, digest, entry, finding, pull
 from tests.helpers.builders import summary as made_summary
 from tests.render.hostile_days import digests, texts

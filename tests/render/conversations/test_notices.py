@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from localslack.rules.messages import check_message, find_links, find_mentions
 
-from bot.domain import errors
-from bot.domain.errors import (
+from bot import errors
+from bot.errors import (
     BudgetExceeded,
     ConfigurationError,
     DayUnavailable,
@@ -30,15 +30,9 @@ from bot.domain.errors import (
     TimeLimitExceeded,
     UsageError,
 )
-from bot.domain.operations.usage import BudgetRefusal
 from bot.platform.slack.client import _SENTENCES
-from bot.render.conversations.notices import (
-    describe_error,
-    render_error,
-    render_existing_digest,
-    render_notice,
-)
-from bot.render.conversations.sentences import BUSY
+from bot.platform.slack.notices import BUSY, describe_error, render_error, render_existing_digest, render_notice
+from bot.usage import BudgetRefusal
 from tests.render.accepted import assert_taken, invisible, read_post, strings
 from tests.render.hostile_days import BLANK, WORST, texts
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 from localslack.rules.messages import find_links, find_mentions
 
-from bot.domain.digest.models import Entry
-from bot.domain.pull_requests.diff import DiffSide
-from bot.domain.review.models import BugFinding, BugReview, Certainty, FindingAdvice, FindingStatus
-from bot.domain.summaries.models import Evidence
-from bot.ports import Post
-from bot.render.blocks.terminal import format_message
-from bot.render.review.findings import NO_PROOF, get_claim, render_review, render_trigger
+from bot.features.merges.entry import Entry
+from bot.features.merges.review import BugFinding, BugReview, Certainty, FindingAdvice, FindingStatus
+from bot.features.merges.summary import Evidence
+from bot.features.merges.view import NO_PROOF, get_claim, render_review, render_trigger
+from bot.platform.slack.messages import Post
+from bot.platform.slack.terminal import format_message
+from impact.source.models import DiffSide
 from tests.helpers.builders import entry, finding, summary
 from tests.helpers.tables import check_rows
 from tests.render.accepted import assert_taken, invisible, list_addresses, read_post, strings

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from localslack.state.workspace import Json
 
-from bot.domain.pull_requests.models import Repository
 from bot.features.profiles.service import ProfileEntry
 from impact.profile.models import Profile, Use, UseKind
 from impact.python.models import CallShape
+from impact.repository import Repository
 from tests.emulators.github.store import changed_file, sha
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
 from tests.helpers.apps import make_app

@@ -7,12 +7,13 @@ from datetime import timedelta
 import pytest
 from pydantic import TypeAdapter
 
-from bot.adapters.redis.records.history import RedisHistoryStore
-from bot.domain.pull_requests.models import PullRequest, Repository
-from bot.domain.time.day import LocalDay
-from bot.domain.track_record.posted_ratings import PostedRatings, RatedPullRequest
+from bot.dates import LocalDay
 from bot.features.digest.tables import POSTED_DIGESTS
+from bot.features.risks.ratings import PostedRatings, RatedPullRequest
+from bot.platform.pulls.models import PullRequest
+from bot.platform.store.merge_records import HistoryStore
 from bot.platform.store.tables import Store
+from impact.repository import Repository
 from tests.helpers.builders import pull
 from tests.helpers.records import digest_store, plant
 from tests.helpers.world import as_read
@@ -27,7 +28,7 @@ def a_digest(bot: Bot, repository: str, days_ago: int = 9) -> tuple[PullRequest,
     first = pull(bot.unused_number(), repository=of, merged_at=noon)
     back = pull(bot.unused_number(), repository=of, merged_at=noon + timedelta(days=2, hours=3))
     back = pull(back.number, repository=of, merged_at=back.merged_at, title=f'Revert "{first.title}"')
-    RedisHistoryStore(bot.store).record_merges([first, back])
+    HistoryStore(bot.store).record_merges([first, back])
     rated = (
         RatedPullRequest(first.number, noon, 14.0, 400, is_listed=True),
         RatedPullRequest(bot.unused_number(), noon, 3.0, 4),

@@ -10,7 +10,7 @@ from localslack.state.workspace import Json
 from localslack.users.person import Person
 from localslack.users.sender import Delivery
 
-from bot.domain.operations.lane import QueueName
+from bot.platform.jobs import QueueName
 from tests.emulators.github.store import changed_file, pull, sha
 from tests.helpers.checks import eventually
 from tests.helpers.world import as_read

@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 from localslack.users.person import Delivery, Person
 
-from bot.domain.conversations.slack_request import SlackRequest
+from bot.platform.slack.requests import SlackRequest
 from bot.platform.store.connection import unpack_value
 from tests.emulators.claude.server import Step, ToolUse
 from tests.emulators.github.store import IssueRecord, RemarkRecord, changed_file, sha

@@ -6,12 +6,12 @@ import datetime as dt
 
 from localslack.users.person import Person
 
-from bot.domain.digest.view import DigestView
-from bot.domain.pull_requests.filters import Filters
-from bot.domain.pull_requests.models import Repository
+from bot.features.merges.requests import DigestView
 from bot.features.subscriptions.rules import Subscription, Timing
+from bot.platform.pulls.filters import Filters
+from bot.platform.slack.buttons import write_id
 from bot.platform.slack.client import make_slack_client
-from bot.render.blocks.button_values import write_id
+from impact.repository import Repository
 from tests.helpers.records import digest_store, plant
 from tests.helpers.subscriptions import StoredSubscriptions
 from tests.helpers.world import as_read

@@ -6,7 +6,7 @@ import pytest
 from localslack.server.views import Values
 from localslack.users.person import Person
 
-from bot.render.blocks.button_values import write_id
+from bot.platform.slack.buttons import write_id
 from tests.helpers.checks import is_one_sentence
 from tests.helpers.world import as_read
 from tests.scenarios import RISKY, Bot, both_transports, labels, old_button

@@ -8,14 +8,15 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from bot.domain.subscriptions.models import DigestSpec
-from bot.domain.time.date_range import Span
+from bot.dates import Span
+from bot.features.digest.models import DigestSpec
 from bot.features.digest.posts import PostingResult, post_digest, revise_digest
 from bot.features.digest.tables import DigestRecords, PostedDigest
 from bot.features.digest.view import RenderedDigest
 from bot.platform.slack.client import make_slack_client
+from bot.platform.slack.messages import Attachment, Post
 from bot.platform.slack.messenger import SlackMessenger
-from bot.ports import Attachment, Post, RecordStore
+from bot.platform.store.records import RecordStore
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.apps import make_app
 from tests.helpers.builders import DAY, REPOSITORY

@@ -6,10 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.errors import DayUnavailable, GitHubUnavailable
-from bot.domain.time.date_range import Span
-from bot.ports import DayMerges
-from bot.services.history.merge_lists import MergeLister
+from bot.dates import Span
+from bot.errors import DayUnavailable, GitHubUnavailable
+from bot.features.merges.timeline import MergeLister
+from bot.platform.pulls.sources import DayMerges
 from tests.helpers.builders import DAY, NOON, REPOSITORY, pull
 from tests.services.doubles import KnownPulls
 

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from bot.adapters.redis.records.history import RedisHistoryStore
-from bot.domain.errors import (
+from bot.errors import (
     GitHubAccessDenied,
     GitHubUnavailable,
     PrdigestError,
@@ -19,10 +18,12 @@ from bot.domain.errors import (
     RepositoryNotFound,
     StoreUnavailable,
 )
-from bot.domain.history.file_history import REVERT_WINDOW
-from bot.domain.pull_requests.models import PullRequest, Repository
+from bot.features.merges.file_history import REVERT_WINDOW
+from bot.features.merges.timeline import LOOK_AHEAD, LOOK_BACK, MergeTimeline
+from bot.platform.pulls.models import PullRequest
 from bot.platform.store.connection import SHORT_TIMEOUTS, connect_server
-from bot.services.history.merge_timeline import LOOK_AHEAD, LOOK_BACK, MergeTimeline
+from bot.platform.store.merge_records import HistoryStore
+from impact.repository import Repository
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pairs, pull
 from tests.helpers.checks import closed_port
 from tests.services.doubles import KnownPulls
@@ -36,7 +37,7 @@ BEGIN = datetime(2026, 2, 1, tzinfo=UTC)
 OTHER = Repository("octo", "other")
 
 
-class Read(RedisHistoryStore):
+class Read(HistoryStore):
     """The history in a store; keeps from when to when it was read."""
 
     def __init__(self, store: Redis) -> None:

@@ -12,32 +12,25 @@ from zoneinfo import ZoneInfo
 import pytest
 from dramatiq.common import compute_backoff
 
-from bot.domain.conversations.commands import (
-    AllowedRepositories,
-    DigestRequest,
-    RisksRequest,
-    ScoreRequest,
-    SummaryRequest,
-)
-from bot.domain.conversations.slack_request import Audience
-from bot.domain.digest.view import DigestView, ViewLevel
-from bot.domain.errors import UsageError
-from bot.domain.keyspace.keys import ANSWER_PROGRESS
-from bot.domain.operations.lost_job import LossReason, LostJob
-from bot.domain.pull_requests.filters import Filters
-from bot.domain.pull_requests.models import Repository
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.time.date_range import Span
-from bot.domain.touches.decisions import TouchVerdict
+from bot.dates import Span
+from bot.errors import UsageError
 from bot.features import home
 from bot.features.digest import amendments
 from bot.features.digest.service import answer_overview
 from bot.features.digest.since import answer_since
+from bot.features.merges.requests import (
+    DigestRequest,
+    DigestView,
+    RisksRequest,
+    ScoreRequest,
+    SummaryRequest,
+    ViewLevel,
+)
 from bot.features.previews import service as previews
 from bot.features.questions.service import answer_questions
 from bot.features.questions.votes import record_vote
 from bot.features.risks import service as risks
-from bot.features.subscriptions import delivery
+from bot.features.subscriptions import delivery, scheduled_jobs
 from bot.features.subscriptions import service as subscriptions
 from bot.features.subscriptions.rules import (
     SubscriptionCommand,
@@ -48,6 +41,7 @@ from bot.features.subscriptions.rules import (
 from bot.features.summaries import service as summaries
 from bot.features.touches import service as touches
 from bot.features.touches import tasks
+from bot.features.touches.lines import HitVote, TouchVerdict
 from bot.features.touches.requests import (
     BrokeRequest,
     ContractRequest,
@@ -59,11 +53,17 @@ from bot.features.touches.requests import (
 )
 from bot.features.usage.report import UsageRequest, answer_usage
 from bot.jobs import asker_jobs, lost_jobs
+from bot.platform.commands import AllowedRepositories
+from bot.platform.dramatiq.lost_job import LossReason, LostJob
 from bot.platform.jobs import JOBS, Job
-from bot.render.blocks.button_values import FeedbackVerdict, HitVote
-from bot.render.conversations.greetings import Greeting
-from bot.services import scheduled_jobs
+from bot.platform.pulls.filters import Filters
+from bot.platform.pulls.models import Reference
+from bot.platform.slack.buttons import FeedbackVerdict
+from bot.platform.slack.greetings import Greeting
+from bot.platform.slack.requests import Audience
+from bot.platform.store.keys import ANSWER_PROGRESS
 from handlers.digest import answer_digest
+from impact.repository import Repository
 from tests.helpers.tables import check_rows
 from tests.services.doubles import slack_request
 

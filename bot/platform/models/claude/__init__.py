@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 
-from bot.domain.operations.usage import ModelPrice, PriceList
 from bot.platform.models import ModelAccess, ModelConnection, ModelProvider
+from bot.usage import ModelPrice, PriceList
 
 REGION, PROJECT = "PRDIGEST_MODEL_REGION", "PRDIGEST_MODEL_PROJECT"  # the settings of clouds
 KEY_REFUSED = "the model's API key or credentials were rejected"

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import httpx2
 
-from bot.domain.errors import ModelBusy, ModelRequestRejected
+from bot.errors import ModelBusy, ModelRequestRejected
 from bot.platform.http.bounded_calls import DeadlineExceeded, bound_requests
 from bot.platform.http.httpx_clients import get_tls_context, track_connections
 from bot.platform.models import ModelAccess, failures

@@ -22,7 +22,7 @@ from anthropic.lib.streaming import MessageStream
 from anthropic.types import Message
 from anthropic.types import Usage as BilledUsage
 
-from bot.domain.errors import (
+from bot.errors import (
     ConfigurationError,
     ModelAnswerTruncated,
     ModelBusy,
@@ -30,7 +30,6 @@ from bot.domain.errors import (
     ModelRefusal,
     ModelRequestRejected,
 )
-from bot.domain.operations.usage import Usage
 from bot.platform.http.bounded_calls import DeadlineExceeded, bound_requests, run_in_own_context
 from bot.platform.http.httpx_clients import NO_KEEPALIVE, get_tls_context, track_connections
 from bot.platform.http.retry_after import parse_retry_after
@@ -51,6 +50,7 @@ from bot.platform.models import (
 )
 from bot.platform.models.claude import BEDROCK_PREFIX, KEY_REFUSED, PROJECT, REGION
 from bot.platform.models.claude.check import INCONCLUSIVE
+from bot.usage import Usage
 
 SILENCE_SECONDS = 60.0  # of one call; a summary takes 2 to 10, and a digest waits for the slowest one
 # seconds for one call from its beginning to the last byte: all that silence, and half as much for an answer that

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bot.domain.operations.finding import Finding
-from bot.domain.operations.usage import NO_PRICES
+from bot.platform.finding import Finding
 from bot.platform.models import ModelAccess, ModelConnection, ModelProvider
+from bot.usage import NO_PRICES
 
 CONTEXT_TOKENS = "PRDIGEST_CONTEXT_TOKENS"  # the setting with the length of the models' context window
 

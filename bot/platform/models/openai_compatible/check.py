@@ -6,9 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from bot.domain.errors import ModelBusy
-from bot.domain.operations.finding import Finding
-from bot.domain.operations.usage import Usage
+from bot.errors import ModelBusy
+from bot.platform.finding import Finding
 from bot.platform.models import ModelAccess, failures
 from bot.platform.models.openai_compatible import CONTEXT_TOKENS
 from bot.platform.models.openai_compatible.client import (
@@ -20,6 +19,7 @@ from bot.platform.models.openai_compatible.client import (
     WrongService,
 )
 from bot.platform.models.openai_compatible.connection import build_format, build_tool
+from bot.usage import Usage
 
 _NO_LIST = {400, 404, 405, 501}  # these say nothing about the key and the model: a gateway may have no list
 _OUTPUT_TOKENS = 300  # a model that reasons needs most of them for that, and may write 20 in a second

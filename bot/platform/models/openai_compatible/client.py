@@ -16,14 +16,14 @@ from typing import Annotated, Any, TypeVar
 import httpx2
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from bot.domain.errors import ModelBusy, ModelError, ModelInputTooLong, ModelRequestRejected
-from bot.domain.operations.usage import Usage
-from bot.domain.text.redaction import redact_text
-from bot.domain.text.strings import collapse_lines, truncate_text
+from bot.errors import ModelBusy, ModelError, ModelInputTooLong, ModelRequestRejected
 from bot.platform.http.bounded_calls import DeadlineExceeded, bound_requests
 from bot.platform.http.httpx_clients import NO_KEEPALIVE, get_tls_context, track_connections
 from bot.platform.http.retry_after import parse_retry_after
 from bot.platform.models import ModelAccess, failures
+from bot.redaction import redact_text
+from bot.usage import Usage
+from impact.text.strings import collapse_lines, truncate_text
 
 MAX_BODY_BYTES = 4_000_000  # a longest answer of 32,000 tokens has a tenth of that
 _MAX_ERROR_BYTES = 100_000

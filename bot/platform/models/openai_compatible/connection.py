@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from itertools import groupby
 from typing import Any
 
-from bot.domain.errors import ModelAnswerTruncated, ModelBusy, ModelError, ModelInputTooLong
+from bot.errors import ModelAnswerTruncated, ModelBusy, ModelError, ModelInputTooLong
 from bot.platform.http.bounded_calls import run_in_own_context
 from bot.platform.models import (
     Chat,

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from io import StringIO
 from typing import Any
 
-from bot.domain.errors import ModelBusy, ModelRefusal
-from bot.domain.operations.usage import Usage
+from bot.errors import ModelBusy, ModelRefusal
 from bot.platform.models import ChatEvent, TextDelta, ToolCall, Turn, TurnEnd, TurnUsage, failures
 from bot.platform.models.openai_compatible.client import TOO_LARGE, CallPart, Delta, Reply, WrongService
+from bot.usage import Usage
 
 # the least number of bytes of UTF-8 in a token: 3 or 4 letters of English and code, one sign of other scripts
 BYTES_PER_TOKEN = 3

@@ -16,8 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import quote
 
-from bot.domain.errors import StoreUnavailable
-from bot.domain.text.strings import collapse_lines
+from bot.errors import StoreUnavailable
 from bot.platform.private_folders import make_private_folder, open_private_file, restrict_permissions
 from bot.platform.store.embedded.server_connection import is_answering, open_connection
 from bot.platform.store.embedded.socket_path import (
@@ -28,6 +27,7 @@ from bot.platform.store.embedded.socket_path import (
     link_socket,
     unlink_socket,
 )
+from impact.text.strings import collapse_lines
 
 _POLL_SECONDS = 0.05
 _CLAIM_FILE = "claim.lock"

@@ -9,7 +9,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from bot.domain.errors import StoreUnavailable
+from bot.errors import StoreUnavailable
 
 # the length that the kernel allows for a socket's path: 108 bytes on Linux, 104 on macOS, with the closing NUL
 MAX_SOCKET_PATH = 103

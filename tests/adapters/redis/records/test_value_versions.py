@@ -11,9 +11,9 @@ from zoneinfo import ZoneInfo
 import pytest
 from redis import Redis
 
-from bot.domain.errors import StoreUnavailable
-from bot.domain.operations.run import Run, RunOutcome
+from bot.errors import StoreUnavailable
 from bot.features.subscriptions.rules import Subscription, Timing
+from bot.features.subscriptions.runs import Run, RunOutcome
 from tests.helpers.builders import NOON, REPOSITORY
 from tests.helpers.subscriptions import RunLog, StoredSubscriptions
 

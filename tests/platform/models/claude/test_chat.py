@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from bot.domain.errors import SlackUnavailable
-from bot.domain.operations.usage import Usage
+from bot.errors import SlackUnavailable
+from bot.platform.models import Chat, TextPart, ToolCall, ToolResult, Turn
 from bot.platform.models.claude.connection import ClaudeConnection, make_claude_client
-from bot.ports import Chat, TextPart, ToolCall, ToolResult, Turn
+from bot.usage import Usage
 from tests.emulators.claude import server as says
 from tests.emulators.claude.questions import TOOLS
 from tests.emulators.claude.request import blocks

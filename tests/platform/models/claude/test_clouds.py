@@ -12,12 +12,22 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from bot.domain.errors import ConfigurationError, ModelBusy, ModelRequestRejected
+from bot.errors import ConfigurationError, ModelBusy, ModelRequestRejected
 from bot.features.summaries.reading import SummaryAnswer
+from bot.platform.models import (
+    Chat,
+    ChatEvent,
+    ModelAccess,
+    ModelProvider,
+    Prompt,
+    TextDelta,
+    TextPart,
+    Turn,
+    TurnEnd,
+)
 from bot.platform.models.answers import build_schema
 from bot.platform.models.claude import BEDROCK, CLAUDE, VERTEX
 from bot.platform.models.claude.connection import require_library
-from bot.ports import Chat, ChatEvent, ModelAccess, ModelProvider, Prompt, TextDelta, TextPart, Turn, TurnEnd
 from tests.emulators.claude.server import ClaudeEmulator, Failure, Text, ToolUse
 from tests.emulators.clouds import BedrockFront, VertexFront
 

@@ -9,15 +9,14 @@ from dataclasses import replace
 import pytest
 from anthropic import Anthropic
 
-from bot.domain.errors import ModelAnswerTruncated, ModelBusy, ModelError, ModelRefusal, ModelRequestRejected
-from bot.domain.operations.usage import NO_USAGE
+from bot.errors import ModelAnswerTruncated, ModelBusy, ModelError, ModelRefusal, ModelRequestRejected
 from bot.features.digest.overview import OverviewAnswer
 from bot.features.summaries.reading import SummaryAnswer
-from bot.platform.models import ModelAccess
+from bot.platform.models import Completion, ModelAccess, Prompt
 from bot.platform.models.answers import AnswerShape, build_schema
 from bot.platform.models.claude.check import find_models
 from bot.platform.models.claude.connection import SILENCE_SECONDS, ClaudeConnection, make_claude_client
-from bot.ports import Completion, Prompt
+from bot.usage import NO_USAGE
 from tests.adapters.worlds import Garbage, Moved, WebPage
 from tests.emulators.claude.server import (
     ClaudeEmulator,

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from localslack.loopback import Loopback, Request, Response
 
-from bot.domain.errors import ModelBusy, ModelError, ModelRequestRejected
-from bot.domain.operations.usage import NO_USAGE, Usage
+from bot.errors import ModelBusy, ModelError, ModelRequestRejected
+from bot.usage import NO_USAGE, Usage
 from tests.adapters.worlds import WebPage
 from tests.emulators.claude.server import (
     ClaudeEmulator,

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from bot.platform.models import ModelAccess
 from bot.platform.models.claude import CLAUDE
-from bot.ports import ModelAccess
 
 
 @pytest.fixture(autouse=True)

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from localslack.loopback import Loopback, Request, Response
 
-from bot.domain.errors import ModelError
+from bot.errors import ModelError
 from bot.features.summaries.reading import SummaryAnswer
+from bot.platform.models import Chat, Completion, ModelAccess, ModelConnection, Prompt, TextPart, ToolResult, Turn
 from bot.platform.models.answers import build_schema
 from bot.platform.models.openai_compatible import CONTEXT_TOKENS, OPENAI_COMPATIBLE
-from bot.ports import Chat, Completion, ModelAccess, ModelConnection, Prompt, TextPart, ToolResult, Turn
 from tests.emulators.claude.questions import make_closed_schema
 from tests.emulators.claude.script import Step
 from tests.emulators.openai_compatible.server import LARGE, SMALL, OpenAIEmulator

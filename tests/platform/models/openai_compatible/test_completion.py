@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.domain.errors import (
+from bot.errors import (
     ModelAnswerTruncated,
     ModelBusy,
     ModelError,
@@ -15,13 +15,13 @@ from bot.domain.errors import (
     ModelRefusal,
     ModelRequestRejected,
 )
-from bot.domain.operations.usage import NO_USAGE
 from bot.features.digest.overview import OverviewAnswer
 from bot.features.reviews.report import ReviewAnswer
 from bot.features.summaries.reading import SummaryAnswer
+from bot.platform.models import ModelAccess
 from bot.platform.models.answers import AnswerShape, build_schema
 from bot.platform.models.openai_compatible.connection import OpenAIConnection
-from bot.ports import ModelAccess
+from bot.usage import NO_USAGE
 from tests.emulators.claude.script import (
     Drop,
     Failure,

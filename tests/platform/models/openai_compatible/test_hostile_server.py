@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from localslack.loopback import Response
 
-from bot.domain.errors import ModelBusy, ModelError, ModelRequestRejected
-from bot.ports import ToolCall
+from bot.errors import ModelBusy, ModelError, ModelRequestRejected
+from bot.platform.models import ToolCall
 from tests.adapters.worlds import Garbage, Moved, WebPage
 from tests.emulators.claude.script import Text
 from tests.emulators.openai_compatible.server import OpenAIEmulator

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from bot.domain.errors import ModelBusy, ModelError, ModelRequestRejected
-from bot.domain.operations.usage import NO_USAGE
+from bot.errors import ModelBusy, ModelError, ModelRequestRejected
 from bot.features.reviews.report import ReviewAnswer
+from bot.platform.models import TextDelta, TextPart, Turn
 from bot.platform.models.answers import build_schema
-from bot.ports import TextDelta, TextPart, Turn
+from bot.usage import NO_USAGE
 from tests.emulators.claude.script import (
     Hang,
     Json,

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from bot.domain.errors import ModelInputTooLong
-from bot.domain.operations.usage import NO_PRICES
-from bot.domain.pull_requests.models import PullRequest
-from bot.domain.review.models import ReviewVerdict
-from bot.domain.summaries.models import describe_fallback
+from bot.errors import ModelInputTooLong
+from bot.features.merges.review import ReviewVerdict
+from bot.features.merges.summary import describe_fallback
 from bot.features.reviews.reading import MAX_DIFF_TOKENS, Reviewer
 from bot.features.summaries.reading import read_pull_request
-from bot.platform.source import NO_CODE
-from bot.ports import TextPart, Turn
+from bot.platform.models import TextPart, Turn
+from bot.platform.pulls.models import PullRequest
+from bot.platform.source.reading import NO_CODE
+from bot.usage import NO_PRICES
 from tests.emulators.claude.script import Failure, Json, Text, ToolUse, review_answer, summary_answer
 from tests.emulators.openai_compatible.server import LARGE, SMALL, OpenAIEmulator
 from tests.helpers.apps import make_reading_app

@@ -19,7 +19,7 @@ from typing import cast
 import pytest
 from redis import Redis
 
-from bot.domain.errors import StoreUnavailable
+from bot.errors import StoreUnavailable
 from bot.platform.store.connection import connect_embedded, connect_server
 from bot.platform.store.embedded.keeper import LINGER_SECONDS, run_keeper
 from bot.platform.store.embedded.server import is_store_running, start_embedded_url, stop_embedded
@@ -35,7 +35,7 @@ import sys
 from pathlib import Path
 from bot.platform.store.embedded.server import start_embedded_url
 from bot.platform.store.connection import connect_embedded, connect_server
-from bot.domain.errors import StoreUnavailable
+from bot.errors import StoreUnavailable
 client = connect_server(start_embedded_url(Path(sys.argv[1])))
 client.set(sys.argv[2], "set by another process")
 print("ready", flush=True)

@@ -11,26 +11,19 @@ from typing import Any
 import pytest
 from localslack.rules.messages import find_links, find_mentions
 
-from bot.domain.conversations.commands import (
-    AllowedRepositories,
-    DigestRequest,
-    RisksRequest,
-    ScoreRequest,
-    SummaryRequest,
-)
-from bot.domain.errors import PullRequestNotFound, RepositoryNotFound, UsageError
-from bot.domain.history.pull_outcomes import MergeOutcome
-from bot.domain.pull_requests.filters import Filters
-from bot.domain.pull_requests.models import PullRequest
-from bot.domain.pull_requests.reference import Reference
-from bot.domain.time.date_range import Span
-from bot.domain.time.day import LocalDay
+from bot.dates import LocalDay, Span
+from bot.errors import PullRequestNotFound, RepositoryNotFound, UsageError
+from bot.features.merges.outcomes import MergeOutcome
+from bot.features.merges.requests import DigestRequest, RisksRequest, ScoreRequest, SummaryRequest
 from bot.features.risks.rules import Tally, TrackRecordScore
+from bot.platform.commands import AllowedRepositories
+from bot.platform.pulls.filters import Filters
+from bot.platform.pulls.models import PullRequest, Reference
 from bot.platform.slack.answers import Answer
+from bot.platform.slack.buttons import read_request
 from bot.platform.slack.client import make_slack_client
+from bot.platform.slack.messages import Post
 from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackMessenger
-from bot.ports import Post
-from bot.render.blocks.button_values import read_request
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.apps import Answers, make_digest_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull, summary

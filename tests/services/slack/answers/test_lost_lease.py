@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 import pytest
 from redis import Redis
 
-from bot.domain.conversations.slack_request import Audience
-from bot.domain.errors import PostingInProgress
+from bot.errors import PostingInProgress
 from bot.platform.slack.answers import Answer, AnsweredRequest
 from bot.platform.slack.replies import ReplySender
-from bot.ports import RecordStore
+from bot.platform.slack.requests import Audience
+from bot.platform.store.records import RecordStore
 from tests.helpers.records import answer_store, memory_answers
 from tests.services.digest.posting import MORNING, MemoryMessenger, post
 from tests.services.doubles import MemoryWhispers, slack_request

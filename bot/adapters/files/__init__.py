@@ -1,1 +1,0 @@
-"""Files on this machine: the path settings, and folders that only one user may read."""

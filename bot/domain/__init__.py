@@ -1,1 +1,0 @@
-"""Values and rules of the product. No module here reads a clock, a file, a setting or the network."""

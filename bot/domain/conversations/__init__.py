@@ -1,1 +1,0 @@
-"""Requests and commands from Slack, and conversations in threads."""

@@ -1,1 +1,0 @@
-"""The digest of one day or of several."""

@@ -1,1 +1,0 @@
-"""The history of merged pull requests: reverts, repairs and relands."""

@@ -1,1 +1,0 @@
-"""The keys of the store."""

@@ -1,1 +1,0 @@
-"""Operation of the bot: cost, runs, incidents and health."""

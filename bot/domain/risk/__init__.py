@@ -1,1 +1,0 @@
-"""The risk of merged pull requests: which deserve a second look."""

@@ -1,1 +1,0 @@
-"""Files of a repository at a commit, and the functions and classes around a change."""

@@ -1,1 +1,0 @@
-"""Subscriptions: which channel gets which digest, and when."""

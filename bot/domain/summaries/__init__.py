@@ -1,1 +1,0 @@
-"""Summaries of pull requests by the model, and the verification of their quotes."""

@@ -1,1 +1,0 @@
-"""Rules for texts: length, lines, credentials and numbers in them."""

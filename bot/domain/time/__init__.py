@@ -1,1 +1,0 @@
-"""Days in time zones, and ranges of days."""

@@ -1,1 +1,0 @@
-"""The track record of the bot's own lists."""

@@ -1,0 +1,297 @@
+"""Requests about merges, as ``/prsummary``, ``/prrisks`` and ``/prdigest`` take them."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import ClassVar, Self
+from zoneinfo import ZoneInfo
+
+from bot.dates import LocalDay, Span, TodayProvider, parse_span, parse_zone
+from bot.errors import UsageError
+from bot.platform.commands import (
+    FILTER_NAMES,
+    PRIVATE_WORD,
+    AllowedRepositories,
+    QueryOptions,
+    check_length,
+    split_words,
+)
+from bot.platform.pulls.filters import NO_FILTERS, Filters
+from bot.platform.pulls.models import Reference, ungroup_number
+from impact.profile.names import parse_profile_name
+from impact.repository import Repository
+from impact.text.strings import quote_input
+
+MAX_PULL_REQUESTS = 5
+MAX_TOP_RISKS = 10
+DEFAULT_RISKS = 5
+MAX_RISKS_DAYS = 31
+# every day of an overview is read completely, by a model if there is no summary yet
+MAX_DIGEST_DAYS = 14
+MAX_SCORE_DAYS = 365
+DEFAULT_SCORE_SPAN = "90d"
+# the word that turns a request for risks into one for the quality of their lists
+SCORE_WORD = "score"
+# words that people write beside the number of a pull request, and that name none
+_WORDS_BESIDE_NUMBERS = frozenset(
+    f"{PRIVATE_WORD} pr prs pull request requests number no nr of for the and please thanks".split()
+)
+
+
+class ViewLevel(StrEnum):
+    """The minimum importance of a pull request that is shown."""
+
+    ALL = ""
+    SUBSTANTIAL = "substantial"
+    """Those that are not trivial."""
+    RISKY = "risky"
+    """Those that the rules list as risky, and the reverted ones."""
+    TOUCHING = "touching"
+    """Those that touch the code of the view's profile."""
+
+
+def check_profile_name(name: str) -> None:
+    """Raise UsageError for a name that no profile has; an empty one stands for none."""
+    if name:
+        parse_profile_name(name)
+
+
+@dataclass(frozen=True, slots=True)
+class DigestView:
+    """The selection of the pull requests of a day, and the name of the profile that they are checked against.
+
+    Raises:
+        UsageError: the name of the profile can't be one, or is missing.
+    """
+
+    filters: Filters = NO_FILTERS
+    only: ViewLevel = ViewLevel.ALL
+    profile: str = ""
+
+    def __post_init__(self) -> None:
+        check_profile_name(self.profile)
+        if self.only is ViewLevel.TOUCHING and not self.profile:
+            raise UsageError("only:touching needs a profile: add profile:NAME.")
+
+    def list_options(self) -> tuple[str, ...]:
+        """Return the view as options of a command."""
+        return (
+            *self.filters.list_options(),
+            *([f"only:{self.only}"] if self.only else []),
+            *([f"profile:{self.profile}"] if self.profile else []),
+        )
+
+    def __str__(self) -> str:
+        return " ".join(self.list_options())
+
+    def __bool__(self) -> bool:
+        """Return whether anything may be left out."""
+        return bool(self.filters) or bool(self.only)
+
+    @property
+    def fingerprint(self) -> str:
+        """A short hash that is equal for equal views only; empty for the full view without a profile."""
+        text = str(self)
+        return hashlib.sha256(text.encode()).hexdigest()[:8] if text else ""
+
+
+FULL_VIEW = DigestView()
+
+
+def parse_view_level(text: str) -> ViewLevel:
+    """Parse the name of a view level. Raises UsageError."""
+    try:
+        return ViewLevel(text.lower())
+    except ValueError as error:
+        raise UsageError(
+            f"I don't understand only:{quote_input(text)}: write only:substantial, only:risky or only:touching."
+        ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryRequest:
+    """A request for the summaries of up to five pull requests."""
+
+    kind: ClassVar[str] = "summary"
+    references: tuple[Reference, ...]
+    is_private: bool = False
+
+    def __post_init__(self) -> None:
+        check_length(str(self))
+
+    @classmethod
+    def parse(cls, text: str, repositories: AllowedRepositories) -> SummaryRequest:
+        """Parse the text after the command. Raises UsageError."""
+        words = [part for word in split_words(text) for part in ungroup_number(word).split(",") if part]
+        plain = [word.lower().strip(".!?:") for word in words]
+        texts = [word for word, each in zip(words, plain, strict=True) if each not in _WORDS_BESIDE_NUMBERS]
+        if not texts:
+            raise UsageError("Which pull request? Add its number, such as 35617.")
+        references = tuple(dict.fromkeys(repositories.parse_pull_request(word) for word in texts))
+        if len(references) > MAX_PULL_REQUESTS:
+            raise UsageError(
+                f"{len(references)} are too many at once: name up to {MAX_PULL_REQUESTS} pull requests."
+            )
+        return cls(references, is_private=PRIVATE_WORD in plain)
+
+    def require_known(self, repositories: AllowedRepositories) -> Self:
+        """Return the request with its repositories as the settings spell them. Raises UsageError."""
+        references = (
+            Reference(repositories.require_known(each.repository), each.number) for each in self.references
+        )
+        return replace(self, references=tuple(references))
+
+    def __str__(self) -> str:
+        return " ".join(map(str, self.references))
+
+
+@dataclass(frozen=True, slots=True)
+class RisksRequest:
+    """A request for the riskiest pull requests of some days of a repository.
+
+    Without ``top``, those that stand out are listed, at most ``DEFAULT_RISKS``; with it that many, even if they do
+    not stand out. With the name of a ``profile``, only what touches its code is listed.
+    """
+
+    kind: ClassVar[str] = "risks"
+    repository: Repository
+    span: Span
+    filters: Filters = NO_FILTERS
+    top: int | None = None
+    is_private: bool = False
+    profile: str = ""
+
+    def __post_init__(self) -> None:
+        check_length(str(self))
+        check_profile_name(self.profile)
+
+    @classmethod
+    def parse(cls, text: str, repositories: AllowedRepositories, today: LocalDay) -> RisksRequest:
+        """Parse the text after the command. Raises UsageError."""
+        options = QueryOptions.parse(text, (*FILTER_NAMES, "top", "repo", "profile"))
+        return cls(
+            _parse_repository(options, repositories),
+            _parse_days(options, today, MAX_RISKS_DAYS),
+            options.filters,
+            _parse_top(options),
+            options.is_private,
+            options.get_last("profile"),
+        )
+
+    def require_known(self, repositories: AllowedRepositories) -> Self:
+        """Return the request with its repository as the settings spell it. Raises UsageError."""
+        return replace(self, repository=repositories.require_known(self.repository))
+
+    @property
+    def selection(self) -> str:
+        """What selects the pull requests, as options of a command; empty for all."""
+        return " ".join([*self.filters.list_options(), *([f"profile:{self.profile}"] if self.profile else [])])
+
+    def __str__(self) -> str:
+        top = [f"top:{self.top}"] if self.top else []
+        profile = [f"profile:{self.profile}"] if self.profile else []
+        return " ".join([str(self.span), f"repo:{self.repository}", *self.filters.list_options(), *top, *profile])
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRequest:
+    """A request to compare the digests of some days with the later outcomes: ``score 90d``."""
+
+    kind: ClassVar[str] = SCORE_WORD
+    repository: Repository
+    span: Span
+    is_private: bool = False
+
+    @classmethod
+    def parse(cls, text: str, repositories: AllowedRepositories, today: LocalDay) -> ScoreRequest:
+        """Parse the text after the command. Raises UsageError."""
+        options = QueryOptions.parse(text, ("repo",))
+        is_named = options.arguments[:1] and options.arguments[0].lower() == SCORE_WORD
+        days = options.arguments[1:] if is_named else options.arguments
+        span = parse_span(" ".join(days) or DEFAULT_SCORE_SPAN, today, MAX_SCORE_DAYS)
+        return cls(_parse_repository(options, repositories), span, options.is_private)
+
+    def require_known(self, repositories: AllowedRepositories) -> Self:
+        """Return the request with its repository as the settings spell it. Raises UsageError."""
+        return replace(self, repository=repositories.require_known(self.repository))
+
+    def __str__(self) -> str:
+        return f"{SCORE_WORD} {self.span} repo:{self.repository}"
+
+
+@dataclass(frozen=True, slots=True)
+class DigestRequest:
+    """A request for the digest of some days of a repository. ``zone`` is a time zone that the user named.
+
+    ``view`` selects the pull requests that are shown.
+    """
+
+    kind: ClassVar[str] = "digest"
+    repository: Repository
+    span: Span
+    is_private: bool = False
+    zone: ZoneInfo | None = None
+    view: DigestView = FULL_VIEW
+
+    def __post_init__(self) -> None:
+        check_length(str(self))
+
+    @classmethod
+    def parse(
+        cls, text: str, repositories: AllowedRepositories, today: LocalDay, today_in: TodayProvider | None = None
+    ) -> DigestRequest:
+        """Parse the text after the command.
+
+        ``today_in`` returns the current day in a zone that the text names; without it, that is ``today``
+        everywhere.
+
+        Raises UsageError.
+        """
+        options = QueryOptions.parse(text, (*FILTER_NAMES, "only", "repo", "tz", "profile"))
+        zone = parse_zone(options.get_last("tz")) if options.get_last("tz") else None
+        if zone:
+            today = today_in(zone) if today_in else replace(today, zone=zone)
+        span = _parse_days(options, today, MAX_DIGEST_DAYS)
+        only, profile = parse_view_level(options.get_last("only")), options.get_last("profile")
+        view = DigestView(options.filters, only, profile)
+        return cls(_parse_repository(options, repositories), span, options.is_private, zone, view)
+
+    def require_known(self, repositories: AllowedRepositories) -> Self:
+        """Return the request with its repository as the settings spell it. Raises UsageError."""
+        return replace(self, repository=repositories.require_known(self.repository))
+
+    def __str__(self) -> str:
+        zone = [f"tz:{self.zone}"] if self.zone else []
+        return " ".join([str(self.span), f"repo:{self.repository}", *zone, *self.view.list_options()])
+
+
+def _parse_repository(options: QueryOptions, repositories: AllowedRepositories) -> Repository:
+    text = options.get_last("repo")
+    return repositories.parse_repository(text) if text else repositories.default
+
+
+def _parse_days(options: QueryOptions, today: LocalDay, longest: int) -> Span:
+    return parse_span(" ".join(options.arguments), today, longest)
+
+
+def _parse_top(options: QueryOptions) -> int | None:
+    text = options.get_last("top")
+    if not text:
+        return None
+    if not (text.isascii() and text.isdecimal() and len(text) < 4 and 1 <= int(text) <= MAX_TOP_RISKS):
+        raise UsageError(f"I don't understand top:{quote_input(text)}: write a number from 1 to {MAX_TOP_RISKS}.")
+    return int(text)
+
+
+class SubjectKind(StrEnum):
+    """The kind of a thread's subject; with the text of the request it describes the subject."""
+
+    DIGEST = "digest"
+    RISKS = "risks"
+    SUMMARY = "summary"
+
+    def format_subject(self, request: object) -> str:
+        """Return the subject as it is stored with a message."""
+        return f"{self} {request}"

@@ -1,0 +1,231 @@
+"""A second reading for bugs: its findings, and which merges deserve a second look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import islice
+from operator import itemgetter
+from typing import Protocol, TypeVar
+
+from bot.features.merges.risk import HIGHEST_BAND_THRESHOLD, RISK_THRESHOLD, Risk, RiskBand
+from bot.features.merges.summary import Evidence, Quote, is_evidence
+from bot.platform.pulls.diff import DiffPosition, list_quote_positions
+from bot.platform.pulls.models import PullRequest
+from bot.platform.pulls.paths import PathClass, PathClasses
+from bot.platform.source.excerpts import SourceExcerpt
+from impact.source.models import DiffSide
+
+# the bands of the rules in which a second reading is worth its price
+REVIEWED_BANDS = frozenset({RiskBand.MIDDLE, RiskBand.HIGH, RiskBand.HIGHEST})
+
+
+class FindingStatus(StrEnum):
+    """How far a suspicion was checked. One that was refuted is no finding."""
+
+    CONFIRMED = "confirmed"
+    POSSIBLE = "possible"
+
+
+class Certainty(StrEnum):
+    """How sure the model says that it is."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+class FindingAdvice(StrEnum):
+    """What those who depend on the repository should do about a finding."""
+
+    ADAPT = "adapt"
+    WATCH = "watch"
+    IGNORE = "ignore"
+
+
+@dataclass(frozen=True, slots=True)
+class BugFinding:
+    """A suspected bug.
+
+    ``consequence`` is what goes wrong, ``trigger`` the input or set-up that makes it fail, and ``affected`` who
+    notices it. ``evidence`` is a quote that code found in the merged files; one that is confirmed always has it.
+    """
+
+    consequence: str
+    trigger: str
+    affected: str
+    status: FindingStatus
+    certainty: Certainty
+    advice: FindingAdvice
+    evidence: Evidence | None = None
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether it is confirmed, and readers should do something about it."""
+        return self.status is FindingStatus.CONFIRMED and self.advice is not FindingAdvice.IGNORE
+
+
+class ReviewVerdict(StrEnum):
+    """The outcome of a review: its strongest finding."""
+
+    CONFIRMED = "confirmed"
+    POSSIBLE = "possible"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class BugReview:
+    """What a review found, the most important first. ``refuted`` is the number of suspicions that it dropped."""
+
+    findings: tuple[BugFinding, ...] = ()
+    refuted: int = 0
+
+    @property
+    def verdict(self) -> ReviewVerdict:
+        """What the findings say about the pull request as a whole."""
+        finding = self.strongest_finding
+        if finding is None:
+            return ReviewVerdict.NOTHING
+        return ReviewVerdict.CONFIRMED if finding.is_confirmed else ReviewVerdict.POSSIBLE
+
+    @property
+    def strongest_finding(self) -> BugFinding | None:
+        """The finding that decides the verdict: the first confirmed one, else the first that is not to ignore."""
+        first = min(self.findings, key=_get_sort_key, default=None)
+        return first if first and first.advice is not FindingAdvice.IGNORE else None
+
+    @property
+    def ranked_findings(self) -> tuple[BugFinding, ...]:
+        """The findings: confirmed ones first, those to ignore last, otherwise in their order."""
+        return tuple(sorted(self.findings, key=_get_sort_key))
+
+
+def _get_sort_key(finding: BugFinding) -> tuple[bool, bool]:
+    return finding.advice is FindingAdvice.IGNORE, not finding.is_confirmed
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewCoverage:
+    """How many pull requests of a day were reviewed of those that should be.
+
+    ``stop`` is the reason, as a clause, why the others were not; empty if all were. ``cost`` is in US dollars for
+    this run, None if a price is unknown.
+    """
+
+    eligible: int = 0
+    reviewed: int = 0
+    stop: str = ""
+    cost: float | None = 0.0
+
+
+NO_REVIEWS = ReviewCoverage()
+
+
+def should_review(pull: PullRequest, risk: Risk, classes: PathClasses) -> bool:
+    """Return whether a merged pull request is reviewed: product code, and at least the middle band.
+
+    A revert is not reviewed, as no list shows it. Of one whose files are unknown there is nothing to read.
+    """
+    return (
+        pull.is_merged
+        and risk.may_be_listed
+        and risk.band in REVIEWED_BANDS
+        and any(classes.classify_path(file.path) is PathClass.PRODUCT for file in pull.files or ())
+    )
+
+
+def locate_finding(quote: Quote, pull: PullRequest, excerpts: Iterable[SourceExcerpt]) -> Evidence | None:
+    """Return the quote with its only position, or with the one that it names; None if it proves nothing.
+
+    ``excerpts`` are lines that were shown of files at the pull request's commit. They are searched before the
+    diff, whose numbers are those of the pull request's own branch. Deleted lines are in the diff alone.
+    """
+    if not is_evidence(quote.quote):
+        return None
+    shown = _list_in_excerpts(quote, excerpts) if quote.side is DiffSide.NEW else {}
+    places = shown or _list_in_diff(quote, pull)
+    place = _choose_place(places, quote.line)
+    if place is None:
+        return None
+    return Evidence(quote.path, quote.quote.strip(), place.side, place.line, places[place])
+
+
+def _choose_place(places: Mapping[DiffPosition, bool], line: int) -> DiffPosition | None:
+    named = [place for place in places if place.line == line]
+    candidates = named or list(places)
+    return candidates[0] if len(candidates) == 1 else None
+
+
+def _list_in_excerpts(quote: Quote, excerpts: Iterable[SourceExcerpt]) -> dict[DiffPosition, bool]:
+    """Return the positions in the lines that were shown, each with whether it is of a changed line."""
+    places: dict[DiffPosition, bool] = {}
+    for excerpt in excerpts:
+        if excerpt.path != quote.path:
+            continue
+        for place in list_quote_positions(excerpt.patch, quote.quote):
+            # a line that was shown without marks may have been shown with them, too
+            is_known = excerpt.has_marks and place.side is DiffSide.NEW
+            if place.side is DiffSide.NEW and (is_known or place not in places):
+                places[place] = place.is_change if is_known else True
+    return places
+
+
+def _list_in_diff(quote: Quote, pull: PullRequest) -> dict[DiffPosition, bool]:
+    """Return the positions in the diff on the quote's side; on the other one if there are none."""
+    patch = next((file.patch for file in pull.files or () if file.path == quote.path), None)
+    places = list_quote_positions(patch or "", quote.quote)
+    of_side = [place for place in places if place.side is quote.side]
+    return {place: place.is_change for place in of_side or places}
+
+
+# points that a review adds: a confirmed bug lists every merge of the middle band, whose lowest points are 4; a
+# review without a finding takes those of the high band off the list, and leaves those of the highest on it
+_SHIFTS = {ReviewVerdict.CONFIRMED: 8.0, ReviewVerdict.POSSIBLE: 3.0, ReviewVerdict.NOTHING: -4.0}
+
+
+class IsReviewed(Protocol):
+    """An object with an assessed risk and, if it was read for bugs, a review."""
+
+    @property
+    def risk(self) -> Risk:
+        """The risk by the rules."""
+
+    @property
+    def review(self) -> BugReview | None:
+        """The review, None if there is none."""
+
+
+T = TypeVar("T", bound=IsReviewed)
+
+
+def compute_rank(risk: Risk, review: BugReview | None) -> float:
+    """Return the points of the rules, moved by the review if there is one."""
+    return risk.points + (_SHIFTS[review.verdict] if review else 0.0)
+
+
+def is_worth_listing(item: IsReviewed) -> bool:
+    """Return whether rules and review together put it on a list of risky pull requests."""
+    return item.risk.may_be_listed and compute_rank(item.risk, item.review) >= RISK_THRESHOLD
+
+
+def _sort_by_rank(items: Iterable[T]) -> list[tuple[float, T]]:
+    """Return all that may be listed with their rank, highest first; equal ones stay in their order."""
+    listed = [(compute_rank(item.risk, item.review), item) for item in items if item.risk.may_be_listed]
+    return sorted(listed, key=itemgetter(0), reverse=True)
+
+
+def rank_reviewed(items: Iterable[T]) -> tuple[T, ...]:
+    """Return all that may be listed, riskiest first, regardless of their points."""
+    return tuple(item for _, item in _sort_by_rank(items))
+
+
+def select_riskiest(items: Iterable[T], most: int, *, is_reduced: bool) -> tuple[T, ...]:
+    """Return those above the threshold by rules and review, riskiest first, at most ``most``.
+
+    With ``is_reduced``, for a repository whose lists were no better than chance, return at most one, with the
+    points of the highest band.
+    """
+    least = HIGHEST_BAND_THRESHOLD if is_reduced else RISK_THRESHOLD
+    above = (item for item in _sort_by_rank(items) if item[0] >= least)
+    return tuple(item for _, item in islice(above, 1 if is_reduced else most))

@@ -1,0 +1,357 @@
+"""The lines about a merge that several posts have: findings, outcomes, bands and second looks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TypeVar
+
+from bot.features.merges.entry import Entry
+from bot.features.merges.outcomes import MergeOutcome
+from bot.features.merges.review import (
+    BugFinding,
+    BugReview,
+    Certainty,
+    FindingAdvice,
+    FindingStatus,
+    ReviewVerdict,
+)
+from bot.features.merges.risk import Risk, RiskBand
+from bot.features.merges.summary import Evidence, build_evidence_url
+from bot.platform.pulls.models import PullRequest
+from bot.platform.slack.blocks import (
+    Block,
+    Element,
+    make_block,
+    make_bullets,
+    make_context,
+    make_link,
+    make_prose,
+    make_section,
+    make_text,
+)
+from bot.text import EMPTY_INDEX, SentenceIndex, format_count, normalize_sentence, truncate_words
+from impact.history.outcomes import OutcomeKind
+from impact.source.models import DiffSide
+from impact.text.strings import collapse_lines, truncate_text
+
+# the word that a trigger begins with decides what stands before it
+_OWN_BEGINNING = re.compile(r"(?:when|if|with|without|for|on|while|after|before|as soon as)\b", re.I)
+_STATUSES = {FindingStatus.CONFIRMED: "confirmed in the code", FindingStatus.POSSIBLE: "possible"}
+_CERTAINTIES = {Certainty.HIGH: "very sure", Certainty.MEDIUM: "fairly sure", Certainty.LOW: "not sure"}
+_ADVICE = {
+    FindingAdvice.ADAPT: "Adapt your code or settings.",
+    FindingAdvice.WATCH: "Watch for it.",
+    FindingAdvice.IGNORE: "No action needed.",
+}
+_VERDICT_FACTS = {
+    ReviewVerdict.CONFIRMED: "second reading: confirmed bug",
+    ReviewVerdict.POSSIBLE: "second reading: possible bug",
+}
+NO_PROOF = "This is a model's reading of the code, not a proof."
+# after these, no full stop is added
+_SENTENCE_ENDS = (".", "!", "?", "…")
+# of a trigger in Details, which is limited in characters
+_ALL_WORDS = 1_000
+
+
+def get_claim(entry: Entry) -> str:
+    """Return what may break by the strongest finding, else by the summary; empty if neither says so."""
+    finding = entry.strongest_finding
+    return collapse_lines(finding.consequence if finding else entry.summary.risk_reason)
+
+
+def end_sentence(prose: list[Element]) -> list[Element]:
+    """Return prose with a full stop, unless it ends a sentence, and a blank; nothing if it is empty."""
+    if not prose:
+        return []
+    return [*prose, make_text(" " if prose[-1]["text"].endswith(_SENTENCE_ENDS) else ". ")]
+
+
+def render_trigger(
+    pull: PullRequest, finding: BugFinding, urls: Mapping[int, str], words: int, limit: int
+) -> list[Element]:
+    """Return when it fails, how far that was checked, with a link to the line, and the advice, as a sentence.
+
+    The trigger has up to ``words`` words and ``limit`` characters. Without ``urls`` there is no room for links.
+    """
+    status = _STATUSES[finding.status]
+    evidence = finding.evidence if urls and finding.status is FindingStatus.CONFIRMED else None
+    return [
+        *_render_condition(finding, urls, words, limit),
+        make_text(" ("),
+        make_link(build_evidence_url(pull, evidence), status) if evidence else make_text(status),
+        make_text(f": {finding.advice}). "),
+    ]
+
+
+def _render_condition(finding: BugFinding, urls: Mapping[int, str], words: int, limit: int) -> list[Element]:
+    """Return the trigger, such as ``Fails when …``; nothing if it is empty."""
+    trigger = truncate_words(collapse_lines(finding.trigger), words).rstrip(" .;,")
+    if not trigger:
+        return []
+    has_beginning = _OWN_BEGINNING.match(trigger)
+    return make_prose(
+        f"Fails {trigger[0].lower()}{trigger[1:]}" if has_beginning else f"Fails when {trigger}", urls, limit
+    )
+
+
+def render_review(entry: Entry, most: int, limit: int) -> Iterator[Block]:
+    """Yield what the second reading found, at most ``most`` findings; nothing if there was none.
+
+    Each text of a finding has up to ``limit`` characters.
+    """
+    if entry.review is None:
+        return
+    findings = entry.review.ranked_findings
+    shown = findings[:most]
+    title = [make_text("Second reading, for bugs", bold=True), *([] if shown else [make_text(": no bug found.")])]
+    items = [_render_finding(entry.pull, finding, limit) for finding in shown]
+    yield make_block(make_section(title), *([make_bullets(items)] if items else []))
+    yield make_context(_format_note(entry.review, len(findings) - len(shown)))
+
+
+def _format_note(review: BugReview, hidden: int) -> str:
+    """Return how many findings are not shown, how many suspicions were refuted, and what a review is."""
+    count = review.refuted
+    refuted = f"{format_count(count, 'suspicion')} {'was' if count == 1 else 'were'} refuted." if count else ""
+    more = f"Not shown: {format_count(hidden, 'more finding')}." if hidden else ""
+    return " ".join(filter(None, [more, refuted, NO_PROOF]))
+
+
+def _render_finding(pull: PullRequest, finding: BugFinding, limit: int) -> list[Element]:
+    """Return a finding: consequence, trigger, who is affected, how sure the model is, what to do, the quote."""
+    affected = make_prose(finding.affected, {}, limit)
+    return [
+        make_text(_STATUSES[finding.status].capitalize(), bold=True),
+        make_text(": "),
+        *end_sentence(make_prose(finding.consequence, {}, limit)),
+        *end_sentence(_render_condition(finding, {}, _ALL_WORDS, limit)),
+        *end_sentence([make_text("Affected: "), *affected] if affected else []),
+        make_text(f"The model is {_CERTAINTIES[finding.certainty]}. {_ADVICE[finding.advice]}"),
+        *([make_text(" "), *render_quote(pull, finding.evidence)] if finding.evidence else []),
+    ]
+
+
+def format_review_fact(review: BugReview | None) -> str:
+    """Return the verdict among the facts of a change; empty if there is nothing to look at."""
+    return _VERDICT_FACTS.get(review.verdict, "") if review else ""
+
+
+def render_quote(pull: PullRequest, evidence: Evidence) -> list[Element]:
+    """Return a quote that code found in the source, with a link to its position."""
+    quote = make_text(truncate_text(collapse_lines(evidence.quote), 160), code=True)
+    label = truncate_text(collapse_lines(evidence.path), 120)
+    place = " (removed)" if evidence.side is DiffSide.OLD else f":{evidence.line}"
+    return [make_link(build_evidence_url(pull, evidence), label + place), make_text(" "), quote]
+
+
+_MAX_TITLE_LENGTH = 90
+_MAX_SHORT_TITLE_LENGTH = 60
+_MAX_REASON_LENGTH = 240
+# a colour for those who see it; its word stands beside it for everybody
+_MARKS = {
+    RiskBand.NO_PRODUCT: "⚪",
+    RiskBand.LOW: "⚪",
+    RiskBand.MIDDLE: "🟡",
+    RiskBand.HIGH: "🟠",
+    RiskBand.HIGHEST: "🔴",
+}
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class LineLimits:
+    """How many items lists have, and how many words the parts of an item; the rest is counted.
+
+    ``titles`` and ``outcome_titles`` are words of a title, 0 for the number alone; ``attempts`` are those that a
+    second look names, ``risks`` how many second looks there are, ``numbers`` those in a row. ``claim`` is for what
+    may break, ``trigger`` for the input with which it does.
+    """
+
+    claim: int = 40
+    trigger: int = 25
+    reasons: int = 2
+    reason: int = 12
+    titles: int = 10
+    attempts: int = 5
+    actions: int = 5
+    action: int = 40
+    numbers: int = 12
+    outcomes: int = 8
+    outcome_titles: int = 20
+    risks: int = 3
+
+
+WIDE_LIMITS = LineLimits()
+
+
+# --- lists
+
+
+def make_list(title: str, lines: Iterable[list[Element]]) -> Block:
+    return make_block(make_section([make_text(title, bold=True)]), make_bullets(lines))
+
+
+def render_lines(
+    things: Sequence[T], most: int, render: Callable[[T], list[Element]], elsewhere: str = ""
+) -> list[list[Element]]:
+    """Return a line for each of the first things, and one that counts the others and says where they are."""
+    lines = [render(each) for each in things[:most]]
+    rest = len(things) - most
+    return [*lines, [make_text(format_more(rest, elsewhere))]] if rest > 0 else lines
+
+
+def render_reference(pull: PullRequest, title_words: int = WIDE_LIMITS.outcome_titles) -> list[Element]:
+    """Return a pull request as a link and its title of up to ``title_words``."""
+    title = _shorten_title(pull, _MAX_TITLE_LENGTH, title_words)
+    return [make_link(pull.url, f"#{pull.number}"), make_text(f" {title}".rstrip() or " ")]
+
+
+def render_numbers(
+    values: Sequence[int], urls: Mapping[int, str], most: int = WIDE_LIMITS.numbers
+) -> list[Element]:
+    """Return up to ``most`` numbers in a row, as links if they have an address, and how many more there are."""
+    elements: list[Element] = []
+    for number in values[:most]:
+        elements += [make_text(", ")] if elements else []
+        elements.append(make_link(urls[number], f"#{number}") if number in urls else make_text(f"#{number}"))
+    rest = len(values) - most
+    return [*elements, make_text(f" {format_more(rest)}")] if rest > 0 else elements
+
+
+def format_more(count: int, elsewhere: str = "") -> str:
+    """Return how many more there are; ``elsewhere`` says where."""
+    return f"and {count} more{elsewhere}"
+
+
+def _shorten_title(pull: PullRequest, length: int, words: int) -> str:
+    return truncate_words(truncate_text(collapse_lines(pull.title), length), words) if words else ""
+
+
+# --- what was reverted or repaired
+
+
+def render_outcomes(
+    outcomes: Iterable[MergeOutcome],
+    older: Iterable[PullRequest],
+    elsewhere: str = "",
+    limits: LineLimits = WIDE_LIMITS,
+) -> Iterator[Block]:
+    """Yield the list of what was reverted or repaired.
+
+    ``older`` are reverts of unknown changes. ``elsewhere`` says where the rest of a long list is.
+    """
+
+    def render_line(each: MergeOutcome | PullRequest) -> list[Element]:
+        if isinstance(each, PullRequest):
+            return [
+                *render_reference(each, limits.outcome_titles),
+                make_text(", which reverts an earlier change"),
+            ]
+        return render_outcome(each, limits.outcome_titles)
+
+    listed: list[MergeOutcome | PullRequest] = [*outcomes, *older]
+    # the last line counts those that have none
+    most = len(listed) if len(listed) <= limits.outcomes else limits.outcomes - 1
+    if listed:
+        yield make_list("Already reverted or repaired", render_lines(listed, most, render_line, elsewhere))
+
+
+def render_outcome(outcome: MergeOutcome, title_words: int = WIDE_LIMITS.outcome_titles) -> list[Element]:
+    """Return what was reverted or repaired, after how long and by what; titles have up to ``title_words``.
+
+    The title of a revert is left out, since it would only repeat that of the change.
+    """
+    by, is_reverted = outcome.by, outcome.kind is OutcomeKind.REVERTED
+    return [
+        *render_reference(outcome.pull, title_words),
+        make_text(f", {format_outcome(outcome)} "),
+        *([make_link(by.url, f"#{by.number}")] if is_reverted else render_reference(by, title_words)),
+    ]
+
+
+def format_outcome(outcome: MergeOutcome) -> str:
+    """Return what became of a change and when, such as ``reverted after 1.4 h by``; what undid it follows."""
+    minutes = max(1, round(outcome.lifetime / timedelta(minutes=1)))
+    if minutes < 60:
+        elapsed = format_count(minutes, "minute")
+    else:
+        is_short = minutes < 47.9 * 60
+        elapsed = f"{minutes / 60:.1f} h" if is_short else format_count(round(minutes / 60 / 24), "day")
+    return f"{outcome.kind} after {elapsed} by"
+
+
+def format_outcome_fact(outcome: MergeOutcome) -> str:
+    """Return an outcome among the facts of a change, such as ``reverted after 1.4 h by #9``."""
+    return f"{format_outcome(outcome)} #{outcome.by.number}{format_undone(outcome)}"
+
+
+def format_undone(outcome: MergeOutcome) -> str:
+    """Return that what undid a change was itself reverted; empty if it stands."""
+    return "" if outcome.stands else ", which was itself reverted"
+
+
+# --- a second look
+
+
+def render_second_look_title(*, is_reduced: bool, is_new: bool = False) -> list[Element]:
+    """Return the title of the list: of a reduced one with the reason, of new files that they have no history."""
+    notes = ["at most one: lists here were no better than chance, see /prrisks score"] if is_reduced else []
+    notes += ["no history yet"] if is_new else []
+    title = [make_text("Worth a second look", bold=True)]
+    return [*title, make_text(f" ({'; '.join(notes)})", italic=True)] if notes else title
+
+
+def render_second_look(
+    entry: Entry,
+    urls: Mapping[int, str],
+    limit: int = _MAX_REASON_LENGTH,
+    *,
+    limits: LineLimits = WIDE_LIMITS,
+    index: SentenceIndex = EMPTY_INDEX,
+    tells_history: bool = True,
+) -> list[Element]:
+    """Return an entry with what may break, the mark of its band, and the reasons of the rules in a few words.
+
+    What may break is the strongest finding of the second reading with its trigger, else the claim of the summary,
+    if a quote proved it; what ``index`` has already is left out. Without either the reasons come first. Each text
+    has up to ``limit`` characters. With ``tells_history`` a missing history of the files is named.
+    """
+    pull, finding, claim = entry.pull, entry.strongest_finding, get_claim(entry)
+    is_repeated = index.has_words(normalize_sentence(claim))
+    prose = [] if is_repeated else make_prose(truncate_words(claim, limits.claim), urls, limit)
+    trigger = render_trigger(pull, finding, urls, limits.trigger, limit) if finding else []
+    may_break = [*end_sentence(prose), *trigger]
+    short = (truncate_words(reason, limits.reason) for reason in entry.risk.short_reasons[: limits.reasons])
+    reasons = truncate_text("; ".join(short), limit)
+    band = make_text(format_band(entry.risk, tells_history=tells_history))
+    title = _shorten_title(pull, _MAX_SHORT_TITLE_LENGTH, limits.titles)
+    linked = make_link(pull.url, f"#{pull.number} {title}".rstrip(), bold=True)
+    attempts = render_attempts(entry, limits.attempts)
+    if not may_break:
+        return [linked, make_text(f" — {reasons or 'no risk rule matched'}"), *attempts, make_text(". "), band]
+    after = [make_text(": "), make_text(reasons, italic=True)] if reasons else []
+    return [linked, make_text(" — "), *may_break, band, *after, *attempts]
+
+
+def render_attempts(entry: Entry, most: int = WIDE_LIMITS.attempts) -> list[Element]:
+    """Return the last attempts of a change, at most ``most``, each with what reverted it."""
+
+    def link(number: int) -> Element:
+        return make_link(entry.pull.build_sibling_url(number), f"#{number}")
+
+    elements: list[Element] = []
+    for each in entry.risk.tries[-most:] if most else ():
+        elements += [make_text(", " if elements else "; lands again "), link(each.number)]
+        if each.reverted_by:
+            elements += [make_text(" (reverted by "), link(each.reverted_by), make_text(")")]
+    return elements
+
+
+def format_band(risk: Risk, *, tells_history: bool = True) -> str:
+    """Format the band with its mark, such as ``🔴 highest risk``, and whether the files have no history yet."""
+    history = ", no history yet" if tells_history and risk.without_history else ""
+    return f"{_MARKS[risk.band]} {risk.band.label} risk{history}"

@@ -1,0 +1,471 @@
+"""Hits: merges that change what a profile uses, and the lines about them that several posts have."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+
+from bot.errors import UsageError
+from bot.features.merges.outcomes import MergeOutcome
+from bot.features.merges.summary import Evidence, build_evidence_url
+from bot.features.merges.view import format_more, format_outcome, render_lines
+from bot.platform.commands import AllowedRepositories
+from bot.platform.pulls.models import PullRequest, Reference
+from bot.platform.slack.blocks import (
+    UNKNOWN_BUTTON,
+    UNNAMED,
+    Block,
+    Element,
+    make_block,
+    make_bullets,
+    make_link,
+    make_prose,
+    make_section,
+    make_text,
+)
+from bot.platform.slack.buttons import VERSION_MARK, make_button, remove_mark
+from bot.text import format_count, truncate_words
+from impact.contract.deprecations import Deprecation, DeprecationNews, DeprecationState
+from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
+from impact.contract.table import ContractTableRow
+from impact.history.outcomes import OutcomeKind
+from impact.profile.models import Use, UseKind
+from impact.profile.names import parse_profile_name
+from impact.text.strings import collapse_lines, truncate_text
+from impact.touches.deprecations import DeprecationStep, UsedDeprecation
+from impact.touches.models import MergeTouches, Touch, TouchLevel, TouchReport
+
+
+class TouchVerdict(StrEnum):
+    """What somebody says about a hit. Stored: never changed. ``name_verdict`` has the words that people read."""
+
+    OURS = "ours to do"
+    NOT_US = "not us"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class HitKey:
+    """A hit: a change of one merge. ``change`` are twelve hexadecimal digits that name it within the merge.
+
+    Without a ``change`` it stands for all hits of the merge.
+    """
+
+    reference: Reference
+    change: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.reference} {self.change}"
+
+
+@dataclass(frozen=True, slots=True)
+class TouchDecision:
+    """What somebody said about a hit last. ``by`` is the id of a Slack user, ``at`` is in UTC."""
+
+    key: HitKey
+    verdict: TouchVerdict
+    by: str
+    at: datetime
+
+
+# removed first: what is gone cannot be used any more; behaviour is no contract change that a list shows
+_KINDS = (
+    ChangeKind.REMOVED,
+    ChangeKind.RENAMED,
+    ChangeKind.MOVED,
+    ChangeKind.SIGNATURE,
+    ChangeKind.ABSTRACT_MEMBER,
+    ChangeKind.RETURN,
+    ChangeKind.DEFAULT,
+    ChangeKind.DEPRECATED,
+    ChangeKind.ADDED_MEMBER,
+    ChangeKind.ADDED,
+)
+_CLASSES = tuple(ContractClass)
+
+
+def sort_hits(report: TouchReport, taken_back: Collection[int]) -> tuple[MergeTouches, ...]:
+    """Return the merges that touch, strongest first, and those whose change was taken back last."""
+    return tuple(sorted(report.touching, key=lambda merge: (merge.number in taken_back, *merge.sort_key)))
+
+
+def list_contract_rows(contracts: Iterable[MergeContract]) -> Sequence[ContractTableRow]:
+    """Return the contract changes of some merges by class, what was removed first, without behaviour."""
+
+    def get_order(row: ContractTableRow) -> tuple[int, int, str, int]:
+        change = row.change
+        return _CLASSES.index(change.subject), _KINDS.index(change.kind), change.name, row.number
+
+    changes = ((contract.number, change) for contract in contracts for change in contract.changes)
+    return sorted((ContractTableRow(*each) for each in changes if each[1].kind in _KINDS), key=get_order)
+
+
+_NEWS_WORDS = {
+    DeprecationState.ANNOUNCED: "is deprecated",
+    DeprecationState.DUE: "may go with the next release",
+    DeprecationState.OVERDUE: "is overdue",
+    DeprecationState.REMOVED: "was removed",
+}
+
+
+def render_news(news: Iterable[tuple[DeprecationNews, UsedDeprecation]], url: str) -> Iterator[list[Element]]:
+    """Yield a line of a digest for each step of a deprecation. Without an address, nothing is linked."""
+    for step, used in news:
+        yield [make_text(f"{describe_step(step)}: "), *render_deprecation(used, url)]
+
+
+def describe_step(news: DeprecationNews) -> str:
+    """Describe a step as the end of a sentence about its name."""
+    return f"{_NEWS_WORDS[news.state]}{f' since {news.release.name}' if news.release else ''}"
+
+
+def render_deprecation(used: UsedDeprecation, url: str) -> list[Element]:
+    entry = used.entry
+    details = describe_deadline(entry)
+    number = entry.removed_by or entry.number
+    name = f"#{number}" if number > 0 else entry.commit[:10]
+    place = describe_first_use(used)
+    return [
+        make_text(truncate_text(collapse_lines(entry.name), 120) or UNNAMED, code=True),
+        make_text(f" {details} (" if details else " ("),
+        make_link(f"{url}/pull/{number}", name) if number > 0 and url else make_text(name),
+        make_text(f"){f' · used at {place}' if place else ''}"),
+    ]
+
+
+def describe_deadline(entry: Deprecation) -> str:
+    """Describe when something goes, and what takes its place."""
+    when = f"to go in {truncate_text(collapse_lines(entry.when), 40)}" if entry.when else ""
+    instead = truncate_text(collapse_lines(entry.replacement), 80)
+    return ", ".join(part for part in (when, f"use {instead}" if instead else "") if part)
+
+
+def describe_first_use(used: UsedDeprecation) -> str:
+    """Return the first place where it is used, with how many others there are; empty if there is none."""
+    if not used.uses:
+        return ""
+    first, others = used.uses[0], len(used.uses) - 1
+    more = f" and {format_count(others, 'other line')}" if others else ""
+    return truncate_text(collapse_lines(f"{first.path}:{first.line}"), 100) + more
+
+
+# the block in the lead, whose lines show what people decide about them
+SECTION_ID = "touches"
+NEWS_TITLE = "Deprecated, and used by us"
+TASK_LABEL = "Task for an agent"
+_MAX_PLACE_LENGTH = 90
+_MAX_REASON_LENGTH = 160
+_MAX_ACTION_LENGTH = 240
+# of names that hold blanks, in words
+_MAX_NAME_WORDS = 3
+_STATES = tuple(DeprecationState)
+_LEVELS = {
+    TouchLevel.NO: "does not touch",
+    TouchLevel.TOUCHES: "touches",
+    TouchLevel.MAY_BREAK: "may break us",
+    TouchLevel.BREAKS: "breaks us",
+}
+# what callers see of a name besides it; of all other classes that is a type
+_SHAPES = {
+    ContractClass.FUNCTION: "other signature",
+    ContractClass.CLASS: "other signature",
+    ContractClass.METHOD: "other signature",
+    ContractClass.OP: "other signature",
+    ContractClass.FLAG: "other values",
+}
+_USES = {UseKind.NAMED: "names it in a string", UseKind.INHERITED: "uses it as inherited"}
+_VERDICTS = {TouchVerdict.OURS: "ours to do", TouchVerdict.NOT_US: "not us", TouchVerdict.DONE: "done"}
+
+
+@dataclass(frozen=True, slots=True)
+class TouchLimits:
+    """How many hits are shown, and how many words their parts have; 0 leaves a part out."""
+
+    hits: int = 3
+    code: int = 9
+    reason: int = 14
+    action: int = 18
+
+
+WIDE_TOUCHES = TouchLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class HitContext:
+    """What the lines of hits need besides them: the pull requests, and what was reverted or repaired by what."""
+
+    pulls: Mapping[int, PullRequest]
+    outcomes: Mapping[int, MergeOutcome]
+
+    @classmethod
+    def build(cls, pulls: Iterable[PullRequest], outcomes: Iterable[MergeOutcome]) -> HitContext:
+        """Build the context of some pull requests; outcomes that no longer stand are left out."""
+        standing = {each.pull.number: each for each in outcomes if each.stands}
+        return cls({pull.number: pull for pull in pulls}, standing)
+
+    @property
+    def taken_back(self) -> frozenset[int]:
+        """The numbers of what was reverted completely."""
+        return frozenset(number for number, each in self.outcomes.items() if each.kind is OutcomeKind.REVERTED)
+
+
+# --- the section of a message
+
+
+def render_touches(
+    report: TouchReport, context: HitContext, limits: TouchLimits = WIDE_TOUCHES, elsewhere: str = ""
+) -> Iterator[Block]:
+    """Yield the section: the strongest hits, or that nothing touches; nothing if there were no merges.
+
+    ``elsewhere`` says where the other hits are.
+    """
+    hits = sort_hits(report, context.taken_back)
+    if hits:
+        lines = render_lines(hits, limits.hits, lambda hit: render_hit_line(hit, context, limits), elsewhere)
+        yield {**make_block(make_title(report), make_bullets(lines)), "block_id": SECTION_ID}
+    elif report.merges:
+        checked = f"{format_count(report.merges, 'merge')}, {format_count(report.uses, 'use')} checked"
+        profile = shorten_profile(report.profile)
+        sentence = f"Nothing touches {profile} ({checked}{_format_unread(report)})."
+        yield make_block(make_section([make_text(sentence)]))
+
+
+def make_title(report: TouchReport) -> Element:
+    """Return the title of the section, with how many merges touch, and how many files could not be checked."""
+    count = f" ({len(report.touching):,} of {format_count(report.merges, 'merge')}{_format_unread(report)})"
+    title = make_text(f"Touches {shorten_profile(report.profile)}", bold=True)
+    return make_section([title, make_text(count, italic=True)])
+
+
+def _format_unread(report: TouchReport) -> str:
+    count = len(report.unread)
+    return f"; {format_count(count, 'changed file')} could not be read" if count else ""
+
+
+def shorten_profile(profile: str) -> str:
+    return truncate_words(truncate_text(collapse_lines(profile), 40), 1)
+
+
+def render_news_line(steps: Sequence[DeprecationStep], elsewhere: str) -> Block | None:
+    """Return what became of a deprecation that we use, what was removed first, as one line; None without any.
+
+    ``elsewhere`` says where the others are.
+    """
+    if not steps:
+        return None
+    first = max(steps, key=lambda step: _STATES.index(step.news.state))
+    rest = f"; {format_more(len(steps) - 1, elsewhere)}" if len(steps) > 1 else ""
+    line = [
+        make_text("Deprecated: ", bold=True),
+        *make_code(shorten_name(first.news.entry.name)),
+        make_text(truncate_text(f" {describe_step(first.news)}{rest}.", _MAX_REASON_LENGTH)),
+    ]
+    return make_block(make_section(line))
+
+
+# --- a hit
+
+
+def render_hit_line(hit: MergeTouches, context: HitContext, limits: TouchLimits) -> list[Element]:
+    """Return the line of a hit: how strong, what changed, where it is used, and what to do."""
+    pull = context.pulls.get(hit.number)
+    elements = render_hit_start(hit, context)
+    if not hit.touches:
+        return elements
+    touch = hit.touches[0]
+    # the reason names what differs between the signatures, which then say nothing more
+    if touch.change.kind is ChangeKind.SIGNATURE and "`" in touch.reason:
+        change = render_change(touch, pull, replace(limits, code=0))
+    else:
+        change = render_change(touch, pull, limits)
+    others = len({(use.path, use.line) for each in hit.touches for use in each.uses}) - 1
+    return [
+        *elements,
+        make_text(": "),
+        *change,
+        *render_use(touch.use),
+        *([make_text(f" (and {format_count(others, 'more place')})")] if others > 0 else []),
+        *render_action(touch, limits.action),
+    ]
+
+
+def render_hit_start(hit: MergeTouches, context: HitContext, title: str = "") -> list[Element]:
+    """Return number, level and title of a hit, and in brackets that it was reverted or repaired."""
+    outcome = context.outcomes.get(hit.number)
+    elements = [
+        *render_number(hit.number, context.pulls.get(hit.number)),
+        make_text(f" {name_level(hit.level)}", bold=True),
+        *([make_text(f": {title}")] if title else []),
+    ]
+    if outcome:
+        by = outcome.by
+        start, end = make_text(f" ({format_outcome(outcome)} ", italic=True), make_text(")", italic=True)
+        elements += [start, make_link(by.url, f"#{by.number}"), end]
+    return elements
+
+
+def render_number(number: int, pull: PullRequest | None) -> list[Element]:
+    """Return the number of a pull request, as a link if it is known."""
+    return [make_link(pull.url, f"#{number}") if pull else make_text(f"#{number}")]
+
+
+def render_change(touch: Touch, pull: PullRequest | None, limits: TouchLimits = WIDE_TOUCHES) -> list[Element]:
+    """Return the name, why it matters, the line before and after if there are both, and a link to it."""
+    change = touch.change
+    reason = truncate_words(truncate_text(collapse_lines(touch.reason), _MAX_REASON_LENGTH), limits.reason or 1)
+    elements = make_code(shorten_name(change.name))
+    if limits.reason and reason:
+        elements += [make_text(" — "), *make_prose(reason, {}, _MAX_REASON_LENGTH)]
+    before, after = (shorten_code(text, limits.code) for text in (change.before, change.after))
+    # the reason says what was added or removed, and the action what has another name
+    if limits.code and not change.new_name and before and after and before != after:
+        elements += [make_text(" ("), *make_code(before), make_text(" → "), *make_code(after), make_text(")")]
+    return [*elements, *render_line_link(change, pull)]
+
+
+def render_line_link(change: ContractChange, pull: PullRequest | None) -> list[Element]:
+    """Return a link to the line that changed, with its file and number as the label."""
+    if pull is None or change.line < 1:
+        return []
+    file = truncate_text(collapse_lines(change.path).rpartition("/")[2], _MAX_PLACE_LENGTH)
+    url = build_evidence_url(pull, Evidence(change.path, "", change.side, change.line))
+    label = truncate_words(file, _MAX_NAME_WORDS) or "line"
+    return [make_text(" ("), make_link(url, f"{label}:{change.line}"), make_text(")")]
+
+
+def render_use(use: Use) -> list[Element]:
+    """Return file and line of a use, and what it does."""
+    path = collapse_lines(use.path)
+    # the end of a path says more than its beginning
+    end = path if len(path) <= _MAX_PLACE_LENGTH else f"…{path[-_MAX_PLACE_LENGTH:]}"
+    place = truncate_words(end, _MAX_NAME_WORDS)
+    # what was added by hand has no line
+    where = f"{place}:{use.line}" if use.line else place
+    return [make_text(". Ours: "), *make_code(where), make_text(f" {describe_use(use.kind)}")]
+
+
+def render_action(touch: Touch, words: int) -> list[Element]:
+    """Return what to do, as a sentence; nothing where nothing is known."""
+    action = truncate_text(collapse_lines(touch.action), _MAX_ACTION_LENGTH)
+    if not words or not action:
+        return [make_text(".")]
+    sentence = truncate_words(action[0].upper() + action[1:], words)
+    return [make_text(". "), *make_prose(sentence, {}, _MAX_ACTION_LENGTH), make_text(".")]
+
+
+def make_verdict_row(pull: PullRequest, profile: str) -> Block:
+    """Return the buttons with which a team says what becomes of a hit, and the one for an agent's task."""
+    reference = Reference(pull.repository, pull.number)
+    row = [
+        make_button(
+            name_verdict(verdict).capitalize(), action, write_hit_vote(HitVote(verdict, profile, reference))
+        )
+        for verdict, action in HIT_VERDICTS.items()
+    ]
+    row.append(make_button(TASK_LABEL, AGENT_TASK, write_hit_task(profile, reference)))
+    return {"type": "actions", "block_id": name_verdict_row(pull.number), "elements": row}
+
+
+def name_verdict_row(number: int) -> str:
+    """Return the id of the row of buttons of a merge."""
+    return f"hit-{number}"
+
+
+# --- words
+
+
+def make_code(content: str) -> list[Element]:
+    """Return a text as code; nothing if it is empty, which Slack refuses."""
+    line = collapse_lines(content)
+    return [make_text(line, code=True)] if line else []
+
+
+def shorten_code(text: str, words: int) -> str:
+    """Return a line of code with up to ``words`` words."""
+    return truncate_words(truncate_text(collapse_lines(text), 120), max(1, words))
+
+
+def shorten_name(name: str) -> str:
+    """Return a name as a reader recognises it: of a dotted one the last two parts."""
+    line = collapse_lines(name)
+    short = ".".join(line.split(".")[-2:]) if " " not in line and "/" not in line else line
+    return truncate_words(truncate_text(short, 90), _MAX_NAME_WORDS)
+
+
+def name_level(level: TouchLevel) -> str:
+    return _LEVELS[level]
+
+
+def name_verdict(verdict: TouchVerdict) -> str:
+    return _VERDICTS[verdict]
+
+
+def describe_use(kind: UseKind) -> str:
+    """Return what a line does with the name before it, such as ``overrides it`` or ``passes the flag``."""
+    return _USES.get(kind, str(kind) if " the " in kind else f"{kind} it")
+
+
+def format_kind(change: ContractChange) -> str:
+    """Return what happened to a name, as the middle of a line."""
+    if change.kind is ChangeKind.SIGNATURE:
+        return _SHAPES.get(change.subject, "other type")
+    return "other default" if change.kind is ChangeKind.DEFAULT else str(change.kind)
+
+
+def format_class_title(subject: ContractClass, count: int) -> str:
+    """Return the title of a class of contract changes, with their number."""
+    return f"{str(subject).capitalize()} · {format_count(count, 'contract change')}"
+
+
+# in values: never changed
+_VERDICT_WORDS = {TouchVerdict.OURS: "ours", TouchVerdict.NOT_US: "not-us", TouchVerdict.DONE: "done"}
+
+
+@dataclass(frozen=True, slots=True)
+class HitVote:
+    """What somebody says about the hits of a merge, for the team of a profile."""
+
+    verdict: TouchVerdict
+    profile: str
+    reference: Reference
+
+
+def write_hit_vote(vote: HitVote) -> str:
+    """Return the value for what is said about a merge: ``2|ours ascend octo/engine#123``."""
+    return f"{VERSION_MARK}{_VERDICT_WORDS[vote.verdict]} {vote.profile} {vote.reference}"
+
+
+def read_hit_vote(value: str, repositories: AllowedRepositories) -> HitVote:
+    """Return what is said by a value. Raises UsageError as ``read_hit_task``."""
+    word, _, rest = remove_mark(value).partition(" ")
+    verdict = next((each for each, own in _VERDICT_WORDS.items() if own == word), None)
+    if verdict is None:
+        raise UsageError(UNKNOWN_BUTTON)
+    return HitVote(verdict, *_read_hit(rest, repositories))
+
+
+def write_hit_task(profile: str, reference: Reference) -> str:
+    """Return the value for the task of a merge: ``2|ascend octo/engine#123``."""
+    return f"{VERSION_MARK}{profile} {reference}"
+
+
+def read_hit_task(value: str, repositories: AllowedRepositories) -> tuple[str, Reference]:
+    """Return the profile and the pull request of a value.
+
+    Raises UsageError if the value is none, or about a repository that is not allowed.
+    """
+    return _read_hit(remove_mark(value), repositories)
+
+
+def _read_hit(text: str, repositories: AllowedRepositories) -> tuple[str, Reference]:
+    profile, _, reference = text.partition(" ")
+    if not profile:
+        raise UsageError(UNKNOWN_BUTTON)
+    return parse_profile_name(profile), repositories.parse_pull_request(reference)
+
+
+# one for each verdict: within a row of buttons, actions differ
+HIT_VERDICTS = {verdict: f"hit_{verdict.name.lower()}" for verdict in TouchVerdict}
+AGENT_TASK = "hit_task"

@@ -1,0 +1,129 @@
+"""Where pull requests, discussions and releases come from: GitHub or a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from bot.dates import LocalDay
+from bot.platform.pulls.discussion import Discussion
+from bot.platform.pulls.models import PullRequest
+from bot.text import format_count
+from impact.contract.releases import Release
+from impact.repository import Repository
+
+# 500 of GitHub's 5,000 calls an hour: enough for the digests of seven of the busiest days observed, or for a
+# morning of commands
+_RESERVED_SHARE = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class RateAllowance:
+    """``remaining`` of ``limit`` calls until ``resets_at`` (aware), when the full limit is available again."""
+
+    remaining: int
+    limit: int
+    resets_at: datetime
+
+    @property
+    def is_short(self) -> bool:
+        """Whether less than a tenth is left: the rest is reserved for requests that cannot wait."""
+        return self.remaining < self.limit * _RESERVED_SHARE
+
+
+@dataclass(frozen=True, slots=True)
+class DayMerges:
+    """The pull requests merged in a day, newest first, without files, and an independent count of them."""
+
+    pulls: tuple[PullRequest, ...]
+    count: CountCheck
+
+    @property
+    def caveat(self) -> str:
+        """What may be missing from the list, as a clause; empty if nothing is."""
+        return self.count.describe_caveats(len(self.pulls))
+
+
+class PullRequests(Protocol):
+    """Source of pull requests.
+
+    Every method may raise RepositoryNotFound, GitHubAccessDenied, RateLimited, GitHubUnavailable, or
+    ConfigurationError (a setting is wrong).
+    """
+
+    def list_merged(self, repository: Repository, day: LocalDay) -> DayMerges:
+        """List all pull requests merged in the local day, without files. Raise DayUnavailable."""
+
+    def fetch_pull_request(self, repository: Repository, number: int) -> PullRequest:
+        """Fetch one pull request, without files. Raise PullRequestNotFound."""
+
+    def load_files(self, pull: PullRequest) -> PullRequest:
+        """Return the same pull request with its files and patches, in GitHub's order."""
+
+
+class PullRequestBackground(Protocol):
+    """Source of what stands around pull requests: what people wrote, and which one a commit came from.
+
+    Both methods may raise what those of :class:`PullRequests` raise.
+    """
+
+    def fetch_discussion(self, repository: Repository, number: int) -> Discussion:
+        """Fetch what people wrote about a pull request.
+
+        Raises:
+            PullRequestNotFound: there is none.
+            DiscussionUnavailable: this source has no discussions.
+        """
+
+    def find_merges(self, repository: Repository, commits: Sequence[str]) -> Mapping[str, PullRequest]:
+        """Return the merged pull request of each commit, without files. One that is unknown is left out.
+
+        ``commits`` are hashes or their beginnings, of at least seven digits.
+        """
+
+
+class Releases(Protocol):
+    """Source of releases."""
+
+    def list_releases(self, repository: Repository) -> Sequence[Release]:
+        """Return the newest releases of a repository, oldest first, without drafts and release candidates.
+
+        A tag that is nothing but a version counts as a release, too.
+
+        Raises:
+            PrdigestError: as the methods of :class:`bot.platform.pulls.sources.PullRequests` do.
+        """
+
+    def find_commit(self, repository: Repository, tag: str) -> str:
+        """Return the last merge of the default branch that a tag holds, as a full hash; empty without one.
+
+        A tag of a release branch holds commits of its own, which are no merges. Raises as ``list_releases``.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class CountCheck:
+    """The number of merges by an independent source, None if it is unavailable, and the name of that source.
+
+    ``unread`` records of GitHub's list are malformed and name no pull request or no merge time. ``note`` is a
+    clause on why there is no count, if that is known.
+    """
+
+    counted: int | None
+    source: str
+    unread: int = 0
+    note: str = ""
+
+    def describe_caveats(self, listed: int) -> str:
+        """Return as a clause how the counts differ, or that there is none; empty if they agree."""
+        parts = []
+        if self.counted is None:
+            parts.append(self.note or f"count not checked: {self.source} gave no count")
+        elif self.counted != listed:
+            counted = format_count(self.counted, "merge")
+            parts.append(f"possibly incomplete: {self.source} show {counted}, not {listed:,}")
+        if self.unread:
+            parts.append(f"{format_count(self.unread, 'merge')} in GitHub's list could not be read")
+        return "; ".join(parts)

@@ -1,0 +1,242 @@
+"""Slack's blocks: escaped text, rich text, and the limits of a message."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import Any, TypeVar
+
+from bot.platform.slack.messages import Post
+from bot.redaction import redact_text
+from bot.text import NUMBER_PATTERN, parse_digits
+from impact.text.strings import collapse_lines, truncate_text
+
+# in place of a name of which nothing is visible: Slack refuses an empty text
+UNNAMED = "(no name)"
+WINDOW_TOO_LATE = "The window did not open in time: try again."
+UNKNOWN_BUTTON = "That button no longer works: use a command instead."
+CLOSE_LABEL = "Close"
+
+
+# the words that ping a whole channel; a zero-width joiner after the sign makes them plain words
+_BROADCAST = re.compile(r"@(?=(?:channel|here|everyone|group)\b)", re.I)
+_ADDRESS = re.compile(r"(?<=[A-Za-z])://")
+_WWW = re.compile(r"www(?=\.)", re.I)
+_JOINER = "\u200d"
+
+
+def escape_mrkdwn(text: str) -> str:
+    """Escape a text on one line, so that nothing in it can ping, link or end what it stands in; remove secrets."""
+    plain = redact_text(collapse_lines(text)).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    plain = _WWW.sub(rf"\g<0>{_JOINER}", plain)
+    return _ADDRESS.sub(f":{_JOINER}//", _BROADCAST.sub(f"@{_JOINER}", plain))
+
+
+Element = dict[str, Any]
+Block = dict[str, Any]
+
+# of one paragraph; each takes some 60 characters of the request besides its text
+_MAX_PIECES = 60
+_COUNTED_KEYS = frozenset({"text", "url"})
+_PIECES = re.compile(r"`(?P<code>[^`]+)`|\*\*(?P<bold>[^*]+)\*\*|" + NUMBER_PATTERN)
+
+
+def make_text(content: str, *, bold: bool = False, italic: bool = False, code: bool = False) -> Element:
+    style = {name: True for name, on in (("bold", bold), ("italic", italic), ("code", code)) if on}
+    return {"type": "text", "text": redact_text(content), **({"style": style} if style else {})}
+
+
+def make_link(url: str, label: str, *, bold: bool = False) -> Element:
+    """Return a link to an address that code built."""
+    return {"type": "link", "url": url, "text": redact_text(label), **({"style": {"bold": True}} if bold else {})}
+
+
+def make_instant(instant: datetime, lead: str = "", tail: str = "") -> Element:
+    """Return an instant in the time zone and the language of each reader.
+
+    ``lead`` are the words before it in a sentence: without them Slack begins it with a capital letter. ``tail``
+    are words behind it that hold for the reader's zone; where Slack can't show that, it is in UTC without them.
+    """
+    return {
+        "type": "date",
+        "timestamp": int(instant.timestamp()),
+        "format": f"{lead}{{date_short_pretty}} at {{time}}{tail}",
+        "fallback": f"{lead}{instant:%Y-%m-%d %H:%M} UTC",
+    }
+
+
+def make_prose(content: str, addresses: Mapping[int, str], limit: int) -> list[Element]:
+    """Return external prose on one line: code and bold keep their style, ``#N`` links if N has an address.
+
+    It has up to ``limit`` characters, and as many again for addresses; beyond that it is plain text.
+    """
+    line, elements, at, room = truncate_text(redact_text(collapse_lines(content)), limit), [], 0, limit
+    for piece in islice(_PIECES.finditer(line), _MAX_PIECES):
+        element = _make_piece(piece, addresses if room > 0 else {})
+        room -= len(element.get("url", ""))
+        elements += [make_text(line[at : piece.start()]), element]
+        at = piece.end()
+    return [element for element in (*elements, make_text(line[at:])) if element["text"]]
+
+
+def _make_piece(piece: re.Match[str], addresses: Mapping[int, str]) -> Element:
+    if piece["code"]:
+        return make_text(piece["code"], code=True)
+    if piece["bold"]:
+        return make_text(piece["bold"], bold=True)
+    address = addresses.get(parse_digits(piece["number"]))
+    return make_link(address, piece[0]) if address else make_text(piece[0])
+
+
+def make_section(elements: Iterable[Element]) -> Element:
+    return {"type": "rich_text_section", "elements": list(elements)}
+
+
+def make_bullets(items: Iterable[Iterable[Element]], *, indent: int = 0) -> Element:
+    """Return a list; ``indent`` is how deep it stands in others, which follow one another in a block."""
+    depth = {"indent": indent} if indent else {}
+    sections = [make_section(item) for item in items]
+    return {"type": "rich_text_list", "style": "bullet", **depth, "elements": sections}
+
+
+def make_preformatted(content: str) -> Element:
+    """Return lines as code, in which Slack interprets nothing."""
+    return {"type": "rich_text_preformatted", "elements": [make_text(content)]}
+
+
+def make_block(*elements: Element) -> Block:
+    return {"type": "rich_text", "elements": list(elements)}
+
+
+def make_header(content: str) -> Block:
+    """Return a headline; Slack allows 150 characters."""
+    return {"type": "header", "text": make_plain_text(content, 150)}
+
+
+def make_context(content: str) -> Block:
+    """Return small print, literal and far below the 3,000 characters that Slack allows."""
+    return {"type": "context", "elements": [make_plain_text(content, 2_000)]}
+
+
+def make_plain_text(content: str, limit: int) -> Element:
+    """Return a text without markup, on one line, for headers and buttons."""
+    text = truncate_text(redact_text(collapse_lines(content)), limit)
+    return {"type": "plain_text", "text": text, "emoji": False}
+
+
+def count_characters(node: Any) -> int:
+    """Count what a block adds to the limit of a message: its texts and addresses."""
+    count, pending = 0, [node]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, dict):
+            count += sum(len(current[name]) for name in _COUNTED_KEYS if isinstance(current.get(name), str))
+            pending += [each for each in current.values() if isinstance(each, (dict, list))]
+        elif isinstance(current, list):
+            pending += current
+    return count
+
+
+T = TypeVar("T")
+
+# Slack refuses messages above about 13,200 characters and has been seen to refuse 11,300 with many rich blocks
+MAX_CHARACTERS = 9_000
+MAX_BLOCKS = 45
+# of the lead of a day: what a minute on a phone allows
+MAX_LEAD_WORDS = 220
+# for a row of buttons, its menu, and the name of the user
+_RESERVED_CHARACTERS = 1_000
+_DIVIDER: Block = {"type": "divider"}
+# the heading and the key points
+_BEGINNING = 2
+
+
+def choose_fitting_blocks(versions: Iterable[list[Block]]) -> list[Block]:
+    """Return the first version that leaves room for buttons, else the last.
+
+    Each is built only when it is needed.
+    """
+    blocks: list[Block] = []
+    for blocks in versions:
+        if count_characters(blocks) <= MAX_CHARACTERS - _RESERVED_CHARACTERS:
+            break
+    return blocks
+
+
+def split_groups(
+    groups: Iterable[list[T]], most_characters: int, most_items: float = math.inf
+) -> Iterator[list[T]]:
+    """Yield the items of the groups in parts; those of a group stay together.
+
+    A part takes a further group while it has fewer than ``most_items`` and its characters stay within
+    ``most_characters``. A group that is too long by itself is a part of its own.
+    """
+    current: list[T] = []
+    count = 0
+    for group in groups:
+        own = count_characters(group)
+        if current and (count + own > most_characters or len(current) >= most_items):
+            yield current
+            current, count = [], 0
+        current += group
+        count += own
+    if current:
+        yield current
+
+
+def count_words(blocks: Iterable[Mapping[str, Any]]) -> int:
+    """Count the words that a reader sees: whatever blanks separate, in headers, small print and links too.
+
+    Buttons and menus don't count, nor do the points of lists.
+    """
+    return sum(len(line.split()) for block in blocks for line in _list_lines(block))
+
+
+def _list_lines(node: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines of a block; what stands on one line may be in several elements."""
+    kind = node["type"]
+    if kind == "header":
+        yield node["text"]["text"]
+    elif kind == "rich_text_section":
+        yield "".join(piece.get("text", "") for piece in node["elements"])
+    elif kind == "plain_text":
+        yield node["text"]
+    elif kind in {"context", "rich_text", "rich_text_list"}:
+        for part in node["elements"]:
+            yield from _list_lines(part)
+
+
+# --- several messages as few
+
+
+def merge_posts(posts: Sequence[Post], most: int) -> list[Post]:
+    """Merge messages into as few as Slack's limits allow, in their order.
+
+    If there are more than ``most``, each of them is reduced to its beginning and its buttons first.
+    """
+    merged = _merge_fitting(posts)
+    return merged if len(merged) <= most else _merge_fitting([_reduce_post(post) for post in posts])
+
+
+def _merge_fitting(posts: Sequence[Post]) -> list[Post]:
+    merged: list[Post] = []
+    for post in posts:
+        both = _join_posts(merged[-1], post) if merged else None
+        if both and len(both.blocks) <= MAX_BLOCKS and count_characters(list(both.blocks)) <= MAX_CHARACTERS:
+            merged[-1] = both
+        else:
+            merged.append(post)
+    return merged
+
+
+def _join_posts(first: Post, second: Post) -> Post:
+    return Post(f"{first.text}\n{second.text}", (*first.blocks, _DIVIDER, *second.blocks))
+
+
+def _reduce_post(post: Post) -> Post:
+    """Return a message without what stands between its beginning and its buttons."""
+    buttons = [block for block in post.blocks[_BEGINNING:] if block["type"] == "actions"]
+    return Post(post.text, (*post.blocks[:_BEGINNING], *buttons))

@@ -1,0 +1,208 @@
+"""Short notices to a person: what failed, what takes long, how to ask."""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime
+
+from bot.errors import (
+    ConfigurationError,
+    DayUnavailable,
+    DiscussionUnavailable,
+    GitHubAccessDenied,
+    GitHubUnavailable,
+    PostingInProgress,
+    PrdigestError,
+    PullRequestNotFound,
+    RateLimited,
+    RepositoryNotFound,
+    SlackCallRefused,
+    SlackUnavailable,
+    StoreUnavailable,
+    TimeLimitExceeded,
+    UsageError,
+)
+from bot.platform.slack.blocks import (
+    Element,
+    escape_mrkdwn,
+    make_block,
+    make_context,
+    make_instant,
+    make_link,
+    make_section,
+    make_text,
+)
+from bot.platform.slack.messages import Post
+from bot.platform.slack.requests import restore_bot_text
+from bot.text import format_count
+from impact.text.strings import collapse_lines, truncate_text
+
+BUSY = "I can't accept requests right now: try again in a minute."
+GAVE_UP = "I tried several times without success: ask again in a few minutes."
+SET_ASIDE = (
+    "That request crashed three times, so I stopped trying: ask for something smaller, or send the code to "
+    "the bot's admin."
+)
+TOO_FAST = "Too many requests: wait a minute, then ask again."
+STILL_WORKING = "I'm still working on it. I'll tell you when it's done, or if it fails."
+NOT_POSTED_YET = (
+    "Slack does not accept my answer right now. I'll keep trying for some minutes; ask again if it doesn't appear."
+)
+ASK_HINT = (
+    "Reply in this message's thread, in your own words: which of these touch ROCm? does #35617 change a "
+    "default? I answer there, with links to the code. You don't need to mention me."
+)
+# what the greeting and the help suggest to ask
+GREETING_QUESTION = "what changed in the scheduler this week?"
+HELP_QUESTION = "which of these touch ROCm?"
+
+
+# errors whose sentence is written for the user
+_USER_ERRORS = (
+    UsageError,
+    DayUnavailable,
+    DiscussionUnavailable,
+    PullRequestNotFound,
+    RepositoryNotFound,
+    RateLimited,
+    PostingInProgress,
+    TimeLimitExceeded,
+)
+# those that the user made and can correct: the operator's log needs no reference to them
+_USER_MISTAKES = (UsageError, DayUnavailable, PullRequestNotFound)
+# the errors' own sentences name settings and addresses, which belong in the log
+_USER_SENTENCES: dict[type[PrdigestError], str] = {
+    GitHubAccessDenied: "GitHub does not let me read that: ask the bot's admin to check the GitHub token.",
+    GitHubUnavailable: "GitHub is not responding: try again in a few minutes.",
+    SlackCallRefused: "Slack does not let me do that: ask the bot's admin to check my permissions.",
+    StoreUnavailable: BUSY,
+    SlackUnavailable: "Slack is not responding: try again in a few minutes.",
+}
+_DEFECT = "Something went wrong on my side: try again, or send the code to the bot's admin if it keeps failing."
+# error codes of Slack whose cause the user can remove
+_USER_FIXABLE_CODES = {"not_in_channel", "channel_not_found", "is_archived", "restricted_action"}
+_MAX_LENGTH = 600
+_MAX_TITLE_LENGTH = 150
+
+
+def render_notice(sentence: str) -> Post:
+    """Render a sentence, literal."""
+    line = truncate_text(collapse_lines(sentence), _MAX_LENGTH)
+    return _build_post(escape_mrkdwn(line), make_text(line))
+
+
+def render_budget_notice(resets: datetime) -> Post:
+    """Render that the user gets facts alone until an instant, shown in their own time zone."""
+    lead = "You have used up your budget for today. New summaries contain facts only "
+    until = make_instant(resets, "until ")
+    return _build_post(f"{lead}{until['fallback']}.", make_text(lead), until, make_text("."))
+
+
+def render_existing_digest(address: str) -> Post:
+    """Render the address of the digest that was requested and exists; Slack returned the address."""
+    lead = "That digest is already here: "
+    return _build_post(lead + address, make_text(lead), make_link(address, "open it"))
+
+
+def render_ask_hint(address: str) -> Post:
+    """Render how to ask about a message; ``address`` is that of the message, empty if it is not known."""
+    link = [make_text(" "), make_link(address, "Open the message")] if address else []
+    return _build_post(escape_mrkdwn(ASK_HINT), make_text(ASK_HINT), *link)
+
+
+def render_earlier_answer(address: str, title: str) -> Post:
+    """Render the address of the same answer in this channel; ``title`` is the text of its message."""
+    lead = "This channel got the same answer within the last hour: "
+    label = truncate_text(restore_bot_text(title), _MAX_TITLE_LENGTH) or "open it"
+    return _build_post(lead + address, make_text(lead), make_link(address, label))
+
+
+def render_delay(service: str, then: datetime) -> Post:
+    """Render that an answer waits until a service may be called again; ``then`` is in UTC."""
+    lead, going_on, end = f"{service} limits my rate. ", "I'll continue ", " and answer then."
+    # the text is for readers without blocks: no time zone of theirs can be shown there
+    text = f"{lead}{going_on}at {then:%H:%M} UTC{end}"
+    return _build_post(text, make_text(lead), make_instant(then, going_on), make_text(end))
+
+
+def _build_post(text: str, *elements: Element) -> Post:
+    return Post(text, (make_block(make_section(elements)),))
+
+
+def format_still_working(done: int, total: int) -> str:
+    """Return that the work goes on, and how many merges of all are read; ``total`` is 0 if nobody knows."""
+    return (
+        f"{STILL_WORKING} So far I've read {done:,} of {format_count(total, 'merge')}." if total else STILL_WORKING
+    )
+
+
+# --- files of answers
+
+
+def add_file_note(post: Post, title: str) -> Post:
+    """Return a message with a line that names the file in its thread."""
+    return _add_note(post, f"In the thread, as a file: {_shorten_title(title)}")
+
+
+def add_missing_file_note(post: Post, title: str) -> Post:
+    """Return a message for the asker alone, which can't have a file, with a line that says how to get it."""
+    note = (
+        f"{_shorten_title(title)}: Slack shows no file to one person alone. Share this answer in a channel that I "
+        "am in, or ask in a direct message to me."
+    )
+    return _add_note(post, note)
+
+
+def render_missing_file(title: str) -> Post:
+    """Render that Slack refused a file."""
+    return render_notice(
+        f"{_shorten_title(title)}: Slack refuses this file. Someone who runs this bot can give it the scope "
+        "files:write."
+    )
+
+
+def _add_note(post: Post, note: str) -> Post:
+    """Return a message with a line below the text and above the buttons."""
+    place = next((at for at, block in enumerate(post.blocks) if block["type"] == "actions"), len(post.blocks))
+    return Post(post.text, (*post.blocks[:place], make_context(note), *post.blocks[place:]))
+
+
+def _shorten_title(title: str) -> str:
+    return truncate_text(collapse_lines(title), _MAX_TITLE_LENGTH)
+
+
+# --- errors
+
+
+def render_error(error: Exception, reference: str) -> Post:
+    """Render an error in words for the user, with the reference that is in the log too."""
+    return render_notice(describe_error(error, reference))
+
+
+def describe_error(error: Exception, reference: str) -> str:
+    """Return an error as a plain sentence, with its reference unless the user can correct it."""
+    line = truncate_text(collapse_lines(explain_error(error)), _MAX_LENGTH - 20)
+    return line if line and is_user_mistake(error) else f"{line} [{reference}]"
+
+
+def is_user_mistake(error: Exception) -> bool:
+    """Return whether the user, and not an operator, can do something about an error."""
+    is_mistake = isinstance(error, _USER_MISTAKES) and not isinstance(error, ConfigurationError)
+    return is_mistake or _is_fixable(error)
+
+
+def explain_error(error: Exception) -> str:
+    """Return what went wrong, without anything that only an operator could use."""
+    if isinstance(error, ConfigurationError):
+        return "I'm not set up for that: send the code to the bot's admin."
+    if isinstance(error, SlackUnavailable) and error.retry_after:
+        minutes = math.ceil(error.retry_after / 60)
+        return f"Slack limits my rate: try again in {format_count(minutes, 'minute')}."
+    if _is_fixable(error) or isinstance(error, _USER_ERRORS):
+        return str(error)
+    matching = (sentence for kind, sentence in _USER_SENTENCES.items() if isinstance(error, kind))
+    return next(matching, _DEFECT)
+
+
+def _is_fixable(error: Exception) -> bool:
+    return isinstance(error, SlackCallRefused) and error.code in _USER_FIXABLE_CODES

@@ -1,0 +1,234 @@
+"""The code around changed lines: the functions that hold them, within a limit of lines."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from bot.platform.pulls.diff import DiffLine, split_hunks
+from bot.platform.pulls.models import ChangedFile
+from bot.platform.source.scopes import Scope, list_scopes
+from impact.source.models import SourceFile
+
+# places of one hunk that are compared, before and after where its header says that it stands
+_MAX_PLACES = 50
+# lines: the head of a longer function or class is cut
+_MAX_HEAD_LINES = 12
+
+
+def annotate_file(file: SourceFile, patch: str) -> tuple[DiffLine, ...] | None:
+    """Return the lines of a file after a change with the deleted ones between them, None if the patch differs.
+
+    A patch is the diff of a pull request's own branch: once it is merged, its lines may stand further down or up
+    in the file, because others changed the file too. The line numbers returned are those in the file.
+    """
+    lines, index = file.lines, dict[str, list[int]]()
+    for at, line in enumerate(lines):
+        index.setdefault(line, []).append(at)
+    annotated: list[DiffLine] = []
+    shift = 0  # lines by which the last hunk stands further down than its header says
+    done, old = 0, 1  # lines of the file that are annotated, and the number of the next line before the change
+    for _, hunk in split_hunks(patch):
+        block = [each.text for each in hunk if each.mark != "-"]
+        # a hunk with nothing on its new side is numbered by the line before it
+        expected = hunk[0].new - bool(block) + shift
+        place = _find_lines(lines, index, block, expected, done)
+        if place is None:
+            return None
+        shift += place - expected
+        annotated += (DiffLine(" ", lines[at], old + at - done, at + 1) for at in range(done, place))
+        old, new = old + place - done, place + 1
+        for each in hunk:
+            annotated.append(DiffLine(each.mark, each.text, old, new, each.lacks_newline))
+            old += each.mark != "+"
+            new += each.mark != "-"
+        done = place + len(block)
+    annotated += (DiffLine(" ", lines[at], old + at - done, at + 1) for at in range(done, len(lines)))
+    return tuple(annotated)
+
+
+def restore_old_text(annotated: Sequence[DiffLine]) -> str:
+    """Return the text of the file before the change."""
+    return "".join(f"{line.text}\n" for line in annotated if line.mark != "+")
+
+
+def _find_lines(
+    lines: Sequence[str], index: Mapping[str, Sequence[int]], block: list[str], expected: int, least: int
+) -> int | None:
+    """Return the index at which a block of lines stands, the nearest one to ``expected`` from ``least`` on.
+
+    ``index`` says at which indices each line stands.
+    """
+    if not block:
+        return min(max(expected, least), len(lines))
+    rarest = min(range(len(block)), key=lambda at: len(index.get(block[at], ())))
+    places = index.get(block[rarest], ())
+    middle = bisect_left(places, expected + rarest)
+    candidates = [at - rarest for at in places[max(middle - _MAX_PLACES, 0) : middle + _MAX_PLACES]]
+    fitting = [at for at in candidates if at >= least and lines[at : at + len(block)] == block]
+    return min(fitting, key=lambda at: abs(at - expected), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class ContextLevel:
+    """How much is shown around a change, in lines.
+
+    A function or class of up to ``whole`` lines is shown whole. Of a longer one, its head is shown if
+    ``has_heads``, and ``near`` lines before and after each changed line.
+    """
+
+    near: int
+    whole: int = 0
+    has_heads: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatedChange:
+    """An annotated file with its functions and classes, before the change and after it.
+
+    These have indices into ``lines`` in place of line numbers.
+    """
+
+    lines: tuple[DiffLine, ...]
+    old_scopes: tuple[Scope, ...]
+    new_scopes: tuple[Scope, ...]
+
+    @classmethod
+    def parse(cls, lines: tuple[DiffLine, ...], path: str, old_path: str | None = None) -> AnnotatedChange:
+        """Find the functions and classes of an annotated file."""
+        new_text = "".join(f"{line.text}\n" for line in lines if line.mark != "-")
+        new_at = [at for at, line in enumerate(lines) if line.mark != "-"]
+        old_at = [at for at, line in enumerate(lines) if line.mark != "+"]
+        has_deleted = len(new_at) < len(lines)
+        old_scopes = list_scopes(old_path or path, restore_old_text(lines)) if has_deleted else ()
+        return cls(lines, _place_scopes(old_scopes, old_at), _place_scopes(list_scopes(path, new_text), new_at))
+
+    def select_lines(self, level: ContextLevel) -> list[int]:
+        """Return the indices of the lines to show, ascending: all changed lines, and the context of the level."""
+        changes = [at for at, line in enumerate(self.lines) if line.is_change]
+        shown: set[int] = set()
+        for at in changes:
+            shown.update(range(max(at - level.near, 0), min(at + level.near + 1, len(self.lines))))
+        for scopes, hidden in ((self.old_scopes, "+"), (self.new_scopes, "-")):
+            visible = [at for at in changes if self.lines[at].mark != hidden]
+            for innermost, *outer in _list_owners(scopes, visible, len(self.lines)):
+                if innermost.end - innermost.start < level.whole:
+                    shown.update(range(innermost.start, innermost.end + 1))
+                    heads = outer
+                else:
+                    heads = [innermost, *outer]
+                for scope in heads if level.has_heads else ():
+                    shown.update(range(scope.start, min(scope.head_end + 1, scope.start + _MAX_HEAD_LINES)))
+        return sorted(shown)
+
+
+def _place_scopes(scopes: Iterable[Scope], places: Sequence[int]) -> tuple[Scope, ...]:
+    """Convert line numbers of one side into indices. ``places`` has the index of each line of that side."""
+    return tuple(
+        Scope(places[scope.start - 1], places[scope.head_end - 1], places[scope.end - 1])
+        for scope in scopes
+        if scope.end <= len(places)
+    )
+
+
+def _list_owners(scopes: Sequence[Scope], changes: Iterable[int], count: int) -> Iterator[list[Scope]]:
+    """Yield, for each innermost function or class with a change, itself and what it stands in, innermost first."""
+    innermost: list[int | None] = [None] * count
+    parents: list[int | None] = []
+    for number, scope in enumerate(scopes):
+        # outer ones come first, so what a line has now is the next outer one
+        parents.append(innermost[scope.start])
+        innermost[scope.start : scope.end + 1] = [number] * (scope.end + 1 - scope.start)
+    for owner in sorted({owner for at in changes if (owner := innermost[at]) is not None}):
+        chain, outer = [scopes[owner]], parents[owner]
+        while outer is not None:
+            chain.append(scopes[outer])
+            outer = parents[outer]
+        yield chain
+
+
+# lines of a file that are shown at once
+MAX_EXCERPT_LINES = 200
+# lines: a function or class around a name is shown whole up to this length, else so many lines before and after
+_MAX_WHOLE, _NEAR = 60, 10
+
+
+@dataclass(frozen=True, slots=True)
+class SourceExcerpt:
+    """Consecutive lines of a file at a pull request's commit, ``+`` where the pull request added them.
+
+    Without ``has_marks`` it is not known which lines it added.
+    """
+
+    path: str
+    lines: tuple[DiffLine, ...]
+    has_marks: bool = True
+
+    @property
+    def patch(self) -> str:
+        """The lines as a hunk, whose new side has their numbers."""
+        return "\n".join([f"@@ -1 +{self.lines[0].new} @@", *(f"{line.mark}{line.text}" for line in self.lines)])
+
+
+def mark_lines(file: SourceFile, change: ChangedFile | None) -> SourceExcerpt:
+    """Return a whole file with marks. ``change`` is None for a file that the pull request left as it was."""
+    is_untouched = change is None or (change.status == "renamed" and not change.changed_lines)
+    is_added = change is not None and change.status == "added"
+    if change is not None and not is_untouched and not is_added:
+        annotated = annotate_file(file, change.patch) if change.patch and not change.unread else None
+        if annotated is not None:
+            return SourceExcerpt(file.path, tuple(line for line in annotated if line.mark != "-"))
+    mark = "+" if is_added else " "
+    lines = tuple(DiffLine(mark, text, number, number) for number, text in enumerate(file.lines, 1))
+    return SourceExcerpt(file.path, lines, has_marks=is_untouched or is_added)
+
+
+def split_excerpt(whole: SourceExcerpt, numbers: Iterable[int]) -> Iterator[SourceExcerpt]:
+    """Yield the lines with these ascending numbers of a whole file, as runs of consecutive ones."""
+    run: list[DiffLine] = []
+    for number in numbers:
+        line = whole.lines[number - 1]
+        if run and line.new != run[-1].new + 1:
+            yield SourceExcerpt(whole.path, tuple(run), whole.has_marks)
+            run = []
+        run.append(line)
+    if run:
+        yield SourceExcerpt(whole.path, tuple(run), whole.has_marks)
+
+
+def list_uses(lines: Sequence[str], name: str) -> list[int]:
+    """Return the numbers of the lines that have a name as a whole word."""
+    word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+    # nearly all lines lack it, which is known sooner without the pattern
+    return [number for number, text in enumerate(lines, 1) if name in text and word.search(text)]
+
+
+def find_name(file: SourceFile, name: str, most: int = MAX_EXCERPT_LINES) -> tuple[list[int], list[int]]:
+    """Return the numbers of the lines around the uses of a name, ascending, and those of all uses.
+
+    There are up to ``most`` lines, of where it is defined first, then from the top. A function or class of up to
+    60 lines is shown whole, else ten lines before and after.
+    """
+    lines = file.lines
+    uses = list_uses(lines, name)
+    scopes = list_scopes(file.path, file.text) if uses else ()
+    heads = {number for scope in scopes for number in range(scope.start, scope.head_end + 1)}
+    shown: set[int] = set()
+    for use in sorted(uses, key=lambda number: (number not in heads, number)):
+        if use in shown:
+            continue
+        block = _select_block(use, scopes, len(lines))
+        if len(shown | set(block)) > most:
+            break
+        shown.update(block)
+    return sorted(shown), uses
+
+
+def _select_block(use: int, scopes: Sequence[Scope], count: int) -> range:
+    # outer ones come first
+    innermost = next((scope for scope in reversed(scopes) if scope.start <= use <= scope.end), None)
+    if innermost and innermost.end - innermost.start < _MAX_WHOLE:
+        return range(innermost.start, innermost.end + 1)
+    return range(max(use - _NEAR, 1), min(use + _NEAR, count) + 1)

@@ -1,0 +1,130 @@
+"""Files and commits of a repository, and what reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from impact.repository import Repository
+from impact.source.models import DiffSide, SourceFile, SourceVersions
+
+
+@dataclass(frozen=True, slots=True)
+class TreeFile:
+    """A file of a tree. ``content`` is git's hash of its bytes: the same content has the same hash anywhere."""
+
+    path: str
+    content: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryTree:
+    """The files of a repository at a commit, by path. ``is_partial``: there are more than could be listed."""
+
+    commit: str
+    files: tuple[TreeFile, ...]
+    is_partial: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SourceUse:
+    """A line of a file with a name in it. ``line`` counts from 1; a long ``text`` is cut."""
+
+    path: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceUses:
+    """The lines that were found. Without ``is_complete`` there may be more: a limit ended the search."""
+
+    uses: tuple[SourceUse, ...]
+    is_complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SourceChange:
+    """A commit that changed a path, with the first line of its message. ``committed_at`` is in UTC."""
+
+    commit: str
+    committed_at: datetime
+    title: str
+
+
+class SourceFiles(Protocol):
+    """Source of whole files."""
+
+    def read_files(
+        self, repository: Repository, commit: str, paths: Sequence[str], side: DiffSide = DiffSide.NEW
+    ) -> Mapping[str, SourceFile]:
+        """Return each file of ``paths`` at a commit, or with ``DiffSide.OLD`` at its first parent.
+
+        A file that can't be read comes with its problem. All paths are read in one call where possible. ``commit``
+        is a full hash. Before the first commit of a repository, every file is missing.
+
+        Raises:
+            SourceUnavailable: the commit is not there.
+            PrdigestError: what :class:`bot.platform.pulls.sources.PullRequests` raises.
+        """
+
+
+class SourceVersionReader(Protocol):
+    """Source of files before and after a commit."""
+
+    def read_versions(
+        self, repository: Repository, commit: str, old: Sequence[str], new: Sequence[str]
+    ) -> SourceVersions:
+        """Return the files at the paths ``old`` of the first parent of a commit, and at ``new`` of the commit.
+
+        Both sides are read in one call where possible. All else is as in :meth:`SourceFiles.read_files`.
+
+        Raises:
+            SourceUnavailable: the commit is not there.
+            PrdigestError: what :class:`bot.platform.pulls.sources.PullRequests` raises.
+        """
+
+
+class SourceTrees(Protocol):
+    """Source of the list of all files of a repository."""
+
+    def list_tree(self, repository: Repository, until: datetime | None = None) -> RepositoryTree:
+        """List the files at the newest commit of the default branch, without links and submodules.
+
+        With an aware instant ``until`` it is the newest commit of that time.
+
+        Raises:
+            SourceUnavailable: there is no commit.
+            PrdigestError: what :class:`bot.platform.pulls.sources.PullRequests` raises.
+        """
+
+
+class SourceSearch(Protocol):
+    """Search over all files of a repository at a commit.
+
+    Both methods raise SourceUnavailable if the commit is not there, and UsageError if what to look for is no name
+    or no path.
+    """
+
+    def find_uses(self, repository: Repository, commit: str, name: str, limit: int) -> SourceUses:
+        """Return the first ``limit`` lines that have a name as a whole word, by path and line."""
+
+    def list_changes(self, repository: Repository, commit: str, path: str, limit: int) -> tuple[SourceChange, ...]:
+        """Return the last ``limit`` commits up to a commit that changed a file or folder, newest first.
+
+        A merge counts as one commit: what it brought to the branch.
+        """
+
+
+class SourceMirror(Protocol):
+    """Copies of repositories, from which files are read without asking GitHub."""
+
+    def update(self, repository: Repository) -> None:
+        """Bring the copy of a repository up to date, or make it. This may take minutes the first time.
+
+        Raises:
+            MirrorUnavailable: that failed. What was copied before can still be read.
+        """

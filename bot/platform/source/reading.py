@@ -1,0 +1,270 @@
+"""The files of a repository as they are after one pull request, for a model that may quote what it is shown."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from types import MappingProxyType
+
+from bot.errors import MirrorUnavailable, SourceUnavailable, UsageError
+from bot.platform import deadlines
+from bot.platform.models.prompts import MAX_RESULT_LENGTH, join_items, limit_lines
+from bot.platform.provenance import Provenance, shorten_path
+from bot.platform.pulls.diff import DiffLine
+from bot.platform.pulls.models import ChangedFile, PullRequest
+from bot.platform.source.excerpts import (
+    MAX_EXCERPT_LINES,
+    SourceExcerpt,
+    find_name,
+    list_uses,
+    mark_lines,
+    split_excerpt,
+)
+from bot.platform.source.models import SourceFiles, SourceMirror, SourceSearch, SourceUse, SourceUses
+from bot.text import format_count
+from impact.repository import Repository
+from impact.source.models import SourceFile, SourceProblem
+from impact.text.strings import collapse_lines, quote_input, truncate_text
+
+log = logging.getLogger(__name__)
+
+# changed files that are searched without a mirror
+MAX_SEARCHED_FILES = 50
+# characters of a file, which may have long lines: some 5,000 tokens
+MAX_FILE_LENGTH = 20_000
+# lines with a name that are shown, and characters of each
+MAX_USES = 100
+_MAX_USE_LENGTH, _LEAD = 300, 100
+_MAX_NUMBERS_LENGTH = 200
+# commits of a path that are shown, and characters of the first line of each message
+_MAX_CHANGES = 20
+_MAX_TITLE_LENGTH = 120
+# characters of one line of a file
+_MAX_LINE_LENGTH = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class CodeSources:
+    """Where code is read: whole files at a commit, and a search over all of them. Either may be missing."""
+
+    files: SourceFiles | None = None
+    search: SourceSearch | None = None
+
+
+NO_CODE = CodeSources()
+
+
+def update_mirror(mirror: SourceMirror | None, repository: Repository) -> None:
+    """Update the mirror of a repository, if there are mirrors. A failure is only logged.
+
+    It gets half of the time that the work has left: what the mirror lacks is read from GitHub.
+    """
+    if mirror is None:
+        return
+    try:
+        with deadlines.bound_work(deadlines.get_seconds_left() / 2):
+            mirror.update(repository)
+    except MirrorUnavailable as error:
+        log.warning("files of %s are read from GitHub where the mirror lacks them: %s", repository, error)
+
+
+class PullSource:
+    """Reader of files at the commit of one pull request. Its texts are limited, and not fenced.
+
+    ``excerpts`` are the lines that were shown: only these can be quoted. ``known`` are files that were read
+    before; without ``reads_to_search``, a search does not read the other changed files.
+    """
+
+    def __init__(
+        self,
+        pull: PullRequest,
+        code: CodeSources,
+        provenance: Provenance,
+        known: Mapping[str, SourceFile] = MappingProxyType({}),
+        *,
+        reads_to_search: bool = True,
+    ) -> None:
+        self.excerpts: list[SourceExcerpt] = []
+        self._pull = pull
+        self._code = code
+        self._provenance = provenance
+        self._files = dict(known)
+        self._reads_to_search = reads_to_search
+        # at which commit the files are
+        self._where = f"at the {'merge' if pull.merge_commit else 'head'} commit of #{pull.number}"
+
+    def read_part(self, path: str, first: int = 1, last: int = 0, around: str = "") -> str:
+        """Return the lines that :func:`select_lines` chooses, or why there are none. Raises PrdigestError."""
+        file = self._read_files([path])[path]
+        if file.problem:
+            return self._explain_problem(file)
+        whole = mark_lines(file, find_change(self._pull, path))
+        numbers, head = select_lines(file, first, last, around)
+        excerpts = [*_fit_excerpts(split_excerpt(whole, numbers))]
+        self.excerpts += excerpts
+        self._provenance.add_file(self._pull.number, path)
+        about = (
+            f"{path} {self._where}, {format_count(len(file.lines), 'line')}; {head} {self._explain_marks(whole)}"
+        )
+        texts = ("\n".join(f"{line.new}: {line.mark}{line.text}" for line in each.lines) for each in excerpts)
+        hidden = len(numbers) - sum(len(each.lines) for each in excerpts)
+        cut = f"[cut: {hidden} lines not shown; ask for fewer]" if hidden else ""
+        return "\n".join(filter(None, (about, "\n…\n".join(texts), cut)))
+
+    def find_uses(self, name: str) -> str:
+        """Return the uses of a name: everywhere with a mirror, else in the changed files. Raises PrdigestError."""
+        if not name:
+            raise UsageError("Which name? Give it as it stands in the code.")
+        pull = self._pull
+        if self._code.search is not None and pull.commit:
+            try:
+                everywhere = self._code.search.find_uses(pull.repository, pull.commit, name, MAX_USES)
+                return self._show_uses(name, everywhere, "all files", [])
+            except SourceUnavailable as error:
+                log.info("%s is not searched at %s: %s", pull.repository, pull.commit, error)
+        # those with the most changes first
+        paths = [file.path for file in pull.largest_files if file.status != "removed"][:MAX_SEARCHED_FILES]
+        if not self._reads_to_search:
+            paths = [path for path in paths if path in self._files]
+        if self._code.files is None or not paths:
+            return (
+                f"No file of #{pull.number} can be read here, so names can't be searched for: say so, or read its "
+                "diff."
+            )
+        return self._search_files(name, [*self._read_files(paths).values()])
+
+    def list_changes(self, path: str) -> str:
+        """Return the last commits that changed a file or folder, newest first. Raises PrdigestError."""
+        pull = self._pull
+        if self._code.search is None:
+            raise UsageError("There is no mirror of the repository, so the history of a path is not known.")
+        try:
+            changes = self._code.search.list_changes(pull.repository, pull.commit, path, _MAX_CHANGES)
+        except SourceUnavailable as error:
+            log.info("the history of %s is not read at %s: %s", pull.repository, pull.commit, error)
+            raise UsageError("The mirror lacks this commit, so the history of a path is not known.") from error
+        if not changes:
+            return f"No commit up to that of #{pull.number} changed {quote_input(path)}."
+        lines = (
+            f"{each.committed_at:%Y-%m-%d} {each.commit[:9]} "
+            f"{truncate_text(collapse_lines(each.title), _MAX_TITLE_LENGTH)}"
+            for each in changes
+        )
+        more = ", and older ones" if len(changes) == _MAX_CHANGES else ""
+        count = format_count(len(changes), "commit")
+        return "\n".join([f"{count} of {quote_input(path)}, newest first{more}:", *lines])
+
+    def _read_files(self, paths: Sequence[str]) -> Mapping[str, SourceFile]:
+        """Return files as they are after the pull request; without a source, with a problem."""
+        pull, missing = self._pull, [path for path in paths if path not in self._files]
+        if missing and self._code.files is not None and pull.commit:
+            try:
+                self._files |= self._code.files.read_files(pull.repository, pull.commit, missing)
+            except SourceUnavailable as error:
+                log.info("files of %s#%d can't be read: %s", pull.repository, pull.number, error)
+        for path in missing:
+            self._files.setdefault(path, SourceFile(path, problem=SourceProblem.UNAVAILABLE))
+        return {path: self._files[path] for path in paths}
+
+    def _search_files(self, name: str, files: Sequence[SourceFile]) -> str:
+        """Find the uses of a name in these files, and say what was not searched."""
+        pull, readable = self._pull, [file for file in files if not file.problem]
+        uses = tuple(
+            SourceUse(file.path, number, _shorten_use(lines[number - 1], name))
+            for file, lines in ((file, file.lines) for file in readable)
+            for number in list_uses(lines, name)
+        )
+        notes = [self._explain_problem(file) for file in files if file.problem]
+        removed = sum(file.status == "removed" for file in pull.files or ())
+        unsearched = pull.changed_files - len(files) - removed
+        notes += [f"{format_count(unsearched, 'changed file')} not searched."] if unsearched > 0 else []
+        notes.append("Other files were not searched: the name may be used there too.")
+        where = f"the {format_count(len(readable), 'changed file')} that can be read"
+        return self._show_uses(name, SourceUses(uses, is_complete=True), where, notes)
+
+    def _show_uses(self, name: str, source_uses: SourceUses, where: str, notes: Sequence[str]) -> str:
+        lines = [f"{use.path}:{use.line}: {use.text}" for use in source_uses.uses[:MAX_USES]]
+        # what is not shown can't be quoted
+        shown = sum(length <= MAX_RESULT_LENGTH for length in accumulate(len(line) + 1 for line in lines))
+        for use in source_uses.uses[:shown]:
+            # whether a line of a changed file is changed is not known here
+            line = DiffLine(" ", use.text, use.line, use.line)
+            self.excerpts.append(SourceExcerpt(use.path, (line,), find_change(self._pull, use.path) is None))
+        self._provenance.add_search(f"{where} after #{self._pull.number} for {shorten_path(name)}")
+        at_least = "" if source_uses.is_complete else "at least "
+        count = format_count(len(source_uses.uses), "line has", "lines have")
+        head = f"{at_least}{count} {quote_input(name)} in {where} {self._where}:"
+        bounded = limit_lines(notes, MAX_RESULT_LENGTH, "line", "read the diff")
+        if bounded.hidden_count:
+            self._provenance.add_gap(f"{bounded.hidden_count} files (too long)")
+        hidden = len(source_uses.uses) - shown
+        cut = f"[cut: {format_count(hidden, 'line')} not shown]" if hidden else ""
+        return "\n".join(filter(None, (head, bounded.text, *lines[:shown], cut)))
+
+    def _explain_problem(self, file: SourceFile) -> str:
+        number = self._pull.number
+        self._provenance.add_gap(f"{shorten_path(file.path)} after #{number} ({file.problem})")
+        return f"{file.path} {self._where} can't be shown: {file.problem}."
+
+    def _explain_marks(self, whole: SourceExcerpt) -> str:
+        """Return what is known of the lines that the pull request added, as a sentence."""
+        number = self._pull.number
+        if not whole.has_marks:
+            return f"Which of them #{number} changed is not known."
+        if any(line.mark == "+" for line in whole.lines):
+            return f"Those with + were added by #{number}, the others are unchanged."
+        return f"#{number} added none of the file's lines."
+
+
+def find_change(pull: PullRequest, path: str) -> ChangedFile | None:
+    """Return the change of a file; where the files are not loaded or not all listed, one that says nothing."""
+    listed = pull.files or ()
+    change = next((file for file in listed if file.path == path), None)
+    if change is None and (pull.files is None or len(listed) < pull.changed_files):
+        return ChangedFile(path, "unknown", 0, 0)
+    return change
+
+
+def select_lines(file: SourceFile, first: int, last: int, around: str) -> tuple[Sequence[int], str]:
+    """Return the numbers of the lines to show, and what is shown, as a sentence.
+
+    They are those ``around`` a name, or from ``first`` to ``last`` (0: up to the limit).
+    """
+    count, name = len(file.lines), around.strip()
+    if name:
+        shown, uses = find_name(file, name)
+        hidden = [str(number) for number in sorted({*uses} - {*shown})]
+        others = f", not shown: {join_items(hidden, _MAX_NUMBERS_LENGTH)}" if hidden else ""
+        count_text = format_count(len(uses), "line has", "lines have")
+        return shown, f"{count_text} {quote_input(name)}{others}."
+    if first > count:
+        return (), f"there is no line {first}."
+    last = min(last or count, first + MAX_EXCERPT_LINES - 1, count)
+    return range(first, last + 1), f"lines {first} to {last}."
+
+
+def _fit_excerpts(excerpts: Iterable[SourceExcerpt]) -> Iterator[SourceExcerpt]:
+    """Yield the excerpts up to the limit of characters, the last one perhaps cut."""
+    room = MAX_FILE_LENGTH
+    for excerpt in excerpts:
+        lines: list[DiffLine] = []
+        for line in excerpt.lines:
+            shown = replace(line, text=truncate_text(line.text, _MAX_LINE_LENGTH))
+            room -= len(shown.text) + 10
+            if room < 0:
+                break
+            lines.append(shown)
+        if lines:
+            yield SourceExcerpt(excerpt.path, tuple(lines), excerpt.has_marks)
+        if room < 0:
+            return
+
+
+def _shorten_use(text: str, name: str) -> str:
+    """Return a line, or of a long one what is around a name."""
+    if len(text) <= _MAX_USE_LENGTH:
+        return text
+    begin = max(text.find(name) - _LEAD, 0)
+    return f"{'…' if begin else ''}{truncate_text(text[begin:], _MAX_USE_LENGTH)}"

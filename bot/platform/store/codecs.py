@@ -1,0 +1,181 @@
+"""How typed values are stored: as hashes of strings and as JSON, each with a version."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from typing import Any, Generic, TypeVar, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
+
+from bot.errors import StoreUnavailable, UsageError
+
+T = TypeVar("T")
+
+
+def load_or_none(shape: TypeAdapter[T], stored: str | None) -> T | None:
+    """Return a stored value.
+
+    Return None if there is none, or if it has another shape.
+    """
+    try:
+        return None if stored is None else shape.validate_json(stored)
+    except ValidationError:
+        return None
+
+
+VERSION_FIELD = "version"
+NEWER_RECORDS = "The store has records of a newer version: upgrade this process too."
+
+
+class LaterVersion(ValueError):
+    """Error for a value that a later version of the bot wrote."""
+
+
+class VersionedJson(Generic[T]):
+    """A codec for the values of a frozen dataclass. ``version`` is the only one that it writes and reads.
+
+    A value of a later version is refused: to take it for absent would lose it. What says no version is as
+    unreadable as any other damage. Fields with default values are left out. Unknown fields are ignored.
+    """
+
+    def __init__(self, shape: type[T], version: int) -> None:
+        self._shape = shape
+        self._version = version
+
+    def dump(self, value: T) -> dict[str, Any]:
+        """Return the value as a JSON object."""
+        return {
+            VERSION_FIELD: self._version,
+            **self._adapter.dump_python(value, mode="json", exclude_defaults=True),
+        }
+
+    def load(self, fields: Any) -> T:
+        """Return the value of a JSON object.
+
+        Raises:
+            LaterVersion: it has a later version.
+            ValueError, UsageError: it holds no such value.
+        """
+        version = fields.get(VERSION_FIELD) if isinstance(fields, dict) else None
+        if isinstance(version, int) and version > self._version:
+            raise LaterVersion(f"version {version} of {self._shape} is not known here")
+        if version != self._version:
+            raise ValueError(f"no version of {self._shape}")
+        return self._adapter.validate_python(
+            {name: value for name, value in fields.items() if name != VERSION_FIELD}
+        )
+
+    def dump_text(self, value: T) -> str:
+        """Return the value as the text of a JSON object. Equal values have equal texts."""
+        return json.dumps(self.dump(value), ensure_ascii=False, separators=(",", ":"))
+
+    def load_text(self, text: str) -> T:
+        """Return the value of a stored text.
+
+        Raises:
+            StoreUnavailable: it has a later version.
+            ValueError, UsageError: it holds no such value.
+        """
+        try:
+            return self.load(json.loads(text))
+        except LaterVersion as error:
+            raise StoreUnavailable(NEWER_RECORDS) from error
+
+    def load_or_none(self, text: str | None) -> T | None:
+        """Return the value of a stored text; None if there is none, or if it is unreadable.
+
+        Raises:
+            StoreUnavailable: it has a later version.
+        """
+        try:
+            return None if text is None else self.load_text(text)
+        except (ValueError, UsageError):
+            return None
+
+    @property
+    def _adapter(self) -> TypeAdapter[T]:
+        """The adapter of the shape."""
+        # mypy takes no class for a key, though each is one
+        return _get_adapter(self._shape)  # type: ignore[arg-type]
+
+
+@cache
+def _get_adapter(shape: type[Any]) -> TypeAdapter[Any]:
+    """Return the adapter of a shape. It takes milliseconds to build: once, when it is first needed."""
+    return TypeAdapter(shape)
+
+
+log = logging.getLogger(__name__)
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class _FieldFormat:
+    """The conversion of the values of a type to a string and back."""
+
+    dump: Callable[[Any], str]
+    load: Callable[[str], Any]
+
+
+_FORMATS: Mapping[Any, _FieldFormat] = {
+    str: _FieldFormat(str, str),
+    int: _FieldFormat(str, int),
+    bool: _FieldFormat(lambda flag: "1" if flag else "", bool),
+    tuple[str, ...]: _FieldFormat(json.dumps, lambda text: tuple(json.loads(text))),
+    datetime | None: _FieldFormat(lambda at: at.isoformat() if at else "", datetime.fromisoformat),
+    # unknown is not the same as zero
+    int | None: _FieldFormat(lambda number: "" if number is None else str(number), int),
+}
+
+
+class RecordCodec(Generic[R]):
+    """A codec for records of one kind, which all have defaults. ``version`` is that of their fields."""
+
+    def __init__(self, kind: type[R], version: int) -> None:
+        self._forms = {name: _FORMATS[hint] for name, hint in get_type_hints(kind).items()}
+        self._kind = kind
+        self._version = version
+        # the field that says the version
+        self.mark = {VERSION_FIELD: str(version)}
+        # most of the many keys of a busy minute have no record yet
+        self.empty = kind()
+
+    def load(self, hashed: Mapping[str, str]) -> R:
+        """Return the record of a hash.
+
+        An unreadable field counts as one that was never written, and so do all where none says the version: one
+        bad record must not keep the clock from all others, and what was posted to Slack is found there by its key.
+
+        Raises:
+            StoreUnavailable: a later version wrote it.
+        """
+        return self._kind(**dict(self._load_fields(hashed))) if hashed else self.empty
+
+    def _load_fields(self, hashed: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
+        """Yield the attributes with their values. Log the unreadable ones."""
+        version = hashed.get(VERSION_FIELD, "")
+        if version.isdecimal() and int(version) > self._version:
+            raise StoreUnavailable(NEWER_RECORDS)
+        if version != str(self._version):
+            log.warning("a record without its version can't be read")
+            return
+        for name, text in hashed.items():
+            if text and (form := self._forms.get(name)):
+                try:
+                    yield name, form.load(text)
+                except ValueError as error:
+                    log.warning("the field %s of a record can't be read: %s", name, error)
+
+    def dump_changes(self, before: R, after: R) -> dict[str, str]:
+        """Return the fields that differ, without the version."""
+        return {
+            name: form.dump(getattr(after, name))
+            for name, form in self._forms.items()
+            if getattr(after, name) != getattr(before, name)
+        }

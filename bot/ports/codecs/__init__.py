@@ -1,1 +1,0 @@
-"""How typed values are stored: as hashes of strings and as JSON, each with a version."""

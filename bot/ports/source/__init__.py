@@ -1,1 +1,0 @@
-"""Interfaces to the files and commits of a repository."""

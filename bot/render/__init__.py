@@ -1,1 +1,0 @@
-"""Values as text for people: Block Kit, the Markdown report, the terminal."""

@@ -1,1 +1,0 @@
-"""Block Kit, Markdown and terminal text: the parts of all messages."""

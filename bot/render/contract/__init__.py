@@ -1,1 +1,0 @@
-"""Messages about what merges change for others."""

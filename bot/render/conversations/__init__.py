@@ -1,1 +1,0 @@
-"""Answers, notices and greetings."""

@@ -1,1 +1,0 @@
-"""The digest as messages and as a file."""

@@ -1,1 +1,0 @@
-"""Texts about bug reviews: the findings of the second reading."""

@@ -1,1 +1,0 @@
-"""What the bot does for someone, a package for each capability."""

@@ -1,1 +1,0 @@
-"""Services for the history of a repository before and after a day."""

@@ -1,1 +1,0 @@
-"""Services for the bot itself: deadlines, costs and health."""

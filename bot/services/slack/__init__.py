@@ -1,1 +1,0 @@
-"""Services for requests from Slack: access control, and answers that each request gets once."""

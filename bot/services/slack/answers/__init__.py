@@ -1,1 +1,0 @@
-"""Answers to requests, each given once."""

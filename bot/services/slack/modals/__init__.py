@@ -1,1 +1,0 @@
-"""Modals: forms, and windows that open at once and are filled later."""

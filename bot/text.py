@@ -1,0 +1,119 @@
+"""Words, counts and lengths of texts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+
+
+def format_count(count: int, singular: str, many: str = "") -> str:
+    """Format a number with its noun: ``1 file``, ``2 files``, ``1,234 files``."""
+    return f"{count:,} {singular if count == 1 else many or singular + 's'}"
+
+
+def format_duration(time: timedelta) -> str:
+    """Format a duration for people: ``40 s``, ``5 min``, ``3 h``, ``2 days``."""
+    seconds = max(0, round(time.total_seconds()))
+    for size, unit in ((86_400, "days"), (3_600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds // size} {unit}"
+    return f"{seconds} s"
+
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+_MARKS = re.compile(r"[^\w#]+")
+# fewer words in a row may stand in another text by chance
+_MIN_COMMON_WORDS = 4
+
+
+def truncate_words(text: str, limit: int) -> str:
+    """Truncate the text to ``limit`` words, at least one, with an ellipsis; words are what blanks separate."""
+    words = text.split()
+    if len(words) <= limit:
+        return text
+    return " ".join(words[: max(1, limit)]).rstrip(",;:") + "…"
+
+
+def truncate_to_sentences(text: str, limit: int) -> str:
+    """Return the first sentences of at most ``limit`` words together, with a mark for those that are left out.
+
+    A first sentence that is longer is truncated.
+    """
+    if len(text.split()) <= limit:
+        return text
+    kept, count = [], 0
+    for sentence in _SENTENCE_END.split(text):
+        count += len(sentence.split())
+        # one word is kept for the mark
+        if count >= limit:
+            break
+        kept.append(sentence)
+    return f"{' '.join(kept)} …" if kept else truncate_words(text, limit)
+
+
+def normalize_sentence(text: str) -> str:
+    """Return the words of a text alone, in lower case, so that two texts of the same words are equal."""
+    return " ".join(_MARKS.sub(" ", text.casefold()).split())
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceIndex:
+    """The sentences of a text, so that others can be looked up in it."""
+
+    sentences: frozenset[str]
+    words: str
+
+    @classmethod
+    def build(cls, text: str) -> SentenceIndex:
+        """Index a text."""
+        return cls(
+            frozenset(map(normalize_sentence, _SENTENCE_END.split(text))) - {""}, f" {normalize_sentence(text)} "
+        )
+
+    def has_words(self, words: str) -> bool:
+        """Return whether the text has a normalized sentence: as one of its sentences, or as words in a row."""
+        if words in self.sentences:
+            return True
+        return len(words.split()) >= _MIN_COMMON_WORDS and f" {words} " in self.words
+
+
+EMPTY_INDEX = SentenceIndex(frozenset(), "")
+
+
+# not after the name of another repository, as in "pytorch/pytorch#1"
+NUMBER_PATTERN = r"(?<![\w/.-])#(?P<number>\d+)\b"
+
+_MAX_DIGITS = 9
+_ANY_NUMBER = NUMBER_PATTERN.replace("?P<number>", "")
+_SEPARATOR = r"(?:\s*[,;]\s*(?:and\s+)?|\s+and\s+)"
+# a bracket includes the blanks before it; a match begins only at the first of them, which keeps the search linear
+_NUMBER_LIST = re.compile(
+    rf"(?P<open>(?<!\s)\s*\((?:PRs?|pull requests?)?\s*)?"
+    rf"(?P<list>{_ANY_NUMBER}(?:{_SEPARATOR}{_ANY_NUMBER})*)(?P<close>\s*\))?",
+    re.I,
+)
+
+
+def remove_unknown_numbers(text: str, numbers: frozenset[int]) -> str:
+    """Remove each ``#N`` that is not in ``numbers``, and each list or pair of brackets that becomes empty."""
+    kept = _NUMBER_LIST.sub(lambda match: _keep_known_numbers(match, numbers), text)
+    if kept == text:
+        return text
+    return re.sub(r" +([,.;)])", r"\1", re.sub(r" {2,}", " ", kept)).strip()
+
+
+def parse_digits(digits: str) -> int:
+    """Parse a number; return 0, which no pull request has, if it has too many digits."""
+    return int(digits) if len(digits) <= _MAX_DIGITS else 0
+
+
+def _keep_known_numbers(match: re.Match[str], numbers: frozenset[int]) -> str:
+    written = re.findall(r"#(\d+)", match["list"])
+    kept = [number for number in written if parse_digits(number) in numbers]
+    if len(kept) == len(written):
+        return match[0]
+    opened, closed = match["open"] or "", match["close"] or ""
+    if opened and closed and not kept:
+        return ""
+    return opened + ", ".join(f"#{number}" for number in kept) + closed
