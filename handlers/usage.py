@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.app import App
-from bot.features.usage.report import UsageRequest, answer_usage
+from bot.features.usage import UsageRequest, answer_usage
 from bot.platform.slack.greetings import HelpExample
 from bot.platform.slack.requests import Audience, SlackRequest
 from handlers.declaration import RequestWord, SubCommand

@@ -17,7 +17,7 @@ from bot.cli.grouped_help import format_example
 @click.option("--json", "for_scripts", is_flag=True, help="Print JSON.")
 def usage_command(month: str | None, *, for_scripts: bool) -> None:
     """Print what model calls cost, what for, and how much of the limits is left. The last 13 months are kept."""
-    from bot.features.usage import report  # noqa: PLC0415 (it needs the app, which takes long to import)
+    from bot.features import usage as report  # noqa: PLC0415 (it needs the app, which takes long to import)
     from bot.platform.slack.terminal import format_message  # noqa: PLC0415
 
     with open_command_app() as app:

@@ -198,16 +198,15 @@ def _ensure_summary(run: _Run, pull: PullRequest, limit: CostLimit) -> bool:
     read = run.app.refresh_summary(pull)
     # a pull request that can't be read is not a failure of the model
     failure = "" if read.summary.is_unread else describe_fallback(read.summary.fallback)
+    settings = run.app.settings
+    # of a call whose cost is not known: a diff and an answer in full
+    longest = Usage(input=settings.prdigest_diff_tokens, output=6_000)
+    worst = run.app.provider.prices.cautious_cost(settings.prdigest_summary_model, longest)
     with run.lock:
         if not read.from_cache:
-            limit.spent += _estimate_cost(run.app) if read.cost is None else read.cost
+            limit.spent += worst if read.cost is None else read.cost
         run.failures = [*run.failures, failure] if failure else []
     return not read.summary.is_fallback
-
-
-def _estimate_cost(app: App) -> float:
-    longest = Usage(input=app.settings.prdigest_diff_tokens, output=6_000)
-    return app.provider.prices.cautious_cost(app.settings.prdigest_summary_model, longest)
 
 
 def _format_numbers(what: str, pulls: Iterable[PullRequest]) -> str:
@@ -222,26 +221,28 @@ def _run_with_retries(run: _Run, work: Callable[[], T]) -> T:
     """Run ``work`` as soon as GitHub's limits allow it. Raises the error of the fifth attempt."""
 
     def start_work() -> T:
-        _wait_for_allowance(run)
+        short = [allowance for allowance in run.app.sources.list_allowances() if allowance.is_short]
+        if short:
+            last = max(short, key=lambda allowance: allowance.resets_at)
+            seconds = max((last.resets_at - run.app.now()).total_seconds(), 0.0) + 1  # GitHub tells whole seconds
+            reserved = f"{last.remaining:,} of {last.limit:,} GitHub calls are reserved for others"
+            _announce_pause(run, reserved, seconds)
+            _sleep(run, seconds)
         return work()
+
+    def announce(state: RetryCallState) -> None:
+        is_limited = isinstance(_get_error(state), RateLimited)
+        why = "GitHub limits the rate" if is_limited else "GitHub does not answer"
+        _announce_pause(run, why, state.upcoming_sleep)
 
     return Retrying(
         retry=retry_if_exception_type((RateLimited, GitHubUnavailable)),
         stop=stop_after_attempt(_MAX_ATTEMPTS),
         wait=_compute_wait,
-        before_sleep=lambda state: _announce_pause(run, _describe_reason(state), state.upcoming_sleep),
+        before_sleep=announce,
         sleep=lambda seconds: _sleep(run, seconds),
         reraise=True,
     )(start_work)
-
-
-def _wait_for_allowance(run: _Run) -> None:
-    short = [allowance for allowance in run.app.sources.list_allowances() if allowance.is_short]
-    if short:
-        last = max(short, key=lambda allowance: allowance.resets_at)
-        seconds = max((last.resets_at - run.app.now()).total_seconds(), 0.0) + 1  # GitHub tells whole seconds
-        _announce_pause(run, f"{last.remaining:,} of {last.limit:,} GitHub calls are reserved for others", seconds)
-        _sleep(run, seconds)
 
 
 def _announce_pause(run: _Run, why: str, seconds: float) -> None:
@@ -257,15 +258,14 @@ def _sleep(run: _Run, seconds: float) -> None:
 
 
 def _compute_wait(state: RetryCallState) -> float:
-    error = state.outcome.exception() if state.outcome else None
+    error = _get_error(state)
     if not isinstance(error, RateLimited):
         return float(_FAILURE_WAIT(state))
     return float(_LIMIT_WAIT(state)) if error.retry_after is None else error.retry_after
 
 
-def _describe_reason(state: RetryCallState) -> str:
-    error = state.outcome.exception() if state.outcome else None
-    return "GitHub limits the rate" if isinstance(error, RateLimited) else "GitHub does not answer"
+def _get_error(state: RetryCallState) -> BaseException | None:
+    return state.outcome.exception() if state.outcome else None
 
 
 # --- what a terminal shows

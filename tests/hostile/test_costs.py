@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from redis import Redis
 
-from bot.features.usage.report import UsageRequest, answer_usage, read_usage
+from bot.features.usage import UsageRequest, answer_usage, read_usage
 from bot.platform.costs import CallKind, CallOrigin, WorkKind
 from bot.platform.slack.requests import Audience
 from bot.usage import CallPurpose

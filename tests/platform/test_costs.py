@@ -15,7 +15,7 @@ from redis import Redis
 
 from bot.dates import LocalDay, parse_zone
 from bot.errors import BudgetExceeded, ModelBusy, SlackUnavailable
-from bot.features.usage.report import CostTotals, sum_days
+from bot.features.usage import CostTotals, sum_days
 from bot.platform import deadlines
 from bot.platform.costs import (
     OPERATOR,

@@ -10,7 +10,7 @@ from typing import Any
 
 from bot.features.merges.outcomes import MergeOutcome
 from bot.features.merges.view import format_outcome, format_undone, render_outcome
-from bot.features.touches.marks import extend_lines, replace_blocks
+from bot.features.touches.decisions import extend_lines, replace_blocks
 from bot.platform.slack.blocks import Element, escape_mrkdwn, make_block, make_link, make_section, make_text
 from bot.platform.slack.messages import Post
 

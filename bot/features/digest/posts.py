@@ -32,8 +32,7 @@ from bot.features.digest.view import RenderedDigest
 from bot.features.merges.outcomes import MergeOutcome
 from bot.features.merges.requests import DigestRequest, DigestView, SubjectKind
 from bot.features.risks.ratings import merge_ratings
-from bot.features.touches.decisions import get_last_decisions
-from bot.features.touches.marks import add_decisions
+from bot.features.touches.decisions import add_decisions, get_last_decisions
 from bot.platform.slack.messages import CLOCK_SKEW, Attachment, Post
 from bot.platform.slack.notices import render_notice
 from bot.platform.store.due_queue import CHECK_INTERVAL, OutcomeCheck

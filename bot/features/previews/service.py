@@ -263,7 +263,7 @@ def _build_pull(app: App, reference: Reference, profile: Profile | None) -> Pull
         risk,
         None,
         profile.name if profile else "",
-        _judge(app, pull, profile) if profile else None,
+        _judge(app, pull, profile) if profile and pull.is_merged else None,
     )
 
 
@@ -279,9 +279,7 @@ def _read_pull(app: App, reference: Reference) -> tuple[PullRequest, Risk | None
 
 
 def _judge(app: App, pull: PullRequest, profile: Profile) -> MergeTouches | None:
-    """Return what a merge means for a profile, None for an open pull request or one that could not be read."""
-    if not pull.is_merged:
-        return None
+    """Return what a merge means for a profile, None for one that could not be read."""
     contract = read_merge(app, pull)
     judged = judge_merge(contract, ProfileIndex(profile))
     # a hit is one, whatever else could not be read

@@ -1,1 +1,0 @@
-"""Profiles: what a team's own tree uses of an upstream repository."""

@@ -122,16 +122,13 @@ def _scan_source(app: App, entry: ProfileEntry, source: Repository) -> Profile:
 
 
 def select_scanned(files: Iterable[TreeFile]) -> list[TreeFile]:
-    chosen = (file for file in files if _may_use(file))
+    chosen = []
+    for file in files:
+        path = PurePosixPath(file.path)
+        most = _MAX_DATA_BYTES if path.suffix.lower() == ".json" else MAX_SOURCE_BYTES
+        if file.size <= most and _FOREIGN.isdisjoint(path.parts[:-1]) and is_scanned(file.path):
+            chosen.append(file)
     return sorted(chosen, key=lambda file: (not file.path.endswith((".py", ".pyi")), file.path))
-
-
-def _may_use(file: TreeFile) -> bool:
-    path = PurePosixPath(file.path)
-    if not _FOREIGN.isdisjoint(path.parts[:-1]) or file.size > MAX_SOURCE_BYTES:
-        return False
-    is_data = path.suffix.lower() == ".json" and file.size > _MAX_DATA_BYTES
-    return not is_data and is_scanned(file.path)
 
 
 def _require_sources(app: App) -> tuple[SourceTrees, SourceFiles]:

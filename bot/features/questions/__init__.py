@@ -1,1 +1,0 @@
-"""Questions in threads, and their answers."""

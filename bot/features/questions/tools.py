@@ -17,8 +17,7 @@ from pydantic import Field
 from bot.features.merges.entry import Entry
 from bot.features.merges.risk import RiskBand
 from bot.features.questions import texts
-from bot.features.questions.reading import DayEntries, ReadingSession
-from bot.features.questions.reverts import describe_reverts
+from bot.features.questions.reading import DayEntries, ReadingSession, describe_reverts
 from bot.features.questions.texts import Where, find_places, has_word, select_files
 from bot.features.touches.lines import name_level
 from bot.platform.models.packing import Coverage
@@ -62,10 +61,6 @@ class SelectionArguments(ToolArguments):
     least_risk: Literal["", "low", "middle", "high", "highest"] = Field(
         "", description="this band of risk or above"
     )
-
-    @property
-    def needs_files(self) -> bool:
-        return bool(self.paths or self.areas or self.least_risk)
 
 
 class ListArguments(SelectionArguments):
@@ -140,7 +135,8 @@ def _select_entries(session: ReadingSession, arguments: SelectionArguments) -> t
     """Return the days, those of their pull requests that match, and how many can't be judged."""
     filters = Filters(paths=arguments.paths, authors=arguments.authors, labels=arguments.labels)
     days, unchecked = session.read_named_days(arguments.repository, arguments.days), 0
-    if arguments.needs_files:
+    if arguments.paths or arguments.areas or arguments.least_risk:
+        # without its files, nobody can say whether one of them matches
         session.provenance.add_unloaded(entry.pull for entry in days.entries)
         unchecked = sum(entry.pull.files is None for entry in days.entries)
     areas = tuple(area.casefold() for area in arguments.areas)

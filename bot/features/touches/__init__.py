@@ -1,1 +1,0 @@
-"""What merges change for others, and what that means for a team's own code."""

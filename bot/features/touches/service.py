@@ -14,9 +14,14 @@ from bot.errors import SlackCallRefused, UsageError
 from bot.features.merges.requests import MAX_DIGEST_DAYS, DigestRequest, SubjectKind, SummaryRequest
 from bot.features.profiles.service import ProfileEntry
 from bot.features.touches.contracts import build_contract_list, list_deprecations, list_merges, read_contracts
-from bot.features.touches.decisions import get_last_decisions, list_decisions, note_shown, score_hits
+from bot.features.touches.decisions import (
+    add_decisions,
+    get_last_decisions,
+    list_decisions,
+    note_shown,
+    score_hits,
+)
 from bot.features.touches.lines import HitVote
-from bot.features.touches.marks import add_decisions
 from bot.features.touches.requests import (
     MAX_BROKE_DAYS,
     BrokeRequest,

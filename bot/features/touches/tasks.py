@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -21,7 +21,7 @@ from bot.platform.jobs import job
 from bot.platform.markdown import escape_line, write_address, write_code, write_fence
 from bot.platform.pulls.diff import DiffLine, split_hunks
 from bot.platform.pulls.models import ChangedFile, PullRequest, Reference
-from bot.platform.pulls.paths import PathClass
+from bot.platform.pulls.paths import PathClass, PathClasses
 from bot.platform.slack.blocks import (
     CLOSE_LABEL,
     Block,
@@ -127,24 +127,14 @@ def _prepare_task(app: App, name: str, reference: Reference) -> AgentTask:
             else f"{reference} does not touch {entry.name} any more: its code has changed since."
         )
     classes = app.paths.get_path_classes(upstream)
-    return build_agent_task(
-        pull,
-        report.touching[0],
-        contracts[0],
-        profile,
-        lambda path: classes.classify_path(path) is PathClass.TESTS,
-    )
+    return build_agent_task(pull, report.touching[0], contracts[0], profile, classes)
 
 
 def build_agent_task(
-    pull: PullRequest,
-    merge: MergeTouches,
-    contract: MergeContract,
-    profile: Profile,
-    is_test: Callable[[str], bool],
+    pull: PullRequest, merge: MergeTouches, contract: MergeContract, profile: Profile, classes: PathClasses
 ) -> AgentTask:
-    """Build the task for a merge. ``is_test`` says whether a path of upstream is one of a test."""
     files = pull.files or ()
+    changed = (file.path for file in files if file.status != "removed")
     hunks, others = _select_hunks(files, [touch.change for touch in merge.touches], contract)
     names = {name for touch in merge.touches for use in touch.uses for name in (use.name, *use.definitions)}
     tests: dict[str, Use] = {}
@@ -158,7 +148,7 @@ def build_agent_task(
         tuple(hunks),
         others,
         tuple(tests.values()),
-        tuple(file.path for file in files if file.status != "removed" and is_test(file.path)),
+        tuple(path for path in changed if classes.classify_path(path) is PathClass.TESTS),
         has_diff=any(file.patch for file in files),
     )
 

@@ -31,7 +31,7 @@ from impact.source.models import DiffSide, SourceProblem
 from impact.source.revisions import is_tag
 from impact.text.strings import collapse_lines, truncate_text
 from impact.touches.models import TouchLevel
-from impact.touches.upgrade import StoppingPoint, UpgradeItem, UpgradePlan
+from impact.touches.upgrade import UpgradeItem, UpgradePlan
 
 # characters of an upstream line; a signature of many parameters has more
 _MAX_CODE = 220
@@ -262,7 +262,16 @@ def _render_blocks(
     blocks = [make_header(title), make_block(make_section([make_text(_format_counts(plan))]))]
     if plan.stops:
         heading = f"{format_count(len(plan.stops), 'stopping point')}: the last commits before something breaks"
-        blocks.append(_make_list(heading, [_render_stop(stop, url) for stop in plan.stops], most_stops))
+        stops = [
+            [
+                make_link(f"{url}/commit/{stop.commit}", stop.commit[:_HASH_LENGTH]),
+                make_text(" before "),
+                _link_number(stop.number, url),
+                make_text(f" {truncate_text(collapse_lines(stop.title), 60)}"),
+            ]
+            for stop in plan.stops
+        ]
+        blocks.append(_make_list(heading, stops, most_stops))
     files = [work for work in plan.files if work.level > TouchLevel.TOUCHES] or list(plan.files)
     for work in files[:most_files]:
         path = collapse_lines(work.path) or UNNAMED
@@ -297,15 +306,6 @@ def _format_counts(plan: UpgradePlan) -> str:
     files = sum(work.level > TouchLevel.TOUCHES for work in plan.files)
     where = f" To adapt: {format_count(files, 'file')} of ours." if files else ""
     return f"{merges}. Of what they changed, {parts}.{where}"
-
-
-def _render_stop(stop: StoppingPoint, url: str) -> list[Element]:
-    return [
-        make_link(f"{url}/commit/{stop.commit}", stop.commit[:_HASH_LENGTH]),
-        make_text(" before "),
-        _link_number(stop.number, url),
-        make_text(f" {truncate_text(collapse_lines(stop.title), 60)}"),
-    ]
 
 
 def _render_item(item: UpgradeItem, url: str, words: int) -> list[Element]:

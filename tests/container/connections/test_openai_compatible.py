@@ -14,7 +14,7 @@ from bot.features.digest.service import build_digest
 from bot.features.merges.summary import describe_fallback
 from bot.features.questions.rules import Question
 from bot.features.questions.service import QUESTIONS, answer_questions
-from bot.features.usage.report import read_usage, render_usage
+from bot.features.usage import read_usage, render_usage
 from bot.platform.models.registry import choose_provider, get_model_access
 from bot.platform.slack.requests import SlackRequest
 from bot.platform.slack.terminal import format_message

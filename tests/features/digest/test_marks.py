@@ -18,8 +18,8 @@ from bot.features.digest.view import render_digest
 from bot.features.merges.outcomes import MergeOutcome
 from bot.features.merges.review import BugReview
 from bot.features.merges.risk import Risk
+from bot.features.touches.decisions import add_decisions
 from bot.features.touches.lines import HitKey, TouchDecision, TouchVerdict
-from bot.features.touches.marks import add_decisions
 from bot.platform.pulls.models import Reference
 from bot.platform.slack.blocks import count_characters
 from impact.history.outcomes import OutcomeKind

@@ -22,6 +22,7 @@ from bot.features.touches.tasks import (
 )
 from bot.platform.markdown import write_fence
 from bot.platform.pulls.diff import DiffLine
+from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, Migration
 from impact.profile.models import Profile, Use, UseKind
 from impact.touches.models import MergeTouches, Touch, TouchLevel
@@ -81,7 +82,7 @@ def build(**fields: Any) -> AgentTask:
         fields.pop("merge", HIT),
         fields.pop("contract", CONTRACT),
         fields.pop("profile", PROFILE),
-        lambda path: path.startswith("tests/"),
+        DEFAULT_PATH_CLASSES,
     )
 
 

@@ -28,7 +28,7 @@ _DOCUMENT_PLACES = (".", "docs", "impact", "localslack", "tests", ".github")
 _PACKAGES = ("bot", "handlers", "impact/impact", "localslack/localslack")
 # models read them, and they have a language of their own
 _FOR_MODELS = (
-    "bot/features/questions/reverts.py",
+    "bot/features/questions/reading.py",
     "bot/features/questions/texts.py",
     "bot/features/questions/tools.py",
 )

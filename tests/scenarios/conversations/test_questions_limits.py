@@ -10,7 +10,7 @@ from itertools import count
 import pytest
 from localslack.users.person import Person
 
-from bot.features.usage.report import WorkTotal, sum_days
+from bot.features.usage import WorkTotal, sum_days
 from bot.platform.costs import WorkKind, find_next_month
 from bot.platform.store.spending import BudgetHold, SpendingStore
 from tests.emulators.github.store import pull

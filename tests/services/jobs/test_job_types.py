@@ -51,7 +51,7 @@ from bot.features.touches.requests import (
     TouchScoreRequest,
     UpgradeRequest,
 )
-from bot.features.usage.report import UsageRequest, answer_usage
+from bot.features.usage import UsageRequest, answer_usage
 from bot.jobs import asker_jobs, lost_jobs
 from bot.platform.commands import AllowedRepositories
 from bot.platform.dramatiq.lost_job import LossReason, LostJob

@@ -13,7 +13,7 @@ from localslack.rules.messages import check_message, find_links, find_mentions
 
 from bot.app import App
 from bot.errors import UsageError
-from bot.features.usage.report import (
+from bot.features.usage import (
     CostTotals,
     LastDigest,
     UsageReport,

@@ -1,1 +1,0 @@
-"""What model calls cost, as people read it."""
