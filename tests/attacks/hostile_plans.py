@@ -19,7 +19,6 @@ from bot.features.touches.tasks import AgentTask, MigrationHunk
 from bot.features.touches.upgrade_view import render_upgrade_post
 from bot.features.touches.view import (
     StatedDeprecation,
-    TouchList,
     render_contract_list,
     render_deprecations,
     render_suspects,
@@ -139,9 +138,8 @@ def render_ledger(words: Words) -> Post:
 def render_hits(words: Words) -> Post:
     verdicts = {1: (TouchVerdict.OURS,), 2: tuple(TouchVerdict)}
     pulls = words.pulls()[:2]  # one hit has none
-    return render_touch_list(
-        TouchList(words.text(100), SPAN, words.report(), pulls, verdicts, (words.text(), words.text()))
-    )
+    caveats = (words.text(), words.text())
+    return render_touch_list(words.text(100), SPAN, words.report(), pulls, verdicts, caveats)
 
 
 def render_score(words: Words) -> Post:

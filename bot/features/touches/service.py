@@ -34,7 +34,6 @@ from bot.features.touches.requests import (
 from bot.features.touches.upgrade import find_pin, plan_upgrade
 from bot.features.touches.upgrade_view import render_upgrade_file, render_upgrade_post
 from bot.features.touches.view import (
-    TouchList,
     render_contract_list,
     render_deprecations,
     render_suspects,
@@ -154,7 +153,7 @@ def answer_touches(app: App, asker: SlackRequest, request: TouchesRequest, audie
             number: tuple(dict.fromkeys(each.verdict for each in made)) for number, made in decisions.items()
         }
         name = app.name_repository(entry.upstream)
-        post = render_touch_list(TouchList(name, request.span, report, merged.pulls, verdicts, merged.caveats))
+        post = render_touch_list(name, request.span, report, merged.pulls, verdicts, merged.caveats)
         touching = {merge.number for merge in report.touching}
         menu = make_details_menu(pull for pull in merged.pulls if pull.number in touching)
         last = {number: made[0] for number, made in decisions.items()}

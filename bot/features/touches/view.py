@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -189,18 +188,6 @@ def _render_states(entries: Sequence[StatedDeprecation], url: str, most: int) ->
 # --- the hits of some days, and what became of all of them
 
 
-@dataclass(frozen=True, slots=True)
-class TouchList:
-    """A report on some days. ``verdicts`` are what people said, by the number of the pull request."""
-
-    name: str
-    span: Span
-    report: TouchReport
-    pulls: tuple[PullRequest, ...] = ()
-    verdicts: Mapping[int, tuple[TouchVerdict, ...]] = field(default_factory=dict)
-    caveats: tuple[str, ...] = ()
-
-
 # what is tried until a message fits
 _TOUCH_LIMITS = ((20, 9, 14, 18), (12, 9, 14, 18), (12, 6, 8, 10), (8, 0, 6, 6), (4, 0, 0, 0))
 # hits with buttons: nobody decides about more at once, and each takes three blocks
@@ -208,14 +195,28 @@ MAX_ROWS = 8
 _MAX_VERDICTS = 20
 
 
-def render_touch_list(touch_list: TouchList) -> Post:
-    profile, name = _shorten(touch_list.report.profile, 40), _shorten(touch_list.name, 60)
-    title = f"What touches {profile} · {name} · {touch_list.span.title}"
-    return _render_post(title, (_render_hits(touch_list, TouchLimits(*limits)) for limits in _TOUCH_LIMITS))
+def render_touch_list(
+    name: str,
+    span: Span,
+    report: TouchReport,
+    pulls: Sequence[PullRequest],
+    verdicts: Mapping[int, Sequence[TouchVerdict]],
+    caveats: Sequence[str] = (),
+) -> Post:
+    """Render the hits of some days; ``verdicts`` are what people said, by the number of the pull request."""
+    title = f"What touches {_shorten(report.profile, 40)} · {_shorten(name, 60)} · {span.title}"
+    context = HitContext.build(pulls, ())
+    versions = (_render_hits(report, context, verdicts, caveats, TouchLimits(*limits)) for limits in _TOUCH_LIMITS)
+    return _render_post(title, versions)
 
 
-def _render_hits(touch_list: TouchList, limits: TouchLimits) -> list[Block]:
-    report, context = touch_list.report, HitContext.build(touch_list.pulls, ())
+def _render_hits(
+    report: TouchReport,
+    context: HitContext,
+    verdicts: Mapping[int, Sequence[TouchVerdict]],
+    caveats: Sequence[str],
+    limits: TouchLimits,
+) -> list[Block]:
     hits = sort_hits(report, context.taken_back)
     with_row = min(MAX_ROWS, limits.hits)
     if hits:
@@ -233,14 +234,14 @@ def _render_hits(touch_list: TouchList, limits: TouchLimits) -> list[Block]:
         blocks = nothing or [_make_sentence("Nothing was merged on these days.")]
     elements: list[Element] = []
     # of those that are listed without buttons
-    judged = [hit.number for hit in hits[with_row:] if hit.number in touch_list.verdicts]
+    judged = [hit.number for hit in hits[with_row:] if hit.number in verdicts]
     for number in judged[:_MAX_VERDICTS]:
-        words = ", ".join(map(name_verdict, touch_list.verdicts[number]))
+        words = ", ".join(map(name_verdict, verdicts[number]))
         elements += [make_text("; ")] if elements else []
         elements += [*render_number(number, context.pulls.get(number)), make_text(f" {words}")]
     if elements:
         blocks.append(make_block(make_section([make_text("What people said: ", bold=True), *elements])))
-    notes = [*([_format_unread(report.unread)] if report.unread else []), *dict.fromkeys(touch_list.caveats)]
+    notes = [*([_format_unread(report.unread)] if report.unread else []), *dict.fromkeys(caveats)]
     return [*blocks, make_context(truncate_text(" · ".join(notes), _MAX_NOTES))] if notes else blocks
 
 

@@ -6,7 +6,7 @@ from bot.dates import Span
 from bot.features.merges.summary import Evidence, build_evidence_url
 from bot.features.touches.decisions import LevelScore
 from bot.features.touches.lines import TouchVerdict
-from bot.features.touches.view import MAX_ROWS, TouchList, render_touch_list, render_touch_score
+from bot.features.touches.view import MAX_ROWS, render_touch_list, render_touch_score
 from bot.platform.slack import terminal
 from bot.platform.slack.messages import Post
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, UnreadFile
@@ -28,7 +28,7 @@ def render_hits(*hits: MergeTouches, **fields: object) -> Post:
     pulls = tuple(pull(hit.number) for hit in hits)
     report = TouchReport("ascend", 31, 412, hits, **fields)  # type: ignore[arg-type]
     verdicts = {7: (TouchVerdict.OURS, TouchVerdict.DONE), 99: (TouchVerdict.NOT_US,)}
-    post = render_touch_list(TouchList("Engine", SPAN, report, pulls, verdicts))
+    post = render_touch_list("Engine", SPAN, report, pulls, verdicts)
     lines = {
         build_evidence_url(each, Evidence(touch.change.path, "", touch.change.side, touch.change.line))
         for each, hit in zip(pulls, hits, strict=True)
