@@ -93,14 +93,12 @@ def render_footer(
 
 
 def make_feedback_buttons() -> Block:
-    def make_button(label: str, verdict: FeedbackVerdict) -> dict[str, Any]:
-        return {"text": make_plain_text(label, 75), "value": write_verdict(verdict)}
-
+    good, bad = write_verdict(FeedbackVerdict.GOOD), write_verdict(FeedbackVerdict.BAD)
     buttons = {
         "type": "feedback_buttons",
         "action_id": VOTE,
-        "positive_button": make_button("Good answer", FeedbackVerdict.GOOD),
-        "negative_button": make_button("Bad answer", FeedbackVerdict.BAD),
+        "positive_button": {"text": make_plain_text("Good answer", 75), "value": good},
+        "negative_button": {"text": make_plain_text("Bad answer", 75), "value": bad},
     }
     return {"type": "context_actions", "elements": [buttons]}
 

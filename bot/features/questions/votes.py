@@ -20,8 +20,6 @@ from bot.usage import NO_USAGE, Usage
 
 log = logging.getLogger(__name__)
 
-_SAVED = "Thanks, saved for the people who run this bot."
-
 
 class AnswerOutcome(StrEnum):
     """Who wrote an answer: the model, or a search for words, as the model could not be asked or failed."""
@@ -102,7 +100,7 @@ def record_vote(app: App, asker: SlackRequest, message: str, verdict: FeedbackVe
         made_of = {each.name: getattr(inputs, each.name) for each in fields(inputs)}
         vote = Vote(verdict=verdict, at=app.now(), user=asker.user, **made_of)
         app.tables.put_field(VOTES, f"{asker.channel}:{message}:{asker.user}", vote)
-        sentence = _SAVED
+        sentence = "Thanks, saved for the people who run this bot."
         if verdict is FeedbackVerdict.BAD:
             sentence += " What was wrong? Reply here, and I answer again."
     app.replies.tell_asker(asker, sentence)

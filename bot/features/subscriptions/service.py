@@ -53,7 +53,6 @@ from bot.platform.store.tables import Table
 log = logging.getLogger(__name__)
 
 MAX_PER_CHANNEL = 20
-PREVIEW_NOTE = "Preview, visible only to you. Nothing was posted."
 _IS_FIXED = "That digest comes from the settings of the bot: only the bot's admin can change it."
 _BOT_NOT_MEMBER = "I'm not in that channel: invite me with /invite, then subscribe again."
 _CLOSED_CODES = {"channel_not_found", "not_in_channel"}
@@ -181,7 +180,8 @@ def show_preview(app: App, asker: SlackRequest, name: str = "", wish: Subscripti
         shown = app.profiles.require_view(subscription.view, subscription.repository)
         day = get_yesterday(app.now(), subscription.timing.zone)
         spec = DigestSpec(subscription.channel, subscription.repository, Span(day.date, day.date, day.zone), shown)
-        return Answer.for_asker(app.compose_digest(spec, [PREVIEW_NOTE], is_preview=True).lead)
+        note = "Preview, visible only to you. Nothing was posted."
+        return Answer.for_asker(app.compose_digest(spec, [note], is_preview=True).lead)
 
     app.replies.give_answer(asker, "preview", Audience.ASKER, make, "Preparing a preview of yesterday's digest…")
 

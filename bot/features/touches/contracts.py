@@ -42,9 +42,6 @@ log = logging.getLogger(__name__)
 MAX_FILES = 50
 # a mirror has no calls to save; the widest merges of vLLM change some 1,200 files
 MAX_MIRROR_FILES = 1_500
-_TOO_MANY = "the merge changes more files than are read"
-_NOT_LISTED = "its changed files could not be listed"
-_NO_SOURCE = "there is no source of files here"
 _TELLING = frozenset((ChangeKind.DEPRECATED, ChangeKind.REMOVED, ChangeKind.MOVED, ChangeKind.RENAMED))
 # a list of what will be removed may miss a release of the last hours; a digest of a day may not
 _MAX_AGE = timedelta(days=1)
@@ -117,7 +114,8 @@ def _read_now(app: App, pull: PullRequest, passing: tuple[type[PrdigestError], .
         log.info("%s#%d: the files are not known: %s", pull.repository, pull.number, error)
         files = None
     if files is None:
-        return replace(empty, unread=(UnreadFile(f"#{pull.number}", _NOT_LISTED),)), False
+        unlisted = UnreadFile(f"#{pull.number}", "its changed files could not be listed")
+        return replace(empty, unread=(unlisted,)), False
     most = MAX_MIRROR_FILES if app.settings.prdigest_mirror else MAX_FILES
     telling = select_files(files)
     chosen, left_out = telling[:most], telling[most:]
@@ -125,7 +123,7 @@ def _read_now(app: App, pull: PullRequest, passing: tuple[type[PrdigestError], .
     new_paths = [file.path for file in chosen if file.status != "removed"]
     packages = list_package_files(files)[: most - len(new_paths)]
     # a merge without such files takes no call
-    sources, reason = None if chosen else SourceVersions({}, {}), _NO_SOURCE
+    sources, reason = None if chosen else SourceVersions({}, {}), "there is no source of files here"
     if chosen and app.sources.source_versions:
         try:
             sources = app.sources.source_versions.read_versions(
@@ -152,7 +150,7 @@ def _read_now(app: App, pull: PullRequest, passing: tuple[type[PrdigestError], .
             for file, pair in zip(chosen, pairs, strict=True)
             if not (pair.old or pair.new)
         ),
-        *(UnreadFile(file.path, _TOO_MANY) for file in left_out),
+        *(UnreadFile(file.path, "the merge changes more files than are read") for file in left_out),
     ]
     paths = {path for file in files for path in (file.path, file.previous_path) if path}
     read = [*sources.old.values(), *sources.new.values()]
