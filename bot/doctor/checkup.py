@@ -1,4 +1,4 @@
-"""``prdigest doctor``: all checks in their order, what each needs of earlier ones, and how long each may take."""
+"""All checks in their order, what each needs of earlier ones, and how long each may take."""
 
 from __future__ import annotations
 
@@ -13,9 +13,16 @@ from traceback import extract_tb
 from bot.app import App
 from bot.connections.from_settings import list_repositories, load_path_settings
 from bot.connections.sources import LiveSources
-from bot.doctor.models import check_models
-from bot.doctor.processes import CLOCK, JOBS, WORKER, check_clock_skew, check_processes
-from bot.doctor.runs import RUNS, SCHEDULE, check_runs
+from bot.doctor.processes import (
+    CLOCK,
+    JOBS,
+    RUNS,
+    SCHEDULE,
+    WORKER,
+    check_clock_skew,
+    check_processes,
+    check_runs,
+)
 from bot.doctor.settings import (
     PATHS,
     SETTINGS,
@@ -27,14 +34,14 @@ from bot.doctor.settings import (
     read_snapshot,
 )
 from bot.doctor.store import OWNER, STORE, check_owner, check_previews, check_store
-from bot.errors import PrdigestError
+from bot.errors import ConfigurationError, ModelRequestRejected, PrdigestError
 from bot.features.subscriptions.rules import Subscription
 from bot.features.subscriptions.tables import list_subscriptions
 from bot.mcp import has_sdk
 from bot.platform.finding import Finding
 from bot.platform.git.check import check_mirror
 from bot.platform.github.check import check_github
-from bot.platform.models import ModelProvider
+from bot.platform.models import ModelAccess, ModelProvider
 from bot.platform.models.registry import PROVIDERS, choose_provider, get_model_access, report_unknown_name
 from bot.platform.slack.check import APP_TOKEN, BotAccess, check_app_token, check_channels, check_slack
 from bot.platform.store.connection import RedisTimeouts
@@ -112,7 +119,7 @@ class _Checkup:
         }
 
     def _describe_fault(self, *names: str) -> str:
-        """Return a reference to the fault of one of these settings, empty if they have none."""
+        """Return a reference to the fault of one of these settings; empty without one."""
         faulty = next((name for name in (DOTENV, *names) if name in self._faulty), None)
         return f"not checked: see {faulty} above" if faulty else ""
 
@@ -136,10 +143,7 @@ class _Checkup:
         if fault := self._describe_fault(*variables):
             yield Finding.build_note(provider.name, fault)
         elif access := get_model_access(settings, provider):
-            models = _group_by_value(
-                PRDIGEST_SUMMARY_MODEL=settings.prdigest_summary_model,
-                PRDIGEST_ANSWER_MODEL=settings.prdigest_answer_model,
-            )
+            models = self._group_by_value("PRDIGEST_SUMMARY_MODEL", "PRDIGEST_ANSWER_MODEL")
             yield from check_models(provider, access, models, CALL_SECONDS)
         else:
             yield Finding.build_note(provider.name, "no model: summaries contain facts only")
@@ -158,11 +162,13 @@ class _Checkup:
         else:
             checked = yield from check_slack(self._settings, self._app.now, CALL_SECONDS)
             self._slack, self._clock_skews["Slack"] = checked
-        if isinstance(self._slack, str) or self._no_store:
-            yield Finding.build_unchecked(OWNER, self._slack if isinstance(self._slack, str) else self._no_store)
-            return
-        yield check_owner(self._app, self._slack)
-        yield from check_previews(self._app, self._slack)
+        if isinstance(self._slack, str):
+            yield Finding.build_unchecked(OWNER, self._slack)
+        elif self._no_store:
+            yield Finding.build_unchecked(OWNER, self._no_store)
+        else:
+            yield check_owner(self._app, self._slack)
+            yield from check_previews(self._app, self._slack)
 
     def _check_app_token(self) -> Iterator[Finding]:
         if fault := self._describe_fault("SLACK_API_URL", "SLACK_APP_TOKEN"):
@@ -174,10 +180,7 @@ class _Checkup:
 
     def _check_channels(self) -> Iterator[Finding]:
         """Check the channels; those of the settings are checked even if the subscriptions can't be read."""
-        settings = self._settings
-        uses = _group_by_value(
-            PRDIGEST_CHANNEL=settings.prdigest_channel, PRDIGEST_ADMIN_CHANNEL=settings.prdigest_admin_channel
-        )
+        uses = self._group_by_value("PRDIGEST_CHANNEL", "PRDIGEST_ADMIN_CHANNEL")
         counts = Counter(each.channel for each in self._subscriptions if not each.is_fixed)
         for channel, count in counts.items():
             uses[channel] = ", ".join(filter(None, [uses.get(channel), format_count(count, "subscription")]))
@@ -185,29 +188,27 @@ class _Checkup:
         if self._no_store:
             yield Finding.build_unchecked("Channels of subscriptions", self._no_store)
         elif not uses:
-            nothing = "none: PRDIGEST_CHANNEL is not set, and there are no subscriptions"
-            yield Finding.build_note("Channels", nothing)
+            yield Finding.build_note(
+                "Channels", "none: PRDIGEST_CHANNEL is not set, and there are no subscriptions"
+            )
 
     def _check_processes(self) -> Iterator[Finding]:
-        if self._no_store:
-            yield from (Finding.build_unchecked(name, self._no_store) for name in (CLOCK, WORKER, JOBS))
-        else:
-            yield from check_processes(self._app)
+        if not self._no_store:
+            return check_processes(self._app)
+        return iter([Finding.build_unchecked(name, self._no_store) for name in (CLOCK, WORKER, JOBS)])
 
     def _check_runs(self) -> Iterator[Finding]:
-        if self._no_store:
-            yield from (Finding.build_unchecked(name, self._no_store) for name in (RUNS, SCHEDULE))
-        else:
-            yield from check_runs(self._app, self._subscriptions)
+        if not self._no_store:
+            return check_runs(self._app, self._subscriptions)
+        return iter([Finding.build_unchecked(name, self._no_store) for name in (RUNS, SCHEDULE)])
 
-
-def _group_by_value(**values: str | None) -> dict[str, str]:
-    """Return each value with the names of the settings that have it."""
-    settings: dict[str, str] = {}
-    for setting, value in values.items():
-        if value:
-            settings[value] = f"{settings[value]} and {setting}" if value in settings else setting
-    return settings
+    def _group_by_value(self, *settings: str) -> dict[str, str]:
+        """Return the value of each setting that has one, with the names of all that have it."""
+        names: dict[str, str] = {}
+        for setting in settings:
+            if value := getattr(self._settings, setting.lower()):
+                names[value] = f"{names[value]} and {setting}" if value in names else setting
+        return names
 
 
 def run_groups(groups: Mapping[str, Check], seconds: float = GROUP_SECONDS) -> Iterator[Finding]:
@@ -216,8 +217,8 @@ def run_groups(groups: Mapping[str, Check], seconds: float = GROUP_SECONDS) -> I
         # an embedded store has 15 seconds to start
         for finding in _run_group(name, check, seconds * (2 if name == STORE else 1)):
             # a secret may be set where a name belongs
-            problem, advice = redact_text(finding.result), redact_text(finding.advice)
-            yield Finding(redact_text(finding.name), finding.status, problem, advice)
+            name_shown, result, advice = map(redact_text, (finding.name, finding.result, finding.advice))
+            yield Finding(name_shown, finding.status, result, advice)
 
 
 def _run_group(name: str, check: Check, seconds: float) -> Iterator[Finding]:
@@ -252,3 +253,78 @@ def _run_group(name: str, check: Check, seconds: float) -> Iterator[Finding]:
         if finding is None:
             return
         yield finding
+
+
+# --- models
+
+
+def check_models(
+    provider: ModelProvider, access: ModelAccess, models: Mapping[str, str], seconds: int
+) -> Iterator[Finding]:
+    """Check the provider. ``models`` maps each model to the settings that name it. A call may take ``seconds``."""
+    if provider.is_cloud:
+        key = f"{provider.name} credentials"
+    else:
+        key = provider.name if provider.is_key_optional else f"{provider.name} key"
+    try:
+        known = provider.find_models(access, tuple(models), seconds)
+    except PrdigestError as error:
+        yield Finding.build_error(key, error, _advise(error, provider))
+        yield from (Finding.build_unchecked(f"Model {model}", f"see {key} above") for model in models)
+        return
+    if None in known.values():
+        yield Finding.build_note(
+            key,
+            f"not checked: the server at {provider.address_variable} does not list its models",
+            "Try `prdigest summary` with the number of a pull request to see whether a model answers.",
+        )
+    else:
+        yield Finding.build_success(key, "accepted")
+    for model, settings in models.items():
+        name, is_known = f"Model {model}", known[model]
+        if is_known is None:
+            yield Finding.build_unchecked(name, f"see {key} above")
+        elif is_known:
+            yield _report_price(name, model, provider)
+        else:
+            missing = f"{provider.name} has no model with that name"
+            yield Finding.build_failure(name, missing, f"Set {settings} to the name of a model.")
+        if provider.try_model and is_known is not False:
+            try:
+                yield from provider.try_model(access, model, seconds)
+            except PrdigestError as error:
+                yield Finding.build_error(name, error, _advise_on_outage(provider))
+
+
+def _advise(error: PrdigestError, provider: ModelProvider) -> str:
+    """Return what to do about an error; empty if its own sentence says it."""
+    if isinstance(error, ConfigurationError):
+        return ""
+    if not isinstance(error, ModelRequestRejected):
+        return _advise_on_outage(provider)
+    key, address = provider.key_variable, provider.address_variable
+    if provider.is_cloud:
+        return f"Give this machine credentials of the cloud with the right to use the models, and check {address}."
+    if provider.is_key_optional:
+        return f"Set {key} to a key that the server at {address} accepts."
+    return f"Set {key} to a valid key, or leave it empty for facts-only summaries."
+
+
+def _advise_on_outage(provider: ModelProvider) -> str:
+    return (
+        f"Check {provider.address_variable} and the network, or try again in a few minutes: until then, summaries "
+        "contain facts only."
+    )
+
+
+def _report_price(name: str, model: str, provider: ModelProvider) -> Finding:
+    price = provider.prices[model]
+    if price is not None:
+        cost = f"${price.input:.2f} in and ${price.output:.2f} out per million tokens"
+        return Finding.build_success(name, f"available, {cost}")
+    if provider.prices.prices:
+        unknown = "available, price unknown: budgets assume the price of the most expensive model"
+        return Finding.build_note(name, unknown)
+    unknown = "available, price unknown: no budget in dollars limits it"
+    advice = f"Set {provider.prices_variable}; 0/0 is for a server that costs nothing per token."
+    return Finding.build_note(name, unknown, advice)

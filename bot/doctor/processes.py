@@ -1,20 +1,25 @@
-"""Checks of what makes digests come on time: the machines' clocks, the clock process, the workers, the queues."""
+"""Checks of what makes digests come on time: clocks, the processes, their queues, and how the last runs ended."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 from bot.app import App
+from bot.dates import parse_exact_span
+from bot.features.subscriptions.rules import Subscription
+from bot.features.subscriptions.runs import Run, RunOutcome
 from bot.features.subscriptions.tables import RUN_LOG
 from bot.jobs.lost_jobs import LostJobs
-from bot.platform.dramatiq.lost_job import LostJob
-from bot.platform.finding import Finding
-from bot.platform.store.keys import LAST_TICK
+from bot.platform.finding import CheckStatus, Finding
+from bot.platform.store.due_queue import NextDigest
+from bot.platform.store.keys import LAST_TICK, DigestKeyParts, parse_digest_key
 from bot.platform.store.server import count_waiting_jobs, read_heartbeats
-from bot.text import format_duration
+from bot.text import format_count, format_duration
 
 TIME, CLOCK, WORKER, JOBS = "Time of this machine", "Clock process", "Worker", "Jobs"
+SCHEDULE, RUNS = "Schedule", "Runs"
 LOST_JOB = "Failed job"
 _MAX_SHOWN = 5
 _LOST_JOB_ADVICE = (
@@ -28,8 +33,8 @@ _MAX_TICK_AGE = timedelta(minutes=3)
 _MANY_JOBS = 1_000
 # a worker leaves a heartbeat on each of its queues at least every 1.2 s
 _HEARTBEAT_POLLS, _POLL_INTERVAL = 15, 0.1
-_START_CLOCK_ADVICE = "Start `prdigest clock` or `prdigest run`."
-_NOT_STARTED = "not running (never started)"
+# twice the time after which people are notified
+_OVERDUE_AFTER = timedelta(minutes=30)
 
 
 def check_clock_skew(ahead: Mapping[str, timedelta | None]) -> Iterator[Finding]:
@@ -61,36 +66,41 @@ def check_processes(app: App) -> Iterator[Finding]:
     now = app.now()
     tick, heartbeats = app.cache.get(LAST_TICK.build_key()), read_heartbeats(app.store, app.keyspace)
     if not (tick or heartbeats or app.tables.list_recent(RUN_LOG, 1)):
-        yield from (Finding.build_note(name, _NOT_STARTED) for name in (CLOCK, WORKER))
-        yield _check_jobs(count_waiting_jobs(app.store, app.keyspace), is_alive=False)
+        yield from (Finding.build_note(name, "not running (never started)") for name in (CLOCK, WORKER))
+        is_alive = False
     else:
         yield _check_clock(tick, now)
         is_alive = _has_new_heartbeat(app, heartbeats)
-        yield _check_worker(heartbeats, now, is_alive=is_alive)
-        yield _check_jobs(count_waiting_jobs(app.store, app.keyspace), is_alive=is_alive)
-    yield from _list_lost_jobs(LostJobs(app.store, app.keyspace).list_recent(now))
+        if is_alive:
+            yield Finding.build_success(WORKER, "running")
+        else:
+            last = max(heartbeats.values(), default=None)
+            seen = f"last seen {format_duration(now - last)} ago" if last else "never started"
+            advice = "Start `prdigest worker` or `prdigest run`."
+            yield Finding.build_failure(WORKER, f"not running ({seen})", advice)
+    yield _check_jobs(count_waiting_jobs(app.store, app.keyspace), is_alive=is_alive)
+    lost = LostJobs(app.store, app.keyspace).list_recent(now)
+    for job in lost[:_MAX_SHOWN]:
+        # a note, since nothing has to be done
+        asker = f", asked by {job.user} in {job.channel or 'App Home'}" if job.user else ""
+        problem = f"{job.title}, {job.at:%Y-%m-%d %H:%M} UTC{asker}: it crashed three times"
+        yield Finding.build_note(LOST_JOB, problem, _LOST_JOB_ADVICE if job is lost[0] else "")
+    if len(lost) > _MAX_SHOWN:
+        yield Finding.build_note(LOST_JOB, f"and {len(lost) - _MAX_SHOWN} more")
 
 
 def _check_clock(stored: str | None, now: datetime) -> Finding:
-    """Return the finding about the clock process; ``stored`` is the text of its last tick."""
-    last_tick = _parse_instant(stored)
-    if last_tick is None:
-        return Finding.build_failure(CLOCK, "not running in the last day", _START_CLOCK_ADVICE)
-    age = f"last ticked {format_duration(now - last_tick)} ago"
-    return (
-        Finding.build_success(CLOCK, age)
-        if now - last_tick <= _MAX_TICK_AGE
-        else Finding.build_failure(CLOCK, age, _START_CLOCK_ADVICE)
-    )
-
-
-def _parse_instant(stored: str | None) -> datetime | None:
-    """Return the stored time, in UTC if it has no zone; None if there is none or it is unreadable."""
+    """Return the finding about the clock by its last tick; the store may have none, or an unreadable one."""
+    advice = "Start `prdigest clock` or `prdigest run`."
     try:
-        instant = datetime.fromisoformat(stored) if stored else None
+        last_tick = datetime.fromisoformat(stored or "")
     except ValueError:
-        return None
-    return instant.replace(tzinfo=instant.tzinfo or UTC) if instant else None
+        return Finding.build_failure(CLOCK, "not running in the last day", advice)
+    since = now - last_tick.replace(tzinfo=last_tick.tzinfo or UTC)
+    age = f"last ticked {format_duration(since)} ago"
+    if since <= _MAX_TICK_AGE:
+        return Finding.build_success(CLOCK, age)
+    return Finding.build_failure(CLOCK, age, advice)
 
 
 def _has_new_heartbeat(app: App, before: Mapping[str, datetime]) -> bool:
@@ -106,16 +116,7 @@ def _has_new_heartbeat(app: App, before: Mapping[str, datetime]) -> bool:
     return False
 
 
-def _check_worker(heartbeats: Mapping[str, datetime], now: datetime, *, is_alive: bool) -> Finding:
-    """Return the finding about the workers."""
-    if is_alive:
-        return Finding.build_success(WORKER, "running")
-    last = f"last seen {format_duration(now - max(heartbeats.values()))} ago" if heartbeats else "never started"
-    return Finding.build_failure(WORKER, f"not running ({last})", "Start `prdigest worker` or `prdigest run`.")
-
-
 def _check_jobs(waiting: Mapping[str, int], *, is_alive: bool) -> Finding:
-    """Return the finding about the jobs that wait, by queue."""
     total = sum(waiting.values())
     if not total:
         return Finding.build_success(JOBS, "none waiting")
@@ -127,11 +128,80 @@ def _check_jobs(waiting: Mapping[str, int], *, is_alive: bool) -> Finding:
     return Finding.build_note(JOBS, backlog)
 
 
-def _list_lost_jobs(jobs: Sequence[LostJob]) -> Iterator[Finding]:
-    """Yield the jobs that were set aside, as notes, since nothing has to be done; nothing if there are none."""
-    for job in jobs[:_MAX_SHOWN]:
-        asker = f", asked by {job.user} in {job.channel or 'App Home'}" if job.user else ""
-        problem = f"{job.title}, {job.at:%Y-%m-%d %H:%M} UTC{asker}: it crashed three times"
-        yield Finding.build_note(LOST_JOB, problem, _LOST_JOB_ADVICE if job is jobs[0] else "")
-    if len(jobs) > _MAX_SHOWN:
-        yield Finding.build_note(LOST_JOB, f"and {len(jobs) - _MAX_SHOWN} more")
+# --- runs
+
+
+def check_runs(app: App, subscriptions: Sequence[Subscription]) -> Iterator[Finding]:
+    """Check the last runs, the last failure of each subscription, and what is overdue or comes next."""
+    zone = app.settings.prdigest_timezone
+    runs = app.tables.list_recent(RUN_LOG, RUN_LOG.length)
+    if not runs:
+        yield Finding.build_note(RUNS, "none yet: no digest was due")
+    zones = {
+        (each.channel, str(each.repository), each.view.fingerprint): each.timing.zone
+        for each in subscriptions
+        if not each.is_paused
+    }
+    seen: set[tuple[str, str, str]] = set()
+    for number, run in enumerate(runs):
+        digest = parse_digest_key(run.key)
+        # of the subscription that it belongs to, if this is the last run of that: only then does a failure count
+        own = None
+        if digest and (series := (digest.channel, digest.repository, digest.view)) not in seen:
+            own = zones.get(series)
+            # people may request the days of other zones
+            if own and digest.offsets == parse_exact_span(digest.days, own).utc_offsets:
+                seen.add(series)
+            else:
+                own = None
+        finding = _check_run(run, digest, zone, own)
+        # of older ones, the failures that still count
+        if number < _MAX_SHOWN or finding.status is CheckStatus.FAILED:
+            yield finding
+    yield from _check_schedule(app, subscriptions, zone)
+
+
+def _check_run(run: Run, digest: DigestKeyParts | None, zone: ZoneInfo, own: ZoneInfo | None) -> Finding:
+    """Return the finding about a run; ``own`` is the zone of its subscription if a failure still counts."""
+    name = f"Run of {run.at.astimezone(zone):%Y-%m-%d %H:%M %Z}"
+    what = f"{digest.repository} of {digest.days} for {digest.channel}" if digest else run.key
+    summary = f"{what}: {run.outcome}{', ' if run.detail else ''}{run.detail}"
+    if run.outcome in (RunOutcome.POSTED, RunOutcome.MENDED):
+        return Finding.build_success(name, summary)
+    if run.outcome is not RunOutcome.FAILED or digest is None or own is None:
+        return Finding.build_note(name, summary)
+    advice = "Fix the problem: the bot tries again every 15 minutes"
+    if digest.view or ".." in digest.days:
+        return Finding.build_failure(name, summary, f"{advice}.")
+    where = f"--repo {digest.repository} --date {digest.days} --timezone {own} --channel {digest.channel}"
+    return Finding.build_failure(name, summary, f"{advice}, or at once with `prdigest digest {where}`.")
+
+
+def _check_schedule(app: App, subscriptions: Sequence[Subscription], zone: ZoneInfo) -> Iterator[Finding]:
+    """Yield the overdue digests or, if there are none, the next one."""
+    active = {each.id: each for each in subscriptions if not each.is_paused}
+    overdue = [
+        (active[item.name], due)
+        for item, due in app.due_queue.list_due(app.now() - _OVERDUE_AFTER)
+        if isinstance(item, NextDigest) and item.name in active
+    ]
+    for subscription, due in overdue:
+        was_due = f"{due.astimezone(zone):%Y-%m-%d %H:%M %Z}"
+        problem = f"the digest of {subscription.repository} for {subscription.channel} was due at {was_due}"
+        advice = "Check the clock, the worker and the runs above: the bot posts it as soon as it can."
+        yield Finding.build_failure(SCHEDULE, problem, advice)
+    if overdue:
+        return
+    if not active:
+        nothing = "nothing: PRDIGEST_CHANNEL is not set, and there are no subscriptions"
+        yield Finding.build_note(SCHEDULE, nothing)
+        return
+    planned = [(at, each) for name, each in active.items() if (at := app.due_queue.get_time(NextDigest(name)))]
+    if not planned:
+        yield Finding.build_note(SCHEDULE, "nothing is planned yet: the clock plans digests when it runs")
+        return
+    next_due, first = min(planned, key=lambda each: each[0])
+    when = f"{next_due.astimezone(zone):%Y-%m-%d %H:%M %Z}"
+    paused = len(subscriptions) - len(active)
+    count = format_count(len(active), "subscription") + (f" and {paused} paused" if paused else "")
+    yield Finding.build_success(SCHEDULE, f"{count}, the next is {first.repository} for {first.channel} at {when}")

@@ -18,13 +18,24 @@ _ASCII_SIGNS = str.maketrans({"✓": "ok  ", "✗": "FAIL", "–": "-   ", "→"
 
 
 def format_finding(finding: Finding, encoding: str) -> str:
-    """Format a finding as a line, and one for the advice; ``click.echo`` removes the mark's colour in files."""
-    plain = _encode_for_terminal(encoding, _MARKS[finding.status])
-    mark, indent = click.style(plain, fg=_COLOURS[finding.status]), " " * len(plain)
-    rows = [f"{mark} {_encode_for_terminal(encoding, collapse_lines(f'{finding.name}: {finding.result}'))}"]
-    if finding.advice:
-        rows.append(f"{indent} {_encode_for_terminal(encoding, collapse_lines(f'{_ARROW} {finding.advice}'))}")
-    return "\n".join(rows)
+    """Format a finding as a line, and one for the advice; ``click.echo`` removes the mark's colour in files.
+
+    What a terminal of that encoding can't show is replaced.
+    """
+
+    def fit(text: str) -> str:
+        try:
+            "".join((*_MARKS.values(), _ARROW, "…")).encode(encoding)
+        except UnicodeEncodeError:
+            text = text.translate(_ASCII_SIGNS)
+        return text.encode(encoding, "replace").decode(encoding)
+
+    mark = fit(_MARKS[finding.status])
+    coloured = click.style(mark, fg=_COLOURS[finding.status])
+    line = f"{coloured} {fit(collapse_lines(f'{finding.name}: {finding.result}'))}"
+    if not finding.advice:
+        return line
+    return f"{line}\n{' ' * len(mark)} {fit(collapse_lines(f'{_ARROW} {finding.advice}'))}"
 
 
 def format_report(findings: Sequence[Finding], encoding: str) -> str:
@@ -44,12 +55,3 @@ def format_findings_json(findings: Iterable[Finding]) -> str:
         for each in findings
     ]
     return json.dumps(fields, indent=2)
-
-
-def _encode_for_terminal(encoding: str, text: str) -> str:
-    """Return the text with replacements for what a terminal of that encoding can't show."""
-    try:
-        "".join((*_MARKS.values(), _ARROW, "…")).encode(encoding)
-    except UnicodeEncodeError:
-        text = text.translate(_ASCII_SIGNS)
-    return text.encode(encoding, "replace").decode(encoding)

@@ -14,7 +14,7 @@ from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource
 from bot.mcp import EXTRA_HINT as MCP_HINT
 from bot.platform.finding import Finding
 from bot.platform.models import ModelProvider
-from bot.platform.pulls.paths import PathClasses, PathSettings, list_default_patterns
+from bot.platform.pulls.paths import PathSettings, list_default_patterns
 from bot.platform.tracing import EXTRA_HINT as TRACING_HINT
 from bot.settings import DOTENV, SET_REPOSITORY, Settings, UsableSettings, list_tokens
 from bot.text import format_count
@@ -82,57 +82,36 @@ def check_settings(snapshot: SettingsSnapshot) -> Iterator[Finding]:
         count = format_count(len(snapshot.setting_names & snapshot.variables.keys()), "value")
         yield Finding.build_success(SETTINGS, f"{count} {snapshot.source}")
     yield from faults.values()
-    yield from _report_similar_names(snapshot)
-
-
-def find_faults(snapshot: SettingsSnapshot) -> dict[str, Finding]:
-    """Return the faults by variable, the last one of each."""
-    finders = (_find_unusable_values, _find_unknown_names, _find_missing_settings, _find_wrong_tokens)
-    return {
-        name: Finding.build_failure(SETTINGS, f"{name} {problem}", advice)
-        for find in finders
-        for name, problem, advice in find(snapshot)
-    }
-
-
-def _find_unusable_values(snapshot: SettingsSnapshot) -> Iterator[_Fault]:
-    """Yield the variables whose value can't be used."""
-    for name, reason in snapshot.problems.items():
-        advice = (
-            f"Set {name} as described in `prdigest env`."
-            if name in snapshot.setting_names
-            else "Fix the file and run doctor again."
-        )
-        yield name, f"can't be used: {reason}", advice
-
-
-def _find_unknown_names(snapshot: SettingsSnapshot) -> Iterator[_Fault]:
-    """Yield the names with our prefix that are no settings: all names with it are meant for this bot."""
-    for name in sorted(snapshot.variables.keys() - snapshot.setting_names):
-        if name.startswith(_OWN_PREFIX):
-            closest = _find_closest_name(name, _OWN_PREFIX, snapshot.setting_names, cutoff=0.6)
-            advice = (
-                f"Write {closest} instead." if closest else "Remove it, or find the right name in `prdigest env`."
-            )
-            yield name, _describe_unknown_name(closest), advice
-
-
-def _report_similar_names(snapshot: SettingsSnapshot) -> Iterator[Finding]:
-    """Yield notes about names that other tools use too, if one looks like a setting that is not set."""
+    # other tools use these names too: one is worth a note if it looks like a setting that is not set
     unset = snapshot.setting_names - snapshot.variables.keys()
-    # unknown names with our own prefix are faults
     keys = (name for name in snapshot.model_keys if not name.startswith(_OWN_PREFIX))
     prefixes = (*_SHARED_PREFIXES, *(name.partition("_")[0] + "_" for name in keys))
     for name in sorted(snapshot.variables.keys() - snapshot.setting_names):
         for prefix in filter(name.startswith, prefixes):
-            meant = _find_closest_name(name, prefix, unset, _MIN_SIMILARITY)
-            if meant:
-                yield Finding.build_note(SETTINGS, f"{name} {_describe_unknown_name(meant)}")
+            if meant := _find_closest_name(name, prefix, unset, _MIN_SIMILARITY):
+                yield Finding.build_note(SETTINGS, f"{name} is not a setting: did you mean {meant}?")
 
 
-def _describe_unknown_name(meant: str) -> str:
-    """Return that a name is no setting, with the setting that was probably meant, if any."""
-    return f"is not a setting: did you mean {meant}?" if meant else "is not a setting"
+def find_faults(snapshot: SettingsSnapshot) -> dict[str, Finding]:
+    """Return the faults by variable, the last one of each."""
+    faults = (*_list_wrong_names(snapshot), *_list_missing_settings(snapshot), *_list_wrong_tokens(snapshot))
+    return {name: Finding.build_failure(SETTINGS, f"{name} {problem}", advice) for name, problem, advice in faults}
+
+
+def _list_wrong_names(snapshot: SettingsSnapshot) -> Iterator[_Fault]:
+    """Yield the variables whose value can't be used, and those with our prefix that are no settings."""
+    for name, reason in snapshot.problems.items():
+        is_setting = name in snapshot.setting_names
+        advice = (
+            f"Set {name} as described in `prdigest env`." if is_setting else "Fix the file and run doctor again."
+        )
+        yield name, f"can't be used: {reason}", advice
+    for name in sorted(snapshot.variables.keys() - snapshot.setting_names):
+        if name.startswith(_OWN_PREFIX):
+            if meant := _find_closest_name(name, _OWN_PREFIX, snapshot.setting_names, cutoff=0.6):
+                yield name, f"is not a setting: did you mean {meant}?", f"Write {meant} instead."
+            else:
+                yield name, "is not a setting", "Remove it, or find the right name in `prdigest env`."
 
 
 def _find_closest_name(name: str, prefix: str, names: frozenset[str], cutoff: float) -> str:
@@ -142,8 +121,7 @@ def _find_closest_name(name: str, prefix: str, names: frozenset[str], cutoff: fl
     return prefix + matches[0] if matches else ""
 
 
-def _find_missing_settings(snapshot: SettingsSnapshot) -> Iterator[_Fault]:
-    """Yield the settings that are required and not set."""
+def _list_missing_settings(snapshot: SettingsSnapshot) -> Iterator[_Fault]:
     if not snapshot.problems.keys() <= snapshot.setting_names:
         # a file can't be read, so what it sets is unknown
         return
@@ -158,7 +136,7 @@ def _find_missing_settings(snapshot: SettingsSnapshot) -> Iterator[_Fault]:
             yield name, "is not set", advice
 
 
-def _find_wrong_tokens(snapshot: SettingsSnapshot) -> Iterator[_Fault]:
+def _list_wrong_tokens(snapshot: SettingsSnapshot) -> Iterator[_Fault]:
     """Yield the tokens that can't be right.
 
     This is seen without a call, so that no secret is sent to the wrong service. No part of a token is shown.
@@ -177,7 +155,6 @@ def _find_wrong_tokens(snapshot: SettingsSnapshot) -> Iterator[_Fault]:
 
 
 def list_default_paths() -> Iterator[Finding]:
-    """Report the default patterns of each class."""
     for name, patterns in list_default_patterns().items():
         yield Finding.build_note(f"{PATHS} defaults, {name}", f"{_PATTERN_SCOPES.get(name, '')}{patterns}")
 
@@ -185,22 +162,18 @@ def list_default_paths() -> Iterator[Finding]:
 def check_paths(settings: PathSettings, repositories: Sequence[Repository]) -> Iterator[Finding]:
     """Report the patterns of each repository, and tables for no repository: its name may be misspelt."""
     for repository in repositories:
-        classes = _describe_classes(settings.get_path_classes(repository))
+        own = settings.get_path_classes(repository).custom
+        without = f"without the defaults of {', '.join(own.without_defaults)}" if own.without_defaults else ""
+        if own.pattern_names:
+            patterns = f"own patterns for {', '.join(own.pattern_names)}"
+            classes = "; ".join(filter(None, [patterns, without, "the defaults for the rest"]))
+        else:
+            classes = f"the defaults, {without}" if without else "the defaults"
         yield Finding.build_success(f"{PATHS} {repository}", classes)
     for name in sorted(settings.by_repository.keys() - {str(each).lower() for each in repositories}):
         problem = f"a table in {quote_input(settings.source)}, but not a repository in the settings"
         advice = "Use a name from PRDIGEST_REPO or PRDIGEST_REPOS, or remove the table."
         yield Finding.build_note(f"{PATHS} {name}", problem, advice)
-
-
-def _describe_classes(classes: PathClasses) -> str:
-    """Return how the patterns of a repository differ from the defaults."""
-    own = classes.custom
-    without = f"without the defaults of {', '.join(own.without_defaults)}" if own.without_defaults else ""
-    if not own.pattern_names:
-        return f"the defaults, {without}" if without else "the defaults"
-    patterns = f"own patterns for {', '.join(own.pattern_names)}"
-    return "; ".join(filter(None, [patterns, without, "the defaults for the rest"]))
 
 
 # --- what nothing depends on

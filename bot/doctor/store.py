@@ -14,8 +14,7 @@ from bot.platform.slack.check import BotAccess
 from bot.platform.store.connection import require_durable
 from bot.platform.store.owner import WorkspaceOwner, describe_conflict
 from bot.platform.store.schema import read_version
-from bot.platform.store.server import MEMORY, ServerStatus, check_memory, read_status, redact_address, write_sample
-from bot.settings import Settings
+from bot.platform.store.server import MEMORY, check_memory, read_status, redact_address, write_sample
 from bot.text import format_count
 
 STORE = "Store"
@@ -38,46 +37,37 @@ def check_store(app: App) -> Generator[Finding, None, tuple[str, timedelta | Non
         yield from (Finding.build_unchecked(name, no_store) for name in details)
         return no_store, None
     ahead = server.time - app.now()
-    yield Finding.build_success(STORE, f"{describe_place(app.settings)} answers")
+    url, prefix = app.settings.redis_url, app.settings.prdigest_store_prefix
+    place = redact_address(url) if url else f"the embedded store in {app.settings.prdigest_state_dir}"
+    keys = f" (keys with the prefix {prefix})" if prefix else ""
+    yield Finding.build_success(STORE, f"{place}{keys} answers")
     durable = f"{server.policy}: permanent data is safe"
     yield _try_action(POLICY, lambda: require_durable(client), durable)
     yield check_memory(server)
-    yield _check_persistence(server)
+    if server.persistence is None:
+        yield Finding.build_note(PERSISTENCE, "not checked: the server does not say")
+    elif server.persistence:
+        yield Finding.build_success(PERSISTENCE, server.persistence)
+    else:
+        problem = "none: a restart of the server loses subscriptions and the record of posts"
+        yield Finding.build_note(PERSISTENCE, problem, "Set appendonly to yes on the server.")
     yield _try_action(WRITES, lambda: write_sample(client, app.keyspace), "accepted")
     try:
         version = read_version(client, app.keyspace)
     except StoreUnavailable as error:
         yield Finding.build_failure(SCHEMA, "refused", str(error))
         return f"see {SCHEMA} above", ahead
-    is_new = version is None
-    yield Finding.build_success(SCHEMA, "none yet, the store is new" if is_new else f"version {version}")
+    shown = "none yet, the store is new" if version is None else f"version {version}"
+    yield Finding.build_success(SCHEMA, shown)
     return "", ahead
 
 
-def describe_place(settings: Settings) -> str:
-    """Return the address of the store without its password, with the prefix of its keys."""
-    url, prefix = settings.redis_url, settings.prdigest_store_prefix
-    place = redact_address(url) if url else f"the embedded store in {settings.prdigest_state_dir}"
-    return f"{place} (keys with the prefix {prefix})" if prefix else place
-
-
 def _try_action(name: str, act: Callable[[], None], result: str) -> Finding:
-    """Return the finding about an action that the store may refuse."""
     try:
         act()
     except StoreUnavailable as error:
         return Finding.build_failure(name, "refused", str(error))
     return Finding.build_success(name, result)
-
-
-def _check_persistence(server: ServerStatus) -> Finding:
-    """Return the finding about what survives a restart of the server."""
-    if server.persistence is None:
-        return Finding.build_note(PERSISTENCE, "not checked: the server does not say")
-    if not server.persistence:
-        problem = "none: a restart of the server loses subscriptions and the record of posts"
-        return Finding.build_note(PERSISTENCE, problem, "Set appendonly to yes on the server.")
-    return Finding.build_success(PERSISTENCE, server.persistence)
 
 
 def check_owner(app: App, slack: BotAccess) -> Finding:

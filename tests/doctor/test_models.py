@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from localslack.loopback import Loopback, Request, Response
 
-from bot.doctor.models import check_models
+from bot.doctor.checkup import check_models
 from bot.platform.models import ModelAccess
 from bot.platform.models.claude import CLAUDE
 from tests.adapters.worlds import WebPage

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from redis import Redis
 
-from bot.doctor.runs import check_runs
+from bot.doctor.processes import check_runs
 from bot.features.merges.requests import DigestView, ViewLevel
 from bot.features.subscriptions.rules import Subscription, Timing
 from bot.features.subscriptions.runs import Run, RunOutcome
