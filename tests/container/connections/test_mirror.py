@@ -10,8 +10,7 @@ from github import Auth
 from redis import Redis
 
 from bot.app import open_app
-from bot.connections.mirror import add_mirror, build_mirror, build_mirror_search
-from bot.connections.sources import LiveSources
+from bot.connections import LiveSources, add_mirror, build_mirror
 from bot.errors import GitHubUnavailable, MirrorUnavailable
 from bot.features.digest.service import build_digest
 from bot.platform.git.check import check_mirror
@@ -53,7 +52,6 @@ def server(tmp_path: Path, monkeypatch: Env) -> Iterator[GitServer]:
 def test_without_a_folder_github_alone_is_read() -> None:
     settings, github = load_settings(), KnownFiles("github")
     assert build_mirror(settings, lambda: MORNING) is None
-    assert build_mirror_search(settings) is None
     assert add_mirror(settings, github) is github
     sources = LiveSources(settings, lambda: MORNING, CLAUDE)
     assert (sources.source_mirror, sources.source_search) == (None, None)

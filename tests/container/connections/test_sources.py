@@ -12,8 +12,8 @@ import pytest
 from redis import Redis
 
 from bot.app import App, open_app
+from bot.connections import LiveSources
 from bot.connections.protocol import Sources
-from bot.connections.sources import LiveSources
 from bot.errors import ConfigurationError
 from bot.features.digest.service import build_digest
 from bot.features.merges.review import BugReview
@@ -23,13 +23,7 @@ from bot.platform.models import ChatModel, Model, Prompt
 from bot.platform.models.claude import CLAUDE
 from bot.platform.pulls.models import PullRequest, Reference
 from bot.platform.pulls.sources import PullRequestBackground, PullRequests, RateAllowance, Releases
-from bot.platform.source.models import (
-    SourceFiles,
-    SourceMirror,
-    SourceSearch,
-    SourceTrees,
-    SourceVersionReader,
-)
+from bot.platform.source.models import SourceFiles, SourceMirror, SourceSearch, SourceTrees, SourceVersionReader
 from bot.processes import _start_workers
 from bot.settings import load_settings
 from tests.adapters.worlds import MORNING, REPO, ScriptedGitHub

@@ -10,7 +10,7 @@ import pytest
 from redis import Redis
 
 from bot.app import App, open_app
-from bot.connections.from_settings import build_allowed_repositories
+from bot.connections import build_allowed_repositories
 from bot.connections.protocol import Sources
 from bot.dates import LocalDay, Span, parse_zone
 from bot.demo.sample.sources import SampleSources

@@ -1,0 +1,220 @@
+"""What the settings lead to: repositories, the store, GitHub, clones, and the provider of models."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
+from typing import Protocol
+
+from redis import Redis
+
+from bot.connections.path_settings import read_path_settings
+from bot.errors import ConfigurationError, SourceUnavailable
+from bot.platform.commands import AllowedRepositories
+from bot.platform.git.mirror import GitMirror, is_own_address
+from bot.platform.git.reading import GitMirrorFiles, GitMirrorSearch, MirrorReader
+from bot.platform.github.client import GitHubClient, GitHubRateLimits, create_github_auth, read_git_token
+from bot.platform.github.discussions import GitHubBackground
+from bot.platform.github.pulls import GitHubPullRequests
+from bot.platform.github.releases import GitHubReleases, GitHubTrees
+from bot.platform.github.source_files import GitHubSourceFiles
+from bot.platform.models import ChatModel, Model, ModelProvider
+from bot.platform.models.registry import LazyModelConnection, open_models
+from bot.platform.pulls.models import PullRequest
+from bot.platform.pulls.paths import PathSettings
+from bot.platform.pulls.sources import PullRequestBackground, PullRequests, RateAllowance, Releases
+from bot.platform.source.models import SourceFiles, SourceMirror, SourceSearch, SourceTrees, SourceVersionReader
+from bot.platform.store.connection import RedisTimeouts, connect_embedded, connect_server
+from bot.platform.watches import CallWatch, watch_nothing
+from bot.settings import SET_REPOSITORY, Settings
+from impact.repository import Repository
+from impact.source.models import DiffSide, SourceFile, SourceVersions
+
+log = logging.getLogger(__name__)
+
+
+def list_repositories(settings: Settings) -> tuple[Repository, ...]:
+    """List the repositories that the bot may speak of, each once, the default one first."""
+    return tuple(dict.fromkeys(each for each in (settings.prdigest_repo, *settings.prdigest_repos) if each))
+
+
+def build_allowed_repositories(settings: Settings) -> AllowedRepositories:
+    """Return the repositories that the bot may speak of. Raises ConfigurationError if there is none."""
+    repositories = list_repositories(settings)
+    if not repositories:
+        raise ConfigurationError(SET_REPOSITORY)
+    return AllowedRepositories(repositories[0], repositories[1:], settings.github_web_url)
+
+
+def load_path_settings(settings: Settings) -> PathSettings:
+    """Load the path classes of each repository. Raises ConfigurationError if their file can't be used."""
+    return read_path_settings(settings.prdigest_paths) if settings.prdigest_paths else PathSettings()
+
+
+def connect_store(settings: Settings, timeouts: RedisTimeouts) -> Redis:
+    """Open a client of the store. Raises StoreUnavailable."""
+    if settings.redis_url:
+        return connect_server(settings.redis_url, timeouts=timeouts)
+    return connect_embedded(settings.prdigest_state_dir, timeouts)
+
+
+def get_display_name(settings: Settings, repository: Repository) -> str:
+    """Return what headings call a repository."""
+    if settings.prdigest_name and repository == settings.prdigest_repo:
+        return settings.prdigest_name
+    return repository.name
+
+
+class VersionedFiles(SourceFiles, SourceVersionReader, Protocol):
+    """Files at a commit, and before it."""
+
+
+def build_mirror(settings: Settings, now: Callable[[], datetime]) -> SourceMirror | None:
+    """Build what keeps the mirrors up to date; None without ``PRDIGEST_MIRROR``.
+
+    The token goes to the pages of the GitHub whose API is set, and nowhere else.
+    """
+    if settings.prdigest_mirror is None:
+        return None
+    api, web = settings.github_api_url, settings.github_web_url
+
+    def read_token() -> str:
+        return read_git_token(api, create_github_auth(settings)) if is_own_address(api, web) else ""
+
+    return GitMirror(settings.prdigest_mirror, web, read_token, now)
+
+
+def add_mirror(settings: Settings, github: VersionedFiles) -> VersionedFiles:
+    """Return a source of files that reads the mirror first; ``github`` itself without ``PRDIGEST_MIRROR``."""
+    folder = settings.prdigest_mirror
+    return github if folder is None else MirroredFiles(GitMirrorFiles(MirrorReader(folder)), github)
+
+
+class MirroredFiles:
+    """Files and their versions from the mirror, and from GitHub where the mirror lacks the commit.
+
+    A mirror has the default branch alone, as it was when it was last updated. Both methods raise what GitHub
+    raises.
+    """
+
+    def __init__(self, mirror: VersionedFiles, github: VersionedFiles) -> None:
+        self._mirror = mirror
+        self._github = github
+
+    def read_files(
+        self, repository: Repository, commit: str, paths: Sequence[str], side: DiffSide = DiffSide.NEW
+    ) -> Mapping[str, SourceFile]:
+        try:
+            return self._mirror.read_files(repository, commit, paths, side)
+        except SourceUnavailable as error:
+            log.info("files of %s at %s are read from GitHub: %s", repository, commit, error)
+        return self._github.read_files(repository, commit, paths, side)
+
+    def read_versions(
+        self, repository: Repository, commit: str, old: Sequence[str], new: Sequence[str]
+    ) -> SourceVersions:
+        try:
+            return self._mirror.read_versions(repository, commit, old, new)
+        except SourceUnavailable as error:
+            log.info("versions of files of %s at %s are read from GitHub: %s", repository, commit, error)
+        return self._github.read_versions(repository, commit, old, new)
+
+
+class LiveSources:
+    """:class:`bot.connections.protocol.Sources` over the network; each client is opened when it is first used.
+
+    Those of GitHub raise ConfigurationError without credentials. ``watch_github`` watches each call to it.
+    """
+
+    # a model writes, or nobody
+    stands_in = ""
+
+    def __init__(
+        self,
+        settings: Settings,
+        now: Callable[[], datetime],
+        provider: ModelProvider,
+        watch_github: CallWatch = watch_nothing,
+    ) -> None:
+        self._settings = settings
+        self._provider = provider
+        self._now = now
+        self._watch_github = watch_github
+
+    @cached_property
+    def _client(self) -> GitHubClient:
+        return GitHubClient(
+            self._settings.github_api_url, create_github_auth(self._settings), watch=self._watch_github
+        )
+
+    @cached_property
+    def pulls(self) -> PullRequests:
+        return GitHubPullRequests(self._client, self._now)
+
+    @cached_property
+    def background(self) -> PullRequestBackground:
+        return GitHubBackground(self._client)
+
+    @cached_property
+    def source_files(self) -> VersionedFiles:
+        return add_mirror(self._settings, GitHubSourceFiles(self._client))
+
+    @property
+    def source_versions(self) -> VersionedFiles:
+        return self.source_files
+
+    @cached_property
+    def source_trees(self) -> SourceTrees | None:
+        return GitHubTrees(self._client)
+
+    @cached_property
+    def releases(self) -> Releases | None:
+        return GitHubReleases(self._client)
+
+    @cached_property
+    def source_mirror(self) -> SourceMirror | None:
+        return build_mirror(self._settings, self._now)
+
+    @cached_property
+    def source_search(self) -> SourceSearch | None:
+        """The search over the mirror; None without a folder for it."""
+        folder = self._settings.prdigest_mirror
+        return None if folder is None else GitMirrorSearch(MirrorReader(folder))
+
+    @cached_property
+    def _lazy_model(self) -> LazyModelConnection | None:
+        return open_models(self._settings, self._provider)
+
+    @property
+    def model(self) -> Model | None:
+        return self._lazy_model
+
+    @property
+    def chat(self) -> ChatModel | None:
+        return self._lazy_model
+
+    @property
+    def has_model(self) -> bool:
+        return self._lazy_model is not None
+
+    def get_written_review(self, pull: PullRequest) -> None:
+        """Return None: reviews are made by the model."""
+
+    def list_allowances(self) -> Iterable[RateAllowance]:
+        """Return the remaining allowances of GitHub. Not for use by several threads."""
+        return self._rate_limits.list_allowances()
+
+    @cached_property
+    def _rate_limits(self) -> GitHubRateLimits:
+        return GitHubRateLimits(self._settings.github_api_url, create_github_auth(self._settings))
+
+    def open_sources(self) -> None:
+        """Open the connection to the model, if there is a key."""
+        if self._lazy_model is not None:
+            self._lazy_model.open_connection()
+
+    def close(self) -> None:
+        if self._lazy_model is not None:
+            self._lazy_model.close()
