@@ -62,7 +62,6 @@ class _StrictRequestParser(HTTPRequestParser):  # type: ignore[misc]
     """A parser that refuses a request if two headers give its end. A proxy in front may believe the other one."""
 
     def parse_header(self, header_plus: bytes) -> None:
-        """Parse the header and refuse contradictory lengths. Raises ParsingError."""
         super().parse_header(header_plus)
         is_sized = "CONTENT_LENGTH" in self.headers
         # a header that is still here was ignored: HTTP/1.0 does not know it
@@ -87,10 +86,7 @@ class _TimedChannel(HTTPChannel):  # type: ignore[misc]
         return not self.requests and not self.will_close
 
     def may_be_closed(self, now: float) -> bool:
-        """Return whether the connection may be closed to make room for another.
-
-        ``now`` is in monotonic seconds.
-        """
+        """Return whether the connection may be closed to make room for another at an instant."""
         return self.is_waiting_for_client and now - self.waiting_since >= self._bounds.grace_period
 
     def received(self, data: bytes) -> bool:
@@ -128,46 +124,35 @@ class _LimitedServer(TcpWSGIServer):  # type: ignore[misc]
         if now >= self._next_sweep:
             self._next_sweep = now + _SWEEP_INTERVAL
             self._close_late_channels(now)
-        if len(self.active_channels) >= self.bounds.max_connections and not self._make_room(now):
-            # a new client waits in the backlog until a connection ends or may be closed
-            return False
+        if len(self.active_channels) >= self.bounds.max_connections:
+            channels = self._list_open_channels()
+            if len(channels) >= self.bounds.max_connections and not self._close_oldest(channels, now):
+                # a new client waits in the backlog until a connection ends or may be closed
+                return False
         return bool(super().readable())
 
     def handle_accept(self) -> None:
-        """Accept a connection and hold its address to its limit."""
+        """Accept a connection; close one of the address that has most if that has more than it may have."""
         super().handle_accept()
         if len(self.active_channels) > self.bounds.max_per_address:
-            self._make_room_for_others(time.monotonic())
-
-    def _make_room(self, now: float) -> bool:
-        """Return whether there is room for one more connection, at once or after one is closed."""
-        channels = self._list_open_channels()
-        return len(channels) < self.bounds.max_connections or self._close_oldest(channels, now)
-
-    def _make_room_for_others(self, now: float) -> None:
-        """Close a connection of the address that has most if that has more than it may have."""
-        by_address: dict[str, list[_TimedChannel]] = defaultdict(list)
-        for channel in self._list_open_channels():
-            by_address[channel.addr[0]].append(channel)
-        most = max(by_address.values(), key=len, default=[])
-        if len(most) > self.bounds.max_per_address:
-            self._close_oldest(most, now)
+            by_address: dict[str, list[_TimedChannel]] = defaultdict(list)
+            for channel in self._list_open_channels():
+                by_address[channel.addr[0]].append(channel)
+            most = max(by_address.values(), key=len, default=[])
+            if len(most) > self.bounds.max_per_address:
+                self._close_oldest(most, time.monotonic())
 
     def _list_open_channels(self) -> list[_TimedChannel]:
         """Return the connections that are not about to be closed."""
         return [channel for channel in self.active_channels.values() if not channel.will_close]
 
     def _close_oldest(self, channels: Iterable[_TimedChannel], now: float) -> bool:
-        """Close the connection that has waited longest, of those that may be closed.
-
-        Return whether there was one.
-        """
+        """Close the connection that has waited longest, of those that may be closed, if there is one."""
         waiting = [channel for channel in channels if channel.may_be_closed(now)]
         self._mark_closing(sorted(waiting, key=lambda channel: channel.waiting_since)[:1])
         return bool(waiting)
 
     def _close_late_channels(self, now: float) -> None:
-        """Close the connections whose time is over and log how many were closed since the last line."""
         channels = self.active_channels.values()
         self._mark_closing(
             channel for channel in channels if channel.is_waiting_for_client and now > channel.deadline
@@ -178,7 +163,6 @@ class _LimitedServer(TcpWSGIServer):  # type: ignore[misc]
             self._closed_count = 0
 
     def _mark_closing(self, channels: Iterable[_TimedChannel]) -> None:
-        """Mark connections for the loop, which closes them in its next round."""
         for channel in channels:
             # the loop closes it in its next round
             channel.will_close = True
@@ -202,9 +186,23 @@ def serve_app(
         ConfigurationError: the port can't be used.
     """
     sockets: dict[int, wasyncore.dispatcher] = {}
+    adjustments = Adjustments(
+        host=host,
+        port=port,
+        threads=_WORKER_THREADS,
+        connection_limit=_WAITRESS_CONNECTION_LIMIT,
+        max_request_body_size=most_bytes,
+        # select does not support file descriptors above 1,023
+        asyncore_use_poll=True,
+    )
+    dispatcher, listen = ThreadedTaskDispatcher(), adjustments.listen[0]
+    dispatcher.set_thread_count(adjustments.threads)
     try:
-        server = _create_server(app, host, port, most_bytes, bounds, sockets)
+        server = _LimitedServer(
+            app, sockets, dispatcher=dispatcher, adj=adjustments, sockinfo=listen, bounds=bounds
+        )
     except OSError as error:
+        dispatcher.shutdown(timeout=_THREAD_GRACE)
         raise ConfigurationError(
             f"{variable} {port} can't be used ({error.strerror}): set another one."
         ) from error
@@ -214,8 +212,11 @@ def serve_app(
     try:
         yield int(server.effective_port)
     finally:
-        _finish_requests(server.task_dispatcher)
-        server.task_dispatcher.shutdown(timeout=_THREAD_GRACE)
+        # the requests that are being answered
+        end = time.monotonic() + _REQUEST_GRACE
+        while (dispatcher.queue or dispatcher.active_count) and time.monotonic() < end:
+            time.sleep(0.05)
+        dispatcher.shutdown(timeout=_THREAD_GRACE)
         close_sockets(server.trigger, sockets)
         loop.join()
 
@@ -234,39 +235,3 @@ def close_sockets(wakeup: trigger, sockets: dict[int, wasyncore.dispatcher]) -> 
 
     with lock:
         wakeup.pull_trigger(close)
-
-
-def _create_server(
-    app: Flask,
-    host: str,
-    port: int,
-    most_bytes: int,
-    bounds: ConnectionLimits,
-    sockets: dict[int, wasyncore.dispatcher],
-) -> _LimitedServer:
-    """Create the server, listening but not yet running. Raises OSError if the port can't be used."""
-    settings = Adjustments(
-        host=host,
-        port=port,
-        threads=_WORKER_THREADS,
-        connection_limit=_WAITRESS_CONNECTION_LIMIT,
-        max_request_body_size=most_bytes,
-        # select does not support file descriptors above 1,023
-        asyncore_use_poll=True,
-    )
-    dispatcher = ThreadedTaskDispatcher()
-    dispatcher.set_thread_count(settings.threads)
-    try:
-        return _LimitedServer(
-            app, sockets, dispatcher=dispatcher, adj=settings, sockinfo=settings.listen[0], bounds=bounds
-        )
-    except OSError:
-        dispatcher.shutdown(timeout=_THREAD_GRACE)
-        raise
-
-
-def _finish_requests(dispatcher: ThreadedTaskDispatcher) -> None:
-    """Wait until the requests that are being answered are finished, at most ``_REQUEST_GRACE`` seconds."""
-    end = time.monotonic() + _REQUEST_GRACE
-    while (dispatcher.queue or dispatcher.active_count) and time.monotonic() < end:
-        time.sleep(0.05)

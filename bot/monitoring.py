@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 
 from flask import Flask, request
 from flask.typing import ResponseReturnValue
-from prometheus_client import CollectorRegistry
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
@@ -31,7 +30,6 @@ log = logging.getLogger(__name__)
 
 # so that the processes of one machine can share the setting
 PORT_OFFSETS = {Process.WEB: 0, Process.WORKER: 1, Process.CLOCK: 2}
-_METRICS_VARIABLE = "PRDIGEST_METRICS_ADDRESS: port"
 # a scrape has no body
 _MAX_REQUEST_BYTES = 10_000
 # that are looked through for the last of each outcome
@@ -53,35 +51,27 @@ def monitor_process(app: App, process: Process, can_export: Callable[[], bool] =
         elif endpoint:
             log.error("OTEL_EXPORTER_OTLP_ENDPOINT is set, but no traces are sent. %s", EXTRA_HINT)
         if address is not None:
-            parts.enter_context(_serve_metrics(app, process, address))
+            registry = app.instruments.registry
+            registry.register(StoreCollector(app.hurry()))
+            for outcome in RunOutcome:
+                # an outcome that did not occur yet is a zero: the first one is an increase that an alarm sees
+                app.instruments.digest_runs.labels(outcome.value)
+            # port 0 is any free one
+            port = address.port and address.port + PORT_OFFSETS[process]
+            web = Flask(__name__)
+
+            @web.get("/metrics")
+            def metrics() -> ResponseReturnValue:
+                # in the form that Prometheus asks for
+                encode, content_type = choose_encoder(request.headers.get("Accept", ""))
+                return encode(registry), {"Content-Type": content_type}
+
+            serving = serve_app(
+                web, address.host, port, _MAX_REQUEST_BYTES, variable="PRDIGEST_METRICS_ADDRESS: port"
+            )
+            bound_port = parts.enter_context(serving)
+            log.info("metrics on http://%s/metrics", ListenAddress(address.host, bound_port))
         yield
-
-
-@contextmanager
-def _serve_metrics(app: App, process: Process, address: ListenAddress) -> Iterator[None]:
-    registry = app.instruments.registry
-    registry.register(StoreCollector(app.hurry()))
-    for outcome in RunOutcome:
-        # an outcome that did not occur yet is a zero: the first one is an increase that an alarm sees
-        app.instruments.digest_runs.labels(outcome.value)
-    # port 0 is any free one
-    port = address.port and address.port + PORT_OFFSETS[process]
-    web = create_metrics_app(registry)
-    with serve_app(web, address.host, port, _MAX_REQUEST_BYTES, variable=_METRICS_VARIABLE) as bound_port:
-        log.info("metrics on http://%s/metrics", ListenAddress(address.host, bound_port))
-        yield
-
-
-def create_metrics_app(registry: CollectorRegistry) -> Flask:
-    """Create the app with ``/metrics``, in the form that Prometheus asks for."""
-    app = Flask(__name__)
-
-    @app.get("/metrics")
-    def metrics() -> ResponseReturnValue:
-        encode, content_type = choose_encoder(request.headers.get("Accept", ""))
-        return encode(registry), {"Content-Type": content_type}
-
-    return app
 
 
 # --- the state of the store: each process reports the same figures

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from flask import Flask, Request, Response, make_response, request
+from flask import Flask, Response, make_response, request
 from flask.typing import ResponseReturnValue
 from slack_bolt import App as Bolt
 from slack_bolt.adapter.flask.handler import to_bolt_request, to_flask_response
@@ -39,7 +39,6 @@ _LISTENER_THREADS = 16  # requests handled at the same time
 _REFUSED_REQUEST_MESSAGE = "a request that can't be used: %s"
 # seconds; a connection that is lost silently is noticed after about six of them: a minute with the default of ten
 _PING_INTERVAL = 1
-_NAME = "prdigest"
 _APP_TOKEN_HINT = "SLACK_APP_TOKEN to an app-level token (xapp-…) with connections:write"  # noqa: S105 (its name)
 # Bolt reads the environment too. With the first two, which are often copied from the app's settings, it would
 # ignore the token.
@@ -47,9 +46,7 @@ _VARIABLES_HIDDEN_FROM_BOLT = ("SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET", "SLACK_
 
 
 def create_bolt_app(client: WebClient, app: App, commands: Commands) -> Bolt:
-    """Create Bolt with every listener.
-
-    It answers Slack only when a listener has returned, so that the job is durable.
+    """Create Bolt with every listener. It answers Slack when a listener has returned, so that the job is durable.
 
     The sender was verified before: by signature over HTTP, by Slack itself in Socket Mode.
 
@@ -60,18 +57,20 @@ def create_bolt_app(client: WebClient, app: App, commands: Commands) -> Bolt:
         os.environ.pop(name, None)
     with translate_slack_errors():
         # without a name, Bolt reads the sources of the whole call stack for one: a third of a second at each start
-        bolt = Bolt(name=_NAME, client=client, process_before_response=True, request_verification_enabled=False)
+        bolt = Bolt(
+            name="prdigest", client=client, process_before_response=True, request_verification_enabled=False
+        )
     register_listeners(bolt, app, commands)
-    bolt.error(_log_failure)
+
+    def log_failure(error: Exception) -> None:
+        """Log why a delivery gets no acknowledgement; Bolt answers 500, and Slack delivers an event again."""
+        if isinstance(error, PrdigestError):
+            log.warning("a delivery is not taken: %s", error)
+        else:
+            log.error("a delivery is not taken, which is a defect", exc_info=error)
+
+    bolt.error(log_failure)
     return bolt
-
-
-def _log_failure(error: Exception) -> None:
-    """Log why a delivery gets no acknowledgement; Bolt answers 500, and Slack delivers an event again."""
-    if isinstance(error, PrdigestError):
-        log.warning("a delivery is not taken: %s", error)
-    else:
-        log.error("a delivery is not taken, which is a defect", exc_info=error)
 
 
 def create_web_app(is_ready: Callable[[], bool]) -> Flask:
@@ -100,16 +99,25 @@ def add_events_route(app: Flask, bolt: Bolt, signing_secret: str, instruments: I
     @app.post("/slack/events")
     def events() -> ResponseReturnValue:
         with trace_request("http"), count_request(instruments, "http") as record:
-            response = _handle_event_request(bolt, verifier, record)
+            response = _answer_event(bolt, verifier, record)
             record.note_status(response.status_code)
         return response
 
 
-def _handle_event_request(bolt: Bolt, verifier: SignatureVerifier, record: RequestRecord) -> Response:
-    """Return the response to the current request over HTTP."""
+def _answer_event(bolt: Bolt, verifier: SignatureVerifier, record: RequestRecord) -> Response:
     try:
-        _require_utf8(request.get_data())
-        if not _is_from_slack(request, verifier):
+        # of a body that is no UTF-8, as Slack writes it, not even the signature can be checked
+        try:
+            request.get_data().decode()
+        except UnicodeDecodeError as error:
+            raise PayloadError(describe_parse_error(error)) from error
+        try:
+            # it is not older than five minutes
+            is_from_slack = verifier.is_valid_request(request.get_data(), dict(request.headers))
+        except (ValueError, TypeError, OverflowError):
+            # a timestamp that is no number or out of range, or a body or signature that is not text
+            is_from_slack = False
+        if not is_from_slack:
             return make_response("", 401)
         bolt_request = _parse_request(lambda: to_bolt_request(request))
         record.note_payload(bolt_request.body)
@@ -119,24 +127,8 @@ def _handle_event_request(bolt: Bolt, verifier: SignatureVerifier, record: Reque
         return make_response("", 400)
 
 
-def _require_utf8(body: bytes) -> None:
-    """Check that a body is UTF-8, as Slack writes it; of any other body not even the signature can be checked.
-
-    Raises:
-        PayloadError: it is not UTF-8.
-    """
-    try:
-        body.decode()
-    except UnicodeDecodeError as error:
-        raise PayloadError(describe_parse_error(error)) from error
-
-
 def _parse_request(parse: Callable[[], BoltRequest]) -> BoltRequest:
-    """Parse a request into a form that every listener can handle.
-
-    Raises:
-        PayloadError: the request is not usable.
-    """
+    """Parse a request into a form that every listener can handle. Raises PayloadError if it is not usable."""
     try:
         bolt_request = parse()
     except PARSE_ERRORS as error:
@@ -144,15 +136,6 @@ def _parse_request(parse: Callable[[], BoltRequest]) -> BoltRequest:
         raise PayloadError(describe_parse_error(error)) from error
     check_payload(bolt_request.body)
     return bolt_request
-
-
-def _is_from_slack(received: Request, verifier: SignatureVerifier) -> bool:
-    """Return whether the signature is Slack's and not older than five minutes."""
-    try:
-        return verifier.is_valid_request(received.get_data(), dict(received.headers))
-    except (ValueError, TypeError, OverflowError):
-        # a timestamp that is no number or out of range, or a body or signature that is not text
-        return False
 
 
 class _ValidatingSocketModeHandler(SocketModeHandler):
@@ -163,25 +146,21 @@ class _ValidatingSocketModeHandler(SocketModeHandler):
         self._instruments = instruments
 
     def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:  # type: ignore[override]
-        """Handle one request from the connection."""
         with trace_request("socket"), count_request(self._instruments, "socket") as record:
-            self._handle_request(client, req, record)
-
-    def _handle_request(self, client: SocketModeClient, req: SocketModeRequest, record: RequestRecord) -> None:
-        start = time.time()
-        try:
-            bolt_request = _parse_request(
-                lambda: BoltRequest(mode="socket_mode", body=req.payload, headers=build_headers(req))
-            )
-        except PayloadError as error:
-            log.warning(_REFUSED_REQUEST_MESSAGE, error)
-            client.send_socket_mode_response(SocketModeResponse(envelope_id=req.envelope_id))
-            record.result = "refused"
-        else:
-            record.note_payload(bolt_request.body)
-            response = self.app.dispatch(bolt_request)
-            send_response(client, req, response, start)
-            record.note_status(response.status)
+            start = time.time()
+            try:
+                bolt_request = _parse_request(
+                    lambda: BoltRequest(mode="socket_mode", body=req.payload, headers=build_headers(req))
+                )
+            except PayloadError as error:
+                log.warning(_REFUSED_REQUEST_MESSAGE, error)
+                client.send_socket_mode_response(SocketModeResponse(envelope_id=req.envelope_id))
+                record.result = "refused"
+            else:
+                record.note_payload(bolt_request.body)
+                response = self.app.dispatch(bolt_request)
+                send_response(client, req, response, start)
+                record.note_status(response.status)
 
 
 @contextmanager
@@ -194,11 +173,7 @@ def connect_socket_mode(bolt: Bolt, app_token: str, instruments: Instruments) ->
         SlackCallRefused, SlackUnavailable: it can't be opened.
     """
     handler = _ValidatingSocketModeHandler(
-        bolt,
-        app_token,
-        concurrency=_LISTENER_THREADS,
-        ping_interval=_PING_INTERVAL,
-        instruments=instruments,
+        bolt, app_token, concurrency=_LISTENER_THREADS, ping_interval=_PING_INTERVAL, instruments=instruments
     )
     try:
         with translate_slack_errors(token=_APP_TOKEN_HINT):
