@@ -15,7 +15,6 @@ from impact.repository import Repository
 
 
 def list_commands(commands: Commands) -> tuple[SlashCommand, ...]:
-    """List the commands for the page."""
     return tuple(SlashCommand(each.name, each.hint, each.description) for each in commands)
 
 
@@ -93,7 +92,6 @@ TEAM_ABOUT = replace(
 
 
 def build_live_about(repository: Repository) -> About:
-    """Build the text about a live demo of a repository."""
     return About(
         **_COMMON_TEXTS,
         line=f"Live: {repository}, with GitHub and Claude. Only Slack is local.",

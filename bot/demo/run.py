@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Callable, Iterator, MutableMapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from importlib.resources import files
 from urllib.parse import urlsplit
@@ -23,7 +23,7 @@ from localslack.users.transport import HttpTransport
 
 from bot.app import open_app
 from bot.demo.page_text import APP
-from bot.demo.stage import CHANNEL, YOU, LocalTeam, Stage, open_state
+from bot.demo.stage import CHANNEL, YOU, Stage, build_local_settings, open_state
 from bot.errors import ConfigurationError
 from bot.platform import deadlines
 from bot.platform.slack.app_manifest import PREVIEW_SCOPES
@@ -32,7 +32,6 @@ from bot.platform.store.embedded import stop_embedded
 from bot.processes import limit_shutdown, listen_for_stop_signals, run_processes, wait_for_signal
 from impact.repository import GITHUB_WEB
 
-_BOT_NAME = "prdigest"
 # Slack's own limit of posts to a channel
 _POSTS_PER_SECOND = 1.0
 _LOOPBACK_HOST = "127.0.0.1"
@@ -55,23 +54,20 @@ def run_demo(stage: Stage, port: int, started: Callable[[str], None]) -> None:
         state = parts.enter_context(open_state(stage.state))
         parts.callback(stop_embedded, state)
         slack = parts.enter_context(_run_local_slack(stage))
-        team = LocalTeam(slack.url, slack.token, secrets.token_hex())
+        secret = secrets.token_hex()
         connection = Connection()
         started(parts.enter_context(_serve_page(stage, slack, connection, port)).address)
-        settings = stage.build_settings(team, state)
+        settings = stage.build_settings(build_local_settings(slack.url, slack.token, secret, state))
         app = parts.enter_context(open_app(settings, stage.now, deadlines.sleep, stage.sources))
         stage.prepare_bot(app)
         shutdown = parts.enter_context(limit_shutdown(stopped, _JOB_GRACE))
         events = parts.enter_context(run_processes(app, shutdown, _LOOPBACK_HOST, _JOB_GRACE))
-        connection.connect(HttpTransport(f"http://{_LOOPBACK_HOST}:{events}/slack/events", team.signing_secret))
+        connection.connect(HttpTransport(f"http://{_LOOPBACK_HOST}:{events}/slack/events", secret))
         wait_for_signal(stopped)
 
 
 def bypass_proxy(environment: MutableMapping[str, str]) -> None:
-    """Exclude this machine from the proxy of an environment: the proxy would not find it.
-
-    Slack's SDK sends every request to the proxy of the environment.
-    """
+    """Exclude this machine from the proxy of an environment, which Slack's SDK asks for everything."""
     hosts = environment.get("no_proxy") or environment.get("NO_PROXY") or ""
     if hosts != "*":
         hosts = f"{hosts},{_LOOPBACK_HOST}".lstrip(",")
@@ -86,7 +82,7 @@ def _run_local_slack(stage: Stage) -> Iterator[LocalSlack]:
         token,
         scopes=frozenset({*SCOPES, *PREVIEW_SCOPES}),
         app_token=app_token,
-        bot_name=_BOT_NAME,
+        bot_name="prdigest",
         channel=(CHANNEL, stage.channel),
         posts_per_second=_POSTS_PER_SECOND,
         times=Times(now=lambda: stage.now().timestamp()),
@@ -112,8 +108,5 @@ def _serve_page(stage: Stage, slack: LocalSlack, connection: Connection, port: i
         raise ConfigurationError(
             f"Port {port} can't be used ({error.strerror}): choose another one with --port."
         ) from error
-    with page:
-        try:
-            yield page
-        finally:
-            page.close()
+    with page, closing(page):
+        yield page

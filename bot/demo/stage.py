@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -38,24 +38,15 @@ _TEXT_DEMO_ADVICE = "see the sample day here with prdigest demo --text"
 
 
 @dataclass(frozen=True, slots=True)
-class LocalTeam:
-    """The connection data of the local Slack."""
-
-    url: str
-    bot_token: str
-    signing_secret: str
-
-
-@dataclass(frozen=True, slots=True)
 class Stage:
     """The parts in which demos differ.
 
-    ``build_settings`` makes the bot's settings for a team and the folder of its store. That is kept as ``state``,
-    None for one that is removed. ``prepare_bot`` is called before the bot starts. ``sources`` is None for the real
+    ``build_settings`` takes those that connect the bot to the local Slack. The store is kept in ``state``; None is
+    for one that is removed. ``prepare_bot`` is called before the bot starts. ``sources`` is None for the real
     services.
     """
 
-    build_settings: Callable[[LocalTeam, Path], Settings]
+    build_settings: Callable[[Mapping[str, Any]], Settings]
     state: Path | None
     prepare_bot: Callable[[App], None]
     sources: Sources | None
@@ -79,11 +70,10 @@ def build_sample_stage(clock: Callable[[], float] = time.monotonic, *, with_prof
     sample, began = SampleSources(time.sleep), clock()
     due = sample.day.end.astimezone(sample.day.zone).replace(hour=_DIGEST_HOUR)
 
-    def make_settings(team: LocalTeam, state: Path) -> Settings:
-        local = _build_local_settings(team, state)
+    def make_settings(local: Mapping[str, Any]) -> Settings:
         # the team's digest is a subscription, which has a profile; that of the settings has none
         return _FixedSettings(
-            **(local | {"prdigest_channel": None} if with_profile else local),
+            **{**local, **({"prdigest_channel": None} if with_profile else {})},
             prdigest_repo=sample.repository,
             prdigest_name=sample.name,
             prdigest_timezone=sample.day.zone,
@@ -103,12 +93,9 @@ def build_sample_stage(clock: Callable[[], float] = time.monotonic, *, with_prof
 
 
 def build_live_stage(settings: Settings, repository: Repository, now: Callable[[], datetime]) -> Stage:
-    """Build the stage of a repository as it is now, with the real services.
+    """Build the stage of a repository as it is now, with the real services: yesterday's digest comes at once.
 
-    Yesterday's digest comes at once.
-
-    Raises:
-        ConfigurationError: a key is missing.
+    Raises ConfigurationError if a key is missing.
     """
     provider = choose_provider(settings)
     if get_model_access(settings, provider) is None:
@@ -117,31 +104,29 @@ def build_live_stage(settings: Settings, repository: Repository, now: Callable[[
     create_github_auth(settings)
     zone = settings.prdigest_timezone
 
-    def make_settings(team: LocalTeam, state: Path) -> Settings:
+    def make_settings(local: Mapping[str, Any]) -> Settings:
         minute = now().astimezone(zone).time().replace(second=0, microsecond=0)
         values = {
-            **_build_local_settings(team, state),
+            **local,
+            **dict.fromkeys(("slack_app_token", "redis_url", "prdigest_admin_channel")),
+            **{f"prdigest_allowed_{kind}": frozenset() for kind in ("workspaces", "channels", "users")},
+            "prdigest_store_prefix": "",
             "prdigest_repo": repository,
             "prdigest_repos": (),
             "prdigest_post_at": minute,
             # the name in the settings is that of their own repository
             "prdigest_name": settings.prdigest_name if repository == settings.prdigest_repo else None,
         }
-        unset = {
-            "slack_app_token": None,
-            "redis_url": None,
-            "prdigest_store_prefix": "",
-            "prdigest_admin_channel": None,
-        }
-        allowed: dict[str, Any] = {
-            f"prdigest_allowed_{kind}": frozenset() for kind in ("workspaces", "channels", "users")
-        }
-        return settings.model_copy(update={**values, **unset, **allowed})
+        return settings.model_copy(update=values)
+
+    def reset_bot(app: App) -> None:
+        import_features()
+        reset_store(app.store)
 
     return Stage(
         build_settings=make_settings,
         state=settings.prdigest_state_dir / "demo",
-        prepare_bot=_reset_bot,
+        prepare_bot=reset_bot,
         sources=None,
         channel=f"{repository.name}-digest",
         zone=zone,
@@ -150,17 +135,12 @@ def build_live_stage(settings: Settings, repository: Repository, now: Callable[[
     )
 
 
-def _reset_bot(app: App) -> None:
-    import_features()
-    reset_store(app.store)
-
-
-def _build_local_settings(team: LocalTeam, state: Path) -> dict[str, Any]:
+def build_local_settings(url: str, bot_token: str, signing_secret: str, state: Path) -> dict[str, Any]:
     """Return the settings that connect a bot to the local Slack."""
     return {
-        "slack_api_url": team.url,
-        "slack_bot_token": SecretStr(team.bot_token),
-        "slack_signing_secret": SecretStr(team.signing_secret),
+        "slack_api_url": url,
+        "slack_bot_token": SecretStr(bot_token),
+        "slack_signing_secret": SecretStr(signing_secret),
         "port": 0,
         "prdigest_state_dir": state,
         "prdigest_channel": CHANNEL,

@@ -159,7 +159,10 @@ class _Talk:
     def list_readings(self, asked: Asked) -> Iterator[Asked]:
         """Yield the ways to read the question: as it is, and with what its words may point back to."""
         words = () if asked.numbers else split_words(self.question)
-        focus, items = self._find_focus(), self._list_items()
+        focus = self._find_focus()
+        # of the last list, or those of the thread
+        lists = (tuple(map(int, _ITEM_NUMBER.findall(text))) for text in reversed(self.answers))
+        items = next((listed for listed in lists if len(listed) > 1), self.subject)
         for word in words:
             if word in _PLACES and items and _PLACES[word] < len(items):
                 yield asked.point_at(items[_PLACES[word]], word)
@@ -168,11 +171,6 @@ class _Talk:
         yield asked
         if focus and words:
             yield asked.point_at(focus)
-
-    def _list_items(self) -> tuple[int, ...]:
-        """Return the pull requests of the last list, or those of the thread."""
-        lists = (tuple(map(int, _ITEM_NUMBER.findall(text))) for text in reversed(self.answers))
-        return next((items for items in lists if len(items) > 1), self.subject)
 
     def _find_focus(self) -> int | None:
         """Return the pull request that the last answer is about, or the only one of the thread."""

@@ -10,13 +10,6 @@ from bot.features.digest.view import render_digest
 from bot.features.summaries.view import format_summary
 from bot.platform.pulls.models import parse_reference
 from bot.platform.slack import terminal
-from impact.repository import Repository
-
-_NEXT_STEPS = (
-    "To see your own repository, set GITHUB_TOKEN and ANTHROPIC_API_KEY (`prdigest env` explains every "
-    "setting). Then run\n  prdigest digest --repo owner/repo --dry-run"
-)
-_REPORT_NOTE = "Attached to the thread: {} (to read it: prdigest demo --text --report).\n"
 
 
 def render_demo(ask: Callable[[str], str | None], *, with_report: bool = False) -> Iterator[str]:
@@ -36,26 +29,24 @@ def render_demo(ask: Callable[[str], str | None], *, with_report: bool = False) 
     if rendered.attachment and with_report:
         yield _add_title(f"Attached to the thread: {rendered.attachment.name}", rendered.attachment.text.rstrip())
     elif rendered.attachment:
-        yield _REPORT_NOTE.format(rendered.attachment.name)
-    yield from _ask_for_summary(sample, digest.repository, ask)
-    yield _NEXT_STEPS
-
-
-def _ask_for_summary(
-    sample: SampleSources, repository: Repository, ask: Callable[[str], str | None]
-) -> Iterator[str]:
-    """Ask for a pull request until there is one, and yield its summary."""
-    example = sample.numbers[2]
-    while answer := ask(f"Which pull request should I summarize? (such as {example}; press Enter to leave) "):
+        name = rendered.attachment.name
+        yield f"Attached to the thread: {name} (to read it: prdigest demo --text --report).\n"
+    # until there is a pull request
+    question = f"Which pull request should I summarize? (such as {sample.numbers[2]}; press Enter to leave) "
+    while answer := ask(question):
         try:
-            pull = sample.fetch_pull_request(repository, parse_reference(answer, repository).number)
+            number = parse_reference(answer, digest.repository).number
+            pull = sample.fetch_pull_request(digest.repository, number)
         except (UsageError, PullRequestNotFound) as error:
             yield str(error)
             continue
         yield _add_title(f"/prsummary {pull.number}", format_summary(sample.build_entry(pull)))
-        return
+        break
+    yield (
+        "To see your own repository, set GITHUB_TOKEN and ANTHROPIC_API_KEY (`prdigest env` explains every "
+        "setting). Then run\n  prdigest digest --repo owner/repo --dry-run"
+    )
 
 
 def _add_title(title: str, body: str) -> str:
-    """Return a text below its title."""
     return f"───── {title} ─────\n\n{body}\n"

@@ -9,10 +9,10 @@ import pytest
 
 from bot.demo.page_text import APP, SAMPLE_ABOUT
 from bot.demo.sample.sources import SampleSources
-from bot.demo.stage import LocalTeam, build_sample_stage
+from bot.demo.stage import build_local_settings, build_sample_stage
 from tests.helpers.processes.command import ROOT
 
-TEAM = LocalTeam("http://127.0.0.1:1", "xoxb-local", "secret")
+LOCAL = build_local_settings("http://127.0.0.1:1", "xoxb-local", "secret", Path())
 
 
 def test_the_commands_and_shortcuts_are_those_of_the_manifest() -> None:
@@ -44,16 +44,16 @@ def test_nothing_in_the_environment_changes_the_sample(monkeypatch: pytest.Monke
     ):
         monkeypatch.setenv(name, value)
     (tmp_path / ".env").write_text("REDIS_URL=redis://nowhere\nGITHUB_TOKEN=ghp_1\n")
-    settings = build_sample_stage().build_settings(TEAM, tmp_path)
+    settings = build_sample_stage().build_settings(LOCAL)
     assert (str(settings.prdigest_repo), settings.prdigest_channel) == ("vllm-project/vllm", "C0DIGEST")
     assert (settings.slack_app_token, settings.redis_url, settings.github_token) == (None, None, None)
-    assert settings.slack_api_url == TEAM.url
+    assert settings.slack_api_url == LOCAL["slack_api_url"]
 
 
 def test_it_is_the_morning_after_the_sample_day_and_time_goes_on() -> None:
     seconds = iter([100.0, 101.0, 161.0])
     stage = build_sample_stage(lambda: next(seconds))
-    settings = stage.build_settings(TEAM, Path())
+    settings = stage.build_settings(LOCAL)
     first, second = stage.now(), stage.now()
     assert (second - first).total_seconds() == 60
     assert first.astimezone(stage.zone).date() == SampleSources().day.end.astimezone(stage.zone).date()

@@ -14,14 +14,10 @@ from bot.platform.pulls.models import ChangedFile
 
 
 class _FrozenModel(BaseModel):
-    """Base of the sample's models."""
-
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class SamplePull(_FrozenModel):
-    """One pull request of the sample file. ``review`` has no quotes, since the sample has no diffs."""
-
     number: int
     title: str
     author: str
@@ -32,19 +28,16 @@ class SamplePull(_FrozenModel):
     deletions: int
     files: tuple[ChangedFile, ...]
     summary: Summary
+    # without quotes, since the sample has no diffs
     review: BugReview | None = None
 
 
 class SampleTheme(_FrozenModel):
-    """One theme of the sample file."""
-
     title: str
     pull_requests: tuple[int, ...]
 
 
 class SampleDay(_FrozenModel):
-    """The sample file. ``pulls`` are newest first."""
-
     note: str
     repository: str
     name: str
@@ -52,11 +45,11 @@ class SampleDay(_FrozenModel):
     timezone: str
     overview: str
     themes: tuple[SampleTheme, ...]
+    # newest first
     pulls: tuple[SamplePull, ...]
 
 
 @cache
 def load_sample_day() -> SampleDay:
-    """Load the sample file."""
     text = files("bot.demo.sample").joinpath("day.json").read_text(encoding="utf-8")
     return SampleDay.model_validate_json(text)

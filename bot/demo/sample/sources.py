@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from bot.dates import LocalDay, parse_zone
 from bot.demo.sample.day import SamplePull, load_sample_day
-from bot.demo.sample.model import SampleModel
 from bot.demo.stand_in import PreparedChatModel
-from bot.errors import DayUnavailable, DiscussionUnavailable, PullRequestNotFound, RepositoryNotFound
+from bot.errors import (
+    DayUnavailable,
+    DiscussionUnavailable,
+    ModelRequestRejected,
+    PullRequestNotFound,
+    RepositoryNotFound,
+)
 from bot.features.digest.rules import Digest, Overview, Theme
 from bot.features.merges.entry import Entry
 from bot.features.merges.review import BugReview, ReviewCoverage
 from bot.features.merges.risk import assess_pull_request
 from bot.features.merges.summary import SummarisedPullRequest
 from bot.features.merges.timeline import DayContext
-from bot.platform.models import ChatModel, Model
+from bot.platform.models import ChatModel, Completion, Model, Prompt
+from bot.platform.models.answers import AnswerShape
 from bot.platform.pulls.discussion import Discussion
 from bot.platform.pulls.models import Account, PullRequest
 from bot.platform.pulls.paths import determine_area, get_default_classes
 from bot.platform.pulls.sources import CountCheck, DayMerges, PullRequestBackground, PullRequests, RateAllowance
 from bot.text import format_count
+from bot.usage import NO_USAGE
 from impact.repository import Repository
 from impact.text.dates import parse_date
 
@@ -34,10 +43,16 @@ _STAND_IN_NOTE = (
     "full diffs."
 )
 _MAX_NUMBERS = 6
+# the beginnings of prompts (bot/platform/models/changes.py and bot/features/digest/overview.py); the rest
+# of a prompt is text of strangers
+_PULL_PATTERN = re.compile(r'<pull_request id="\w+">\n\S+ #(\d{1,9}): ')
+_DAY_ENTRY_PATTERN = re.compile(r"^#(\d{1,9}) \[", re.M)
+_NUMBER_PATTERN = re.compile(r"#(\d{1,9})\b")
+_SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s+")
 
 
 class SampleSources:
-    """``Sources`` of one public day, and its ``PullRequests`` and ``PullRequestBackground``.
+    """``Sources`` of one public day, and its ``PullRequests``, ``PullRequestBackground`` and ``Model``.
 
     ``sleep`` waits so many seconds while an answer is written.
     """
@@ -55,7 +70,6 @@ class SampleSources:
         self._pulls = {pull.number: _build_pull_request(self.repository, pull) for pull in self._record.pulls}
         self._summaries = {pull.number: pull.summary for pull in self._record.pulls}
         self._reviews = {pull.number: pull.review for pull in self._record.pulls}
-        self.model: Model = SampleModel(self._record)
         self.chat: ChatModel = PreparedChatModel(self._record, sleep)
 
     @property
@@ -71,6 +85,10 @@ class SampleSources:
 
     @property
     def background(self) -> PullRequestBackground:
+        return self
+
+    @property
+    def model(self) -> Model:
         return self
 
     def get_written_review(self, pull: PullRequest) -> BugReview | None:
@@ -143,15 +161,58 @@ class SampleSources:
         if str(repository).lower() != str(self.repository).lower():
             raise RepositoryNotFound(f"The sample has {self.repository} only, not {repository}.")
 
+    # Model
+
+    def complete(self, prompt: Prompt) -> Completion:
+        """Return the sample's text at no cost. Raises ModelRequestRejected if the sample has none."""
+        # what shows the sample as text asks nobody, and needs no store
+        from bot.features.digest.overview import OVERVIEW_VERSION  # noqa: PLC0415
+        from bot.features.summaries.reading import SUMMARY_VERSION  # noqa: PLC0415
+
+        readers = {SUMMARY_VERSION: self._answer_summary, OVERVIEW_VERSION: self._answer_overview}
+        if prompt.version not in readers:
+            raise ModelRequestRejected("the sample has summaries and an overview alone")
+        return Completion(readers[prompt.version](prompt.user).model_dump_json(), NO_USAGE)
+
+    def _answer_summary(self, prompt: str) -> AnswerShape:
+        from bot.features.summaries.reading import RiskAnswer, SummaryAnswer  # noqa: PLC0415
+
+        match = _PULL_PATTERN.match(prompt)
+        summary = self._summaries.get(int(match[1])) if match else None
+        if summary is None:
+            raise ModelRequestRejected("the sample has no summary of it")
+        names = SummaryAnswer.model_fields.keys() - {"evidence", "risks"}
+        fields: dict[str, Any] = {name: getattr(summary, name) for name in names}
+        # evidence would be quotes of diffs, of which the sample has only those that answers quote
+        risks = [RiskAnswer(claim=risk.claim, where=risk.where, kind=risk.kind) for risk in summary.risks]
+        return SummaryAnswer(**fields, risks=risks)
+
+    def _answer_overview(self, prompt: str) -> AnswerShape:
+        """Return the overview, with the sentences that name the prompt's pull requests and no others."""
+        from bot.features.digest.overview import OverviewAnswer, ThemeAnswer  # noqa: PLC0415
+
+        asked = {int(number) for number in _DAY_ENTRY_PATTERN.findall(prompt)}
+        sentences = []
+        for sentence in _SENTENCE_ENDS.split(self._record.overview):
+            numbers = {int(number) for number in _NUMBER_PATTERN.findall(sentence)}
+            if numbers and numbers <= asked:
+                sentences.append(sentence)
+        overview = " ".join(sentences) or "The sample's overview speaks of other pull requests than these."
+        themes = [
+            ThemeAnswer(title=theme.title, pull_requests=list(theme.pull_requests))
+            for theme in self._record.themes
+        ]
+        return OverviewAnswer(overview=overview, themes=themes)
+
     # the digest without a store, for the terminal
 
     def build_digest(self) -> Digest:
-        """Build the digest of the sample day."""
         merged, classes = self.list_merged(self.repository, self.day), get_default_classes(self.repository)
         read, around = [*map(self._read, merged.pulls)], DayContext.from_pulls(merged.pulls)
         pulls = [each.pull for each in read]
         rated = tuple(map(Entry.from_summarised, read, around.assess_pulls(pulls, pulls, classes)))
-        entries, coverage = self._add_reviews(rated)
+        entries = tuple(replace(entry, review=self._reviews[entry.number]) for entry in rated)
+        reviewed = sum(entry.review is not None for entry in entries)
         themes = tuple(Theme(theme.title, theme.pull_requests) for theme in self._record.themes)
         return Digest(
             repository=self.repository,
@@ -161,14 +222,9 @@ class SampleSources:
             overview=Overview(self._record.overview, themes),
             count=merged.count,
             outcomes=around.outcomes,
-            review_coverage=coverage,
+            review_coverage=ReviewCoverage(reviewed, reviewed),
             claims=around.claims,
         )
-
-    def _add_reviews(self, entries: tuple[Entry, ...]) -> tuple[tuple[Entry, ...], ReviewCoverage]:
-        reviewed = tuple(replace(entry, review=self._reviews[entry.number]) for entry in entries)
-        count = sum(entry.review is not None for entry in reviewed)
-        return reviewed, ReviewCoverage(count, count)
 
     def _read(self, pull: PullRequest) -> SummarisedPullRequest:
         loaded = self.load_files(pull)

@@ -39,11 +39,7 @@ def load_contracts() -> Mapping[int, MergeContract]:
 
 
 def plant_team(sample: SampleSources, due: datetime, person: str, channel: str, app: App) -> None:
-    """Add the team's profile, what the day changes, and a subscription of a channel that is due at an instant.
-
-    Raises:
-        StoreUnavailable: the store does not answer.
-    """
+    """Add the team's profile, what the day changes, and a subscription of a channel that is due at an instant."""
     profile = load_profile()
     at = profile.scanned_at.astimezone(UTC)
     # it has no source to scan each day
