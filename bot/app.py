@@ -19,14 +19,14 @@ from zoneinfo import ZoneInfo
 from redis import Redis
 from slack_sdk import WebClient
 
-from bot.connections import (
+from bot.connections.sources import (
     LiveSources,
+    Sources,
     build_allowed_repositories,
     connect_store,
     get_display_name,
     load_path_settings,
 )
-from bot.connections.protocol import Sources
 from bot.dates import LocalDay, get_today
 from bot.errors import StoreUnavailable
 from bot.features.merges.entry import Entry

@@ -164,7 +164,7 @@ def _parse_selection(
 ) -> _DigestSelection:
     """Return what options, then settings, select. Raises UsageError."""
     # it imports the clients of GitHub and the store; help must not wait for them
-    from bot.connections import get_display_name  # noqa: PLC0415
+    from bot.connections.sources import get_display_name  # noqa: PLC0415
 
     repository, zone = require_repository(settings, repo), choose_zone(settings, timezone)
     day = parse_day(date, get_today(get_current_time(), zone))

@@ -17,7 +17,7 @@ from localslack.page.about import About
 from pydantic import SecretStr
 
 from bot.app import App
-from bot.connections.protocol import Sources
+from bot.connections.sources import Sources
 from bot.demo.page_text import SAMPLE_ABOUT, TEAM_ABOUT, build_live_about
 from bot.demo.sample.sources import SampleSources
 from bot.demo.sample.team import plant_team

@@ -11,7 +11,7 @@ from threading import Thread
 from traceback import extract_tb
 
 from bot.app import App
-from bot.connections import LiveSources, list_repositories, load_path_settings
+from bot.connections.sources import LiveSources, list_repositories, load_path_settings
 from bot.doctor.processes import (
     CLOCK,
     JOBS,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.app import App
-from bot.connections import load_path_settings
+from bot.connections.sources import load_path_settings
 from bot.errors import ConfigurationError, ModelError, ModelRequestRejected, SourceUnavailable
 from bot.features.reviews.reading import (
     MAX_DIFF_TOKENS,

@@ -11,7 +11,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from bot.app import open_app
-from bot.connections import LiveSources, add_mirror
+from bot.connections.sources import LiveSources, add_mirror
 from bot.dates import LocalDay
 from bot.features.digest.rules import Digest
 from bot.features.digest.service import DigestUse, build_digest

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from redis import Redis
 
 from bot.app import App, open_app, prepare_worker
-from bot.connections import build_allowed_repositories, get_display_name
+from bot.connections.sources import build_allowed_repositories, get_display_name
 from bot.dates import LocalDay, parse_span, parse_zone
 from bot.errors import ConfigurationError, PrdigestError, SlackCallRefused, StoreUnavailable, UsageError
 from bot.features.digest.service import DigestUse, build_digest

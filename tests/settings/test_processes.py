@@ -14,7 +14,7 @@ from redis import Redis
 
 from bot import processes
 from bot.app import App, open_app, prepare_listeners, prepare_worker
-from bot.connections import get_display_name
+from bot.connections.sources import get_display_name
 from bot.features.reviews.service import find_reviewer
 from bot.features.subscriptions.incidents import Incident, IncidentKind, report_incident
 from bot.features.subscriptions.tables import list_subscriptions

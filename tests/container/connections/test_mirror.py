@@ -10,7 +10,7 @@ from github import Auth
 from redis import Redis
 
 from bot.app import open_app
-from bot.connections import LiveSources, add_mirror, build_mirror
+from bot.connections.sources import LiveSources, add_mirror, build_mirror
 from bot.errors import GitHubUnavailable, MirrorUnavailable
 from bot.features.digest.service import build_digest
 from bot.platform.git.check import check_mirror

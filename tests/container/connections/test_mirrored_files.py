@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from bot.connections import MirroredFiles
+from bot.connections.sources import MirroredFiles
 from bot.errors import GitHubUnavailable, MirrorUnavailable, SourceUnavailable
 from bot.platform import deadlines
 from bot.platform.source.reading import update_mirror

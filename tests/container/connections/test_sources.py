@@ -12,8 +12,7 @@ import pytest
 from redis import Redis
 
 from bot.app import App, open_app
-from bot.connections import LiveSources
-from bot.connections.protocol import Sources
+from bot.connections.sources import LiveSources, Sources
 from bot.errors import ConfigurationError
 from bot.features.digest.service import build_digest
 from bot.features.merges.review import BugReview

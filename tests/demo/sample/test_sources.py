@@ -10,8 +10,7 @@ import pytest
 from redis import Redis
 
 from bot.app import App, open_app
-from bot.connections import build_allowed_repositories
-from bot.connections.protocol import Sources
+from bot.connections.sources import Sources, build_allowed_repositories
 from bot.dates import LocalDay, Span, parse_zone
 from bot.demo.sample.sources import SampleSources
 from bot.errors import (

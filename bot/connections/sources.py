@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from redis import Redis
 
@@ -31,6 +31,9 @@ from bot.platform.watches import CallWatch, watch_nothing
 from bot.settings import SET_REPOSITORY, Settings
 from impact.repository import Repository
 from impact.source.models import DiffSide, SourceFile, SourceVersions
+
+if TYPE_CHECKING:
+    from bot.features.merges.review import BugReview
 
 log = logging.getLogger(__name__)
 
@@ -122,8 +125,77 @@ class MirroredFiles:
         return self._github.read_versions(repository, commit, old, new)
 
 
+class Sources(Protocol):
+    """Sources of pull requests and of texts. The settings of a source are needed only when it is used.
+
+    ``pulls``, ``background``, those of files and releases, ``model`` and ``chat`` raise ConfigurationError if a
+    setting is missing or wrong. What is None is not there.
+    """
+
+    @property
+    def pulls(self) -> PullRequests: ...
+
+    @property
+    def background(self) -> PullRequestBackground | None:
+        """The source of discussions, and of the pull requests of commits."""
+
+    @property
+    def source_files(self) -> SourceFiles | None:
+        """The source of whole files at a commit."""
+
+    @property
+    def source_versions(self) -> SourceVersionReader | None:
+        """The source of files before and after a commit."""
+
+    @property
+    def source_trees(self) -> SourceTrees | None:
+        """The source of the list of all files of a repository."""
+
+    @property
+    def releases(self) -> Releases | None: ...
+
+    @property
+    def model(self) -> Model | None:
+        """The model that writes summaries and overviews."""
+
+    @property
+    def chat(self) -> ChatModel | None:
+        """The model that answers questions."""
+
+    @property
+    def has_model(self) -> bool:
+        """Whether there is a model that writes and answers. Reading this opens no connection."""
+
+    @property
+    def stands_in(self) -> str:
+        """Who writes in place of a model, as a sentence for readers; empty if a model writes, or nobody.
+
+        Such a writer has read the changes before, so its statements need no proof by a quote from a diff.
+        """
+
+    @property
+    def source_mirror(self) -> SourceMirror | None:
+        """The copies of repositories that are brought up to date before a digest."""
+
+    @property
+    def source_search(self) -> SourceSearch | None:
+        """The search over all files of a repository."""
+
+    def get_written_review(self, pull: PullRequest) -> BugReview | None:
+        """Return the review for bugs that was written for a pull request of a sample; None elsewhere."""
+
+    def list_allowances(self) -> Iterable[RateAllowance]:
+        """Return the remaining allowances of the source of pull requests; empty without reported limits."""
+
+    def open_sources(self) -> None:
+        """Open everything now that the first use would otherwise open. This may take time."""
+
+    def close(self) -> None:
+        """Close everything that was opened."""
+
+
 class LiveSources:
-    """:class:`bot.connections.protocol.Sources` over the network; each client is opened when it is first used.
+    """:class:`Sources` over the network; each client is opened when it is first used.
 
     Those of GitHub raise ConfigurationError without credentials. ``watch_github`` watches each call to it.
     """
