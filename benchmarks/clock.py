@@ -25,9 +25,9 @@ from bot.platform.jobs import Job
 from bot.platform.store.connection import RedisCache, connect_server
 from bot.platform.store.embedded import start_embedded_url
 from impact.repository import Repository
+from tests.features.digest.posting import MemoryMessenger
 from tests.helpers.apps import make_app
 from tests.helpers.records import digest_store
-from tests.services.digest.posting import MemoryMessenger
 
 P = TypeVar("P")
 SUBSCRIPTIONS, DUE = 10_000, 1_000

@@ -38,9 +38,9 @@ from bot.processes import run_processes
 from bot.settings import load_settings
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers.checks import closed_port, eventually, waiting_jobs
+from tests.helpers.doubles import Sleeps
 from tests.helpers.world import CHANNEL, World
 from tests.project.size import load_bounds
-from tests.services.doubles import Sleeps
 
 ROOT = Path(__file__).resolve().parents[1]
 OURS = tuple(f"{ROOT / name}{os.sep}" for name in ("bot", "handlers"))

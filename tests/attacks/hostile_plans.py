@@ -38,8 +38,8 @@ from impact.touches.breakage.traceback_names import parse_trace
 from impact.touches.deprecations import UsedDeprecation
 from impact.touches.models import MergeTouches, Touch, TouchLevel, TouchReport
 from impact.touches.upgrade import FileWork, StoppingPoint, UpgradeItem, UpgradePlan
+from tests.features.digest.hostile_days import texts
 from tests.helpers.builders import DAY, NOON, REPOSITORY, pull
-from tests.render.hostile_days import texts
 
 URL = f"https://github.com/{REPOSITORY}"
 SPAN = Span(DAY.date, DAY.date, DAY.zone)

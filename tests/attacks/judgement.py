@@ -13,7 +13,7 @@ from localslack.state.workspace import Json
 
 from tests.attacks.puppet import LIE, Puppet
 from tests.attacks.tables.injections import INVENTED, OTHERS, VAULT, Never
-from tests.render.accepted import strings
+from tests.platform.slack.accepted import strings
 from tests.scenarios import REPO, Bot
 from tests.scenarios.conversations.asking import prompt_of
 

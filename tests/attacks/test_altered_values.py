@@ -11,8 +11,8 @@ import pytest
 from localslack.state.workspace import Json
 from localslack.users.person import Person
 
-from tests.adapters.worlds import WebPage
 from tests.attacks.tables.altered_values import VALUES
+from tests.helpers.worlds import WebPage
 from tests.scenarios import Bot, old_button
 from tests.scenarios.conftest import Bots, guard_bot
 from tests.scenarios.subscriptions.regularly import form_of, subscriptions

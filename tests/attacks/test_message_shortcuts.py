@@ -14,8 +14,8 @@ from bot.platform.slack.notices import render_notice
 from handlers.payloads import check_payload
 from handlers.summaries import SHORTCUTS
 from tests.attacks.tables.repository_names import NAMES
+from tests.features.digest.hostile_days import texts
 from tests.handlers.intakes import ENGINE, Office
-from tests.render.hostile_days import texts
 
 # what Slack sends has any of these names, in any place
 _KEYS = st.sampled_from(

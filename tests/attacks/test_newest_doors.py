@@ -18,7 +18,7 @@ from bot.platform.slack.client import make_slack_client
 from bot.platform.slack.messages import Post
 from tests.attacks.hostile_plans import DOORS, URL, Words, make_plan, make_task, words
 from tests.emulators.slack.server import SlackEmulator
-from tests.render.accepted import invisible, strings
+from tests.platform.slack.accepted import invisible, strings
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 # an example shares the Slack of the test, in which it is one more message

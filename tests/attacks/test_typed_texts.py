@@ -14,8 +14,8 @@ from bot.platform.slack.notices import render_notice
 from handlers import COMMANDS
 from impact.repository import Repository
 from impact.text.strings import truncate_text
+from tests.features.digest.hostile_days import texts
 from tests.helpers.builders import DAY
-from tests.render.hostile_days import texts
 
 CONTEXT = ParseContext(AllowedRepositories(Repository("octo", "engine")), lambda zone=None: DAY)
 # what leads to a parser of its own

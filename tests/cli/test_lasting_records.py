@@ -29,12 +29,12 @@ from bot.settings import load_settings
 from tests.emulators.claude.server import Text, default_answer
 from tests.helpers.builders import DAY, NOON, REPOSITORY
 from tests.helpers.checks import eventually, waiting_jobs
+from tests.helpers.doubles import slack_request
 from tests.helpers.processes.command import prdigest
 from tests.helpers.processes.jobs import enqueue
 from tests.helpers.subscriptions import RunLog, StoredSubscriptions
 from tests.helpers.world import CHANNEL, SMALL_DAY, World, add_small_day, world
 from tests.scenarios.conversations.asking import is_question
-from tests.services.doubles import slack_request
 
 pytestmark = pytest.mark.slow
 

@@ -22,14 +22,14 @@ from bot.features.subscriptions.view import render_changes, render_confirmation,
 from bot.features.summaries.view import render_details, render_loading_view, render_summary
 from bot.platform.pulls.models import Reference
 from bot.platform.slack.messages import Post
+from tests.features.digest.hostile_days import digests
 from tests.features.risks.test_list_view import make_list, pair, risky
 from tests.features.risks.test_score_view import SPAN, USUAL, make_hit
 from tests.features.subscriptions.test_form import OLD, make_submission, render_opened
 from tests.features.subscriptions.test_view import DUE, ENGINE, FIXED
 from tests.features.test_home_page import WELL
 from tests.helpers.builders import REPOSITORY
-from tests.render.accepted import strings
-from tests.render.hostile_days import digests
+from tests.platform.slack.accepted import strings
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NAMES = Names(

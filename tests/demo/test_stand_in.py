@@ -29,11 +29,11 @@ from bot.settings import load_settings
 from bot.usage import NO_USAGE
 from tests.demo.sample.test_sources import ANGELES, MORNING, VLLM
 from tests.demo.threads import ALL, DAY, NO_ANSWER, ONE, Thread, answer, find_numbers
+from tests.features.digest.hostile_days import texts
 from tests.features.questions.archives import RecordingDisplay
+from tests.helpers.doubles import Sleeps, slack_request
 from tests.helpers.processes.command import ROOT
 from tests.helpers.talks import converse
-from tests.render.hostile_days import texts
-from tests.services.doubles import Sleeps, slack_request
 
 pytestmark = pytest.mark.slow
 

@@ -22,7 +22,7 @@ from impact.text.dates import parse_date
 from tests.demo.sample.test_sources import ANGELES, VLLM
 from tests.features.questions.archives import RecordingDisplay, open_session
 from tests.helpers.apps import make_reading_app
-from tests.services.doubles import Sleeps, slack_request
+from tests.helpers.doubles import Sleeps, slack_request
 
 TODAY = LocalDay(parse_date("2026-03-01"), ANGELES)
 DAY = "digest 2026-02-28 repo:vllm-project/vllm"

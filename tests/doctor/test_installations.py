@@ -22,11 +22,11 @@ from bot.platform.models.registry import PROVIDERS
 from bot.platform.store.due_queue import DueQueue, NextDigest
 from bot.settings import load_usable_settings
 from impact.repository import Repository
-from tests.adapters.worlds import WebPage
 from tests.doctor.findings import format_findings
 from tests.helpers.checks import closed_port
 from tests.helpers.subscriptions import StoredSubscriptions
 from tests.helpers.world import World, world
+from tests.helpers.worlds import WebPage
 
 pytestmark = pytest.mark.slow
 

@@ -8,10 +8,10 @@ from localslack.loopback import Loopback, Request, Response
 from bot.doctor.checkup import check_models
 from bot.platform.models import ModelAccess
 from bot.platform.models.claude import CLAUDE
-from tests.adapters.worlds import WebPage
 from tests.doctor.findings import format_findings
 from tests.emulators.claude.server import ClaudeEmulator
 from tests.helpers.checks import closed_port
+from tests.helpers.worlds import WebPage
 
 MODELS = {"claude-haiku-5-5": "PRDIGEST_SUMMARY_MODEL", "claude-sonnet-5-5": "PRDIGEST_ANSWER_MODEL"}
 UNCHECKED = [f"- Model {name}: not checked: see Claude key above" for name in MODELS]

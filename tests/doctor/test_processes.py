@@ -23,8 +23,8 @@ from bot.platform.store.keyspace import UNPREFIXED
 from bot.text import format_duration
 from tests.doctor.findings import NOW, format_findings, now
 from tests.helpers.apps import make_app
+from tests.helpers.doubles import slack_request
 from tests.helpers.subscriptions import RunLog
-from tests.services.doubles import slack_request
 
 SECOND = timedelta(seconds=1)
 START = "Start `prdigest clock` or `prdigest run`."

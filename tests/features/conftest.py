@@ -1,5 +1,13 @@
-"""What features remember for a while, on a real store."""
+"""What remembers for a while, on a real store."""
 
-from tests.services.conftest import cache
+from __future__ import annotations
 
-__all__ = ["cache"]
+import pytest
+from redis import Redis
+
+from bot.platform.store.connection import RedisCache
+
+
+@pytest.fixture
+def cache(store: Redis) -> RedisCache:
+    return RedisCache(store)

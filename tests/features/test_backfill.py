@@ -38,8 +38,8 @@ from impact.repository import Repository
 from tests.helpers.apps import make_reading_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, pull
 from tests.helpers.checks import is_one_sentence
-from tests.services.doubles import KnownPulls, StubReader, SummaryResult
-from tests.services.doubles import Summaries as SummariesDouble
+from tests.helpers.doubles import KnownPulls, StubReader, SummaryResult
+from tests.helpers.doubles import Summaries as SummariesDouble
 
 ZONE = DAY.zone
 NOW = DAY.end + timedelta(hours=9)

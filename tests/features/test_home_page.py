@@ -17,10 +17,10 @@ from bot.features.home import LatestDigest, describe_last_runs, render_home
 from bot.features.subscriptions.runs import Run, RunOutcome
 from bot.platform.slack.blocks import Element, make_text
 from bot.platform.slack.messages import Post
+from tests.features.digest.hostile_days import WORST, texts
 from tests.features.subscriptions.test_view import DUE, ENGINE, FIXED, LARGE, OWN, several
 from tests.helpers.world import as_read
-from tests.render.accepted import invisible, read_post
-from tests.render.hostile_days import WORST, texts
+from tests.platform.slack.accepted import invisible, read_post
 
 NOW = datetime(2026, 3, 2, 7, tzinfo=UTC)
 WELL = (make_text("Schedule: running"),)

@@ -33,7 +33,7 @@ from handlers import COMMANDS
 from handlers.usage import enqueue_usage
 from tests.helpers.builders import DAY
 from tests.helpers.checks import is_one_sentence
-from tests.services.doubles import slack_request
+from tests.helpers.doubles import slack_request
 
 MARCH = date(2026, 3, 14)
 MONTH = date(2026, 2, 1)

@@ -16,7 +16,7 @@ from bot.platform.slack.requests import SlackRequest
 from bot.platform.store.tables import Store, Table
 from impact.repository import Repository
 from tests.helpers.apps import make_app
-from tests.services.doubles import CountingLimiter, MemoryCache
+from tests.helpers.doubles import CountingLimiter, MemoryCache
 
 ENGINE = Repository("octo", "engine")
 TODAY = LocalDay(date(2026, 3, 1), ZoneInfo("UTC"))

@@ -10,7 +10,7 @@ from bot.platform.slack.access import AccessControl, AccessRules
 from bot.platform.slack.requests import SlackRequest
 from handlers.intake import handle_posted_links
 from tests.handlers.intakes import Office
-from tests.services.doubles import CountingLimiter
+from tests.helpers.doubles import CountingLimiter
 
 TEAM = frozenset({"T0TEAM"})
 POSTER = SlackRequest("links:C1:1.1", "T0TEAM", "C1", "U1")

@@ -17,7 +17,7 @@ from handlers import COMMANDS
 from tests.emulators.slack.client import client_of
 from tests.emulators.slack.server import SlackEmulator
 from tests.handlers.intakes import Office
-from tests.services.doubles import MemoryCache
+from tests.helpers.doubles import MemoryCache
 
 SECRET = "signing-secret"
 AWAY = "The store does not answer."

@@ -32,7 +32,7 @@ from bot.platform.store.tables import Store
 from bot.settings import load_settings
 from impact.repository import Repository
 from tests.helpers.builders import DAY, REPOSITORY
-from tests.services.doubles import MemoryCache, MemoryStore, StubReader, Summaries, SummaryResult, slack_request
+from tests.helpers.doubles import MemoryCache, MemoryStore, StubReader, Summaries, SummaryResult, slack_request
 
 
 def make_app(store: Redis | None = None, sources: Any = None, **parts: Any) -> App:

@@ -22,16 +22,16 @@ from bot.platform.slack.requests import Audience, SlackRequest
 from bot.usage import CallPurpose, Usage
 from handlers.digest import answer_digest
 from impact.repository import Repository
-from tests.adapters.worlds import REPO
 from tests.emulators.github.store import changed_file, pull
+from tests.features.digest.posting import HOME
 from tests.features.subscriptions.wired import Bot, make_bot  # noqa: F401 (a fixture)
 from tests.helpers.builders import NOON
 from tests.helpers.checks import eventually, waiting_jobs
+from tests.helpers.doubles import slack_request
 from tests.helpers.processes.jobs import enqueue
+from tests.helpers.worlds import REPO
 from tests.hostile.tables.budgets import MANY, SPREES
-from tests.render.accepted import strings
-from tests.services.digest.posting import HOME
-from tests.services.doubles import slack_request
+from tests.platform.slack.accepted import strings
 
 pytestmark = pytest.mark.slow
 

@@ -12,10 +12,10 @@ from bot.features.usage import UsageRequest, answer_usage, read_usage
 from bot.platform.costs import CallKind, CallOrigin, WorkKind
 from bot.platform.slack.requests import Audience
 from bot.usage import CallPurpose
+from tests.features.digest.posting import HOME
 from tests.features.subscriptions.wired import Bot, make_bot  # noqa: F401 (a fixture)
+from tests.helpers.doubles import slack_request
 from tests.hostile.test_budgets import desk
-from tests.services.digest.posting import HOME
-from tests.services.doubles import slack_request
 
 pytestmark = pytest.mark.slow
 

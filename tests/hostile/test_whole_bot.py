@@ -12,11 +12,11 @@ import pytest
 from localslack.state.workspace import Json
 from markdown_it import MarkdownIt
 
-from tests.adapters.worlds import WebPage
 from tests.emulators.claude.server import Json as Written
 from tests.emulators.claude.server import Step, ToolUse, default_answer, summary_answer
 from tests.emulators.github.store import changed_file
 from tests.helpers.world import as_read
+from tests.helpers.worlds import WebPage
 from tests.hostile.tables import quotes
 from tests.hostile.tables.addresses import FOREIGN
 from tests.hostile.tables.framings import FRAMINGS

@@ -17,7 +17,7 @@ from bot.platform.store.connection import SHORT_TIMEOUTS, connect_server
 from bot.platform.store.spending import BudgetHold, SpendingStore
 from bot.usage import CallPurpose
 from tests.helpers.checks import closed_port, is_one_sentence
-from tests.services.doubles import slack_request
+from tests.helpers.doubles import slack_request
 
 # eight in the morning in UTC is midnight in California
 MIDNIGHT = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)

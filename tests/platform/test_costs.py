@@ -36,8 +36,8 @@ from bot.platform.store.rates import RateLimiter
 from bot.platform.store.spending import SpendingStore
 from bot.platform.worker_threads import DeadlineExecutor
 from bot.usage import BudgetRefusal, CallPurpose, Usage
+from tests.helpers.doubles import CountingLimiter, Sleeps
 from tests.helpers.talks import converse
-from tests.services.doubles import CountingLimiter, Sleeps
 
 HAIKU = "claude-haiku-5-5"
 ADA, BEN = "T0TEAM:U0ADA", "T0TEAM:U0BEN"

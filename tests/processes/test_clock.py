@@ -26,8 +26,8 @@ from bot.settings import load_settings
 from tests.helpers.apps import make_app
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.checks import closed_port, eventually
+from tests.helpers.doubles import Outbox
 from tests.helpers.records import digest_store
-from tests.services.doubles import Outbox
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 FIXED = Subscription("C0DIGEST", REPOSITORY, Timing(dt.time(9), DAY.zone))

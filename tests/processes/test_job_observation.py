@@ -23,8 +23,8 @@ from bot.platform.dramatiq.retries import wrap_job
 from bot.platform.metrics import Instruments
 from bot.platform.store.keyspace import UNPREFIXED
 from tests.helpers.checks import eventually
+from tests.helpers.doubles import slack_request
 from tests.helpers.processes.jobs import working
-from tests.services.doubles import slack_request
 
 pytestmark = pytest.mark.slow
 

@@ -33,11 +33,11 @@ from handlers.digest import answer_digest
 from impact.repository import Repository
 from tests.emulators.drip import Drip
 from tests.helpers.checks import eventually
+from tests.helpers.doubles import slack_request
 from tests.helpers.processes.jobs import enqueue, working
 from tests.helpers.records import digest_store
 from tests.helpers.subscriptions import StoredSubscriptions
 from tests.helpers.world import CHANNEL, World, add_small_day, world
-from tests.services.doubles import slack_request
 
 pytestmark = pytest.mark.slow
 

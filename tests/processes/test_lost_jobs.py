@@ -43,10 +43,10 @@ from bot.platform.store.keyspace import UNPREFIXED
 from bot.settings import load_settings
 from impact.repository import Repository
 from tests.helpers.checks import eventually, waiting_jobs
+from tests.helpers.doubles import slack_request
 from tests.helpers.processes.jobs import enqueue, working
 from tests.helpers.world import CHANNEL, World, add_small_day, world
 from tests.hostile.tables.waits import ahead
-from tests.services.doubles import slack_request
 
 pytestmark = pytest.mark.slow
 

@@ -137,7 +137,7 @@ def test_an_audit_that_was_not_answered_says_so(
 
 def run_matrix(folder: Path, pythons: str = "") -> tuple[int, list[str], list[str]]:
     """Run a matrix of which 3.12 fails, 3.13 is installed and 3.14 can't be had."""
-    done, called = run_script(folder, "matrix", "tests/domain", managed=False, has_uv=True, PYTHONS=pythons)
+    done, called = run_script(folder, "matrix", "tests/texts", managed=False, has_uv=True, PYTHONS=pythons)
     return done.returncode, done.stdout.splitlines()[-3:], called
 
 
@@ -146,7 +146,7 @@ def test_each_python_runs_all_checks_and_those_that_lack_are_named(tmp_path: Pat
     assert told == ["passed: 3.11 3.13", "failed: 3.12", "neither found nor installable here: 3.14"]
     assert code == 1
     # the one that fails ends at its first check
-    checks = [*CHECKS[:-1], "run --locked pytest --all tests/domain"]
+    checks = [*CHECKS[:-1], "run --locked pytest --all tests/texts"]
     assert [line.partition(" uv ")[2] for line in called if "--locked" in line] == [
         *checks,
         *CHECKS[:2],
@@ -165,7 +165,7 @@ def test_a_python_that_did_not_run_is_no_success(tmp_path: Path, pythons: str, c
     assert run_matrix(tmp_path, pythons)[:2] == (code, told)
 
 
-@pytest.mark.parametrize(("argument", "code"), [("tests/domain", 0), ("--fail", 1)])
+@pytest.mark.parametrize(("argument", "code"), [("tests/texts", 0), ("--fail", 1)])
 def test_coverage_is_shown_also_of_tests_that_fail(tmp_path: Path, argument: str, code: int) -> None:
     done, called = run_script(tmp_path, "coverage", argument, managed=False, has_uv=True)
     assert done.returncode == code

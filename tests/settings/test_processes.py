@@ -22,9 +22,9 @@ from bot.monitoring import monitor_process
 from bot.platform.deadlines import ShutdownSignal
 from bot.platform.models.registry import PROVIDERS
 from bot.settings import Process, Settings, get_setting_use
-from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.claude.server import ClaudeEmulator
 from tests.emulators.slack.server import SlackEmulator
+from tests.helpers.worlds import REPO, ScriptedGitHub
 
 # read by the command line; where there is no REDIS_URL; in the place of a token; when the provider of models is
 # chosen, before all else; by a job that reads several pull requests; by a provider that is not the first

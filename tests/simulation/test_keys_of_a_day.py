@@ -53,7 +53,7 @@ from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.apps import make_app
 from tests.helpers.builders import REPOSITORY, pull
 from tests.helpers.data.sample_team import ZONE, SampleTeam, start_bot
-from tests.services.doubles import FileTree
+from tests.helpers.doubles import FileTree
 
 pytestmark = pytest.mark.slow
 

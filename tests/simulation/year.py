@@ -40,13 +40,13 @@ from bot.platform.store.due_queue import DueQueue, NextDigest
 from bot.platform.store.keys import DUE_QUEUE
 from bot.platform.store.tables import Store
 from bot.settings import load_settings
+from tests.features.digest.posting import Crash, Fragile, Fuse, MemoryMessenger
 from tests.features.subscriptions.subscribers import Everywhere
+from tests.helpers.aging_cache import DatedCache
 from tests.helpers.apps import make_app
 from tests.helpers.builders import REPOSITORY
+from tests.helpers.doubles import CountingLimiter
 from tests.helpers.records import digest_store
-from tests.services.aging_cache import DatedCache
-from tests.services.digest.posting import Crash, Fragile, Fuse, MemoryMessenger
-from tests.services.doubles import CountingLimiter
 
 SECOND, MINUTE, HOUR, DAY = (timedelta(seconds=seconds) for seconds in (1, 60, 3_600, 86_400))
 START, END = datetime(2025, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, tzinfo=UTC)

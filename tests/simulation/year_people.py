@@ -20,9 +20,9 @@ from bot.features.subscriptions.rules import SubscriptionRequest, SubscriptionSe
 from bot.features.subscriptions.service import change_selected, subscribe
 from bot.platform.commands import AllowedRepositories
 from bot.platform.slack.requests import SlackRequest
-from tests.domain.time.wall_clocks import Walls
+from tests.dates.wall_clocks import Walls
 from tests.helpers.builders import REPOSITORY
-from tests.services.doubles import slack_request
+from tests.helpers.doubles import slack_request
 from tests.simulation.year import AWAY, BACK, DAY, END, FIXED, HOUR, START, WINDOW, Year
 
 # more of the same where there is time for it: with 48, each zone and time is there twice

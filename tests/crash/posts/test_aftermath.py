@@ -23,8 +23,8 @@ from tests.emulators.github.store import pull
 from tests.features.digest.posted_worlds import lines
 from tests.features.subscriptions.scheduled import key_of
 from tests.helpers.checks import eventually
+from tests.helpers.doubles import Sleeps
 from tests.helpers.world import CHANNEL
-from tests.services.doubles import Sleeps
 
 LOOK = OutcomeCheck(REPO)
 REVERTED, REVERT = 702, 709

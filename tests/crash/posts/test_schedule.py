@@ -31,12 +31,12 @@ from tests.crash.conftest import AGAIN, AWAY, Gate, Site, site_in, site_of_its_o
 from tests.crash.overlap import StoreSlot, overlapping
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers.checks import eventually
+from tests.helpers.doubles import Outbox, Sleeps
 from tests.helpers.processes.command import Process
 from tests.helpers.records import digest_store
 from tests.helpers.subscriptions import StoredSubscriptions
 from tests.helpers.world import CHANNEL
 from tests.scenarios import noon_zone
-from tests.services.doubles import Outbox, Sleeps
 
 SECOND = "C0SECOND"
 REPO = Repository("octo", "engine")

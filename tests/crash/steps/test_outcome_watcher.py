@@ -14,10 +14,10 @@ from bot.features.digest.amendments import amend_digest
 from bot.platform.store.due_queue import CHECK_INTERVAL, DueQueue, OutcomeCheck
 from tests.emulators.slack.server import SlackEmulator
 from tests.features.digest.posted_worlds import AGAIN, BEHIND, REVERT, Desk, end_lines
+from tests.features.digest.posting import Crash, Fuse
 from tests.features.subscriptions.scheduled import DUE, KEY
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.records import memory_digests
-from tests.services.digest.posting import Crash, Fuse
 
 TOLD = ["#2 Faster attention, reverted after 22.0 h by #9. It was listed above as worth a second look."]
 UNDONE = f"{BEHIND}, which was itself reverted"

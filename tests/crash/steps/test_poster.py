@@ -13,8 +13,7 @@ from redis import Redis
 
 from bot.errors import SlackCallRefused, SlackUnavailable
 from tests.emulators.slack.server import SlackEmulator
-from tests.helpers.records import Digests, digest_store
-from tests.services.digest.posting import (
+from tests.features.digest.posting import (
     COMPLETE,
     SPEC,
     Build,
@@ -27,7 +26,8 @@ from tests.services.digest.posting import (
     publish,
     standing,
 )
-from tests.services.doubles import Sleeps
+from tests.helpers.doubles import Sleeps
+from tests.helpers.records import Digests, digest_store
 
 # the calls of a whole run: to Slack over HTTP, and to the ports of the publisher
 CALLS = [

@@ -21,9 +21,9 @@ from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackMessenger
 from bot.platform.slack.replies import ReplySender
 from bot.platform.slack.requests import Audience, SlackRequest
 from tests.emulators.slack.server import SCOPES, SlackEmulator
+from tests.features.digest.posting import HOME, Crash, Fragile, Fuse, MemoryMessenger, post
+from tests.helpers.doubles import MemoryWhispers, slack_request
 from tests.helpers.records import answer_store, memory_answers
-from tests.services.digest.posting import HOME, Crash, Fragile, Fuse, MemoryMessenger, post
-from tests.services.doubles import MemoryWhispers, slack_request
 
 NOW = datetime.fromtimestamp(START, UTC)
 PUBLIC = [Audience.CHANNEL, Audience.SHARED]

@@ -42,8 +42,8 @@ from impact.text.dates import parse_date
 from tests.helpers.apps import Answers
 from tests.helpers.builders import REPOSITORY
 from tests.helpers.checks import is_one_sentence
-from tests.render.accepted import strings
-from tests.services.doubles import Sleeps
+from tests.helpers.doubles import Sleeps
+from tests.platform.slack.accepted import strings
 
 VLLM = Repository("vllm-project", "vllm")
 MORNING = datetime(2026, 3, 1, 17, 30, tzinfo=UTC)

@@ -20,13 +20,13 @@ from bot.platform.store.due_queue import CHECK_INTERVAL, DueQueue
 from bot.platform.store.merge_records import HistoryStore
 from bot.platform.store.tables import Store
 from tests.emulators.slack.server import SlackEmulator
+from tests.features.digest.posting import HOME, SPEC, Fragile, Fuse, messenger_of
 from tests.features.subscriptions.scheduled import DUE, KEY, Wall, key_of
 from tests.helpers.apps import make_app
 from tests.helpers.builders import NOON, REPOSITORY, changed_file, digest, entry, pull
+from tests.helpers.doubles import KnownPulls, Outbox, Sleeps
 from tests.helpers.records import digest_store
-from tests.render.accepted import strings
-from tests.services.digest.posting import HOME, SPEC, Fragile, Fuse, messenger_of
-from tests.services.doubles import KnownPulls, Outbox, Sleeps
+from tests.platform.slack.accepted import strings
 
 SHOWN: tuple[dict[str, Any], ...] = (
     {"number": 1},

@@ -25,16 +25,16 @@ from bot.platform.store.due_queue import CHECK_INTERVAL, NextDigest, OutcomeChec
 from bot.platform.store.merge_records import HistoryStore
 from bot.platform.store.records import RecordStore
 from impact.repository import Repository
-from tests.adapters.worlds import REPO
 from tests.emulators.github.store import changed_file, pull
+from tests.features.digest.posting import HOME
 from tests.features.subscriptions.scheduled import DUE, KEY, MINUTE, TIMING
 from tests.features.subscriptions.wired import Bot, make_bot  # noqa: F401 (a fixture)
 from tests.helpers import builders
 from tests.helpers.builders import NOON
+from tests.helpers.doubles import Outbox
 from tests.helpers.subscriptions import StoredSubscriptions
-from tests.render.accepted import strings
-from tests.services.digest.posting import HOME
-from tests.services.doubles import Outbox
+from tests.helpers.worlds import REPO
+from tests.platform.slack.accepted import strings
 
 pytestmark = pytest.mark.slow
 

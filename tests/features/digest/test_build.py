@@ -45,13 +45,13 @@ from bot.platform.store.tables import Store
 from impact.contract.models import ContractClass
 from impact.repository import Repository
 from tests.emulators.claude.server import ClaudeEmulator, Refusal
+from tests.features.touches.touched_days import change, contract
 from tests.features.touches.worlds import ENTRY, PROFILE
 from tests.helpers.apps import LoneDay, make_digest_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, finding, pairs, pull, summary
 from tests.helpers.checks import closed_port
-from tests.render.accepted import read_post
-from tests.render.touched_days import change, contract
-from tests.services.doubles import KnownPulls, ScriptedPulls, Summaries, SummaryResult
+from tests.helpers.doubles import KnownPulls, ScriptedPulls, Summaries, SummaryResult
+from tests.platform.slack.accepted import read_post
 
 Summarise = Callable[[PullRequest], SummaryResult]
 Pulls = KnownPulls | ScriptedPulls

@@ -32,6 +32,7 @@ from bot.platform.slack.terminal import format_message
 from bot.text import SentenceIndex, normalize_sentence
 from impact.history.outcomes import OutcomeKind
 from impact.text.strings import collapse_lines
+from tests.features.digest.hostile_days import TOKENS, WORST, digests, full_day
 from tests.helpers.builders import (
     FOUND_QUOTE,
     NOON,
@@ -45,7 +46,7 @@ from tests.helpers.builders import (
     summary,
 )
 from tests.helpers.tables import check_rows
-from tests.render.accepted import (
+from tests.platform.slack.accepted import (
     assert_accepted,
     assert_taken,
     invisible,
@@ -55,7 +56,6 @@ from tests.render.accepted import (
     read_post,
     strings,
 )
-from tests.render.hostile_days import TOKENS, WORST, digests, full_day
 
 RISKS_ALONE = DigestView(only=ViewLevel.RISKY)
 

@@ -18,8 +18,8 @@ from bot.platform.models.packing import Coverage
 from bot.platform.pulls.filters import Filters
 from bot.platform.pulls.models import GHOST, Account
 from impact.text.dates import parse_date
+from tests.features.digest.hostile_days import digests
 from tests.helpers.builders import changed_file, digest, entry, failed, pull, summary
-from tests.render.hostile_days import digests
 
 FIRST = entry(
     12,

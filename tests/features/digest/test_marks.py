@@ -23,10 +23,10 @@ from bot.features.touches.lines import HitKey, TouchDecision, TouchVerdict
 from bot.platform.pulls.models import Reference
 from bot.platform.slack.blocks import count_characters
 from impact.history.outcomes import OutcomeKind
+from tests.features.digest.hostile_days import WORST, digests, full_day, texts
+from tests.features.touches.touched_days import fill, make_hit, report
 from tests.helpers.builders import NOON, REPOSITORY, digest, entry, finding, pull
-from tests.render.accepted import assert_accepted, nodes, read_post, strings
-from tests.render.hostile_days import WORST, digests, full_day, texts
-from tests.render.touched_days import fill, make_hit, report
+from tests.platform.slack.accepted import assert_accepted, nodes, read_post, strings
 
 HOUR = timedelta(hours=1)
 BACK = pull(9, title='Revert "Count once"', merged_at=NOON + HOUR)

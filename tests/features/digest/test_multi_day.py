@@ -24,11 +24,11 @@ from bot.platform.pulls.sources import CountCheck
 from impact.contract.deprecations import DeprecationState
 from impact.history.outcomes import find_outcomes
 from impact.repository import Repository
+from tests.features.digest.hostile_days import LONGEST, NUMBERS, WORST, digests, elsewhere, full_day
+from tests.features.touches.touched_days import step
 from tests.helpers.builders import DAY, NOON, REPOSITORY, digest, entry, pull, summary
 from tests.helpers.tables import check_rows
-from tests.render.accepted import assert_taken, invisible, items, list_addresses, read_post, strings
-from tests.render.hostile_days import LONGEST, NUMBERS, WORST, digests, elsewhere, full_day
-from tests.render.touched_days import step
+from tests.platform.slack.accepted import assert_taken, invisible, items, list_addresses, read_post, strings
 
 
 def number_entries(day_digest: Digest, first: int) -> Digest:

@@ -39,13 +39,13 @@ from bot.platform.pulls.models import PullRequest
 from bot.usage import Usage
 from tests.emulators.claude.server import overview_answer
 from tests.emulators.slack.server import SlackEmulator
+from tests.features.digest.posting import HOME, messenger_of, poster_of
 from tests.features.subscriptions.scheduled import TIMING
 from tests.helpers.apps import make_digest_app
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, entry, failed, pairs, pull, summary
+from tests.helpers.doubles import KnownPulls, ScriptedModel, Summaries
 from tests.helpers.records import digest_store
-from tests.render.accepted import nodes, strings
-from tests.services.digest.posting import HOME, messenger_of, poster_of
-from tests.services.doubles import KnownPulls, ScriptedModel, Summaries
+from tests.platform.slack.accepted import nodes, strings
 
 # --- the overview of a day: the model's over the day's own numbers, or counts in its place
 

@@ -29,11 +29,11 @@ from bot.platform.pulls.filters import Filters
 from bot.platform.slack.blocks import count_characters
 from bot.platform.slack.messages import Post
 from impact.repository import Repository
+from tests.features.digest.hostile_days import LONGEST, WORST, digests, elsewhere, full_day
 from tests.features.digest.test_multi_day import days, number_entries
 from tests.helpers.builders import DAY, NOON, REPOSITORY, digest, entry, failed, summary
 from tests.helpers.processes.command import environment
-from tests.render.accepted import items, list_addresses, read_post
-from tests.render.hostile_days import LONGEST, WORST, digests, elsewhere, full_day
+from tests.platform.slack.accepted import items, list_addresses, read_post
 
 
 def test_a_digest_is_its_lead_its_thread_and_its_report() -> None:
@@ -97,7 +97,7 @@ def test_a_hostile_digest_is_plain_json_that_slack_takes(day_digest: Digest) -> 
 # of a process with a hash seed of its own
 RENDER = """
 from bot.features.digest.view import render_digest
-from tests.render.hostile_days import WORST, full_day
+from tests.features.digest.hostile_days import WORST, full_day
 for text in WORST.values():
     print(ascii(render_digest(full_day(27, text, is_reviewed=True))))
 """

@@ -25,9 +25,7 @@ from bot.platform.slack.messenger import SlackMessenger
 from bot.platform.store.records import RecordStore
 from impact.repository import Repository
 from tests.emulators.slack.server import SCOPES, SlackEmulator
-from tests.helpers.builders import DAY, digest, entry, finding
-from tests.helpers.records import Digests, digest_store, memory_digests
-from tests.services.digest.posting import (
+from tests.features.digest.posting import (
     COMPLETE,
     HOME,
     MORNING,
@@ -42,6 +40,8 @@ from tests.services.digest.posting import (
     publish,
     standing,
 )
+from tests.helpers.builders import DAY, digest, entry, finding
+from tests.helpers.records import Digests, digest_store, memory_digests
 
 Ends = tuple[SlackMessenger, RecordStore[PostedDigest]]
 

@@ -37,7 +37,7 @@ from tests.emulators.github.store import changed_file, pull
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
 from tests.helpers.apps import make_digest_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY
-from tests.services.doubles import MemoryStore
+from tests.helpers.doubles import MemoryStore
 
 WORKERS, PULLS = 2, 7
 # those that are at the model, and as many again

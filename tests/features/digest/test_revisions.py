@@ -20,10 +20,7 @@ from bot.features.merges.review import BugReview, ReviewCoverage
 from bot.features.merges.risk import Risk
 from bot.platform.slack.client import make_slack_client
 from tests.emulators.slack.server import SCOPES, SlackEmulator
-from tests.features.subscriptions.scheduled import KEY, key_of
-from tests.helpers.builders import digest, entry, finding
-from tests.helpers.records import Digests, digest_store, memory_digests
-from tests.services.digest.posting import (
+from tests.features.digest.posting import (
     HOME,
     PARTS,
     SPEC,
@@ -40,6 +37,9 @@ from tests.services.digest.posting import (
     publish,
     standing,
 )
+from tests.features.subscriptions.scheduled import KEY, key_of
+from tests.helpers.builders import digest, entry, finding
+from tests.helpers.records import Digests, digest_store, memory_digests
 
 REPORT = "Engine-2026-02-28.md"
 CORRECTED = "Engine-2026-02-28-corrected.md"

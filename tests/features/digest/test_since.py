@@ -22,7 +22,7 @@ from impact.repository import Repository
 from tests.helpers.apps import make_reading_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.helpers.calls import counting
-from tests.services.doubles import KnownPulls, Summaries
+from tests.helpers.doubles import KnownPulls, Summaries
 
 DAYS = timedelta(days=1)
 SPAN = Span(DAY.date - 6 * DAYS, DAY.date, DAY.zone)

@@ -18,10 +18,10 @@ from bot.features.merges.summary import ChangeType
 from bot.platform.models.packing import Coverage
 from bot.platform.pulls.models import Account
 from bot.platform.slack.messages import Post
+from tests.features.digest.hostile_days import WORST, digests, full_day
 from tests.helpers.builders import NOON, changed_file, digest, entry, failed, finding, summary
 from tests.helpers.tables import check_rows
-from tests.render.accepted import assert_accepted, invisible, items, nodes, read_post, strings
-from tests.render.hostile_days import WORST, digests, full_day
+from tests.platform.slack.accepted import assert_accepted, invisible, items, nodes, read_post, strings
 
 TRIVIAL = summary(type=ChangeType.TRIVIAL)
 

@@ -29,11 +29,8 @@ from impact.profile.moves import MovedHit, ProfileMove
 from impact.source.models import DiffSide
 from impact.touches.deprecations import DeprecationStep
 from impact.touches.models import MergeTouches, TouchLevel
-from tests.helpers.builders import DAY, NOON, REPOSITORY, digest, entry, pull
-from tests.helpers.data.attacks import attack
-from tests.render.accepted import assert_taken, items, nodes, read_post
-from tests.render.hostile_days import WORST, full_day
-from tests.render.touched_days import (
+from tests.features.digest.hostile_days import WORST, full_day
+from tests.features.touches.touched_days import (
     change,
     contract,
     fill,
@@ -45,6 +42,9 @@ from tests.render.touched_days import (
     touched_days,
     use,
 )
+from tests.helpers.builders import DAY, NOON, REPOSITORY, digest, entry, pull
+from tests.helpers.data.attacks import attack
+from tests.platform.slack.accepted import assert_taken, items, nodes, read_post
 
 PLACE, DO = "Ours: ours/core/scheduler.py:120", "Use Scheduler.plan."
 OURS = f"{PLACE} overrides it"

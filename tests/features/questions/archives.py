@@ -32,7 +32,7 @@ from impact.repository import Repository
 from impact.text.dates import parse_date
 from tests.helpers.apps import make_reading_app
 from tests.helpers.builders import DAY, REPOSITORY, SHARED
-from tests.services.doubles import KnownPulls, MemoryStore, Summaries
+from tests.helpers.doubles import KnownPulls, MemoryStore, Summaries
 
 TODAY = LocalDay(parse_date("2026-03-01"), DAY.zone)
 TOOLS = Repository("octo", "tools")

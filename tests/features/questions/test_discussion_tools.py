@@ -16,13 +16,13 @@ from bot.platform.github.caches import BackgroundCache
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.discussions import GitHubBackground
 from bot.platform.models.prompts import MAX_RESULT_LENGTH
-from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.server import IssueRecord
 from tests.emulators.github.server import pull as record
 from tests.emulators.github.store import RemarkRecord, ThreadRecord
 from tests.features.questions.archives import call_tool, inside, run_tool, shelf
 from tests.helpers.builders import pull
-from tests.services.doubles import MemoryStore
+from tests.helpers.doubles import MemoryStore
+from tests.helpers.worlds import REPO, ScriptedGitHub
 
 TALK = "read_discussion"
 AT = datetime(2026, 2, 27, 9, 0, tzinfo=UTC)

@@ -16,7 +16,7 @@ from bot.features.questions.service import ATTENTION, MEMORIES, Attention, is_li
 from bot.platform.slack.messenger import PostMetadata, SlackMessenger, write_metadata
 from bot.platform.store.connection import pack_value
 from tests.helpers.apps import make_app
-from tests.services.doubles import slack_request
+from tests.helpers.doubles import slack_request
 
 CHANNEL, THREAD = "C0DIGEST", "100.000000"
 KEY = f"thread:{CHANNEL}:{THREAD}"

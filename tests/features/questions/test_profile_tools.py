@@ -18,8 +18,8 @@ from bot.platform.models.tools import define_tools
 from bot.platform.pulls.models import PullRequest
 from impact.profile.models import Profile, Use, UseKind
 from tests.features.questions.archives import ABOUT_DAY, REPOSITORIES, run_tool, shelf
+from tests.features.touches.touched_days import NAME, make_hit, report
 from tests.helpers.builders import DAY, NOON, pull
-from tests.render.touched_days import NAME, make_hit, report
 
 TOOL = "find_profile_uses"
 SCANNED = "as scanned on 2026-02-28; its lines can't be cited, name file and line"

@@ -26,7 +26,7 @@ from bot.platform.pulls.sources import DayMerges
 from impact.repository import Repository
 from tests.features.questions.archives import Shelf, days, shelf
 from tests.helpers.builders import NOON, REPOSITORY, changed_file, pull, summary
-from tests.services.doubles import KnownPulls
+from tests.helpers.doubles import KnownPulls
 
 FILES = (changed_file("engine/core.py", 40, 20), changed_file("docs/guide.md", 3))
 SEVEN = pull(7, title="Count retries", files=FILES)

@@ -18,13 +18,13 @@ from bot.platform.pulls.models import PullRequest
 from bot.platform.store.tables import Store
 from impact.history.revert_claims import parse_claim
 from impact.repository import Repository
-from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.server import pull as record
 from tests.emulators.github.store import sha
 from tests.features.questions.archives import read_no_history, run_tool, shelf
 from tests.helpers.builders import NOON, pull
 from tests.helpers.calls import counting
-from tests.services.doubles import MemoryStore
+from tests.helpers.doubles import MemoryStore
+from tests.helpers.worlds import REPO, ScriptedGitHub
 
 LONG_BEFORE = NOON - timedelta(days=20)
 COMMIT = sha("merge 3")

@@ -24,12 +24,12 @@ from bot.platform.pulls.models import ChangedFile, PullRequest
 from bot.platform.source.excerpts import MAX_EXCERPT_LINES
 from bot.platform.source.reading import MAX_FILE_LENGTH, MAX_USES, CodeSources
 from impact.testing.clones import building, git, needs_git
-from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.trees import SUBMODULE, SYMLINK, Entry, FixedTree, TreeCommit
 from tests.features.questions.archives import call_tool, inside, run_tool, shelf
 from tests.helpers.builders import REPOSITORY, pull
+from tests.helpers.doubles import FileTree, MemoryStore
 from tests.helpers.git_server import TOKEN, GitServer
-from tests.services.doubles import FileTree, MemoryStore
+from tests.helpers.worlds import REPO, ScriptedGitHub
 
 RETRY = """import os
 

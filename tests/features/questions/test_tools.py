@@ -45,7 +45,7 @@ from tests.features.questions.archives import (
 )
 from tests.helpers.builders import NOON, REPOSITORY, changed_file, pull, summary
 from tests.helpers.checks import is_one_sentence
-from tests.services.doubles import FileTree, KnownPulls
+from tests.helpers.doubles import FileTree, KnownPulls
 
 PATCH = "@@ -1,3 +1,4 @@\n import os\n-timeout = 10 seconds\n+timeout = 30 seconds\n+retries = five\n done = True"
 RETRY = ChangedFile("engine/retry.py", "modified", 2, 1, PATCH)

@@ -16,7 +16,6 @@ import pytest
 from bot.features.questions.reading import ReadingSession
 from bot.features.questions.subject import ThreadSubject
 from bot.platform.models.prompts import MAX_DIFF_LENGTH, MAX_RESULT_LENGTH
-from tests.adapters.worlds import LONG_AFTER, ScriptedGitHub
 from tests.features.questions.archives import (
     REPLAYED,
     VLLM,
@@ -30,6 +29,7 @@ from tests.features.questions.archives import (
     run_tool,
 )
 from tests.helpers.builders import SHARED, needs_shared, summary
+from tests.helpers.worlds import LONG_AFTER, ScriptedGitHub
 
 pytestmark = [pytest.mark.slow, needs_shared]
 

@@ -27,10 +27,10 @@ from bot.platform.models.tool_names import WHERE_ARGUMENT, ToolName
 from bot.platform.slack.messages import Post
 from impact.source.models import DiffSide
 from impact.text.strings import collapse_lines
+from tests.features.digest.hostile_days import TOKENS, texts
 from tests.features.questions.test_markdown_properties import addresses, touching
 from tests.helpers.builders import entry, failed, pull, summary
 from tests.helpers.tables import check_rows
-from tests.render.hostile_days import TOKENS, texts
 
 TITLE = "Friday 27 February 2026"
 LONG = "😀 <" * 5_000

@@ -35,7 +35,7 @@ from bot.platform.store.connection import pack_value
 from bot.usage import Usage
 from tests.helpers.apps import make_app
 from tests.helpers.builders import NOON
-from tests.services.doubles import slack_request
+from tests.helpers.doubles import slack_request
 
 CHANNEL, MESSAGE = "C0DIGEST", "101.000000"
 GOOD, BAD = FeedbackVerdict.GOOD, FeedbackVerdict.BAD

@@ -27,10 +27,10 @@ from bot.features.report.view import (
     render_index,
 )
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, Deadline, MergeContract, UnreadFile
+from tests.features.digest.hostile_days import texts
 from tests.helpers.builders import digest, entry, summary
 from tests.helpers.tables import check_rows
 from tests.hostile.tables.markdown import LINES
-from tests.render.hostile_days import texts
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs/reports/contract.schema.json").read_text(encoding="utf-8"))
 MADE = datetime(2026, 3, 1, 9, tzinfo=UTC)

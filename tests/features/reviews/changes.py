@@ -25,11 +25,11 @@ from bot.platform.models.claude import CLAUDE
 from bot.platform.pulls.models import ChangedFile, PullRequest
 from bot.platform.source.reading import NO_CODE, CodeSources
 from bot.platform.store.tables import Store
-from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.claude.server import ClaudeEmulator, Json, Step, ToolUse, ToolUses, review_answer, suspicion
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
 from tests.helpers.builders import pull
-from tests.services.doubles import MemoryStore, Sleeps
+from tests.helpers.doubles import MemoryStore, Sleeps
+from tests.helpers.worlds import REPO, ScriptedGitHub
 
 MODEL = "claude-sonnet-5-5"
 # lines between functions, so that not all of the file is shown around a change

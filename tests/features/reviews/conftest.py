@@ -8,9 +8,9 @@ import pytest
 
 from bot.platform.models import ChatModel
 from bot.platform.models.claude.connection import ClaudeConnection, make_claude_client
-from tests.adapters.worlds import ScriptedGitHub
 from tests.emulators.claude.server import ClaudeEmulator
 from tests.features.reviews.changes import Desk, add_change, read_files
+from tests.helpers.worlds import ScriptedGitHub
 
 
 @pytest.fixture

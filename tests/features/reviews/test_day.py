@@ -31,7 +31,7 @@ from tests.features.reviews.changes import CHANGE, CONFIRMED, MODEL, SEVEN, Desk
 from tests.helpers.apps import make_reading_app
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, entry, failed, summary
 from tests.helpers.checks import closed_port
-from tests.services.doubles import KnownPulls, Sleeps
+from tests.helpers.doubles import KnownPulls, Sleeps
 
 CUSTOM = PathClasses(custom=CustomPaths(((PathClass.DOCS, ("*.txt",)),)))
 TODAY = f"{DAY.date}:reviews"

@@ -19,7 +19,6 @@ from bot.platform.git.reading import GitMirrorFiles, GitMirrorSearch, MirrorRead
 from bot.platform.source.reading import CodeSources
 from impact.source.models import DiffSide
 from impact.testing.clones import building, git, needs_git
-from tests.adapters.worlds import ScriptedGitHub
 from tests.emulators.claude.server import (
     Cut,
     Failure,
@@ -46,6 +45,7 @@ from tests.features.reviews.changes import (
 )
 from tests.helpers.builders import REPOSITORY, changed_file, pull
 from tests.helpers.git_server import TOKEN, GitServer
+from tests.helpers.worlds import ScriptedGitHub
 
 # what is shown, and what is asked for
 

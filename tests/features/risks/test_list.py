@@ -27,8 +27,8 @@ from impact.repository import Repository
 from tests.emulators.claude.server import ClaudeEmulator, summary_answer
 from tests.helpers.apps import make_reading_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, finding, pull
-from tests.render.accepted import read_post
-from tests.services.doubles import KnownPulls, MemoryStore, ScriptedModel, Summaries
+from tests.helpers.doubles import KnownPulls, MemoryStore, ScriptedModel, Summaries
+from tests.platform.slack.accepted import read_post
 
 HEAVY = (changed_file("engine/core.py", 500, 500),)
 LIGHT = (changed_file("engine/core.py", 5, 1),)

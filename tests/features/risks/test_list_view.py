@@ -23,9 +23,10 @@ from bot.platform.pulls.models import PullRequest
 from bot.platform.slack.blocks import count_characters
 from impact.history.outcomes import OutcomeKind
 from impact.repository import Repository
+from tests.features.digest.hostile_days import LONGEST, NUMBERS, WORST, entries, full_review, lines, texts
 from tests.helpers.builders import DAY, NOON, REPOSITORY, entry, pull, summary
 from tests.helpers.tables import check_rows
-from tests.render.accepted import (
+from tests.platform.slack.accepted import (
     MOST_CHARACTERS,
     assert_taken,
     invisible,
@@ -35,7 +36,6 @@ from tests.render.accepted import (
     read_post,
     strings,
 )
-from tests.render.hostile_days import LONGEST, NUMBERS, WORST, entries, full_review, lines, texts
 
 SPAN = Span(DAY.date, DAY.date, DAY.zone)
 MONTH = Span(DAY.date - timedelta(days=MAX_RISKS_DAYS - 1), DAY.date, DAY.zone)

@@ -31,7 +31,7 @@ from tests.features.questions.archives import open_session, run_tool
 from tests.helpers.apps import make_digest_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.helpers.calls import counting
-from tests.services.doubles import KnownPulls, Summaries
+from tests.helpers.doubles import KnownPulls, Summaries
 
 CORE = (changed_file("engine/core.py", 300),)
 # merged one after the other, the highest number first

@@ -33,7 +33,7 @@ from tests.emulators.claude.server import summary_answer
 from tests.features.questions.archives import ABOUT_DAY, REPOSITORIES, call_tool, open_session
 from tests.helpers.apps import make_digest_app, make_reading_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
-from tests.services.doubles import KnownPulls, MemoryStore, ScriptedModel, Summaries
+from tests.helpers.doubles import KnownPulls, MemoryStore, ScriptedModel, Summaries
 
 # this repository ships what lies in examples/, and its engine/ is a sample
 SHIPPED = PathClasses(

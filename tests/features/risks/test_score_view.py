@@ -18,10 +18,10 @@ from bot.features.risks.rules import ReviewScore, Tally, TrackRecordScore
 from bot.features.risks.view import format_score, render_score
 from impact.history.outcomes import OutcomeKind
 from impact.repository import Repository
+from tests.features.digest.hostile_days import LONGEST, WORST, lines, texts
 from tests.helpers.builders import DAY, NOON, REPOSITORY, pull
 from tests.helpers.tables import check_rows
-from tests.render.accepted import assert_taken, invisible, items, read_post, strings
-from tests.render.hostile_days import LONGEST, WORST, lines, texts
+from tests.platform.slack.accepted import assert_taken, invisible, items, read_post, strings
 
 SPAN = Span(DAY.date - timedelta(days=89), DAY.date, DAY.zone)
 # as on a busy repository in a quarter

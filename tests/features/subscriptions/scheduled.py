@@ -27,12 +27,12 @@ from bot.platform.store.spending import SpendingStore
 from bot.platform.store.tables import Store
 from bot.settings import load_settings
 from tests.emulators.slack.server import SlackEmulator
+from tests.features.digest.posting import HOME, SPEC, Fragile, Fuse, make_rendering, messenger_of
 from tests.helpers.apps import make_app
 from tests.helpers.builders import DAY, REPOSITORY
+from tests.helpers.doubles import Outbox, SentDelivery, Sleeps
 from tests.helpers.records import digest_store
 from tests.helpers.subscriptions import RunLog, StoredSubscriptions
-from tests.services.digest.posting import HOME, SPEC, Fragile, Fuse, make_rendering, messenger_of
-from tests.services.doubles import Outbox, SentDelivery, Sleeps
 
 TIMING = Timing(time(9), DAY.zone)
 DUE = TIMING.get_due_time(DAY.date + timedelta(days=1))

@@ -44,12 +44,12 @@ from bot.platform.store.due_queue import DueQueue, NextDigest
 from bot.settings import load_settings
 from impact.repository import Repository
 from tests.emulators.slack.server import SlackEmulator
+from tests.features.digest.posting import HOME
 from tests.helpers.apps import make_app
 from tests.helpers.builders import REPOSITORY
+from tests.helpers.doubles import CountingLimiter, slack_request
 from tests.helpers.records import MemoryRecords, answer_store, memory_digests, plant
 from tests.helpers.subscriptions import StoredSubscriptions
-from tests.services.digest.posting import HOME
-from tests.services.doubles import CountingLimiter, slack_request
 
 WEB = Repository("Acme", "web.app")
 REPOSITORIES = AllowedRepositories(REPOSITORY, (WEB,))

@@ -17,6 +17,7 @@ from bot.features.subscriptions.service import MAX_PER_CHANNEL, get_next_due, re
 from bot.platform.slack.access import AccessRules
 from bot.platform.store.due_queue import NextDigest
 from tests.emulators.slack.server import SlackEmulator
+from tests.features.digest.posting import HOME
 from tests.features.subscriptions.subscribers import (
     ANGELES,
     BERLIN,
@@ -34,7 +35,6 @@ from tests.features.subscriptions.subscribers import (
 )
 from tests.helpers.builders import REPOSITORY
 from tests.helpers.checks import is_one_sentence
-from tests.services.digest.posting import HOME
 
 NINE, FIVE = dt.time(9), dt.time(17)
 BEN = "U0BEN"

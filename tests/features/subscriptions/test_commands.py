@@ -29,6 +29,7 @@ from bot.platform.slack.replies import ReplySender
 from bot.platform.slack.requests import SlackRequest
 from impact.repository import Repository
 from tests.emulators.slack.server import SlackEmulator
+from tests.features.digest.posting import HOME, MemoryMessenger
 from tests.features.subscriptions.subscribers import (
     ANGELES,
     FIXED,
@@ -45,9 +46,8 @@ from tests.features.subscriptions.subscribers import (
 from tests.helpers.apps import make_digest_app
 from tests.helpers.builders import REPOSITORY, changed_file, pull
 from tests.helpers.checks import is_one_sentence
+from tests.helpers.doubles import KnownPulls, MemoryWhispers, Summaries
 from tests.helpers.records import memory_answers
-from tests.services.digest.posting import HOME, MemoryMessenger
-from tests.services.doubles import KnownPulls, MemoryWhispers, Summaries
 
 CORE = (changed_file("engine/core.py", 500, 500),)
 PULLS = KnownPulls(

@@ -29,6 +29,7 @@ from bot.features.subscriptions.delivery import post_digest, repair_digest
 from bot.features.subscriptions.runs import RunOutcome
 from bot.platform.store.due_queue import DigestRepair, NextDigest
 from tests.emulators.slack.server import SCOPES, SlackEmulator
+from tests.features.digest.posting import HOME, PARTS, SPEC, Crash, Fuse, Standing, make_rendering, standing
 from tests.features.subscriptions.scheduled import (
     ADMIN,
     DAILY,
@@ -45,9 +46,8 @@ from tests.features.subscriptions.scheduled import (
     with_gaps,
 )
 from tests.helpers.builders import DAY
+from tests.helpers.doubles import SentDelivery
 from tests.helpers.records import plant, plant_hash
-from tests.services.digest.posting import HOME, PARTS, SPEC, Crash, Fuse, Standing, make_rendering, standing
-from tests.services.doubles import SentDelivery
 
 pytestmark = pytest.mark.slow
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from bot.dates import Span, parse_zone
 from bot.features.subscriptions.rules import Timing
 from impact.text.dates import parse_date
-from tests.domain.time.wall_clocks import Walls
+from tests.dates.wall_clocks import Walls
 from tests.helpers.tables import check_rows
 
 DAY, SECOND = timedelta(days=1), timedelta(seconds=1)

@@ -24,10 +24,10 @@ from bot.platform.commands import AllowedRepositories
 from bot.platform.pulls.filters import Filters
 from bot.platform.slack.requests import SlackRequest
 from impact.repository import Repository
+from tests.features.digest.hostile_days import LONGEST, texts
 from tests.helpers.builders import REPOSITORY
 from tests.helpers.checks import is_one_sentence
-from tests.render.hostile_days import LONGEST, texts
-from tests.services.doubles import slack_request
+from tests.helpers.doubles import slack_request
 
 WEB = Repository("Acme", "web.app")
 KNOWN = AllowedRepositories(REPOSITORY, (WEB,))

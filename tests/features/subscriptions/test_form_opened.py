@@ -13,8 +13,8 @@ from bot.errors import SlackUnavailable
 from bot.platform.slack.requests import SlackRequest
 from handlers import requests
 from tests.emulators.slack.server import SlackEmulator
+from tests.features.digest.posting import HOME
 from tests.features.subscriptions.subscribers import OPEN, OTHERS, OWN, PRIVATE, Team, ask
-from tests.services.digest.posting import HOME
 
 FIRST = ("initial_option", "initial_time", "initial_conversation", "initial_value")
 

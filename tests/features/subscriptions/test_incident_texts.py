@@ -19,9 +19,9 @@ from bot.features.subscriptions.incidents import (
 from bot.features.subscriptions.view import make_channel
 from bot.platform.slack.blocks import count_characters, make_instant
 from bot.platform.slack.messages import Post
-from tests.render.accepted import MOST_CHARACTERS, invisible, strings
-from tests.render.hostile_days import WORST, texts
-from tests.render.hostile_days import lines as lines_of
+from tests.features.digest.hostile_days import WORST, texts
+from tests.features.digest.hostile_days import lines as lines_of
+from tests.platform.slack.accepted import MOST_CHARACTERS, invisible, strings
 
 AT = datetime(2026, 3, 1, 17, 5, tzinfo=UTC)
 

@@ -19,6 +19,8 @@ from bot.features.subscriptions.incidents import INCIDENTS, Incident, IncidentKi
 from bot.platform.slack.messenger import SlackMessenger
 from bot.platform.store.due_queue import IncidentReport
 from tests.emulators.slack.server import SCOPES, SlackEmulator
+from tests.features.digest.hostile_days import TOKENS
+from tests.features.digest.posting import Crash, Fuse
 from tests.features.subscriptions.scheduled import (
     ADMIN,
     DUE,
@@ -31,8 +33,6 @@ from tests.features.subscriptions.scheduled import (
     trouble,
 )
 from tests.helpers.records import plant
-from tests.render.hostile_days import TOKENS
-from tests.services.digest.posting import Crash, Fuse
 
 SOON = DUE + MINUTE
 TOLD = "1 digest needs attention"

@@ -10,13 +10,13 @@ import pytest
 
 from bot.features.subscriptions.runs import RunOutcome
 from bot.platform.store.due_queue import DigestRepair
-from tests.adapters.worlds import REPO
 from tests.emulators.claude.server import Failure, Json, Step, default_answer, summary_answer
 from tests.emulators.github.store import pull
+from tests.features.digest.posting import HOME, standing
 from tests.features.subscriptions.scheduled import DUE, KEY, MINUTE
 from tests.features.subscriptions.wired import Bot, add, make_bot  # noqa: F401 (a fixture)
 from tests.helpers.builders import NOON
-from tests.services.digest.posting import HOME, standing
+from tests.helpers.worlds import REPO
 
 pytestmark = pytest.mark.slow
 

@@ -20,9 +20,9 @@ from bot.platform.commands import AllowedRepositories
 from bot.platform.pulls.filters import Filters
 from bot.platform.slack.blocks import escape_mrkdwn
 from impact.repository import Repository
-from tests.domain.refusals import refusal
 from tests.helpers.builders import REPOSITORY, make_view
 from tests.helpers.checks import is_one_sentence
+from tests.helpers.refusals import refusal
 from tests.helpers.tables import check_rows
 
 WEB = Repository("Acme", "web.app")

@@ -28,14 +28,14 @@ from bot.platform.store.keys import LAST_TICK, SUBSCRIPTIONS_KEY
 from bot.platform.store.tables import Store
 from bot.settings import load_settings
 from impact.repository import Repository
+from tests.features.digest.posting import Fragile, Fuse, MemoryMessenger
 from tests.features.subscriptions.subscribers import Everywhere
+from tests.helpers.aging_cache import AgingCache
 from tests.helpers.apps import make_app
 from tests.helpers.builders import DAY, REPOSITORY
+from tests.helpers.doubles import CountingLimiter, Outbox, SentDelivery, slack_request
 from tests.helpers.records import digest_store, plant
 from tests.helpers.subscriptions import RunLog, StoredSubscriptions
-from tests.services.aging_cache import AgingCache
-from tests.services.digest.posting import Fragile, Fuse, MemoryMessenger
-from tests.services.doubles import CountingLimiter, Outbox, SentDelivery, slack_request
 
 TEAM, ADMIN = "T0TEAM", "C0ADMIN"
 MINUTE, HOUR, A_DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)

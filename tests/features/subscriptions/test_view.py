@@ -30,10 +30,10 @@ from bot.features.subscriptions.view import (
 from bot.platform.pulls.filters import Filters
 from bot.platform.slack.blocks import count_characters
 from bot.platform.slack.messages import Post
+from tests.features.digest.hostile_days import LONGEST, texts
 from tests.helpers.builders import REPOSITORY, make_view
 from tests.helpers.world import as_read
-from tests.render.accepted import MOST_BLOCKS, invisible, nodes, read_post
-from tests.render.hostile_days import LONGEST, texts
+from tests.platform.slack.accepted import MOST_BLOCKS, invisible, nodes, read_post
 
 DUE = datetime(2026, 3, 2, 8, tzinfo=UTC)
 NOW = datetime(2026, 3, 2, 7, 59, tzinfo=UTC)

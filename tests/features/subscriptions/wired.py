@@ -19,15 +19,15 @@ from bot.features.subscriptions.scheduled_jobs import watch_repository
 from bot.features.subscriptions.tables import RUN_LOG
 from bot.platform.slack.client import PostThrottle
 from bot.settings import load_settings
-from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.claude.server import ClaudeEmulator
 from tests.emulators.github.store import changed_file, pull
 from tests.emulators.slack.server import SlackEmulator
+from tests.features.digest.posting import HOME
 from tests.features.subscriptions.scheduled import ADMIN, DUE, MINUTE, Wall, list_message_lines, reports
 from tests.helpers.builders import NOON
-from tests.render.accepted import strings
-from tests.services.digest.posting import HOME
-from tests.services.doubles import Outbox, Sleeps
+from tests.helpers.doubles import Outbox, Sleeps
+from tests.helpers.worlds import REPO, ScriptedGitHub
+from tests.platform.slack.accepted import strings
 
 
 @dataclass

@@ -23,10 +23,10 @@ from bot.features.summaries.view import View, render_details, render_error_view,
 from bot.platform.pulls.models import ChangedFile, Reference
 from impact.repository import Repository
 from impact.source.models import DiffSide
+from tests.features.digest.hostile_days import BLANK, LONGEST, WORST, entries, full_review, lines, texts
 from tests.helpers.builders import REPOSITORY, changed_file, entry, finding, pull, summary
 from tests.helpers.tables import check_rows
-from tests.render.accepted import invisible, nodes, strings
-from tests.render.hostile_days import BLANK, LONGEST, WORST, entries, full_review, lines, texts
+from tests.platform.slack.accepted import invisible, nodes, strings
 
 LAST = 999_999_999  # the highest number that a reference may have
 SECTION = 8_000  # the longest that the model may write

@@ -38,7 +38,7 @@ from tests.emulators.claude.server import ClaudeEmulator, Refusal
 from tests.helpers.apps import make_reading_app
 from tests.helpers.builders import REPOSITORY, changed_file, failed, finding, pull, summary
 from tests.helpers.checks import is_one_sentence
-from tests.services.doubles import KnownPulls, MemoryStore, Summaries
+from tests.helpers.doubles import KnownPulls, MemoryStore, Summaries
 
 SEVEN = Reference(REPOSITORY, 7)
 FILES = (changed_file("engine/core.py", 40, 20), changed_file("docs/guide.md", 3))

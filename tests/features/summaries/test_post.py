@@ -22,10 +22,10 @@ from bot.platform.pulls.models import ChangedFile
 from bot.platform.slack.blocks import count_characters
 from impact.repository import Repository
 from impact.source.models import DiffSide
+from tests.features.digest.hostile_days import LONGEST, WORST, entries, full_review, lines, texts
 from tests.helpers.builders import REPOSITORY, changed_file, entry, failed, finding, pull, summary
 from tests.helpers.tables import check_rows
-from tests.render.accepted import MOST_BLOCKS, MOST_CHARACTERS, invisible, nodes, read_post, strings
-from tests.render.hostile_days import LONGEST, WORST, entries, full_review, lines, texts
+from tests.platform.slack.accepted import MOST_BLOCKS, MOST_CHARACTERS, invisible, nodes, read_post, strings
 
 # a quote that was found in a diff is never short, but may hold anything
 evidence = st.builds(Evidence, lines(120), lines(300), st.sampled_from(DiffSide), st.just(7))

@@ -24,13 +24,13 @@ from bot.platform.slack.replies import ReplySender
 from bot.platform.store.connection import SHORT_TIMEOUTS, connect_server
 from bot.platform.store.merge_records import HistoryStore
 from tests.emulators.slack.server import SlackEmulator
+from tests.features.digest.posting import HOME
 from tests.features.questions.archives import open_session, run_tool
 from tests.helpers.apps import make_digest_app, make_reading_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.helpers.checks import closed_port
+from tests.helpers.doubles import KnownPulls, Summaries, slack_request
 from tests.helpers.records import answer_store
-from tests.services.digest.posting import HOME
-from tests.services.doubles import KnownPulls, Summaries, slack_request
 
 DAYS, MINUTE = timedelta(days=1), timedelta(minutes=1)
 CORE = (changed_file("engine/core.py"),)

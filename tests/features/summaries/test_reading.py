@@ -21,7 +21,7 @@ from bot.usage import Usage
 from tests.emulators.claude.server import summary_answer
 from tests.helpers.apps import make_reading_app
 from tests.helpers.builders import changed_file, pull
-from tests.services.doubles import FileTree, KnownPulls, MemoryStore, ScriptedModel
+from tests.helpers.doubles import FileTree, KnownPulls, MemoryStore, ScriptedModel
 
 MODEL = "claude-haiku-5-5"
 LINE = "new line 0 of engine/core.py"

@@ -15,8 +15,8 @@ from bot.features.merges.summary import Evidence, RiskKind, SummaryRisk
 from bot.features.summaries.view import build_summary_json
 from bot.platform.models.packing import Coverage
 from impact.source.models import DiffSide
+from tests.features.digest.hostile_days import digests
 from tests.helpers.builders import changed_file, entry, failed, finding, pull, summary
-from tests.render.hostile_days import digests
 
 PROOF = (
     Evidence("engine/a b#c.py", "return new_count", DiffSide.NEW, 7),

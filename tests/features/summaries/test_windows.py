@@ -32,12 +32,12 @@ from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackMessenger
 from bot.platform.slack.replies import ReplySender
 from bot.platform.slack.requests import SlackRequest
 from tests.emulators.slack.server import SlackEmulator
+from tests.features.digest.posting import HOME, Crash, Fragile, Fuse
 from tests.helpers.apps import make_reading_app
 from tests.helpers.builders import REPOSITORY, changed_file, pull, summary
 from tests.helpers.checks import is_one_sentence
+from tests.helpers.doubles import KnownPulls, Summaries, slack_request
 from tests.helpers.records import answer_store
-from tests.services.digest.posting import HOME, Crash, Fragile, Fuse
-from tests.services.doubles import KnownPulls, Summaries, slack_request
 
 SEVEN = Reference(REPOSITORY, 7)
 MERGED = pull(7, title="Count retries once", files=(changed_file("engine/core.py", 40, 20),))

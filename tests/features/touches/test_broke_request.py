@@ -10,9 +10,9 @@ from bot.features.touches.requests import MAX_BROKE_DAYS, BrokeRequest
 from bot.platform.commands import AllowedRepositories
 from impact.repository import Repository
 from impact.touches.breakage.traceback_names import parse_trace
-from tests.domain.refusals import refusal
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.checks import is_one_sentence
+from tests.helpers.refusals import refusal
 
 OTHER = Repository("Acme", "web.app")
 KNOWN = AllowedRepositories(REPOSITORY, (OTHER,))

@@ -15,7 +15,7 @@ from bot.platform.slack.messages import Post
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, UnreadFile
 from impact.source.models import DiffSide
 from tests.helpers.builders import DAY, NOON, pull
-from tests.render.accepted import assert_taken
+from tests.platform.slack.accepted import assert_taken
 
 PULL = pull(7)
 SPAN = Span(DAY.date, DAY.date, DAY.zone)

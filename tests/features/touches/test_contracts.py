@@ -35,9 +35,9 @@ from impact.contract.models import ChangeKind, ContractChange, ContractClass, De
 from impact.contract.releases import build_releases
 from impact.profile.models import Profile, Use, UseKind
 from impact.repository import Repository
-from tests.adapters.worlds import ScriptedGitHub
 from tests.features.touches.worlds import add_merge, open_app
 from tests.helpers.builders import NOON, REPOSITORY, changed_file, pull
+from tests.helpers.worlds import ScriptedGitHub
 
 BEFORE = {"engine/core.py": b"def run(): ...\n", "engine/old.py": b"old = 1\n", "engine/same.py": b"same = 1\n"}
 AFTER = {

@@ -20,11 +20,11 @@ from bot.platform.pulls.models import PullRequest
 from impact.profile.models import Use, UseKind
 from impact.repository import Repository
 from impact.touches.models import TouchLevel
-from tests.adapters.worlds import ScriptedGitHub
 from tests.emulators.github.store import sha
 from tests.features.touches.worlds import BEFORE, CALL, ENTRY, PROFILE, add_merge, open_app
 from tests.helpers.builders import REPOSITORY, changed_file, pull
-from tests.services.doubles import KnownPulls
+from tests.helpers.doubles import KnownPulls
+from tests.helpers.worlds import ScriptedGitHub
 
 KNOWN, OTHER = "a1" * 20, "b2" * 20
 

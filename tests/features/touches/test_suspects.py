@@ -17,9 +17,9 @@ from impact.source.models import DiffSide
 from impact.testing.touches import make_change
 from impact.touches.breakage.suspects import Suspect, SuspectReport
 from impact.touches.breakage.traceback_names import parse_trace
+from tests.features.digest.hostile_days import texts
 from tests.helpers.builders import NOON, REPOSITORY
-from tests.render.accepted import assert_taken, invisible, read_post
-from tests.render.hostile_days import texts
+from tests.platform.slack.accepted import assert_taken, invisible, read_post
 
 COMMIT = "4f5c1a9" + "0" * 33
 CHANGE = make_change(ChangeKind.SIGNATURE, "up.a.Model.run", ContractClass.METHOD, "(self, size=None)", "(self)")

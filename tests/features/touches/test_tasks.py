@@ -27,8 +27,8 @@ from impact.contract.models import ChangeKind, ContractChange, ContractClass, Me
 from impact.profile.models import Profile, Use, UseKind
 from impact.touches.models import MergeTouches, Touch, TouchLevel
 from tests.attacks.hostile_plans import Words, make_task, words
+from tests.features.digest.hostile_days import texts
 from tests.helpers.builders import NOON, changed_file, pull
-from tests.render.hostile_days import texts
 
 STOP = "engine.core.stop"
 CHANGE = ContractChange(

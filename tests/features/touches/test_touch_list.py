@@ -14,7 +14,7 @@ from impact.profile.models import Use, UseKind
 from impact.source.models import DiffSide
 from impact.touches.models import MergeTouches, Touch, TouchLevel, TouchReport
 from tests.helpers.builders import DAY, pull
-from tests.render.accepted import assert_taken
+from tests.platform.slack.accepted import assert_taken
 
 SPAN = Span(DAY.date, DAY.date, DAY.zone)
 CHANGE = ContractChange(

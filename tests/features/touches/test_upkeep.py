@@ -28,14 +28,14 @@ from impact.contract.models import ChangeKind, ContractChange, ContractClass, Me
 from impact.profile.models import Profile, UseKind
 from impact.profile.moves import MovedHit, ProfileMove
 from impact.repository import Repository
-from tests.adapters.worlds import ScriptedGitHub
 from tests.emulators.github.server import pull
 from tests.emulators.github.store import sha
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
 from tests.helpers.apps import make_app, make_digest_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY
 from tests.helpers.builders import pull as built_pull
-from tests.services.doubles import KnownPulls
+from tests.helpers.doubles import KnownPulls
+from tests.helpers.worlds import ScriptedGitHub
 
 UPSTREAM, SOURCE = Repository("octo", "engine"), Repository("octo", "plugin")
 CORE = b"class Core:\n    def step(self):\n        return 1\n"

@@ -17,11 +17,11 @@ from bot.platform.github.source_files import GitHubSourceFiles
 from bot.platform.pulls.models import PullRequest
 from impact.profile.models import Profile, Use, UseKind
 from impact.python.models import CallShape
-from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.store import sha
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
 from tests.helpers.apps import make_app
 from tests.helpers.builders import NOON, REPOSITORY, changed_file, pull
+from tests.helpers.worlds import REPO, ScriptedGitHub
 
 BEFORE = {
     "engine/core.py": b"def run(a):\n    return a\n\n\ndef stop():\n    return 1\n",

@@ -15,7 +15,7 @@ from bot.platform.slack.requests import Audience
 from handlers import COMMANDS
 from handlers.digest import answer_digest
 from tests.helpers.builders import DAY, REPOSITORY
-from tests.services.doubles import slack_request
+from tests.helpers.doubles import slack_request
 
 CONTEXT = ParseContext(AllowedRepositories(REPOSITORY), lambda zone=None: DAY)
 SENTENCES = {

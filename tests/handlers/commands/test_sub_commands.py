@@ -17,9 +17,9 @@ from handlers.declaration import SubCommand, list_examples
 from tests.handlers.commands import toy
 from tests.handlers.intakes import ENGINE, Office, make_request
 from tests.helpers.builders import DAY, REPOSITORY
+from tests.helpers.doubles import slack_request
 from tests.helpers.tables import check_rows
 from tests.project.tools.manifest_check import entry_of
-from tests.services.doubles import slack_request
 
 COMMAND = digest.make_command((*SUB_COMMANDS, toy.SUB_COMMAND))
 BALL = toy.ToyRequest(ENGINE, "ball")

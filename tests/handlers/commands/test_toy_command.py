@@ -32,10 +32,10 @@ from handlers import COMMANDS
 from impact.repository import Repository
 from tests.handlers.commands import toy
 from tests.helpers.checks import closed_port, eventually, waiting_jobs
+from tests.helpers.doubles import slack_request
 from tests.helpers.processes.command import ROOT
 from tests.helpers.world import CHANNEL, World, world
 from tests.project.tools.manifest_check import entry_of, find_faults
-from tests.services.doubles import slack_request
 
 SECRET = "signing-secret"
 WITH_TOY = (*COMMANDS, toy.COMMAND)

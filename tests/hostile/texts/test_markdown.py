@@ -19,10 +19,10 @@ from bot.features.digest.rules import Digest
 from bot.features.merges.entry import Entry
 from bot.features.merges.summary import build_fallback_summary
 from bot.platform.models.packing import Coverage
+from tests.features.digest.hostile_days import digests
 from tests.helpers.builders import changed_file, digest, entry, failed, pull, summary
 from tests.helpers.tables import check_rows
 from tests.hostile.tables.markdown import LINES, PATHS, TEXTS
-from tests.render.hostile_days import digests
 
 pytestmark = pytest.mark.slow
 

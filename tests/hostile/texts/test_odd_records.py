@@ -27,13 +27,13 @@ from bot.platform.github.caches import DayListCache, FileCache
 from bot.platform.pulls.models import PullRequest, Reference
 from bot.platform.store.merge_records import HistoryStore
 from bot.platform.store.tables import Store
-from tests.adapters.worlds import LONG_AFTER, MORNING, REPO, ScriptedGitHub
 from tests.helpers.apps import make_digest_app
 from tests.helpers.builders import DAY, REPOSITORY, summary
 from tests.helpers.data.odd_records import TABLE, Odd, add_odd, any_odd
+from tests.helpers.doubles import SummaryResult
 from tests.helpers.processes.command import prdigest
 from tests.helpers.world import CHANNEL, SMALL_DAY, World, add_small_day, world
-from tests.services.doubles import SummaryResult
+from tests.helpers.worlds import LONG_AFTER, MORNING, REPO, ScriptedGitHub
 
 pytestmark = pytest.mark.slow
 

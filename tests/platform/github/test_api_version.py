@@ -11,11 +11,11 @@ from pydantic import SecretStr
 from bot.platform.github.check import check_github
 from bot.platform.github.client import GitHubRateLimits
 from bot.settings import Settings
-from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.doctor.findings import outcome
 from tests.emulators.github.server import pull as record
 from tests.helpers.builders import DAY, NOON, REPOSITORY
 from tests.helpers.builders import pull as known_pull
+from tests.helpers.worlds import REPO, ScriptedGitHub
 
 TOKEN = Auth.Token("ghp_test")
 

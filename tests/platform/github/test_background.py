@@ -18,10 +18,10 @@ from bot.platform.github.client import GitHubClient
 from bot.platform.github.discussions import MAX_COMMITS, MAX_REMARK, GitHubBackground, parse_discussion
 from bot.platform.pulls.discussion import Discussion, RemarkKind, Role
 from impact.repository import Repository
-from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.server import EnterpriseEmulator, IssueRecord, pull
 from tests.emulators.github.store import RemarkRecord, ThreadRecord, sha
 from tests.helpers.builders import REPOSITORY
+from tests.helpers.worlds import REPO, ScriptedGitHub
 
 AT = datetime(2026, 2, 27, 9, 0, tzinfo=UTC)
 SECRET = f"ghp_{'a1B2' * 9}"

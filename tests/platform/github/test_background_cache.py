@@ -14,7 +14,7 @@ from bot.platform.pulls.discussion import Discussion
 from bot.platform.store.tables import Store
 from impact.repository import Repository
 from tests.helpers.builders import REPOSITORY, pull
-from tests.services.doubles import KnownPulls
+from tests.helpers.doubles import KnownPulls
 
 SEVEN, EIGHT = (pull(number, body="größe \u2028 <x>", merge_commit=f"{number}" * 40) for number in (7, 8))
 

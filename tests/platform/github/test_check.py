@@ -12,10 +12,10 @@ from pydantic import SecretStr
 from bot.platform.github.check import check_github
 from bot.settings import Settings
 from impact.repository import Repository
-from tests.adapters.worlds import WebPage
 from tests.doctor.findings import outcome
 from tests.emulators.github.server import GitHubEmulator
 from tests.helpers.checks import closed_port
+from tests.helpers.worlds import WebPage
 
 ENGINE, OTHER = Repository("octo", "engine"), Repository("octo", "other")
 

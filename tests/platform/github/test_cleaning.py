@@ -24,10 +24,10 @@ from bot.platform.models.packing import Coverage, pack_diff
 from bot.platform.pulls.diff import MAX_PATCH_CHARACTERS, MAX_PATCH_LINES, split_hunks
 from bot.platform.pulls.models import Account
 from impact.git.diff_tree import parse_commits
-from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.server import changed_file
 from tests.emulators.github.server import pull as record
 from tests.helpers.builders import DAY, NOON, REPOSITORY
+from tests.helpers.worlds import REPO, ScriptedGitHub
 
 MEGABYTE = 1_000_000
 json = st.recursive(

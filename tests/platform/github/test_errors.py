@@ -24,12 +24,12 @@ from bot.errors import (
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.pulls import GitHubPullRequests
 from impact.repository import Repository
-from tests.adapters.worlds import MORNING, REPO, ScriptedGitHub, WebPage, within
 from tests.emulators.github.server import FailureKind
 from tests.emulators.github.server import pull as record
 from tests.helpers.builders import DAY, NOON, REPOSITORY
 from tests.helpers.builders import pull as known_pull
 from tests.helpers.checks import closed_port, is_one_sentence
+from tests.helpers.worlds import MORNING, REPO, ScriptedGitHub, WebPage, within
 
 Act = Callable[[GitHubPullRequests], object]
 

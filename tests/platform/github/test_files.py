@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from bot.platform.pulls.models import ChangedFile, PullRequest
-from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.server import changed_file
 from tests.emulators.github.server import pull as record
 from tests.helpers.builders import REPOSITORY
+from tests.helpers.worlds import REPO, ScriptedGitHub
 
 FILES = f"/repos/{REPO}/pulls/1/files"
 

@@ -9,10 +9,10 @@ import pytest
 
 from bot.platform.pulls.models import GHOST, Account, LinkedIssue
 from bot.platform.pulls.sources import DayMerges
-from tests.adapters.worlds import LONG_AFTER, MORNING, REPO, ScriptedGitHub
 from tests.emulators.github.server import IssueRecord, PullRecord
 from tests.emulators.github.server import pull as record
 from tests.helpers.builders import DAY, REPOSITORY
+from tests.helpers.worlds import LONG_AFTER, MORNING, REPO, ScriptedGitHub
 
 SECOND = timedelta(seconds=1)
 

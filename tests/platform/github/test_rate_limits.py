@@ -9,11 +9,11 @@ from github import Auth
 
 from bot.platform.github.client import GitHubRateLimits
 from bot.platform.pulls.sources import RateAllowance
-from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.server import FailureKind
 from tests.emulators.github.server import pull as record
 from tests.helpers.builders import DAY, NOON, REPOSITORY
 from tests.helpers.checks import closed_port
+from tests.helpers.worlds import REPO, ScriptedGitHub
 
 HOUR = timedelta(hours=1)
 

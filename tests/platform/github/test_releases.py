@@ -12,9 +12,9 @@ from bot.platform.github.client import GitHubClient
 from bot.platform.github.releases import GitHubReleases
 from impact.contract.releases import Release
 from impact.repository import Repository
-from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.store import ReleaseRecord, TagRecord, pull, sha
 from tests.helpers.builders import NOON
+from tests.helpers.worlds import REPO, ScriptedGitHub
 
 
 def source(github: ScriptedGitHub) -> GitHubReleases:

@@ -15,7 +15,7 @@ from bot.platform.store.connection import RedisCache
 from bot.platform.store.tables import Store
 from impact.source.models import DiffSide, SourceFile, SourceProblem
 from tests.helpers.builders import REPOSITORY
-from tests.services.doubles import FileTree
+from tests.helpers.doubles import FileTree
 
 WRONG_FILES = ("[]", '{"a.py": 1}', '{"b.py": {"path": "b.py"}}')
 TEXT = "größe = '\u2028'\r\n" * 1_000

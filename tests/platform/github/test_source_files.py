@@ -30,7 +30,6 @@ from impact.repository import Repository
 from impact.source.models import LFS_POINTER_START, MAX_SOURCE_BYTES, DiffSide, SourceFile, SourceProblem
 from impact.source.reading import build_source_file
 from impact.testing.clones import ODD, git, git_bytes, needs_git
-from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.server import FailureKind
 from tests.emulators.github.server import pull as record
 from tests.emulators.github.store import sha
@@ -46,6 +45,7 @@ from tests.emulators.github.trees import (
 )
 from tests.helpers.builders import REPOSITORY
 from tests.helpers.checks import is_one_sentence
+from tests.helpers.worlds import REPO, ScriptedGitHub
 
 COMMIT, PARENT = sha("commit"), sha("parent")
 POINTER = f"{LFS_POINTER_START}v1\noid sha256:{'0' * 64}\nsize 12345\n".encode()

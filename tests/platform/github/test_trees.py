@@ -12,11 +12,11 @@ from bot.platform.github.client import GitHubClient
 from bot.platform.github.releases import GitHubTrees
 from bot.platform.source.models import RepositoryTree, TreeFile
 from impact.repository import Repository
-from tests.adapters.worlds import REPO, ScriptedGitHub
 from tests.emulators.github.server import pull
 from tests.emulators.github.store import sha
 from tests.emulators.github.trees import EXECUTABLE, SUBMODULE, SYMLINK, Entry, FixedTree, TreeCommit, hash_object
 from tests.helpers.builders import NOON
+from tests.helpers.worlds import REPO, ScriptedGitHub
 
 REPOSITORY = Repository.parse(REPO)
 ENTRIES = {

@@ -25,7 +25,7 @@ from bot.platform.models.completion import ANSWERS, KeptAnswer, StructuredAnswer
 from bot.usage import Usage
 from tests.emulators.claude.server import summary_answer
 from tests.helpers.apps import make_reading_app
-from tests.services.doubles import KnownPulls, MemoryStore, ScriptedModel, Sleeps
+from tests.helpers.doubles import KnownPulls, MemoryStore, ScriptedModel, Sleeps
 
 PROMPT = Prompt("claude-haiku-5-5", "summary.v2", "Be brief.", "What changed?", build_schema(SummaryAnswer), 1_000)
 

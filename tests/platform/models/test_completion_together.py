@@ -17,9 +17,9 @@ from bot.platform.models import Model, Prompt
 from bot.platform.models.completion import StructuredAnswer, request_answer
 from tests.emulators.claude.server import ClaudeEmulator, Failure, Json, Refusal, Text, summary_answer
 from tests.helpers.apps import make_app
+from tests.helpers.doubles import Sleeps
 from tests.helpers.processes.command import Caught
 from tests.platform.models.test_completion import PROMPT
-from tests.services.doubles import Sleeps
 
 
 def ask(

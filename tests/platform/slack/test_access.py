@@ -8,7 +8,7 @@ from bot.errors import StoreUnavailable
 from bot.platform.slack.access import AccessControl, AccessRules
 from bot.platform.slack.requests import SlackRequest
 from tests.helpers.checks import is_one_sentence
-from tests.services.doubles import CountingLimiter, slack_request
+from tests.helpers.doubles import CountingLimiter, slack_request
 
 OWN = AccessRules(frozenset({"T0TEAM"}))
 SHARED = AccessRules(frozenset({"T0TEAM", "T0PARTNER", "E0GRID"}))

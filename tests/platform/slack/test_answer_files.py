@@ -13,9 +13,9 @@ from bot.platform.slack.answers import Answer
 from bot.platform.slack.messages import Attachment
 from bot.platform.slack.replies import FILE_JSON, ReplySender
 from bot.platform.slack.requests import Audience
+from tests.features.digest.posting import HOME, MORNING, Crash, Fragile, Fuse, MemoryMessenger, post
+from tests.helpers.doubles import MemoryWhispers, slack_request
 from tests.helpers.records import memory_answers
-from tests.services.digest.posting import HOME, MORNING, Crash, Fragile, Fuse, MemoryMessenger, post
-from tests.services.doubles import MemoryWhispers, slack_request
 
 FILE = Attachment("upgrade.md", "The whole checklist", "# Upgrade\n")
 STEPS = ["load", "claim", "post_message", "attach_file", "save"]

@@ -29,10 +29,10 @@ from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.store.keys import EARLIER_ANSWER
 from bot.platform.store.records import RecordStore
 from tests.emulators.slack.server import SlackEmulator
+from tests.features.digest.posting import HOME, post
 from tests.helpers.builders import DAY, REPOSITORY
+from tests.helpers.doubles import slack_request
 from tests.helpers.records import answer_store, plant_hash, read_hash
-from tests.services.digest.posting import HOME, post
-from tests.services.doubles import slack_request
 
 NOW = datetime.fromtimestamp(START, UTC)
 REQUEST = SummaryRequest((Reference(REPOSITORY, 7),))

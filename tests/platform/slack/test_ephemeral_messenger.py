@@ -13,12 +13,12 @@ from bot.errors import SlackCallRefused, SlackUnavailable
 from bot.platform.slack.client import make_slack_client
 from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackViews
 from bot.platform.slack.requests import SlackRequest
-from tests.adapters.worlds import Moved, WebPage
 from tests.emulators.slack.server import SlackEmulator
+from tests.features.digest.posting import HOME, post
 from tests.helpers.checks import closed_port, is_one_sentence
+from tests.helpers.doubles import slack_request
+from tests.helpers.worlds import Moved, WebPage
 from tests.hostile.tables.addresses import FOREIGN, OURS, SLACK
-from tests.services.digest.posting import HOME, post
-from tests.services.doubles import slack_request
 
 HELLO = post("Hello")
 

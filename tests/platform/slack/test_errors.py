@@ -16,12 +16,12 @@ from bot.platform.slack.client import make_slack_client, send_to_hook, translate
 from bot.platform.slack.directory import SlackWorkspaceDirectory
 from bot.platform.slack.messages import Attachment
 from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackMessenger, SlackViews
-from tests.adapters.worlds import Garbage, WebPage
 from tests.emulators.slack.server import SCOPES, SlackEmulator
+from tests.features.digest.posting import post
 from tests.helpers.checks import closed_port, is_one_sentence
+from tests.helpers.doubles import slack_request
 from tests.helpers.tables import check_rows
-from tests.services.digest.posting import post
-from tests.services.doubles import slack_request
+from tests.helpers.worlds import Garbage, WebPage
 
 HOME = "C0DIGEST"
 POST: dict[str, Any] = {"text": "Hello", "blocks": []}

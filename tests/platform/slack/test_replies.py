@@ -38,10 +38,10 @@ from bot.platform.slack.notices import describe_error
 from bot.platform.slack.replies import ReplySender
 from bot.platform.slack.requests import Audience, SlackRequest
 from tests.emulators.slack.server import SCOPES, SlackEmulator
+from tests.features.digest.posting import HOME, MemoryMessenger, post
 from tests.helpers.checks import eventually, is_one_sentence
+from tests.helpers.doubles import MemoryWhispers, slack_request
 from tests.helpers.records import answer_store, memory_answers
-from tests.services.digest.posting import HOME, MemoryMessenger, post
-from tests.services.doubles import MemoryWhispers, slack_request
 
 NOW = datetime.fromtimestamp(START, UTC)
 ANSWER = Answer(post("For everybody"), post("For you"))

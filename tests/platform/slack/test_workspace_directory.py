@@ -12,8 +12,8 @@ from bot.platform.slack.client import make_slack_client
 from bot.platform.slack.directory import ChannelInfo, SlackWorkspaceDirectory, UserInfo
 from bot.platform.slack.messenger import SlackViews
 from tests.emulators.slack.server import SlackEmulator
+from tests.features.digest.posting import HOME
 from tests.helpers.checks import is_one_sentence
-from tests.services.digest.posting import HOME
 
 TEAM = "T0TEAM"
 BLOCK: dict[str, object] = {"type": "header", "text": {"type": "plain_text", "text": "Hello"}}

@@ -21,9 +21,9 @@ from bot.platform.store.connection import (
     connect_server,
 )
 from bot.platform.store.rates import RateLimiter
-from tests.adapters.worlds import within
 from tests.helpers.checks import closed_port, is_one_sentence
 from tests.helpers.records import digest_store, plant
+from tests.helpers.worlds import within
 
 # Slack's three seconds, less what the way there and back takes
 SECONDS = 2.9

@@ -14,8 +14,8 @@ from bot.errors import StoreUnavailable
 from bot.platform.store.connection import connect_server
 from bot.platform.store.schema import CURRENT_SCHEMA, SCHEMA_KEY, read_version, require_schema
 from bot.settings import load_settings
-from tests.adapters.worlds import MORNING
 from tests.helpers.checks import closed_port, is_one_sentence
+from tests.helpers.worlds import MORNING
 
 
 def test_a_new_store_is_stamped(store: Redis) -> None:

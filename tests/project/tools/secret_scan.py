@@ -20,9 +20,9 @@ _SKIPPED = (".gz", ".png", ".webp", ".lock")
 MADE_UP = frozenset(
     """
     impact/tests/git/test_clone.py tests/platform/store/test_connection.py
-    tests/container/test_container.py tests/doctor/test_agents.py tests/doctor/test_settings.py
+    tests/connections/test_app.py tests/doctor/test_agents.py tests/doctor/test_settings.py
     tests/doctor/test_store.py
-    tests/doctor/test_installations.py tests/domain/text/test_redaction.py tests/helpers/data/attacks.py
+    tests/doctor/test_installations.py tests/texts/test_redaction.py tests/helpers/data/attacks.py
     tests/hostile/tables/addresses.py
     tests/hostile/tables/credentials.py tests/hostile/tables/store_faults.py
     tests/features/questions/test_source_tools.py tests/features/questions/test_tools.py

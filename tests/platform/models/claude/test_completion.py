@@ -17,7 +17,6 @@ from bot.platform.models.answers import AnswerShape, build_schema
 from bot.platform.models.claude.check import find_models
 from bot.platform.models.claude.connection import SILENCE_SECONDS, ClaudeConnection, make_claude_client
 from bot.usage import NO_USAGE
-from tests.adapters.worlds import Garbage, Moved, WebPage
 from tests.emulators.claude.server import (
     ClaudeEmulator,
     Drop,
@@ -33,6 +32,7 @@ from tests.emulators.claude.server import (
 )
 from tests.emulators.claude.server import schema_of as schema_in
 from tests.helpers.checks import closed_port
+from tests.helpers.worlds import Garbage, Moved, WebPage
 from tests.platform.models.model_steps import STATUSES
 
 KEY = "sk-ant-test"

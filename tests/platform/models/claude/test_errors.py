@@ -14,7 +14,6 @@ from localslack.loopback import Loopback, Request, Response
 
 from bot.errors import ModelBusy, ModelError, ModelRequestRejected
 from bot.usage import NO_USAGE, Usage
-from tests.adapters.worlds import WebPage
 from tests.emulators.claude.server import (
     ClaudeEmulator,
     Cut,
@@ -30,6 +29,7 @@ from tests.emulators.claude.server import (
 )
 from tests.helpers.checks import closed_port, eventually
 from tests.helpers.talks import converse
+from tests.helpers.worlds import WebPage
 from tests.platform.models.claude.test_chat import CHAT, KEY, Ear, busy, chat_at, parse_usage, talk
 from tests.platform.models.model_steps import CLEAN, HALF, STEPS, Told
 

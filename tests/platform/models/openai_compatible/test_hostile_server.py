@@ -15,10 +15,10 @@ from localslack.loopback import Response
 
 from bot.errors import ModelBusy, ModelError, ModelRequestRejected
 from bot.platform.models import ToolCall
-from tests.adapters.worlds import Garbage, Moved, WebPage
 from tests.emulators.claude.script import Text
 from tests.emulators.openai_compatible.server import OpenAIEmulator
 from tests.helpers.talks import Reply, converse
+from tests.helpers.worlds import Garbage, Moved, WebPage
 from tests.platform.models.openai_compatible.asking import (
     CHAT,
     Scripted,

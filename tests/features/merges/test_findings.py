@@ -1,0 +1,149 @@
+"""A finding as people read it: in a line of a list, and with all that is known of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from localslack.rules.messages import find_links, find_mentions
+
+from bot.features.merges.entry import Entry
+from bot.features.merges.review import BugFinding, BugReview, Certainty, FindingAdvice, FindingStatus
+from bot.features.merges.summary import Evidence
+from bot.features.merges.view import NO_PROOF, get_claim, render_review, render_trigger
+from bot.platform.slack.messages import Post
+from bot.platform.slack.terminal import format_message
+from impact.source.models import DiffSide
+from tests.features.digest.hostile_days import LONGEST, TOKENS, WORST, full_review
+from tests.helpers.builders import entry, finding, summary
+from tests.helpers.tables import check_rows
+from tests.platform.slack.accepted import assert_taken, invisible, list_addresses, read_post, strings
+
+POSSIBLE = finding("Counts are doubled", status=FindingStatus.POSSIBLE, advice=FindingAdvice.WATCH)
+
+
+def make_entry(*findings: BugFinding, refuted: int = 0, risk_reason: str = "") -> Entry:
+    made = entry(5, entry_summary=summary(risk_reason=risk_reason), merge_commit="abc123")
+    return replace(made, review=BugReview(findings, refuted))
+
+
+def render(made: Entry, most: int = 12, limit: int = 600) -> Post:
+    return Post("", tuple(render_review(made, most, limit)))
+
+
+@check_rows(
+    {
+        "clause": ("a request has no tokens", "Fails when a request has no tokens"),
+        "full stop": ("a request has no tokens.", "Fails when a request has no tokens"),
+        "its own when": ("when a request is empty", "Fails when a request is empty"),
+        "its own if": ("If a request is empty", "Fails if a request is empty"),
+        "a noun with a preposition": ("with two ranks", "Fails with two ranks"),
+        "a word that only begins so": ("formats differ", "Fails when formats differ"),
+        "too many words": ("a b c d e f g h i j", "Fails when a b c d e f g h…"),
+        "nothing visible": ("\u200b.", ""),
+    }
+)
+def test_a_trigger_is_part_of_a_sentence(trigger: str, sentence: str) -> None:
+    made = make_entry(finding(trigger=trigger))
+    elements = render_trigger(made.pull, finding(trigger=trigger), {5: made.pull.url}, 8, 100)
+    assert "".join(strings(elements)) == f"{sentence} (confirmed in the code: adapt). "
+
+
+@check_rows(
+    {
+        "confirmed": (finding(), "confirmed in the code: adapt", True, 1),
+        "confirmed, without room for links": (finding(), "confirmed in the code: adapt", False, 0),
+        "possible": (POSSIBLE, "possible: watch", True, 0),
+        "possible with a quote": (replace(POSSIBLE, evidence=finding().evidence), "possible: watch", True, 0),
+    }
+)
+def test_status_and_advice_are_words_and_the_line_is_linked(
+    made: BugFinding, words: str, has_room: bool, links: int
+) -> None:
+    pull = entry(5, merge_commit="abc123").pull
+    elements = render_trigger(pull, made, {5: pull.url} if has_room else {}, 8, 100)
+    assert f"({words})." in "".join(strings(elements))
+    urls = [element["url"] for element in elements if element["type"] == "link"]
+    assert urls == ["https://github.com/octo/engine/blob/abc123/engine/core.py#L7"] * links
+
+
+@check_rows(
+    {
+        "not reviewed": (None, "It may count twice."),
+        "nothing found": (BugReview(), "It may count twice."),
+        "only to ignore": (BugReview((finding(advice=FindingAdvice.IGNORE),)), "It may count twice."),
+        "found": (BugReview((POSSIBLE, finding("It stops"))), "It stops"),
+    }
+)
+def test_a_finding_takes_the_place_of_the_summary_s_claim(review: BugReview | None, claim: str) -> None:
+    made = replace(entry(5, entry_summary=summary(risk_reason="It may count twice.")), review=review)
+    assert get_claim(made) == claim
+
+
+def test_all_findings_as_they_are_read() -> None:
+    ignored = finding(
+        "It is slow", advice=FindingAdvice.IGNORE, certainty=Certainty.LOW, affected="", evidence=None
+    )
+    post = render(make_entry(ignored, POSSIBLE, finding(certainty=Certainty.MEDIUM), refuted=2))
+    assert format_message(post) == (
+        "Second reading, for bugs\n"
+        "  • Confirmed in the code: The engine stops with an IndexError. Fails when a request has no tokens. "
+        "Affected: servers that allow empty prompts. The model is fairly sure. Adapt your code or settings. "
+        "engine/core.py:7 return counts[0]\n"
+        "  • Possible: Counts are doubled. Fails when a request has no tokens. "
+        "Affected: servers that allow empty prompts. The model is very sure. Watch for it.\n"
+        "  • Confirmed in the code: It is slow. Fails when a request has no tokens. "
+        "The model is not sure. No action needed.\n\n"
+        "2 suspicions were refuted. This is a model's reading of the code, not a proof."
+    )
+
+
+@check_rows(
+    {
+        "not read": (None, ""),
+        "nothing found": (
+            BugReview(refuted=1),
+            f"Second reading, for bugs: no bug found.\n1 suspicion was refuted. {NO_PROOF}",
+        ),
+        "no suspicion": (
+            BugReview(),
+            "Second reading, for bugs: no bug found.\nThis is a model's reading of the code, not a proof.",
+        ),
+    }
+)
+def test_a_reading_without_a_finding_says_so_and_none_says_nothing(review: BugReview | None, text: str) -> None:
+    assert read_post(render(replace(entry(5), review=review))) == text
+
+
+def test_findings_beyond_the_most_are_counted() -> None:
+    text = read_post(render(make_entry(finding("First"), finding("Second"), finding("Third")), most=2))
+    assert ("Second." in text, "Third." in text, "Not shown: 1 more finding." in text) == (True, False, True)
+
+
+@pytest.mark.slow
+@check_rows([*TOKENS, *WORST.values()])
+def test_texts_of_the_model_and_of_files_are_literal(text: str) -> None:
+    proof = Evidence(f"a{text}"[:200], f"x{text}", DiffSide.NEW, 7)
+    hostile = finding(f"x{text}"[:300], trigger=f"x{text}"[:300], affected=text[:160], evidence=proof)
+    made = make_entry(hostile, replace(hostile, status=FindingStatus.POSSIBLE))
+    post = render(made)
+    assert_taken(post, list_addresses([made]))
+    assert find_mentions(post.build_payload()) == []
+    assert [part for part in strings(list(post.blocks)) if invisible(part) or "\n" in part] == []
+    line = render_trigger(made.pull, hostile, {5: made.pull.url}, 25, 240)
+    assert [part for part in strings(line) if invisible(part) or "\n" in part] == []
+
+
+def test_a_credential_in_a_finding_is_not_shown() -> None:
+    key = "ghp_" + "a1B2" * 9
+    made = make_entry(finding(f"It logs {key}", trigger=f"{key} is set", affected=f"Users of {key}"))
+    assert key not in read_post(render(made))
+    assert key not in "".join(strings(render_trigger(made.pull, made.review.findings[0], {}, 25, 240)))  # type: ignore[union-attr]
+
+
+@check_rows(WORST)
+def test_the_longest_review_is_a_message_that_slack_takes(text: str) -> None:
+    made = replace(entry(5, repository=LONGEST), review=full_review(text))
+    post = render(made, 2, 240)
+    assert_taken(post, list_addresses([made]))
+    assert find_links(post.build_payload()) != []
