@@ -114,7 +114,21 @@ _PAYLOADS = {
 def check_payload(payload: object) -> None:
     """Check that listeners can handle a payload. Raises PayloadError if they can't."""
     try:
-        _validate_payload(payload)
+        common = _ANY.model_validate(payload)
+        # JSON can hold half a surrogate pair, which can be neither stored nor sent
+        json.dumps(payload, ensure_ascii=False).encode()
+        if "ssl_check" in payload:  # type: ignore[operator]  # an object by now
+            return
+        if common.type is None:
+            _COMMAND.model_validate(payload)
+        elif common.type == "event_callback":
+            kind = _EVENT.model_validate(common.event).type
+            _EVENTS.get(kind, _EVENT).model_validate(common.event)
+        elif shape := _PAYLOADS.get(common.type):
+            parsed = shape.model_validate(payload)
+            if common.type == "view_submission" and parsed.view.callback_id == FORM:
+                # its context has to be readable, too
+                read_form_context(parsed.view.private_metadata or "")
     except ValidationError as error:
         # without the values that were sent
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
@@ -131,22 +145,3 @@ def describe_parse_error(error: Exception) -> str:
 
 def _shorten(problem: str) -> str:
     return truncate_text(collapse_lines(problem), _MAX_PROBLEM_LENGTH)
-
-
-def _validate_payload(payload: object) -> None:
-    """Validate a payload by its type. Raises ValidationError or one of ``PARSE_ERRORS``."""
-    common = _ANY.model_validate(payload)
-    # JSON can hold half a surrogate pair, which can be neither stored nor sent
-    json.dumps(payload, ensure_ascii=False).encode()
-    if "ssl_check" in payload:  # type: ignore[operator]  # an object by now
-        return
-    if common.type is None:
-        _COMMAND.model_validate(payload)
-    elif common.type == "event_callback":
-        kind = _EVENT.model_validate(common.event).type
-        _EVENTS.get(kind, _EVENT).model_validate(common.event)
-    elif shape := _PAYLOADS.get(common.type):
-        parsed = shape.model_validate(payload)
-        if common.type == "view_submission" and parsed.view.callback_id == FORM:
-            # its context has to be readable, too
-            read_form_context(parsed.view.private_metadata or "")

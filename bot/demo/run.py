@@ -27,7 +27,7 @@ from bot.demo.stage import CHANNEL, YOU, Stage, build_local_settings, open_state
 from bot.errors import ConfigurationError
 from bot.platform import deadlines
 from bot.platform.slack.app_manifest import PREVIEW_SCOPES
-from bot.platform.slack.scopes import SCOPES
+from bot.platform.slack.check import SCOPES
 from bot.platform.store.embedded import stop_embedded
 from bot.processes import limit_shutdown, listen_for_stop_signals, run_processes, wait_for_signal
 from impact.repository import GITHUB_WEB

@@ -15,9 +15,8 @@ from redis import Redis
 from bot.app import App
 from bot.features.questions.service import abandon_question, answer_questions
 from bot.features.subscriptions.incidents import Incident, IncidentKind, report_incident
-from bot.jobs.observer import read_asker
 from bot.platform.dramatiq.lost_job import LossReason, LostJob
-from bot.platform.jobs import MINUTE, JobQueue, JobRetries, job
+from bot.platform.jobs import MINUTE, JobQueue, JobRetries, job, read_asker
 from bot.platform.slack.notices import GAVE_UP, SET_ASIDE
 from bot.platform.slack.requests import SlackRequest
 from bot.platform.store.codecs import load_or_none

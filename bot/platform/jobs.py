@@ -11,6 +11,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, get_
 
 from pydantic import TypeAdapter
 
+from bot.platform.slack.requests import SlackRequest
 from bot.platform.store.codecs import VERSION_FIELD
 
 T = TypeVar("T")
@@ -19,6 +20,8 @@ Q = ParamSpec("Q")
 PAYLOAD_VERSION = 2
 SECOND = 1_000  # milliseconds
 MINUTE = 60 * SECOND
+# every job that somebody asked for has this part
+_ASKER_ADAPTER = TypeAdapter(SlackRequest)
 
 
 class QueueName(StrEnum):
@@ -118,6 +121,14 @@ def read_argument(arguments: Sequence[Any], name: str, adapter: TypeAdapter[T]) 
         return adapter.validate_python(fields.get(name))
     except ValueError:
         return None
+
+
+def read_asker(arguments: Sequence[Any]) -> SlackRequest | None:
+    """Return the asker of a job from what its message carries, None if it has none.
+
+    The rest may be unreadable: they are still told that it was given up.
+    """
+    return read_argument(arguments, "asker", _ASKER_ADAPTER)
 
 
 # all that were declared in modules that are imported

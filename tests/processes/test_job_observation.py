@@ -14,7 +14,7 @@ from dramatiq.middleware import Middleware
 from redis import Redis
 
 from bot.errors import GitHubUnavailable, RateLimited
-from bot.jobs.observer import JobObserver, name_request
+from bot.jobs.queues import JobObserver, name_request
 from bot.platform import deadlines
 from bot.platform.correlation import get_request_id, identify_request
 from bot.platform.deadlines import ProcessShutdown

@@ -11,7 +11,7 @@ import handlers  # noqa: F401 (features declare there what they keep)
 from bot.features import import_features
 from bot.features.merges.risk import BASE_RATE, RiskBand
 from bot.platform.slack.app_manifest import PREVIEW_SCOPES, add_previews
-from bot.platform.slack.scopes import SCOPES
+from bot.platform.slack.check import SCOPES
 from bot.platform.store.keys import FAMILIES
 from bot.settings import Settings
 from tests.helpers.processes.command import ROOT

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.app import App
 from bot.errors import PrdigestError, SlackCallRefused
@@ -22,7 +22,7 @@ from bot.platform.costs import WorkKind, bill_to, name_payer, tally_costs
 from bot.platform.jobs import JobQueue, QueueName, job
 from bot.platform.markdown import sanitize_text
 from bot.platform.slack.answers import Answer, AnsweredRequest
-from bot.platform.slack.display import SlackAnswerDisplays
+from bot.platform.slack.display import SlackAnswerDisplay
 from bot.platform.slack.messages import AnswerDisplay
 from bot.platform.slack.notices import GAVE_UP, describe_error
 from bot.platform.slack.replies import log_refusal
@@ -102,18 +102,18 @@ def _end_question(app: App, question: Question, key: str, sentence: str) -> None
     reference = question.visit.reference
     log.error("a question is given up [%s]", reference)
     record = app.answered_requests.load(key)
-    if not record.is_answered:
+    if not record.answered_at:
         app.replies.tell_asker(question.visit, f"{sentence} [{reference}]")
-        app.answered_requests.save(key, record, record.complete(app.now()))
+        app.answered_requests.save(key, record, replace(record, answered_at=app.now()))
 
 
 def _answer_question(app: App, question: Question) -> None:
     """Answer a question. Raises errors that another attempt may avoid; the asker gets all others."""
     key, asker = _build_key(question), question.visit
     record = app.answered_requests.load(key)
-    if record.is_answered:
+    if record.answered_at:
         return
-    record = app.answered_requests.save(key, record, record.count_attempt())
+    record = app.answered_requests.save(key, record, replace(record, attempts=record.attempts + 1))
     # after so many failures, the questions behind this one must not wait any longer
     if record.attempts > _MAX_ATTEMPTS:
         _end_question(app, question, key, GAVE_UP)
@@ -129,27 +129,26 @@ def _answer_question(app: App, question: Question) -> None:
     except Exception as error:
         log.exception("a defect [%s]", asker.reference)
         _show_error(app, question, key, display, error)
-    app.answered_requests.save(key, record, record.complete(app.now()))
+    app.answered_requests.save(key, record, replace(record, answered_at=app.now()))
 
 
 def _open_display(app: App, question: Question, key: str, record: AnsweredRequest) -> AnswerDisplay:
-    displays = SlackAnswerDisplays(app.slack, app.messenger, time.monotonic, app.sleep)
-    message = record.message
+    asker, message = question.visit, record.message
     if record.begun_at and not message:
         # an earlier attempt may have begun one and not recorded it
         try:
-            message = displays.find_earlier_message(question.visit, key, question.ts)
+            message = app.messenger.find_begun_answer(asker.channel, asker.thread, key, question.ts)
         except SlackCallRefused as error:
-            log.info("can't look into %s: %s", question.visit.channel, error)
+            log.info("can't look into %s: %s", asker.channel, error)
         if message:
-            record = app.answered_requests.save(key, record, record.record_message(message))
+            record = app.answered_requests.save(key, record, replace(record, message=message))
     if record.begun_at is None:
-        record = app.answered_requests.claim(key, record, record.begin_posting(app.now()))
+        record = app.answered_requests.claim(key, record, replace(record, begun_at=app.now()))
 
     def save_message(ts: str) -> None:
-        app.answered_requests.save(key, record, record.record_message(ts))
+        app.answered_requests.save(key, record, replace(record, message=ts))
 
-    return displays.open_display(question.visit, key, save_message, message)
+    return SlackAnswerDisplay(app.slack, asker, key, save_message, message, time.monotonic, app.sleep)
 
 
 def _show_answer(app: App, question: Question, key: str, record: AnsweredRequest, display: AnswerDisplay) -> None:
@@ -160,7 +159,7 @@ def _show_answer(app: App, question: Question, key: str, record: AnsweredRequest
         with deadlines.reserve_time(app.response_times.display_reserve), tally_costs() as account:
             draft = write_answer(app, question, memory, display)
         app.budget.add_work(WorkKind.ANSWER, account.expense)
-        app.answered_requests.save(key, record, record.record_draft(ANSWER_DRAFT_JSON.dump_text(draft)))
+        app.answered_requests.save(key, record, replace(record, draft_json=ANSWER_DRAFT_JSON.dump_text(draft)))
     # a vote may come as soon as the buttons are shown
     begun_message = app.answered_requests.load(key).message
     if begun_message:

@@ -210,7 +210,7 @@ def answer_upgrade(app: App, asker: SlackRequest, request: UpgradeRequest, audie
         pin, merge = find_pin(app, entry.upstream, request.start, app.profiles.require_scanned(entry))
         plan, url = plan_upgrade(app, merge, entry), f"{app.repositories.web}/{entry.upstream}"
         answer = _build(asker, request, render_upgrade_post(plan, url, pin))
-        return answer.attach_file(render_upgrade_file(plan, url, pin)) if plan.files else answer
+        return replace(answer, attachment=render_upgrade_file(plan, url, pin)) if plan.files else answer
 
     started = f"Planning the upgrade from {request.start or 'your pin'}… Merges I haven't read yet take a while."
     app.replies.give_answer(asker, "upgrade", audience, make, started)

@@ -157,17 +157,14 @@ class _Consumer(_RedisConsumer):
                 self._unfinished.add(message.options["redis_message_id"])
                 return message
             self._return_lost_jobs()
-            if self._is_full:
+            is_full = self.outstanding_message_count >= self.prefetch
+            if is_full:
                 # it fetches nothing, so this is the only sign of life under its id
                 self.broker.do_qsize(self.queue_name)
         # a job that this consumer may not take yet would end the wait at once
-        if self._is_full or not self._wait.begin():
+        if is_full or not self._wait.begin():
             time.sleep(self._pause)
         return None
-
-    @property
-    def _is_full(self) -> bool:
-        return bool(self.outstanding_message_count >= self.prefetch)
 
     def _return_lost_jobs(self) -> None:
         """Put back on the queue the jobs that are listed under the id of this consumer and never reached it."""

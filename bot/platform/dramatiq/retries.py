@@ -101,22 +101,20 @@ class PersistentRetries(Retries):
                 broker.enqueue(cast("Message[Any]", message), delay=exception.delay)
             case AttemptLimitError():
                 self._abandon_job(message, LossReason.ENDLESS)
-            case JobPostponement() if self._may_postpone(message, exception):
-                broker.enqueue(cast("Message[Any]", message), delay=exception.delay)
             case JobPostponement():
-                self._abandon_job(message, LossReason.FAILED)
+                # all postponements of a job, including this one, take at most two hours
+                now = current_millis()
+                since: int = message.options.setdefault(_POSTPONED_SINCE, now)
+                if now + (exception.delay or 0) - since <= _MAX_POSTPONEMENT:
+                    broker.enqueue(cast("Message[Any]", message), delay=exception.delay)
+                else:
+                    self._abandon_job(message, LossReason.FAILED)
             case _:
                 super().after_process_message(  # type: ignore[no-untyped-call]
                     broker, message, result=result, exception=exception
                 )
                 if message.failed:
                     self._abandon_job(message, LossReason.FAILED)
-
-    def _may_postpone(self, message: MessageProxy, error: JobPostponement) -> bool:
-        """Return whether all postponements of a job, including this one, take at most two hours."""
-        now = current_millis()
-        since: int = message.options.setdefault(_POSTPONED_SINCE, now)
-        return now + (error.delay or 0) - since <= _MAX_POSTPONEMENT
 
     def _abandon_job(self, message: MessageProxy, loss: LossReason) -> None:
         message.fail()
@@ -147,8 +145,13 @@ class AttemptCounter(Middleware):
     ) -> None:
         try:
             with self._turns.pop(message.message_id, ExitStack()):
-                if not isinstance(exception, TurnWait | AttemptLimitError):
-                    self._end_attempt(message.message_id, is_whole=not isinstance(exception, JobInterruption))
+                if isinstance(exception, TurnWait | AttemptLimitError):
+                    return
+                if isinstance(exception, JobInterruption):
+                    # only the last attempt is forgotten
+                    self._store.decr(self._build_key(message.message_id))
+                else:
+                    self._store.delete(self._build_key(message.message_id))
         except RedisError as error:
             log.warning("the end of a job is not counted: %s", error)
 
@@ -178,13 +181,6 @@ class AttemptCounter(Middleware):
             if not turn.enter_context(hold_lease(self._store, self._keys, SUSPECTS_LEASE, timeout=0)):
                 raise TurnWait("another one of those that died runs", delay=_TURN_DELAY)
             self._turns[job] = turn.pop_all()
-
-    def _end_attempt(self, job: str, *, is_whole: bool) -> None:
-        """Forget the attempts of a job, or only the last one if the job was interrupted."""
-        if is_whole:
-            self._store.delete(self._build_key(job))
-        else:
-            self._store.decr(self._build_key(job))
 
     def _build_key(self, job: str) -> str:
         return self._keys.add_prefix(JOB_ATTEMPTS.build_key(job))

@@ -129,17 +129,13 @@ class _DeadlineWatch:
         with self._changed:
             while True:
                 first = min((call.end for call in self._calls if not call.is_over), default=None)
-                is_changed = self._changed.wait(self._compute_pause(first))
+                pause = _IDLE_SECONDS if first is None else min(max(first - time.monotonic(), 0.0), _IDLE_SECONDS)
+                is_changed = self._changed.wait(pause)
                 if first is None and not is_changed and not self._calls:
                     self._is_running = False
                     return
                 for call in [each for each in self._calls if each.end <= time.monotonic()]:
                     call.expire()
-
-    def _compute_pause(self, first: float | None) -> float:
-        """Return the seconds until the first deadline, 5 at most. ``first`` is None if there is no call."""
-        pause = _IDLE_SECONDS if first is None else first - time.monotonic()
-        return min(max(pause, 0.0), _IDLE_SECONDS)
 
 
 _DEADLINE_WATCH = _DeadlineWatch()

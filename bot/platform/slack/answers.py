@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from bot.platform.commands import CommandRequest
@@ -58,9 +58,6 @@ class Answer:
         """Return one answer for the asker alone; if it takes more than ``most`` messages, each part is reduced."""
         first, *further = merge_posts([answer.private for answer in answers], most)
         return cls(first, first, is_private=True, further=tuple(further))
-
-    def attach_file(self, file: Attachment) -> Answer:
-        return replace(self, attachment=file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,28 +122,6 @@ class AnsweredRequest:
     promised_at: datetime | None = None
     started_at: datetime | None = None
     file_json: str = ""
-
-    @property
-    def is_answered(self) -> bool:
-        return self.answered_at is not None
-
-    def begin_posting(self, at: datetime, file_json: str = "") -> AnsweredRequest:
-        """Return the record of an attempt that is about to post, perhaps with a file."""
-        return replace(self, begun_at=at, file_json=file_json)
-
-    def complete(self, at: datetime) -> AnsweredRequest:
-        return replace(self, answered_at=at)
-
-    def count_attempt(self) -> AnsweredRequest:
-        return replace(self, attempts=self.attempts + 1)
-
-    def record_message(self, message: str) -> AnsweredRequest:
-        """Return the record with the timestamp of the message that is being written."""
-        return replace(self, message=message)
-
-    def record_draft(self, draft_json: str) -> AnsweredRequest:
-        """Return the record with the model's answer, so that another attempt does not ask again."""
-        return replace(self, draft_json=draft_json)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,25 @@ from bot.platform.finding import Finding
 from bot.platform.http.server_time import parse_server_time
 from bot.platform.slack.client import BoundedWebClient, translate_slack_errors
 from bot.platform.slack.messenger import parse_workspace
-from bot.platform.slack.scopes import SCOPES
 from bot.settings import Settings, require_secret
 
+# the scopes of manifest.json, each scope with what does not work without it
+SCOPES = {
+    "app_mentions:read": "the bot receives no mentions",
+    "channels:history": "the bot receives no replies in public channels, and can't continue an interrupted digest",
+    "channels:read": "nobody can subscribe public channels",
+    "chat:write": "nothing is posted",
+    "commands": "there are no slash commands",
+    "files:write": "reports are not attached",
+    "groups:history": "the bot receives no replies in private channels, and can't continue an interrupted digest",
+    "groups:read": "nobody can subscribe private channels",
+    "im:history": "the bot receives no direct messages",
+    "im:read": "nobody can subscribe in direct messages",
+    "im:write": "the bot can't send digests and notices as direct messages",
+    "mpim:history": "the bot receives no group direct messages",
+    "mpim:read": "nobody can subscribe in group direct messages",
+    "users:read": "people's time zones and roles are unknown",
+}
 TOKEN, SCOPE_CHECK, APP_TOKEN = "Slack token", "Slack scopes", "Slack app token"
 NO_ANSWER = "Slack does not answer"
 _APP_TOKEN_ADVICE = "SLACK_APP_TOKEN to the app's token (xapp-…)"  # noqa: S105 (its name)

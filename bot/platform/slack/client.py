@@ -91,7 +91,8 @@ class BoundedWebClient(WebClient):
         super().__init__(token=token, **options)
         self._turn = turn
         self._watch = watch
-        _install_opener(self.proxy)
+        # urllib, and so the SDK, uses connections that can be bounded; for a proxy the SDK would not
+        urllib.request.install_opener(make_tracking_opener(self.proxy))
         self.proxy = None
 
     def api_call(self, api_method: str, **keywords: Any) -> SlackResponse:
@@ -109,18 +110,10 @@ class BoundedWebClient(WebClient):
 def send_to_hook(url: str, seconds: float, **message: Any) -> WebhookResponse:
     """Send a message to a webhook, such as a ``response_url``. Raise ``DeadlineExceeded`` or an SDK error."""
     hook = WebhookClient(url, timeout=cast("int", seconds))
-    _install_opener(hook.proxy)
+    urllib.request.install_opener(make_tracking_opener(hook.proxy))
     hook.proxy = None
     with bound_requests(seconds), _reject_unreadable_answers():
         return hook.send(**message)
-
-
-def _install_opener(proxy: str | None) -> None:
-    """Make urllib, and so the SDK, use connections that can be bounded.
-
-    The SDK uses an opener of its own for a proxy of the environment, so callers unset its ``proxy``.
-    """
-    urllib.request.install_opener(make_tracking_opener(proxy))
 
 
 class UnreadableAnswer(SlackClientError):

@@ -26,8 +26,7 @@ from slack_sdk.web import SlackResponse
 from bot.errors import AnswerCancelled, SlackCallRefused, SlackUnavailable
 from bot.platform.slack.blocks import escape_mrkdwn
 from bot.platform.slack.client import MAX_PAUSE, BoundedWebClient, translate_slack_errors
-from bot.platform.slack.messages import AnswerDisplay
-from bot.platform.slack.messenger import PostMetadata, SlackMessenger, write_metadata
+from bot.platform.slack.messenger import PostMetadata, write_metadata
 from bot.platform.slack.requests import SlackRequest
 from impact.text.strings import truncate_text
 
@@ -50,47 +49,6 @@ _STREAM_CONFLICT = "streaming_state_conflict"
 _Blocks = Sequence[Mapping[str, Any]]
 
 
-class SlackAnswerDisplays:
-    """Displays of answers. ``clock`` returns seconds that only go up; ``sleep`` takes seconds."""
-
-    def __init__(
-        self,
-        client: WebClient,
-        messenger: SlackMessenger,
-        clock: Callable[[], float],
-        sleep: Callable[[float], None],
-    ) -> None:
-        self._client = client
-        # a piece in between is not worth a wait: the next call contains it too
-        self._hasty_client = BoundedWebClient(
-            client.token, base_url=client.base_url, timeout=10, retry_handlers=[]
-        )
-        self._messenger = messenger
-        self._clock = clock
-        self._sleep = sleep
-
-    def open_display(
-        self, slack_request: SlackRequest, key: str, on_begin: Callable[[str], None], message: str = ""
-    ) -> AnswerDisplay:
-        """Open a display for an answer. It calls ``on_begin`` with the timestamp once there is a message.
-
-        ``message`` is the message that an earlier attempt began.
-        """
-        clients = self._client, self._hasty_client
-        return _SlackAnswerDisplay(clients, slack_request, key, on_begin, message, self._clock, self._sleep)
-
-    def find_earlier_message(self, slack_request: SlackRequest, key: str, since: str) -> str:
-        """Find the message that an earlier attempt began after ``since`` and did not report, or an empty text.
-
-        A message of the bot in the thread that has no key yet can belong to no other answer.
-
-        Raises:
-            SlackCallRefused, SlackUnavailable: the thread can't be read.
-        """
-        own = self._messenger.list_own_replies(slack_request.channel, slack_request.thread, since)
-        return next((ts for ts, own_key in own if own_key in ("", key)), "")
-
-
 class _Mode(Enum):
     NEW = auto()
     STREAMING = auto()
@@ -100,12 +58,16 @@ class _Mode(Enum):
     FINISHED = auto()
 
 
-class _SlackAnswerDisplay:
-    """``AnswerDisplay`` of one answer in a thread, below its question."""
+class SlackAnswerDisplay:
+    """``AnswerDisplay`` of one answer in a thread, below its question.
+
+    It calls ``on_begin`` with the timestamp once there is a message. ``message`` is the one that an earlier
+    attempt began. ``clock`` returns seconds that only go up; ``sleep`` takes seconds.
+    """
 
     def __init__(
         self,
-        clients: tuple[WebClient, WebClient],
+        client: WebClient,
         slack_request: SlackRequest,
         key: str,
         on_begin: Callable[[str], None],
@@ -113,7 +75,11 @@ class _SlackAnswerDisplay:
         clock: Callable[[], float],
         sleep: Callable[[float], None],
     ) -> None:
-        self._client, self._hasty_client = clients
+        self._client = client
+        # a piece in between is not worth a wait: the next call contains it too
+        self._hasty_client = BoundedWebClient(
+            client.token, base_url=client.base_url, timeout=10, retry_handlers=[]
+        )
         self._request = slack_request
         self._metadata = write_metadata(PostMetadata(key))
         self._on_begin = on_begin

@@ -126,7 +126,7 @@ class SlackMessenger:
                     self._client.conversations_history, channel=channel, oldest=f"{since.timestamp():.6f}"
                 )
                 if thread is None
-                else self._iterate_replies(channel, thread)
+                else _iterate_pages(self._client.conversations_replies, channel=channel, ts=thread)
             )
             own = [(read_metadata(message).key, message["ts"]) for message in messages if self.is_own(message)]
         return {key: ts for key, ts in own if key}
@@ -134,30 +134,32 @@ class SlackMessenger:
     def list_replies(self, channel: str, thread: str) -> list[Mapping[str, Any]]:
         """List all messages of a thread, with their metadata."""
         with translate_slack_errors(channel):
-            return list(self._iterate_replies(channel, thread))
+            return list(_iterate_pages(self._client.conversations_replies, channel=channel, ts=thread))
 
-    def list_own_replies(self, channel: str, thread: str, since: str) -> list[tuple[str, str]]:
-        """List timestamps and keys (empty without one) of the bot's messages in a thread after ``since``."""
+    def find_begun_answer(self, channel: str, thread: str, key: str, since: str) -> str:
+        """Find the message in a thread that an earlier attempt began after ``since`` and did not report.
+
+        Return its timestamp, or an empty text. A message of the bot that has no key yet can belong to no other
+        answer.
+        """
         own = (each for each in self.list_replies(channel, thread) if self.is_own(each) and not each.get("files"))
-        return [(each["ts"], read_metadata(each).key) for each in own if float(each["ts"]) > float(since)]
+        later = (each for each in own if float(each["ts"]) > float(since))
+        return next((each["ts"] for each in later if read_metadata(each).key in ("", key)), "")
 
     def list_messages(self, channel: str, thread: str) -> Sequence[ThreadMessage]:
         """List the messages of people and of this bot in a thread, oldest first.
 
         Those of other bots are neither questions nor answers.
         """
-        return [
-            self._parse_message(each)
-            for each in self.list_replies(channel, thread)
-            if self.is_own(each) or not each.get("bot_id")
-        ]
-
-    def _parse_message(self, message: Mapping[str, Any]) -> ThreadMessage:
-        is_own = self.is_own(message)
-        # the metadata of others does not count
-        key, about = read_metadata(message) if is_own else PostMetadata()
-        user = str(message.get("user") or "")
-        return ThreadMessage(str(message["ts"]), str(message.get("text") or ""), is_own, key, about, user)
+        messages = []
+        for each in self.list_replies(channel, thread):
+            is_own = self.is_own(each)
+            if is_own or not each.get("bot_id"):
+                # the metadata of others does not count
+                key, about = read_metadata(each) if is_own else PostMetadata()
+                text, user = str(each.get("text") or ""), str(each.get("user") or "")
+                messages.append(ThreadMessage(str(each["ts"]), text, is_own, key, about, user))
+        return messages
 
     def fetch_message(self, channel: str, message: str, thread: str = "") -> Mapping[str, Any] | None:
         """Return a message as Slack has it now, None if it is gone. ``thread`` is that of a reply."""
@@ -191,9 +193,6 @@ class SlackMessenger:
         """Fetch the address of a message."""
         with translate_slack_errors(channel):
             return str(self._client.chat_getPermalink(channel=channel, message_ts=message)["permalink"])
-
-    def _iterate_replies(self, channel: str, thread: str) -> Iterator[Mapping[str, Any]]:
-        return _iterate_pages(self._client.conversations_replies, channel=channel, ts=thread)
 
 
 def parse_workspace(answer: SlackResponse) -> str:
@@ -247,7 +246,10 @@ class SlackEphemeralMessenger:
         return match["host"] == api.hostname or match["host"].endswith(f".{api.hostname}")
 
     def _send_response(self, slack_request: SlackRequest, post: Post) -> None:
-        """Answer a click in its thread, from where a ``response_url`` would lead to the channel; else there."""
+        """Answer a click in its thread, from where a ``response_url`` would lead to the channel; else there.
+
+        Raises SlackUnavailable: Slack has a server error or a rate limit.
+        """
         if slack_request.existing_thread:
             try:
                 self._post_ephemeral(slack_request, post)
@@ -256,15 +258,6 @@ class SlackEphemeralMessenger:
                 log.info("not told in the thread [%s]: %s", slack_request.reference, error)
             else:
                 return
-        if not self._try_response_url(slack_request, post):
-            self._post_ephemeral(slack_request, post)
-
-    def _try_response_url(self, slack_request: SlackRequest, post: Post) -> bool:
-        """Return whether Slack accepted the message. It accepts a handful within half an hour.
-
-        Raises:
-            SlackUnavailable: Slack has a server error or a rate limit.
-        """
         with translate_slack_errors():
             answer = send_to_hook(
                 slack_request.response_url,
@@ -273,14 +266,14 @@ class SlackEphemeralMessenger:
                 response_type="ephemeral",
                 replace_original=False,
             )
-        if answer.status_code == 200:
-            return True
         if answer.status_code >= 500 or answer.status_code == 429:
             is_limited = answer.status_code == 429
             pause = parse_retry_after(str(answer.headers.get("Retry-After", ""))) if is_limited else None
             raise SlackUnavailable("Slack did not accept the answer: try again in a few minutes.", pause)
-        log.info("the response_url is used up [%s]: status %s", slack_request.reference, answer.status_code)
-        return False
+        if answer.status_code != 200:
+            # Slack accepts a handful of messages within half an hour
+            log.info("the response_url is used up [%s]: status %s", slack_request.reference, answer.status_code)
+            self._post_ephemeral(slack_request, post)
 
     def _post_message(self, channel: str, post: Post, thread: str = "") -> None:
         with translate_slack_errors():

@@ -44,21 +44,16 @@ class ModalPresenter:
         self, slack_request: SlackRequest, build: Callable[[], View], explain: Callable[[Exception], View]
     ) -> None:
         """Fill an open modal with what ``build`` returns, or with what ``explain`` makes of its error."""
-        if not self._views.update_view(slack_request.key, self._build_view(slack_request, build, explain)):
-            log.info("the window [%s] was closed before it was filled", slack_request.reference)
-
-    def _build_view(
-        self, slack_request: SlackRequest, build: Callable[[], View], explain: Callable[[Exception], View]
-    ) -> View:
-        """Return the content, or the error in its place. Raises StoreUnavailable."""
         try:
             with deadlines.reserve_time(self._replies.response_times.reply_reserve):
-                return build()
+                view = build()
         except StoreUnavailable:
             raise
         except PrdigestError as error:
             log_refusal(slack_request, error)
-            return explain(error)
+            view = explain(error)
         except Exception as error:
             log.exception("a defect [%s]", slack_request.reference)
-            return explain(error)
+            view = explain(error)
+        if not self._views.update_view(slack_request.key, view):
+            log.info("the window [%s] was closed before it was filled", slack_request.reference)

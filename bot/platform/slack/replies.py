@@ -123,13 +123,21 @@ class ReplySender:
             SlackUnavailable, StoreUnavailable, PostingInProgress, RateLimited: another attempt continues from
             there.
         """
-        attempt = _Attempt(slack_request, ANSWER_PROGRESS.build_key(slack_request.key, part), audience)
+        attempt, thread = _Attempt(slack_request, ANSWER_PROGRESS.build_key(slack_request.key, part), audience), ""
         with self._records.hold_lock(attempt.key):
             record = self._records.load(attempt.key)
-            if record.is_answered:
+            if record.answered_at:
                 return
-            self._give_once(attempt, record, make, started)
-            self._records.save(attempt.key, record, record.complete(self._now()))
+            if record.begun_at:
+                with self._notices.excuse_failures(slack_request, attempt.key):
+                    earlier, thread = self._find_earlier(attempt, record.begun_at)
+                attempt = replace(attempt, earlier=earlier)
+            if attempt.earlier is _Earlier.POSTED:
+                if record.file_json:
+                    self._attach_file(slack_request, thread, FILE_JSON.load_text(record.file_json), is_retry=True)
+            elif answer := self._make_answer(attempt, make, started):
+                self._deliver(attempt, answer)
+            self._records.save(attempt.key, record, replace(record, answered_at=self._now()))
 
     def tell_asker(self, slack_request: SlackRequest, sentence: str) -> None:
         """Send the asker a sentence. Raises SlackUnavailable, StoreUnavailable."""
@@ -169,20 +177,6 @@ class ReplySender:
         if isinstance(error, RateLimited | SlackUnavailable) and error.retry_after is not None:
             return self._notices.postpone_answer(slack_request, error)
         return isinstance(error, StoreUnavailable | SlackUnavailable | PostingInProgress)
-
-    def _give_once(
-        self, attempt: _Attempt, record: AnsweredRequest, make: Callable[[], Answer | None], started: str
-    ) -> None:
-        asker, thread = attempt.asker, ""
-        if record.begun_at:
-            with self._notices.excuse_failures(asker, attempt.key):
-                earlier, thread = self._find_earlier(attempt, record.begun_at)
-            attempt = replace(attempt, earlier=earlier)
-        if attempt.earlier is _Earlier.POSTED:
-            if record.file_json:
-                self._attach_file(asker, thread, FILE_JSON.load_text(record.file_json), is_retry=True)
-        elif answer := self._make_answer(attempt, make, started):
-            self._deliver(attempt, answer)
 
     def _make_answer(self, attempt: _Attempt, make: Callable[[], Answer | None], started: str) -> Answer | None:
         try:
@@ -272,7 +266,7 @@ class ReplySender:
             self._send_privately(attempt.asker, answer)
             return
         file_json = FILE_JSON.dump_text(answer.attachment) if answer.attachment else ""
-        begun = AnsweredRequest().begin_posting(self._now(), file_json)
+        begun = AnsweredRequest(begun_at=self._now(), file_json=file_json)
         if attempt.earlier is _Earlier.UNTRIED:
             # if another process has begun meanwhile, this one lost its lock while the store was unavailable
             self._records.claim(attempt.key, AnsweredRequest(), begun)
@@ -299,7 +293,12 @@ class ReplySender:
         except SlackUnavailable as error:
             self._answer_without_post(attempt, answer, error, began)
         else:
-            self._complete_post(attempt, answer, thread, message)
+            if answer.repeatable and attempt.audience in _PUBLIC_AUDIENCES:
+                self._note_same(asker.channel, answer.repeatable, message)
+            if self._on_posted and thread == asker.thread:
+                self._on_posted(asker, answer)
+            if answer.attachment:
+                self._attach_file(asker, thread or message, answer.attachment)
 
     def _answer_without_post(
         self, attempt: _Attempt, answer: Answer, error: SlackUnavailable, began: datetime
@@ -315,16 +314,6 @@ class ReplySender:
             raise error
         log.info("no post to %s for %s s, the asker gets it", asker.channel, error.retry_after)
         self._send_instead(attempt, answer, render_error(error, asker.reference))
-
-    def _complete_post(self, attempt: _Attempt, answer: Answer, thread: str, message: str) -> None:
-        """Remember a message that was posted, and attach the file of the answer."""
-        asker = attempt.asker
-        if answer.repeatable and attempt.audience in _PUBLIC_AUDIENCES:
-            self._note_same(asker.channel, answer.repeatable, message)
-        if self._on_posted and thread == asker.thread:
-            self._on_posted(asker, answer)
-        if answer.attachment:
-            self._attach_file(asker, thread or message, answer.attachment)
 
     def _send_instead(self, attempt: _Attempt, answer: Answer, reason: Post) -> None:
         """Send the asker an answer that can't be posted; if they have it already, the reason."""

@@ -43,7 +43,7 @@ class Desk:
         ports = (self.messenger, self.whispers, self._records)
         messenger, whispers, records = (Fragile(port, fuse) if fuse else port for port in ports)
         replies = ReplySender(messenger, whispers, records, lambda: MORNING)  # type: ignore[arg-type]
-        answer = Answer(post("For everybody"), post("For you")).attach_file(FILE)
+        answer = Answer(post("For everybody"), post("For you"), attachment=FILE)
         replies.give_answer(slack_request(channel=HOME, **fields), "upgrade", audience, lambda: answer)
 
 
@@ -95,7 +95,7 @@ def test_a_written_request_in_direct_messages_gets_the_file() -> None:
     desk = Desk()
     replies = ReplySender(desk.messenger, desk.whispers, memory_answers(), lambda: MORNING)
     asked = slack_request(channel="D1", message="4.0", response_url="")
-    answer = Answer(post("For everybody"), post("For you")).attach_file(FILE)
+    answer = Answer(post("For everybody"), post("For you"), attachment=FILE)
     replies.give_answer(asked, "upgrade", Audience.ASKER, lambda: answer)
     assert [text for *_, text in desk.messenger.messages] == ["For you"]
     assert desk.messenger.files == ["D1 1.0 upgrade.md"]

@@ -10,7 +10,7 @@ from localslack.loopback import Loopback, Request, Response
 from pydantic import SecretStr
 
 from bot.platform.slack.check import NO_ANSWER, BotAccess, check_app_token, check_channels, check_slack
-from bot.platform.slack.scopes import SCOPES as NEEDED
+from bot.platform.slack.check import SCOPES as NEEDED
 from bot.settings import Settings
 from tests.doctor.findings import format_findings, outcome
 from tests.emulators.slack.server import SCOPES, SlackEmulator

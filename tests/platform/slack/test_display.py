@@ -17,7 +17,7 @@ from slack_sdk import WebClient
 from bot.errors import AnswerCancelled, SlackCallRefused, SlackUnavailable, StoreUnavailable
 from bot.features.questions.view import render_footer
 from bot.platform.slack.client import make_slack_client
-from bot.platform.slack.display import SlackAnswerDisplays
+from bot.platform.slack.display import SlackAnswerDisplay
 from bot.platform.slack.messages import AnswerDisplay, Attachment
 from bot.platform.slack.messenger import PostMetadata, SlackMessenger, write_metadata
 from bot.platform.slack.requests import SlackRequest
@@ -73,17 +73,16 @@ class Scene:
     def slack_request(self) -> SlackRequest:
         return SlackRequest("Ev1", "T0TEAM", self.channel, "U0ASKER", thread=self.thread)
 
-    @property
-    def displays(self) -> SlackAnswerDisplays:
-        """Over a client that repeats nothing, so that a call is one call."""
-        client = self.client or client_of(self.slack)
-        return SlackAnswerDisplays(client, SlackMessenger(client), self.hands, self.hands.sleep)
-
-    def open(self, message: str = "") -> AnswerDisplay:
-        return self.displays.open_display(self.slack_request, KEY, self.told.append, message)
+    def open(
+        self, message: str = "", key: str = KEY, on_begin: Callable[[str], None] | None = None
+    ) -> AnswerDisplay:
+        """Open a display over a client that repeats nothing, so that a call is one call."""
+        client, told = self.client or client_of(self.slack), on_begin or self.told.append
+        return SlackAnswerDisplay(client, self.slack_request, key, told, message, self.hands, self.hands.sleep)
 
     def begun_before(self) -> str:
-        return self.displays.find_earlier_message(self.slack_request, KEY, self.asked)
+        messenger = SlackMessenger(self.client or client_of(self.slack))
+        return messenger.find_begun_answer(self.channel, self.thread, KEY, self.asked)
 
     def show(self, display: AnswerDisplay, *pieces: str, every: float = 5.0) -> None:
         for piece in pieces:
@@ -516,7 +515,7 @@ def test_a_store_that_does_not_take_the_message_loses_no_answer(scene: Scene) ->
     def raise_unavailable(_: str) -> None:
         raise StoreUnavailable("The store is away.")
 
-    display = scene.displays.open_display(scene.slack_request, KEY, raise_unavailable)
+    display = scene.open(on_begin=raise_unavailable)
     with pytest.raises(StoreUnavailable):
         display.append_text(PIECE)
     scene.told.append(scene.begun_before())
@@ -744,8 +743,7 @@ def test_a_stream_that_was_begun_after_the_question_is_found(scene: Scene) -> No
 
 
 def test_an_answer_that_was_posted_is_found_by_its_key(scene: Scene) -> None:
-    post = scene.displays
-    other = post.open_display(scene.slack_request, "answer:Ev0:question", lambda _: None).finish("Another.", BELOW)
+    other = scene.open(key="answer:Ev0:question", on_begin=lambda _: None).finish("Another.", BELOW)
     mine = scene.open().finish("Mine.", BELOW)
     assert (scene.begun_before(), other != mine) == (mine, True)
 

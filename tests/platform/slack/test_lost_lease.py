@@ -42,7 +42,7 @@ def records(request: pytest.FixtureRequest, store: Redis) -> RecordStore[Answere
 
 
 def claim(records: RecordStore[AnsweredRequest], key: str, at: datetime) -> None:
-    records.claim(key, AnsweredRequest(), AnsweredRequest().begin_posting(at))
+    records.claim(key, AnsweredRequest(), AnsweredRequest(begun_at=at))
 
 
 def test_a_field_is_claimed_once(records: RecordStore[AnsweredRequest]) -> None:

@@ -9,7 +9,7 @@ from itertools import product
 from localslack.methods.registry import METHODS
 
 from bot.platform.slack.app_manifest import PREVIEW_SCOPES, add_previews
-from bot.platform.slack.scopes import SCOPES
+from bot.platform.slack.check import SCOPES
 from tests.emulators.slack.server import SCOPES as GIVEN
 from tests.helpers.processes.command import ROOT
 
