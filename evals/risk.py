@@ -10,8 +10,7 @@ from pathlib import Path
 
 import click
 
-from bot.cli.base import check_writable, choose_zone, show_progress_bar, write_text
-from bot.cli.clone_options import parse_dates
+from bot.cli.base import check_writable, choose_zone, parse_dates, show_progress_bar, write_text
 from bot.connections.sources import load_path_settings
 from bot.dates import parse_zone
 from bot.features.profiles.plain_table import align_columns, replace_non_ascii, replace_undefined

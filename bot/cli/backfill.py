@@ -9,6 +9,7 @@ import click
 
 from bot.cli.base import (
     choose_zone,
+    format_example,
     get_current_time,
     open_command_app,
     repo_option,
@@ -16,7 +17,6 @@ from bot.cli.base import (
     show_progress_bar,
     timezone_option,
 )
-from bot.cli.grouped_help import format_example
 from bot.dates import Span, get_today, parse_day
 from bot.errors import PrdigestError, UsageError
 from bot.settings import Settings

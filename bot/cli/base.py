@@ -1,14 +1,15 @@
-"""What the commands have in common: options, the foundation of a command, a progress bar."""
+"""What the commands have in common: options, help in groups, the app of a command, a progress bar."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from zoneinfo import ZoneInfo
 
 import click
@@ -19,10 +20,14 @@ from bot.dates import parse_zone
 from bot.errors import ConfigurationError, UsageError
 from bot.platform.pulls.models import NO_REPOSITORY
 from bot.settings import Settings, list_secret_values, load_settings
+from impact.evaluation.window import EvaluationWindow
 from impact.repository import Repository
+from impact.text.dates import parse_date
 
 if TYPE_CHECKING:
     from bot.app import App
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 repo_option = click.option("--repo", metavar="OWNER/NAME", help="Repository. Default: PRDIGEST_REPO.")
 out_option = click.option(
@@ -41,6 +46,73 @@ name_option = click.option(
     "--name",
     help="Name of the repository in headings. Default: PRDIGEST_NAME for PRDIGEST_REPO, else its own name.",
 )
+
+json_option = click.option("--json", "for_scripts", is_flag=True, help="Print JSON.")
+branch_option = click.option("--branch", help="Branch. Default: the default branch of the clone.")
+
+
+@dataclass(frozen=True, slots=True)
+class CommandSection:
+    """A group of commands in the help, by name, in reading order."""
+
+    title: str
+    example: str
+    commands: Sequence[str]
+
+
+def format_example(command: str) -> str:
+    """Return the last line of a command's help: a way to call it, not wrapped, so that it can be copied."""
+    return f"\b\nExample: {command}"
+
+
+class GroupedHelp(click.Group):
+    """A group whose help lists its commands in sections, then those that no section names."""
+
+    def __init__(self, *arguments: Any, sections: Sequence[CommandSection] = (), **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._sections = sections
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        named = {name for section in self._sections for name in section.commands}
+        others = CommandSection("Other", "", [name for name in self.list_commands(ctx) if name not in named])
+        for section in (*self._sections, others):
+            shown = (self.commands[name] for name in section.commands if name in self.commands)
+            rows = [(each.name or "", each.get_short_help_str(limit=100)) for each in shown if not each.hidden]
+            if rows:
+                title = f"{section.title} (example: {section.example})" if section.example else section.title
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
+def make_clone_option(name: str, what: str, metavar: str = "CLONE") -> Callable[[F], F]:
+    """Return the required option with the folder of a local clone; ``what`` says of which repository."""
+    return click.option(
+        name,
+        metavar=metavar,
+        required=True,
+        type=click.Path(path_type=Path),
+        help=f"A local git clone{what}. It is only read.",
+    )
+
+
+def make_branch_option(name: str, what: str) -> Callable[[F], F]:
+    """Return the option with a branch; ``what`` says of which clone, where there are several."""
+    return click.option(name, help=f"Branch{what}. Default: its default branch.")
+
+
+def dates_options(command: F) -> F:
+    """Add the options ``--since`` and ``--until``."""
+    until = click.option("--until", metavar="YYYY-MM-DD", required=True, help="Last date (UTC) of merges.")
+    since = click.option("--since", metavar="YYYY-MM-DD", required=True, help="First date (UTC) of merges.")
+    return since(until(command))
+
+
+def parse_dates(since: str, until: str) -> EvaluationWindow:
+    """Return the dates of these options. Raises UsageError if one is none, or the last is before the first."""
+    dates = EvaluationWindow(parse_date(since), parse_date(until))
+    if dates.until < dates.since:
+        raise UsageError(f"--until {dates.until} is before --since {dates.since}: exchange the dates.")
+    return dates
 
 
 def find_repository(settings: Settings, repo: str | None) -> Repository | None:
@@ -62,30 +134,20 @@ def choose_zone(settings: Settings, timezone: str | None) -> ZoneInfo:
 
 
 @contextmanager
-def _point_to_doctor() -> Iterator[None]:
-    """Say after an error in the settings how to see all of them. Raises ConfigurationError."""
-    try:
-        yield
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{error} Run `prdigest doctor` for the full list.") from error
-
-
-@contextmanager
 def open_command_app(level: str = "WARNING") -> Iterator[App]:
     """Yield what one command builds its services on, and close it at its end. Raises ConfigurationError."""
     # the SDKs take most of a second to import; help, the demo and a mistyped option must not wait for them
     from bot.app import open_app  # noqa: PLC0415
     from bot.platform import costs, deadlines  # noqa: PLC0415
 
-    with _point_to_doctor():
+    try:
         settings = load_settings()
         secrets = list_secret_values(settings)
         configure_logging(settings.prdigest_log_level or level, settings.prdigest_log_format, secrets)
-        with (
-            open_app(settings, get_current_time, deadlines.sleep) as app,
-            costs.bill_to(costs.OPERATOR),
-        ):
+        with open_app(settings, get_current_time, deadlines.sleep) as app, costs.bill_to(costs.OPERATOR):
             yield app
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{error} Run `prdigest doctor` for the full list.") from error
 
 
 def check_writable(path: Path | None) -> None:

@@ -9,8 +9,7 @@ from contextlib import suppress
 
 import click
 
-from bot.cli.base import get_current_time, repo_option, require_repository
-from bot.cli.grouped_help import format_example
+from bot.cli.base import format_example, get_current_time, repo_option, require_repository
 from bot.cli.logs import configure_logging
 from bot.errors import UsageError
 from bot.platform.slack.terminal import wrap_text

@@ -16,6 +16,7 @@ from bot.cli.base import (
     choose_zone,
     date_option,
     find_repository,
+    format_example,
     get_current_time,
     name_option,
     open_command_app,
@@ -25,15 +26,21 @@ from bot.cli.base import (
     timezone_option,
     write_text,
 )
-from bot.cli.grouped_help import format_example
 from bot.dates import LocalDay, Span, get_today, parse_day
 from bot.errors import PrdigestError, UsageError
 from bot.features.digest.markdown import render_report
 from bot.features.digest.models import DigestSpec
 from bot.features.digest.rules import Digest
+from bot.features.digest.stories import render_since
 from bot.features.digest.view import RenderedDigest, render_digest
+from bot.features.merges.requests import DEFAULT_SCORE_SPAN, ScoreRequest
+from bot.features.risks.view import format_score
 from bot.features.summaries.view import build_summary_json, format_summary
+from bot.features.touches import terminal
+from bot.features.touches.requests import SinceRequest
+from bot.platform.commands import AllowedRepositories
 from bot.platform.pulls.models import parse_reference
+from bot.platform.slack.terminal import format_message
 from bot.settings import Settings, check_channel_id
 from bot.text import format_count
 from impact.repository import Repository
@@ -252,3 +259,78 @@ def _build_digest(app: App, selection: _DigestSelection, use: Literal["REPORT", 
 def _note_missing_model(app: App) -> None:
     if not app.sources.has_model:
         click.echo(_NO_MODEL_NOTE.format(app.provider.key_variable), err=True)
+
+
+# --- from what the bot has read
+
+_profile_option = click.option(
+    "--profile", default="", metavar="NAME", help="Name of a profile: what touches its code comes first."
+)
+
+
+@click.group("risks", help="Measure how good the risk list is.", epilog=format_example("prdigest risks score 90d"))
+def risks_group() -> None:
+    pass
+
+
+@risks_group.command(
+    "score",
+    short_help="Print how good the lists of the posted digests were.",
+    epilog=format_example("prdigest risks score 90d"),
+)
+@click.argument("days", default=DEFAULT_SCORE_SPAN, metavar="[DAYS]")
+@repo_option
+@timezone_option
+def score_command(days: str, repo: str | None, timezone: str | None) -> None:
+    """Print how good the lists of the posted digests were, for DAYS such as 90d or 2026-01-01..2026-03-31."""
+    with open_command_app() as app:
+        repository, zone = require_repository(app.settings, repo), choose_zone(app.settings, timezone)
+        request = ScoreRequest.parse(days, AllowedRepositories(repository), get_today(get_current_time(), zone))
+        # what asks nobody imports no client of the store
+        from bot.features.risks.service import score_lists  # noqa: PLC0415
+
+        score = score_lists(app, request.repository, request.span)
+        click.echo(f"{repository}, {request.span.title}\n\n{format_score(score)}")
+
+
+@click.command(
+    "since",
+    short_help="Print one page on all that was merged since a day.",
+    epilog=format_example("prdigest since 2026-11-01 --repo owner/name"),
+)
+@click.argument("day")
+@repo_option
+@timezone_option
+@_profile_option
+def since_command(day: str, repo: str | None, timezone: str | None, profile: str) -> None:
+    """Print one page on all that was merged since DAY, from what was read before. No model is asked."""
+    with open_command_app() as app:
+        # it imports the SDKs, which takes most of a second; help must not wait for them
+        from bot.features.digest.since import build_since_page  # noqa: PLC0415
+        from bot.features.touches.service import find_profile  # noqa: PLC0415
+
+        repository, zone = require_repository(app.settings, repo), choose_zone(app.settings, timezone)
+        app.repositories = AllowedRepositories(repository, web=app.settings.github_web_url)
+        text = f"{day} profile:{profile}" if profile else day
+        request = SinceRequest.parse(text, app.repositories, get_today(get_current_time(), zone))
+        shown = find_profile(app, request.profile, repository)
+        page = build_since_page(app, repository, request.span, shown)
+    click.echo(format_message(render_since(page)))
+
+
+@click.command(
+    "deprecations",
+    short_help="Print what a repository has said that it will remove.",
+    epilog=format_example("prdigest deprecations --repo owner/name"),
+)
+@repo_option
+@_profile_option
+def deprecations_command(repo: str | None, profile: str) -> None:
+    """Print what a repository has said that it will remove, of the merges that the bot has read."""
+    with open_command_app() as app:
+        from bot.features.touches.contracts import list_deprecations  # noqa: PLC0415
+
+        repository = require_repository(app.settings, repo)
+        kept = app.profiles.get_profile(profile.lower()) if profile else None
+        entries = list_deprecations(app, repository, kept)
+    click.echo(terminal.format_deprecations(entries))

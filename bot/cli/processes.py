@@ -1,60 +1,83 @@
-"""The processes of the Procfile as commands."""
+"""What runs until it is stopped: the processes of the Procfile, and the server over which agents read."""
 
 from __future__ import annotations
 
+import secrets
+import time
+
 import click
 
-from bot.cli.base import open_command_app
-from bot.cli.grouped_help import format_example
+from bot.cli.base import format_example, open_command_app
+from bot.errors import ConfigurationError
+from bot.mcp import EXTRA_HINT, has_sdk
+from bot.settings import require_secret
+
+_TOKEN_HINT = "a token of 32 characters or more, which clients send"  # noqa: S105 (what it is)
+
+
+def _make_command(name: str, short_help: str, text: str) -> click.Command:
+    @click.command(name, short_help=short_help, help=text, epilog=format_example(f"prdigest {name}"))
+    def run_process() -> None:
+        from bot import processes  # noqa: PLC0415
+
+        run = {
+            "run": processes.run_all,
+            "web": processes.run_web,
+            "worker": processes.run_worker,
+            "clock": processes.run_clock,
+        }[name]
+        with open_command_app("INFO") as app:
+            run(app)
+
+    return run_process
+
+
+PROCESS_COMMANDS = (
+    _make_command("run", "Run everything in one process.", "Run the bot: everything in one process."),
+    _make_command(
+        "web",
+        "Take Slack's requests (a process of the Procfile).",
+        "Receive Slack's requests (one process of the Procfile).",
+    ),
+    _make_command("worker", "Run jobs (a process of the Procfile).", "Run jobs (one process of the Procfile)."),
+    _make_command(
+        "clock",
+        "Post what is due (a process of the Procfile).",
+        "Start digests at their time (one process of the Procfile).",
+    ),
+)
 
 
 @click.command(
-    "run",
-    short_help="Run everything in one process.",
-    epilog=format_example("prdigest run"),
+    "mcp",
+    short_help="Serve tools to coding agents (MCP).",
+    epilog=format_example("prdigest mcp --http"),
 )
-def run_command() -> None:
-    """Run the bot: everything in one process."""
-    from bot.processes import run_all  # noqa: PLC0415
-
-    with open_command_app("INFO") as app:
-        run_all(app)
-
-
-@click.command(
-    "web",
-    short_help="Take Slack's requests (a process of the Procfile).",
-    epilog=format_example("prdigest web"),
+@click.option(
+    "--http",
+    "over_http",
+    is_flag=True,
+    help="Serve over HTTP on PRDIGEST_MCP_ADDRESS, for clients that have the token.",
 )
-def web_command() -> None:
-    """Receive Slack's requests (one process of the Procfile)."""
-    from bot.processes import run_web  # noqa: PLC0415
+def mcp_command(*, over_http: bool) -> None:
+    """Serve tools to coding agents over the Model Context Protocol.
 
+    Without --http, one client starts this command and talks over its standard input and output. Everything is read
+    only, and no model is asked.
+    """
+    if not has_sdk():
+        raise ConfigurationError(EXTRA_HINT)
     with open_command_app("INFO") as app:
-        run_web(app)
+        settings = app.settings
+        token = require_secret(settings.prdigest_mcp_token, "PRDIGEST_MCP_TOKEN", _TOKEN_HINT) if over_http else ""
+        # they import the SDKs, which takes most of a second; help and a missing token must not wait for them
+        from bot.mcp.calls import AgentTools  # noqa: PLC0415
+        from bot.mcp.http import HttpServer  # noqa: PLC0415
+        from bot.mcp.server import build_server, serve_stdio  # noqa: PLC0415
 
-
-@click.command(
-    "worker",
-    short_help="Run jobs (a process of the Procfile).",
-    epilog=format_example("prdigest worker"),
-)
-def worker_command() -> None:
-    """Run jobs (one process of the Procfile)."""
-    from bot.processes import run_worker  # noqa: PLC0415
-
-    with open_command_app("INFO") as app:
-        run_worker(app)
-
-
-@click.command(
-    "clock",
-    short_help="Post what is due (a process of the Procfile).",
-    epilog=format_example("prdigest clock"),
-)
-def clock_command() -> None:
-    """Start digests at their time (one process of the Procfile)."""
-    from bot.processes import run_clock  # noqa: PLC0415
-
-    with open_command_app("INFO") as app:
-        run_clock(app)
+        client = "http" if over_http else "stdio"
+        server = build_server(AgentTools(app, client, time.monotonic, lambda: secrets.token_hex(4)))
+        if over_http:
+            HttpServer(server, token, settings.prdigest_mcp_address, settings.prdigest_mcp_hosts).run()
+        else:
+            serve_stdio(server)

@@ -9,13 +9,13 @@ import click
 
 from bot.cli.base import (
     check_writable,
+    format_example,
     get_current_time,
     open_command_app,
     repo_option,
     require_repository,
     write_text,
 )
-from bot.cli.grouped_help import format_example
 from bot.errors import UsageError
 from bot.features.profiles import view
 from bot.platform.cleaning import clean_code

@@ -11,35 +11,24 @@ from typing import IO
 import click
 
 from bot.cli.base import (
-    check_writable,
-    choose_zone,
-    get_current_time,
-    open_command_app,
-    out_option,
-    repo_option,
-    require_repository,
-    show_progress_bar,
-    timezone_option,
-    write_text,
-)
-from bot.cli.clone_options import (
     branch_option,
+    check_writable,
     dates_options,
+    format_example,
+    get_current_time,
     json_option,
     make_branch_option,
     make_clone_option,
+    open_command_app,
+    out_option,
     parse_dates,
+    show_progress_bar,
+    write_text,
 )
-from bot.cli.grouped_help import format_example
-from bot.dates import get_today
 from bot.errors import UsageError
-from bot.features.digest.stories import render_since
 from bot.features.touches import terminal
-from bot.features.touches.requests import SinceRequest
 from bot.features.touches.upgrade_view import render_upgrade
-from bot.platform.commands import AllowedRepositories
 from bot.platform.git.clones import open_clone_trees
-from bot.platform.slack.terminal import format_message
 from bot.settings import load_settings
 from impact.clones.clone_contracts import read_clone_contracts
 from impact.clones.clone_range import HEAD, read_clone_range, select_line
@@ -69,9 +58,6 @@ _MAX_LIST = 20_000_000
 _EVALUATE_EXAMPLE = (
     "prdigest touches evaluate --upstream ../vllm --downstream ../vllm-ascend --since 2025-10-01 "
     "--until 2026-01-31"
-)
-_profile_option = click.option(
-    "--profile", default="", metavar="NAME", help="Name of a profile: what touches its code comes first."
 )
 
 
@@ -275,52 +261,6 @@ def _load_profile(text: str, at: str, packages: tuple[str, ...]) -> Profile:
     if profile is None:
         raise unknown
     return profile
-
-
-# --- for people who come back or move on, from what the bot has read
-
-
-@click.command(
-    "since",
-    short_help="Print one page on all that was merged since a day.",
-    epilog=format_example("prdigest since 2026-11-01 --repo owner/name"),
-)
-@click.argument("day")
-@repo_option
-@timezone_option
-@_profile_option
-def since_command(day: str, repo: str | None, timezone: str | None, profile: str) -> None:
-    """Print one page on all that was merged since DAY, from what was read before. No model is asked."""
-    with open_command_app() as app:
-        # it imports the SDKs, which takes most of a second; help must not wait for them
-        from bot.features.digest.since import build_since_page  # noqa: PLC0415
-        from bot.features.touches.service import find_profile  # noqa: PLC0415
-
-        repository, zone = require_repository(app.settings, repo), choose_zone(app.settings, timezone)
-        app.repositories = AllowedRepositories(repository, web=app.settings.github_web_url)
-        text = f"{day} profile:{profile}" if profile else day
-        request = SinceRequest.parse(text, app.repositories, get_today(get_current_time(), zone))
-        shown = find_profile(app, request.profile, repository)
-        page = build_since_page(app, repository, request.span, shown)
-    click.echo(format_message(render_since(page)))
-
-
-@click.command(
-    "deprecations",
-    short_help="Print what a repository has said that it will remove.",
-    epilog=format_example("prdigest deprecations --repo owner/name"),
-)
-@repo_option
-@_profile_option
-def deprecations_command(repo: str | None, profile: str) -> None:
-    """Print what a repository has said that it will remove, of the merges that the bot has read."""
-    with open_command_app() as app:
-        from bot.features.touches.contracts import list_deprecations  # noqa: PLC0415
-
-        repository = require_repository(app.settings, repo)
-        kept = app.profiles.get_profile(profile.lower()) if profile else None
-        entries = list_deprecations(app, repository, kept)
-    click.echo(terminal.format_deprecations(entries))
 
 
 # --- a replay of the past

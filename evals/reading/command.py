@@ -15,8 +15,7 @@ from typing import Any
 
 import click
 
-from bot.cli.base import choose_zone, open_command_app, show_progress_bar
-from bot.cli.clone_options import parse_dates
+from bot.cli.base import choose_zone, open_command_app, parse_dates, show_progress_bar
 from bot.connections.sources import load_path_settings
 from bot.errors import PrdigestError, UsageError
 from bot.features.merges.risk import Risk, assess_pull_request

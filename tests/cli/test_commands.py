@@ -15,7 +15,7 @@ from localslack.rules.messages import find_links, find_mentions
 from redis import Redis
 
 from bot.cli import cli
-from bot.cli.risks import risks_group
+from bot.cli.digests import risks_group
 from bot.features.questions.votes import VOTES, Vote
 from bot.platform.slack.buttons import FeedbackVerdict
 from bot.platform.store.tables import Store

@@ -7,7 +7,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from bot.cli.shipped import manifest_command
+from bot.cli.maintain import manifest_command
 from tests.helpers.processes.command import ROOT
 
 
