@@ -136,7 +136,6 @@ def render_deprecation(used: UsedDeprecation, url: str) -> list[Element]:
 
 
 def describe_deadline(entry: Deprecation) -> str:
-    """Describe when something goes, and what takes its place."""
     when = f"to go in {truncate_text(collapse_lines(entry.when), 40)}" if entry.when else ""
     instead = truncate_text(collapse_lines(entry.replacement), 80)
     return ", ".join(part for part in (when, f"use {instead}" if instead else "") if part)
@@ -233,7 +232,6 @@ def render_touches(
 
 
 def make_title(report: TouchReport) -> Element:
-    """Return the title of the section, with how many merges touch, and how many files could not be checked."""
     count = f" ({len(report.touching):,} of {format_count(report.merges, 'merge')}{_format_unread(report)})"
     title = make_text(f"Touches {shorten_profile(report.profile)}", bold=True)
     return make_section([title, make_text(count, italic=True)])
@@ -269,22 +267,17 @@ def render_news_line(steps: Sequence[DeprecationStep], elsewhere: str) -> Block 
 
 
 def render_hit_line(hit: MergeTouches, context: HitContext, limits: TouchLimits) -> list[Element]:
-    """Return the line of a hit: how strong, what changed, where it is used, and what to do."""
-    pull = context.pulls.get(hit.number)
     elements = render_hit_start(hit, context)
     if not hit.touches:
         return elements
     touch = hit.touches[0]
     # the reason names what differs between the signatures, which then say nothing more
-    if touch.change.kind is ChangeKind.SIGNATURE and "`" in touch.reason:
-        change = render_change(touch, pull, replace(limits, code=0))
-    else:
-        change = render_change(touch, pull, limits)
+    says_all = touch.change.kind is ChangeKind.SIGNATURE and "`" in touch.reason
     others = len({(use.path, use.line) for each in hit.touches for use in each.uses}) - 1
     return [
         *elements,
         make_text(": "),
-        *change,
+        *render_change(touch, context.pulls.get(hit.number), replace(limits, code=0) if says_all else limits),
         *render_use(touch.use),
         *([make_text(f" (and {format_count(others, 'more place')})")] if others > 0 else []),
         *render_action(touch, limits.action),
@@ -292,7 +285,6 @@ def render_hit_line(hit: MergeTouches, context: HitContext, limits: TouchLimits)
 
 
 def render_hit_start(hit: MergeTouches, context: HitContext, title: str = "") -> list[Element]:
-    """Return number, level and title of a hit, and in brackets that it was reverted or repaired."""
     outcome = context.outcomes.get(hit.number)
     elements = [
         *render_number(hit.number, context.pulls.get(hit.number)),
@@ -307,7 +299,6 @@ def render_hit_start(hit: MergeTouches, context: HitContext, title: str = "") ->
 
 
 def render_number(number: int, pull: PullRequest | None) -> list[Element]:
-    """Return the number of a pull request, as a link if it is known."""
     return [make_link(pull.url, f"#{number}") if pull else make_text(f"#{number}")]
 
 
@@ -326,7 +317,6 @@ def render_change(touch: Touch, pull: PullRequest | None, limits: TouchLimits = 
 
 
 def render_line_link(change: ContractChange, pull: PullRequest | None) -> list[Element]:
-    """Return a link to the line that changed, with its file and number as the label."""
     if pull is None or change.line < 1:
         return []
     file = truncate_text(collapse_lines(change.path).rpartition("/")[2], _MAX_PLACE_LENGTH)
@@ -336,7 +326,6 @@ def render_line_link(change: ContractChange, pull: PullRequest | None) -> list[E
 
 
 def render_use(use: Use) -> list[Element]:
-    """Return file and line of a use, and what it does."""
     path = collapse_lines(use.path)
     # the end of a path says more than its beginning
     end = path if len(path) <= _MAX_PLACE_LENGTH else f"…{path[-_MAX_PLACE_LENGTH:]}"
@@ -347,7 +336,6 @@ def render_use(use: Use) -> list[Element]:
 
 
 def render_action(touch: Touch, words: int) -> list[Element]:
-    """Return what to do, as a sentence; nothing where nothing is known."""
     action = truncate_text(collapse_lines(touch.action), _MAX_ACTION_LENGTH)
     if not words or not action:
         return [make_text(".")]
@@ -356,7 +344,6 @@ def render_action(touch: Touch, words: int) -> list[Element]:
 
 
 def make_verdict_row(pull: PullRequest, profile: str) -> Block:
-    """Return the buttons with which a team says what becomes of a hit, and the one for an agent's task."""
     reference = Reference(pull.repository, pull.number)
     row = [
         make_button(
@@ -369,7 +356,6 @@ def make_verdict_row(pull: PullRequest, profile: str) -> Block:
 
 
 def name_verdict_row(number: int) -> str:
-    """Return the id of the row of buttons of a merge."""
     return f"hit-{number}"
 
 
@@ -383,7 +369,6 @@ def make_code(content: str) -> list[Element]:
 
 
 def shorten_code(text: str, words: int) -> str:
-    """Return a line of code with up to ``words`` words."""
     return truncate_words(truncate_text(collapse_lines(text), 120), max(1, words))
 
 
@@ -408,14 +393,12 @@ def describe_use(kind: UseKind) -> str:
 
 
 def format_kind(change: ContractChange) -> str:
-    """Return what happened to a name, as the middle of a line."""
     if change.kind is ChangeKind.SIGNATURE:
         return _SHAPES.get(change.subject, "other type")
     return "other default" if change.kind is ChangeKind.DEFAULT else str(change.kind)
 
 
 def format_class_title(subject: ContractClass, count: int) -> str:
-    """Return the title of a class of contract changes, with their number."""
     return f"{str(subject).capitalize()} · {format_count(count, 'contract change')}"
 
 
@@ -425,8 +408,6 @@ _VERDICT_WORDS = {TouchVerdict.OURS: "ours", TouchVerdict.NOT_US: "not-us", Touc
 
 @dataclass(frozen=True, slots=True)
 class HitVote:
-    """What somebody says about the hits of a merge, for the team of a profile."""
-
     verdict: TouchVerdict
     profile: str
     reference: Reference
@@ -452,10 +433,7 @@ def write_hit_task(profile: str, reference: Reference) -> str:
 
 
 def read_hit_task(value: str, repositories: AllowedRepositories) -> tuple[str, Reference]:
-    """Return the profile and the pull request of a value.
-
-    Raises UsageError if the value is none, or about a repository that is not allowed.
-    """
+    """Return the profile and the pull request of a value. Raises UsageError, also if that is not allowed."""
     return _read_hit(remove_mark(value), repositories)
 
 
