@@ -72,7 +72,6 @@ from bot.platform.store.spending import SpendingStore
 from bot.platform.store.tables import Store
 from bot.settings import Settings, require_secret
 from bot.usage import NO_PRICES, PriceList
-from impact.profile.models import Profile
 from impact.repository import Repository
 
 if TYPE_CHECKING:
@@ -410,14 +409,6 @@ class App:
     def _build_timeline(self, list_day: DayLister) -> MergeTimeline:
         return MergeTimeline(lambda: self.merge_history, list_day, self.now, self.paths.get_path_classes)
 
-    # --- what merges change for others, and what they do to a team's code
-
-    def refresh_profile(self, name: str) -> None:
-        """Scan the tree of a profile again; a failure is part of its entry."""
-        from bot.features.touches.upkeep import refresh_profile  # noqa: PLC0415
-
-        refresh_profile(self, name)
-
     # --- digests
 
     def read_touches(self, profile: str, pulls: Sequence[PullRequest]) -> TouchedDay:
@@ -425,9 +416,6 @@ class App:
         from bot.features.digest.service import read_touches  # noqa: PLC0415 (a feature, which stands above)
 
         return read_touches(self, profile, pulls)
-
-    def get_profile(self, name: str) -> Profile | None:
-        return self.profiles.get_profile(name)
 
     def compose_digest(
         self, spec: DigestSpec, notes: Sequence[str] = (), *, is_preview: bool = False

@@ -15,7 +15,7 @@ from prometheus_client.registry import Collector
 
 from bot.app import App
 from bot.errors import StoreUnavailable
-from bot.features.subscriptions.runs import RunOutcome
+from bot.features.subscriptions.rules import RunOutcome
 from bot.features.subscriptions.schedule import LATE_AFTER
 from bot.features.subscriptions.tables import RUN_LOG
 from bot.http_server import serve_app

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -45,3 +46,12 @@ def write_json(path: Path, value: BaseModel | Mapping[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     plain = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
     path.write_text(json.dumps(plain, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def replace_undefined(value: Any) -> Any:
+    """Return the value with None for each number that is not finite, which JSON can't have."""
+    if isinstance(value, dict):
+        return {key: replace_undefined(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [replace_undefined(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -13,10 +13,11 @@ import click
 from bot.cli.base import check_writable, choose_zone, parse_dates, show_progress_bar, write_text
 from bot.connections.sources import load_path_settings
 from bot.dates import parse_zone
-from bot.features.profiles.plain_table import align_columns, replace_non_ascii, replace_undefined
+from bot.features.profiles.view import align_columns, replace_non_ascii
 from bot.settings import load_settings
 from bot.text import format_count
 from evals.evaluation import Evaluation, evaluate_history
+from evals.json_files import replace_undefined
 from evals.merges import HARMED, PACK, REPAIRED, REVERTED, read_clone, read_pack
 from impact.evaluation.bootstrap import Estimate
 from impact.git.clone import GitClone

@@ -8,8 +8,7 @@ from zoneinfo import ZoneInfo
 
 from bot.app import App
 from bot.dates import parse_exact_span
-from bot.features.subscriptions.rules import Subscription
-from bot.features.subscriptions.runs import Run, RunOutcome
+from bot.features.subscriptions.rules import Run, RunOutcome, Subscription
 from bot.features.subscriptions.tables import RUN_LOG
 from bot.jobs.lost_jobs import LostJobs
 from bot.platform.finding import CheckStatus, Finding

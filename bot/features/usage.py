@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self
 
 from bot.app import App
 from bot.errors import UsageError
-from bot.features.subscriptions.runs import RunOutcome
+from bot.features.subscriptions.rules import RunOutcome
 from bot.features.subscriptions.tables import RUN_LOG
 from bot.platform.commands import AllowedRepositories, QueryOptions
 from bot.platform.costs import Budget, CallKind, CallOrigin, WorkKind

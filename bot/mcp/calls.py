@@ -16,7 +16,7 @@ from bot.app import App
 from bot.errors import PrdigestError, UsageError
 from bot.features.profiles.service import Profiles
 from bot.features.questions.reading import ReadingSession
-from bot.features.questions.subject import get_default_subject
+from bot.features.questions.rules import get_default_subject
 from bot.mcp.declaration import PAGE_FIELDS, ItemList, Tool, ToolResult
 from bot.mcp.tools import TOOLS
 from bot.platform import deadlines

@@ -17,9 +17,10 @@ from bot.features.merges.review import (
     compute_rank,
 )
 from bot.features.merges.risk import Risk
-from bot.features.profiles.plain_table import align_columns, replace_non_ascii, replace_undefined
+from bot.features.profiles.view import align_columns, replace_non_ascii
 from bot.features.risks.rules import compute_wilson_interval
 from bot.text import format_count
+from evals.json_files import replace_undefined
 from evals.ranking import compute_roc_auc
 from evals.reading.pairs import SPAN, MatchedPair, PairChoice
 

@@ -16,8 +16,7 @@ from bot.app import open_app, prepare_listeners, prepare_worker
 from bot.features.questions.rules import Question
 from bot.features.questions.service import ATTENTION, QUESTIONS, Attention, enqueue_question
 from bot.features.questions.votes import iterate_votes, record_vote
-from bot.features.subscriptions.rules import Subscription, Timing
-from bot.features.subscriptions.runs import Run, RunOutcome
+from bot.features.subscriptions.rules import Run, RunOutcome, Subscription, Timing
 from bot.features.summaries.service import answer_summaries
 from bot.jobs.asker_jobs import post_public_notice
 from bot.jobs.queues import DramatiqJobQueue

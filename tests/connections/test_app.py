@@ -21,7 +21,7 @@ from bot.errors import ConfigurationError, PrdigestError, SlackCallRefused, Stor
 from bot.features.digest.service import DigestUse, build_digest
 from bot.features.merges.requests import RisksRequest
 from bot.features.questions.reading import ReadingSession
-from bot.features.questions.subject import ThreadSubject
+from bot.features.questions.rules import ThreadSubject
 from bot.features.summaries.service import get_cached_entry, get_entry
 from bot.platform.commands import AllowedRepositories
 from bot.platform.pulls.models import Reference

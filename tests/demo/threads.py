@@ -12,10 +12,8 @@ from bot.demo.sample.day import load_sample_day
 from bot.demo.sample.sources import SampleSources
 from bot.demo.stand_in import PreparedChatModel
 from bot.features.questions.answers import WrittenAnswer, build_initial_context, build_turns, talk_with_model
-from bot.features.questions.citations import Citation
 from bot.features.questions.markdown import Links
-from bot.features.questions.rules import Question, ThreadMemory
-from bot.features.questions.subject import parse_subject
+from bot.features.questions.rules import Citation, Question, ThreadMemory, parse_subject
 from bot.features.questions.view import label_citation
 from bot.platform.commands import AllowedRepositories
 from impact.text.dates import parse_date

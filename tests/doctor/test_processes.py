@@ -12,7 +12,7 @@ from redis import Redis
 from bot.doctor.processes import check_clock_skew, check_processes
 from bot.features.questions.service import answer_questions
 from bot.features.subscriptions.delivery import repair_digest
-from bot.features.subscriptions.runs import Run, RunOutcome
+from bot.features.subscriptions.rules import Run, RunOutcome
 from bot.jobs.asker_jobs import send_private_notice
 from bot.jobs.lost_jobs import LostJobs
 from bot.jobs.queues import DramatiqJobQueue

@@ -11,8 +11,7 @@ from redis import Redis
 
 from bot.doctor.processes import check_runs
 from bot.features.merges.requests import DigestView, ViewLevel
-from bot.features.subscriptions.rules import Subscription, Timing
-from bot.features.subscriptions.runs import Run, RunOutcome
+from bot.features.subscriptions.rules import Run, RunOutcome, Subscription, Timing
 from bot.platform.pulls.filters import Filters
 from bot.platform.store.due_queue import DigestRepair, DueQueue, NextDigest
 from bot.settings import Settings

@@ -12,8 +12,7 @@ from redis import Redis
 from bot.dates import LocalDay
 from bot.errors import SlackUnavailable
 from bot.features.home import show_home
-from bot.features.subscriptions.rules import Subscription
-from bot.features.subscriptions.runs import Run, RunOutcome
+from bot.features.subscriptions.rules import Run, RunOutcome, Subscription
 from bot.platform.costs import Budget
 from bot.platform.slack.messages import Post
 from bot.platform.store.connection import RedisCache

@@ -14,7 +14,7 @@ from localslack.methods.views import VIEW
 from localslack.rules.messages import find_links, find_mentions
 
 from bot.features.home import LatestDigest, describe_last_runs, render_home
-from bot.features.subscriptions.runs import Run, RunOutcome
+from bot.features.subscriptions.rules import Run, RunOutcome
 from bot.platform.slack.blocks import Element, make_text
 from bot.platform.slack.messages import Post
 from tests.features.digest.hostile_days import WORST, texts

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from redis import Redis
 
-from bot.features.subscriptions.rules import Subscription
-from bot.features.subscriptions.runs import Run
+from bot.features.subscriptions.rules import Run, Subscription
 from bot.features.subscriptions.tables import RUN_LOG, SUBSCRIPTIONS
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 from bot.platform.store.tables import Store

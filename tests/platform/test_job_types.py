@@ -30,7 +30,7 @@ from bot.features.previews import service as previews
 from bot.features.questions.service import answer_questions
 from bot.features.questions.votes import record_vote
 from bot.features.risks import service as risks
-from bot.features.subscriptions import delivery, scheduled_jobs
+from bot.features.subscriptions import delivery, schedule
 from bot.features.subscriptions import service as subscriptions
 from bot.features.subscriptions.rules import (
     SubscriptionCommand,
@@ -151,8 +151,8 @@ CASES: list[tuple[Job[Any], Any]] = [
     (home.open_home, {"asker": ASKER}),
     (delivery.deliver_digest, {"name": "1a2b3c4d", "due": NOON}),
     (delivery.repair_digest, {"key": "digest:T:C:octo/engine:2026-02-28"}),
-    (scheduled_jobs.watch_repository, {"repository": ENGINE}),
-    (scheduled_jobs.refresh_profile, {"name": "ascend"}),
+    (schedule.watch_repository, {"repository": ENGINE}),
+    (schedule.refresh_profile, {"name": "ascend"}),
     *(
         (kind, {"asker": ASKER, "request": request, "audience": audience})
         for kind, request, audience in (

@@ -10,7 +10,7 @@ from dramatiq import Message
 from prometheus_client import CollectorRegistry
 from redis import Redis
 
-from bot.features.subscriptions.runs import Run, RunOutcome
+from bot.features.subscriptions.rules import Run, RunOutcome
 from bot.monitoring import StoreCollector
 from bot.platform.dramatiq.broker import make_broker
 from bot.platform.jobs import QueueName

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from redis import Redis
 
-from bot.features.subscriptions.runs import Run, RunOutcome
+from bot.features.subscriptions.rules import Run, RunOutcome
 from bot.monitoring import list_store_metrics
 from bot.platform.metrics import Instruments
 from bot.platform.store.connection import RedisCache

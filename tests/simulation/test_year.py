@@ -21,7 +21,7 @@ from bot.dates import Span
 from bot.features.digest.models import DigestSpec
 from bot.features.digest.tables import PostedDigest
 from bot.features.subscriptions.incidents import REPORTS, IncidentKind
-from bot.features.subscriptions.runs import Run, RunOutcome
+from bot.features.subscriptions.rules import Run, RunOutcome
 from bot.features.subscriptions.tables import RUN_LOG
 from tests.helpers.builders import REPOSITORY
 from tests.simulation.year import ADMIN, AWAY, BACK, END, MINUTE, SKEWS, TEAM, WINDOW, Posted, Year

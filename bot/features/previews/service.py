@@ -8,7 +8,8 @@ gets no cards for four weeks.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -17,8 +18,9 @@ from bot.app import App
 from bot.dates import Span, get_today
 from bot.errors import PrdigestError, SlackCallRefused, StoreUnavailable, UsageError
 from bot.features.digest.since import build_page_of
+from bot.features.merges.outcomes import MergeOutcome, RevertIndex
 from bot.features.merges.risk import Risk
-from bot.features.merges.timeline import MergeList
+from bot.features.merges.timeline import LOOK_AHEAD, MergeList, MergeTimeline
 from bot.features.previews.cards import (
     CommitRange,
     PullCard,
@@ -27,18 +29,18 @@ from bot.features.previews.cards import (
     compute_fingerprint,
     parse_link,
 )
-from bot.features.previews.outcomes import find_recorded_outcomes
 from bot.features.subscriptions.tables import are_previews_on, list_subscriptions, set_previews
 from bot.features.summaries.service import get_cached_entry
 from bot.features.touches.contracts import list_merges, read_merge
 from bot.features.touches.upgrade import find_merge
 from bot.platform.jobs import SECOND, JobRetries, job
-from bot.platform.pulls.models import PullRequest, Reference
+from bot.platform.pulls.models import PullRequest, Reference, remove_duplicates
 from bot.platform.slack.answers import Answer
 from bot.platform.slack.blocks import Block
 from bot.platform.slack.notices import render_notice
 from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.store.tables import Table
+from impact.history.outcomes import find_outcomes
 from impact.profile.models import Profile
 from impact.repository import Repository
 from impact.touches.judgement import judge_merge
@@ -311,5 +313,57 @@ def _find_profile(app: App, repository: Repository, channel: str) -> Profile | N
     """Return the profile of the conversation's subscription to a repository, None without one."""
     for each in list_subscriptions(app, channel):
         if each.view.profile and str(each.repository).lower() == str(repository).lower():
-            return app.get_profile(each.view.profile)
+            return app.profiles.get_profile(each.view.profile)
     return None
+
+
+# --- what became of single merges, as far as later ones are recorded
+
+
+def find_recorded_outcomes(
+    timeline: MergeTimeline, pulls: Iterable[PullRequest]
+) -> Mapping[Reference, MergeOutcome]:
+    """Return the outcomes that stand, of the merged ones among pull requests, within two weeks of each merge.
+
+    The record is read once for merges of a repository that lie close together. Without the store there are none.
+    """
+    by_repository: dict[Repository, list[PullRequest]] = defaultdict(list)
+    for pull in pulls:
+        if pull.is_merged:
+            by_repository[pull.repository].append(pull)
+    outcomes = (
+        outcome
+        for merges in by_repository.values()
+        for group in _group_merges(merges)
+        for outcome in _find_in_group(timeline, group)
+    )
+    return {Reference(outcome.pull.repository, outcome.pull.number): outcome for outcome in outcomes}
+
+
+def _group_merges(pulls: Iterable[PullRequest]) -> Iterator[Sequence[PullRequest]]:
+    """Yield merges, oldest first, in groups whose two weeks overlap."""
+    group: list[PullRequest] = []
+    for pull in sorted(pulls, key=lambda pull: pull.merge_time):
+        if group and pull.merge_time >= group[-1].merge_time + LOOK_AHEAD:
+            yield group
+            group = []
+        group.append(pull)
+    if group:
+        yield group
+
+
+def _find_in_group(timeline: MergeTimeline, group: Sequence[PullRequest]) -> Iterator[MergeOutcome]:
+    since, until = group[0].merge_time, group[-1].merge_time + LOOK_AHEAD
+    recorded = timeline.read_merges_or_none(group[0].repository, since, until)
+    index = timeline.index_pulls(remove_duplicates([*group, *recorded]))
+    for pull in group:
+        yield from _find_of_merge(index, pull)
+
+
+def _find_of_merge(index: RevertIndex, pull: PullRequest) -> Iterator[MergeOutcome]:
+    """Yield the first outcome of a merge that stands, by the merges of its own two weeks."""
+    until = pull.merge_time + LOOK_AHEAD
+    later = (each.number for each in index.merges.by_number.values() if pull.merge_time <= each.merge_time < until)
+    outcomes = find_outcomes(index.select(dict.fromkeys([pull.number, *later])))
+    standing = [each for each in outcomes if each.pull.number == pull.number and each.stands]
+    yield from standing[:1]

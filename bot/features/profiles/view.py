@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from bot.features.profiles.plain_table import align_columns
 from bot.text import format_count
 from impact.profile.models import Profile, Use, UseKind
 from impact.text.strings import collapse_lines, truncate_text
@@ -131,3 +130,17 @@ def _format_marks(use: Use) -> str:
     )
     words = ", ".join(word for word, holds in marks if holds)
     return f" ({words})" if words else ""
+
+
+# --- tables of figures, in plain ASCII
+
+
+def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the rows as lines with aligned columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows]
+
+
+def replace_non_ascii(line: str) -> str:
+    """Return the line with a question mark for each sign outside ASCII, as in the names of branches and paths."""
+    return "".join(char if " " <= char <= "~" else "?" for char in line).rstrip()

@@ -18,16 +18,16 @@ from bot.dates import LocalDay
 from bot.errors import AnswerCancelled, ModelAnswerInvalid, ModelError
 from bot.features.merges.entry import Entry
 from bot.features.questions import texts
-from bot.features.questions.citations import Citation
 from bot.features.questions.markdown import AnswerMarkdown, Links
 from bot.features.questions.reading import ReadingSession
 from bot.features.questions.rules import (
     AnswerEnd,
+    Citation,
     Question,
     ThreadMemory,
+    parse_subject,
     search_by_words,
 )
-from bot.features.questions.subject import parse_subject
 from bot.features.questions.tools import build_tools, describe_touches
 from bot.features.questions.view import (
     ENDS,

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bot.features.questions.citations import Citation
+from bot.features.questions.rules import Citation
 from bot.platform.markdown import PLAIN_SIGN, sanitize_next, sanitize_seam, sanitize_text
 from bot.redaction import measure_settled_prefix, redact_text
 from bot.text import parse_digits

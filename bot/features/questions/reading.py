@@ -18,8 +18,7 @@ from bot.features.merges.entry import Entry
 from bot.features.merges.outcomes import RevertIndex
 from bot.features.merges.summary import Evidence, Fallback, FallbackReason, build_fallback_summary
 from bot.features.merges.timeline import MergeList, MergeLister
-from bot.features.questions.citations import Citation, has_quote, verify_citation
-from bot.features.questions.subject import ThreadSubject
+from bot.features.questions.rules import Citation, ThreadSubject, has_quote, verify_citation
 from bot.features.summaries.reading import load_files
 from bot.features.summaries.service import get_cached_entry, get_summary
 from bot.platform.models.packing import Coverage
@@ -186,7 +185,7 @@ class ReadingSession:
     def profile(self) -> Profile | None:
         """The profile of the thread, if there is one that a model may be shown."""
         try:
-            profile = self.app.get_profile(self.subject.profile) if self.subject.profile else None
+            profile = self.app.profiles.get_profile(self.subject.profile) if self.subject.profile else None
         except PrdigestError:
             return None
         return profile if profile and profile.explains else None

@@ -5,15 +5,26 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Literal
 
+from bot.dates import LocalDay, Span, TodayProvider, parse_span
+from bot.errors import UsageError
 from bot.features.merges.entry import Entry
+from bot.features.merges.requests import DigestRequest, RisksRequest, SubjectKind, SummaryRequest
+from bot.features.merges.summary import Evidence, Quote, is_evidence, locate_quotes
+from bot.platform.commands import AllowedRepositories
+from bot.platform.pulls.diff import find_quote
+from bot.platform.pulls.discussion import Remark
+from bot.platform.pulls.models import PullRequest
 from bot.platform.slack.requests import MENTION, SlackRequest
+from bot.platform.source.excerpts import SourceExcerpt
 from bot.redaction import redact_text
 from bot.text import parse_digits
+from impact.repository import Repository
+from impact.source.models import DiffSide
 from impact.text.strings import collapse_lines, truncate_text
 
 _GROUP_MENTION = re.compile(r"<!(?:subteam\^[A-Z0-9]+|here|channel|everyone)(?:\|[^<>]*)?>")
@@ -166,3 +177,122 @@ def _score_entry(entry: Entry, words: set[str]) -> int:
         _TITLE_WEIGHT * (word in title) + _PLACE_WEIGHT * (word in places) + _TEXT_WEIGHT * (word in text)
         for word in words
     )
+
+
+# --- quotes of an answer: found in what the model has read, or dropped
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A quoted line of a file in a pull request, as the model gives it; not verified.
+
+    ``line`` and ``is_removed`` say which one is meant if the quote stands there more than once; 0: any line.
+    """
+
+    pull: str
+    path: str
+    quote: str
+    line: int = 0
+    is_removed: bool = False
+
+
+def verify_citation(
+    citation: Citation, pull: PullRequest, excerpts: Iterable[SourceExcerpt] = ()
+) -> Evidence | None:
+    """Return the quote with its position in the file that the citation names, or None if it proves nothing.
+
+    Unlike in summaries, the quote may be of unchanged lines; the evidence says so. ``excerpts`` are the lines that
+    were read of files at the pull request's commit.
+    """
+    side = DiffSide.OLD if citation.is_removed else DiffSide.NEW
+    quote = Quote(citation.path.strip(), citation.quote, citation.line, side)
+    in_diff = next(locate_quotes([quote], pull), None)
+    if in_diff and in_diff.is_change and citation.line in (0, in_diff.line):
+        return in_diff
+    # the numbers of a diff are those of the pull request's own branch: the file at the commit has the right ones
+    read = list(_locate_in_excerpts(quote, excerpts))
+    return min(read, key=lambda evidence: evidence.line != citation.line, default=in_diff)
+
+
+def _locate_in_excerpts(quote: Quote, excerpts: Iterable[SourceExcerpt]) -> Iterator[Evidence]:
+    if not is_evidence(quote.quote):
+        return
+    for excerpt in excerpts:
+        place = find_quote(excerpt.patch, quote.quote, quote.line) if excerpt.path == quote.path else None
+        if place and place.side is DiffSide.NEW:
+            evidence = Evidence(quote.path, quote.quote.strip(), place.side, place.line, place.is_change)
+            yield evidence if excerpt.has_marks else replace(evidence, is_change=True)
+
+
+_MIN_QUOTE_LENGTH = 8
+_INSIDE_WORD = re.compile(r"\w\w")
+
+
+def has_quote(remark: Remark, quote: str) -> bool:
+    """Return whether somebody wrote a quote: whole words of one line that does not quote somebody else."""
+    needle = " ".join(quote.split())
+    if len(needle) < _MIN_QUOTE_LENGTH or not is_evidence(needle):
+        return False
+    own = (line for line in (remark.title, *remark.text.split("\n")) if not line.lstrip().startswith(">"))
+    return any(_has_words(" ".join(line.split()), needle) for line in own)
+
+
+def _has_words(line: str, needle: str) -> bool:
+    """Return whether a line has a text that begins and ends with whole words."""
+    start = line.find(needle)
+    while start >= 0:
+        end = start + len(needle)
+        before, after = line[start - 1 : start + 1], line[end - 1 : end + 1]
+        if not (start and _INSIDE_WORD.fullmatch(before)) and not _INSIDE_WORD.fullmatch(after):
+            return True
+        start = line.find(needle, start + 1)
+    return False
+
+
+# --- the subject of a thread: days of a repository, or a few of its pull requests
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadSubject:
+    """The days of a repository, limited to ``numbers`` if a thread is about single pull requests.
+
+    ``profile`` is the name of the one that they were checked against, empty for none.
+    """
+
+    repository: Repository
+    span: Span
+    numbers: tuple[int, ...] = ()
+    profile: str = ""
+
+
+def get_default_subject(repositories: AllowedRepositories, today: LocalDay) -> ThreadSubject:
+    """Return the subject of a question without one: yesterday, in the first repository."""
+    return ThreadSubject(repositories.default, parse_span("yesterday", today, 1))
+
+
+def parse_subject(
+    about: str, repositories: AllowedRepositories, today: LocalDay, today_in: TodayProvider | None = None
+) -> ThreadSubject:
+    """Parse the subject stored with a thread's first message.
+
+    An unreadable subject, or one about a repository that the bot may no longer answer about, becomes the default
+    one.
+    """
+    kind, _, request = about.partition(" ")
+    default = get_default_subject(repositories, today)
+    try:
+        match kind:
+            case SubjectKind.SUMMARY:
+                references = SummaryRequest.parse(request, repositories).references
+                repository = references[0].repository
+                numbers = tuple(each.number for each in references if each.repository == repository)
+                return ThreadSubject(repository, default.span, numbers)
+            case SubjectKind.RISKS:
+                risks = RisksRequest.parse(request, repositories, today)
+                return ThreadSubject(risks.repository, risks.span, profile=risks.profile)
+            case SubjectKind.DIGEST:
+                digest = DigestRequest.parse(request, repositories, today, today_in)
+                return ThreadSubject(digest.repository, digest.span, profile=digest.view.profile)
+    except UsageError:
+        pass
+    return default

@@ -10,8 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from bot.app import App
-from bot.features.questions.citations import Citation
-from bot.features.questions.rules import RememberedMessage
+from bot.features.questions.rules import Citation, RememberedMessage
 from bot.platform.jobs import job
 from bot.platform.slack.buttons import FeedbackVerdict
 from bot.platform.slack.requests import SlackRequest

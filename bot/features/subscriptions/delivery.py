@@ -32,7 +32,7 @@ from bot.features.subscriptions.incidents import (
     report_incident,
     resolve_incident,
 )
-from bot.features.subscriptions.runs import RunOutcome
+from bot.features.subscriptions.rules import RunOutcome
 from bot.features.subscriptions.service import refresh_time_zone
 from bot.features.subscriptions.tables import get_subscription, record_run
 from bot.platform.costs import OPERATOR, Expense, WorkKind, bill_to, get_account, tally_costs

@@ -288,3 +288,23 @@ class SubscriptionCommand:
     wish: SubscriptionRequest | None = None
     channel: str = ""
     replaces: str = ""
+
+
+# --- runs: the entries of the log that operators read
+
+
+class RunOutcome(StrEnum):
+    POSTED = "posted"
+    MENDED = "mended"  # it was posted incomplete and has been edited since
+    FAILED = "failed"
+    SKIPPED = "skipped"  # it was too late to be of use
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One attempt: when it ended (UTC), the key of the digest, the result, and a sentence about it."""
+
+    at: datetime
+    key: str
+    outcome: RunOutcome
+    detail: str = ""

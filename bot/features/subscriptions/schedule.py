@@ -15,14 +15,14 @@ from typing import Any
 
 from bot.app import App
 from bot.errors import PrdigestError
+from bot.features.digest.amendments import check_repository
 from bot.features.digest.tables import TrackedDigest
 from bot.features.subscriptions.delivery import REPAIR_PAUSES, deliver_digest, repair_digest
 from bot.features.subscriptions.incidents import Incident, IncidentKind, notify_people, report_incident
-from bot.features.subscriptions.rules import DAY, Subscription
-from bot.features.subscriptions.runs import RunOutcome
-from bot.features.subscriptions.scheduled_jobs import refresh_profile, watch_repository
+from bot.features.subscriptions.rules import DAY, RunOutcome, Subscription
 from bot.features.subscriptions.tables import get_subscriptions, list_subscriptions, put_subscription, record_run
-from bot.platform.jobs import JobQueue
+from bot.features.touches import upkeep
+from bot.platform.jobs import MINUTE, JobQueue, JobRetries, QueueName, job
 from bot.platform.store.due_queue import (
     CHECK_INTERVAL,
     DigestRepair,
@@ -34,6 +34,7 @@ from bot.platform.store.due_queue import (
     ReportUpdate,
 )
 from bot.platform.store.keys import LAST_TICK, build_attempt_key
+from impact.repository import Repository
 
 log = logging.getLogger(__name__)
 
@@ -49,6 +50,18 @@ class _DueDigest:
     due_at: datetime
     subscription: Subscription
     digest: TrackedDigest
+
+
+# after a failure, the next check is some hours later
+@job("watch", QueueName.LONG, JobRetries(3, MINUTE))
+def watch_repository(app: App, repository: Repository) -> None:
+    check_repository(app, repository)
+
+
+# after a failure, the next scan is a day later; the profile stays as it was
+@job("refresh_profile", QueueName.LONG, JobRetries(3, MINUTE))
+def refresh_profile(app: App, name: str) -> None:
+    upkeep.refresh_profile(app, name)
 
 
 def plan_digests(app: App) -> None:

@@ -13,8 +13,7 @@ from pydantic_core import to_json
 
 from bot.app import App
 from bot.errors import StoreUnavailable
-from bot.features.subscriptions.rules import Subscription, Timing
-from bot.features.subscriptions.runs import Run, RunOutcome
+from bot.features.subscriptions.rules import Run, RunOutcome, Subscription, Timing
 from bot.platform.store.keys import SUBSCRIPTIONS_KEY
 from bot.platform.store.tables import Log, Map
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from bot.features.profiles.plain_table import align_columns, replace_non_ascii
+from bot.features.profiles.view import align_columns, replace_non_ascii
 from bot.features.touches.lines import describe_deadline, describe_first_use
 from bot.features.touches.view import (
     NO_DEPRECATIONS,

@@ -34,7 +34,7 @@ class RepeatableAnswer:
 class Answer:
     """A message as everybody sees it and as the asker alone does; they differ in their buttons.
 
-    ``about`` is the subject of a thread below it (see :mod:`bot.features.questions.subject`).
+    ``about`` is the subject of a thread below it (see :mod:`bot.features.questions.rules`).
     ``is_private``: only the asker may read it, also where it was meant for others. ``repeatable`` says which later
     answers are the same; None if there are none. ``attachment`` is a file for the thread of the message.
     ``further`` are messages that follow the private one.

@@ -19,7 +19,7 @@ from bot.features.merges.entry import Entry
 from bot.features.merges.risk import assess_pull_request
 from bot.features.merges.summary import SummarisedPullRequest, Summary
 from bot.features.questions.reading import ReadingSession
-from bot.features.questions.subject import ThreadSubject
+from bot.features.questions.rules import ThreadSubject
 from bot.features.questions.tools import build_tools
 from bot.features.summaries.service import keep_summary
 from bot.platform.commands import AllowedRepositories

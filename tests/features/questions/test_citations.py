@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.features.merges.summary import Evidence, is_evidence
-from bot.features.questions.citations import Citation, verify_citation
+from bot.features.questions.rules import Citation, verify_citation
 from bot.platform.pulls.diff import DiffLine
 from bot.platform.pulls.models import PullRequest
 from bot.platform.source.excerpts import SourceExcerpt

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from github import Auth
 
-from bot.features.questions.citations import Citation
 from bot.features.questions.reading import ReadingSession
+from bot.features.questions.rules import Citation
 from bot.platform.github.caches import BackgroundCache
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.discussions import GitHubBackground

@@ -6,8 +6,8 @@ from copy import copy
 
 import pytest
 
-from bot.features.questions.citations import Citation
 from bot.features.questions.markdown import MAX_ANSWER_LENGTH, AnswerMarkdown, Links
+from bot.features.questions.rules import Citation
 from bot.platform.markdown import sanitize_text
 
 pytestmark = pytest.mark.slow

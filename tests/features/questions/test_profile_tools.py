@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,7 +13,7 @@ from bot.features.digest.service import TouchedDay
 from bot.features.merges.requests import DigestView
 from bot.features.questions.answers import build_initial_context
 from bot.features.questions.reading import ReadingSession
-from bot.features.questions.subject import ThreadSubject, parse_subject
+from bot.features.questions.rules import ThreadSubject, parse_subject
 from bot.features.questions.tools import build_tools
 from bot.platform.models.tools import define_tools
 from bot.platform.pulls.models import PullRequest
@@ -43,7 +44,7 @@ def over(profile: Profile | None = OURS, about: ThreadSubject = ABOUT, problem: 
         )
 
     there = shelf(pull(7))
-    there.parts = {"get_profile": lambda _: profile, "read_touches": read_touches}
+    there.parts = {"profiles": SimpleNamespace(get_profile=lambda _: profile), "read_touches": read_touches}
     return there.toolbox(about)
 
 
@@ -98,7 +99,7 @@ def test_a_store_that_is_away_takes_the_tool_only() -> None:
         raise StoreUnavailable("It does not answer.")
 
     there = shelf(pull(7))
-    there.parts = {"get_profile": fail}
+    there.parts = {"profiles": SimpleNamespace(get_profile=fail)}
     assert TOOL not in names(there.toolbox(ABOUT))
 
 

@@ -12,8 +12,8 @@ import pytest
 from github import Auth
 
 from bot.errors import GitHubUnavailable
-from bot.features.questions.citations import Citation
 from bot.features.questions.reading import ReadingSession
+from bot.features.questions.rules import Citation
 from bot.platform.git.mirror import GitMirror
 from bot.platform.git.reading import GitMirrorFiles, GitMirrorSearch, MirrorReader
 from bot.platform.github.caches import SourceFileCache

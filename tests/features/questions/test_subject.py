@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bot.dates import LocalDay, parse_span
 from bot.features.merges.requests import DigestRequest, RisksRequest, SubjectKind, SummaryRequest
-from bot.features.questions.subject import ThreadSubject, get_default_subject, parse_subject
+from bot.features.questions.rules import ThreadSubject, get_default_subject, parse_subject
 from bot.platform.commands import AllowedRepositories
 from impact.repository import Repository
 from tests.helpers.builders import DAY, REPOSITORY

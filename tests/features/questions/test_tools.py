@@ -23,9 +23,8 @@ from bot.errors import (
     StoreUnavailable,
 )
 from bot.features.merges.summary import Evidence
-from bot.features.questions.citations import Citation
 from bot.features.questions.reading import ReadingSession
-from bot.features.questions.subject import ThreadSubject
+from bot.features.questions.rules import Citation, ThreadSubject
 from bot.features.questions.tools import SearchArguments, build_tools
 from bot.platform.models.prompts import MAX_DIFF_LENGTH, MAX_RESULT_LENGTH, fence_text
 from bot.platform.models.tool_names import WHERE_ARGUMENT, ToolName

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from bot.features.questions.reading import ReadingSession
-from bot.features.questions.subject import ThreadSubject
+from bot.features.questions.rules import ThreadSubject
 from bot.platform.models.prompts import MAX_DIFF_LENGTH, MAX_RESULT_LENGTH
 from tests.features.questions.archives import (
     REPLAYED,

@@ -14,8 +14,7 @@ from redis import Redis
 from bot.app import App
 from bot.errors import StoreUnavailable
 from bot.features.questions.answers import ANSWER_DRAFT_JSON, AnswerDraft
-from bot.features.questions.citations import Citation
-from bot.features.questions.rules import RememberedMessage
+from bot.features.questions.rules import Citation, RememberedMessage
 from bot.features.questions.votes import (
     INPUTS,
     VOTES,

@@ -20,7 +20,7 @@ from bot.features.merges.risk import Risk, assess_pull_request
 from bot.features.merges.timeline import MergeTimeline
 from bot.features.questions.answers import build_initial_context
 from bot.features.questions.reading import ReadingSession
-from bot.features.questions.subject import ThreadSubject
+from bot.features.questions.rules import ThreadSubject
 from bot.features.risks.service import build_list
 from bot.features.summaries.reading import read_pull_request
 from bot.features.summaries.service import build_entry, get_cached_entry, get_entry, refresh_summary

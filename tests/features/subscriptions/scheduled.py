@@ -16,8 +16,7 @@ from bot.features.digest.tables import DigestRecords, PostedDigest
 from bot.features.digest.view import RenderedDigest
 from bot.features.subscriptions.delivery import deliver_digest, repair_digest
 from bot.features.subscriptions.incidents import Incident, IncidentKind, notify_people, report_incident
-from bot.features.subscriptions.rules import Subscription, Timing
-from bot.features.subscriptions.runs import Run
+from bot.features.subscriptions.rules import Run, Subscription, Timing
 from bot.features.subscriptions.schedule import enqueue_due, plan_digests
 from bot.platform.costs import Budget
 from bot.platform.slack.messenger import SlackMessenger

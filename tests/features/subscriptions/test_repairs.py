@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.features.subscriptions.runs import RunOutcome
+from bot.features.subscriptions.rules import RunOutcome
 from bot.platform.store.due_queue import DigestRepair
 from tests.emulators.claude.server import Failure, Json, Step, default_answer, summary_answer
 from tests.emulators.github.store import pull

@@ -16,9 +16,8 @@ from bot.clock import Clock
 from bot.errors import StoreUnavailable
 from bot.features.digest.tables import DigestRecords, PostedDigest
 from bot.features.subscriptions.delivery import repair_digest
-from bot.features.subscriptions.rules import Subscription, SubscriptionRequest, Timing
-from bot.features.subscriptions.runs import RunOutcome
-from bot.features.subscriptions.scheduled_jobs import refresh_profile, watch_repository
+from bot.features.subscriptions.rules import RunOutcome, Subscription, SubscriptionRequest, Timing
+from bot.features.subscriptions.schedule import refresh_profile, watch_repository
 from bot.features.subscriptions.service import subscribe
 from bot.platform.commands import AllowedRepositories
 from bot.platform.slack.access import AccessControl, AccessRules

@@ -13,8 +13,7 @@ from redis import Redis
 from bot.app import App
 from bot.dates import parse_zone
 from bot.features.merges.requests import DigestView, ViewLevel
-from bot.features.subscriptions.rules import Subscription, Timing
-from bot.features.subscriptions.runs import RunOutcome
+from bot.features.subscriptions.rules import RunOutcome, Subscription, Timing
 from bot.features.subscriptions.tables import (
     RUN_LOG,
     SUBSCRIPTIONS,

@@ -13,9 +13,8 @@ from redis import Redis
 from bot.app import App, open_app, prepare_worker
 from bot.features.digest.amendments import amend_digest, check_repository
 from bot.features.subscriptions.delivery import deliver_digest, repair_digest
-from bot.features.subscriptions.runs import RunOutcome
-from bot.features.subscriptions.schedule import enqueue_due, plan_digests
-from bot.features.subscriptions.scheduled_jobs import watch_repository
+from bot.features.subscriptions.rules import RunOutcome
+from bot.features.subscriptions.schedule import enqueue_due, plan_digests, watch_repository
 from bot.features.subscriptions.tables import RUN_LOG
 from bot.platform.slack.client import PostThrottle
 from bot.settings import load_settings

@@ -25,10 +25,15 @@ from bot.features.merges.relands import build_change_key, find_relands
 from bot.features.merges.requests import DigestRequest, RisksRequest, ScoreRequest, SummaryRequest
 from bot.features.merges.risk import assess_pull_request
 from bot.features.merges.summary import build_fallback_summary
-from bot.features.questions.citations import Citation, verify_citation
 from bot.features.questions.markdown import AnswerMarkdown, Links
-from bot.features.questions.rules import is_for_others, is_remark, search_by_words
-from bot.features.questions.subject import parse_subject
+from bot.features.questions.rules import (
+    Citation,
+    is_for_others,
+    is_remark,
+    parse_subject,
+    search_by_words,
+    verify_citation,
+)
 from bot.features.questions.texts import Where, find_places, search_entries
 from bot.features.subscriptions.rules import SubscriptionRequest, SubscriptionSelector
 from bot.features.summaries.reading import build_summary_prompt

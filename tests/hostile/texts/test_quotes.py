@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bot.features.merges.summary import Quote, is_evidence, remove_unproven_claims, verify_quotes
-from bot.features.questions.citations import Citation, verify_citation
+from bot.features.questions.rules import Citation, verify_citation
 from bot.features.questions.view import label_citation
 from tests.helpers.builders import changed_file, pull, summary
 from tests.helpers.tables import check_rows

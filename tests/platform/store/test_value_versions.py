@@ -12,8 +12,7 @@ import pytest
 from redis import Redis
 
 from bot.errors import StoreUnavailable
-from bot.features.subscriptions.rules import Subscription, Timing
-from bot.features.subscriptions.runs import Run, RunOutcome
+from bot.features.subscriptions.rules import Run, RunOutcome, Subscription, Timing
 from tests.helpers.builders import NOON, REPOSITORY
 from tests.helpers.subscriptions import RunLog, StoredSubscriptions
 
