@@ -23,7 +23,7 @@ from bot.features.subscriptions.rules import Subscription, Timing
 from bot.features.subscriptions.tables import list_subscriptions, put_subscription
 from bot.platform.jobs import Job
 from bot.platform.store.connection import RedisCache, connect_server
-from bot.platform.store.embedded import start_embedded_url
+from bot.platform.store.embedded.server import start_embedded_url
 from impact.repository import Repository
 from tests.features.digest.posting import MemoryMessenger
 from tests.helpers.apps import make_app

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from benchmarks.table import Table
 from bot.platform.store.connection import connect_server
-from bot.platform.store.embedded import start_embedded_url
+from bot.platform.store.embedded.server import start_embedded_url
 from tests.emulators.github.server import GitHubEmulator
 from tests.emulators.github.store import changed_file, pull
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit

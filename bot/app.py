@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
@@ -67,7 +67,7 @@ from bot.platform.store.merge_records import HistoryStore
 from bot.platform.store.owner import StoreOwnership, WorkspaceOwner
 from bot.platform.store.rates import RateLimiter
 from bot.platform.store.records import RecordStore
-from bot.platform.store.schema import require_schema
+from bot.platform.store.server import require_schema
 from bot.platform.store.spending import SpendingStore
 from bot.platform.store.tables import Store
 from bot.settings import Settings, require_secret
@@ -225,7 +225,7 @@ class App:
             token,
             self.settings.slack_api_url,
             throttle=self.throttle,
-            watch=self.instruments.watch_slack_call,
+            watch=partial(self.instruments.watch_call, "slack"),
         )
 
     @cached_property
@@ -459,7 +459,7 @@ def open_app(
         # at the start of every process, not at the first prompt of one
         get_model_access(settings, provider)
     with ExitStack() as closing:
-        sources = sources or LiveSources(settings, now, provider, instruments.watch_github_call)
+        sources = sources or LiveSources(settings, now, provider, partial(instruments.watch_call, "github"))
         closing.callback(sources.close)
         yield App(
             settings,

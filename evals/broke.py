@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from bot.features.profiles.view import align_columns
-from bot.platform.git.clones import open_clone_trees
+from bot.platform.git.reading import open_clone_trees
 from impact.clones.clone_range import read_contracts
 from impact.git.clone_trees import CloneTrees
 from impact.source.trees import LineCommit

@@ -14,7 +14,7 @@ from benchmarks.peers.answers import answer_both
 from benchmarks.peers.files import make_commits
 from benchmarks.peers.measurements import Meter, TimedGitHub
 from bot.platform.store.connection import connect_server
-from bot.platform.store.embedded import start_embedded_url
+from bot.platform.store.embedded.server import start_embedded_url
 from tests.emulators.claude.server import ClaudeEmulator
 from tests.emulators.github.store import PullRecord, read_replay, sha
 

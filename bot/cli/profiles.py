@@ -19,7 +19,7 @@ from bot.cli.base import (
 from bot.errors import UsageError
 from bot.features.profiles import view
 from bot.platform.cleaning import clean_code
-from bot.platform.git.clones import open_clone_trees
+from bot.platform.git.reading import open_clone_trees
 from impact.clones.tree_scan import ScanSource, scan_tree
 from impact.git.working_tree import find_head, read_working_tree
 from impact.profile.manual import MAX_BYTES, ManualFile, parse_manual

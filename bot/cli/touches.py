@@ -28,7 +28,7 @@ from bot.cli.base import (
 from bot.errors import UsageError
 from bot.features.touches import terminal
 from bot.features.touches.upgrade_view import render_upgrade
-from bot.platform.git.clones import open_clone_trees
+from bot.platform.git.reading import open_clone_trees
 from bot.settings import load_settings
 from impact.clones.clone_contracts import read_clone_contracts
 from impact.clones.clone_range import HEAD, read_clone_range, select_line

@@ -14,14 +14,14 @@ from bot.connections.path_settings import read_path_settings
 from bot.errors import ConfigurationError, SourceUnavailable
 from bot.platform.commands import AllowedRepositories
 from bot.platform.git.mirror import GitMirror, is_own_address
-from bot.platform.git.reading import GitMirrorFiles, GitMirrorSearch, MirrorReader
+from bot.platform.git.reading import MirrorReader
 from bot.platform.github.client import GitHubClient, GitHubRateLimits, create_github_auth, read_git_token
 from bot.platform.github.discussions import GitHubBackground
 from bot.platform.github.pulls import GitHubPullRequests
 from bot.platform.github.releases import GitHubReleases, GitHubTrees
 from bot.platform.github.source_files import GitHubSourceFiles
 from bot.platform.models import ChatModel, Model, ModelProvider
-from bot.platform.models.registry import LazyModelConnection, open_models
+from bot.platform.models.registry import LazyModelConnection, get_model_access
 from bot.platform.pulls.models import PullRequest
 from bot.platform.pulls.paths import PathSettings
 from bot.platform.pulls.sources import PullRequestBackground, PullRequests, RateAllowance, Releases
@@ -92,7 +92,7 @@ def build_mirror(settings: Settings, now: Callable[[], datetime]) -> SourceMirro
 def add_mirror(settings: Settings, github: VersionedFiles) -> VersionedFiles:
     """Return a source of files that reads the mirror first; ``github`` itself without ``PRDIGEST_MIRROR``."""
     folder = settings.prdigest_mirror
-    return github if folder is None else MirroredFiles(GitMirrorFiles(MirrorReader(folder)), github)
+    return github if folder is None else MirroredFiles(MirrorReader(folder), github)
 
 
 class MirroredFiles:
@@ -253,11 +253,12 @@ class LiveSources:
     def source_search(self) -> SourceSearch | None:
         """The search over the mirror; None without a folder for it."""
         folder = self._settings.prdigest_mirror
-        return None if folder is None else GitMirrorSearch(MirrorReader(folder))
+        return None if folder is None else MirrorReader(folder)
 
     @cached_property
     def _lazy_model(self) -> LazyModelConnection | None:
-        return open_models(self._settings, self._provider)
+        access = get_model_access(self._settings, self._provider)
+        return None if access is None else LazyModelConnection(self._provider, access)
 
     @property
     def model(self) -> Model | None:

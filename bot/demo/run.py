@@ -28,7 +28,7 @@ from bot.errors import ConfigurationError
 from bot.platform import deadlines
 from bot.platform.slack.app_manifest import PREVIEW_SCOPES
 from bot.platform.slack.check import SCOPES
-from bot.platform.store.embedded import stop_embedded
+from bot.platform.store.embedded.server import stop_embedded
 from bot.processes import limit_shutdown, listen_for_stop_signals, run_processes, wait_for_signal
 from impact.repository import GITHUB_WEB
 

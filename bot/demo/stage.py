@@ -25,8 +25,8 @@ from bot.errors import ConfigurationError, StoreUnavailable
 from bot.features import import_features
 from bot.platform.github.client import create_github_auth
 from bot.platform.models.registry import choose_provider, get_model_access
-from bot.platform.store.embedded import claim_state, is_platform_supported
-from bot.platform.store.reset import reset_store
+from bot.platform.store.embedded.server import claim_state, is_platform_supported
+from bot.platform.store.erasure import reset_store
 from bot.settings import Settings
 from impact.repository import Repository
 

@@ -56,7 +56,7 @@ class ForgetPlan:
 
 def plan_channel(app: App, channel: str) -> ForgetPlan:
     ids = ForgottenIds(channels=frozenset({channel}))
-    return ForgetPlan(channel, ids, StoreEraser(app.store, app.keyspace).count(ids))
+    return ForgetPlan(channel, ids, StoreEraser(app.store, app.keyspace).erase(ids, is_counted_only=True))
 
 
 def plan_user(app: App, user: str, show: Callable[[int, int], None]) -> ForgetPlan:
@@ -70,7 +70,7 @@ def plan_user(app: App, user: str, show: Callable[[int, int], None]) -> ForgetPl
     direct = eraser.find_direct_channels(user) | voted | _ask_direct_channel(app, user)
     messages, unread = _find_messages(app, user, show)
     ids = ForgottenIds(frozenset({user}), direct, messages)
-    return ForgetPlan(user, ids, eraser.count(ids), unread)
+    return ForgetPlan(user, ids, eraser.erase(ids, is_counted_only=True), unread)
 
 
 def carry_out(app: App, plan: ForgetPlan) -> None:

@@ -62,10 +62,7 @@ def clean_text(value: object, longest: int = MAX_TEXT) -> str:
 
 
 def _redact_beginning(value: object, longest: int) -> str:
-    """Return the beginning of a text without credentials, also without one that is cut at its end.
-
-    Return an empty text for what is not a text.
-    """
+    """Return the beginning of a text without credentials, also without one that is cut at its end."""
     return redact_text(value[: longest + _MAX_SECRET])[:longest] if isinstance(value, str) else ""
 
 
@@ -76,21 +73,16 @@ def clean_title(value: object) -> str:
 
 
 def clean_path(value: object) -> str:
-    """Return the path of a file.
+    """Return a path without the middle of more folders than any repository has.
 
     Characters that can't be shown are marked: without them it would be another path.
     """
     text = _redact_beginning(value, _MAX_PATH)
     marked = _CONTROLS.sub(_REPLACEMENT, _LINE_BREAKS.sub(_REPLACEMENT, _replace_surrogates(text)))
-    return _shorten_path(marked) if marked.strip() else NO_PATH
-
-
-def _shorten_path(path: str) -> str:
-    """Return the path without the middle of more folders than any repository has."""
-    if path.count("/") <= _MAX_FOLDERS:
-        return path
-    *folders, name = path.split("/")
-    return "/".join([*folders[: _MAX_FOLDERS - 1], _ELLIPSIS, name])
+    if marked.count("/") > _MAX_FOLDERS:
+        *folders, name = marked.split("/")
+        return "/".join([*folders[: _MAX_FOLDERS - 1], _ELLIPSIS, name])
+    return marked if marked.strip() else NO_PATH
 
 
 def clean_hash(value: object) -> str:
@@ -128,10 +120,7 @@ def parse_number(value: object) -> int | None:
 
 
 def parse_instant(value: object) -> datetime | None:
-    """Return an instant in UTC, which is also the default time zone.
-
-    Return None for what is not an instant, or is outside the years 1970 to 9998.
-    """
+    """Return an instant in UTC, the default time zone; None for another value, or outside of 1970 to 9998."""
     try:
         instant = datetime.fromisoformat(value) if isinstance(value, str) else None
         instant = instant.replace(tzinfo=instant.tzinfo or UTC).astimezone(UTC) if instant else None
@@ -152,10 +141,7 @@ def parse_nodes(value: object) -> list[Mapping[str, Any]]:
 
 
 def parse_files(items: Iterable[object]) -> Iterator[ChangedFile]:
-    """Yield the files of a pull request.
-
-    After 20,000,000 characters of patches, further patches count as too large.
-    """
+    """Yield the files of a pull request. After 20,000,000 characters of patches, further ones are too large."""
     room = _MAX_PATCHES
     for item in items:
         file = parse_file(item)
@@ -164,7 +150,7 @@ def parse_files(items: Iterable[object]) -> Iterator[ChangedFile]:
 
 
 def parse_file(value: object) -> ChangedFile:
-    """Return a file of the REST "files" call, with as much of its patch as is kept of one file."""
+    """Return a file of the REST "files" call, with as much of its patch as is kept, and how much was cut off."""
     item = parse_node(value)
     status, previous = item.get("status"), item.get("previous_filename")
     file = ChangedFile(
@@ -174,24 +160,16 @@ def parse_file(value: object) -> ChangedFile:
         deletions=parse_count(item.get("deletions")),
         previous_path=clean_path(previous) if previous else None,
     )
-    return _add_patch(file, item.get("patch"))
-
-
-def _add_patch(file: ChangedFile, patch: object) -> ChangedFile:
-    """Return the file with its patch, and the number of changed lines that were cut off.
-
-    A patch without readable line numbers counts as missing.
-    """
+    patch = item.get("patch")
     if patch is None:
         return file
     if not isinstance(patch, str) or not is_readable(patch):
+        # one without readable line numbers counts as missing
         return file.replace_patch(None, max(file.changed_lines, 1))
     part = truncate_patch(patch)
     kept = clean_code(part) or None
-    is_cut = len(part) < len(patch)
-    return file.replace_patch(
-        kept, max(file.changed_lines - count_changed_lines(part), 1) if is_cut and kept else 0
-    )
+    cut = max(file.changed_lines - count_changed_lines(part), 1) if len(part) < len(patch) and kept else 0
+    return file.replace_patch(kept, cut)
 
 
 def _replace_surrogates(text: str) -> str:

@@ -1,8 +1,4 @@
-"""The id of the request that the current work is for: it is on each line of the log, up to the last model call.
-
-It belongs to a piece of work, as its deadline does, so it is passed on in the same way: through every call, into
-the threads of a :class:`bot.platform.worker_threads.DeadlineExecutor`, and with each job.
-"""
+"""The id of the request that the current work is for, on each line of the log; passed on as deadlines are."""
 
 from __future__ import annotations
 
@@ -14,10 +10,7 @@ _CURRENT_ID: ContextVar[str] = ContextVar("request_id", default="")
 
 
 def get_request_id() -> str:
-    """Return the id of the request that the current work is for; empty if it is for none.
-
-    For work that somebody asked for it is the reference that they read below an error.
-    """
+    """Return the id of the current work's request, the reference below an error; empty if it is for none."""
     return _CURRENT_ID.get()
 
 

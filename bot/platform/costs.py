@@ -99,10 +99,7 @@ def count_call(kind: CallKind, origin: CallOrigin, usage: Usage, dollars: float)
 
 
 def count_work(kind: WorkKind, expense: Expense, count: int = 1) -> dict[str, int]:
-    """Return what a digest or an answer adds to the ledger; its calls are counted by themselves.
-
-    ``count`` is 0 for what an attempt that failed took, or a repair.
-    """
+    """Return what a digest or an answer adds to the ledger; ``count`` is 0 for a failed attempt or a repair."""
     amounts = {
         f"work:{kind}:count": count,
         f"work:{kind}:tokens": expense.tokens,
@@ -119,14 +116,11 @@ def count_work(kind: WorkKind, expense: Expense, count: int = 1) -> dict[str, in
 
 @dataclass
 class BillingAccount:
-    """The payer of a piece of work: a person, ``OPERATOR``, or an empty name for the bot itself.
-
-    ``refusals`` are the reasons for which model calls were refused, ``expense`` is what the work cost so far.
-    """
+    """The payer of a piece of work: a person, ``OPERATOR``, or an empty name for the bot itself."""
 
     payer: str = ""
-    refusals: set[BudgetRefusal] = field(default_factory=set)
-    expense: Expense = Expense()
+    refusals: set[BudgetRefusal] = field(default_factory=set)  # why model calls were refused
+    expense: Expense = Expense()  # so far
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @property
@@ -174,6 +168,7 @@ def name_payer(asker: SlackRequest) -> str:
 # --- what the budgets allow
 
 
+@dataclass
 class Budget:
     """The budgets in US dollars, with the ledger. Without a ``monthly`` one, months are counted and not bounded.
 
@@ -181,17 +176,12 @@ class Budget:
     others by their own cost at most. Every method may raise StoreUnavailable, if it does not say otherwise.
     """
 
-    def __init__(
-        self,
-        spending: SpendingStore,
-        today: Callable[[], LocalDay],
-        daily: float,
-        personal: float,
-        monthly: float | None = None,
-        reviews: float = 0.0,
-    ) -> None:
-        self.spending, self.today = spending, today
-        self.daily, self.personal, self.monthly, self.reviews = daily, personal, monthly, reviews
+    spending: SpendingStore
+    today: Callable[[], LocalDay]
+    daily: float
+    personal: float
+    monthly: float | None = None
+    reviews: float = 0.0
 
     def read_spending_today(self) -> float:
         """Return what all calls of today that count toward the budget have cost."""
@@ -209,10 +199,7 @@ class Budget:
         return ""
 
     def reserve_cost(self, payer: str, purpose: CallPurpose, dollars: float) -> BudgetHold:
-        """Reserve the expected cost of a call until it is settled.
-
-        Raises BudgetExceeded if not enough is left for such a call.
-        """
+        """Reserve the expected cost of a call until it is settled. Raises BudgetExceeded if not enough is left."""
         date = self.today().date
         totals = (f"{date}", f"{date:%Y-%m}")
         people = (f"{date}:{payer}", *(f"{total}:people" for total in totals)) if payer else ()
@@ -224,10 +211,7 @@ class Budget:
         return hold
 
     def reserve_review(self, dollars: float) -> BudgetHold | None:
-        """Reserve what a review may cost until it is settled; None if that is not left today.
-
-        A review begins only if all of it is left, so this cap holds also for reviews that run at the same time.
-        """
+        """Reserve what a review may cost; None if that is not left today, whatever runs at the same time."""
         name = f"{self.today().date}:reviews"
         hold = BudgetHold(uuid4().hex, dollars, (name,))
         # a cap is reached once the sum before a reservation is
@@ -243,10 +227,7 @@ class Budget:
         self.spending.settle_hold(hold, max(0.0, dollars), date, amounts)
 
     def add_work(self, kind: WorkKind, expense: Expense, count: int = 1) -> None:
-        """Add a digest or an answer to the ledger; ``count`` is as in :func:`count_work`.
-
-        Without the store it is left out: the work itself is done and shown.
-        """
+        """Add a digest or an answer to the ledger, see :func:`count_work`. Without the store it is left out."""
         if amounts := count_work(kind, expense, count):
             try:
                 self.settle_cost(None, 0.0, amounts)
@@ -303,11 +284,7 @@ class CallMeter:
     def meter_call(
         self, model: str, purpose: CallPurpose, kind: CallKind, expected: Usage
     ) -> Iterator[RunningCall]:
-        """Meter the call of the block, which sets its usage.
-
-        Raises:
-            BudgetExceeded: the budget is used up, or there were too many calls in this minute.
-        """
+        """Meter the call of the block, which sets its usage. Raises BudgetExceeded, also for too many calls."""
         account, hold = get_account(), None
         if self.budget and account.origin is not CallOrigin.TERMINAL:
             hold = self._reserve_cost(self.budget, account, model, purpose, expected)
@@ -365,7 +342,6 @@ class CallMeter:
             budget.settle_cost(hold, dollars, amounts)
 
     def _wait_for_turn(self, payer: str) -> None:
-        """Wait while a user has too many calls in a minute, if there is time for it."""
         while payer and self.limiter and not self.limiter.try_acquire(build_calls_rate(payer)):
             if deadlines.get_seconds_left() < _MIN_SECONDS_TO_WAIT:
                 raise BudgetExceeded(BudgetRefusal.TOO_MANY_CALLS)

@@ -1,9 +1,7 @@
 """Deadlines of work: every call, wait and sleep in it keeps to them, and to the end of the process.
 
-Both belong to a piece of work, not to a service, so they are passed on with it: through every call, and into the
-threads of a :class:`bot.platform.worker_threads.DeadlineExecutor`.
-
-Seconds are those of a clock that never goes back.
+Both are passed on with the work: through every call, and into the threads of an executor
+(:mod:`bot.services.operations.worker_threads`). Seconds are those of a clock that never goes back.
 """
 
 from __future__ import annotations
@@ -23,10 +21,7 @@ TOO_LONG = "That took too long, so I stopped: try again in a few minutes. I keep
 
 
 class ProcessShutdown(BaseException):
-    """Signal that the process ends, so that another process has to do the work.
-
-    This is not a failure of the work, and is reported to nobody.
-    """
+    """Signal that the process ends: another has to do the work. It is no failure, and is reported to nobody."""
 
 
 class ShutdownSignal:
@@ -47,11 +42,9 @@ class ShutdownSignal:
 
     @property
     def is_triggered(self) -> bool:
-        """Whether the process is ending."""
         return self._event.is_set()
 
     def raise_if_triggered(self) -> None:
-        """Raise ``ProcessShutdown`` if the process is ending."""
         if self.is_triggered:
             raise ProcessShutdown
 
@@ -62,10 +55,7 @@ class ShutdownSignal:
 
     @contextmanager
     def call_on_trigger(self, callback: Callable[[], None]) -> Iterator[None]:
-        """Call ``callback`` if the process ends while the block runs.
-
-        Raises ``ProcessShutdown`` if it ends already.
-        """
+        """Call ``callback`` if the process ends during the block. Raises ``ProcessShutdown`` if it has."""
         with self._lock:
             self.raise_if_triggered()
             self._callbacks.add(callback)
@@ -77,10 +67,7 @@ class ShutdownSignal:
 
 
 class WaitAllowance:
-    """The seconds that services may make one piece of work wait.
-
-    Simultaneous waits of several threads count once.
-    """
+    """The seconds that services may make one piece of work wait. Simultaneous waits of its threads count once."""
 
     def __init__(self, seconds: float) -> None:
         self._left = seconds

@@ -9,8 +9,9 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from typing import Any, Literal
 
@@ -38,85 +39,40 @@ class Instruments:
         for collector in (ProcessCollector, PlatformCollector, GCCollector):
             collector(registry=registry)
         Info("prdigest_build", "The version that runs", registry=registry).info({"version": version("prdigest")})
-        self.requests = Counter(
-            "prdigest_slack_requests", "Requests from Slack", ("transport", "kind", "result"), registry=registry
+        count, observe = partial(Counter, registry=registry), partial(Histogram, registry=registry)
+        requests = ("transport", "kind", "result")
+        self.requests = count("prdigest_slack_requests", "Requests from Slack", requests)
+        acknowledged = "Seconds until a request from Slack is acknowledged"
+        self.ack_seconds = observe(
+            "prdigest_slack_ack_seconds", acknowledged, ("transport",), buckets=_ACK_BUCKETS
         )
-        self.ack_seconds = Histogram(
-            "prdigest_slack_ack_seconds",
-            "Seconds until a request from Slack is acknowledged",
-            ("transport",),
-            buckets=_ACK_BUCKETS,
-            registry=registry,
+        self.jobs = count("prdigest_jobs", "Attempts of jobs that ended", ("job_type", "result"))
+        attempt, waiting = "Seconds of one attempt", "Seconds that a new job waits on its queue"
+        self.job_seconds = observe("prdigest_job_seconds", attempt, ("job_type",), buckets=_JOB_BUCKETS)
+        self.job_wait_seconds = observe("prdigest_job_wait_seconds", waiting, ("queue",), buckets=_JOB_BUCKETS)
+        running = "Jobs that run in this process"
+        self.jobs_running = Gauge("prdigest_jobs_running", running, ("queue",), registry=registry)
+        self.model_calls = count("prdigest_model_calls", "Calls of a model", ("model", "purpose", "result"))
+        answer = "Seconds of a call of a model"
+        self.model_call_seconds = observe("prdigest_model_call_seconds", answer, ("model",), buckets=_CALL_BUCKETS)
+        self.model_tokens = count("prdigest_model_tokens", "Tokens that models read and wrote", ("model", "kind"))
+        dollars = "US dollars of calls with a known price"
+        self.model_cost = count("prdigest_model_cost_dollars", dollars, ("model",))
+        calls = ("service", "operation", "result")
+        self.service_calls = count("prdigest_service_calls", "Calls to GitHub and Slack", calls)
+        call = "Seconds of a call, with its retries"
+        self.service_call_seconds = observe(
+            "prdigest_service_call_seconds", call, ("service",), buckets=_CALL_BUCKETS
         )
-        self.jobs = Counter(
-            "prdigest_jobs", "Attempts of jobs that ended", ("job_type", "result"), registry=registry
-        )
-        self.job_seconds = Histogram(
-            "prdigest_job_seconds",
-            "Seconds of one attempt",
-            ("job_type",),
-            buckets=_JOB_BUCKETS,
-            registry=registry,
-        )
-        self.job_wait_seconds = Histogram(
-            "prdigest_job_wait_seconds",
-            "Seconds that a new job waits on its queue",
-            ("queue",),
-            buckets=_JOB_BUCKETS,
-            registry=registry,
-        )
-        self.jobs_running = Gauge(
-            "prdigest_jobs_running", "Jobs that run in this process", ("queue",), registry=registry
-        )
-        self.model_calls = Counter(
-            "prdigest_model_calls", "Calls of a model", ("model", "purpose", "result"), registry=registry
-        )
-        self.model_call_seconds = Histogram(
-            "prdigest_model_call_seconds",
-            "Seconds of a call of a model",
-            ("model",),
-            buckets=_CALL_BUCKETS,
-            registry=registry,
-        )
-        self.model_tokens = Counter(
-            "prdigest_model_tokens", "Tokens that models read and wrote", ("model", "kind"), registry=registry
-        )
-        self.model_cost = Counter(
-            "prdigest_model_cost_dollars", "US dollars of calls with a known price", ("model",), registry=registry
-        )
-        self.service_calls = Counter(
-            "prdigest_service_calls",
-            "Calls to GitHub and Slack",
-            ("service", "operation", "result"),
-            registry=registry,
-        )
-        self.service_call_seconds = Histogram(
-            "prdigest_service_call_seconds",
-            "Seconds of a call, with its retries",
-            ("service",),
-            buckets=_CALL_BUCKETS,
-            registry=registry,
-        )
-        self.cache_reads = Counter(
-            "prdigest_cache_reads", "Lookups in the cache", ("cache", "result"), registry=registry
-        )
-        self.digest_runs = Counter(
-            "prdigest_digest_runs", "Attempts at scheduled digests", ("outcome",), registry=registry
-        )
+        self.cache_reads = count("prdigest_cache_reads", "Lookups in the cache", ("cache", "result"))
+        self.digest_runs = count("prdigest_digest_runs", "Attempts at scheduled digests", ("outcome",))
 
     def count_cache_read(self, cache: str, is_hit: bool) -> None:  # noqa: FBT001 (a callback's one value)
         self.cache_reads.labels(cache, "hit" if is_hit else "miss").inc()
 
-    def watch_github_call(self, operation: str) -> AbstractContextManager[None]:
-        """Watch a call to GitHub. See :class:`bot.platform.watches.CallWatch`."""
-        return self._watch_call("github", operation)
-
-    def watch_slack_call(self, operation: str) -> AbstractContextManager[None]:
-        """Watch a call to Slack. See :class:`bot.platform.watches.CallWatch`."""
-        return self._watch_call("slack", operation)
-
     @contextmanager
-    def _watch_call(self, service: str, operation: str) -> Iterator[None]:
+    def watch_call(self, service: str, operation: str) -> Iterator[None]:
+        """Watch a call to a service: how long it takes, and whether it raises."""
         began, result = time.monotonic(), "failed"
         try:
             yield
@@ -170,7 +126,6 @@ class RequestRecord:
     result: str = "failed"
 
     def note_payload(self, payload: Mapping[str, Any]) -> None:
-        """Note the kind of the request."""
         self.kind = "command" if "command" in payload else _PAYLOADS.get(str(payload.get("type")), _OTHER)
 
     def note_status(self, status: int) -> None:

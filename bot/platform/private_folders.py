@@ -27,10 +27,8 @@ def open_private_file(path: Path) -> IO[bytes]:
 def restrict_permissions(folder: Path, ours: frozenset[str]) -> None:
     """Remove the access of other users to the named files and folders in a folder.
 
-    The folder itself is restricted too, unless it holds something else and so serves others as well.
-
-    Raises:
-        OSError: a mode can't be changed.
+    The folder itself is restricted too, unless it holds something else and so serves others as well. Raises
+    OSError: a mode can't be changed.
     """
     names = {each.name for each in folder.iterdir()}
     for name in names & ours:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 
 from bot.platform.pulls.models import ChangedFile, PullRequest
@@ -16,42 +17,37 @@ class Provenance:
     """Record of what the model was shown for one answer; each is named once, in the order of reading."""
 
     def __init__(self) -> None:
-        self._days: dict[str, None] = {}
-        self._summaries: dict[str, None] = {}
-        self._diffs: dict[str, None] = {}
-        self._discussions: dict[str, None] = {}
-        self._files: dict[str, None] = {}
-        self._searches: dict[str, None] = {}
-        self._gaps: dict[str, None] = {}
+        # by their kinds
+        self._seen: defaultdict[str, dict[str, None]] = defaultdict(dict)
 
     def add_days(self, title: str) -> None:
         """Add the list of the merges of some days."""
-        self._days[title] = None
+        self._seen["days"][title] = None
 
     def add_summary(self, number: int) -> None:
         """Add the facts and summary of a pull request."""
-        self._summaries[f"#{number}"] = None
+        self._seen["summaries"][f"#{number}"] = None
 
     def add_discussion(self, number: int) -> None:
         """Add what people wrote about a pull request."""
-        self._discussions[f"#{number}"] = None
+        self._seen["discussions"][f"#{number}"] = None
 
     def add_file(self, number: int, path: str) -> None:
         """Add a part of a file as it is after a pull request."""
-        self._files[f"{shorten_path(path)} after #{number}"] = None
+        self._seen["files"][f"{shorten_path(path)} after #{number}"] = None
 
     def add_search(self, title: str) -> None:
         """Add a search; ``title`` says in what."""
-        self._searches[title] = None
+        self._seen["searches"][title] = None
 
     def add_gap(self, what: str) -> None:
         """Add something that the answer could not take into account."""
-        self._gaps[what] = None
+        self._seen["gaps"][what] = None
 
     def add_diff(self, pull: PullRequest, files: tuple[ChangedFile, ...], left_out: tuple[str, ...]) -> None:
         """Add the diff of these files of a pull request; ``left_out`` are those that did not fit completely."""
         if any(file.patch for file in files):
-            self._diffs[f"#{pull.number}"] = None
+            self._seen["diffs"][f"#{pull.number}"] = None
         elif files and all(file.patch == "" for file in files):
             self.add_gap(f"the diff of #{pull.number} (not available)")
         self.add_unloaded([pull])
@@ -82,22 +78,24 @@ class Provenance:
     @property
     def sources(self) -> str:
         """What was read, as a clause; empty if nothing was."""
-        summaries = [number for number in self._summaries if number not in self._diffs]
+        seen = self._seen
+        diffs, searches = [*seen["diffs"]], [*seen["searches"]]
+        summaries = [number for number in seen["summaries"] if number not in diffs]
         parts = (
             # who searched the days has their list
-            _format_list("", [f"the list of {title}" for title in self._days if title not in self._searches]),
-            _format_list("diffs of " if len(self._diffs) > 1 else "the diff of ", [*self._diffs]),
+            _format_list("", [f"the list of {title}" for title in seen["days"] if title not in searches]),
+            _format_list("diffs of " if len(diffs) > 1 else "the diff of ", diffs),
             _format_list("summaries of " if len(summaries) > 1 else "the summary of ", summaries),
-            _format_list("the discussion of ", [*self._discussions]),
-            _format_list("parts of ", [*self._files]),
-            _format_list("searched ", [*self._searches]),
+            _format_list("the discussion of ", [*seen["discussions"]]),
+            _format_list("parts of ", [*seen["files"]]),
+            _format_list("searched ", searches),
         )
         return "; ".join(filter(None, parts))
 
     @property
     def gaps(self) -> str:
         """What was not seen, as a clause; empty if nothing is missing."""
-        return _format_list("", [*self._gaps])
+        return _format_list("", [*self._seen["gaps"]])
 
 
 def _format_list(lead: str, items: list[str]) -> str:

@@ -31,14 +31,10 @@ _TRACER = trace.get_tracer("prdigest")
 
 def has_exporter() -> bool:
     """Return whether the packages of the extra ``otel`` are installed."""
-    return all(_is_installed(package) for package in _PACKAGES)
-
-
-def _is_installed(package: str) -> bool:
     try:
-        return find_spec(package) is not None
+        return all(find_spec(package) for package in _PACKAGES)
     except ModuleNotFoundError:
-        # a parent of it is missing
+        # a parent of one is missing
         return False
 
 
@@ -78,7 +74,6 @@ def trace_process(endpoint: str, process: str) -> Iterator[None]:
 @contextmanager
 def trace_request(transport: str) -> Iterator[None]:
     """Make a span of the request of the block. It begins a trace: what Slack sends names none."""
-    with _TRACER.start_as_current_span(
-        "slack request", kind=trace.SpanKind.SERVER, attributes={"prdigest.transport": transport}
-    ):
+    attributes = {"prdigest.transport": transport}
+    with _TRACER.start_as_current_span("slack request", kind=trace.SpanKind.SERVER, attributes=attributes):
         yield

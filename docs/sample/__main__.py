@@ -15,7 +15,7 @@ from pathlib import Path
 from bot.demo.sample.day import load_sample_day
 from bot.demo.sample.team import CONTRACTS_FILE, PROFILE_FILE, PROFILE_NAME
 from bot.features.touches.contracts import CONTRACTS
-from bot.platform.git.clones import open_clone_trees
+from bot.platform.git.reading import open_clone_trees
 from impact.clones.clone_contracts import ContractExtractor
 from impact.clones.replay_cache import UpstreamTree
 from impact.clones.upstream_line import CloneMerge, read_upstream

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from bot.platform.git.clones import open_clone_trees
+from bot.platform.git.reading import open_clone_trees
 from evals.contract.facts import PYTHON, Fact, MergeScore, format_scores, read_facts, score_merge, sum_scores
 from evals.contract.tree_names import TreeNames
 from impact.clones.replay_cache import UpstreamTree

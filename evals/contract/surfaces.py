@@ -15,7 +15,7 @@ from pathlib import Path
 
 import click
 
-from bot.platform.git.clones import open_clone_trees
+from bot.platform.git.reading import open_clone_trees
 from impact.contract.models import ContractClass, FileVersions
 from impact.contract.surfaces import list_surface_changes
 from impact.git.clone_trees import CloneTrees

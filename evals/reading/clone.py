@@ -56,7 +56,6 @@ class CloneReader(MirrorReader):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, seconds=_MAX_SECONDS)
-        self._path = path
 
     @contextmanager
     def open_command(
@@ -68,8 +67,8 @@ class CloneReader(MirrorReader):
             SourceUnavailable: the clone can't be read, or lacks the commit. In place of the GitFailure that the
                 block raises, too.
         """
-        options = build_command("git", self._path, settings=_PLAIN_OUTPUT)
-        environment = {**build_environment(self._path), "GIT_LITERAL_PATHSPECS": "1"}
+        options = build_command("git", self.root, settings=_PLAIN_OUTPUT)
+        environment = {**build_environment(self.root), "GIT_LITERAL_PATHSPECS": "1"}
         try:
             with open_process([*options, *arguments], environment, _MAX_SECONDS, lines) as process:
                 yield process

@@ -23,7 +23,6 @@ from bot.features.reviews.reading import (
 from bot.features.reviews.service import review_once
 from bot.platform import deadlines
 from bot.platform.costs import MeteredChat
-from bot.platform.git.reading import GitMirrorFiles, GitMirrorSearch
 from bot.platform.models import Chat, ChatEvent, ChatModel, TextDelta, TextPart, ToolCall, Turn, TurnEnd, TurnUsage
 from bot.platform.models.registry import choose_provider
 from bot.platform.pulls.models import PullRequest
@@ -43,14 +42,14 @@ _CHARACTERS_PER_TOKEN = 4
 def build_reviewer(clone: Path, chat: ChatModel, prices: PriceList, settings: Settings) -> Reviewer:
     """Build the reviewer that the bot has, with the files of a clone in place of a mirror's."""
     reader = CloneReader(clone)
-    files = GitMirrorFiles(reader)
+    files = reader
     diff_tokens = min(settings.prdigest_diff_tokens, MAX_DIFF_TOKENS)
     return Reviewer(
         chat,
         settings.prdigest_answer_model,
         prices,
         diff_tokens,
-        CodeSources(files, GitMirrorSearch(reader)),
+        CodeSources(files, reader),
         deadlines.sleep,
         load_path_settings(settings).get_path_classes,
     )

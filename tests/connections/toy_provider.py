@@ -49,7 +49,7 @@ class ToyConnection:
 
     def __init__(self, access: ModelAccess, seconds: float = 30.0) -> None:
         kept = httpx2.Limits(max_keepalive_connections=0)
-        headers = {"X-Toy-Key": access.key, "X-Toy-Room": access.get_text("TOY_ROOM")}
+        headers = {"X-Toy-Key": access.key, "X-Toy-Room": access.options["TOY_ROOM"] or ""}
         self._client = httpx2.Client(base_url=access.address, headers=headers, limits=kept, timeout=seconds)
         track_connections(self._client)
         self._seconds = seconds

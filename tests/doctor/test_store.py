@@ -14,8 +14,7 @@ from bot.doctor.store import check_previews, check_store
 from bot.features.subscriptions.tables import PREVIEW_SWITCHES, PreviewSwitch
 from bot.platform.slack.app_manifest import PREVIEW_SCOPES
 from bot.platform.store.connection import RedisTimeouts, connect_server
-from bot.platform.store.schema import CURRENT_SCHEMA, SCHEMA_KEY
-from bot.platform.store.server import redact_address
+from bot.platform.store.server import CURRENT_SCHEMA, SCHEMA_KEY, redact_address
 from bot.settings import Settings
 from tests.doctor.findings import format_findings, outcome
 from tests.emulators.slack.server import SlackEmulator

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from bot.errors import SourceUnavailable
-from bot.platform.git.reading import GitMirrorFiles, GitMirrorSearch
 from bot.platform.pulls.diff import MAX_PATCH_LINES, split_hunks
 from bot.platform.pulls.models import PullRequest
 from evals.commits import sort_commits
@@ -152,7 +151,7 @@ class TestPatches:
 
 class TestFilesAndSearch:
     def test_files_are_read_at_their_commit(self, clone: Path, merges: dict[int, PullRequest]) -> None:
-        files = GitMirrorFiles(CloneReader(clone))
+        files = CloneReader(clone)
         commit = merges[2].commit
         after = files.read_files(ENGINE, commit, ["a.py", "gone.py", *ODD])
         before = files.read_files(ENGINE, commit, ["a.py"], DiffSide.OLD)
@@ -166,7 +165,7 @@ class TestFilesAndSearch:
     def test_uses_and_changes_are_those_up_to_the_commit(
         self, clone: Path, merges: dict[int, PullRequest]
     ) -> None:
-        search = GitMirrorSearch(CloneReader(clone))
+        search = CloneReader(clone)
         assert search.find_uses(ENGINE, merges[3].commit, "seven", 9).uses[0].text == "line seven"
         assert not search.find_uses(ENGINE, merges[3].commit, "retries", 9).uses
         assert len(search.find_uses(ENGINE, merges[5].commit, "retries", 99).uses) == len(ODD)
@@ -184,4 +183,4 @@ class TestFilesAndSearch:
         line = ["git", "clone", "-q", "--bare", "--filter=blob:none", f"file://{clone}", str(partial)]
         subprocess.run(line, env=ENVIRONMENT, check=True, capture_output=True)
         with pytest.raises(SourceUnavailable, match="can't be read"):
-            GitMirrorFiles(CloneReader(partial)).read_files(ENGINE, merges[2].commit, ["a.py"])
+            CloneReader(partial).read_files(ENGINE, merges[2].commit, ["a.py"])

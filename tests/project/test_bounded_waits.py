@@ -36,7 +36,7 @@ UNBOUNDED = {
     ("bot/processes.py", "thread.join"): 1,
     ("bot/http_server.py", "loop.join"): 1,
     # a server that was killed
-    ("bot/platform/store/embedded/process.py", "server.wait"): 1,
+    ("bot/platform/store/embedded/keeper.py", "server.wait"): 1,
     # of futures that are done: iterate_results gave them before
     ("bot/platform/worker_threads.py", "future.result"): 1,
     ("bot/features/backfill.py", "future.result"): 1,

@@ -34,7 +34,6 @@ def check_mirror(
 
 
 def _read_version(program: str) -> tuple[int, int] | None:
-    """Return the version of git; None if there is no such program."""
     command = build_command(program, Path.cwd(), "--version")
     try:
         output = run_git(command, build_isolated_environment(Path.cwd()), _SECONDS, _MAX_OUTPUT)

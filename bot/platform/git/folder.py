@@ -25,13 +25,8 @@ CONFIG = b"[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = tr
 HEAD = f"ref: {BRANCH}\n".encode()
 # files with which a repository takes objects, settings or attributes from somewhere else, or hides its history
 _FOREIGN_FILES = (
-    "commondir",
-    "config.worktree",
-    "info/attributes",
-    "info/grafts",
-    "objects/info/alternates",
-    "objects/info/http-alternates",
-    "shallow",
+    *("commondir", "config.worktree", "info/attributes", "info/grafts"),
+    *("objects/info/alternates", "objects/info/http-alternates", "shallow"),
 )
 _UPDATED, _DAMAGED = "prdigest-updated", "prdigest-damaged"
 # what a fetch that was killed leaves
@@ -64,7 +59,6 @@ class MirrorFolder:
 
     @property
     def exists(self) -> bool:
-        """Whether something is where the mirror belongs."""
         return os.path.lexists(self.path)
 
     def find_problem(self) -> str:
@@ -84,7 +78,8 @@ class MirrorFolder:
     def hold_lock(self, seconds: float) -> Iterator[bool]:
         """Hold the mirror's lock while the block runs; yields whether that was possible within ``seconds``.
 
-        The system takes the lock from a process that dies. Raises OSError if the folder can't be written.
+        The system takes the lock from a process that dies. Raises OSError if the folder can't be written, and
+        ProcessShutdown.
         """
         make_private_folder(self._owner)
         handle = os.open(self._owner / f"{self._name}~lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
@@ -122,7 +117,6 @@ class MirrorFolder:
         self._failure.unlink(missing_ok=True)
 
     def record_failure(self, sentence: str, now: datetime) -> None:
-        """Record why the mirror could not be brought up to date."""
         _write_file(self._failure, sentence, now)
 
     def record_damage(self) -> None:
@@ -142,10 +136,6 @@ class MirrorFolder:
         with suppress(OSError), self._failure.open("rb") as file:
             return MirrorFailure(file.read(_MAX_SENTENCE).decode("utf-8", "replace"), failed_at)
         return None
-
-    def count_packs(self) -> int:
-        """Return how many files the objects are in."""
-        return sum(1 for _ in self.path.glob("objects/pack/*.pack"))
 
 
 def measure_size(folder: Path) -> int:
@@ -167,7 +157,6 @@ def _has_content(file: Path, content: bytes) -> bool:
 
 
 def _try_lock(handle: int, seconds: float) -> bool:
-    """Take a lock; return whether that was possible within ``seconds``. Raises ProcessShutdown."""
     left = min(seconds, deadlines.get_seconds_left())
     while True:
         with suppress(BlockingIOError):
@@ -180,13 +169,11 @@ def _try_lock(handle: int, seconds: float) -> bool:
 
 
 def _write_file(path: Path, text: str, now: datetime) -> None:
-    """Write a file with a time of change."""
     path.write_text(text, encoding="utf-8")
     os.utime(path, (now.timestamp(), now.timestamp()))
 
 
 def _read_time(path: Path) -> datetime | None:
-    """Return a file's time of change (UTC), None if there is none."""
     try:
         return datetime.fromtimestamp(path.lstat().st_mtime, UTC)
     except (OSError, ValueError, OverflowError):

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from bot.errors import MirrorUnavailable, PrdigestError
 from bot.platform.git.folder import BRANCH, MirrorFolder, measure_size
-from bot.platform.git.processes import GitFailure, GitProcess, build_isolated_environment, open_process, run_git
+from bot.platform.git.processes import GitFailure, build_isolated_environment, open_process, run_git
 from impact.git.commands import MISSING_PROGRAM, build_command
 from impact.repository import Repository
 
@@ -51,35 +51,31 @@ _SETTINGS = (
 )
 # words of git's for an access that GitHub refused
 _REFUSED = (
-    "Authentication failed",
-    "could not read Username",
-    "could not read Password",
-    "error: 403",
-    "not found",
+    *("Authentication failed", "could not read Username", "could not read Password"),
+    *("error: 403", "not found"),
+)
+_FETCH = (
+    *("--git-dir=.", "fetch", "--quiet", "--force", "--no-tags"),
+    *("--no-write-fetch-head", "--no-auto-maintenance", "--end-of-options"),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class MirrorLimits:
-    """Limits of an update: seconds, and the bytes of one mirror.
-
-    An update waits ``lock_seconds`` for another process, does nothing if the last one is younger than
-    ``fresh_seconds``, and tries again ``retry_seconds`` after a failure.
-    """
+    """Limits of an update."""
 
     clone_seconds: float = 600.0
     fetch_seconds: float = 60.0
-    lock_seconds: float = 60.0
-    fresh_seconds: float = 60.0
-    retry_seconds: float = 600.0
-    max_bytes: int = 10_000_000_000
+    lock_seconds: float = 60.0  # for which an update waits for another process
+    fresh_seconds: float = 60.0  # an update does nothing if the last one is younger
+    retry_seconds: float = 600.0  # after a failure
+    max_bytes: int = 10_000_000_000  # of one mirror
 
 
 class GitMirror:
-    """``SourceMirror`` in a folder, of the repositories at a web address.
+    """Copies of the repositories at a web address, in a folder ``root``. Only HTTP and HTTPS are allowed.
 
-    ``read_token`` returns the token for that address, empty for none; it may raise PrdigestError. Only HTTP and
-    HTTPS are allowed.
+    ``read_token`` returns the token for that address, empty for none; it may raise PrdigestError.
     """
 
     def __init__(
@@ -99,7 +95,7 @@ class GitMirror:
         self._program = program
 
     def update(self, repository: Repository) -> None:
-        """Bring the mirror of a repository up to date, or make it. See ``SourceMirror``."""
+        """Bring the mirror of a repository up to date, or make it. Raises MirrorUnavailable with the reason."""
         folder = MirrorFolder(self._root, repository)
         if self._is_fresh(folder):
             return
@@ -108,7 +104,6 @@ class GitMirror:
                 if not is_held:
                     raise MirrorUnavailable(f"Another process still updates the mirror of {repository}.")
                 if not self._is_fresh(folder):
-                    self._check_last_failure(folder)
                     self._update_locked(folder, repository)
         except OSError as error:
             raise MirrorUnavailable(
@@ -116,49 +111,48 @@ class GitMirror:
             ) from error
 
     def _is_fresh(self, folder: MirrorFolder) -> bool:
-        """Return whether the mirror was brought up to date a moment ago."""
         updated = folder.read_update_time()
-        if updated is None or folder.find_problem():
-            return False
-        return timedelta(0) <= self._now() - updated < timedelta(seconds=self._limits.fresh_seconds)
+        return self._is_within(updated, self._limits.fresh_seconds) and not folder.find_problem()
 
-    def _check_last_failure(self, folder: MirrorFolder) -> None:
-        """Raise MirrorUnavailable if an update failed a few minutes ago: the next digests don't wait for it."""
-        failure = folder.read_failure()
-        pause = timedelta(seconds=self._limits.retry_seconds)
-        if failure and timedelta(0) <= self._now() - failure.failed_at < pause:
-            raise MirrorUnavailable(failure.sentence)
+    def _is_within(self, instant: datetime | None, seconds: float) -> bool:
+        return instant is not None and timedelta(0) <= self._now() - instant < timedelta(seconds=seconds)
 
     def _update_locked(self, folder: MirrorFolder, repository: Repository) -> None:
-        """Update the mirror, and record how that ended."""
+        failure = folder.read_failure()
+        if failure and self._is_within(failure.failed_at, self._limits.retry_seconds):
+            # the next digests don't wait for it
+            raise MirrorUnavailable(failure.sentence)
         try:
             folder.remove_leftovers()
-            self._make_or_fetch(folder, repository)
+            problem = folder.find_problem() or self._fetch_update(folder, repository)
+            if problem:
+                if folder.exists:
+                    log.warning("the mirror of %s is made again: %s", repository, problem)
+                self._make_mirror(folder, repository)
         except (GitFailure, PrdigestError) as error:
             sentence = _describe_failure(repository, error)
             folder.record_failure(sentence, self._now())
             raise MirrorUnavailable(sentence) from error
         folder.record_update(self._now())
 
-    def _make_or_fetch(self, folder: MirrorFolder, repository: Repository) -> None:
-        """Fetch into the mirror, or make it if it is not there or broken. Raises GitFailure, PrdigestError."""
-        problem = folder.find_problem()
-        if not problem:
+    def _fetch_update(self, folder: MirrorFolder, repository: Repository) -> str:
+        """Fetch into the mirror; return its problem if that shows that it is damaged."""
+        try:
+            self._fetch_branch(folder.path, repository, self._limits.fetch_seconds)
+        except GitFailure as error:
+            is_remote = error.status <= 0 or any(word in error.stderr for word in (*_REFUSED, "unable to access"))
+            if is_remote or not self._is_damaged(folder.path):
+                raise
+            return "it is damaged"
+        if len([*folder.path.glob("objects/pack/*.pack")]) > _MAX_PACKS:
             try:
-                self._fetch_branch(folder.path, repository, self._limits.fetch_seconds)
+                self._run_git(folder.path, "--git-dir=.", "repack", "--quiet", "-d", "--geometric=2")
             except GitFailure as error:
-                if _is_remote(error) or not self._is_damaged(folder.path):
-                    raise
-                problem = "it is damaged"
-            else:
-                self._join_packs(folder)
-                return
-        if folder.exists:
-            log.warning("the mirror of %s is made again: %s", repository, problem)
-        self._make_mirror(folder, repository)
+                # reading is slower then
+                log.info("the packs of a mirror were not joined: %s", error)
+        return ""
 
     def _make_mirror(self, folder: MirrorFolder, repository: Repository) -> None:
-        """Make the mirror under another name, and put it in its place when it is whole."""
         new = folder.make_new()
         try:
             self._run_git(new.parent, "init", "--quiet", "--bare", "--template=", "--object-format=sha1", str(new))
@@ -169,43 +163,22 @@ class GitMirror:
             folder.remove_leftovers()
 
     def _fetch_branch(self, path: Path, repository: Repository, seconds: float) -> None:
-        """Fetch the default branch. Raises GitFailure, PrdigestError."""
         url = f"{self._web}/{repository}.git"
         # its name may change; HEAD is always it
-        command = build_command(
-            self._program,
-            path,
-            "--git-dir=.",
-            "fetch",
-            "--quiet",
-            "--force",
-            "--no-tags",
-            "--no-write-fetch-head",
-            "--no-auto-maintenance",
-            "--end-of-options",
-            url,
-            f"+HEAD:{BRANCH}",
-            settings=_SETTINGS,
-        )
+        arguments = (*_FETCH, url, f"+HEAD:{BRANCH}")
+        command = build_command(self._program, path, *arguments, settings=_SETTINGS)
         environment = build_isolated_environment(path, self._build_access())
         with open_process(command, environment, seconds) as process:
             while not process.has_ended(_STEP):
-                self._check_size(path, process)
+                if measure_size(path) > self._limits.max_bytes:
+                    raise GitFailure(f"it is larger than {self._limits.max_bytes / 1e9:g} GB")
+                if process.stderr_size > _MAX_STDERR:
+                    raise GitFailure("the server sends messages without end")
             process.require_success()
         self._run_git(path, "--git-dir=.", "rev-parse", "--verify", "--quiet", f"{BRANCH}^{{tree}}")
 
-    def _check_size(self, path: Path, process: GitProcess) -> None:
-        """Raise GitFailure if the mirror has become too large, or a server fills the error output."""
-        if measure_size(path) > self._limits.max_bytes:
-            raise GitFailure(f"it is larger than {self._limits.max_bytes / 1e9:g} GB")
-        if process.stderr_size > _MAX_STDERR:
-            raise GitFailure("the server sends messages without end")
-
     def _build_access(self) -> Mapping[str, str]:
-        """Return the part of the environment with what may be fetched from, and the token for it.
-
-        The environment of a process is its user's alone, unlike its arguments; nothing of it is written.
-        """
+        """Return what may be fetched from, and the token for it: only its user sees a process's environment."""
         access = {"GIT_ALLOW_PROTOCOL": "http:https"}
         token = self._read_token()
         if not token:
@@ -218,44 +191,24 @@ class GitMirror:
         }
 
     def _is_damaged(self, path: Path) -> bool:
-        """Return whether objects of the mirror are missing or can't be read."""
         try:
             self._run_git(path, "--git-dir=.", "rev-list", "--objects", "--quiet", BRANCH)
         except GitFailure as error:
             return error.status > 0
         return False
 
-    def _join_packs(self, folder: MirrorFolder) -> None:
-        """Join small packs into larger ones where there are many. A failure only makes reading slower."""
-        if folder.count_packs() <= _MAX_PACKS:
-            return
-        try:
-            self._run_git(folder.path, "--git-dir=.", "repack", "--quiet", "-d", "--geometric=2")
-        except GitFailure as error:
-            log.info("the packs of a mirror were not joined: %s", error)
-
     def _run_git(self, path: Path, *arguments: str) -> None:
-        """Run a command that needs no network. Raises GitFailure."""
         command = build_command(self._program, path, *arguments, settings=_SETTINGS)
         run_git(command, build_isolated_environment(path), self._limits.fetch_seconds, _MAX_STDERR)
 
 
-def _is_remote(error: GitFailure) -> bool:
-    """Return whether a fetch failed for a reason that has nothing to do with what is on this machine."""
-    return error.status <= 0 or any(word in error.stderr for word in (*_REFUSED, "unable to access"))
-
-
 def is_own_address(api: str, web: str) -> bool:
-    """Return whether the API at ``api`` and the pages at ``web`` are of one GitHub, so that a token fits both.
-
-    An API at another address may be a proxy, whose token is nothing for GitHub.
-    """
+    """Return whether API and pages are of one GitHub, so that a token fits both: another API may be a proxy."""
     host, pages = urlsplit(api), urlsplit(web)
     return host.netloc == pages.netloc or host.hostname == f"api.{pages.hostname}"
 
 
 def _describe_failure(repository: Repository, error: GitFailure | PrdigestError) -> str:
-    """Return a sentence for the log and the doctor."""
     if isinstance(error, PrdigestError):
         return str(error)
     if str(error) == MISSING_PROGRAM:

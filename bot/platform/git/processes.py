@@ -29,17 +29,8 @@ _GRACE_SECONDS = 5.0
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.001, 0.05
 # words of git for objects and files that it can't read
 _DAMAGE = (
-    "Could not read",
-    "bad object",
-    "bad signature",
-    "bad tree object",
-    "corrupt",
-    "does not match index",
-    "inflate",
-    "missing blob object",
-    "not a git repository",
-    "not a tree object",
-    "unable to read",
+    *("Could not read", "bad object", "bad signature", "bad tree object", "corrupt", "does not match index"),
+    *("inflate", "missing blob object", "not a git repository", "not a tree object", "unable to read"),
 )
 
 # where the HTTP client of the rest of the bot finds the certificates of a network of one's own
@@ -108,20 +99,16 @@ class GitProcess:
     def has_ended(self, seconds: float) -> bool:
         """Return whether the process ends within ``seconds``."""
         end, pause = time.monotonic() + seconds, _SHORTEST_PAUSE
-        while not self._reap_process():
-            if time.monotonic() >= end:
-                return False
+        while True:
+            with self._lock:
+                self._is_over = self._is_over or self._process.poll() is not None
+            if self._is_over or time.monotonic() >= end:
+                return self._is_over
             time.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
-        return True
 
     def require_success(self) -> None:
-        """Wait for the end.
-
-        Raises:
-            ProcessShutdown: this process ends.
-            GitFailure: git failed or was ended at the limit.
-        """
+        """Wait for the end. Raises ProcessShutdown, and GitFailure if git failed or was ended at the limit."""
         if not self.has_ended(_GRACE_SECONDS):
             self.kill()
             self.has_ended(_GRACE_SECONDS)
@@ -138,21 +125,14 @@ class GitProcess:
         self._complaints.seek(0)
         return redact_text(self._complaints.read(_MAX_STDERR).decode("utf-8", "replace"))
 
-    def _reap_process(self) -> bool:
-        with self._lock:
-            self._is_over = self._is_over or self._process.poll() is not None
-            return self._is_over
-
 
 @contextmanager
 def open_process(
     command: Sequence[str | bytes], environment: Mapping[str, str], seconds: float, lines: bytes = b""
 ) -> Iterator[GitProcess]:
-    """Start ``git`` with ``lines`` as its input, and kill it at the end of the block if it still runs.
+    """Start ``git`` with ``lines`` as input, in a group of its own, which is killed at the end of the block.
 
-    Raises:
-        ProcessShutdown: this process ends.
-        GitFailure: there is no such program, or no time for it.
+    Raises ProcessShutdown, and GitFailure if there is no such program, or no time for it.
     """
     seconds = min(seconds, deadlines.get_seconds_left())
     if seconds <= 0:
@@ -161,7 +141,18 @@ def open_process(
     with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as complaints:
         stdin.write(lines)
         stdin.seek(0)
-        with _start(command, environment, stdin, complaints) as started:
+        try:
+            started = subprocess.Popen(  # noqa: S603 (arguments of ours, and no shell)
+                command,
+                env=environment,
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=complaints,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise GitFailure(MISSING_PROGRAM) from error
+        with started:
             process = GitProcess(started, complaints, seconds)
             timer = threading.Timer(seconds, process.kill)
             timer.daemon = True
@@ -185,23 +176,6 @@ def run_git(
             raise GitFailure(f"it wrote more than {max_bytes:,} bytes")
         process.require_success()
         return output
-
-
-def _start(
-    command: Sequence[str | bytes], environment: Mapping[str, str], stdin: IO[bytes], complaints: IO[bytes]
-) -> subprocess.Popen[bytes]:
-    """Start a program in a group of its own, so that what it starts can be ended with it. Raises GitFailure."""
-    try:
-        return subprocess.Popen(  # noqa: S603 (arguments of ours, and no shell)
-            command,
-            env=environment,
-            stdin=stdin,
-            stdout=subprocess.PIPE,
-            stderr=complaints,
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise GitFailure(MISSING_PROGRAM) from error
 
 
 def build_isolated_environment(folder: Path, more: Mapping[str, str] | None = None) -> dict[str, str]:

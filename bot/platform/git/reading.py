@@ -5,18 +5,18 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import chain
 from pathlib import Path
 from typing import IO
 
 from bot.errors import SourceUnavailable, UsageError
-from bot.platform.cleaning import clean_code, clean_hash, clean_path, clean_title
+from bot.platform.cleaning import clean_code, clean_hash, clean_path, clean_text, clean_title
 from bot.platform.git.folder import MirrorFolder
 from bot.platform.git.processes import GitFailure, GitProcess, GitTimeout, build_isolated_environment, open_process
 from bot.platform.source.models import SourceChange, SourceUse, SourceUses
+from impact.git import clone_trees
 from impact.git.commands import build_command
 from impact.repository import Repository
 from impact.source.models import MAX_SOURCE_BYTES, DiffSide, SourceFile, SourceProblem, SourceVersions
@@ -31,13 +31,13 @@ _WHOLE_HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 UNKNOWN_COMMIT = ("Not a valid object name", "unable to resolve revision", "bad revision", "unknown revision")
 
 
+@dataclass(frozen=True)
 class MirrorReader:
-    """Reader of the mirrors in a folder. ``seconds`` is the limit of one command."""
+    """``SourceFiles``, their versions and the search, from the mirrors in a folder. A command has ``seconds``."""
 
-    def __init__(self, root: Path, program: str = "git", seconds: float = 10.0) -> None:
-        self._root = root
-        self._program = program
-        self._seconds = seconds
+    root: Path
+    program: str = "git"
+    seconds: float = 10.0
 
     @contextmanager
     def open_command(
@@ -45,33 +45,116 @@ class MirrorReader:
     ) -> Iterator[GitProcess]:
         """Start a command in the mirror of a repository.
 
-        Raises:
-            SourceUnavailable: there is no mirror, it can't be read, or it lacks the commit. In place of the
-                GitFailure that the block raises, too.
+        Raises SourceUnavailable, also for a commit that it lacks, and in place of the GitFailure of the block.
         """
-        folder = MirrorFolder(self._root, repository)
+        folder = MirrorFolder(self.root, repository)
         problem = folder.find_problem()
         if problem:
             raise SourceUnavailable(f"The mirror of {repository} can't be used: {problem}.")
-        options = build_command(self._program, folder.path, "--git-dir=.")
+        command = [*build_command(self.program, folder.path, "--git-dir=."), *arguments]
+        environment = build_isolated_environment(folder.path)
         try:
-            with open_process(
-                [*options, *arguments], build_isolated_environment(folder.path), self._seconds, lines
-            ) as process:
+            with open_process(command, environment, self.seconds, lines) as process:
                 yield process
         except GitFailure as error:
-            raise self._translate_failure(error, folder, repository) from error
+            if error.hints_at_damage:
+                folder.record_damage()
+                log.warning("the mirror of %s is damaged, the next update makes it again: %s", repository, error)
+            elif any(words in error.stderr for words in UNKNOWN_COMMIT):
+                raise SourceUnavailable(f"The mirror of {repository} does not have that commit.") from error
+            raise SourceUnavailable(f"The mirror of {repository} can't be read: {error}.") from error
 
-    def _translate_failure(
-        self, error: GitFailure, folder: MirrorFolder, repository: Repository
-    ) -> SourceUnavailable:
-        """Return the error of the domain, and record damage."""
-        if error.hints_at_damage:
-            folder.record_damage()
-            log.warning("the mirror of %s is damaged, the next update makes it again: %s", repository, error)
-        elif any(words in error.stderr for words in UNKNOWN_COMMIT):
-            return SourceUnavailable(f"The mirror of {repository} does not have that commit.")
-        return SourceUnavailable(f"The mirror of {repository} can't be read: {error}.")
+    def read_files(
+        self, repository: Repository, commit: str, paths: Sequence[str], side: DiffSide = DiffSide.NEW
+    ) -> Mapping[str, SourceFile]:
+        """Return files at a commit, or at its first parent; none is opened before its size is known."""
+        revision = build_revision(commit, side)
+        names = {path: encode_path(path) for path in dict.fromkeys(paths)}
+        known = [name for name in names.values() if name]
+        parts = _divide_names(known)
+        try:
+            entries = dict(entry for part in parts for entry in self._list_entries(repository, revision, part))
+        except SourceUnavailable:
+            if side is DiffSide.NEW or not self._is_first(repository, commit):
+                raise
+            entries = {}
+        files, readable = dict[str, SourceFile](), dict[str, _TreeEntry]()
+        for path, name in names.items():
+            entry = entries.get(name) if name else None
+            files[path] = SourceFile(path, problem=entry.problem if entry else SourceProblem.MISSING)
+            if entry and not entry.problem:
+                readable[path] = entry
+        return files | dict(self._read_contents(repository, readable))
+
+    def read_versions(
+        self, repository: Repository, commit: str, old: Sequence[str], new: Sequence[str]
+    ) -> SourceVersions:
+        """Return files before and after a commit. See :class:`bot.platform.source.models.SourceVersionReader`."""
+        before = self.read_files(repository, commit, old, DiffSide.OLD) if old else {}
+        return SourceVersions(before, self.read_files(repository, commit, new) if new else {})
+
+    def _is_first(self, repository: Repository, commit: str) -> bool:
+        arguments = ("rev-list", "--max-parents=0", "--no-walk", build_revision(commit))
+        with self.open_command(repository, *arguments) as process:
+            is_first = bool(process.output.read(1))
+            process.require_success()
+        return is_first
+
+    def _list_entries(
+        self, repository: Repository, revision: str, names: Sequence[bytes]
+    ) -> Iterator[tuple[bytes, _TreeEntry]]:
+        """Yield what a commit has at some paths, and perhaps at others. Raises SourceUnavailable."""
+        arguments: tuple[str | bytes, ...] = ("ls-tree", "-z", "-l", "-t", "--full-tree", revision, "--", *names)
+        with self.open_command(repository, *arguments) as process:
+            listed = process.output.read(_MAX_LIST + 1)
+            if len(listed) > _MAX_LIST:
+                raise GitFailure("its list of files is too long")
+            process.require_success()
+            yield from map(_parse_entry, filter(None, listed.split(b"\0")))
+
+    def _read_contents(
+        self, repository: Repository, entries: Mapping[str, _TreeEntry]
+    ) -> Iterator[tuple[str, SourceFile]]:
+        if not entries:
+            return
+        # in their order, as the same content may be at several paths
+        lines = b"".join(entry.content + b"\n" for entry in entries.values())
+        with self.open_command(repository, "cat-file", "--batch", lines=lines) as process:
+            for path, entry in entries.items():
+                data = _read_content(process.output, entry)
+                if data is None:
+                    process.require_success()
+                    raise GitFailure("a file is missing", "bad object")
+                yield path, build_source_file(path, data, clean_code)
+            process.require_success()
+
+    def find_uses(self, repository: Repository, commit: str, name: str, limit: int) -> SourceUses:
+        """Return the lines that have a name as a whole word. See :class:`bot.platform.source.models.SourceSearch`.
+
+        Binary files are left out. The search ends after 2,000,000 bytes of lines, and at the reader's time limit.
+        """
+        revision = build_revision(commit)
+        if not name.strip() or len(name) > _MAX_NAME or not name.isprintable():
+            raise UsageError(f"{quote_input(name)} is not a name to search for: use up to {_MAX_NAME} characters.")
+        arguments = ("grep", *_GREP_OPTIONS, "-e", name.encode(), revision, "--")
+        with self.open_command(repository, *arguments) as process:
+            output, is_whole = _read_output(process, accepted=_NO_MATCH)
+        uses = list(_parse_uses(output, len(revision) + 1, name))
+        return SourceUses(tuple(uses[:limit]), is_complete=is_whole and len(uses) <= limit)
+
+    def list_changes(self, repository: Repository, commit: str, path: str, limit: int) -> tuple[SourceChange, ...]:
+        """Return the last commits that changed a path, newest first, as many as are found in the reader's time."""
+        revision, name = build_revision(commit), encode_path(path)
+        if name is None:
+            raise UsageError(f"{quote_input(path)} is not a path of a file or folder in the repository.")
+        arguments = ("log", *_LOG_OPTIONS, f"--max-count={limit}", revision, "--", name)
+        with self.open_command(repository, *arguments) as process:
+            output, _ = _read_output(process)
+        parts = [part.decode("utf-8", "replace") for part in output.split(b"\0")]
+        rows = zip(parts[0::3], parts[1::3], parts[2::3], strict=False)
+        return tuple(
+            SourceChange(clean_hash(sha), _parse_time(time), clean_title(title)) for sha, time, title in rows
+        )
 
 
 def build_revision(commit: str, side: DiffSide = DiffSide.NEW) -> str:
@@ -120,85 +203,6 @@ class _TreeEntry:
         return find_type_problem(self.mode) or too_large
 
 
-class GitMirrorFiles:
-    """``SourceFiles`` from the mirrors that a reader reads."""
-
-    def __init__(self, reader: MirrorReader) -> None:
-        self._reader = reader
-
-    def read_files(
-        self, repository: Repository, commit: str, paths: Sequence[str], side: DiffSide = DiffSide.NEW
-    ) -> Mapping[str, SourceFile]:
-        """Return each file of ``paths`` at a commit, or at its first parent. See ``SourceFiles``.
-
-        No file is opened before its size is known.
-        """
-        revision = build_revision(commit, side)
-        names = {path: encode_path(path) for path in dict.fromkeys(paths)}
-        known = [name for name in names.values() if name]
-        try:
-            entries = dict(
-                chain.from_iterable(
-                    self._list_entries(repository, revision, part) for part in _divide_names(known)
-                )
-            )
-        except SourceUnavailable:
-            if side is DiffSide.NEW or not self._is_first(repository, commit):
-                raise
-            entries = {}
-        entries_by_path = {path: entries.get(name) if name else None for path, name in names.items()}
-        files = {path: SourceFile(path, problem=SourceProblem.MISSING) for path in names}
-        files |= {
-            path: SourceFile(path, problem=entry.problem) for path, entry in entries_by_path.items() if entry
-        }
-        readable = {path: entry for path, entry in entries_by_path.items() if entry and not entry.problem}
-        return files | dict(self._read_contents(repository, readable))
-
-    def read_versions(
-        self, repository: Repository, commit: str, old: Sequence[str], new: Sequence[str]
-    ) -> SourceVersions:
-        """Return files before and after a commit. See ``SourceVersionReader``."""
-        before = self.read_files(repository, commit, old, DiffSide.OLD) if old else {}
-        return SourceVersions(before, self.read_files(repository, commit, new) if new else {})
-
-    def _is_first(self, repository: Repository, commit: str) -> bool:
-        """Return whether a commit has no parent. Raises SourceUnavailable if it is unknown."""
-        arguments = ("rev-list", "--max-parents=0", "--no-walk", build_revision(commit))
-        with self._reader.open_command(repository, *arguments) as process:
-            is_first = bool(process.output.read(1))
-            process.require_success()
-        return is_first
-
-    def _list_entries(
-        self, repository: Repository, revision: str, names: Sequence[bytes]
-    ) -> Iterator[tuple[bytes, _TreeEntry]]:
-        """Yield what a commit has at some paths, and perhaps at others. Raises SourceUnavailable."""
-        arguments: tuple[str | bytes, ...] = ("ls-tree", "-z", "-l", "-t", "--full-tree", revision, "--", *names)
-        with self._reader.open_command(repository, *arguments) as process:
-            listed = process.output.read(_MAX_LIST + 1)
-            if len(listed) > _MAX_LIST:
-                raise GitFailure("its list of files is too long")
-            process.require_success()
-            yield from map(_parse_entry, filter(None, listed.split(b"\0")))
-
-    def _read_contents(
-        self, repository: Repository, entries: Mapping[str, _TreeEntry]
-    ) -> Iterator[tuple[str, SourceFile]]:
-        """Yield the files with their contents. Raises SourceUnavailable."""
-        if not entries:
-            return
-        # in their order, as the same content may be at several paths
-        lines = b"".join(entry.content + b"\n" for entry in entries.values())
-        with self._reader.open_command(repository, "cat-file", "--batch", lines=lines) as process:
-            for path, entry in entries.items():
-                data = _read_content(process.output, entry)
-                if data is None:
-                    process.require_success()
-                    raise GitFailure("a file is missing", "bad object")
-                yield path, build_source_file(path, data, clean_code)
-            process.require_success()
-
-
 def _parse_entry(record: bytes) -> tuple[bytes, _TreeEntry]:
     """Return the path and the entry of a record ``mode type hash size<TAB>path``. Raises GitFailure."""
     facts, _, name = record.partition(b"\t")
@@ -218,7 +222,6 @@ def _read_content(output: IO[bytes], entry: _TreeEntry) -> bytes | None:
 
 
 def _divide_names(names: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """Yield paths in parts that fit into a command line."""
     part: list[bytes] = []
     size = 0
     for name in names:
@@ -245,49 +248,8 @@ _MAX_SECONDS = 253_370_764_800
 _ELLIPSIS = "…"
 
 
-class GitMirrorSearch:
-    """``SourceSearch`` over the mirrors that a reader reads."""
-
-    def __init__(self, reader: MirrorReader) -> None:
-        self._reader = reader
-
-    def find_uses(self, repository: Repository, commit: str, name: str, limit: int) -> SourceUses:
-        """Return the lines that have a name as a whole word. See ``SourceSearch``.
-
-        Binary files are left out. The search ends after 2,000,000 bytes of lines, and at the reader's time limit.
-        """
-        revision = build_revision(commit)
-        if not name.strip() or len(name) > _MAX_NAME or not name.isprintable():
-            raise UsageError(f"{quote_input(name)} is not a name to search for: use up to {_MAX_NAME} characters.")
-        arguments = ("grep", *_GREP_OPTIONS, "-e", name.encode(), revision, "--")
-        with self._reader.open_command(repository, *arguments) as process:
-            output, is_whole = _read_output(process, accepted=_NO_MATCH)
-        uses = list(_parse_uses(output, len(revision) + 1, name))
-        return SourceUses(tuple(uses[:limit]), is_complete=is_whole and len(uses) <= limit)
-
-    def list_changes(self, repository: Repository, commit: str, path: str, limit: int) -> tuple[SourceChange, ...]:
-        """Return the last commits that changed a path, newest first. See ``SourceSearch``.
-
-        There are fewer if they can't be found within the reader's time limit.
-        """
-        revision, name = build_revision(commit), encode_path(path)
-        if name is None:
-            raise UsageError(f"{quote_input(path)} is not a path of a file or folder in the repository.")
-        arguments = ("log", *_LOG_OPTIONS, f"--max-count={limit}", revision, "--", name)
-        with self._reader.open_command(repository, *arguments) as process:
-            output, _ = _read_output(process)
-        parts = [part.decode("utf-8", "replace") for part in output.split(b"\0")]
-        rows = zip(parts[0::3], parts[1::3], parts[2::3], strict=False)
-        return tuple(
-            SourceChange(clean_hash(sha), _parse_time(time), clean_title(title)) for sha, time, title in rows
-        )
-
-
 def _read_output(process: GitProcess, accepted: int = 0) -> tuple[bytes, bool]:
-    """Return the output of a command, and whether no limit ended it. Raises GitFailure.
-
-    ``accepted`` is an exit status that is no failure.
-    """
+    """Return the output, and whether no limit ended it; the status ``accepted`` is no failure."""
     output = process.output.read(_MAX_OUTPUT + 1)
     if len(output) > _MAX_OUTPUT:
         return output[:_MAX_OUTPUT], False
@@ -313,7 +275,9 @@ def _parse_uses(output: bytes, prefix: int, name: str) -> Iterator[SourceUse]:
     at = 0
     while (end := output.find(b"\0", at)) >= 0:
         path = output[at + prefix : end]
-        number = _read_digits(output, end + 1)
+        # at most ten digits
+        piece = output[end + 1 : end + 11]
+        number = piece[: len(piece) - len(piece.lstrip(b"0123456789"))]
         begin = end + 1 + len(number) + 1
         if not number or begin > len(output):
             return
@@ -325,14 +289,7 @@ def _parse_uses(output: bytes, prefix: int, name: str) -> Iterator[SourceUse]:
         at += 1
 
 
-def _read_digits(output: bytes, at: int) -> bytes:
-    """Return the digits at a place, at most ten."""
-    piece = output[at : at + 10]
-    return piece[: len(piece) - len(piece.lstrip(b"0123456789"))]
-
-
 def _show_line(line: bytes, name: str) -> str:
-    """Return a line without credentials; of a long one, what is around the name."""
     text = line.decode("utf-8", "replace").rstrip("\r")
     start = max(0, text.find(name) - _MAX_SEARCHED)
     cleaned = clean_code(text[start : start + 2 * _MAX_SEARCHED])
@@ -348,3 +305,8 @@ def _parse_time(text: str) -> datetime:
     """Return the time of a commit (UTC), 1970 for what is none."""
     seconds = int(text) if text.isascii() and text.isdecimal() and len(text) <= len(str(_MAX_SECONDS)) else 0
     return datetime.fromtimestamp(min(seconds, _MAX_SECONDS), UTC)
+
+
+def open_clone_trees(path: Path, branch: str | None = None) -> AbstractContextManager[clone_trees.CloneTrees]:
+    """Open a clone, and end the process that reads it at the end of the block. Credentials are removed."""
+    return clone_trees.open_clone_trees(path, branch, clean_text)

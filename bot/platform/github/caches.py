@@ -206,10 +206,7 @@ class BackgroundCache:
         return discussion
 
     def find_merges(self, repository: Repository, commits: Sequence[str]) -> Mapping[str, PullRequest]:
-        """Return the merged pull request of each commit. Only what is not cached is asked for, in one request.
-
-        That a commit is unknown is not kept: the pull request may be merged, or the commit pushed.
-        """
+        """Return the merges of commits. Those that are not kept are asked for at once; unknown ones may come."""
         kept = self.store.get_each(COMMIT_MERGES, [(repository, commit) for commit in commits])
         merges = {commit: pull for commit, pull in zip(commits, kept, strict=True) if pull}
         unknown = [commit for commit in dict.fromkeys(commits) if commit not in merges]

@@ -27,8 +27,6 @@ from impact.repository import Repository
 TOKEN, LIMIT = "GitHub token", "GitHub rate limit"
 # a day of 67 merges, the busiest seen, takes about 70 calls
 _FEW_CALLS = 200
-# stands for the repository in sentences about the token alone
-_PLACEHOLDER = Repository("any", "repository")
 _ACCESS_QUERY = """
 query Read($owner: String!, $name: String!) {
   repository(owner: $owner, name: $name) {
@@ -57,7 +55,7 @@ def check_github(
         return None
     yield Finding.build_success(TOKEN, "accepted")
     yield _check_limits(limits, now())
-    # why none can be read, as far as that is known
+    # why none can be read
     cause = f"see {LIMIT} above" if limits and not min(left for left, _ in limits) else ""
     for repository in repositories:
         name = f"GitHub {repository}"
@@ -80,24 +78,21 @@ def fetch_limits(requester: Requester, seconds: int) -> tuple[list[tuple[int, da
 
     Reading them counts against none. A server without limits has none.
     """
-    with translate_github_errors(_PLACEHOLDER), bound_requests(seconds):
+    with translate_github_errors(Repository("any", "repository")), bound_requests(seconds):
         try:
             headers, answer = request_object(requester, "GET", "/rate_limit")
         except GithubException as error:
             if error.status != 404:
                 raise
-            headers, answer = error.headers or {}, {"resources": {}} if _has_no_limits(error) else {}
+            # a GitHub Enterprise server may have no rate limits; a wrong address answers 404, too
+            message = str(error.data.get("message", "")) if isinstance(error.data, dict) else ""
+            headers, answer = error.headers or {}, {"resources": {}} if "rate limiting" in message.lower() else {}
     if "resources" not in answer:
         raise GitHubUnavailable(WRONG_SERVER)
     resources: Mapping[str, Any] = answer["resources"]
     used = [resources[name] for name in _RESOURCES if name in resources]
     limits = [(int(each["remaining"]), datetime.fromtimestamp(int(each["reset"]), UTC)) for each in used]
     return limits, parse_server_time(headers)
-
-
-def _has_no_limits(error: GithubException) -> bool:
-    """Return whether a GitHub Enterprise server has no rate limits; a wrong address answers 404, too."""
-    return isinstance(error.data, dict) and "rate limiting" in str(error.data.get("message", "")).lower()
 
 
 def _check_limits(limits: Sequence[tuple[int, datetime]], now: datetime) -> Finding:
@@ -114,7 +109,6 @@ def _check_limits(limits: Sequence[tuple[int, datetime]], now: datetime) -> Find
 
 
 def _check_repository(requester: Requester, name: str, repository: Repository, seconds: int) -> Finding:
-    """Read the number of one pull request, and whether the default branch can be read too."""
     names = {"owner": repository.owner, "name": repository.name}
     with translate_github_errors(repository), bound_requests(seconds):
         data, errors = run_graphql_query(requester, _ACCESS_QUERY, names)

@@ -81,24 +81,21 @@ class GitHubClient:
     def run_query(self, query: str, repository: Repository, variables: Mapping[str, Any]) -> dict[str, Any]:
         """Run a query that has the variables ``$owner`` and ``$name``, and return its data.
 
-        An answer that holds the repository and errors about single fields is used as it is.
-
-        Raises:
-            GraphQLError: the answer does not hold the repository, or what was asked for in it was not found.
+        Errors about single fields are accepted. Raises GraphQLError without the repository or the subject in it.
         """
         data, errors = self.run_partial_query(query, repository, variables)
-        if any(_is_missing_subject(error) for error in errors):
-            raise GraphQLError(errors)
+        for error in errors:
+            # of "repository", or of "repository", "pullRequest"; what is missing further down, such as an issue
+            # that the token may not see, is an error about a single field
+            place = error.get("path")
+            if error.get("type") == "NOT_FOUND" and (not isinstance(place, list) or len(place) <= 2):
+                raise GraphQLError(errors)
         return data
 
     def run_partial_query(
         self, query: str, repository: Repository, variables: Mapping[str, Any]
     ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-        """Return the data of a query and the errors about single fields.
-
-        Raises:
-            GraphQLError: the answer does not hold the repository.
-        """
+        """Return the data of a query, and errors about single fields. Raises GraphQLError without a repository."""
         all_variables = {"owner": repository.owner, "name": repository.name, **variables}
         with self._watch("graphql"), bound_requests(self._seconds):
             data, errors = run_graphql_query(self._get_client().requester, query, all_variables)
@@ -145,16 +142,6 @@ class GitHubClient:
         return client
 
 
-def _is_missing_subject(error: Mapping[str, Any]) -> bool:
-    """Return whether the repository or a field of it was not found.
-
-    What is missing further down, such as an issue that the token may not see, is an error about a single field.
-    """
-    place = error.get("path")
-    # of "repository", or of "repository", "pullRequest"
-    return error.get("type") == "NOT_FOUND" and (not isinstance(place, list) or len(place) <= 2)
-
-
 # --- one call
 
 
@@ -163,11 +150,8 @@ def request_data(
 ) -> tuple[dict[str, Any], Any]:
     """Return the headers and the JSON of an answer. PyGithub's own parsing fails at a number of 4,301 digits.
 
-    Raises:
-        ConfigurationError: no GitHub App is installed where the settings say.
-        GitHubUnavailable: the answer is not JSON at all.
-        UnreadableResponse: the answer begins as JSON and can't be parsed.
-        GithubException, RequestException: what PyGithub raises.
+    Raises ConfigurationError without an installation of the app, GitHubUnavailable for what is no JSON at all,
+    UnreadableResponse for what only begins so, and what PyGithub raises (GithubException, RequestException).
     """
     try:
         # for an installation of a GitHub App, this fetches a token if it is missing or expired
@@ -179,7 +163,13 @@ def request_data(
         raise ConfigurationError(_NO_INSTALLATION) from error
     status, headers, text = requester.requestJson(verb, address, parameters, {"Accept": MEDIA_TYPE}, body)
     if status >= 400:
-        raise requester.createException(status, headers, _parse_error_body(text))
+        try:
+            error_body = parse_node(_parse_json(text))
+        except UnreadableResponse:
+            # such as the page of a proxy
+            error_body = {"message": text[:200]}
+        message = clean_line(error_body.get("message"))
+        raise requester.createException(status, headers, {**error_body, "message": message})
     if text.lstrip()[:1] not in ("{", "["):
         raise GitHubUnavailable(WRONG_SERVER)
     return headers, _parse_json(text)
@@ -198,14 +188,10 @@ def request_object(
 def run_graphql_query(
     requester: Requester, query: str, variables: Mapping[str, Any]
 ) -> tuple[Mapping[str, Any], list[dict[str, Any]]]:
-    """Return the data of a query and the errors about it.
-
-    Raises ConfigurationError, too, if there is no GraphQL endpoint where GITHUB_API_URL says.
-    """
+    """Return the data of a query and the errors about it. Raises ConfigurationError without an endpoint, too."""
+    body = {"query": query, "variables": variables}
     try:
-        _, answer = request_object(
-            requester, "POST", requester.graphql_url, {"query": query, "variables": variables}
-        )
+        _, answer = request_object(requester, "POST", requester.graphql_url, body)
     except GithubException as error:
         if error.status != 404:
             raise
@@ -224,15 +210,6 @@ def _parse_json(text: str) -> Any:
         return json.loads(text, parse_int=lambda digits: int(digits) if len(digits) <= _MAX_DIGITS else 0)
     except (ValueError, RecursionError) as error:
         raise UnreadableResponse(type(error).__name__) from error
-
-
-def _parse_error_body(text: str) -> dict[str, Any]:
-    """Return the body of a refusal as an object with a clean ``message``; a proxy's body is not JSON."""
-    try:
-        body = parse_node(_parse_json(text))
-    except UnreadableResponse:
-        body = {"message": text[:200]}
-    return {**body, "message": clean_line(body.get("message"))}
 
 
 # --- connections and retries
@@ -310,28 +287,23 @@ def create_github_auth(settings: Settings) -> Auth.Auth:
         key = require_secret(
             settings.github_app_private_key, "GITHUB_APP_PRIVATE_KEY", "the app's key or its file"
         )
-        app = Auth.AppAuth(settings.github_app_id, _load_private_key(key))
+        try:
+            # the key itself, or what is in the file of that path
+            key = key.replace("\\n", "\n") if "PRIVATE KEY" in key else Path(key).read_text(encoding="ascii")
+            load_pem_private_key(key.encode(), password=None)
+        except (OSError, ValueError, TypeError, UnsupportedAlgorithm) as error:
+            raise ConfigurationError(
+                "GITHUB_APP_PRIVATE_KEY is neither a private key nor a readable file."
+            ) from error
+        app = Auth.AppAuth(settings.github_app_id, key)
         return app.get_installation_auth(settings.github_app_installation_id)
     raise ConfigurationError(
         "Set GITHUB_TOKEN to a token that may read pull requests, or set up a GitHub App (GITHUB_APP_…)."
     )
 
 
-def _load_private_key(text: str) -> str:
-    """Return a private key: the text itself, or what is in the file of that path."""
-    try:
-        key = text.replace("\\n", "\n") if "PRIVATE KEY" in text else Path(text).read_text(encoding="ascii")
-        load_pem_private_key(key.encode(), password=None)
-    except (OSError, ValueError, TypeError, UnsupportedAlgorithm) as error:
-        raise ConfigurationError("GITHUB_APP_PRIVATE_KEY is neither a private key nor a readable file.") from error
-    return key
-
-
 def read_git_token(base_url: str, auth: Auth.Auth) -> str:
-    """Return the token with which git reads. That of an app's installation takes a call, and is valid for an hour.
-
-    Raises GitHubUnavailable if GitHub gives the app no token.
-    """
+    """Return the token for git; an app's takes a call, and lasts an hour. Raises GitHubUnavailable."""
     # the credentials of an app need a client
     make_github(auth=auth, base_url=base_url, timeout=20, retry=None)
     try:
@@ -348,10 +320,7 @@ class GitHubRateLimits:
         self._github = make_github(auth=auth, base_url=base_url, timeout=20, retry=None)
 
     def list_allowances(self) -> tuple[RateAllowance, ...]:
-        """Return the allowances for REST and GraphQL; empty if GitHub reports none, as some Enterprise Servers.
-
-        Reading them counts against none.
-        """
+        """Return the allowances for REST and GraphQL, empty without limits. Reading them counts against none."""
         try:
             with bound_requests(REQUEST_SECONDS):
                 resources = self._github.get_rate_limit().resources

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.platform.cleaning import (
@@ -44,39 +44,36 @@ _MAX_ANCHOR_LENGTH = 60
 Node = Mapping[str, Any]
 
 
+@dataclass(frozen=True)
 class GitHubBackground:
     """``PullRequestBackground`` with GraphQL."""
 
-    def __init__(self, client: GitHubClient) -> None:
-        self._client = client
+    client: GitHubClient
 
     def fetch_discussion(self, repository: Repository, number: int) -> Discussion:
         """Fetch the newest of what people wrote about a pull request, in one call."""
         with translate_github_errors(repository, number):
-            data = self._client.run_query(DISCUSSION_QUERY, repository, {"number": number})
+            data = self.client.run_query(DISCUSSION_QUERY, repository, {"number": number})
             place = parse_node(data["repository"])
             node = parse_node(place.get("pullRequest"))
         if not node:
             raise Reference(repository, number).build_missing_error()
-        return replace(parse_discussion(repository, place.get("id"), node, number), web=self._client.web)
+        return replace(parse_discussion(repository, place.get("id"), node, number), web=self.client.web)
 
     def find_merges(self, repository: Repository, commits: Sequence[str]) -> Mapping[str, PullRequest]:
-        """Return the merged pull request of each commit, at most ten of them, in one call.
-
-        What looks like no hash is not asked for: GitHub would take it for the name of a branch.
-        """
+        """Return the merges of ten commits at most, in one call. What is no hash might be taken for a branch."""
         hashes = list(dict.fromkeys(commit.lower() for commit in commits if _COMMIT.fullmatch(commit.lower())))
         asked = {f"c{index}": commit for index, commit in enumerate(hashes[:MAX_COMMITS])}
         if not asked:
             return {}
         with translate_github_errors(repository):
-            data, errors = self._client.run_partial_query(build_commits_query(len(asked)), repository, asked)
+            data, errors = self.client.run_partial_query(build_commits_query(len(asked)), repository, asked)
             if any(error.get("type") == "RATE_LIMITED" for error in errors):
                 raise GraphQLError(errors)
         nodes = parse_node(data["repository"])
         origins = ((commit, parse_node(nodes.get(field))) for field, commit in asked.items())
         return {
-            commit: replace(pull, web=self._client.web)
+            commit: replace(pull, web=self.client.web)
             for commit, node in origins
             if (pull := _find_merged(repository, commit, node, nodes.get("id")))
         }
@@ -116,7 +113,12 @@ def parse_discussion(repository: Repository, repository_id: object, node: Node, 
     remarks = (
         *_parse_issues(issues, repository_id, author),
         *_parse_remarks(comments, RemarkKind.COMMENT, author),
-        *(remark for review in reviews for remark in _parse_review(review, author)),
+        *(
+            remark
+            for review in reviews
+            if (state := review.get("state")) != _UNSENT
+            for remark in _parse_remarks([review], _REVIEWS.get(str(state), RemarkKind.REVIEW), author)
+        ),
         *(remark for thread in threads for remark in _parse_thread(thread, author)),
     )
     is_partial = not all(isinstance(node.get(name), Mapping) for name in (*_CONNECTIONS, _ISSUES))
@@ -142,14 +144,7 @@ def _parse_issues(nodes: Iterable[Node], repository_id: object, author: Account)
             )
 
 
-def _parse_review(node: Node, author: Account) -> Iterator[Remark]:
-    state = node.get("state")
-    if state != _UNSENT:
-        yield from _parse_remarks([node], _REVIEWS.get(str(state), RemarkKind.REVIEW), author)
-
-
 def _parse_thread(thread: Node, author: Account) -> Iterator[Remark]:
-    """Yield the first and the last remarks of a thread, each once."""
     opening = parse_nodes(thread.get("opening"))[:1]
     latest = parse_nodes(thread.get("latest"))[-_MAX_REPLIES:]
     kind = RemarkKind.RESOLVED if thread.get("isResolved") is True else RemarkKind.OPEN

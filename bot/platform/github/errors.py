@@ -8,12 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import requests
-from github import (
-    BadCredentialsException,
-    GithubException,
-    RateLimitExceededException,
-    UnknownObjectException,
-)
+from github import BadCredentialsException, GithubException, RateLimitExceededException, UnknownObjectException
 from github.GithubException import RateLimitExceededExceedsMaxWait
 from github.Requester import Requester
 
@@ -56,20 +51,18 @@ def translate_github_errors(repository: Repository, number: int | None = None) -
 
 
 def _translate_graphql_error(error: GraphQLError, repository: Repository, number: int | None) -> PrdigestError:
-    """Return the error of the domain for a GraphQL error."""
     kinds = {item.get("type") for item in error.errors}
     if "RATE_LIMITED" in kinds:
         return _build_rate_limit_error()
     if "NOT_FOUND" in kinds:
-        paths = [item.get("path") or [] for item in error.errors]
-        return _build_not_found_error(repository, number if any("pullRequest" in path for path in paths) else None)
+        is_of_pull = any("pullRequest" in (item.get("path") or []) for item in error.errors)
+        return _build_not_found_error(repository, number if is_of_pull else None)
     if "FORBIDDEN" in kinds:
         return _build_forbidden_error(repository)
     return GitHubUnavailable(f"GitHub could not answer for {repository} ({error}): try again in a few minutes.")
 
 
 def _translate_rest_error(error: GithubException, repository: Repository, number: int | None) -> PrdigestError:
-    """Return the error of the domain for an error of the REST API."""
     if isinstance(error, RateLimitExceededExceedsMaxWait):
         return _build_rate_limit_error(error.wait)
     if isinstance(error, RateLimitExceededException) or error.status == 429:
@@ -79,18 +72,15 @@ def _translate_rest_error(error: GithubException, repository: Repository, number
     if isinstance(error, UnknownObjectException) or error.status == 404:
         return _build_not_found_error(repository, number)
     if error.status == 403:
-        return _build_rate_limit_error() if _is_rate_limit(error.data) else _build_forbidden_error(repository)
+        # it may be a rate limit for which PyGithub could not read when it ends
+        message = error.data.get("message") if isinstance(error.data, dict) else error.data
+        is_limit = isinstance(message, str) and Requester.isRateLimitError(message)
+        return _build_rate_limit_error() if is_limit else _build_forbidden_error(repository)
     return GitHubUnavailable(f"GitHub answered {error.status} for {repository}: try again in a few minutes.")
 
 
-def _is_rate_limit(data: object) -> bool:
-    """Return whether a refusal is a rate limit for which PyGithub could not read when it ends."""
-    message = data.get("message") if isinstance(data, dict) else data
-    return isinstance(message, str) and Requester.isRateLimitError(message)
-
-
 def _translate_transport_error(error: requests.exceptions.RequestException) -> PrdigestError:
-    """Return the error of the domain for a failed connection, or for the end of PyGithub's retries."""
+    """Return the error for a failed connection, or for the end of PyGithub's retries."""
     if "too many 429" in str(error) or "too many 403" in str(error):
         return _build_rate_limit_error()
     if "too many 50" in str(error):
@@ -99,24 +89,18 @@ def _translate_transport_error(error: requests.exceptions.RequestException) -> P
 
 
 def _build_rate_limit_error(wait: float | None = None) -> RateLimited:
-    """Return the error for a used up rate limit. ``wait`` is in seconds, None if it is unknown."""
-    when = _format_wait(wait) if wait else "later"
+    when = "later"
+    if wait:
+        minutes = math.ceil(wait / 60)
+        when = f"in {minutes / 60:.0f} hours" if minutes >= 120 else f"in {format_count(minutes, 'minute')}"
     return RateLimited(f"GitHub's rate limit for this token is used up: try again {when}.", wait)
 
 
-def _format_wait(seconds: float) -> str:
-    """Format seconds as a phrase such as "in 5 minutes", or "in 2 hours" from two hours on."""
-    minutes = math.ceil(seconds / 60)
-    return f"in {minutes / 60:.0f} hours" if minutes >= 120 else f"in {format_count(minutes, 'minute')}"
-
-
 def _build_not_found_error(repository: Repository, number: int | None) -> PrdigestError:
-    """Return the error for a missing pull request, or for a missing repository if ``number`` is None."""
     if number is not None:
         return Reference(repository, number).build_missing_error()
     return RepositoryNotFound(f"GitHub has no repository {repository}, or the token may not read it.")
 
 
 def _build_forbidden_error(repository: Repository) -> GitHubAccessDenied:
-    """Return the error for a token without read access to a repository."""
     return GitHubAccessDenied(f"The token may not read {repository}: give it read access to pull requests.")

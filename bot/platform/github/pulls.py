@@ -1,14 +1,10 @@
-"""Pull requests: GraphQL for the facts of a day, one REST call per pull request for patches.
-
-A recent day of N pull requests takes N calls for files (one more for each further hundred files of one of them)
-and at most three for the list and its count.
-"""
+"""Pull requests: GraphQL for the facts of a day, in three calls, one REST call per pull request for patches."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -25,13 +21,7 @@ from bot.platform.cleaning import (
 )
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.errors import UnreadableResponse, translate_github_errors
-from bot.platform.github.queries import (
-    HISTORY_QUERY,
-    PAST_QUERY,
-    RECENT_QUERY,
-    SINGLE_QUERY,
-    parse_pull_request,
-)
+from bot.platform.github.queries import HISTORY_QUERY, PAST_QUERY, RECENT_QUERY, SINGLE_QUERY, parse_pull_request
 from bot.platform.pulls.models import PullRequest, Reference, sort_newest_first
 from bot.platform.pulls.sources import CountCheck, DayMerges
 from impact.repository import Repository
@@ -49,18 +39,18 @@ _MAX_EXTRA_FETCHES = 20
 Node = Mapping[str, Any]
 
 
+@dataclass(frozen=True)
 class GitHubPullRequests:
     """``PullRequests`` of GitHub. ``now`` returns the current aware time."""
 
-    def __init__(self, client: GitHubClient, now: Callable[[], datetime]) -> None:
-        self._client = client
-        self._now = now
+    client: GitHubClient
+    now: Callable[[], datetime]
 
     def list_merged(self, repository: Repository, day: LocalDay) -> DayMerges:
-        """List all pull requests merged in the day, with an independent count from the default branch."""
-        walk = _DayWalk(self._client, repository, day)
+        """List the pull requests merged in a day, with an independent count from the default branch."""
+        walk = _DayWalk(self.client, repository, day)
         with translate_github_errors(repository):
-            if day.end > self._now() - RECENT_AGE:
+            if day.end > self.now() - RECENT_AGE:
                 nodes, place = walk.list_by_update()
             else:
                 nodes, place = walk.list_by_search()
@@ -73,25 +63,32 @@ class GitHubPullRequests:
             branch, committed = walk.read_branch(place)
         # a walk loses a pull request that is updated between two pages, and a search one that its index lacks yet
         missing = sorted((committed or frozenset()) - set(listed))[:_MAX_EXTRA_FETCHES]
-        extra = [pull for number in missing if (pull := self._fetch_if_present(repository, number))]
-        listed |= {pull.number: pull for pull in extra if pull.merged_at and pull.merged_at in day}
+        for number in missing:
+            try:
+                pull = self.fetch_pull_request(repository, number)
+            except PullRequestNotFound as error:
+                # the count of the day shows that something is missing
+                log.warning("a commit names what is not there: %s", error)
+                continue
+            if pull.merged_at and pull.merged_at in day:
+                listed[number] = pull
         if committed is None:
             check = CountCheck(None, "the default branch", unreadable)
         else:
             # the commits of the default branch do not show merges into others: those count as they were listed
             elsewhere = {number for number, pull in listed.items() if pull.base != branch}
             check = CountCheck(len(committed | elsewhere), f"the commits of {branch}", unreadable)
-        pulls = tuple(replace(pull, web=self._client.web) for pull in listed.values())
+        pulls = tuple(replace(pull, web=self.client.web) for pull in listed.values())
         return DayMerges(sort_newest_first(pulls), check)
 
     def fetch_pull_request(self, repository: Repository, number: int) -> PullRequest:
         """Fetch one pull request, without files."""
         with translate_github_errors(repository, number):
-            data = self._client.run_query(SINGLE_QUERY, repository, {"number": number})
+            data = self.client.run_query(SINGLE_QUERY, repository, {"number": number})
             node = parse_node(parse_node(data["repository"]).get("pullRequest"))
         if not node:
             raise Reference(repository, number).build_missing_error()
-        return replace(parse_pull_request(repository, node, number), web=self._client.web)
+        return replace(parse_pull_request(repository, node, number), web=self.client.web)
 
     def load_files(self, pull: PullRequest) -> PullRequest:
         """Return the pull request with its files. One without changed files costs no call."""
@@ -99,59 +96,50 @@ class GitHubPullRequests:
             return replace(pull, files=())
         with translate_github_errors(pull.repository, pull.number):
             # one by one: the whole answer would be many times larger than the part that is kept
-            files = tuple(parse_files(self._client.list_files(pull.repository, pull.number)))
+            files = tuple(parse_files(self.client.list_files(pull.repository, pull.number)))
         return replace(pull, files=files)
 
-    def _fetch_if_present(self, repository: Repository, number: int) -> PullRequest | None:
-        """Fetch one pull request. If it does not exist, the count of the day shows that something is missing."""
-        try:
-            return self.fetch_pull_request(repository, number)
-        except PullRequestNotFound as error:
-            log.warning("a commit names what is not there: %s", error)
-            return None
 
-
+@dataclass(frozen=True)
 class _DayWalk:
     """The pages of one day of one repository, by two ways: each returns all records and the repository's node."""
 
-    def __init__(self, client: GitHubClient, repository: Repository, day: LocalDay) -> None:
-        self._client = client
-        self._repository = repository
-        self._day = day
-        self._window = {"since": (day.start - _SKEW).isoformat(), "until": (day.end + _SKEW).isoformat()}
+    client: GitHubClient
+    repository: Repository
+    day: LocalDay
+
+    @property
+    def _window(self) -> dict[str, str]:
+        return {"since": (self.day.start - _SKEW).isoformat(), "until": (self.day.end + _SKEW).isoformat()}
 
     def list_by_update(self) -> tuple[list[Node], Node]:
         """Walk from the last update back. This is complete: nothing is merged after its last update."""
-        place = page = self._query_recent(None)
-        nodes: list[Node] = []
-        after = None
+        nodes, place, after = list[Node](), None, None
         while True:
+            page = parse_node(self._query_page(RECENT_QUERY, after)["repository"])
+            place = place or page
             pulls = parse_node(page.get("pullRequests"))
             nodes += parse_nodes(pulls)
             last, after = _find_last_update(nodes), _find_next_cursor(pulls, after)
-            if after is None or (last and last < self._day.start):
+            if after is None or (last and last < self.day.start):
                 return nodes, place
-            page = self._query_recent(after)
 
     def list_by_search(self) -> tuple[list[Node], Node]:
         """Search, one query per hundred: for a day long past, walking back by update takes too long."""
-        first = self._query_past(self._day.start, self._day.end, None)
-        nodes = list(self._iterate_results(parse_node(first["search"]), self._day.start, self._day.end))
+        first = self._query_past(self.day.start, self.day.end, None)
+        nodes = list(self._iterate_results(parse_node(first["search"]), self.day.start, self.day.end))
         return nodes, parse_node(first["repository"])
-
-    def _query_recent(self, after: str | None) -> Node:
-        return parse_node(self._query_page(RECENT_QUERY, after)["repository"])
 
     def _query_past(self, start: datetime, end: datetime, after: str | None) -> dict[str, Any]:
         # search knows only whole seconds and includes both ends
         first, last = (each.astimezone(UTC).isoformat() for each in (start, end - timedelta(seconds=1)))
-        search = f"repo:{self._repository} is:pr is:merged merged:{first}..{last}"
+        search = f"repo:{self.repository} is:pr is:merged merged:{first}..{last}"
         return self._query_page(PAST_QUERY, after, search=search)
 
     def _query_page(self, query: str, after: str | None, **variables: Any) -> dict[str, Any]:
         """Run a query for one page. Only the first page includes the commits of the branch."""
         page = {"after": after, "count": after is None, "commitsAfter": None, **self._window, **variables}
-        return self._client.run_query(query, self._repository, page)
+        return self.client.run_query(query, self.repository, page)
 
     def _iterate_results(self, page: Node, start: datetime, end: datetime) -> Iterator[Node]:
         """Yield all results of a search between two instants. Halve the span while it holds more than 1,000."""
@@ -167,10 +155,7 @@ class _DayWalk:
             yield from parse_nodes(page)
 
     def read_branch(self, place: Node) -> tuple[str, frozenset[int] | None]:
-        """Return the default branch, and the numbers of the day's merges that its commits name.
-
-        None stands for the numbers if GitHub returned no commits.
-        """
+        """Return the default branch, and the numbers of the day's merges in its commits, None without commits."""
         branch = parse_node(place.get("defaultBranchRef"))
         name, commits = clean_line(branch.get("name")), parse_node(parse_node(branch.get("target")).get("history"))
         if not commits:
@@ -187,14 +172,14 @@ class _DayWalk:
         yield from parse_nodes(page)
         after = None
         while after := _find_next_cursor(page, after):
-            data = self._client.run_query(HISTORY_QUERY, self._repository, {"commitsAfter": after, **self._window})
+            data = self.client.run_query(HISTORY_QUERY, self.repository, {"commitsAfter": after, **self._window})
             branch = parse_node(parse_node(data["repository"]).get("defaultBranchRef"))
             page = parse_node(parse_node(branch.get("target")).get("history"))
             yield from parse_nodes(page)
 
     def is_of_day(self, node: Node) -> bool:
         merged_at = parse_instant(node.get("mergedAt"))
-        return merged_at is not None and merged_at in self._day
+        return merged_at is not None and merged_at in self.day
 
 
 def _count_unreadable(repository: Repository, nodes: list[Node]) -> int:
@@ -211,10 +196,7 @@ def _count_unreadable(repository: Repository, nodes: list[Node]) -> int:
 
 
 def _find_next_cursor(page: Node, before: str | None) -> str | None:
-    """Return the cursor of the next page, or None after the last page. ``before`` is the cursor of this page.
-
-    Raises UnreadableResponse if the list breaks off.
-    """
+    """Return the cursor behind a page, None after the last. Raises UnreadableResponse if the list breaks off."""
     about = parse_node(page.get("pageInfo"))
     if about.get("hasNextPage") is False:
         return None

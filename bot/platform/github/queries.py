@@ -226,10 +226,7 @@ query Discussion($owner: String!, $name: String!, $number: Int!) {{
 
 
 def build_commits_query(count: int) -> str:
-    """Build the query for the pull requests of ``count`` commits.
-
-    The one that ``$c0`` names is in the field ``c0``, and so on. A beginning of a hash is an expression too.
-    """
+    """Build the query for the merges of commits: ``$c0``, a hash or its beginning, is in the field ``c0``."""
     parameters = " ".join(f"$c{index}: String!" for index in range(count))
     commits = "\n".join(f"c{index}: object(expression: $c{index}) {{ ...Origin }}" for index in range(count))
     return f"""
@@ -249,7 +246,8 @@ def parse_pull_request(repository: Repository, node: Mapping[str, Any], number: 
     """Return the pull request of a ``Facts`` fragment. Missing and wrong values are replaced, never an error."""
     merged_at = parse_instant(node.get("mergedAt"))
     commit = parse_node(node.get("mergeCommit"))
-    state = node.get("state")
+    state, home = node.get("state"), parse_node(node.get("repository")).get("id")
+    issues = parse_nodes(node.get("closingIssuesReferences"))[:_MAX_LINKED_ISSUES]
     return PullRequest(
         repository=repository,
         number=number,
@@ -267,18 +265,11 @@ def parse_pull_request(repository: Repository, node: Mapping[str, Any], number: 
         base=clean_line(node.get("baseRefName")),
         labels=tuple(name for label in parse_nodes(node.get("labels")) if (name := clean_line(label.get("name")))),
         commit_message=clean_text(commit.get("message")),
-        linked_issues=_parse_linked_issues(node),
-    )
-
-
-def _parse_linked_issues(node: Mapping[str, Any]) -> tuple[LinkedIssue, ...]:
-    """Return the issues of the pull request's own repository that it closes."""
-    repository = parse_node(node.get("repository")).get("id")
-    issues = parse_nodes(node.get("closingIssuesReferences"))[:_MAX_LINKED_ISSUES]
-    return tuple(
-        LinkedIssue(number, clean_title(issue.get("title")))
-        for issue in issues
-        if (number := parse_number(issue.get("number")))
-        and isinstance(repository, str)
-        and parse_node(issue.get("repository")).get("id") == repository
+        linked_issues=tuple(
+            LinkedIssue(issue_number, clean_title(issue.get("title")))
+            for issue in issues
+            if (issue_number := parse_number(issue.get("number")))
+            and isinstance(home, str)
+            and parse_node(issue.get("repository")).get("id") == home
+        ),
     )

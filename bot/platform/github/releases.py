@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from bot.errors import SourceUnavailable
-from bot.platform.cleaning import (
-    clean_hash,
-    clean_line,
-    parse_count,
-    parse_instant,
-    parse_node,
-    parse_nodes,
-)
+from bot.platform.cleaning import clean_hash, clean_line, parse_count, parse_instant, parse_node, parse_nodes
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.errors import UnreadableResponse, translate_github_errors
 from bot.platform.github.queries import HEAD_QUERY, RELEASES_QUERY, TAG_QUERY
@@ -34,22 +28,22 @@ _MODE = re.compile(r"[0-7]{6}")
 Node = Mapping[str, Any]
 
 
+@dataclass(frozen=True)
 class GitHubReleases:
     """``Releases`` of GitHub: those that were published, and tags that are versions."""
 
-    def __init__(self, client: GitHubClient) -> None:
-        self._client = client
+    client: GitHubClient
 
     def list_releases(self, repository: Repository) -> tuple[Release, ...]:
         """Return the releases among the newest hundred, oldest first. See ``Releases``."""
         with translate_github_errors(repository):
-            data = self._client.run_query(RELEASES_QUERY, repository, {})
+            data = self.client.run_query(RELEASES_QUERY, repository, {})
         return build_releases(_list_versions(parse_node(data["repository"])).items())
 
     def find_commit(self, repository: Repository, tag: str) -> str:
         """Return the last merge of the default branch among the newest hundred commits that a tag holds."""
         with translate_github_errors(repository):
-            data = self._client.run_query(TAG_QUERY, repository, {"tag": f"refs/tags/{tag}"})
+            data = self.client.run_query(TAG_QUERY, repository, {"tag": f"refs/tags/{tag}"})
         place = parse_node(data["repository"])
         target = parse_node(parse_node(place.get("ref")).get("target"))
         # a tag with a message stands before the commit
@@ -61,28 +55,20 @@ class GitHubReleases:
 
 def _list_versions(place: Node) -> dict[str, datetime]:
     """Return the time of each tag that is out: when it was released, else that of its commit."""
-    releases = list(parse_nodes(parse_node(place.get("releases"))))
+    releases = parse_nodes(parse_node(place.get("releases")))
     candidates = {clean_line(each.get("tagName")) for each in releases if each.get("isPrerelease")}
-    tags = {name: at for name, at in _list_tags(place) if name not in candidates}
-    return tags | dict(_list_published(releases))
-
-
-def _list_published(releases: list[Node]) -> Iterator[tuple[str, datetime]]:
-    """Yield tag and time of what is out."""
-    for node in releases:
-        tag, at = clean_line(node.get("tagName")), parse_instant(node.get("publishedAt"))
-        if tag and at and not node.get("isDraft") and not node.get("isPrerelease"):
-            yield tag, at
-
-
-def _list_tags(place: Node) -> Iterator[tuple[str, datetime]]:
-    """Yield name and time of the tags that are versions."""
+    versions = dict[str, datetime]()
     for node in parse_nodes(parse_node(place.get("refs"))):
         name, target = clean_line(node.get("name")), parse_node(node.get("target"))
         commit = target if target.get("committedDate") else parse_node(target.get("target"))
         at = parse_instant(commit.get("committedDate"))
-        if at and _PLAIN_TAG.fullmatch(name):
-            yield name, at
+        if at and name not in candidates and _PLAIN_TAG.fullmatch(name):
+            versions[name] = at
+    for node in releases:
+        name, at = clean_line(node.get("tagName")), parse_instant(node.get("publishedAt"))
+        if name and at and not node.get("isDraft") and not node.get("isPrerelease"):
+            versions[name] = at
+    return versions
 
 
 def _is_merge(commit: Node, branch: object, repository_id: object) -> bool:
@@ -95,23 +81,23 @@ def _is_merge(commit: Node, branch: object, repository_id: object) -> bool:
     )
 
 
+@dataclass(frozen=True)
 class GitHubTrees:
     """``SourceTrees`` of GitHub."""
 
-    def __init__(self, client: GitHubClient) -> None:
-        self._client = client
+    client: GitHubClient
 
     def list_tree(self, repository: Repository, until: datetime | None = None) -> RepositoryTree:
         """List the files at the newest commit of the default branch. See ``SourceTrees``."""
         at = until.astimezone(UTC).isoformat() if until else None
         with translate_github_errors(repository):
-            data = self._client.run_query(HEAD_QUERY, repository, {"until": at})
+            data = self.client.run_query(HEAD_QUERY, repository, {"until": at})
             branch = parse_node(parse_node(data["repository"]).get("defaultBranchRef"))
             history = parse_nodes(parse_node(branch.get("target")).get("history"))
             commit = clean_hash(history[0].get("oid")) if history else ""
             if not commit:
                 raise SourceUnavailable(f"{repository} has no commit{f' until {at}' if at else ' yet'}.")
-            answer = self._client.get_object(f"/repos/{repository}/git/trees/{commit}", {"recursive": "1"})
+            answer = self.client.get_object(f"/repos/{repository}/git/trees/{commit}", {"recursive": "1"})
             if not isinstance(answer.get("tree"), list):
                 raise UnreadableResponse("no tree")
         files = tuple(_list_files(answer))

@@ -29,17 +29,15 @@ _FIELD = re.compile(r"[fg]\d+")
 _COMMIT = re.compile(r"[0-9a-fA-F]{40}|[0-9a-fA-F]{64}")
 
 Node = Mapping[str, Any]
+_Paths = Mapping[DiffSide, Sequence[str]]
 _Sides = dict[DiffSide, dict[str, SourceFile]]
 
 
+@dataclass(frozen=True)
 class GitHubSourceFiles:
-    """``SourceFiles`` with GraphQL: one call for each fifty paths.
+    """``SourceFiles`` with GraphQL: one call for each fifty paths, and one more for those with errors."""
 
-    Files that GitHub reports errors about take one more call for each fifty.
-    """
-
-    def __init__(self, client: GitHubClient) -> None:
-        self._client = client
+    client: GitHubClient
 
     def read_files(
         self, repository: Repository, commit: str, paths: Sequence[str], side: DiffSide = DiffSide.NEW
@@ -50,14 +48,11 @@ class GitHubSourceFiles:
     def read_versions(
         self, repository: Repository, commit: str, old: Sequence[str], new: Sequence[str]
     ) -> SourceVersions:
-        """Return files before and after a commit, see :class:`bot.platform.source.models.SourceVersionReader`.
-
-        One call reads fifty paths of each side.
-        """
+        """Return files before and after a commit; one call reads fifty of each side."""
         files = self._read_sides(repository, commit, {DiffSide.OLD: old, DiffSide.NEW: new})
         return SourceVersions(files[DiffSide.OLD], files[DiffSide.NEW])
 
-    def _read_sides(self, repository: Repository, commit: str, paths: Mapping[DiffSide, Sequence[str]]) -> _Sides:
+    def _read_sides(self, repository: Repository, commit: str, paths: _Paths) -> _Sides:
         if not _COMMIT.fullmatch(commit):
             raise _build_unknown_commit_error(repository, commit)
         files = {
@@ -65,55 +60,35 @@ class GitHubSourceFiles:
             for side, of_side in paths.items()
         }
         readable = {side: [path for path in of_side if _is_path(path)] for side, of_side in files.items()}
-        commit_files = _CommitFiles(self._client, repository, commit.lower())
         with translate_github_errors(repository):
             for start in range(0, max(map(len, readable.values())), MAX_PATHS):
                 part = {side: of_side[start : start + MAX_PATHS] for side, of_side in readable.items()}
-                for side, fresh in commit_files.read(part).items():
-                    files[side] |= fresh
+                again = self._read_part(repository, commit, part, files)
+                if any(again.values()):
+                    # what GitHub could not read is asked for a second time
+                    self._read_part(repository, commit, again, files)
         return files
 
+    def _read_part(self, repository: Repository, commit: str, paths: _Paths, files: _Sides) -> _Paths:
+        """Add at most fifty files of each side by one query; return those that GitHub could not read.
 
-@dataclass(frozen=True, slots=True)
-class _CommitFiles:
-    """The files of one commit and of its first parent."""
-
-    client: GitHubClient
-    repository: Repository
-    commit: str
-
-    def read(self, paths: Mapping[DiffSide, Sequence[str]]) -> _Sides:
-        """Return at most fifty files of each side. What GitHub could not read is asked for a second time."""
-        files = self._query(paths)
-        again = {
-            side: [path for path, file in of_side.items() if file.problem is SourceProblem.UNAVAILABLE]
-            for side, of_side in files.items()
-        }
-        if any(again.values()):
-            for side, fresh in self._query(again).items():
-                files[side] |= fresh
-        return files
-
-    def _query(self, paths: Mapping[DiffSide, Sequence[str]]) -> _Sides:
-        """Run one query.
-
-        Raises:
-            SourceUnavailable: there is no such commit.
-            GraphQLError: GitHub could not look it up.
+        Raises SourceUnavailable if there is no such commit, GraphQLError if GitHub could not look it up.
         """
-        variables = {"commit": self.commit}
+        variables = {"commit": commit.lower()}
         for side, of_side in paths.items():
             variables |= {f"{SOURCE_LETTERS[side][0]}{index}": path for index, path in enumerate(of_side)}
         query = build_source_query(len(paths.get(DiffSide.NEW, ())), len(paths.get(DiffSide.OLD, ())))
-        data, errors = self.client.run_partial_query(query, self.repository, variables)
-        commit = parse_node(data["repository"]).get("object")
-        commits = {side: _list_commits(commit, side) for side, of_side in paths.items() if of_side}
+        data, errors = self.client.run_partial_query(query, repository, variables)
+        node = parse_node(data["repository"]).get("object")
+        commits = {side: _list_commits(node, side) for side, of_side in paths.items() if of_side}
         if any(error.get("type") == "RATE_LIMITED" for error in errors) or (None in commits.values() and errors):
             raise GraphQLError(errors)
         if None in commits.values():
-            raise _build_unknown_commit_error(self.repository, self.commit)
+            raise _build_unknown_commit_error(repository, commit.lower())
+        for side, of_side in paths.items():
+            files[side] |= _build_files(of_side, SOURCE_LETTERS[side][1], commits.get(side) or [], errors)
         return {
-            side: _build_files(of_side, SOURCE_LETTERS[side][1], commits.get(side) or [], errors)
+            side: [path for path in of_side if files[side][path].problem is SourceProblem.UNAVAILABLE]
             for side, of_side in paths.items()
         }
 
@@ -121,7 +96,6 @@ class _CommitFiles:
 def _build_files(
     paths: Sequence[str], letter: str, commits: Sequence[Node], errors: Iterable[Node]
 ) -> dict[str, SourceFile]:
-    """Return the files of one side from the fields of its commit, if there is one."""
     fields = {f"{letter}{index}": path for index, path in enumerate(paths)}
     nodes = {field: parse_node(commits[0].get(field) if commits else None) for field in fields}
     failed = _list_failed_fields(nodes, errors)
@@ -134,10 +108,7 @@ def _build_files(
 
 
 def _list_failed_fields(nodes: Mapping[str, Node], errors: Iterable[Node]) -> set[str]:
-    """Return the fields that errors are about. One that names none is about all that are empty.
-
-    That a file was not found is an answer.
-    """
+    """Return the fields that errors are about: all empty ones for one that names none. NOT_FOUND is an answer."""
     failed: set[str] = set()
     for error in errors:
         place = error.get("path")
@@ -151,7 +122,6 @@ def _list_failed_fields(nodes: Mapping[str, Node], errors: Iterable[Node]) -> se
 
 
 def _list_commits(node: object, side: DiffSide) -> list[Node] | None:
-    """Return the commit or its first parent, nothing if it has none, and None for what is no commit."""
     commit = parse_node(node)
     if commit.get("__typename") != "Commit":
         return None
@@ -178,7 +148,6 @@ def _build_file(path: str, entry: Node) -> SourceFile:
 
 
 def _find_blob_problem(blob: Node) -> SourceProblem | None:
-    """Return why a blob has no text that could be read."""
     if blob.get("__typename") != "Blob":
         return SourceProblem.UNAVAILABLE
     # for a truncated text, GitHub does not look whether it is binary
@@ -195,30 +164,26 @@ def _find_blob_problem(blob: Node) -> SourceProblem | None:
 def _restore_bytes(blob: Node) -> bytes | None:
     """Return the bytes of a blob from its text; None if the text is a translation from another encoding.
 
-    The hash of the blob decides: sizes can be equal by chance, as U+FFFD has as many bytes as a lone surrogate.
+    The hash of the blob decides: sizes can be equal by chance, as U+FFFD has as many bytes as a lone surrogate. It
+    has 64 digits in a repository that uses SHA-256, else 40.
     """
-    data = _encode_text(blob["text"])
+    data, oid = _encode_text(blob["text"]), blob.get("oid")
     if data is None:
         return None
+    make_hash = hashlib.sha256 if len(str(oid)) == 64 else hashlib.sha1
     # whether a byte order mark is part of the text is documented nowhere
-    return next((each for each in (data, BOM_UTF8 + data) if _compute_oid(each, blob) == blob.get("oid")), None)
+    for each in (data, BOM_UTF8 + data):
+        if make_hash(b"blob %d\0" % len(each) + each, usedforsecurity=False).hexdigest() == oid:
+            return each
+    return None
 
 
 def _encode_text(text: str) -> bytes | None:
-    """Return a text as UTF-8, None if it has lone surrogates."""
     try:
         return text.encode()
     except UnicodeEncodeError:
         return None
 
 
-def _compute_oid(data: bytes, blob: Node) -> str:
-    """Return the hash that git gives a file: of 64 digits in a repository that uses SHA-256, else of 40."""
-    is_sha256 = len(str(blob.get("oid"))) == 64
-    make_hash = hashlib.sha256 if is_sha256 else hashlib.sha1
-    return make_hash(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
-
-
 def _build_unknown_commit_error(repository: Repository, commit: str) -> SourceUnavailable:
-    """Return the error for a commit that is not there."""
     return SourceUnavailable(f"GitHub has no commit {quote_input(commit)} in {repository}.")

@@ -1,8 +1,4 @@
-"""Language models: one question with one answer, conversations with tools, and who provides them.
-
-A provider is a package of this room with its connection, check and prices behind one ``ModelProvider``, which the
-registry names.
-"""
+"""Language models: questions, conversations with tools, and providers, each a package behind one value."""
 
 from __future__ import annotations
 
@@ -18,18 +14,15 @@ from bot.usage import CallPurpose, PriceList, Usage
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A question to a model that answers in JSON of a schema. ``version`` identifies the instructions.
-
-    ``need`` says how early the call is left out when the budget runs low. It does not change the answer.
-    """
+    """A question to a model that answers in JSON of a schema."""
 
     model: str
-    version: str
+    version: str  # of the instructions
     system: str
     user: str
     schema: Mapping[str, Any]
     max_tokens: int
-    need: CallPurpose = CallPurpose.USUAL
+    need: CallPurpose = CallPurpose.USUAL  # how early the call is left out when the budget runs low
 
     @property
     def fingerprint(self) -> str:
@@ -55,65 +48,55 @@ class Model(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """Text in a turn.
-
-    All content up to a ``stable`` part is the same in many conversations, so the prompt cache should keep it.
-    """
+    """Text in a turn."""
 
     text: str
-    stable: bool = False
+    stable: bool = False  # all content up to it is the same in many conversations: the prompt cache should keep it
 
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """The result of a tool call, for the model. ``call`` is the id of the call."""
+    """The result of a tool call, for the model."""
 
-    call: str
+    call: str  # its id
     text: str
     is_error: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """The contribution of one side. Blank text is left out everywhere.
-
-    ``model_blocks`` is a turn of the model in its own format, which has to be sent back unchanged.
-    """
+    """The contribution of one side. Blank text is left out everywhere."""
 
     by: Literal["person", "model"]
     parts: tuple[TextPart | ToolResult, ...] = ()
-    model_blocks: tuple[Mapping[str, Any], ...] = ()
+    model_blocks: tuple[
+        Mapping[str, Any], ...
+    ] = ()  # a turn of the model as it wrote it, to be sent back unchanged
 
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """A conversation so far, for the model to continue.
-
-    The model has ``seconds`` for its turn, and may not pause for more than ``silence`` seconds. Each of ``tools``
-    has a ``name``, a ``description`` and an ``input_schema``, the JSON schema of its arguments. With a ``schema``,
-    text in which a turn ends is JSON of that schema; it stays the same throughout a conversation. ``need`` is as
-    in a prompt.
-    """
+    """A conversation so far, for the model to continue. ``need`` is as in a prompt."""
 
     model: str
     system: str
-    tools: tuple[Mapping[str, Any], ...]
+    tools: tuple[Mapping[str, Any], ...]  # each with name, description, and the input_schema of its arguments
     turns: tuple[Turn, ...]
     max_tokens: int
-    silence: float
-    seconds: float
+    silence: float  # seconds for which the model may pause
+    seconds: float  # for its turn
     may_use_tools: bool = True
-    schema: Mapping[str, Any] | None = None
+    schema: Mapping[str, Any] | None = None  # of text in which a turn ends; the same throughout a conversation
     need: CallPurpose = CallPurpose.USUAL
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call of a tool that the model asks for. ``arguments`` are as the model wrote them, not checked."""
+    """A call of a tool that the model asks for."""
 
     id: str
     name: str
-    arguments: Mapping[str, Any]
+    arguments: Mapping[str, Any]  # as the model wrote them, not checked
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +131,8 @@ class ChatModel(Protocol):
         """Ask for the model's next turn; yield its events as they come, ``TurnEnd`` last.
 
         No request is sent before the first event is read. Close the generator to end the call at any point: a
-        reader that needs no more text then neither waits nor pays for it.
-
-        Raises:
-            ModelBusy: there is no usable answer, or it broke off.
-            ModelRequestRejected, ModelRefusal: the service or the model refuses.
+        reader that needs no more text then neither waits nor pays for it. Raises ModelBusy if there is no usable
+        answer, or it broke off, and ModelRequestRejected or ModelRefusal.
         """
 
 
@@ -165,61 +145,40 @@ class ModelConnection(Model, ChatModel, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ModelAccess:
-    """The key and the address with which a provider is called.
-
-    A cloud has neither: it has its own credentials. ``options`` has the values of the settings that the provider
-    reads besides, by variable.
-    """
+    """The key and the address with which a provider is called. A cloud has neither: it has its own credentials."""
 
     key: str = field(repr=False)
     address: str
-    options: Mapping[str, object] = field(default_factory=dict, repr=False)
-
-    def get_text(self, variable: str) -> str:
-        """Return an option as text; empty if it is not set."""
-        value = self.options.get(variable)
-        return value if isinstance(value, str) else ""
-
-    def get_number(self, variable: str) -> int | None:
-        """Return an option as a number; None if it is not set."""
-        value = self.options.get(variable)
-        return value if isinstance(value, int) else None
+    # the values of the settings that the provider reads besides, by variable
+    options: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelProvider:
-    """All that the bot has to know about a provider of models.
+    """All that the bot has to know about a provider of models. Settings are named as variables.
 
-    ``choice`` is the value of PRDIGEST_MODEL_PROVIDER that selects it, ``name`` is its name for people, and
-    ``place`` says in documents where its models run. ``key_variable`` and ``address_variable`` are the settings
-    (as variables) that hold its key and its address; a cloud has no key. Without a key no model is called, unless
-    ``is_key_optional``. ``prices`` has at least one model; the most expensive one stands for models that it does
-    not list. ``connect`` opens a connection. All functions import what they need when they are called, because
-    SDKs take long to import.
-
-    The doctor calls the others, with the seconds that a call may take. ``find_models`` returns by name whether the
-    service has a model, None if it lists no models, as some gateways. ``try_model`` tries what the bot needs of a
-    model on a server that may lack it, and takes some tokens. Both raise ModelRequestRejected if the key is wrong,
-    and ModelBusy if there is no usable answer.
-
-    ``required_variables`` are the settings that it needs, each with an example. ``option_variables`` are those
-    whose values it gets besides key and address. ``prices_variable`` is the setting with the prices of a provider
-    that has no price list.
+    All functions import what they need when they are called, because SDKs take long to import. The doctor calls
+    ``find_models`` and ``try_model``, with the seconds that a call may take. Both raise ModelRequestRejected if
+    the key is wrong, and ModelBusy if there is no usable answer.
     """
 
-    choice: str
-    name: str
-    place: str
-    key_variable: str
+    choice: str  # the value of PRDIGEST_MODEL_PROVIDER that selects it
+    name: str  # for people
+    place: str  # where its models run, for documents
+    key_variable: str  # a cloud has none
     address_variable: str
-    prices: PriceList
+    prices: PriceList  # of at least one model; the most expensive one stands for those that it does not list
     connect: Callable[[ModelAccess], ModelConnection]
+    # by name whether the service has a model; None if it lists no models, as some gateways
     find_models: Callable[[ModelAccess, Sequence[str], float], Mapping[str, bool | None]]
+    # tries what the bot needs of a model on a server that may lack it, and takes some tokens
     try_model: Callable[[ModelAccess, str, float], Iterable[Finding]] | None = None
-    is_key_optional: bool = False
-    required_variables: Mapping[str, str] = field(default_factory=dict)
-    option_variables: tuple[str, ...] = ()
-    prices_variable: str = ""
+    is_key_optional: bool = False  # without a key no model is called otherwise
+    required_variables: Mapping[str, str] = field(
+        default_factory=dict
+    )  # the settings that it needs, with examples
+    option_variables: tuple[str, ...] = ()  # settings whose values it gets besides key and address
+    prices_variable: str = ""  # the setting with the prices of a provider that has no price list
 
     def __post_init__(self) -> None:
         if not self.prices.prices and not self.prices_variable:

@@ -30,20 +30,15 @@ _LONGEST_BACKOFF, _LONGEST_PAUSE = 8.0, 60.0
 
 @dataclass(frozen=True, slots=True)
 class AgentLimits:
-    """The limits of one conversation.
+    """The limits of one conversation, and of a turn: a last one has no tools."""
 
-    ``rounds`` are turns of the model with tools, each with so many ``calls``, and a last one without. There are no
-    more tools, too, with less than ``last_seconds`` left, or once all prompts together have more than
-    ``prompt_tokens``, or ``new_tokens`` of them did not come from the prompt cache, or ``written_tokens`` were
-    written. The times are in seconds, and ``output_tokens`` are those of one turn.
-    """
-
-    rounds: int
-    calls: int
+    rounds: int  # turns with tools
+    calls: int  # of tools in a turn
     seconds: float
-    last_seconds: float
+    last_seconds: float  # with less left, there are no more tools
     silence_seconds: float
-    output_tokens: int = 8_000
+    output_tokens: int = 8_000  # of a turn
+    # there are no more tools above one of these: of all prompts, of those that no prompt cache had, of all turns
     prompt_tokens: int = sys.maxsize
     new_tokens: int = sys.maxsize
     written_tokens: int = sys.maxsize
@@ -80,9 +75,9 @@ class ModelTurn:
 
 @dataclass(frozen=True, slots=True)
 class TurnStart:
-    """The start of the model's next turn; ``is_again``: in place of one that was interrupted."""
+    """The start of the model's next turn."""
 
-    is_again: bool
+    is_again: bool  # in place of one that was interrupted
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +133,7 @@ class AgentLoop:
         """Yield events as they happen, up to the end of a turn that calls no tool, or may not.
 
         Close the generator to end the conversation at any point: nobody waits or pays for the rest of a turn.
-
-        Raises:
-            ModelError: a turn has failed. It carries the usage of all turns.
-            StoreUnavailable: what a tool read could not be kept.
+        Raises ModelError with the usage of all turns, and StoreUnavailable if what a tool read could not be kept.
         """
         while True:
             yield from self._ask_for_turn()
@@ -188,7 +180,6 @@ class AgentLoop:
             self.count.add_turn(turn.usage)
 
     def _use_tools(self) -> Generator[AgentEvent, None, None]:
-        """Add the results for the model's next turn, which may be its last."""
         results = []
         for index, call in enumerate(self.turn.calls):
             if index < self.limits.calls:
@@ -205,7 +196,6 @@ class AgentLoop:
             self.chat = replace(self.chat, may_use_tools=self.has_tools)
 
     def _is_spent(self) -> bool:
-        """Return whether all that is left is needed for the last turn."""
         limits, used = self.limits, self.count.usage
         return (
             self.rounds >= limits.rounds

@@ -65,10 +65,7 @@ class AnswerShape(BaseModel):
 
 @cache
 def build_schema(shape: type[AnswerShape]) -> dict[str, Any]:
-    """Build the JSON schema of an answer for the service: all fields required, no limits, closed objects.
-
-    It is the same object each time, as building it takes milliseconds; nobody changes it.
-    """
+    """Build the JSON schema of an answer, once: all fields required, no limits, closed objects."""
     schema: dict[str, Any] = _close_objects(shape.model_json_schema(schema_generator=CompactSchema))
     return schema
 

@@ -34,10 +34,7 @@ class PackedChange:
 def pack_change(
     pull: PullRequest, budget: int, classes: PathClasses, source_files: SourceFiles | None
 ) -> PackedChange:
-    """Pack the loaded files of a pull request into ``budget`` tokens, with functions from the files around.
-
-    Without ``source_files``, or if these can't be read, the diff has to do.
-    """
+    """Pack the files of a pull request into ``budget`` tokens, with functions from the files that can be read."""
     files, sources = pull.files or (), dict[str, SourceFile]()
     paths = list_source_paths(files, classes) if source_files and pull.commit else ()
     if source_files and paths:
@@ -49,10 +46,7 @@ def pack_change(
 
 
 def choose_smaller_budget(text: str, error: ModelInputTooLong) -> int:
-    """Return the tokens for a diff in place of ``text``, whose prompt was too long: half if nobody says how much.
-
-    A sixteenth is left over, because tokens are estimated.
-    """
+    """Return the tokens for a diff whose prompt was too long: half, or the excess and a sixteenth less."""
     tokens = len(text) // _CHARACTERS_PER_TOKEN
     return tokens // 2 if error.excess is None else max(0, tokens - error.excess - tokens // 16)
 
@@ -63,19 +57,15 @@ def format_change(pull: PullRequest, diff: PackedDiff) -> str:
         f"{pull.repository} #{pull.number}: {collapse_lines(pull.title)}\n"
         f"{format_count(pull.changed_files, 'file')}, +{pull.additions} -{pull.deletions}"
     )
-    parts = [facts, _format_motive(pull), diff.text or "[no diff]"]
-    return fence_text("pull_request", "\n\n".join(filter(None, parts)))
-
-
-def _format_motive(pull: PullRequest) -> str:
-    """Return labels, linked issues and description as the author's words; empty if there are none."""
     labels = ", ".join(map(collapse_lines, pull.labels))
     issues = "\n".join(f"- #{issue.number}: {collapse_lines(issue.title)}" for issue in pull.linked_issues)
     description = truncate_text(remove_comments(pull.body).strip(), _MAX_DESCRIPTION_LENGTH)
-    parts = [
+    motive = [
         f"Labels: {labels}" if labels else "",
         f"Issues that it closes:\n{issues}" if issues else "",
         f"Description:\n{description}" if description else "",
     ]
-    words = "\n".join(filter(None, parts))
-    return f"What the author says (nobody has verified it):\n{words}" if words else ""
+    words = "\n".join(filter(None, motive))
+    said_by_author = f"What the author says (nobody has verified it):\n{words}" if words else ""
+    parts = [facts, said_by_author, diff.text or "[no diff]"]
+    return fence_text("pull_request", "\n\n".join(filter(None, parts)))

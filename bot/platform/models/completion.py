@@ -37,12 +37,7 @@ class KeptAnswer:
 
 
 ANSWERS = Table(
-    "llm:{fingerprint}",
-    KeptAnswer,
-    "a model's answer",
-    days=90,
-    survives_reset=True,
-    counted_as="model_answers",
+    "llm:{fingerprint}", KeptAnswer, "a model's answer", days=90, survives_reset=True, counted_as="model_answers"
 )
 
 
@@ -56,11 +51,7 @@ class StructuredAnswer(Generic[T]):
 
 
 def request_answer(app: App, model: Model, prompt: Prompt, shape: type[T]) -> StructuredAnswer[T]:
-    """Return the answer to a prompt, as a value of ``shape``. One process at a time asks the same.
-
-    Raises:
-        ModelError: there is no usable answer; nothing is cached then. It has the usage of all attempts.
-    """
+    """Return the answer as a value of ``shape``; one process at a time asks. Raises ModelError with all usage."""
     if cached := _load_cached(app, prompt, shape):
         return cached
     with app.cached.hold_lease(ANSWERS, prompt.fingerprint):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -26,23 +26,16 @@ def read_instructions(version: str) -> str:
 def fence_text(name: str, text: str) -> str:
     """Return the text without credentials, between marks that it can't forge: it does not contain their id."""
     text = redact_text(text)
-    mark = choose_mark(text, _propose_marks(text))
+    # they depend on the text alone, so that the same text is the same prompt; one that contains its own first mark
+    # takes some four billion attempts to find, which a machine does in an hour
+    marks = (hashlib.sha256(f"{text}{number or ''}".encode()).hexdigest()[:8] for number in count())
+    mark = choose_mark(text, marks)
     return f'<{name} id="{mark}">\n{text}\n</{name} id="{mark}">'
 
 
 def choose_mark(text: str, marks: Iterable[str]) -> str:
     """Return the first mark that is not in the text."""
     return next(mark for mark in marks if mark not in text)
-
-
-def _propose_marks(text: str) -> Iterator[str]:
-    """Yield marks that depend on the text alone, so that the same text is the same prompt.
-
-    A text that contains its own first mark takes some four billion attempts to find, which a machine does in an
-    hour.
-    """
-    for number in count():
-        yield hashlib.sha256(f"{text}{number or ''}".encode()).hexdigest()[:8]
 
 
 class CompactSchema(GenerateJsonSchema):

@@ -21,17 +21,17 @@ PROVIDER_VARIABLE = "PRDIGEST_MODEL_PROVIDER"
 
 
 def choose_provider(settings: Settings, providers: Sequence[ModelProvider] = PROVIDERS) -> ModelProvider:
-    """Return the provider that the settings name.
-
-    A key of another one does not count: what is meant for that one goes nowhere else.
-
-    Raises:
-        ConfigurationError: no provider has that name.
-    """
+    """Return the provider that the settings name: a key of another goes nowhere. Raises ConfigurationError."""
     provider = _find_named(settings, providers)
     if provider is None:
         raise ConfigurationError(f"{PROVIDER_VARIABLE} can't be used: {_advise_names(providers)}.")
-    return replace(provider, prices=_read_prices(settings, provider)) if provider.prices_variable else provider
+    if not provider.prices_variable:
+        return provider
+    # of both models, as far as the operator has set them
+    named: Mapping[str, ModelPrice] = _get_value(settings, provider.prices_variable)
+    models = (settings.prdigest_summary_model, settings.prdigest_answer_model)
+    prices = {model: price for model in models if (price := named.get(model) or named.get(""))}
+    return replace(provider, prices=PriceList(prices))
 
 
 def report_unknown_name(usable: UsableSettings, providers: Sequence[ModelProvider] = PROVIDERS) -> UsableSettings:
@@ -43,7 +43,6 @@ def report_unknown_name(usable: UsableSettings, providers: Sequence[ModelProvide
 
 
 def _advise_names(providers: Sequence[ModelProvider]) -> str:
-    """Return what to write, such as ``write 'one', 'two' or 'three'``."""
     *others, last = (f"'{each.choice}'" for each in providers)
     return f"write {', '.join(others)} or {last}" if others else f"write {last}"
 
@@ -53,12 +52,11 @@ def _find_named(settings: Settings, providers: Sequence[ModelProvider]) -> Model
 
 
 def get_model_access(settings: Settings, provider: ModelProvider) -> ModelAccess | None:
-    """Return the key, the address and the options of the provider; None without a key that it needs.
-
-    Raises:
-        ConfigurationError: a setting that the provider needs is missing.
-    """
-    _require_variables(settings, provider)
+    """Return how a provider is called; None without a key that it needs. Raises ConfigurationError, too."""
+    for variable, example in provider.required_variables.items():
+        # a default does not count
+        if variable.lower() not in settings.model_fields_set or not _get_value(settings, variable):
+            raise ConfigurationError(f"Set {variable}, such as {example}: {provider.name} needs it.")
     options = {variable: _get_value(settings, variable) for variable in provider.option_variables}
     if provider.is_cloud:
         return ModelAccess("", "", options)
@@ -71,32 +69,6 @@ def get_model_access(settings: Settings, provider: ModelProvider) -> ModelAccess
 
 def _get_value(settings: Settings, variable: str) -> Any:
     return getattr(settings, variable.lower())
-
-
-def _require_variables(settings: Settings, provider: ModelProvider) -> None:
-    """Raise ConfigurationError if a setting that the named provider needs is missing; a default does not count."""
-    for variable, example in provider.required_variables.items():
-        name = variable.lower()
-        if name not in settings.model_fields_set or not getattr(settings, name):
-            raise ConfigurationError(f"Set {variable}, such as {example}: {provider.name} needs it.")
-
-
-def _read_prices(settings: Settings, provider: ModelProvider) -> PriceList:
-    """Return the prices of both models as far as the operator has set them."""
-    named: Mapping[str, ModelPrice] = _get_value(settings, provider.prices_variable)
-    models = (settings.prdigest_summary_model, settings.prdigest_answer_model)
-    prices = {model: named.get(model) or named.get("") for model in models}
-    return PriceList({model: price for model, price in prices.items() if price})
-
-
-def open_models(settings: Settings, provider: ModelProvider) -> LazyModelConnection | None:
-    """Return a connection that the first prompt opens; None without a key that the provider needs.
-
-    Raises:
-        ConfigurationError: a setting that the provider needs is missing.
-    """
-    access = get_model_access(settings, provider)
-    return None if access is None else LazyModelConnection(provider, access)
 
 
 class LazyModelConnection:

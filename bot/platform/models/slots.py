@@ -1,7 +1,6 @@
-"""Slots for the threads of one piece of work that ask the model at the same time.
+"""Slots for the threads of one piece of work that ask the model at the same time, passed on as its deadline is.
 
-Threads without a slot load from GitHub what they will ask about. The slots belong to a piece of work, not to a
-service, and are passed on with it as its deadline is (:mod:`bot.platform.deadlines`).
+Threads without a slot load from GitHub what they will ask about.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 
 from bot.platform import deadlines
 
@@ -19,10 +19,10 @@ class WorkAbandoned(BaseException):
     """Signal to a thread that nobody waits any more for the work of which it does a part."""
 
 
+@dataclass
 class _ModelSlots:
-    def __init__(self, count: int) -> None:
-        self.free = threading.Semaphore(count)
-        self.is_closed = False
+    free: threading.Semaphore
+    is_closed: bool = False
 
 
 _CURRENT_SLOTS: ContextVar[_ModelSlots | None] = ContextVar("model_slots", default=None)
@@ -34,7 +34,7 @@ def limit_model_calls(count: int) -> Iterator[None]:
 
     Threads that ask after the block has ended, or still wait then, end with ``WorkAbandoned``.
     """
-    slots = _ModelSlots(count)
+    slots = _ModelSlots(threading.Semaphore(count))
     token = _CURRENT_SLOTS.set(slots)
     try:
         yield
@@ -49,10 +49,8 @@ def limit_model_calls(count: int) -> Iterator[None]:
 def hold_model_slot() -> Iterator[None]:
     """Wait for a slot of the current work, and hold it while the block runs. Without a limit, begin at once.
 
-    At the deadline of the work the block begins without a slot: its calls fail then by themselves.
-
-    Raises:
-        WorkAbandoned: the block of :func:`limit_model_calls` has ended.
+    At the deadline of the work the block begins without a slot: its calls fail then by themselves. Raises
+    WorkAbandoned if the block of :func:`limit_model_calls` has ended.
     """
     slots = _CURRENT_SLOTS.get()
     if slots is None:

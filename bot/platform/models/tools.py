@@ -51,10 +51,7 @@ def build_tool_schema(shape: type[ToolArguments]) -> dict[str, Any]:
 
 
 def run_tool(tools: Tools, call: ToolCall) -> ToolResult:
-    """Run a tool. An invalid call returns a sentence.
-
-    Raises StoreUnavailable: without the store, the result of the work could not be saved either.
-    """
+    """Run a tool; an invalid call returns a sentence. Raises StoreUnavailable: no result could be saved either."""
     if call.name not in tools:
         return ToolResult(call.id, format_unknown_tool(call.name, tools), is_error=True)
     shape, tool = tools[call.name]

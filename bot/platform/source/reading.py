@@ -57,10 +57,7 @@ NO_CODE = CodeSources()
 
 
 def update_mirror(mirror: SourceMirror | None, repository: Repository) -> None:
-    """Update the mirror of a repository, if there are mirrors. A failure is only logged.
-
-    It gets half of the time that the work has left: what the mirror lacks is read from GitHub.
-    """
+    """Update the mirror of a repository, if there is one, in half of the time left. A failure is only logged."""
     if mirror is None:
         return
     try:
@@ -157,7 +154,6 @@ class PullSource:
         return "\n".join([f"{count} of {quote_input(path)}, newest first{more}:", *lines])
 
     def _read_files(self, paths: Sequence[str]) -> Mapping[str, SourceFile]:
-        """Return files as they are after the pull request; without a source, with a problem."""
         pull, missing = self._pull, [path for path in paths if path not in self._files]
         if missing and self._code.files is not None and pull.commit:
             try:
@@ -173,7 +169,8 @@ class PullSource:
         pull, readable = self._pull, [file for file in files if not file.problem]
         uses = tuple(
             SourceUse(file.path, number, _shorten_use(lines[number - 1], name))
-            for file, lines in ((file, file.lines) for file in readable)
+            for file in readable
+            for lines in (file.lines,)
             for number in list_uses(lines, name)
         )
         notes = [self._explain_problem(file) for file in files if file.problem]
@@ -209,7 +206,6 @@ class PullSource:
         return f"{file.path} {self._where} can't be shown: {file.problem}."
 
     def _explain_marks(self, whole: SourceExcerpt) -> str:
-        """Return what is known of the lines that the pull request added, as a sentence."""
         number = self._pull.number
         if not whole.has_marks:
             return f"Which of them #{number} changed is not known."
@@ -228,10 +224,7 @@ def find_change(pull: PullRequest, path: str) -> ChangedFile | None:
 
 
 def select_lines(file: SourceFile, first: int, last: int, around: str) -> tuple[Sequence[int], str]:
-    """Return the numbers of the lines to show, and what is shown, as a sentence.
-
-    They are those ``around`` a name, or from ``first`` to ``last`` (0: up to the limit).
-    """
+    """Return the lines ``around`` a name, or from ``first`` to ``last`` (0: the limit), and what that is."""
     count, name = len(file.lines), around.strip()
     if name:
         shown, uses = find_name(file, name)
@@ -263,7 +256,6 @@ def _fit_excerpts(excerpts: Iterable[SourceExcerpt]) -> Iterator[SourceExcerpt]:
 
 
 def _shorten_use(text: str, name: str) -> str:
-    """Return a line, or of a long one what is around a name."""
     if len(text) <= _MAX_USE_LENGTH:
         return text
     begin = max(text.find(name) - _LEAD, 0)

@@ -1,12 +1,13 @@
-"""Connections to Redis, and the cache, in which every key expires."""
+"""Connections to Redis, and to the embedded store, which they start again if it has died; texts that expire."""
 
 from __future__ import annotations
 
 import logging
 import os
+import socket
+import threading
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -14,16 +15,15 @@ from typing import Any, cast
 
 from redis import BlockingConnectionPool, Redis
 from redis.backoff import ExponentialBackoff
+from redis.connection import UnixDomainSocketConnection
 from redis.exceptions import RedisError, ResponseError
 from redis.retry import Retry
 
-from bot.errors import StoreUnavailable, TimeLimitExceeded
-from bot.platform import deadlines
-from bot.platform.store.embedded import get_socket_path, start_embedded
+from bot.errors import StoreUnavailable
+from bot.platform.store.embedded.endpoint import get_socket_path
+from bot.platform.store.embedded.server import start_embedded
 from bot.platform.store.errors import CLUSTER_UNSUPPORTED, describe_redis_error, translate_redis_errors
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
-from bot.platform.store.leases import hold_lease
-from bot.platform.store.restarting_connection import RestartingConnection, StoreRestarter
 
 log = logging.getLogger(__name__)
 
@@ -47,13 +47,7 @@ SHORT_TIMEOUTS = RedisTimeouts(connect=0.5, answer=0.9, retries=1)
 
 
 def connect_server(url: str, *, timeouts: RedisTimeouts = RedisTimeouts()) -> Redis:
-    """Create a client of a Redis or Valkey server: ``redis://``, ``rediss://`` or ``unix://``.
-
-    It connects when it is first used.
-
-    Raises:
-        StoreUnavailable: the address is not one.
-    """
+    """Create a client for ``redis://``, ``rediss://`` or ``unix://``. Raises StoreUnavailable for others."""
     try:
         pool = BlockingConnectionPool.from_url(
             url, max_connections=_MAX_CONNECTIONS, **_build_pool_options(timeouts)
@@ -64,7 +58,6 @@ def connect_server(url: str, *, timeouts: RedisTimeouts = RedisTimeouts()) -> Re
 
 
 def _build_pool_options(timeouts: RedisTimeouts) -> dict[str, Any]:
-    """Return the timeouts as options of a pool and its connections."""
     return {
         "timeout": timeouts.connect + timeouts.answer,
         "socket_timeout": timeouts.answer,
@@ -76,10 +69,8 @@ def _build_pool_options(timeouts: RedisTimeouts) -> dict[str, Any]:
 def connect_embedded(state: Path, timeouts: RedisTimeouts = RedisTimeouts()) -> Redis:
     """Connect a client to the embedded store, which runs as long as it has clients.
 
-    If the store is killed, a new connection starts it again.
-
-    Raises:
-        StoreUnavailable: it can't be started, or says that it is of no use, as with a full disk.
+    If the store is killed, a new connection starts it again. Raises StoreUnavailable: it can't be started, or says
+    that it is of no use, as with a full disk.
     """
     start_embedded(state)
     pool = BlockingConnectionPool(  # type: ignore[no-untyped-call]
@@ -101,23 +92,60 @@ def connect_embedded(state: Path, timeouts: RedisTimeouts = RedisTimeouts()) -> 
     return client
 
 
-def require_single_server(client: Redis) -> None:
-    """Refuse a cluster: keys that are written together would be on several servers.
+class StoreRestarter:
+    """Restarts the store in a thread, one at a time. Callers meanwhile wait for the same restart.
 
-    Raises:
-        StoreUnavailable: it is a cluster, or does not answer.
+    ``start`` returns when the store runs. Callers wait for that for at most ``timeout`` seconds.
     """
+
+    def __init__(self, start: Callable[[], object], timeout: float) -> None:
+        self._start = start
+        self._timeout = timeout
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def restart_store(self) -> None:
+        """Start the store, or wait for a start that is under way."""
+        with self._lock:
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._start_store, daemon=True, name="revive")
+                self._thread.start()
+            thread = self._thread
+        thread.join(self._timeout)
+
+    def _start_store(self) -> None:
+        try:
+            self._start()
+        except StoreUnavailable as error:
+            log.warning("the embedded store can't be started again: %s", error)
+        else:
+            log.warning("the embedded store had ended and was started again")
+
+
+class RestartingConnection(UnixDomainSocketConnection):
+    """A connection to a socket that restarts the store if nobody listens there."""
+
+    def __init__(self, *, restarter: StoreRestarter, **options: Any) -> None:
+        super().__init__(**options)  # type: ignore[no-untyped-call]
+        self._restarter = restarter
+
+    def _connect(self) -> socket.socket:
+        try:
+            return cast("socket.socket", super()._connect())  # type: ignore[no-untyped-call]
+        except (ConnectionRefusedError, FileNotFoundError):
+            self._restarter.restart_store()
+            return cast("socket.socket", super()._connect())  # type: ignore[no-untyped-call]
+
+
+def require_single_server(client: Redis) -> None:
+    """Refuse a cluster: keys that are written together would be on several servers. Raises StoreUnavailable."""
     with translate_redis_errors():
         if client.info("cluster").get("cluster_enabled"):
             raise StoreUnavailable(CLUSTER_UNSUPPORTED)
 
 
 def require_durable(client: Redis) -> None:
-    """Refuse a server that may drop keys without an expiry when it is full: records would be lost silently.
-
-    Raises:
-        StoreUnavailable: its ``maxmemory-policy`` is one of ``allkeys-…``, it is a cluster, or it does not answer.
-    """
+    """Refuse a cluster, and a server that may evict keys without an expiry. Raises StoreUnavailable."""
     require_single_server(client)
     with translate_redis_errors():
         memory = cast("dict[str, str]", client.info("memory"))
@@ -129,7 +157,7 @@ def require_durable(client: Redis) -> None:
 
 
 class RedisCache:
-    """``Cache`` on Redis. Every key expires."""
+    """Texts that expire. Every method may raise StoreUnavailable."""
 
     def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:
         self._client = client
@@ -146,7 +174,6 @@ class RedisCache:
             return None
 
     def put(self, key: str, value: str, lifetime: timedelta) -> None:
-        """Store a value for a time."""
         with translate_redis_errors():
             self._client.set(self._keys.add_prefix(key), pack_value(value), ex=lifetime)
 
@@ -154,14 +181,6 @@ class RedisCache:
         """Store a value for a time unless the key has one; return whether it was stored."""
         with translate_redis_errors():
             return bool(self._client.set(self._keys.add_prefix(key), pack_value(value), ex=lifetime, nx=True))
-
-    @contextmanager
-    def acquire_lease(self, name: str) -> Iterator[None]:
-        """Wait for the lease of that name and hold it. Raises TimeLimitExceeded if it is not free in time."""
-        with translate_redis_errors(), hold_lease(self._client, self._keys, name) as is_held:
-            if not is_held:
-                raise TimeLimitExceeded(deadlines.TOO_LONG)
-            yield
 
 
 def pack_value(value: str) -> bytes:

@@ -155,10 +155,7 @@ class DueQueue:
 
 @lru_cache(maxsize=1_024)
 def _parse_item(member: bytes) -> DueItem[Any] | None:
-    """Return the item of a member of the set, None for one that this version does not know.
-
-    An unknown item stays due, and the log has it once.
-    """
+    """Return the item of a member; None for an unknown one, which stays due, and is logged once."""
     text = member.decode(errors="replace")
     kind, colon, name = text.partition(":")
     if not colon and _VERSION_MARK not in text:

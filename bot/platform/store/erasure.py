@@ -1,4 +1,4 @@
-"""Erasure of what a store holds about people and channels, also while the bot runs."""
+"""Erasure of what a store holds about people and channels, also while the bot runs, and reset for a new Slack."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 _MAX_ATTEMPTS = 10
 _MESSAGES_SUFFIX, _DEAD_QUEUE_SUFFIX = ".msgs", ".XQ"
 _Command = tuple[Any, ...]
-# keys to read in one call
-_BATCH_SIZE = 50
+# keys to read in one call, and to delete
+_BATCH_SIZE, _RESET_SIZE = 50, 500
 # how each type is read; other types hold no texts
 _READERS: Mapping[bytes, Callable[[Pipeline, str], Any]] = {
     b"string": lambda pipeline, key: pipeline.get(key),
@@ -69,10 +69,7 @@ class _KeyErasure:
 
 
 class StoreEraser:
-    """Removal of ids from all that is stored: it looks at every key, those of the job queues included.
-
-    Every method may raise StoreUnavailable.
-    """
+    """Removal of ids from every key, those of job queues included. Each method may raise StoreUnavailable."""
 
     def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:
         self._client = client
@@ -81,31 +78,31 @@ class StoreEraser:
     def find_direct_channels(self, user: str) -> frozenset[str]:
         """Return the direct messages of a user that subscriptions name."""
         with translate_redis_errors():
-            subscribed = [_read_text(value) for value in self._read_hash(SUBSCRIPTIONS_KEY).values()]
+            subscriptions = self._read_subscriptions()
         asker = ForgottenIds(users=frozenset({user}))
-        places = set[str]()
-        for text in filter(asker.is_in, subscribed):
-            places.update(part for part in text.split('"') if part.startswith("D") and part.isalnum())
-        return frozenset(place for place in places if place.startswith("D"))
+        return frozenset(
+            part
+            for text in filter(asker.is_in, subscriptions.values())
+            for part in text.split('"')
+            if part.startswith("D") and part.isalnum()
+        )
 
-    def count(self, ids: ForgottenIds) -> Mapping[str, ErasureCount]:
-        """Return what :meth:`erase` would do, by the content of the keys."""
-        return self._visit(ids, is_counted_only=True)
+    def erase(self, ids: ForgottenIds, *, is_counted_only: bool = False) -> Mapping[str, ErasureCount]:
+        """Remove what belongs to the ids, and redact them elsewhere; return how often, by the content of the keys.
 
-    def erase(self, ids: ForgottenIds) -> Mapping[str, ErasureCount]:
-        """Remove what belongs to the ids, and redact them elsewhere. No key is changed by half."""
-        return self._visit(ids, is_counted_only=False)
-
-    def _visit(self, ids: ForgottenIds, *, is_counted_only: bool) -> Mapping[str, ErasureCount]:
+        No key is changed by half. With ``is_counted_only``, none is changed at all.
+        """
         removed, redacted = Counter[str](), Counter[str]()
         with translate_redis_errors():
             # read before they are removed: plans name subscriptions by these
-            gone = self._list_subscriptions(ids)
+            gone = frozenset(name for name, text in self._read_subscriptions().items() if ids.owns(text))
             names = sorted(set(self._keys.iterate_names(self._client)))
             for start in range(0, len(names), _BATCH_SIZE):
                 for name, planned in self._plan_batch(names[start : start + _BATCH_SIZE], ids, gone):
                     done = planned if is_counted_only else self._change_key(name, ids, gone)
-                    content = _describe_content(name)
+                    content = "jobs that wait" if name.startswith(f"{JOBS_NAMESPACE}:") else "other keys"
+                    if family := find_family(name):
+                        content = family.content.partition(";")[0]
                     removed[content] += done.removed
                     redacted[content] += done.redacted
         return {
@@ -153,25 +150,12 @@ class StoreEraser:
                 return erasure
         raise StoreUnavailable("The bot writes all the time: stop it, and run the command again.")
 
-    def _list_subscriptions(self, ids: ForgottenIds) -> frozenset[str]:
-        """Return the ids of the subscriptions that are to be removed."""
-        stored = self._read_hash(SUBSCRIPTIONS_KEY)
-        return frozenset(_decode(name) for name, value in stored.items() if ids.owns(_read_text(value)))
-
-    def _read_hash(self, name: str) -> dict[bytes, bytes]:
-        return cast("dict[bytes, bytes]", self._client.hgetall(self._keys.add_prefix(name)))
-
-
-def _describe_content(name: str) -> str:
-    """Return what the keys of a name's family hold, for people."""
-    family = find_family(name)
-    if family:
-        return family.content.partition(";")[0]
-    return "jobs that wait" if name.startswith(f"{JOBS_NAMESPACE}:") else "other keys"
+    def _read_subscriptions(self) -> dict[str, str]:
+        stored = cast("dict[bytes, bytes]", self._client.hgetall(self._keys.add_prefix(SUBSCRIPTIONS_KEY)))
+        return {_decode(name): _read_text(value) for name, value in stored.items()}
 
 
 def _unify_value(value: Any) -> Any:
-    """Return a read value; a sorted set as a mapping of its members to their scores."""
     if isinstance(value, list) and value and isinstance(value[0], tuple):
         return dict(cast("Iterable[tuple[bytes, float]]", value))
     return value
@@ -179,13 +163,19 @@ def _unify_value(value: Any) -> Any:
 
 def _plan_key(name: str, key: str, value: Any, ids: ForgottenIds, gone: frozenset[str]) -> _KeyErasure:
     """Return what is to be done to a key with this value."""
-    erasure = _KeyErasure(key, ids)
+    erasure, family = _KeyErasure(key, ids), find_family(name)
     if value is None:
         return erasure
-    if ids.is_in(name) or _is_of_message(name, ids) or parse_attempt_subscription(name) in gone:
+    # what was said in one of the messages; others may wait in the same thread
+    is_of_message = ids.is_of_message(name) and not (family and family.outlives_message)
+    if ids.is_in(name) or is_of_message or parse_attempt_subscription(name) in gone:
         erasure.remove("DEL", key)
     elif isinstance(value, bytes):
-        _plan_string(erasure, value)
+        text = _read_text(value)
+        if ids.owns(text):
+            erasure.remove("DEL", key)
+        elif ids.is_in(text):
+            erasure.redact("SET", key, _rewrite(value, ids), "KEEPTTL")
     elif isinstance(value, list):
         _plan_list(erasure, value)
     elif all(isinstance(each, float) for each in value.values()):
@@ -193,20 +183,6 @@ def _plan_key(name: str, key: str, value: Any, ids: ForgottenIds, gone: frozense
     else:
         _plan_hash(erasure, name, value)
     return erasure
-
-
-def _is_of_message(name: str, ids: ForgottenIds) -> bool:
-    """Return whether a key holds what was said in one of the messages. Others may wait in the same thread."""
-    family = find_family(name)
-    return ids.is_of_message(name) and not (family and family.outlives_message)
-
-
-def _plan_string(erasure: _KeyErasure, value: bytes) -> None:
-    text = _read_text(value)
-    if erasure.ids.owns(text):
-        erasure.remove("DEL", erasure.key)
-    elif erasure.ids.is_in(text):
-        erasure.redact("SET", erasure.key, _rewrite(value, erasure.ids), "KEEPTTL")
 
 
 def _plan_list(erasure: _KeyErasure, value: Sequence[bytes]) -> None:
@@ -246,16 +222,13 @@ def _plan_hash(erasure: _KeyErasure, name: str, value: Mapping[bytes, bytes]) ->
             erasure.redact("HDEL", key, part)
         elif ids.is_in(field_name) or ids.is_of_message(field_name) or ids.owns(text):
             erasure.remove("HDEL", key, part)
-            erasure.commands.extend(_remove_from_queue(name, key, part))
+            if name.startswith(f"{JOBS_NAMESPACE}:") and name.endswith(_MESSAGES_SUFFIX):
+                # the message of a job leaves its queue, too
+                queue = key.removesuffix(_MESSAGES_SUFFIX)
+                is_dead = queue.endswith(_DEAD_QUEUE_SUFFIX)
+                erasure.commands.append(("ZREM", queue, part) if is_dead else ("LREM", queue, 0, part))
         elif ids.is_in(text):
             erasure.redact("HSET", key, part, _rewrite(packed, ids))
-
-
-def _remove_from_queue(name: str, key: str, message: bytes) -> Iterator[_Command]:
-    """Yield the command that removes a job's message from its queue, if the hash is that of a queue's messages."""
-    if name.startswith(f"{JOBS_NAMESPACE}:") and name.endswith(_MESSAGES_SUFFIX):
-        queue = key.removesuffix(_MESSAGES_SUFFIX)
-        yield ("ZREM", queue, message) if queue.endswith(_DEAD_QUEUE_SUFFIX) else ("LREM", queue, 0, message)
 
 
 def _decode(data: bytes) -> str:
@@ -263,7 +236,6 @@ def _decode(data: bytes) -> str:
 
 
 def _read_text(data: bytes) -> str:
-    """Return the text of stored bytes, packed or not."""
     try:
         return unpack_value(data) if data[:1] in (b"p", b"z") else _decode(data)
     except (zlib.error, UnicodeDecodeError):
@@ -271,6 +243,17 @@ def _read_text(data: bytes) -> str:
 
 
 def _rewrite(data: bytes, ids: ForgottenIds) -> bytes:
-    """Return stored bytes with the ids redacted, packed if they were."""
     text = ids.redact(_read_text(data))
     return text.encode() if _read_text(data) == _decode(data) else pack_value(text)
+
+
+def reset_store(client: Redis, keys: Keyspace = UNPREFIXED) -> None:
+    """Remove conversations and plans, job queues included; what was read or paid for survives.
+
+    Call it only for a store that no bot uses at the time. Raises StoreUnavailable if it does not answer.
+    """
+    with translate_redis_errors():
+        names = ((name, find_family(name)) for name in keys.iterate_names(client))
+        removed = [keys.add_prefix(name) for name, family in names if not (family and family.survives_reset)]
+        for start in range(0, len(removed), _RESET_SIZE):
+            client.delete(*removed[start : start + _RESET_SIZE])

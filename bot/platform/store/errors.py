@@ -66,36 +66,23 @@ def translate_redis_errors() -> Iterator[None]:
 
 def describe_redis_error(error: RedisError) -> str:
     """Return the cause of an error and what to do about it, in one sentence without the server's own words."""
-    return _describe_server_error(error) or _describe_tls_error(error) or _describe_other_error(error)
-
-
-def _describe_server_error(error: RedisError) -> str | None:
-    """Return the sentence for an error that the server answered with, None for another error."""
     text = str(error)
     code = error.status_code or (written[1] if (written := _ERROR_CODE.match(text)) else "")
-    if sentence := _SENTENCES_BY_CODE.get(code):
+    by_text = (sentence for mark, sentence in _SENTENCES_BY_TEXT.items() if mark in text)
+    if sentence := _SENTENCES_BY_CODE.get(code) or next(by_text, None):
         return sentence
-    return next((sentence for mark, sentence in _SENTENCES_BY_TEXT.items() if mark in text), None)
-
-
-def _describe_tls_error(error: RedisError) -> str | None:
-    """Return the sentence for a failed handshake, which redis-py wraps, None for another error."""
+    # a failed handshake is wrapped
     causes = _list_causes(error)
     if any(isinstance(each, ssl.SSLCertVerificationError) for each in causes):
         return _UNVERIFIED_CERTIFICATE
-    is_handshake = any(isinstance(each, ssl.SSLError) or "handshake" in str(each) for each in causes)
-    return _NO_TLS if is_handshake else None
-
-
-def _describe_other_error(error: RedisError) -> str:
-    """Return the sentence for an error that no other function knows."""
+    if any(isinstance(each, ssl.SSLError) or "handshake" in str(each) for each in causes):
+        return _NO_TLS
     if isinstance(error, AuthenticationError):
         return _WRONG_PASSWORD
     return _COMMAND_REFUSED if isinstance(error, ResponseError) else _UNREACHABLE
 
 
 def _list_causes(error: BaseException) -> list[BaseException]:
-    """Return the error and those that led to it, the last first."""
     causes: list[BaseException] = []
     current: BaseException | None = error
     while current is not None and current not in causes:

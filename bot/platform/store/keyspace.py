@@ -22,20 +22,17 @@ class Keyspace:
 
     def add_prefix(self, name: str) -> str:
         """Return the key of a name."""
-        return f"{self._key_prefix}{name}"
+        return f"{self.prefix}{_SEPARATOR}{name}" if self.prefix else name
 
     def iterate_names(self, client: Redis, pattern: str = "*") -> Iterator[str]:
         """Yield the names of this deployment's keys in a store that match a pattern. Raises RedisError."""
-        escaped = _GLOB_CHARACTERS.sub(r"\\\1", self._key_prefix)
+        prefix = f"{self.prefix}{_SEPARATOR}" if self.prefix else ""
+        escaped = _GLOB_CHARACTERS.sub(r"\\\1", prefix)
         for key in client.scan_iter(f"{escaped}{pattern}", count=1_000):
-            name = cast("bytes", key).decode(errors="replace").removeprefix(self._key_prefix)
+            name = cast("bytes", key).decode(errors="replace").removeprefix(prefix)
             # without a prefix, every key matches
             if _SEPARATOR not in name.partition(":")[0]:
                 yield name
-
-    @property
-    def _key_prefix(self) -> str:
-        return f"{self.prefix}{_SEPARATOR}" if self.prefix else ""
 
 
 # for a store that is not shared

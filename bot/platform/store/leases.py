@@ -42,29 +42,28 @@ class _Lease(Lock):
 def hold_lease(client: Redis, keys: Keyspace, name: str, *, timeout: float | None = None) -> Iterator[bool]:
     """Hold the lease ``name`` while the block runs; yield whether it is held.
 
-    The block begins once the lease is free. It begins without the lease after ``timeout`` seconds (None: no
-    timeout), or at the deadline of the work (:mod:`bot.platform.deadlines`).
-
-    Raises:
-        ProcessShutdown: the process ends.
+    The block begins once it is free, or without it after ``timeout`` seconds (None: no timeout), or at the
+    deadline of the work (:mod:`bot.platform.deadlines`). Raises ProcessShutdown.
     """
     # the renewing thread needs the token too: it belongs to this lease, not to a thread
-    lock = _Lease(
-        client,
-        keys.add_prefix(LEASE.build_key(name)),
-        timeout=LEASE_SECONDS,
-        sleep=_POLL_SECONDS,
-        thread_local=False,
-    )
-    is_held = _acquire_lock(lock, min(math.inf if timeout is None else timeout, deadlines.get_seconds_left()))
-    if not is_held:
+    key = keys.add_prefix(LEASE.build_key(name))
+    lock = _Lease(client, key, timeout=LEASE_SECONDS, sleep=_POLL_SECONDS, thread_local=False)
+    if not _acquire_lock(lock, min(math.inf if timeout is None else timeout, deadlines.get_seconds_left())):
         yield False
         return
+    stopped = threading.Event()
+    renewer = threading.Thread(target=_renew_until_done, args=(lock, stopped), daemon=True, name="lease")
+    renewer.start()
     try:
-        with _renew_in_background(lock):
-            yield True
+        yield True
     finally:
-        _release_lock(lock, name)
+        stopped.set()
+        # the thread may be waiting for a store that is away
+        renewer.join(LEASE_SECONDS)
+        try:
+            lock.release()
+        except LockNotOwnedError:
+            log.warning("the lease %s had run out before it was released", name)
 
 
 def _acquire_lock(lock: Lock, timeout: float) -> bool:
@@ -79,22 +78,7 @@ def _acquire_lock(lock: Lock, timeout: float) -> bool:
             return False
 
 
-@contextmanager
-def _renew_in_background(lock: Lock) -> Iterator[None]:
-    """Renew a lock in a thread during the block."""
-    stopped = threading.Event()
-    renewer = threading.Thread(target=_renew_until_done, args=(lock, stopped), daemon=True, name="lease")
-    renewer.start()
-    try:
-        yield
-    finally:
-        stopped.set()
-        # the thread may be waiting for a store that is away
-        renewer.join(LEASE_SECONDS)
-
-
 def _renew_until_done(lock: Lock, stopped: threading.Event) -> None:
-    """Renew a lock three times in its lifetime, until ``stopped`` is set or the lock is lost."""
     while not stopped.wait(LEASE_SECONDS / 3):
         try:
             lock.reacquire()
@@ -103,11 +87,3 @@ def _renew_until_done(lock: Lock, stopped: threading.Event) -> None:
             return
         except RedisError as error:
             log.warning("a lease could not be renewed: %s", error)
-
-
-def _release_lock(lock: Lock, name: str) -> None:
-    """Release a lock. One that has expired is logged."""
-    try:
-        lock.release()
-    except LockNotOwnedError:
-        log.warning("the lease %s had run out before it was released", name)

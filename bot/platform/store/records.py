@@ -11,7 +11,7 @@ from redis import Redis
 
 from bot.errors import PostingInProgress
 from bot.platform.store.codecs import RecordCodec
-from bot.platform.store.connection import RedisCache, pack_value, unpack_value
+from bot.platform.store.connection import pack_value, unpack_value
 from bot.platform.store.errors import translate_redis_errors
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 from bot.platform.store.leases import LEASE_SECONDS, hold_lease
@@ -85,21 +85,3 @@ class RecordStore(Generic[R]):
             if not is_held:
                 raise PostingInProgress(_POSTING_ELSEWHERE)
             yield
-
-
-class ThreadStateStore:
-    """``ThreadStateStore`` on Redis."""
-
-    def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:
-        self._client = client
-        self._keys = keys
-        self._cache = RedisCache(client, keys)
-
-    def get(self, key: str) -> str | None:
-        """Return the state of a key, None if there is none or it is unreadable: Slack still has the thread."""
-        return self._cache.get(key)
-
-    def put(self, key: str, text: str) -> None:
-        """Store a state."""
-        with translate_redis_errors():
-            self._client.set(self._keys.add_prefix(key), pack_value(text))

@@ -1,7 +1,8 @@
-"""What a server of the store says of itself, for the doctor, for metrics and for App Home."""
+"""What a store says of itself: of its server, its jobs, and the version of its data."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,12 +12,14 @@ from urllib.parse import urlsplit
 from redis import Redis
 from redis.exceptions import ResponseError
 
+from bot.errors import StoreUnavailable
 from bot.platform.finding import Finding
 from bot.platform.jobs import QueueName
 from bot.platform.store.connection import require_single_server
 from bot.platform.store.errors import translate_redis_errors
-from bot.platform.store.keys import WRITE_PROBE, build_jobs_key
+from bot.platform.store.keys import SCHEMA_VERSION, WRITE_PROBE, build_jobs_key
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
+from impact.text.strings import quote_input
 
 # Dramatiq's own name
 _HEARTBEATS_NAME = build_jobs_key("__heartbeats__")
@@ -45,25 +48,22 @@ def read_status(client: Redis) -> ServerStatus:
         memory = client.info("memory")
         files = client.info("persistence")
         seconds, micros = client.time()
+        if files.get("aof_enabled"):
+            persistence: str | None = "append-only file"
+        else:
+            try:
+                points = cast("dict[str, str]", client.config_get("save")).get("save")
+                persistence = "snapshots" if points else ""
+            except ResponseError:
+                # hosted servers show their configuration to nobody
+                persistence = None
     return ServerStatus(
         policy=str(memory.get("maxmemory_policy", "noeviction")),
         used=int(memory.get("used_memory", 0)),
         limit=int(memory.get("maxmemory", 0)),
-        persistence="append-only file" if files.get("aof_enabled") else _read_snapshot_setting(client),
+        persistence=persistence,
         time=datetime.fromtimestamp(seconds + micros / 1_000_000, UTC),
     )
-
-
-def _read_snapshot_setting(client: Redis) -> str | None:
-    """Return "snapshots" if the server writes them, else an empty text.
-
-    Return None if it does not show its configuration. Hosted servers show it to nobody.
-    """
-    try:
-        points = cast("dict[str, str]", client.config_get("save")).get("save")
-    except ResponseError:
-        return None
-    return "snapshots" if points else ""
 
 
 def write_sample(client: Redis, keys: Keyspace = UNPREFIXED) -> None:
@@ -73,14 +73,10 @@ def write_sample(client: Redis, keys: Keyspace = UNPREFIXED) -> None:
 
 
 def read_heartbeats(client: Redis, keys: Keyspace) -> Mapping[str, datetime]:
-    """Return the last sign of life of each worker and of each sender of jobs, by its own clock.
-
-    Dramatiq stores it at every command.
-    """
+    """Return when each worker and sender of jobs last called the store, by its own clock: Dramatiq notes it."""
     with translate_redis_errors():
         scores = cast(
-            "list[tuple[bytes, float]]",
-            client.zrange(keys.add_prefix(_HEARTBEATS_NAME), 0, -1, withscores=True),
+            "list[tuple[bytes, float]]", client.zrange(keys.add_prefix(_HEARTBEATS_NAME), 0, -1, withscores=True)
         )
     return {name.decode(): datetime.fromtimestamp(score / 1_000, UTC) for name, score in scores}
 
@@ -92,10 +88,7 @@ def count_waiting_jobs(client: Redis, keys: Keyspace) -> Mapping[str, int]:
 
 
 def count_delayed_jobs(client: Redis, keys: Keyspace) -> Mapping[str, int]:
-    """Return, by queue, how many jobs wait for the time of their next attempt.
-
-    Workers hold most of them in memory, so their messages are counted.
-    """
+    """Return, by queue, how many jobs wait for their next attempt: messages, since workers hold most of them."""
     with translate_redis_errors():
         return {queue: client.hlen(keys.add_prefix(build_jobs_key(f"{queue}.DQ.msgs"))) for queue in QUEUE_NAMES}
 
@@ -129,3 +122,38 @@ def check_memory(server: ServerStatus) -> Finding:
         advice = "Raise maxmemory of the server, or set maxmemory-policy to volatile-lru, before writes fail."
         return Finding.build_failure(MEMORY, usage, advice)
     return Finding.build_success(MEMORY, usage)
+
+
+# --- the version of what is kept for good
+
+# that of 0.1.0, the first release; raise it with what reads the data of the version before
+CURRENT_SCHEMA = 3
+SCHEMA_KEY = SCHEMA_VERSION.build_key()
+_VERSION_PATTERN = re.compile(r"[1-9][0-9]{0,5}")
+
+
+def require_schema(client: Redis, keys: Keyspace = UNPREFIXED) -> None:
+    """Note the version in a new store; takes one GET otherwise. Raises StoreUnavailable for another version."""
+    if read_version(client, keys) is None:
+        with translate_redis_errors():
+            client.set(keys.add_prefix(SCHEMA_KEY), str(CURRENT_SCHEMA), nx=True)
+
+
+def read_version(client: Redis, keys: Keyspace = UNPREFIXED) -> int | None:
+    """Return the version of the data, None if the store is new. Raises StoreUnavailable for another version."""
+    with translate_redis_errors():
+        stored = cast("bytes | None", client.get(keys.add_prefix(SCHEMA_KEY)))
+    if stored is None:
+        return None
+    version = stored.decode(errors="replace")
+    if not _VERSION_PATTERN.fullmatch(version):
+        raise StoreUnavailable(
+            f"The store's key {keys.add_prefix(SCHEMA_KEY)} contains {quote_input(version)}: use "
+            "another REDIS_URL."
+        )
+    versions = f"(schema {version}, this version supports {CURRENT_SCHEMA})"
+    if int(version) > CURRENT_SCHEMA:
+        raise StoreUnavailable(f"A newer prdigest wrote this store {versions}: upgrade, or use another REDIS_URL.")
+    if int(version) < CURRENT_SCHEMA:
+        raise StoreUnavailable(f"A prdigest before 0.1.0 wrote this store {versions}: use another REDIS_URL.")
+    return int(version)

@@ -113,6 +113,11 @@ class BudgetHold(NamedTuple):
     dollars: float
     names: tuple[str, ...]
 
+    @property
+    def text(self) -> str:
+        """What the store has of it."""
+        return f"{self.token}:{to_microdollars(self.dollars)}"
+
 
 class SpendingStore:
     """US dollars by name, such as those of a person on a day. Every method may raise StoreUnavailable."""
@@ -127,7 +132,7 @@ class SpendingStore:
     def get_spending(self, name: str) -> float:
         """Return all that was settled under a name as long as its counter is kept, in dollars."""
         with translate_redis_errors():
-            value = cast("bytes | None", self._client.get(self._build_spent_key(name)))
+            value = cast("bytes | None", self._client.get(self._build_key(_find_family(name), name)))
         return int(value or 0) / MICRODOLLARS
 
     def reserve_budget(self, hold: BudgetHold, caps: Sequence[tuple[str, float]]) -> int | None:
@@ -137,7 +142,7 @@ class SpendingStore:
         is reserved. A reservation that is not settled expires after some minutes.
         """
         limits = [(hold.names.index(name) + 1, to_microdollars(dollars)) for name, dollars in caps]
-        arguments: list[str | int] = [_format_hold(hold), self._hold_seconds, len(hold.names), *chain(*limits)]
+        arguments: list[str | int] = [hold.text, self._hold_seconds, len(hold.names), *chain(*limits)]
         with translate_redis_errors():
             reached = int(cast("int", self._hold_script(self._list_keys(hold), arguments)))
         return None if reached < 0 else reached
@@ -149,9 +154,9 @@ class SpendingStore:
 
         Amounts by name are added to the ledger of a local date. Settling a reservation again changes nothing.
         """
-        ledger = [self._keys.add_prefix(COST_LEDGER.build_key(date))] if date else []
+        ledger = [self._build_key(COST_LEDGER, date)] if date else []
         arguments: list[str | int] = [
-            _format_hold(hold),
+            hold.text,
             f"{hold.token}{_SETTLED}",
             self._hold_seconds,
             to_microdollars(dollars),
@@ -167,16 +172,16 @@ class SpendingStore:
         """Return the amounts of each local date by name, in one call; none for a date without any."""
         with translate_redis_errors(), self._client.pipeline(transaction=False) as pipeline:
             for date in dates:
-                pipeline.hgetall(self._keys.add_prefix(COST_LEDGER.build_key(date)))
+                pipeline.hgetall(self._build_key(COST_LEDGER, date))
             days = cast("list[dict[bytes, bytes]]", pipeline.execute())
         return [{name.decode(): int(amount) for name, amount in day.items()} for day in days]
 
     def _list_keys(self, hold: BudgetHold) -> list[str]:
-        holds = (self._keys.add_prefix(BUDGET_HOLDS.build_key(name)) for name in hold.names)
-        return [*map(self._build_spent_key, hold.names), *holds]
+        counters = [self._build_key(_find_family(name), name) for name in hold.names]
+        return [*counters, *(self._build_key(BUDGET_HOLDS, name) for name in hold.names)]
 
-    def _build_spent_key(self, name: str) -> str:
-        return self._keys.add_prefix(_find_family(name).build_key(name))
+    def _build_key(self, family: ExpiringFamily, part: object) -> str:
+        return self._keys.add_prefix(family.build_key(part))
 
 
 def to_microdollars(dollars: float) -> int:
@@ -186,7 +191,3 @@ def to_microdollars(dollars: float) -> int:
 
 def _find_family(name: str) -> ExpiringFamily:
     return MONTHLY_SPENDING if _MONTH_NAME.match(name) else SPENDING
-
-
-def _format_hold(hold: BudgetHold) -> str:
-    return f"{hold.token}:{to_microdollars(hold.dollars)}"

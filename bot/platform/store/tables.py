@@ -5,15 +5,16 @@ from __future__ import annotations
 import logging
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar, cast
 
 from redis import Redis
 
-from bot.errors import StoreUnavailable
+from bot.errors import StoreUnavailable, TimeLimitExceeded
+from bot.platform import deadlines
 from bot.platform.store.codecs import VersionedJson
-from bot.platform.store.connection import RedisCache, pack_value, unpack_value
+from bot.platform.store.connection import pack_value, unpack_value
 from bot.platform.store.errors import translate_redis_errors
 from bot.platform.store.keys import DurableFamily, ExpiringFamily, KeyFamily, RedisType
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
@@ -47,22 +48,14 @@ class Table(Generic[T]):
         outlives_message: bool = False,
         counted_as: str = "",
     ) -> None:
-        shared: dict[str, Any] = {
-            "pattern": pattern,
-            "type": self.kind,
-            "content": content,
-            "survives_reset": survives_reset,
-            "outlives_message": outlives_message,
-        }
+        shared: dict[str, Any] = {"pattern": pattern, "type": self.kind, "content": content}
+        shared |= {"survives_reset": survives_reset, "outlives_message": outlives_message}
         self.family: KeyFamily = (
             DurableFamily(**shared) if days is None else ExpiringFamily(**shared, lifetime=timedelta(days=days))
         )
+        self.lifetime = self.family.lifetime
         self.counted_as = counted_as
         self.codec = VersionedJson(shape, version)
-
-    @property
-    def lifetime(self) -> timedelta | None:
-        return self.family.lifetime
 
 
 class Map(Table[T]):
@@ -101,10 +94,7 @@ class Store:
     """
 
     def __init__(
-        self,
-        client: Redis,
-        keys: Keyspace = UNPREFIXED,
-        count_read: Callable[[str, bool], None] | None = None,
+        self, client: Redis, keys: Keyspace = UNPREFIXED, count_read: Callable[[str, bool], None] | None = None
     ) -> None:
         self._client = client
         self._keys = keys
@@ -152,12 +142,20 @@ class Store:
                     self.put(table, value, *parts)
         return value
 
-    def hold_lease(self, table: Table[Any], *parts: object) -> AbstractContextManager[None]:
-        """Wait until nobody else, in any process, holds the lease of a key, then hold it during the block.
+    @contextmanager
+    def hold_lease(self, table: Table[Any], *parts: object) -> Iterator[None]:
+        """Wait for the lease of a key, and hold it during the block. Raises TimeLimitExceeded at the deadline."""
+        with self.try_lease(table, *parts) as is_held:
+            if not is_held:
+                raise TimeLimitExceeded(deadlines.TOO_LONG)
+            yield
 
-        Raises TimeLimitExceeded if it is not free in time.
-        """
-        return RedisCache(self._client, self._keys).acquire_lease(table.family.build_key(*parts))
+    @contextmanager
+    def try_lease(self, table: Table[Any], *parts: object, seconds: float | None = None) -> Iterator[bool]:
+        """Hold the lease of a key during the block, and yield whether it was free within some seconds."""
+        name = table.family.build_key(*parts)
+        with translate_redis_errors(), hold_lease(self._client, self._keys, name, timeout=seconds) as is_held:
+            yield is_held
 
     def remove(self, table: Table[Any], *parts: object) -> None:
         """Remove a value, or all fields of a map."""
@@ -230,13 +228,6 @@ class Store:
     def remove_score(self, table: Queue[Any], score: float, *parts: object) -> None:
         with translate_redis_errors():
             self._client.zremrangebyscore(self._name(table, parts), score, score)
-
-    @contextmanager
-    def try_lease(self, table: Table[Any], *parts: object, seconds: float) -> Iterator[bool]:
-        """Hold the lease of a key during the block, and yield whether it was free within some seconds."""
-        name = table.family.build_key(*parts)
-        with translate_redis_errors(), hold_lease(self._client, self._keys, name, timeout=seconds) as is_held:
-            yield is_held
 
     def add_member(self, index: Index, member: str, at: datetime, *parts: object) -> None:
         """Add a text to a set; one that is there gets the instant (aware) ``at``, in whole seconds."""

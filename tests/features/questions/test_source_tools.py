@@ -15,7 +15,7 @@ from bot.errors import GitHubUnavailable
 from bot.features.questions.reading import ReadingSession
 from bot.features.questions.rules import Citation
 from bot.platform.git.mirror import GitMirror
-from bot.platform.git.reading import GitMirrorFiles, GitMirrorSearch, MirrorReader
+from bot.platform.git.reading import MirrorReader
 from bot.platform.github.caches import SourceFileCache
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.source_files import GitHubSourceFiles
@@ -366,7 +366,7 @@ def test_with_a_mirror_all_files_are_searched(tmp_path: Path) -> None:
         GitMirror(tmp_path / "mirrors", server.url, lambda: TOKEN, lambda: datetime.now(UTC)).update(REPOSITORY)
     reader = MirrorReader(tmp_path / "mirrors")
     there = shelf(replace(SEVEN, merge_commit=commit), pull(8, files=(CHANGE,)))
-    there.code = CodeSources(GitMirrorFiles(reader), GitMirrorSearch(reader))
+    there.code = CodeSources(reader, reader)
     session = there.toolbox()
     assert run_tool(session, "find_uses", number=7, name="wait_for").split("\n") == [
         "4 lines have 'wait_for' in all files at the merge commit of #7:",

@@ -15,7 +15,7 @@ from bot.features.merges.review import FindingAdvice, FindingStatus, ReviewVerdi
 from bot.features.reviews.reading import MAX_DIFF_TOKENS, MAX_FILE_REQUESTS, REVIEW_LIMITS
 from bot.features.reviews.report import MAX_SUSPICIONS, ReviewAnswer
 from bot.platform.git.mirror import GitMirror
-from bot.platform.git.reading import GitMirrorFiles, GitMirrorSearch, MirrorReader
+from bot.platform.git.reading import MirrorReader
 from bot.platform.source.reading import CodeSources
 from impact.source.models import DiffSide
 from impact.testing.clones import building, git, needs_git
@@ -127,7 +127,7 @@ def test_with_a_mirror_every_file_is_searched_and_a_path_has_a_history(
     with GitServer(tmp_path / "served") as server:
         GitMirror(tmp_path / "mirrors", server.url, lambda: TOKEN, lambda: datetime.now(UTC)).update(REPOSITORY)
     reader = MirrorReader(tmp_path / "mirrors")
-    desk.code = CodeSources(GitMirrorFiles(reader), GitMirrorSearch(reader))
+    desk.code = CodeSources(reader, reader)
     here = replace(SEVEN, merge_commit=commit)
     elsewhere = {**CONFIRMED, "path": "engine/run.py", "quote": "return split_batch(batch, workers=8)"}
     bug_review = desk.review(
@@ -149,7 +149,7 @@ def test_with_a_mirror_every_file_is_searched_and_a_path_has_a_history(
     assert bug_review.verdict is ReviewVerdict.CONFIRMED
     assert github.queries == 0
     # a commit that the mirror lacks is read from GitHub, which is asked little
-    desk.code = CodeSources(read_files(github).files, GitMirrorSearch(reader))
+    desk.code = CodeSources(read_files(github).files, reader)
     desk.review(use("find_uses", name="split_batch"), report())
     assert "in the 1 changed file" in desk.results()[0]
     assert [tool["name"] for tool in desk.claude.requests[-1]["tools"]] == ["read_file", "find_uses"]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.platform.git.mirror import GitMirror, MirrorLimits
-from bot.platform.git.reading import GitMirrorFiles, GitMirrorSearch, MirrorReader
+from bot.platform.git.reading import MirrorReader
 from impact.repository import Repository
 from impact.testing.clones import Builder, building, git
 from tests.helpers.git_server import TOKEN, GitServer
@@ -42,12 +42,12 @@ class MirrorSetup:
         self.mirror(limits).update(ENGINE)
 
     @property
-    def files(self) -> GitMirrorFiles:
-        return GitMirrorFiles(MirrorReader(self.root))
+    def files(self) -> MirrorReader:
+        return MirrorReader(self.root)
 
     @property
-    def search(self) -> GitMirrorSearch:
-        return GitMirrorSearch(MirrorReader(self.root))
+    def search(self) -> MirrorReader:
+        return MirrorReader(self.root)
 
     def commit(self, message: str, files: dict[str, bytes | None]) -> str:
         """Adds a commit to the repository on the server; gives its id."""

@@ -9,7 +9,7 @@ import pytest
 from github import Auth
 
 from bot.platform.git.mirror import GitMirror
-from bot.platform.git.reading import GitMirrorFiles, MirrorReader
+from bot.platform.git.reading import MirrorReader
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.source_files import GitHubSourceFiles
 from impact.repository import Repository
@@ -50,7 +50,7 @@ def test_both_give_the_same(clone: Path, github: ScriptedGitHub, revision: str, 
     commit = git(clone / "made", "rev-parse", revision)
     github.add_commit(REPO, read_commit(clone / "made", commit))
     by_api = GitHubSourceFiles(GitHubClient(github.url, Auth.Token(github.token)))
-    by_git = GitMirrorFiles(MirrorReader(clone / "mirrors"))
+    by_git = MirrorReader(clone / "mirrors")
     expected = by_api.read_files(REPOSITORY, commit, ALL_PATHS, side)
     files = by_git.read_files(REPOSITORY, commit, ALL_PATHS, side)
     sides = (ALL_PATHS, []) if side is DiffSide.OLD else ([], ALL_PATHS)
@@ -71,7 +71,5 @@ def test_both_sides_of_a_commit_take_one_call(clone: Path, github: ScriptedGitHu
     by_api = GitHubSourceFiles(GitHubClient(github.url, Auth.Token(github.token)))
     versions = by_api.read_versions(REPOSITORY, commit, paths, paths)
     assert github.queries == 1
-    assert versions == GitMirrorFiles(MirrorReader(clone / "mirrors")).read_versions(
-        REPOSITORY, commit, paths, paths
-    )
+    assert versions == MirrorReader(clone / "mirrors").read_versions(REPOSITORY, commit, paths, paths)
     assert versions.old != versions.new

@@ -10,7 +10,9 @@ from contextlib import contextmanager
 
 from redis import Redis
 
-from bot.platform.store.connection import RedisCache, connect_server
+from bot.platform.store.connection import connect_server
+from bot.platform.store.keyspace import UNPREFIXED
+from bot.platform.store.leases import hold_lease
 from tests.helpers.processes.command import ROOT, Process, started
 from tests.helpers.records import digest_store
 
@@ -48,7 +50,7 @@ def main(url: str, kind: str, name: str) -> None:
             say("begun")
             rounds(client, name)
         elif kind == "cache":
-            with RedisCache(client).acquire_lease(name):
+            with hold_lease(client, UNPREFIXED, name):
                 say("begun")
                 sys.stdin.read()
         else:
@@ -60,7 +62,7 @@ def main(url: str, kind: str, name: str) -> None:
 def rounds(client: Redis, name: str) -> None:
     """Enters the lease several times and counts how often somebody else was inside too."""
     for _ in range(ROUNDS):
-        with RedisCache(client).acquire_lease(name):
+        with hold_lease(client, UNPREFIXED, name):
             if client.incr("inside") != 1:
                 client.incr("clashes")
             time.sleep(0.01)

@@ -12,8 +12,12 @@ from redis import Redis
 
 from bot.errors import StoreUnavailable
 from bot.features.digest.tables import PostedDigest
+from bot.platform.models.completion import ANSWERS
 from bot.platform.slack.answers import AnsweredRequest
 from bot.platform.store.connection import RedisCache, connect_server, require_durable
+from bot.platform.store.keyspace import UNPREFIXED
+from bot.platform.store.leases import hold_lease
+from bot.platform.store.tables import Store
 from tests.helpers.builders import NOON
 from tests.helpers.checks import closed_port, eventually, is_one_sentence
 from tests.helpers.records import Digests, answer_store, digest_store, plant
@@ -128,12 +132,12 @@ def test_the_right_to_post_is_free_after_its_holder_failed(records: Digests) -> 
         pass
 
 
-def test_a_lease_has_one_holder_among_threads(cache: RedisCache) -> None:
+def test_a_lease_has_one_holder_among_threads(store: Redis) -> None:
     inside: list[int] = []
     peaks: list[int] = []
 
     def work(number: int) -> None:
-        with cache.acquire_lease("question"):
+        with hold_lease(store, UNPREFIXED, "question"):
             inside.append(number)
             peaks.append(len(inside))
             inside.remove(number)
@@ -143,13 +147,13 @@ def test_a_lease_has_one_holder_among_threads(cache: RedisCache) -> None:
     assert peaks == [1] * 8
 
 
-def test_leases_of_other_names_are_not_waited_for(cache: RedisCache, store: Redis) -> None:
-    with cache.acquire_lease("one"), cache.acquire_lease("two"):
+def test_leases_of_other_names_are_not_waited_for(store: Redis) -> None:
+    with hold_lease(store, UNPREFIXED, "one"), hold_lease(store, UNPREFIXED, "two"):
         assert store.dbsize() == 2
 
 
-def test_a_lease_is_free_after_its_holder_failed(cache: RedisCache, store: Redis) -> None:
-    with pytest.raises(KeyError), cache.acquire_lease("question"):
+def test_a_lease_is_free_after_its_holder_failed(store: Redis) -> None:
+    with pytest.raises(KeyError), hold_lease(store, UNPREFIXED, "question"):
         raise KeyError
     assert store.dbsize() == 0
 
@@ -160,7 +164,7 @@ def test_a_lease_is_free_after_its_holder_failed(cache: RedisCache, store: Redis
 AWAY: dict[str, Callable[[Redis], object]] = {
     "get": lambda client: RedisCache(client).get("key"),
     "put": lambda client: RedisCache(client).put("key", "value", DAY),
-    "lease": lambda client: RedisCache(client).acquire_lease("key").__enter__(),
+    "lease": lambda client: Store(client).hold_lease(ANSWERS, "key").__enter__(),
     "load": lambda client: digest_store(client).load("key"),
     "save": lambda client: plant(digest_store(client), "key", text="value"),
     "save for a while": lambda client: plant(answer_store(client, DAY), "key", message="value"),

@@ -15,12 +15,12 @@ import bot.app
 from bot.errors import ConfigurationError
 from bot.features import import_features
 from bot.platform.store.connection import RedisCache
+from bot.platform.store.erasure import reset_store
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 from bot.platform.store.leases import hold_lease
 from bot.platform.store.owner import StoreOwnership, WorkspaceOwner
 from bot.platform.store.rates import RateLimiter
-from bot.platform.store.reset import reset_store
-from bot.platform.store.schema import CURRENT_SCHEMA, read_version, require_schema
+from bot.platform.store.server import CURRENT_SCHEMA, read_version, require_schema
 from bot.settings import Settings
 from tests.helpers.checks import is_one_sentence
 
@@ -84,7 +84,7 @@ def test_leases_and_limits_are_each_deployments_own(store: Redis) -> None:
 
 
 def test_a_cache_holds_the_lease_of_its_deployment(store: Redis) -> None:
-    with RedisCache(store, A).acquire_lease("question"):
+    with hold_lease(store, A, "question"):
         assert keys_of(store) == ["team-a/lease:question"]
     RedisCache(store, A).put("key", "value", timedelta(minutes=1))
     assert keys_of(store) == ["team-a/key"]
@@ -93,7 +93,7 @@ def test_a_cache_holds_the_lease_of_its_deployment(store: Redis) -> None:
 # --- what builds the users of the store hands them the keyspace
 
 NEEDS = (
-    *("HistoryStore", "RateLimiter", "RecordStore", "ThreadStateStore", "WorkspaceOwner"),
+    *("HistoryStore", "RateLimiter", "RecordStore", "WorkspaceOwner"),
     *("require_schema", "make_broker"),
 )
 WITHOUT_KEYS = ("RedisTimeouts",)

@@ -12,7 +12,7 @@ import pytest
 from redis import Redis
 
 from bot.errors import PostingInProgress
-from bot.platform.store.connection import RedisCache, connect_server
+from bot.platform.store.connection import connect_server
 from bot.platform.store.keyspace import UNPREFIXED
 from bot.platform.store.leases import LEASE_SECONDS, hold_lease
 from tests.helpers.records import digest_store
@@ -46,7 +46,7 @@ def lease_sightings(store_url: str) -> Seen:
 
 def wait_for(client: Redis, name: str) -> float:
     begun = time.monotonic()
-    with RedisCache(client).acquire_lease(name):
+    with hold_lease(client, UNPREFIXED, name):
         return time.monotonic() - begun
 
 

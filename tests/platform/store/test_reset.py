@@ -12,9 +12,9 @@ from redis.retry import Retry
 from bot.errors import StoreUnavailable
 from bot.features import import_features
 from bot.platform.store.connection import RedisCache
+from bot.platform.store.erasure import reset_store
 from bot.platform.store.keys import FAMILIES, DurableFamily
-from bot.platform.store.reset import reset_store
-from bot.platform.store.schema import SCHEMA_KEY, require_schema
+from bot.platform.store.server import SCHEMA_KEY, require_schema
 from tests.helpers.checks import closed_port
 
 KEPT = ("llm:1", "entry:1", "files:1", "day:1", "history:o/r:2026-02-28", "backfilled:o/r:UTC", "spent:2026-02-28")

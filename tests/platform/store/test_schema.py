@@ -12,7 +12,7 @@ from redis import Redis
 from bot.app import open_app
 from bot.errors import StoreUnavailable
 from bot.platform.store.connection import connect_server
-from bot.platform.store.schema import CURRENT_SCHEMA, SCHEMA_KEY, read_version, require_schema
+from bot.platform.store.server import CURRENT_SCHEMA, SCHEMA_KEY, read_version, require_schema
 from bot.settings import load_settings
 from tests.helpers.checks import closed_port, is_one_sentence
 from tests.helpers.worlds import MORNING

@@ -7,8 +7,7 @@ when a model is really called. The doctor works without it, but for clouds.
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from bot.platform.models import ModelAccess, ModelConnection, ModelProvider
@@ -35,26 +34,19 @@ BEDROCK_PRICES = PriceList(
 
 
 def _connect(cloud: str, access: ModelAccess) -> ModelConnection:
-    """Import the SDK and connect. Raises ConfigurationError if the library of ``cloud`` is not installed."""
-    with _keep_objects():
+    """Import the SDK and connect. Raises ConfigurationError if the library of ``cloud`` is not installed.
+
+    The SDK makes 140,000 objects that all stay. To look through them again and again for garbage takes a third of
+    the import, and half a second at the end of the process.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
         from bot.platform.models.claude import connection  # noqa: PLC0415
 
         if cloud:
             return connection.connect_cloud(cloud, access)
         return connection.ClaudeConnection(connection.make_claude_client(access.key, access.address))
-
-
-@contextmanager
-def _keep_objects() -> Iterator[None]:
-    """Collect no garbage during the block, and keep its objects until the end of the process.
-
-    The SDK makes 140,000 objects that all stay. To look through them again and again takes a third of the import,
-    and half a second at the end of the process.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
     finally:
         gc.freeze()
         if was_enabled:
@@ -70,7 +62,6 @@ def _find_models(access: ModelAccess, models: Sequence[str], seconds: float) -> 
 def _find_cloud_models(
     cloud: str, access: ModelAccess, models: Sequence[str], seconds: float
 ) -> Mapping[str, bool | None]:
-    """Ask a cloud, which needs the SDK for signatures and credentials."""
     from bot.platform.models.claude.connection import find_cloud_models  # noqa: PLC0415
 
     return find_cloud_models(cloud, access, models, seconds)

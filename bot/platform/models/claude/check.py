@@ -1,7 +1,4 @@
-"""The doctor's check of Claude: one attempt with a short timeout, which asks for no text.
-
-It works without the SDK, which takes longer to import than the whole doctor runs.
-"""
+"""The doctor's check of Claude: one short attempt that asks for no text, without the SDK, which is slow."""
 
 from __future__ import annotations
 

@@ -116,7 +116,6 @@ class ClaudeConnection:
         self._seconds = seconds
 
     def complete(self, prompt: Prompt) -> Completion:
-        """Ask once. See :class:`bot.platform.models.Model`."""
         output: Any = {"effort": "low", **_build_format(prompt.schema)}
         with self._translate_errors():
             try:
@@ -134,8 +133,16 @@ class ClaudeConnection:
 
     @run_in_own_context
     def stream_turn(self, chat: Chat) -> Generator[ChatEvent, None, None]:
-        """Ask for the model's next turn. See :class:`bot.platform.models.ChatModel`."""
-        request = _build_request(chat) | {"model": name_model(chat.model, self._prefix)}
+        request: dict[str, Any] = {
+            "model": name_model(chat.model, self._prefix),
+            "max_tokens": chat.max_tokens,
+            "system": [{"type": "text", "text": chat.system, "cache_control": _CACHE_FOR_HOUR}],
+            "messages": _build_messages(chat.turns),
+            "tools": [dict(tool) for tool in chat.tools],
+            "tool_choice": {"type": "auto" if chat.may_use_tools else "none"},
+            "output_config": {"effort": "medium", **_build_format(chat.schema)},
+            "timeout": max(failures.MIN_TIMEOUT, min(chat.silence, chat.seconds)),
+        }
         with self._translate_errors():
             # a stream of pings alone is never silent, and the SDK does not report them
             with (
@@ -205,12 +212,12 @@ _PREFIXES = {"bedrock": BEDROCK_PREFIX, "vertex": ""}
 
 def _make_cloud_client(cloud: str, access: ModelAccess, timeout: float) -> BedrockClient | VertexClient:
     common: dict[str, Any] = {"timeout": timeout, "max_retries": 0, "http_client": _make_http_client()}
-    region = access.get_text(REGION)
+    region = access.options[REGION]
     if cloud == "bedrock":
         require_library("boto3", cloud)
         return BedrockClient(aws_region=region, **common)
     require_library("google.auth", cloud)
-    return VertexClient(region=region, project_id=access.get_text(PROJECT), **common)
+    return VertexClient(region=region, project_id=access.options[PROJECT], **common)
 
 
 def require_library(module: str, extra: str) -> None:
@@ -278,18 +285,6 @@ def find_cloud_models(
 # --- requests
 
 
-def _build_request(chat: Chat) -> dict[str, Any]:
-    return {
-        "max_tokens": chat.max_tokens,
-        "system": [{"type": "text", "text": chat.system, "cache_control": _CACHE_FOR_HOUR}],
-        "messages": _build_messages(chat.turns),
-        "tools": [dict(tool) for tool in chat.tools],
-        "tool_choice": {"type": "auto" if chat.may_use_tools else "none"},
-        "output_config": {"effort": "medium", **_build_format(chat.schema)},
-        "timeout": max(failures.MIN_TIMEOUT, min(chat.silence, chat.seconds)),
-    }
-
-
 def _build_format(schema: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the format of the text: a tool could not be required instead, as large models refuse a forced one."""
     return {} if schema is None else {"format": {"type": "json_schema", "schema": dict(schema)}}
@@ -297,16 +292,14 @@ def _build_format(schema: Mapping[str, Any] | None) -> dict[str, Any]:
 
 def _build_messages(turns: Sequence[Turn]) -> list[dict[str, Any]]:
     """Return the turns in the service's format, without empty ones. All of them are cached for five minutes."""
-    contents = [("user" if turn.by == "person" else "assistant", _build_content(turn)) for turn in turns]
-    messages: list[dict[str, Any]] = [{"role": role, "content": content} for role, content in contents if content]
+    messages: list[dict[str, Any]] = []
+    for turn in turns:
+        blocks = [dict(block) for block in turn.model_blocks] or [_build_block(part) for part in turn.parts]
+        # models write blank text before a call, but the service does not accept it in a request
+        if content := [block for block in blocks if block["type"] != "text" or block["text"].strip()]:
+            messages.append({"role": "user" if turn.by == "person" else "assistant", "content": content})
     messages[-1]["content"][-1]["cache_control"] = _CACHE_FOR_MINUTES
     return messages
-
-
-def _build_content(turn: Turn) -> list[dict[str, Any]]:
-    """Models write blank text before a call, but the service does not accept it in a request."""
-    blocks = [dict(block) for block in turn.model_blocks] or [_build_block(part) for part in turn.parts]
-    return [block for block in blocks if block["type"] != "text" or block["text"].strip()]
 
 
 def _build_block(part: TextPart | ToolResult) -> dict[str, Any]:
@@ -320,7 +313,6 @@ def _build_block(part: TextPart | ToolResult) -> dict[str, Any]:
 
 
 def _parse_completion(message: Message) -> Completion:
-    """Return the completion of a message. Raises ModelRefusal and ModelAnswerTruncated."""
     usage = _convert_usage(message.usage)
     if message.stop_reason == "refusal":
         raise ModelRefusal("the model declined to summarize it", usage)
@@ -333,34 +325,29 @@ def _parse_completion(message: Message) -> Completion:
 def _iterate_deltas(stream: MessageStream[Any]) -> Generator[ChatEvent, None, Message | None]:
     """Yield text and usage; return the message, None if the answer was not Claude's. Raises ModelBusy."""
     is_begun = is_over = False
-    for event in _iterate_events(stream):
-        is_begun = is_begun or event.type == "message_start"
-        is_over = is_over or event.type == "message_stop"
-        if event.type == "text":
-            yield TextDelta(event.text)
-        elif event.type in ("message_start", "message_delta"):
-            snapshot = stream._current_snapshot_or_none()
-            if snapshot and snapshot.usage:
-                yield TurnUsage(_convert_usage(snapshot.usage))
+    event: Any
+    try:
+        for event in stream:
+            kind = getattr(event, "type", None)
+            is_begun = is_begun or kind == "message_start"
+            is_over = is_over or kind == "message_stop"
+            if kind == "text":
+                yield TextDelta(event.text)
+            elif kind in ("message_start", "message_delta"):
+                snapshot = stream._current_snapshot_or_none()
+                if snapshot and snapshot.usage:
+                    yield TurnUsage(_convert_usage(snapshot.usage))
+    except (anthropic.APIError, httpx2.HTTPError, httpx2.StreamError):
+        raise
+    except Exception as error:
+        # the SDK fails on an answer that is not Claude's
+        raise ModelBusy(failures.WRONG_SERVICE) from error
     if is_begun and not is_over:
         raise ModelBusy(failures.MODEL_STOPPED)
     return stream.get_final_message() if is_begun else None
 
 
-def _iterate_events(stream: MessageStream[Any]) -> Iterator[Any]:
-    """Yield the events that have a type. Raises ModelBusy if the SDK fails on an answer that is not Claude's."""
-    try:
-        for event in stream:
-            if isinstance(getattr(event, "type", None), str):
-                yield event
-    except (anthropic.APIError, httpx2.HTTPError, httpx2.StreamError):
-        raise
-    except Exception as error:
-        raise ModelBusy(failures.WRONG_SERVICE) from error
-
-
 def _finish_turn(message: Message) -> Iterator[ChatEvent]:
-    """Yield the tool calls and the end of a complete message. Raises ModelRefusal."""
     if message.stop_reason == "refusal":
         raise ModelRefusal(failures.MODEL_DECLINED)
     # the last call of a turn that was cut may be incomplete
@@ -410,6 +397,5 @@ def _explain_error(error: Exception, advice: ServiceAdvice = API_ADVICE) -> tupl
 
 
 def _read_error_type(error: anthropic.APIStatusError) -> str:
-    """Return the type of an error in the body of the answer, empty if there is none."""
     detail = error.body.get("error") if isinstance(error.body, dict) else None
     return str(detail.get("type")) if isinstance(detail, dict) else ""

@@ -1,7 +1,4 @@
-"""Servers that speak the OpenAI-compatible protocol, such as vLLM: what the bot knows of them before it asks.
-
-There is no SDK (decision 18). What takes long to import is imported when a model is really called.
-"""
+"""Servers that speak the OpenAI-compatible protocol, such as vLLM, without an SDK (decision 18)."""
 
 from __future__ import annotations
 

@@ -42,7 +42,6 @@ def find_models(access: ModelAccess, models: Sequence[str], seconds: float) -> d
 
 
 def _list_windows(client: ServerClient, seconds: float) -> dict[str, int | None] | None:
-    """Return the models with the lengths of their context windows; None if the server has no list."""
     try:
         return client.list_windows(seconds=seconds)
     except ServerRefusal as refusal:
@@ -62,7 +61,6 @@ def try_model(access: ModelAccess, model: str, seconds: float) -> list[Finding]:
 
 
 def _try_structured_outputs(client: ServerClient, model: str, seconds: float) -> list[Finding]:
-    """Return whether answers in a schema work, and that their tokens are not counted."""
     name = f"Model {model}, structured outputs"
     answer = _ask(client, model, seconds, response_format=build_format(_SCHEMA))
     if answer is None:
@@ -72,7 +70,11 @@ def _try_structured_outputs(client: ServerClient, model: str, seconds: float) ->
     counts = [] if usage else [uncounted]
     if choice.finish_reason == "length":
         return [Finding.build_note(name, "not checked: the model only reasoned"), *counts]
-    if not _is_ready(message.content):
+    try:
+        value = json.loads(message.content or "")
+    except (ValueError, RecursionError):
+        value = None
+    if not (isinstance(value, dict) and isinstance(value.get("ready"), bool)):
         advice = (
             "Summaries may fail or be asked for twice: check the structured outputs of the server, and the parser "
             "for the model's reasoning (vLLM: --reasoning-parser)."
@@ -93,8 +95,7 @@ def _try_tools(client: ServerClient, model: str, seconds: float) -> Finding:
 
 
 def _describe_window(client: ServerClient, access: ModelAccess, model: str, seconds: float) -> Finding:
-    """Return the length of the model's context window, and who says it."""
-    name, tokens = f"Model {model}, context window", access.get_number(CONTEXT_TOKENS)
+    name, tokens = f"Model {model}, context window", access.options.get(CONTEXT_TOKENS)
     if tokens is not None:
         return Finding.build_note(name, f"{tokens:,} tokens, as PRDIGEST_CONTEXT_TOKENS says")
     length = (_list_windows(client, seconds) or {}).get(model)
@@ -117,12 +118,3 @@ def _ask(
         raise refusal.explain()[0] from refusal
     except WrongService as error:
         raise ModelBusy(failures.WRONG_SERVICE) from error
-
-
-def _is_ready(content: str | None) -> bool:
-    """Return whether a text is JSON of the schema."""
-    try:
-        value = json.loads(content or "")
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(value, dict) and isinstance(value.get("ready"), bool)

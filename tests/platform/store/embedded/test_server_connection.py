@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.platform.store.embedded.server_connection import is_answering, open_connection
+from bot.platform.store.embedded.endpoint import is_answering, open_connection
 
 
 @contextmanager
