@@ -99,68 +99,62 @@ class _Checkup:
 
     def list_groups(self) -> dict[str, Check]:
         """Return the checks by the names of their groups, in the order in which people set a bot up."""
-        settings = self._settings
+        settings, app, provider = self._settings, self._app, self._app.provider
+        of_models = (provider.address_variable, provider.key_variable, *provider.required_variables)
         return {
             SETTINGS: lambda: check_settings(self._snapshot),
             PATHS: lambda: check_paths(load_path_settings(settings), self._repositories),
-            "GitHub": self._check_github,
+            "GitHub": self._if_sound(self._check_github, "GitHub", "GITHUB_API_URL", "GITHUB_TOKEN"),
             "Mirror": self._check_mirror,
-            self._app.provider.name: self._check_models,
-            STORE: self._check_store,
+            provider.name: self._if_sound(self._check_models, provider.name, *of_models),
+            STORE: self._if_sound(self._check_store, STORE, "REDIS_URL"),
             "Slack": self._check_slack,
-            APP_TOKEN: self._check_app_token,
+            APP_TOKEN: self._if_sound(self._check_app_token, APP_TOKEN, "SLACK_API_URL", "SLACK_APP_TOKEN"),
             "Channels": self._check_channels,
             "Monitoring": lambda: check_monitoring(settings, can_export=has_exporter()),
             "Agents": lambda: check_agents(settings, has_sdk=has_sdk()),
             "Time": lambda: check_clock_skew(self._clock_skews),
-            "Processes": self._check_processes,
-            "Runs": self._check_runs,
+            "Processes": self._if_stored(lambda: check_processes(app), CLOCK, WORKER, JOBS),
+            "Runs": self._if_stored(lambda: check_runs(app, self._subscriptions), RUNS, SCHEDULE),
         }
 
-    def _describe_fault(self, *names: str) -> str:
-        """Return a reference to the fault of one of these settings; empty without one."""
-        faulty = next((name for name in (DOTENV, *names) if name in self._faulty), None)
-        return f"not checked: see {faulty} above" if faulty else ""
+    def _if_sound(self, check: Check, name: str, *variables: str) -> Check:
+        """Return a check, or a note in its place if one of these settings has a fault."""
+        faulty = next((each for each in (DOTENV, *variables) if each in self._faulty), None)
+        note = Finding.build_note(name, f"not checked: see {faulty} above")
+        return (lambda: [note]) if faulty else check
+
+    def _if_stored(self, check: Check, *names: str) -> Check:
+        """Return a check that needs the store, whose findings have these names."""
+        return lambda: (
+            [Finding.build_unchecked(name, self._no_store) for name in names] if self._no_store else check()
+        )
 
     def _check_github(self) -> Iterator[Finding]:
-        if fault := self._describe_fault("GITHUB_API_URL", "GITHUB_TOKEN"):
-            yield Finding.build_note("GitHub", fault)
-            return
         ahead = yield from check_github(self._settings, self._repositories, self._app.now, CALL_SECONDS)
         self._clock_skews["GitHub"] = ahead
 
-    def _check_mirror(self) -> Iterator[Finding]:
+    def _check_mirror(self) -> Iterable[Finding]:
         folder = self._settings.prdigest_mirror
         if folder is None:
-            yield Finding.build_note("Mirror", "not used: files are read from GitHub")
-        else:
-            yield from check_mirror(folder, self._repositories, self._app.now)
+            return [Finding.build_note("Mirror", "not used: files are read from GitHub")]
+        return check_mirror(folder, self._repositories, self._app.now)
 
-    def _check_models(self) -> Iterator[Finding]:
-        settings, provider = self._settings, self._app.provider
-        variables = (provider.address_variable, provider.key_variable, *provider.required_variables)
-        if fault := self._describe_fault(*variables):
-            yield Finding.build_note(provider.name, fault)
-        elif access := get_model_access(settings, provider):
-            models = self._group_by_value("PRDIGEST_SUMMARY_MODEL", "PRDIGEST_ANSWER_MODEL")
-            yield from check_models(provider, access, models, CALL_SECONDS)
-        else:
-            yield Finding.build_note(provider.name, "no model: summaries contain facts only")
+    def _check_models(self) -> Iterable[Finding]:
+        provider = self._app.provider
+        access = get_model_access(self._settings, provider)
+        if access is None:
+            return [Finding.build_note(provider.name, "no model: summaries contain facts only")]
+        models = self._group_by_value("PRDIGEST_SUMMARY_MODEL", "PRDIGEST_ANSWER_MODEL")
+        return check_models(provider, access, models, CALL_SECONDS)
 
     def _check_store(self) -> Iterator[Finding]:
-        if fault := self._describe_fault("REDIS_URL"):
-            yield Finding.build_note(STORE, fault)
-            return
         self._no_store, self._clock_skews["the store"] = yield from check_store(self._app)
         if not self._no_store:
             self._subscriptions = list_subscriptions(self._app)
 
     def _check_slack(self) -> Iterator[Finding]:
-        if fault := self._describe_fault("SLACK_API_URL", "SLACK_BOT_TOKEN"):
-            yield Finding.build_note("Slack", fault)
-        else:
-            checked = yield from check_slack(self._settings, self._app.now, CALL_SECONDS)
-            self._slack, self._clock_skews["Slack"] = checked
+        yield from self._if_sound(self._check_token, "Slack", "SLACK_API_URL", "SLACK_BOT_TOKEN")()
         if isinstance(self._slack, str):
             yield Finding.build_unchecked(OWNER, self._slack)
         elif self._no_store:
@@ -169,13 +163,14 @@ class _Checkup:
             yield check_owner(self._app, self._slack)
             yield from check_previews(self._app, self._slack)
 
-    def _check_app_token(self) -> Iterator[Finding]:
-        if fault := self._describe_fault("SLACK_API_URL", "SLACK_APP_TOKEN"):
-            yield Finding.build_note(APP_TOKEN, fault)
-        elif self._settings.slack_app_token is None:
-            yield Finding.build_note(APP_TOKEN, "not used: requests come over HTTP")
-        else:
-            yield from check_app_token(self._settings, self._slack, CALL_SECONDS)
+    def _check_token(self) -> Iterator[Finding]:
+        checked = yield from check_slack(self._settings, self._app.now, CALL_SECONDS)
+        self._slack, self._clock_skews["Slack"] = checked
+
+    def _check_app_token(self) -> Iterable[Finding]:
+        if self._settings.slack_app_token is None:
+            return [Finding.build_note(APP_TOKEN, "not used: requests come over HTTP")]
+        return check_app_token(self._settings, self._slack, CALL_SECONDS)
 
     def _check_channels(self) -> Iterator[Finding]:
         """Check the channels; those of the settings are checked even if the subscriptions can't be read."""
@@ -190,16 +185,6 @@ class _Checkup:
             yield Finding.build_note(
                 "Channels", "none: PRDIGEST_CHANNEL is not set, and there are no subscriptions"
             )
-
-    def _check_processes(self) -> Iterator[Finding]:
-        if not self._no_store:
-            return check_processes(self._app)
-        return iter([Finding.build_unchecked(name, self._no_store) for name in (CLOCK, WORKER, JOBS)])
-
-    def _check_runs(self) -> Iterator[Finding]:
-        if not self._no_store:
-            return check_runs(self._app, self._subscriptions)
-        return iter([Finding.build_unchecked(name, self._no_store) for name in (RUNS, SCHEDULE)])
 
     def _group_by_value(self, *settings: str) -> dict[str, str]:
         """Return the value of each setting that has one, with the names of all that have it."""
