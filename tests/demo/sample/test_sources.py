@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from redis import Redis
 
 from bot.app import App, open_app
-from bot.connections.sources import Sources, build_allowed_repositories
+from bot.connections.sources import Sources
 from bot.dates import LocalDay, Span, parse_zone
 from bot.demo.sample.sources import SampleSources
 from bot.errors import (
@@ -31,7 +31,6 @@ from bot.features.merges.timeline import MergeTimeline
 from bot.features.summaries.reading import build_summary_prompt
 from bot.features.summaries.service import get_cached_entry, get_entry
 from bot.features.summaries.view import format_summary, render_details
-from bot.platform.commands import AllowedRepositories
 from bot.platform.models.packing import pack_diff
 from bot.platform.pulls.models import Reference
 from bot.platform.slack import terminal
@@ -61,18 +60,8 @@ def sample() -> SampleSources:
     return SampleSources()
 
 
-@dataclass(frozen=True)
-class Services:
-    """What a team reads of the sample."""
-
-    base: App
-    repositories: AllowedRepositories
-    digests: App
-    answers: Answers
-
-
 @pytest.fixture
-def services(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Services]:
+def app(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
     """The real services over the sample, on the morning after it."""
     store.ping()
     for name, value in {
@@ -81,12 +70,12 @@ def services(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> I
         "PRDIGEST_TIMEZONE": "America/Los_Angeles",
     }.items():
         monkeypatch.setenv(name, value)
-    with open_app(load_settings(), lambda: MORNING, Sleeps(), SampleSources()) as base:
-        yield Services(base, build_allowed_repositories(base.settings), base, Answers(base))
+    with open_app(load_settings(), lambda: MORNING, Sleeps(), SampleSources()) as opened:
+        yield opened
 
 
-def build_real(services: Services) -> Digest:
-    return build_digest(services.base, VLLM, day("2026-02-28"), "vLLM", use=DigestUse.TERMINAL)
+def build_real(app: App) -> Digest:
+    return build_digest(app, VLLM, day("2026-02-28"), "vLLM", use=DigestUse.TERMINAL)
 
 
 # pull requests
@@ -214,8 +203,8 @@ def test_the_overview_of_a_part_speaks_of_that_part(sample: SampleSources) -> No
 # the real services
 
 
-def test_the_real_digest_is_that_of_the_text_demo(services: Services, sample: SampleSources) -> None:
-    digest, shown = build_real(services), sample.build_digest()
+def test_the_real_digest_is_that_of_the_text_demo(app: App, sample: SampleSources) -> None:
+    digest, shown = build_real(app), sample.build_digest()
     assert [(e.number, e.summary) for e in digest.entries] == [(e.number, e.summary) for e in shown.entries]
     assert (digest.overview.text, digest.overview.themes) == (shown.overview.text, shown.overview.themes)
     assert (digest.gaps, len(digest.actions)) == ((), 6)
@@ -238,32 +227,32 @@ def test_the_reviews_of_the_sample_confirm_nothing_since_it_has_no_diffs_to_quot
     assert [(finding.status, finding.evidence) for finding in findings] == [(FindingStatus.POSSIBLE, None)] * 2
 
 
-def test_its_reviews_are_shown_wherever_those_of_a_model_would_be(services: Services) -> None:
-    day_risks = RisksRequest.parse("2026-02-28", services.repositories, services.base.get_today())
-    risks = terminal.format_message(services.answers.build_risks(day_risks, "U0ASKER").public)
+def test_its_reviews_are_shown_wherever_those_of_a_model_would_be(app: App) -> None:
+    day_risks = RisksRequest.parse("2026-02-28", app.repositories, app.get_today())
+    risks = terminal.format_message(Answers(app).build_risks(day_risks, "U0ASKER").public)
     assert risks.index("#35271") < risks.index("the last block exceeds the buffer. Fails when DeepGEMM")
-    details = render_details(get_entry(services.digests, Reference(VLLM, 34214)))
+    details = render_details(get_entry(app, Reference(VLLM, 34214)))
     assert "stops with a TypeError when it is created. Fails when its constructor" in "".join(strings(details))
-    assert "no bug found" in format_summary(get_entry(services.digests, Reference(VLLM, 35621)))
+    assert "no bug found" in format_summary(get_entry(app, Reference(VLLM, 35621)))
 
 
-def test_what_was_made_once_is_kept(services: Services) -> None:
-    build_real(services)
-    assert get_cached_entry(services.digests, Reference(VLLM, 35617))
-    assert "18 from cache · no model cost" in format_coverage(build_real(services))
+def test_what_was_made_once_is_kept(app: App) -> None:
+    build_real(app)
+    assert get_cached_entry(app, Reference(VLLM, 35617))
+    assert "18 from cache · no model cost" in format_coverage(build_real(app))
 
 
-def test_a_week_says_that_the_sample_has_one_day(services: Services) -> None:
-    request = RisksRequest.parse("7d", services.repositories, services.base.get_today())
-    text = terminal.format_message(services.answers.build_risks(request, "U0ASKER").public)
+def test_a_week_says_that_the_sample_has_one_day(app: App) -> None:
+    request = RisksRequest.parse("7d", app.repositories, app.get_today())
+    text = terminal.format_message(Answers(app).build_risks(request, "U0ASKER").public)
     assert "23 February – 1 March 2026 · 18 merged" in text  # noqa: RUF001 (a dash)
     assert text.count("The sample holds 28 February 2026 only") == 1
     assert "nothing merged" not in text
 
 
-def test_an_overview_of_a_week_shows_the_day_that_it_has_and_names_the_others(services: Services) -> None:
-    request = DigestRequest.parse("7d", services.repositories, services.base.get_today())
-    text = terminal.format_message(build_overview(services.base, request, "U0ASKER", "C0VLLM").public)
+def test_an_overview_of_a_week_shows_the_day_that_it_has_and_names_the_others(app: App) -> None:
+    request = DigestRequest.parse("7d", app.repositories, app.get_today())
+    text = terminal.format_message(build_overview(app, request, "U0ASKER", "C0VLLM").public)
     assert "23 February – 1 March 2026 · 18 merged · 1 of 7 days available" in text  # noqa: RUF001 (a dash)
     assert "Mon 23 Feb – Fri 27 Feb · not in the sample" in text  # noqa: RUF001 (a dash)
     assert "Sat 28 Feb · 18 merged: " in text
@@ -272,34 +261,34 @@ def test_an_overview_of_a_week_shows_the_day_that_it_has_and_names_the_others(se
 
 
 @pytest.mark.parametrize("days", ["today", "2026-02-27", "2026-02-20..2026-02-27"])
-def test_days_that_it_does_not_have_are_refused_in_one_sentence(services: Services, days: str) -> None:
-    risks = RisksRequest.parse(days, services.repositories, services.base.get_today())
-    digest = DigestRequest.parse(days, services.repositories, services.base.get_today())
+def test_days_that_it_does_not_have_are_refused_in_one_sentence(app: App, days: str) -> None:
+    risks = RisksRequest.parse(days, app.repositories, app.get_today())
+    digest = DigestRequest.parse(days, app.repositories, app.get_today())
     with pytest.raises(DayUnavailable, match=ONLY):
-        services.answers.build_risks(risks, "")
+        Answers(app).build_risks(risks, "")
     with pytest.raises(DayUnavailable, match=ONLY):
-        build_overview(services.base, digest, "", "C0VLLM")
+        build_overview(app, digest, "", "C0VLLM")
 
 
-def test_a_digest_of_a_day_that_it_does_not_have_is_not_posted(services: Services) -> None:
+def test_a_digest_of_a_day_that_it_does_not_have_is_not_posted(app: App) -> None:
     span = Span(parse_date("2026-02-27"), parse_date("2026-02-27"), ANGELES)
     with pytest.raises(DayUnavailable):
-        compose_messages(services.base, DigestSpec("C0DIGEST", VLLM, span))
+        compose_messages(app, DigestSpec("C0DIGEST", VLLM, span))
 
 
-def test_what_became_of_the_day_is_looked_for_where_it_can_be(services: Services) -> None:
+def test_what_became_of_the_day_is_looked_for_where_it_can_be(app: App) -> None:
     chronicle = MergeTimeline(
-        lambda: services.base.merge_history,
+        lambda: app.merge_history,
         SampleSources().list_merged,
-        services.base.now,
-        services.base.paths.get_path_classes,
+        app.now,
+        app.paths.get_path_classes,
     )
     chronicle.record_day(VLLM, day("2026-03-05"))
     chronicle.record_day(VLLM, day("2026-02-28"))
     assert len(chronicle.read_merges(VLLM, day("2026-02-28").start, day("2026-03-05").end)) == 18
 
 
-def test_a_digest_posted_at_noon_of_the_next_day_has_no_gaps(services: Services) -> None:
-    yesterday = day(str(services.base.get_today().date - timedelta(days=1)))
-    again = build_digest(services.base, VLLM, yesterday, "vLLM", use=DigestUse.TERMINAL)
+def test_a_digest_posted_at_noon_of_the_next_day_has_no_gaps(app: App) -> None:
+    yesterday = day(str(app.get_today().date - timedelta(days=1)))
+    again = build_digest(app, VLLM, yesterday, "vLLM", use=DigestUse.TERMINAL)
     assert (again.merged_count, again.gaps, again.missing) == (18, (), ())
