@@ -59,14 +59,12 @@ def _describe_usage(error: click.UsageError) -> str:
 
 
 def _report_interruption() -> int:
-    """Print that the command was interrupted and return the exit code of that."""
     return _print_error(
         "Interrupted: posted messages stay, and the same command continues from there.", _INTERRUPTED_CODE
     )
 
 
 def _print_error(sentence: str, code: int) -> int:
-    """Print a sentence to stderr and return ``code``."""
     print(sentence, file=sys.stderr)  # noqa: T201 (the one place where errors are printed)
     return code
 

@@ -6,8 +6,9 @@ import logging
 import math
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
 
 from bot.app import App, prepare_clock, prepare_listeners, prepare_worker
 from bot.clock import Clock
@@ -17,7 +18,6 @@ from bot.jobs.queues import DramatiqJobQueue, JobTimeLimits
 from bot.monitoring import monitor_process
 from bot.platform import deadlines
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
-from bot.platform.store.owner import StoreOwnership
 from bot.settings import Process, require_secret
 from bot.web import (
     MAX_REQUEST_BYTES,
@@ -47,45 +47,42 @@ _SIGNING_SECRET_HINT = "the app's signing secret, or SLACK_APP_TOKEN for Socket 
 
 
 def run_clock(app: App) -> None:
-    """Run the clock process: enqueue what is due, every minute."""
-    stop_event = listen_for_stop_signals()
-    with limit_shutdown(stop_event) as ending:
-        _claim_store(app, stop_event)
-        with monitor_process(app, Process.CLOCK), _start_clock(app, ending):
-            _wait_for_stop("clock", stop_event)
+    """Enqueue what is due, every minute."""
+    _run_process(app, "clock", Process.CLOCK, partial(_start_clock, app))
 
 
 def run_worker(app: App) -> None:
-    """Run the worker process.
-
-    A job that runs at SIGTERM is finished, or returns to its queue if it takes too long.
-    """
-    stop_event = listen_for_stop_signals()
-    with limit_shutdown(stop_event) as ending:
-        _claim_store(app, stop_event)
-        with monitor_process(app, Process.WORKER), _start_workers(app, ending):
-            _wait_for_stop("worker", stop_event)
+    """Run jobs: one that runs at SIGTERM is finished, or returns to its queue if it takes too long."""
+    _run_process(app, "worker", Process.WORKER, partial(_start_workers, app))
 
 
 def run_web(app: App) -> None:
-    """Run the web process: receive Slack's requests over Socket Mode if there is an app token, else on PORT."""
-    stop_event = listen_for_stop_signals()
-    with limit_shutdown(stop_event):
-        _claim_store(app, stop_event, app.settings.port)
-        with monitor_process(app, Process.WEB), _serve_web(app):
-            _wait_for_stop("web", stop_event)
+    """Receive Slack's requests over Socket Mode if there is an app token, else on PORT."""
+    _run_process(app, "web", Process.WEB, lambda _: _serve_web(app), app.settings.port)
 
 
 def run_all(app: App, times: JobTimeLimits = _JOB_TIMES) -> None:
     """Run all of them in this process; ``times`` are those of the jobs."""
+    _run_process(app, "prdigest", Process.WEB, partial(run_processes, app, times=times), app.settings.port)
+
+
+def _run_process(
+    app: App,
+    name: str,
+    process: Process,
+    start: Callable[[ShutdownSignal], AbstractContextManager[object]],
+    port: int | None = None,
+) -> None:
     stop_event = listen_for_stop_signals()
     with limit_shutdown(stop_event) as ending:
-        _claim_store(app, stop_event, app.settings.port)
-        with monitor_process(app, Process.WEB), run_processes(app, ending, times=times):
-            _wait_for_stop("prdigest", stop_event)
+        _claim_store(app, stop_event, port)
+        with monitor_process(app, process), start(ending):
+            log.info("%s started", name)
+            wait_for_signal(stop_event)
+            log.info("%s stops", name)
 
 
-def _claim_store(app: App, stop_event: threading.Event, port: int | None = None) -> None:
+def _claim_store(app: App, stop_event: threading.Event, port: int | None) -> None:
     """Check that the store belongs to this workspace before anything in it changes; wait for Slack if necessary.
 
     Meanwhile the process is alive and not ready, and ``port`` answers health checks with that.
@@ -95,29 +92,20 @@ def _claim_store(app: App, stop_event: threading.Event, port: int | None = None)
         ProcessShutdown: the process ends.
     """
     ownership = app.ownership
-    try:
-        ownership.claim_store()
-    except SlackUnavailable as error:
-        with ExitStack() as parts:
+    with ExitStack() as parts:
+        while True:
+            try:
+                ownership.claim_store()
+            except SlackUnavailable as error:
+                log.warning("waiting for Slack, which has to say whose bot this is: %s", error)
+            else:
+                return
             if port is not None:
-                parts.enter_context(
-                    serve_app(create_web_app(lambda: False), _ALL_INTERFACES, port, MAX_REQUEST_BYTES)
-                )
-            _retry_claim(ownership, stop_event, error)
-
-
-def _retry_claim(ownership: StoreOwnership, stop_event: threading.Event, reason: SlackUnavailable) -> None:
-    """Claim the store as soon as Slack answers. Raises ProcessShutdown if the process ends before that."""
-    while True:
-        log.warning("waiting for Slack, which has to say whose bot this is: %s", reason)
-        if stop_event.wait(_SLACK_RETRY_INTERVAL):
-            raise ProcessShutdown
-        try:
-            ownership.claim_store()
-        except SlackUnavailable as error:
-            reason = error
-        else:
-            return
+                web = create_web_app(lambda: False)
+                parts.enter_context(serve_app(web, _ALL_INTERFACES, port, MAX_REQUEST_BYTES))
+                port = None
+            if stop_event.wait(_SLACK_RETRY_INTERVAL):
+                raise ProcessShutdown
 
 
 @contextmanager
@@ -170,7 +158,6 @@ def run_processes(
 
 @contextmanager
 def _start_clock(app: App, ending: ShutdownSignal) -> Iterator[None]:
-    """Run the clock until the end of the block."""
     prepare_clock(app)
     jobs = DramatiqJobQueue(app.store, app.keyspace)
     clock = Clock(app, jobs, ending)
@@ -252,13 +239,6 @@ def listen_for_stop_signals() -> threading.Event:
     for number in numbers:
         signal.signal(number, lambda *_: stop_event.set())
     return stop_event
-
-
-def _wait_for_stop(name: str, stop_event: threading.Event) -> None:
-    """Wait for the stop signal; log the start and the stop of the process."""
-    log.info("%s started", name)
-    wait_for_signal(stop_event)
-    log.info("%s stops", name)
 
 
 def wait_for_signal(stop_event: threading.Event) -> None:

@@ -34,7 +34,6 @@ VerbHandler = Callable[[App, SlackRequest, str], None]
 
 
 def choose_audience(request: CommandRequest, audience: Audience) -> Audience:
-    """Return the audience of the answer: the asker alone for a private request."""
     return Audience.ASKER if request.is_private else audience
 
 
@@ -157,7 +156,6 @@ class SubCommand:
 
     @property
     def hint_words(self) -> tuple[str, ...]:
-        """The words that Slack shows while somebody types the command."""
         return (*(each.word for each in self.requests), *self.hint_verbs)
 
 
@@ -165,5 +163,4 @@ Commands = tuple[Command, ...]
 
 
 def list_examples(commands: Commands) -> tuple[HelpExample, ...]:
-    """Return the lines of all commands in the help of the bot."""
     return tuple(example for command in commands for example in command.examples)

@@ -37,7 +37,6 @@ def _parse_request(text: str, context: ParseContext) -> DigestRequest:
 
 
 def _enqueue_digest(app: App, asker: SlackRequest, request: DigestRequest, audience: Audience) -> None:
-    """Enqueue a digest for the channel, or an overview."""
     audience = choose_audience(request, audience)
     is_over = request.span.last < app.get_today(request.span.zone).date
     if is_over and len(request.span) == 1 and audience is Audience.CHANNEL:

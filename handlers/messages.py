@@ -196,17 +196,14 @@ def _find_handler(commands: Commands, text: str) -> tuple[VerbHandler | None, st
 
 
 def _find_bare_command(commands: Commands, text: str) -> Command | None:
-    """Return the command that a text is without any of its words, None if there is none."""
     return next((command for command in commands if command.is_bare_form(text)), None)
 
 
 def _find_command(commands: Commands, word: str) -> Command | None:
-    """Return the command that a word in lower case begins, None if there is none."""
     return next((command for command in commands if word in command.trigger_words), None)
 
 
 def _split_first_word(text: str) -> tuple[str, str]:
-    """Return the first word in lower case, and the rest."""
     first, *rest = text.split(maxsplit=1) or [""]
     return first.lower(), "".join(rest)
 

@@ -139,7 +139,6 @@ def check_payload(payload: object) -> None:
 
 
 def describe_parse_error(error: Exception) -> str:
-    """Describe the error of a payload that can't be read at all."""
     return _shorten(f"{type(error).__name__}: {error}")
 
 

@@ -49,7 +49,6 @@ def parse_message(body: Payload, event: Payload) -> SlackRequest:
 
 
 def parse_home_visit(body: Payload, event: Payload) -> SlackRequest:
-    """Return the request of a user who opens App Home."""
     parts = _get_text(event, "user"), _get_text(event, "event_ts")
     return replace(_parse_event("home", parts, body, event), channel="")
 
@@ -60,7 +59,6 @@ def parse_newcomer(body: Payload, event: Payload) -> SlackRequest:
 
 
 def parse_inviter(body: Payload, event: Payload) -> SlackRequest:
-    """Return the request of a user who invites the bot into a channel."""
     parts = _get_text(event, "channel"), _get_text(event, "event_ts")
     asker = _parse_event("invited", parts, body, event)
     return replace(asker, team=_get_text(event, "team") or asker.team, user=_get_text(event, "inviter"))
@@ -132,7 +130,6 @@ def parse_action_time(body: Payload) -> datetime:
 
 
 def read_action(body: Payload) -> str:
-    """Return the action of a button."""
     return str(body["actions"][0]["action_id"])
 
 
@@ -151,5 +148,4 @@ def read_blocks(body: Payload) -> str:
 
 
 def _get_text(payload: Payload, name: str) -> str:
-    """Return a field, empty if it is missing or null."""
     return str(payload.get(name) or "")

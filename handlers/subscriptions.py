@@ -43,8 +43,6 @@ _USAGE = (
 
 
 def register_subscription_listeners(bolt: Bolt, app: App) -> None:
-    """Register the listeners for App Home, the form and its pickers."""
-
     @bolt.event("app_home_opened")
     def handle_home(body: dict[str, Any], event: dict[str, Any]) -> None:
         if event.get("tab") == "home":
@@ -90,8 +88,6 @@ def _enqueue_subscription(app: App, asker: SlackRequest, text: str) -> None:
 
 
 def _make_change_handler(verb: SubscriptionVerb) -> VerbHandler:
-    """Return a handler that enqueues a change of the subscriptions that a text selects."""
-
     def accept(app: App, asker: SlackRequest, text: str) -> None:
         selector = SubscriptionSelector.parse(text, app.repositories)
         _enqueue_command(app, asker, SubscriptionCommand(verb, selector))

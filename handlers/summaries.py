@@ -101,7 +101,6 @@ class Shortcut:
 
 
 def _accept_message(app: App, body: Mapping[str, Any]) -> None:
-    """Enqueue the summaries of the pull requests that a message names."""
     asker = requests.parse_message_shortcut(body)
 
     def accept() -> str:
@@ -117,7 +116,6 @@ def _accept_message(app: App, body: Mapping[str, Any]) -> None:
 
 
 def _accept_opening(app: App, body: Mapping[str, Any]) -> None:
-    """Enqueue the form that asks for a pull request."""
     asker = requests.parse_action(body)
     handle_event(app, asker, lambda: open_reference_form.send_to(app.jobs, asker))
 
@@ -142,8 +140,6 @@ SHORTCUTS = (
 
 
 def register_shortcuts(bolt: Bolt, app: App) -> None:
-    """Register the listeners for shortcuts, and for the form that one of them opens."""
-
     def listen(shortcut: Shortcut) -> None:
         kind = "message_action" if shortcut.kind is ShortcutKind.MESSAGE else "shortcut"
 

@@ -81,7 +81,6 @@ def backfill_command(
 def _parse_request(
     settings: Settings, repo: str | None, since: str, until: str, timezone: str | None
 ) -> tuple[Repository, Span]:
-    """Return the repository and the days that the options ask for. Raises UsageError."""
     repository, zone = require_repository(settings, repo), choose_zone(settings, timezone)
     today = get_today(get_current_time(), zone)
     span = Span(parse_day(since, today).date, parse_day(until, today).date, zone)

@@ -53,8 +53,6 @@ branch_option = click.option("--branch", help="Branch. Default: the default bran
 
 @dataclass(frozen=True, slots=True)
 class CommandSection:
-    """A group of commands in the help, by name, in reading order."""
-
     title: str
     example: str
     commands: Sequence[str]
@@ -96,12 +94,10 @@ def make_clone_option(name: str, what: str, metavar: str = "CLONE") -> Callable[
 
 
 def make_branch_option(name: str, what: str) -> Callable[[F], F]:
-    """Return the option with a branch; ``what`` says of which clone, where there are several."""
     return click.option(name, help=f"Branch{what}. Default: its default branch.")
 
 
 def dates_options(command: F) -> F:
-    """Add the options ``--since`` and ``--until``."""
     until = click.option("--until", metavar="YYYY-MM-DD", required=True, help="Last date (UTC) of merges.")
     since = click.option("--since", metavar="YYYY-MM-DD", required=True, help="First date (UTC) of merges.")
     return since(until(command))

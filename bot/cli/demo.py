@@ -91,7 +91,6 @@ def demo_command(
 
 
 def _check_options(*, is_text: bool, with_report: bool, is_live: bool, repo: str | None) -> None:
-    """Raise UsageError for options that exclude each other."""
     if with_report and not is_text:
         raise UsageError("--report goes with --text: the page has the report in the digest's thread.")
     if repo and not is_live:

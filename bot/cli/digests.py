@@ -46,8 +46,9 @@ from bot.text import format_count
 from impact.repository import Repository
 
 if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
+
     from bot.app import App
-    from bot.features.digest.posts import PostingResult
 
 _NO_MODEL_NOTE = "{} is not set: summaries contain facts only."
 
@@ -122,15 +123,27 @@ def digest_command(
     """Post the digest of a day to Slack, once."""
     with open_command_app() as app:
         selection = _parse_selection(app.settings, repo, date, timezone, name)
-        target = _choose_channel(app.settings, channel)
+        try:
+            target = check_channel_id(channel) or app.settings.prdigest_channel
+        except ValueError as error:
+            raise UsageError(f"--channel can't be used: {error}.") from error
+
+        def render(expected_zone: ZoneInfo | None) -> RenderedDigest:
+            # the heading names the zone if readers would expect another
+            digest = _build_digest(app, selection, "TERMINAL")
+            return render_digest(replace(digest, shows_zone=selection.day.zone != expected_zone))
+
         if dry_run:
-            names_zone = selection.day.zone != app.settings.prdigest_timezone
-            messages = _render_messages(app, selection, names_zone=names_zone)
+            messages = render(app.settings.prdigest_timezone)
             click.echo(json.dumps(messages.to_payload(), indent=2, ensure_ascii=False))
             return
         if target is None:
             raise UsageError("No channel: pass --channel C… or set PRDIGEST_CHANNEL.")
-        published = _post_digest(app, target, selection)
+        app.ownership.claim_store()
+        from bot.features.subscriptions.delivery import post_digest  # noqa: PLC0415 (it needs the app)
+
+        span, zone = Span(selection.day.date, selection.day.date, selection.day.zone), app.get_channel_zone(target)
+        published = post_digest(app, DigestSpec(target, selection.repository, span), lambda: render(zone))
     for note in published.notes:
         click.echo(note, err=True)
     click.echo(f"{'Already posted' if published.was_posted else 'Posted'}: {published.record.permalink}")
@@ -159,8 +172,6 @@ def summary_command(pull_request: str, repo: str | None, *, as_json: bool) -> No
 
 
 class _DigestSelection(NamedTuple):
-    """The digest that the options select."""
-
     repository: Repository
     day: LocalDay
     name: str
@@ -169,7 +180,6 @@ class _DigestSelection(NamedTuple):
 def _parse_selection(
     settings: Settings, repo: str | None, date: str, timezone: str | None, name: str | None
 ) -> _DigestSelection:
-    """Return what options, then settings, select. Raises UsageError."""
     # it imports the clients of GitHub and the store; help must not wait for them
     from bot.connections.sources import get_display_name  # noqa: PLC0415
 
@@ -215,45 +225,13 @@ def _write_reports(app: App, first: _DigestSelection, until: str | None, out: Pa
         )
 
 
-def _choose_channel(settings: Settings, channel: str | None) -> str | None:
-    """Return the channel of the option, else that of the settings. Raises UsageError for a name."""
-    try:
-        return check_channel_id(channel) or settings.prdigest_channel
-    except ValueError as error:
-        raise UsageError(f"--channel can't be used: {error}.") from error
-
-
-def _post_digest(app: App, channel: str, selection: _DigestSelection) -> PostingResult:
-    """Post the digest to a channel, unless it stands there. Raises what claiming the store and posting raise."""
-    app.ownership.claim_store()
-    span = Span(selection.day.date, selection.day.date, selection.day.zone)
-    spec = DigestSpec(channel, selection.repository, span)
-    names_zone = app.get_channel_zone(channel) != span.zone
-    from bot.features.subscriptions.delivery import post_digest  # noqa: PLC0415 (it needs the app)
-
-    return post_digest(app, spec, lambda: _render_messages(app, selection, names_zone=names_zone))
-
-
-def _render_messages(app: App, selection: _DigestSelection, *, names_zone: bool) -> RenderedDigest:
-    """Render the messages of a digest; its heading names the zone if readers would expect another."""
-    return render_digest(replace(_build_digest(app, selection, "TERMINAL"), shows_zone=names_zone))
-
-
 def _build_digest(app: App, selection: _DigestSelection, use: Literal["REPORT", "TERMINAL"]) -> Digest:
-    """Build the digest with a progress bar; say on stderr if there is no model."""
     # it imports the SDKs, which takes most of a second; help must not wait for them
     from bot.features.digest.service import DigestUse, build_digest  # noqa: PLC0415
 
     _note_missing_model(app)
     with show_progress_bar() as progress:
-        return build_digest(
-            app,
-            selection.repository,
-            selection.day,
-            selection.name,
-            use=DigestUse[use],
-            progress=progress,
-        )
+        return build_digest(app, *selection, use=DigestUse[use], progress=progress)
 
 
 def _note_missing_model(app: App) -> None:

@@ -43,11 +43,9 @@ class TextFormatter(_RedactingFormatter):
     """A formatter for people: time, level, logger, the id of the request if there is one, and message."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line of a record."""
         return self.limit_text(super().format(record))
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (the base's)
-        """Return the first line of a record."""
         request_id = get_request_id()
         source = f"{record.name} [{request_id}]" if request_id else record.name
         return f"{self.formatTime(record)} {record.levelname} {source}: {record.message}"
@@ -60,7 +58,6 @@ class JsonFormatter(_RedactingFormatter):
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line of a record."""
         fields = {
             "time": self.formatTime(record),
             "level": record.levelname,

@@ -94,7 +94,6 @@ def env_command() -> None:
 
 
 def _read_shipped_file(name: str) -> bytes:
-    """Return the bytes of the file of that name."""
     place = next(place for place in _SHIPPED_FOLDERS if (place / name).is_file())
     return (place / name).read_bytes()
 

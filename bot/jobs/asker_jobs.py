@@ -20,7 +20,6 @@ def send_private_notice(app: App, asker: SlackRequest, sentence: str) -> None:
 
 @job("say")
 def post_public_notice(app: App, asker: SlackRequest, sentence: str) -> None:
-    """Post a notice for everybody in the thread."""
     answer = Answer.for_asker(render_notice(sentence))
     app.replies.give_answer(asker, "say", Audience.CHANNEL, lambda: answer)
 

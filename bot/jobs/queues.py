@@ -63,7 +63,6 @@ class JobTimeLimits:
     delay_factor: float = 1.0
 
     def get_time_limit(self, lane: QueueName) -> float:
-        """Return the time limit of the jobs on a queue."""
         return {QueueName.QUICK: self.quick, QueueName.LONG: self.long, QueueName.TALK: math.inf}[lane]
 
 
@@ -113,7 +112,6 @@ class DramatiqJobQueue:
         )
 
     def close(self) -> None:
-        """Close the brokers."""
         for broker in self._brokers.values():
             broker.close()
 

@@ -71,7 +71,6 @@ class EnvironmentSource(EnvSettingsSource):
     """
 
     def __call__(self) -> dict[str, Any]:
-        """Return the texts by field."""
         fields, texts = self.settings_cls.model_fields, self.env_vars
         return {name: text for name in fields if (text := texts.get(name)) is not None}
 

@@ -87,7 +87,6 @@ class GitHubSettings(SettingsGroup):
 
     @property
     def github_web_url(self) -> str:
-        """The address of the pages of the GitHub in use."""
         return derive_web_address(self.github_api_url)
 
 

@@ -39,7 +39,6 @@ _HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::\d{1,5})?", re.I 
 
 
 def split_list(value: str) -> list[str]:
-    """Split a list at commas and blanks."""
     return value.replace(",", " ").split()
 
 

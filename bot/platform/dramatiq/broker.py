@@ -198,8 +198,6 @@ class _Consumer(_RedisConsumer):
 
 
 class _Broker(RedisBroker):
-    """A broker with one such consumer for each queue."""
-
     consumer_class = _Consumer
 
     def __init__(self, **options: Any) -> None:

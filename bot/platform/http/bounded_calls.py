@@ -43,7 +43,6 @@ class _BoundedCall:
         self.restart_clock()
 
     def restart_clock(self) -> None:
-        """Start the time of the next request."""
         self.end = min(time.monotonic() + self._seconds, self._limit.end)
 
     def pause_clock(self) -> None:
@@ -80,7 +79,6 @@ class _BoundedCall:
             self._connection = None
 
     def build_error(self) -> BaseException:
-        """Return the error that says why the call was ended."""
         return (
             ProcessShutdown()
             if self._limit.ending.is_triggered
@@ -111,7 +109,6 @@ class _DeadlineWatch:
 
     @contextmanager
     def watch_call(self, call: _BoundedCall) -> Iterator[None]:
-        """Watch a call while the block runs."""
         with self._changed:
             self._calls.add(call)
             self._changed.notify()
@@ -125,7 +122,6 @@ class _DeadlineWatch:
                 self._calls.discard(call)
 
     def _run_watch(self) -> None:
-        """End calls at their deadlines until there are none."""
         with self._changed:
             while True:
                 first = min((call.end for call in self._calls if not call.is_over), default=None)

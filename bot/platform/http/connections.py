@@ -30,17 +30,14 @@ class TrackedConnection:
     sock: socket.socket | None
 
     def connect(self) -> None:
-        """Open the connection."""
         super().connect()  # type: ignore[misc]
         self._register_socket()
 
     def putrequest(self, *arguments: Any, **keywords: Any) -> None:
-        """Begin a request."""
         self._register_socket()
         super().putrequest(*arguments, **keywords)  # type: ignore[misc]
 
     def _register_socket(self) -> None:
-        """Register the socket if it is open."""
         if self.sock is not None:
             register_connection(self.sock)
 
@@ -57,7 +54,6 @@ class _TrackedHTTPHandler(HTTPHandler):
     """Handler of urllib for tracked HTTP connections."""
 
     def http_open(self, req: Request) -> HTTPResponse:
-        """Open an HTTP address."""
         return self.do_open(_TrackedHTTPConnection, req)
 
 
@@ -69,7 +65,6 @@ class _TrackedHTTPSHandler(HTTPSHandler):
         self._context = ssl.create_default_context()
 
     def https_open(self, req: Request) -> HTTPResponse:
-        """Open an HTTPS address."""
         return self.do_open(_TrackedHTTPSConnection, req, context=self._context)
 
 
@@ -114,17 +109,14 @@ class TrackingAdapter(requests.adapters.HTTPAdapter):
     """Adapter for requests with pools of tracked connections, also through a proxy."""
 
     def init_poolmanager(self, *arguments: Any, **keywords: Any) -> None:
-        """Create the pools."""
         super().init_poolmanager(*arguments, **keywords)
         _set_pool_classes(self.poolmanager)
 
     def proxy_manager_for(self, proxy: str, **keywords: Any) -> PoolManager:
-        """Create the pools of a proxy."""
         manager: PoolManager = super().proxy_manager_for(proxy, **keywords)
         _set_pool_classes(manager)
         return manager
 
 
 def _set_pool_classes(pools: PoolManager) -> None:
-    """Make a pool manager create tracked connections."""
     pools.pool_classes_by_scheme = {"http": _TrackedHTTPPool, "https": _TrackedHTTPSPool}

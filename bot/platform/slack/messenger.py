@@ -55,8 +55,6 @@ def read_metadata(message: Mapping[str, Any]) -> PostMetadata:
 
 
 class _Identity(NamedTuple):
-    """The ids of the bot's workspace, its user and its bot."""
-
     team: str
     user: str
     bot: str
