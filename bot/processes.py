@@ -19,13 +19,7 @@ from bot.monitoring import monitor_process
 from bot.platform import deadlines
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
 from bot.settings import Process, require_secret
-from bot.web import (
-    MAX_REQUEST_BYTES,
-    add_events_route,
-    connect_socket_mode,
-    create_bolt_app,
-    create_web_app,
-)
+from bot.web import MAX_REQUEST_BYTES, add_events_route, connect_socket_mode, create_bolt_app, create_web_app
 from handlers import COMMANDS
 from handlers.declaration import Commands
 
@@ -171,22 +165,12 @@ def _start_clock(app: App, ending: ShutdownSignal) -> Iterator[None]:
 
 @contextmanager
 def _start_workers(
-    app: App,
-    ending: ShutdownSignal,
-    last_work: float = _JOB_GRACE,
-    times: JobTimeLimits = _JOB_TIMES,
+    app: App, ending: ShutdownSignal, last_work: float = _JOB_GRACE, times: JobTimeLimits = _JOB_TIMES
 ) -> Iterator[None]:
     # the first job would wait for it
     app.sources.open_sources()
     prepare_worker(app)
-    jobs = DramatiqJobQueue(
-        app.store,
-        app.keyspace,
-        app,
-        ending,
-        times,
-        instruments=app.instruments,
-    )
+    jobs = DramatiqJobQueue(app.store, app.keyspace, app, ending, times, instruments=app.instruments)
     workers = jobs.make_workers(app.settings.prdigest_worker_threads)
     for worker in workers:
         worker.start()

@@ -100,11 +100,7 @@ _PAYLOADS = {
     "view_submission": _shape(trigger_id=_Id, user=_NAMED, view=_VIEW, team=_Object | None),
     "block_suggestion": _shape(view=_Object, value=_Text),
     "message_action": _shape(
-        **_SHORTCUT,
-        channel=_NAMED,
-        message_ts=_Ts,
-        message=_shape(thread_ts=_Ts | None),
-        response_url=_Text,
+        **_SHORTCUT, channel=_NAMED, message_ts=_Ts, message=_shape(thread_ts=_Ts | None), response_url=_Text
     ),
     "shortcut": _shape(**_SHORTCUT),
     "url_verification": _shape(type=Literal["url_verification"], challenge=_Id),

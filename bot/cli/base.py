@@ -29,10 +29,11 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+FILE = click.Path(dir_okay=False, path_type=Path)
+CLONE = click.Path(path_type=Path)
+
 repo_option = click.option("--repo", metavar="OWNER/NAME", help="Repository. Default: PRDIGEST_REPO.")
-out_option = click.option(
-    "--out", type=click.Path(dir_okay=False, path_type=Path), help="File to write. Default: stdout."
-)
+out_option = click.option("--out", type=FILE, help="File to write. Default: stdout.")
 date_option = click.option(
     "--date",
     metavar="DAY",
@@ -85,11 +86,7 @@ class GroupedHelp(click.Group):
 def make_clone_option(name: str, what: str, metavar: str = "CLONE") -> Callable[[F], F]:
     """Return the required option with the folder of a local clone; ``what`` says of which repository."""
     return click.option(
-        name,
-        metavar=metavar,
-        required=True,
-        type=click.Path(path_type=Path),
-        help=f"A local git clone{what}. It is only read.",
+        name, metavar=metavar, required=True, type=CLONE, help=f"A local git clone{what}. It is only read."
     )
 
 

@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 
 from bot.cli.base import (
+    CLONE,
     check_writable,
     choose_zone,
     date_option,
@@ -66,7 +67,7 @@ _NO_MODEL_NOTE = "{} is not set: summaries contain facts only."
 @name_option
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=CLONE,
     help="File to write, or with --since a folder: a new or empty one, or one that this command made. "
     "Default: stdout.",
 )
@@ -112,13 +113,7 @@ def report_command(
 @click.option("--channel", metavar="C…", help="Id of a Slack channel. Default: PRDIGEST_CHANNEL.")
 @click.option("--dry-run", is_flag=True, help="Print the messages as JSON; don't post.")
 def digest_command(
-    repo: str | None,
-    date: str,
-    timezone: str | None,
-    name: str | None,
-    channel: str | None,
-    *,
-    dry_run: bool,
+    repo: str | None, date: str, timezone: str | None, name: str | None, channel: str | None, *, dry_run: bool
 ) -> None:
     """Post the digest of a day to Slack, once."""
     with open_command_app() as app:
@@ -150,9 +145,7 @@ def digest_command(
 
 
 @click.command(
-    "summary",
-    short_help="Summarise one pull request.",
-    epilog=format_example("prdigest summary owner/name#35617"),
+    "summary", short_help="Summarise one pull request.", epilog=format_example("prdigest summary owner/name#35617")
 )
 @click.argument("pull_request", metavar="NUMBER")
 @repo_option

@@ -49,9 +49,7 @@ PROCESS_COMMANDS = (
 
 
 @click.command(
-    "mcp",
-    short_help="Serve tools to coding agents (MCP).",
-    epilog=format_example("prdigest mcp --http"),
+    "mcp", short_help="Serve tools to coding agents (MCP).", epilog=format_example("prdigest mcp --http")
 )
 @click.option(
     "--http",

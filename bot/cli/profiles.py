@@ -8,6 +8,8 @@ from pathlib import Path
 import click
 
 from bot.cli.base import (
+    CLONE,
+    FILE,
     check_writable,
     format_example,
     get_current_time,
@@ -147,12 +149,12 @@ def _read_profile(file: Path) -> Profile:
     short_help="Scan a folder for its uses of an upstream repository.",
     epilog=format_example("prdigest profile scan ../vllm-ascend --upstream ../vllm --out ascend.yaml"),
 )
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path", type=CLONE)
 @click.option("--name", help="Name of the profile. Default: the folder's.")
 @click.option(
     "--upstream",
     metavar="CLONE",
-    type=click.Path(path_type=Path),
+    type=CLONE,
     help="A local git clone of upstream, to find out where it defines what is used. It is only read.",
 )
 @click.option(
@@ -164,16 +166,11 @@ def _read_profile(file: Path) -> Profile:
     show_default=True,
     help="A top-level Python package of upstream. Repeat it for several.",
 )
-@click.option(
-    "--manual",
-    metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="A YAML file of what to add by hand and what to ignore.",
-)
+@click.option("--manual", metavar="FILE", type=FILE, help="A YAML file of what to add by hand and what to ignore.")
 @click.option(
     "--out",
     metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="Write every use to this file: YAML to review if it ends in .yaml, JSON otherwise.",
 )
 def scan_command(

@@ -11,6 +11,8 @@ from typing import IO
 import click
 
 from bot.cli.base import (
+    CLONE,
+    FILE,
     branch_option,
     check_writable,
     dates_options,
@@ -67,9 +69,7 @@ _EVALUATE_EXAMPLE = (
     epilog=format_example("prdigest contract --clone ../vllm --since 2026-02-22 --until 2026-02-28"),
 )
 @dates_options
-@click.option(
-    "--clone", metavar="PATH", type=click.Path(path_type=Path), help="A local git clone. It is only read."
-)
+@click.option("--clone", metavar="PATH", type=CLONE, help="A local git clone. It is only read.")
 @click.option("--repo", metavar="OWNER/NAME", help="Repository. Default: the one that its merges name.")
 @branch_option
 @click.option("--net", "is_net", is_flag=True, help="Print only what is different after all merges together.")
@@ -267,9 +267,7 @@ def _load_profile(text: str, at: str, packages: tuple[str, ...]) -> Profile:
 
 
 @click.group(
-    "touches",
-    help="Measure what merges mean for a team's own tree.",
-    epilog=format_example(_EVALUATE_EXAMPLE),
+    "touches", help="Measure what merges mean for a team's own tree.", epilog=format_example(_EVALUATE_EXAMPLE)
 )
 def touches_group() -> None:
     pass
@@ -294,7 +292,7 @@ def touches_group() -> None:
 @click.option(
     "--truth",
     metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help=(
         "A CSV of the merges that the downstream adapted to (upstream_pr and, if known, kind). Default: those "
         "that its later commit messages name."
@@ -302,10 +300,7 @@ def touches_group() -> None:
 )
 @click.option("--name", help="Name of the downstream in the output. Default: its folder.")
 @click.option(
-    "--out",
-    metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write every merge to this CSV file (pr,level,score,change,use).",
+    "--out", metavar="FILE", type=FILE, help="Write every merge to this CSV file (pr,level,score,change,use)."
 )
 @click.option("--repo", metavar="OWNER/NAME", help="Upstream repository. Default: the one that its merges name.")
 @make_branch_option("--upstream-branch", " of the upstream clone")
