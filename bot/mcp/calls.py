@@ -54,34 +54,13 @@ T = TypeVar("T", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
-class PageEnd:
-    """Where a page lies in its result, which has ``total`` characters or items.
-
-    ``following`` is None on the last one.
-    """
-
-    offset: int
-    following: int | None
-    total: int
-    unit: str
-
-    def __str__(self) -> str:
-        """Return what is shown, and how the next page is called."""
-        end = self.total if self.following is None else self.following
-        shown = f"{self.unit} {self.offset:,} to {end:,} of {self.total:,}"
-        if self.following is None:
-            return f"[{shown}: this is the end]"
-        return f"[{shown}: more is there, call again with offset={self.following}]"
-
-
-@dataclass(frozen=True, slots=True)
 class CallResult:
-    """What a client gets: a text, and of a list the same as JSON. ``end`` is where the page lies in the result."""
+    """What a client gets: a text, and of a list the same as JSON. ``place`` is where the page lies."""
 
     text: str
     is_error: bool = False
     structured: Mapping[str, Any] | None = None
-    end: PageEnd | None = None
+    place: Mapping[str, int | None] | None = None
 
 
 class AgentTools:
@@ -129,7 +108,7 @@ class AgentTools:
             if result is None:
                 result = tool.run(open_session(self.app), values)
             answer = _show_page(result, values)
-            if answer.end and answer.end.following is not None:
+            if answer.place and answer.place["next_offset"] is not None:
                 self._kept.put(key, result)
             return answer
 
@@ -191,30 +170,40 @@ class ItemPage(BaseModel, Generic[T]):
     items: list[T]
 
 
-def _show_page(result: ToolResult, page: Any) -> CallResult:
+def _show_page(result: ToolResult, asked: Any) -> CallResult:
     """Return a page of a result. Raises UsageError for an offset behind the end."""
+    offset: int = asked.offset
+    structured = None
     if isinstance(result, ItemList):
-        structured, end = cut_items(result, page.offset, page.limit)
-        text = json.dumps(structured, ensure_ascii=False)
-        return CallResult(f"{fence_text('data', text)}\n{end}", structured=structured, end=end)
-    text, end = cut_text(result, page.offset, page.length)
-    return CallResult(f"{NOTICE}\n{fence_text('data', text)}\n{end}", end=end)
+        structured = cut_items(result, offset, asked.limit)
+        unit, total, following = "items", structured["total"], structured["next_offset"]
+        text = fence_text("data", json.dumps(structured, ensure_ascii=False))
+    else:
+        page, following = cut_text(result, offset, asked.length)
+        unit, total = "characters", len(result)
+        text = f"{NOTICE}\n{fence_text('data', page)}"
+    end = total if following is None else following
+    more = "this is the end" if following is None else f"more is there, call again with offset={following}"
+    place = {"offset": offset, "next_offset": following, "total": total}
+    return CallResult(
+        f"{text}\n[{unit} {offset:,} to {end:,} of {total:,}: {more}]", structured=structured, place=place
+    )
 
 
-def cut_text(text: str, offset: int, length: int) -> tuple[str, PageEnd]:
-    """Return a page of at most ``length`` characters, which ends with a line where it can.
+def cut_text(text: str, offset: int, length: int) -> tuple[str, int | None]:
+    """Return a page of at most ``length`` characters, and where the next begins. It ends with a line where it can.
 
     Raises UsageError for an offset behind the end.
     """
     _check_offset(offset, len(text), "character")
     end = offset + length
     if end >= len(text):
-        return text[offset:], PageEnd(offset, None, len(text), "characters")
+        return text[offset:], None
     following = text.rfind("\n", offset + length // 2, end) + 1 or end
-    return text[offset:following].rstrip("\n"), PageEnd(offset, following, len(text), "characters")
+    return text[offset:following].rstrip("\n"), following
 
 
-def cut_items(result: ItemList, offset: int, limit: int) -> tuple[dict[str, Any], PageEnd]:
+def cut_items(result: ItemList, offset: int, limit: int) -> dict[str, Any]:
     """Return a page of at most ``limit`` items as JSON. Raises UsageError for an offset behind the end."""
     total = len(result.items)
     _check_offset(offset, total, "item")
@@ -228,8 +217,7 @@ def cut_items(result: ItemList, offset: int, limit: int) -> tuple[dict[str, Any]
         items.append(cleaned)
     following = offset + len(items) if offset + len(items) < total else None
     page = {"offset": offset, "next_offset": following, "total": total, "items": items}
-    head = {"notice": NOTICE, "about": redact_text(result.about)}
-    return {**head, **page}, PageEnd(offset, following, total, "items")
+    return {"notice": NOTICE, "about": redact_text(result.about), **page}
 
 
 def _check_offset(offset: int, total: int, unit: str) -> None:

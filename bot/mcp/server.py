@@ -63,14 +63,11 @@ def build_server(tools: AgentTools) -> Server[Any]:
 
     async def call_tool(_: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         result = await run(partial(tools.call_tool, params.name, params.arguments or {}))
-        end = result.end
-        # where the page lies, for programs
-        page = end and {"offset": end.offset, "next_offset": end.following, "total": end.total}
         return types.CallToolResult(
             content=[types.TextContent(text=result.text)],
             structured_content=result.structured,
             is_error=result.is_error,
-            _meta={PAGE_META: page} if page else None,
+            _meta={PAGE_META: result.place} if result.place else None,
         )
 
     async def list_resources(_: Any, __: types.PaginatedRequestParams | None) -> types.ListResourcesResult:

@@ -227,14 +227,14 @@ class TestPages:
         offset: int | None = 0
         shown = ""
         while offset is not None:
-            page, end = cut_text(text, offset, length)
+            page, more = cut_text(text, offset, length)
             assert len(page) <= length
-            following = len(text) if end.following is None else end.following
+            following = len(text) if more is None else more
             # blank lines at the end of a page are of no use to a reader
             assert text[offset:following].rstrip("\n") == page.rstrip("\n")
             shown += text[offset:following]
-            assert end.following is None or end.following > offset
-            offset = end.following
+            assert more is None or more > offset
+            offset = more
         assert shown == text
 
     @given(size=st.integers(0, 12), limit=st.integers(1, 10), width=st.integers(1, 4_000))
@@ -243,10 +243,10 @@ class TestPages:
         offset: int | None = 0
         shown: list[Any] = []
         while offset is not None:
-            page, end = cut_items(ItemList("x" * width, items), offset, limit)
+            page = cut_items(ItemList("x" * width, items), offset, limit)
             assert PAGES.is_valid(page)
             shown += page["items"]
-            offset = end.following
+            offset = page["next_offset"]
         assert [each["number"] for each in shown] == list(range(size))
 
     def test_the_pages_of_a_result_fit_together_while_it_changes(self, app: App) -> None:
