@@ -86,14 +86,16 @@ def is_welcome(app: App, asker: SlackRequest) -> bool:
 def show_home(app: App, user: str, note: str = "") -> None:
     """Publish the current App Home of a user; ``note`` is the result of the user's last click.
 
-    An app whose Home is switched off shows none, now or later.
-
-    Raises:
-        SlackUnavailable, StoreUnavailable: it stays as it was.
+    An app whose Home is switched off shows none. Raises SlackUnavailable, StoreUnavailable: it stays as it was.
     """
     # the user's own first: the last ones are left out if there are very many
     visible = sorted(filter_visible(app, user, list_subscriptions(app)), key=lambda each: each.by != user)
-    latest = sorted(_list_latest(app, visible), key=lambda each: each.due_at, reverse=True)
+    # each text once: many channels may get the same
+    by_text: dict[str, LatestDigest] = {}
+    for digest in (_find_last_digest(app, each) for each in visible):
+        if digest:
+            by_text.setdefault(digest.text, digest)
+    latest = sorted(by_text.values(), key=lambda each: each.due_at, reverse=True)
     planned = [(each, get_next_due(app, each)) for each in visible]
     try:
         SlackViews(app.slack).publish_home(user, render_home(latest, planned, _iterate_health(app), note))
@@ -133,15 +135,6 @@ def _shorten_line(content: str) -> str:
 
 
 # --- the last digests
-
-
-def _list_latest(app: App, subscriptions: Sequence[Subscription]) -> list[LatestDigest]:
-    """Return the last posted digest of each subscription, each text once: many channels may get the same."""
-    by_text: dict[str, LatestDigest] = {}
-    for subscription in subscriptions:
-        if latest := _find_last_digest(app, subscription):
-            by_text.setdefault(latest.text, latest)
-    return list(by_text.values())
 
 
 def _find_last_digest(app: App, subscription: Subscription) -> LatestDigest | None:

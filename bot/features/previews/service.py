@@ -18,7 +18,7 @@ from bot.app import App
 from bot.dates import Span, get_today
 from bot.errors import PrdigestError, SlackCallRefused, StoreUnavailable, UsageError
 from bot.features.digest.since import build_page_of
-from bot.features.merges.outcomes import MergeOutcome, RevertIndex
+from bot.features.merges.outcomes import MergeOutcome
 from bot.features.merges.risk import Risk
 from bot.features.merges.timeline import LOOK_AHEAD, MergeList, MergeTimeline
 from bot.features.previews.cards import (
@@ -357,13 +357,8 @@ def _find_in_group(timeline: MergeTimeline, group: Sequence[PullRequest]) -> Ite
     recorded = timeline.read_merges_or_none(group[0].repository, since, until)
     index = timeline.index_pulls(remove_duplicates([*group, *recorded]))
     for pull in group:
-        yield from _find_of_merge(index, pull)
-
-
-def _find_of_merge(index: RevertIndex, pull: PullRequest) -> Iterator[MergeOutcome]:
-    """Yield the first outcome of a merge that stands, by the merges of its own two weeks."""
-    until = pull.merge_time + LOOK_AHEAD
-    later = (each.number for each in index.merges.by_number.values() if pull.merge_time <= each.merge_time < until)
-    outcomes = find_outcomes(index.select(dict.fromkeys([pull.number, *later])))
-    standing = [each for each in outcomes if each.pull.number == pull.number and each.stands]
-    yield from standing[:1]
+        # the first that stands, by the merges of its own two weeks
+        start, end = pull.merge_time, pull.merge_time + LOOK_AHEAD
+        later = (each.number for each in index.merges.by_number.values() if start <= each.merge_time < end)
+        outcomes = find_outcomes(index.select(dict.fromkeys([pull.number, *later])))
+        yield from [each for each in outcomes if each.pull.number == pull.number and each.stands][:1]

@@ -110,18 +110,16 @@ class AnswerMarkdown:
         """Take ``count`` more characters, without credentials: half of one would pass for a word."""
         self._waiting += redact_text(self._unread[:count])
         self._unread, self._is_final, shown = self._unread[count:], is_final, ""
-        while self._is_open or self._open_answer():
+        while True:
+            if not self._is_open:
+                _, mark, after = self._waiting.partition(_OPEN_TAG)
+                if not mark:
+                    return shown
+                # a second answer is another paragraph
+                self._is_open, self._waiting = True, (f"\n\n{after}" if self.shown_text else after)
             shown += self._read_answer()
             if self._is_open:
-                break
-        return shown
-
-    def _open_answer(self) -> bool:
-        _, mark, after = self._waiting.partition(_OPEN_TAG)
-        if mark:
-            # a second answer is another paragraph
-            self._is_open, self._waiting = True, (f"\n\n{after}" if self.shown_text else after)
-        return bool(mark)
+                return shown
 
     def _read_answer(self) -> str:
         """Return what may be shown, up to the end of the answer or to a text that is still incomplete."""
@@ -181,7 +179,11 @@ class AnswerMarkdown:
             line = parse_digits(match["line"]) if match["line"] else 0
             citation = Citation(match["pr"], match["path"], match["quote"], line, match["side"] == "removed")
             link = self._links.link_citation(citation)
-            return match.end(), f" [{_escape_label(link[0])}]({link[1]})" if link else ""
+            if link is None:
+                return match.end(), ""
+            # a file name in a label that code made may contain Markdown
+            label = re.sub(r"([\\`*\[\]]|__)", r"\\\1", sanitize_text(link[0]))
+            return match.end(), f" [{label}]({link[1]})"
         end = rest.find(_CITE_END)
         if end >= 0:
             return end + len(_CITE_END), ""
@@ -242,8 +244,3 @@ class AnswerMarkdown:
 
 def _may_continue(rest: str, longest: int) -> bool:
     return len(rest) < longest and not _END_PATTERN.search(rest)
-
-
-def _escape_label(text: str) -> str:
-    """Escape a label that code made; a file name in it may contain Markdown."""
-    return re.sub(r"([\\`*\[\]]|__)", r"\\\1", sanitize_text(text))

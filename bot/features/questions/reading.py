@@ -100,7 +100,7 @@ class ReadingSession:
     def list_merges(self, repository: Repository, span: Span) -> MergeList:
         lister = MergeLister(self.app.day_lists.list_merged, self.app.settings.prdigest_concurrency)
         merged = lister.list_merges(repository, span)
-        self._note_addresses(merged.pulls)
+        self.note_addresses(merged.pulls)
         return merged
 
     def get_entry(self, repository: Repository, number: int) -> Entry:
@@ -113,7 +113,7 @@ class ReadingSession:
             except PullRequestNotFound:
                 self._missing.add(reference)
                 raise
-            self._note_addresses([entry.pull])
+            self.note_addresses([entry.pull])
             self._pulls[reference] = entry
         return self._pulls[reference]
 
@@ -122,7 +122,7 @@ class ReadingSession:
         if reference in self._pulls:
             return self._pulls[reference].pull
         pull = self.app.day_lists.fetch_pull_request(repository, number)
-        self._note_addresses([pull])
+        self.note_addresses([pull])
         return pull
 
     def build_entry(self, pull: PullRequest) -> Entry:
@@ -141,15 +141,10 @@ class ReadingSession:
         summary = build_fallback_summary(loaded, _NO_SUMMARY, Coverage.NONE, classes)
         return Entry(loaded, summary, app.timeline.assess_risk(loaded), determine_area(loaded, classes))
 
-    def find_commit_pulls(self, repository: Repository, commits: Sequence[str]) -> Mapping[str, PullRequest]:
-        merges = self.app.background.find_merges(repository, commits) if self.app.background else {}
-        self._note_addresses(merges.values())
-        return merges
-
     def read_history(self, repository: Repository, since: datetime, until: datetime) -> tuple[PullRequest, ...]:
         """Return the recorded merges between two instants; empty if there is no record."""
         recorded = self.app.timeline.read_merges_or_none(repository, since, until)
-        self._note_addresses(recorded)
+        self.note_addresses(recorded)
         return recorded
 
     def find_address(self, number: int) -> str | None:
@@ -160,7 +155,7 @@ class ReadingSession:
             self._addresses[reference] = cached.pull.url if cached else None
         return self._addresses[reference]
 
-    def _note_addresses(self, pulls: Iterable[PullRequest]) -> None:
+    def note_addresses(self, pulls: Iterable[PullRequest]) -> None:
         self._addresses |= {Reference(pull.repository, pull.number): pull.url for pull in pulls}
 
     # --- what stands around them
@@ -357,12 +352,14 @@ def _find_by_commits(
     if not hashes:
         return {}
     try:
-        merges = session.find_commit_pulls(reverts[0].repository, hashes)
+        background = session.app.background
+        merges = background.find_merges(reverts[0].repository, hashes) if background else {}
     except StoreUnavailable:
         raise
     except PrdigestError:
         session.provenance.add_gap("the pull requests of reverted commits (they could not be loaded)")
         return {}
+    session.note_addresses(merges.values())
     return {
         pull.number: _select_earlier(pull, (merges[each] for each in commits[pull.number] if each in merges))
         for pull in reverts

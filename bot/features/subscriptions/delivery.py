@@ -209,7 +209,10 @@ def _record_failure(app: App, key: str, error: Exception, sentence: str) -> None
         if record.error != sentence:
             record_run(app, key, RunOutcome.FAILED, sentence)
         is_for_people = isinstance(error, _OPERATOR_ERRORS)
-        pause = _RETRY_PAUSES[-1] if is_for_people else _compute_pause(record, error)
+        pause = _RETRY_PAUSES[-1 if is_for_people else min(record.attempts, len(_RETRY_PAUSES) - 1)]
+        if not is_for_people and isinstance(error, PrdigestError):
+            # at least as long as a service asks for
+            pause = max(pause, timedelta(seconds=get_retry_delay(error) or 0))
         failed = replace(
             record,
             error=sentence,
@@ -218,10 +221,3 @@ def _record_failure(app: App, key: str, error: Exception, sentence: str) -> None
             attempts=record.attempts + 1,
         )
     app.digest_records.store.save(key, record, failed)
-
-
-def _compute_pause(record: PostedDigest, error: Exception) -> timedelta:
-    """Return how long to wait after another failed attempt: at least as long as a service asks for."""
-    pause = _RETRY_PAUSES[min(record.attempts, len(_RETRY_PAUSES) - 1)]
-    requested = get_retry_delay(error) if isinstance(error, PrdigestError) else None
-    return max(pause, timedelta(seconds=requested)) if requested else pause

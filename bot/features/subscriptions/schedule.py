@@ -137,20 +137,16 @@ def _process_digests(app: App, ready: Sequence[_DueDigest], jobs: JobQueue) -> N
     now, window = app.now(), timedelta(hours=app.settings.prdigest_catch_up_hours)
     for each in ready:
         with _isolate_errors(each.item):
-            if each.digest.record.is_posted:
-                _restart_repair(app, each)
-            elif each.digest.record.is_abandoned or now - each.due_at > window:
+            key, record = each.digest.key, each.digest.record
+            if record.is_posted:
+                # a user without budget requested it before its time: it is repaired at the cost of the bot
+                if record.payer and record.gaps:
+                    app.digest_records.store.save(key, record, replace(record, payer="", repair_attempts=0))
+                    app.due_queue.put(DigestRepair(key), now)
+            elif record.is_abandoned or now - each.due_at > window:
                 _skip_digest(app, each, window)
             else:
                 _enqueue_digest(app, each, window, jobs)
-
-
-def _restart_repair(app: App, due: _DueDigest) -> None:
-    """Repair, at the cost of the bot, a digest that a user without budget requested before its time."""
-    key, record = due.digest.key, due.digest.record
-    if record.payer and record.gaps:
-        app.digest_records.store.save(key, record, replace(record, payer="", repair_attempts=0))
-        app.due_queue.put(DigestRepair(key), app.now())
 
 
 def _enqueue_digest(app: App, due: _DueDigest, window: timedelta, jobs: JobQueue) -> None:

@@ -261,17 +261,14 @@ def _choose_hunks(hunks: tuple[MigrationHunk, ...]) -> tuple[list[str], int]:
         name = truncate_text(collapse_lines(path), _MAX_PATH)
         head = [f"--- a/{name}", f"+++ b/{name}"]
         for hunk in of_file:
-            texts = [_GAP if line is None else f"{line.mark}{line.text}" for line in hunk.lines]
-            part = [*head, *map(_cut_line, (hunk.header, *texts))]
+            texts = [hunk.header, *(f"{line.mark}{line.text}" if line else _GAP for line in hunk.lines)]
+            cut = (f"{text[:_MAX_DIFF_LINE]}{_GAP}" if len(text) > _MAX_DIFF_LINE else text for text in texts)
+            part = [*head, *cut]
             length = sum(len(line) + 1 for line in part)
             if length <= left:
                 lines += part
                 head, left, shown = [], left - length, shown + 1
     return lines, len(hunks) - shown
-
-
-def _cut_line(text: str) -> str:
-    return text if len(text) <= _MAX_DIFF_LINE else f"{text[:_MAX_DIFF_LINE]}{_GAP}"
 
 
 def _list_checks(task: AgentTask) -> Iterator[str]:
