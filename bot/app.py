@@ -31,7 +31,7 @@ from bot.dates import LocalDay, get_today
 from bot.errors import StoreUnavailable
 from bot.features.merges.entry import Entry
 from bot.features.merges.outcomes import MergeOutcome
-from bot.features.merges.review import BugReview, ReviewCoverage
+from bot.features.merges.review import ReviewCoverage
 from bot.features.merges.summary import SummarisedPullRequest
 from bot.features.merges.timeline import DayLister, MergeTimeline
 from bot.platform.commands import AllowedRepositories
@@ -41,7 +41,7 @@ from bot.platform.jobs import JobQueue
 from bot.platform.metrics import Instruments
 from bot.platform.models import ChatModel, Model, ModelProvider
 from bot.platform.models.registry import PROVIDERS, choose_provider, get_model_access
-from bot.platform.pulls.models import PullRequest, Reference
+from bot.platform.pulls.models import PullRequest
 from bot.platform.pulls.paths import PathClasses, PathSettings
 from bot.platform.pulls.sources import PullRequestBackground, PullRequests
 from bot.platform.slack.access import AccessControl, AccessRules
@@ -75,7 +75,7 @@ from bot.usage import NO_PRICES, PriceList
 from impact.repository import Repository
 
 if TYPE_CHECKING:
-    from bot.features.digest.models import DigestSpec
+    from bot.features.digest.rules import DigestSpec
     from bot.features.digest.service import TouchedDay
     from bot.features.digest.tables import DigestRecords
     from bot.features.digest.view import RenderedDigest
@@ -369,16 +369,6 @@ class App:
         from bot.features.summaries import service  # noqa: PLC0415
 
         return service.refresh_summary(self, pull)
-
-    def get_summary(self, reference: Reference) -> SummarisedPullRequest | None:
-        from bot.features.summaries import service  # noqa: PLC0415
-
-        return service.get_summary(self, reference)
-
-    def get_review(self, pull: PullRequest) -> BugReview | None:
-        from bot.features.reviews import service  # noqa: PLC0415
-
-        return service.get_review(self, pull)
 
     def review_entries(
         self, repository: Repository, entries: tuple[Entry, ...], classes: PathClasses

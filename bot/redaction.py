@@ -145,14 +145,8 @@ _ASSIGNED_FORMS: tuple[tuple[str, str], ...] = (
     ("token", rf"((?<![A-Za-z])token{_ASSIGNMENT}[\"'`]?)(?=(?:[^\s\d\"'`]{{0,60}}\d){{3}}){_value(19)}"),
     ("--", rf"(--[\w-]{{0,30}}(?:api-?key|secret|token)[ =][ \t]{{0,3}}[\"']?){_value(15)}"),
     # keys of clouds without a distinctive prefix; 40 hexadecimal digits are a commit
-    (
-        "aws",
-        rf"({_AWS}{_ASSIGNMENT}[\"'])(?![0-9a-f]{{40}}[\"'])(?=[a-z/+]{{0,40}}\d)[a-z0-9/+]{{40}}(?=[\"'])",
-    ),
-    (
-        "ibm iam",
-        rf"({_IBM}{_ASSIGNMENT}[\"']?)(?=[a-z_-]{{0,43}}\d)[\w-]{{44}}(?![\w-])",
-    ),
+    ("aws", rf"({_AWS}{_ASSIGNMENT}[\"'])(?![0-9a-f]{{40}}[\"'])(?=[a-z/+]{{0,40}}\d)[a-z0-9/+]{{40}}(?=[\"'])"),
+    ("ibm iam", rf"({_IBM}{_ASSIGNMENT}[\"']?)(?=[a-z_-]{{0,43}}\d)[\w-]{{44}}(?![\w-])"),
     (
         "cloudant",
         rf"(cloudant[_-]?(?:api)?[_-]?(?:key|pw|pwd|pass|password|token){_ASSIGNMENT}[\"']?)[a-z]{{24}}\b",

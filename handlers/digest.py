@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.app import App
-from bot.features.digest.models import DigestSpec
+from bot.features.digest.rules import DigestSpec
 from bot.features.digest.service import answer_overview
 from bot.features.merges.requests import MAX_DIGEST_DAYS, DigestRequest
 from bot.features.subscriptions.delivery import post_digest

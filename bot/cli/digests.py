@@ -29,11 +29,8 @@ from bot.cli.base import (
 )
 from bot.dates import LocalDay, Span, get_today, parse_day
 from bot.errors import PrdigestError, UsageError
-from bot.features.digest.markdown import render_report
-from bot.features.digest.models import DigestSpec
-from bot.features.digest.rules import Digest
-from bot.features.digest.stories import render_since
-from bot.features.digest.view import RenderedDigest, render_digest
+from bot.features.digest.rules import Digest, DigestSpec
+from bot.features.digest.view import RenderedDigest, render_digest, render_report
 from bot.features.merges.requests import DEFAULT_SCORE_SPAN, ScoreRequest
 from bot.features.risks.view import format_score
 from bot.features.summaries.view import build_summary_json, format_summary
@@ -277,7 +274,7 @@ def since_command(day: str, repo: str | None, timezone: str | None, profile: str
     """Print one page on all that was merged since DAY, from what was read before. No model is asked."""
     with open_command_app() as app:
         # it imports the SDKs, which takes most of a second; help must not wait for them
-        from bot.features.digest.since import build_since_page  # noqa: PLC0415
+        from bot.features.digest.since import build_since_page, render_since  # noqa: PLC0415
         from bot.features.touches.service import find_profile  # noqa: PLC0415
 
         repository, zone = require_repository(app.settings, repo), choose_zone(app.settings, timezone)

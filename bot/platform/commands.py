@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Protocol, Self
 from zoneinfo import ZoneInfo
 
@@ -152,6 +152,17 @@ class ParseContext:
     repositories: AllowedRepositories
     today: TodayProvider
     zone: Callable[[], ZoneInfo | None] = lambda: None
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryRequest:
+    """A request about one repository."""
+
+    repository: Repository
+
+    def require_known(self, repositories: AllowedRepositories) -> Self:
+        """Return the request with its repository as the settings spell it. Raises UsageError."""
+        return replace(self, repository=repositories.require_known(self.repository))
 
 
 class CommandRequest(Protocol):

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.errors import UsageError
-from bot.features.digest.markdown import NO_INSIGHTS, render_report
 from bot.features.digest.rules import Digest
+from bot.features.digest.view import NO_INSIGHTS, render_report
 from bot.features.merges.summary import NO_RISKS
 from bot.features.summaries.reading import MAX_QUOTES, SummaryAnswer
 from bot.platform.markdown import JOINER

@@ -9,7 +9,7 @@ from datetime import timedelta
 from hypothesis import strategies as st
 
 from bot.dates import Span
-from bot.features.digest.stories import SincePage, build_stories, render_since
+from bot.features.digest.since import SincePage, build_stories, render_since
 from bot.features.merges.outcomes import MergeOutcome, RevertIndex
 from bot.features.merges.risk import Risk
 from bot.features.previews.cards import PullCard, RangeCard

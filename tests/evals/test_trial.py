@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.errors import UsageError
-from bot.features.digest.markdown import render_report
+from bot.features.digest.view import render_report
 from bot.platform.markdown import escape_text
 from evals.trial.folder import Pair, Side, TrialFolder, TrialPull
 from evals.trial.pairing import make_key, make_pair, normalise_text, parse_report

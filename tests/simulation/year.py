@@ -27,7 +27,7 @@ from redis import Redis
 from bot.app import App
 from bot.clock import Clock as BotClock
 from bot.dates import Span, parse_zone
-from bot.features.digest.models import DigestSpec
+from bot.features.digest.rules import DigestSpec
 from bot.features.digest.tables import DigestRecords
 from bot.features.subscriptions.delivery import deliver_digest
 from bot.features.subscriptions.incidents import IncidentKind, resolve_incident

@@ -14,7 +14,7 @@ from hypothesis import settings
 
 from bot.app import App
 from bot.dates import Span
-from bot.features.digest.models import DigestSpec
+from bot.features.digest.rules import DigestSpec
 from bot.features.merges.requests import FULL_VIEW, DigestView
 from bot.features.subscriptions.rules import SubscriptionRequest, SubscriptionSelector, SubscriptionVerb
 from bot.features.subscriptions.service import change_selected, subscribe

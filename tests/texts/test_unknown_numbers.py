@@ -4,30 +4,13 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.features.digest.rules import Theme, keep_known_themes
 from bot.text import remove_unknown_numbers
 from tests.helpers.tables import check_rows
 
 KNOWN = frozenset({1, 12})
-
-
-@pytest.mark.parametrize(
-    ("themes", "kept"),
-    [
-        pytest.param([Theme("All", (1, 12))], [Theme("All", (1, 12))], id="all-known"),
-        pytest.param([Theme("Some", (9, 12, 8))], [Theme("Some", (12,))], id="foreign-numbers-go"),
-        pytest.param([Theme("None", (9,)), Theme("One", (1,))], [Theme("One", (1,))], id="empty-themes-go"),
-        pytest.param([Theme("Empty", ())], [], id="none-named"),
-        pytest.param([Theme("Twice", (12, 1, 12))], [Theme("Twice", (12, 1))], id="each-once-in-order"),
-        pytest.param([], [], id="no-themes"),
-    ],
-)
-def test_themes_keep_the_numbers_of_the_day(themes: list[Theme], kept: list[Theme]) -> None:
-    assert keep_known_themes(themes, KNOWN) == tuple(kept)
 
 
 @check_rows(

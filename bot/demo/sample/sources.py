@@ -17,7 +17,7 @@ from bot.errors import (
     PullRequestNotFound,
     RepositoryNotFound,
 )
-from bot.features.digest.rules import Digest, Overview, Theme
+from bot.features.digest.rules import Digest, Overview
 from bot.features.merges.entry import Entry
 from bot.features.merges.review import BugReview, ReviewCoverage
 from bot.features.merges.risk import assess_pull_request
@@ -213,13 +213,12 @@ class SampleSources:
         rated = tuple(map(Entry.from_summarised, read, around.assess_pulls(pulls, pulls, classes)))
         entries = tuple(replace(entry, review=self._reviews[entry.number]) for entry in rated)
         reviewed = sum(entry.review is not None for entry in entries)
-        themes = tuple(Theme(theme.title, theme.pull_requests) for theme in self._record.themes)
         return Digest(
             repository=self.repository,
             name=self.name,
             day=self.day,
             entries=entries,
-            overview=Overview(self._record.overview, themes),
+            overview=Overview(self._record.overview),
             count=merged.count,
             outcomes=around.outcomes,
             review_coverage=ReviewCoverage(reviewed, reviewed),

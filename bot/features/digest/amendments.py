@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from bot.app import App
 from bot.dates import LocalDay
-from bot.errors import UsageError
+from bot.errors import DayUnavailable, UsageError
 from bot.features.digest.posts import add_outcomes
 from bot.features.digest.tables import build_state_key
 from bot.features.merges.outcomes import MergeOutcome, RevertIndex
-from bot.features.merges.timeline import LOOK_AHEAD, MergeTimeline
+from bot.features.merges.timeline import LOOK_AHEAD
 from bot.features.touches.decisions import record_decision
 from bot.features.touches.lines import HitKey, HitVote, TouchDecision, name_verdict, name_verdict_row
 from bot.features.touches.service import show_vote
@@ -62,9 +63,10 @@ def _record_recent_merges(app: App, repository: Repository, now: datetime) -> No
     name, today = LAST_OUTCOME_CHECK.build_key(repository), now.astimezone(UTC).date()
     last = app.cache.get(name)
     first = max(parse_date(last) if last else today, today - LOOK_AHEAD) - _DAY
-    timeline = MergeTimeline(lambda: app.merge_history, app.day_lists.list_merged, app.now)
     for days in range((today - first).days + 1):
-        timeline.record_day(repository, LocalDay(first + days * _DAY, ZoneInfo("UTC")))
+        day = LocalDay(first + days * _DAY, ZoneInfo("UTC"))
+        with suppress(DayUnavailable):
+            app.merge_history.record_merges(app.day_lists.list_merged(repository, day).pulls)
     app.cache.put(name, str(today), LAST_OUTCOME_CHECK.lifetime)
 
 
@@ -97,15 +99,13 @@ def _load_outcomes(app: App, repository: Repository, looked_at: datetime) -> Seq
         recent = app.recent_outcomes.get(repository)
         if recent is None or recent[0] < looked_at:
             pulls = app.timeline.read_merges(repository, now - 2 * WATCH_PERIOD, now + _DAY)
-            outcomes = find_outcomes(RevertIndex(remove_duplicates(pulls)))
-            recent = app.recent_outcomes[repository] = (now, tuple(map(_remove_texts, outcomes)))
+            outcomes: list[MergeOutcome] = []
+            for each in find_outcomes(RevertIndex(remove_duplicates(pulls))):
+                # descriptions and files are evaluated already
+                pull, by = (replace(half, body="", commit_message="", files=None) for half in (each.pull, each.by))
+                outcomes.append(replace(each, pull=pull, by=by))
+            recent = app.recent_outcomes[repository] = (now, tuple(outcomes))
         return recent[1]
-
-
-def _remove_texts(outcome: MergeOutcome) -> MergeOutcome:
-    """Return a copy without descriptions and files, which are evaluated already."""
-    pull, by = (replace(half, body="", commit_message="", files=None) for half in (outcome.pull, outcome.by))
-    return replace(outcome, pull=pull, by=by)
 
 
 @job("hit_votes")

@@ -114,7 +114,9 @@ _VERSIONS, _VERSIONS_WITH_HITS = _build_versions(_STEPS), _build_versions(_STEPS
 
 def render_lead(digest: Digest) -> Post:
     """Render the message in the channel: at most 220 words and 10 blocks, however busy the day was."""
-    headline, overview = collapse_lines(_format_headline(digest)), collapse_lines(digest.overview.text)
+    date = f"{digest.day.date:%A} {digest.day.date.day} {digest.day.date:%B %Y}"
+    headline = collapse_lines(_format_title(digest, digest.name, date))
+    overview = collapse_lines(digest.overview.text)
     # a busy day has a dozen versions, which choose from these
     outcomes, older, riskiest = digest.standing_outcomes, digest.older_reverts, digest.riskiest_entries
     actions, own_urls = _group_actions(digest), collect_urls(digest)
@@ -149,7 +151,6 @@ def render_lead(digest: Digest) -> Post:
 
 
 def _render_overview(digest: Digest, text: str, urls: Mapping[int, str], limits: _LeadLimits) -> Iterator[Block]:
-    """Yield the overview and, if no model wrote it, the reason."""
     fallback = digest.overview.fallback
     paragraphs = [make_section(make_prose(text, urls, _MAX_OVERVIEW_LENGTH))] if text else []
     if fallback:
@@ -164,10 +165,10 @@ def _render_overview(digest: Digest, text: str, urls: Mapping[int, str], limits:
         yield make_block(*paragraphs)
 
 
-def _format_headline(digest: Digest) -> str:
-    """Format name, date and count, such as ``vLLM · Saturday 28 February 2026 · 18 merged``."""
-    date = f"{digest.day.date:%A} {digest.day.date.day} {digest.day.date:%B %Y}"
-    return f"{digest.name} · {date}{digest.zone_note} · {_format_merge_count(digest)}"
+def _format_title(digest: Digest, name: str, days: str) -> str:
+    """Format name, days and count, such as ``vLLM · Saturday 28 February 2026 (Asia/Tokyo) · 18 merged``."""
+    zone = f" ({digest.day.zone})" if digest.shows_zone else ""
+    return f"{name} · {days}{zone} · {_format_merge_count(digest)}"
 
 
 def _format_merge_count(digest: Digest) -> str:
@@ -184,8 +185,7 @@ def render_catch_up(days: MultiDayDigest) -> Post:
     """Render a line for each day, then the reverts, risks and actions of all of them."""
     whole = days.combined
     available = f" · {len(days.digests)} of {len(days.span)} days available" if days.unknown_days else ""
-    name = truncate_text(collapse_lines(days.name), 60)
-    title = f"{name} · {days.span.title}{whole.zone_note} · {_format_merge_count(whole)}{available}"
+    title = _format_title(whole, truncate_text(collapse_lines(days.name), 60), days.span.title) + available
     own_urls = collect_urls(whole)
 
     def build(limit: int, *, links: bool) -> list[Block]:
@@ -233,7 +233,6 @@ def _render_unknown_days(days: MultiDayDigest) -> Iterator[tuple[dt.date, list[E
 
 
 def _list_caveats(days: MultiDayDigest) -> Iterator[str]:
-    """Yield the days with a different count or missing parts, each caveat once."""
     dates: dict[str, list[str]] = {}
     for digest in days.digests:
         for caveat in (digest.count_caveats, *digest.missing):
@@ -321,11 +320,11 @@ def format_coverage(digest: Digest) -> str:
         digest.count_caveats,
         *digest.missing,
     ]
-    return " · ".join(part for part in parts if part)
+    return " · ".join(filter(None, parts))
 
 
 def _list_readings(digest: Digest) -> Iterator[str]:
-    """Yield how many of how many were read, from what, and for how much."""
+    """Yield how many of how many were read, from what, and for how many US dollars."""
     total, failed, review = len(digest.entries), digest.fallback_entries, digest.review_coverage
     trivial = sum(entry.summary.is_trivial for entry in digest.entries)
     yield f"{total - len(failed)} of {total} read"
@@ -352,13 +351,8 @@ def _list_readings(digest: Digest) -> Iterator[str]:
         yield f"second reading of {review.reviewed:,} of {review.eligible:,}{stop}"
     if cached := sum(entry.from_cache for entry in digest.entries):
         yield f"{cached} from cache"
-    yield _format_cost(digest.cost)
-
-
-def _format_cost(cost: float | None) -> str:
-    """Format a cost in US dollars; None if it is unknown."""
-    if cost is None:
-        return "cost unknown"
-    if cost == 0:
-        return "no model cost"
-    return f"${cost:.2f}" if cost >= 0.005 else "under $0.01"
+    cost = digest.cost
+    if not cost:
+        yield "cost unknown" if cost is None else "no model cost"
+    else:
+        yield f"${cost:.2f}" if cost >= 0.005 else "under $0.01"

@@ -1,4 +1,4 @@
-"""What the model is asked about a day as a whole: its overview and its themes."""
+"""What the model is asked about a day as a whole."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from bot.dates import LocalDay
-from bot.features.merges.entry import MAX_OVERVIEW_LENGTH, Entry
+from bot.features.merges.entry import Entry
 from bot.platform.models import Prompt
 from bot.platform.models.answers import AnswerShape, NonEmpty, SafeLine, build_schema, limit_length
 from bot.platform.models.prompts import fence_text, read_instructions
@@ -18,25 +18,23 @@ from impact.text.strings import collapse_lines
 
 OVERVIEW_VERSION = "overview.v1"
 _MAX_OVERVIEW_TOKENS = 8_000
-_MAX_TITLE_LENGTH = 80
+MAX_OVERVIEW_LENGTH = 600
 
 
 class ThemeAnswer(AnswerShape):
     """A theme of a day: its title and the numbers of its pull requests."""
 
-    title: Annotated[str, SafeLine, limit_length(_MAX_TITLE_LENGTH)]
+    title: Annotated[str, SafeLine, limit_length(80)]
     pull_requests: list[int]
-
-
-def _drop_untitled(themes: list[ThemeAnswer]) -> list[ThemeAnswer]:
-    return [theme for theme in themes if theme.title]
 
 
 class OverviewAnswer(AnswerShape):
     """The overview of a day and its themes."""
 
     overview: Annotated[str, SafeLine, NonEmpty, limit_length(MAX_OVERVIEW_LENGTH)]
-    themes: Annotated[list[ThemeAnswer], AfterValidator(_drop_untitled)] = Field(default_factory=list)
+    themes: Annotated[
+        list[ThemeAnswer], AfterValidator(lambda themes: [each for each in themes if each.title])
+    ] = Field(default_factory=list)
 
 
 def build_overview_prompt(model: str, repository: Repository, day: LocalDay, entries: Iterable[Entry]) -> Prompt:

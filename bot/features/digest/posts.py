@@ -9,16 +9,14 @@ both are edits, nothing is posted again.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, timedelta
 from typing import Any
 
 from bot.app import App
 from bot.errors import SlackCallRefused, SlackUnavailable, UsageError
-from bot.features.digest.marks import add_outcomes as mark_outcomes
-from bot.features.digest.marks import render_outcome_reply
-from bot.features.digest.models import DigestSpec
+from bot.features.digest.rules import DigestSpec
 from bot.features.digest.tables import (
     PLANS,
     POSTED_DIGESTS,
@@ -31,8 +29,10 @@ from bot.features.digest.tables import (
 from bot.features.digest.view import RenderedDigest
 from bot.features.merges.outcomes import MergeOutcome
 from bot.features.merges.requests import DigestRequest, DigestView, SubjectKind
+from bot.features.merges.view import format_outcome, format_undone, render_outcome
 from bot.features.risks.ratings import merge_ratings
-from bot.features.touches.decisions import add_decisions, get_last_decisions
+from bot.features.touches.decisions import add_decisions, extend_lines, get_last_decisions, replace_blocks
+from bot.platform.slack.blocks import Element, escape_mrkdwn, make_block, make_link, make_section, make_text
 from bot.platform.slack.messages import CLOCK_SKEW, Attachment, Post
 from bot.platform.slack.notices import render_notice
 from bot.platform.store.due_queue import CHECK_INTERVAL, OutcomeCheck
@@ -334,3 +334,32 @@ class _Thread:
             if earlier := find():
                 return earlier
         return act()
+
+
+def mark_outcomes(
+    message: Mapping[str, Any], outcomes: Sequence[MergeOutcome], stated_marks: Collection[str] = ()
+) -> dict[str, Any]:
+    """Return a posted message with the outcomes of the pull requests that it lists, behind their lines.
+
+    ``stated_marks`` are the marks of the outcomes that its lines already state; of these only what is new is
+    added. A message that would become too long stays as it is.
+    """
+    by_address: dict[str, list[Element]] = {}
+    for outcome in outcomes:
+        link = make_link(outcome.by.url, f"#{outcome.by.number}")
+        if outcome.pair_key in stated_marks and not outcome.stands:
+            elements = [make_text(" — "), link, make_text(" was itself reverted")]
+        else:
+            undone = format_undone(outcome)
+            elements = [make_text(" —"), make_text(f" {format_outcome(outcome)} ", bold=True), link]
+            elements += [make_text(undone)] if undone else []
+        by_address.setdefault(outcome.pull.url, []).extend(elements)
+    blocks = extend_lines(message["blocks"], lambda first: by_address.get(first.get("url", ""), ()))
+    return replace_blocks(message, blocks)
+
+
+def render_outcome_reply(outcome: MergeOutcome, *, was_listed: bool) -> Post:
+    """Render the reply that a thread gets once for an outcome."""
+    text = f"#{outcome.pull.number} was {format_outcome(outcome)} #{outcome.by.number}"
+    end = make_text(". It was listed above as worth a second look." if was_listed else ".")
+    return Post(escape_mrkdwn(text), (make_block(make_section([*render_outcome(outcome), end])),))

@@ -27,6 +27,7 @@ from bot.platform.pulls.paths import (
     is_product_area,
 )
 from bot.platform.pulls.sources import CountCheck
+from bot.platform.store.keys import DigestKeyParts
 from impact.contract.models import MergeContract
 from impact.history.outcomes import OutcomeKind, find_outcomes
 from impact.history.revert_claims import RevertClaim
@@ -44,19 +45,33 @@ _MAX_LABEL_LENGTH = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Theme:
-    """A topic that several pull requests of the day have in common."""
+class DigestSpec:
+    """The specification of a digest: days of a repository, as one channel gets them."""
 
-    title: str
-    numbers: tuple[int, ...]
+    channel: str
+    repository: Repository
+    span: Span
+    view: DigestView = FULL_VIEW
+
+    @property
+    def title(self) -> str:
+        """The name for operators: ``owner/name, Saturday 28 February 2026``."""
+        return ", ".join([str(self.repository), self.span.title, *([str(self.view)] if str(self.view) else [])])
+
+    def build_key(self, team: str) -> str:
+        """Return the key in its messages and of its record: equal for equal content and no other.
+
+        A zone counts by the UTC intervals of its dates: Berlin and Paris share a digest.
+        """
+        days, offsets = str(self.span), self.span.utc_offsets
+        return DigestKeyParts(team, self.channel, str(self.repository), days, offsets, self.view.fingerprint).key
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """One paragraph about the day, and its themes, which nobody sees; ``fallback`` as in summaries."""
+    """One paragraph about the day; ``fallback`` as in summaries."""
 
     text: str
-    themes: tuple[Theme, ...] = ()
     from_cache: bool = False
     cost: float | None = 0.0
     fallback: Fallback | None = None
@@ -104,11 +119,6 @@ class Digest:
     claims: Mapping[int, RevertClaim] = field(default_factory=dict, compare=False, repr=False)
 
     @property
-    def zone_note(self) -> str:
-        """The addition to a date in a heading: `` (Asia/Tokyo)``, or nothing where the zone is obvious."""
-        return f" ({self.day.zone})" if self.shows_zone else ""
-
-    @property
     def merged_count(self) -> int:
         """The number of merged pull requests, shown or not."""
         return len(self.entries) + self.hidden
@@ -119,7 +129,6 @@ class Digest:
 
     @property
     def fallback_entries(self) -> tuple[Entry, ...]:
-        """The entries whose summary is not the model's."""
         return tuple(entry for entry in self.entries if entry.summary.is_fallback)
 
     @property
@@ -145,8 +154,7 @@ class Digest:
     @property
     def cost(self) -> float | None:
         """What building this digest cost in US dollars, None if a price is unknown."""
-        costs = (entry.cost for entry in self.entries)
-        return _add_costs([self.overview.cost, self.review_coverage.cost, *costs])
+        return _add_costs([self.overview.cost, self.review_coverage.cost, *(each.cost for each in self.entries)])
 
     @property
     def standing_outcomes(self) -> tuple[MergeOutcome, ...]:
@@ -158,8 +166,9 @@ class Digest:
     @property
     def reverted_numbers(self) -> frozenset[int]:
         """The numbers of fully reverted pull requests; a revert that was itself reverted does not count."""
-        reverted = (each for each in self.outcomes if each.stands and each.kind is OutcomeKind.REVERTED)
-        return frozenset(outcome.pull.number for outcome in reverted)
+        return frozenset(
+            each.pull.number for each in self.outcomes if each.stands and each.kind is OutcomeKind.REVERTED
+        )
 
     @property
     def older_reverts(self) -> tuple[PullRequest, ...]:
@@ -235,7 +244,6 @@ class MultiDayDigest:
 
     @property
     def merged_count(self) -> int:
-        """The number of merged pull requests, shown or not."""
         return sum(digest.merged_count for digest in self.digests)
 
     @property
@@ -280,7 +288,6 @@ class MultiDayDigest:
 
 
 def _combine_reports(reports: Sequence[TouchReport]) -> TouchReport | None:
-    """Return the reports of several days on one profile as one, strongest first; None if there are none."""
     if not reports:
         return None
     touching = [merge for report in reports for merge in report.touching]
@@ -343,14 +350,7 @@ def collect_ratings(digest: Digest) -> PostedRatings:
     return PostedRatings(RULES_VERSION, rated, tuple(sorted(settled & digest.numbers)))
 
 
-def keep_known_themes(themes: Iterable[Theme], numbers: frozenset[int]) -> tuple[Theme, ...]:
-    """Return the themes without numbers that are not of the day, and without themes that become empty."""
-    known = (Theme(each.title, tuple(n for n in dict.fromkeys(each.numbers) if n in numbers)) for each in themes)
-    return tuple(theme for theme in known if theme.numbers)
-
-
 def format_numbers(numbers: Sequence[int]) -> str:
-    """Format the first numbers of pull requests, and how many more there are."""
     rest = f" and {len(numbers) - MAX_NUMBERS} more" if len(numbers) > MAX_NUMBERS else ""
     return ", ".join(f"#{number}" for number in numbers[:MAX_NUMBERS]) + rest
 

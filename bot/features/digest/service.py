@@ -12,44 +12,28 @@ from bot.app import App
 from bot.dates import LocalDay
 from bot.errors import DayUnavailable, ModelError, PrdigestError, UsageError
 from bot.features.digest.lead import render_catch_up
-from bot.features.digest.markdown import render_report
-from bot.features.digest.models import DigestSpec
 from bot.features.digest.overview import OverviewAnswer, build_overview_prompt
-from bot.features.digest.rules import (
-    Digest,
-    MultiDayDigest,
-    Overview,
-    Theme,
-    UnknownDay,
-    keep_known_themes,
-    select_entries,
-)
-from bot.features.digest.view import (
-    RenderedDigest,
-    compute_fingerprint,
-    render_days,
-    render_digest,
-)
+from bot.features.digest.rules import Digest, DigestSpec, MultiDayDigest, Overview, UnknownDay, select_entries
+from bot.features.digest.view import RenderedDigest, compute_fingerprint, render_digest, render_report
 from bot.features.merges.entry import Entry
 from bot.features.merges.requests import FULL_VIEW, DigestRequest, DigestView, SubjectKind, ViewLevel
 from bot.features.merges.summary import (
     Fallback,
     FallbackReason,
     SummarisedPullRequest,
-    build_fallback_summary,
     explain_fallback,
     read_isolated,
 )
-from bot.features.reviews.service import add_kept_reviews
+from bot.features.reviews.service import add_kept_reviews, get_review
+from bot.features.summaries.reading import build_unsummarised
+from bot.features.summaries.service import get_summary
 from bot.features.touches.contracts import list_used_steps
 from bot.features.touches.decisions import note_shown
 from bot.features.touches.service import judge_merges
 from bot.platform.jobs import LONG_RETRIES, QueueName, job
 from bot.platform.models.completion import request_answer
-from bot.platform.models.packing import Coverage
 from bot.platform.models.slots import limit_model_calls
 from bot.platform.pulls.models import PullRequest, Reference, remove_duplicates
-from bot.platform.pulls.paths import determine_area
 from bot.platform.slack.answers import Answer, Share, build_answer
 from bot.platform.slack.buttons import SHARE_DIGEST, make_details_menu
 from bot.platform.slack.requests import Audience, SlackRequest
@@ -127,13 +111,14 @@ def build_digest(
     if use in (DigestUse.POST, DigestUse.TERMINAL):
         reviewed, coverage = app.review_entries(repository, rated, classes)
     else:
-        reviewed, coverage = add_kept_reviews(rated, app.get_review)
+        reviewed, coverage = add_kept_reviews(rated, lambda pull: get_review(app, pull))
     entries = select_entries(view, reviewed, around.day_reverts, around.outcomes, touched.numbers)
     has_overview = use not in (DigestUse.REPORT, DigestUse.KEPT)
     numbers = frozenset(entry.number for entry in entries)
     outcomes = tuple(
         each for each in around.outcomes if not numbers.isdisjoint((each.pull.number, each.by.number))
     )
+    paired = numbers.union(*((each.pull.number, each.by.number) for each in outcomes))
     # after the contracts, which say what was announced and removed
     steps, moves = _read_profile_day(app, view.profile, repository, day)
     return Digest(
@@ -146,7 +131,7 @@ def build_digest(
         outcomes=outcomes,
         view=view,
         hidden=len(merged.pulls) - len(entries),
-        missing=touched.add_missing((around.caveat,) if around.caveat else ()),
+        missing=tuple(filter(None, (around.caveat, touched.problem))),
         is_reduced=app.is_list_reduced(repository),
         path_classes=classes,
         review_coverage=coverage,
@@ -154,7 +139,7 @@ def build_digest(
         contracts=tuple(contract for contract in touched.contracts if contract.number in numbers),
         deprecations=steps,
         moves=moves,
-        claims=around.select_claims(numbers.union(*((each.pull.number, each.by.number) for each in outcomes))),
+        claims={number: around.claims[number] for number in paired if number in around.claims},
     )
 
 
@@ -178,15 +163,15 @@ def _select_pulls(
 
 
 def _read_pulls(
-    app: App,
-    pulls: tuple[PullRequest, ...],
-    use: DigestUse,
-    progress: Callable[[int, int], None] | None,
+    app: App, pulls: tuple[PullRequest, ...], use: DigestUse, progress: Callable[[int, int], None] | None
 ) -> tuple[SummarisedPullRequest, ...]:
     """Read and summarise pull requests, as many at a time as the settings say; as many more are loaded."""
 
     def read(pull: PullRequest) -> SummarisedPullRequest:
-        return _read_kept(app, pull) if use is DigestUse.KEPT else app.refresh_summary(pull)
+        if use is not DigestUse.KEPT:
+            return app.refresh_summary(pull)
+        kept = get_summary(app, Reference(pull.repository, pull.number))
+        return kept or build_unsummarised(app, app.load_files(pull), Fallback(FallbackReason.NOT_SUMMARISED))
 
     done: dict[int, SummarisedPullRequest] = {}
     workers = app.settings.prdigest_concurrency
@@ -202,16 +187,6 @@ def _read_pulls(
     return tuple(done[pull.number] for pull in pulls)
 
 
-def _read_kept(app: App, pull: PullRequest) -> SummarisedPullRequest:
-    """Return a pull request with the summary that exists, or with facts in its place."""
-    if kept := app.get_summary(Reference(pull.repository, pull.number)):
-        return kept
-    loaded, classes = app.load_files(pull), app.paths.get_path_classes(pull.repository)
-    fallback = Fallback(FallbackReason.NOT_SUMMARISED)
-    summary = build_fallback_summary(loaded, fallback, Coverage.NONE, classes)
-    return SummarisedPullRequest(loaded, summary, determine_area(loaded, classes))
-
-
 def write_overview(app: App, repository: Repository, day: LocalDay, entries: tuple[Entry, ...]) -> Overview:
     """Write the overview of a day: one more model call on its summaries, or counts where there is no answer."""
     if not entries:
@@ -225,14 +200,8 @@ def write_overview(app: App, repository: Repository, day: LocalDay, entries: tup
     except ModelError as error:
         log.info("no model overview of %s on %s: %s", repository, day.date, error)
         return _count_areas(entries, explain_fallback(error), prices.cost(name, error.usage))
-    numbers = frozenset(entry.number for entry in entries)
-    themes = (Theme(theme.title, tuple(theme.pull_requests)) for theme in answer.value.themes)
-    return Overview(
-        text=remove_unknown_numbers(answer.value.overview, numbers),
-        themes=keep_known_themes(themes, numbers),
-        from_cache=answer.from_cache,
-        cost=prices.cost(name, answer.usage),
-    )
+    text = remove_unknown_numbers(answer.value.overview, frozenset(entry.number for entry in entries))
+    return Overview(text, answer.from_cache, prices.cost(name, answer.usage))
 
 
 def _count_areas(entries: Sequence[Entry], fallback: Fallback, cost: float | None) -> Overview:
@@ -261,10 +230,6 @@ class TouchedDay:
     def numbers(self) -> frozenset[int]:
         """The numbers of the merges that touch."""
         return frozenset(merge.number for merge in self.report.touching) if self.report else frozenset()
-
-    def add_missing(self, missing: tuple[str, ...]) -> tuple[str, ...]:
-        """Return what is missing in an answer, with the report."""
-        return (*missing, self.problem) if self.problem else missing
 
 
 def read_touches(app: App, profile: str, pulls: Sequence[PullRequest]) -> TouchedDay:
@@ -335,13 +300,11 @@ def compose_messages(
 ) -> RenderedDigest:
     """Build a digest and render its messages: one day as a digest, several as an overview with one thread."""
     whole = build_days(app, spec, use)
-    return render_days(whole, notes) if len(spec.span) > 1 else render_digest(whole.digests[0], notes)
+    return render_digest(whole if len(spec.span) > 1 else whole.digests[0], notes)
 
 
 @job("overview", QueueName.LONG, LONG_RETRIES)
 def answer_overview(app: App, asker: SlackRequest, request: DigestRequest, audience: Audience) -> None:
-    """Show several days, or one that is not over, in one message."""
-
     def build() -> Answer:
         known = request.require_known(app.repositories)
         app.require_presence(asker)
@@ -370,7 +333,7 @@ def render_kept_report(app: App, repository: Repository, day: LocalDay, name: st
         PrdigestError: the merges of the day can't be listed, or the store does not answer.
     """
     pulls = app.day_lists.list_merged(repository, day).pulls
-    if pulls and not any(app.get_summary(Reference(repository, pull.number)) for pull in pulls):
+    if pulls and not any(get_summary(app, Reference(repository, pull.number)) for pull in pulls):
         raise UsageError(
             f"There is no report of {repository} on {day.date} yet: it comes with the digest of that day; "
             "list_pull_requests has the facts."

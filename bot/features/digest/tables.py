@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from pydantic import TypeAdapter
 
 from bot.dates import Span, parse_exact_span
-from bot.features.digest.models import DigestSpec
+from bot.features.digest.rules import DigestSpec
 from bot.features.digest.view import RenderedDigest
 from bot.features.merges.outcomes import MergeOutcome
 from bot.features.merges.timeline import LOOK_AHEAD

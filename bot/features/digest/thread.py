@@ -7,15 +7,15 @@ from itertools import groupby
 
 from bot.features.digest.rules import Digest
 from bot.features.merges.entry import Entry
+from bot.features.merges.review import ReviewVerdict
 from bot.features.merges.view import (
     format_more,
     format_outcome_fact,
-    format_review_fact,
     make_list,
     render_attempts,
     render_lines,
 )
-from bot.features.summaries.view import format_coverage, format_size
+from bot.features.summaries.view import format_size
 from bot.features.touches.lines import (
     NEWS_TITLE,
     HitContext,
@@ -60,6 +60,10 @@ from impact.profile.moves import MovedHit
 from impact.text.strings import collapse_lines, truncate_text
 from impact.touches.models import MergeTouches, Touch
 
+_VERDICT_FACTS = {
+    ReviewVerdict.CONFIRMED: "second reading: confirmed bug",
+    ReviewVerdict.POSSIBLE: "second reading: possible bug",
+}
 # of one block: a third of a message, so that a large group is cut at a pull request and not pushed to the next
 _BLOCK_CHARACTERS = 3_000
 # more are counted: nobody decides about more in a day
@@ -107,9 +111,9 @@ def _render_entry(entry: Entry, digest: Digest, urls: Mapping[int, str]) -> list
         format_size(pull),
         f"{pull.author.login}, merged {digest.day.to_local_time(pull.merge_time):%H:%M} by {pull.merged_by.login}",
         *(format_outcome_fact(each) for each in digest.outcomes if each.pull.number == entry.number),
-        format_review_fact(entry.review),
+        _VERDICT_FACTS.get(entry.review.verdict, "") if entry.review else "",
         summary.fallback_note,
-        format_coverage(summary.coverage) if summary.coverage is not Coverage.FULL else "",
+        f"diff {summary.coverage}" if summary.coverage is not Coverage.FULL else "",
     ]
     title = make_text(f" {truncate_text(collapse_lines(pull.title), 160)}", bold=not summary.is_trivial)
     headline = [] if summary.is_fallback else [make_text(": "), *make_prose(summary.headline, urls, 160)]
@@ -167,10 +171,7 @@ def _render_touch(touch: Touch, pull: PullRequest | None) -> list[Element]:
     others = list(dict.fromkeys((use.path, use.line) for use in touch.uses))[1:]
     for place, (path, line) in enumerate(others[:_MAX_PLACES]):
         name = truncate_text(collapse_lines(path), 90)
-        elements += [
-            make_text(", " if place else ", also at "),
-            *make_code(f"{name}:{line}" if line else name),
-        ]
+        elements += [make_text(", " if place else ", also at "), *make_code(f"{name}:{line}" if line else name)]
     if len(others) > _MAX_PLACES:
         elements.append(make_text(f" {format_more(len(others) - _MAX_PLACES)}"))
     return [*elements, *render_action(touch, 40)]

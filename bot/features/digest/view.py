@@ -1,4 +1,7 @@
-"""A digest as everything that gets posted: the lead, its thread and the report as a file."""
+"""A digest as everything that gets posted: the lead, its thread, and the report, a Markdown file.
+
+The format of the report is fixed to the byte, since other tools read it.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +15,20 @@ from typing import Any
 
 from bot.dates import Span
 from bot.features.digest.lead import render_catch_up, render_lead
-from bot.features.digest.markdown import render_report
 from bot.features.digest.rules import Digest, MultiDayDigest, collect_ratings
 from bot.features.digest.thread import render_thread
 from bot.features.merges.entry import Entry
 from bot.features.merges.requests import MAX_DIGEST_DAYS, DigestRequest
+from bot.features.merges.summary import INSIGHTS_HEADING, Summary
 from bot.features.risks.ratings import PostedRatings
+from bot.features.touches.lines import name_level
+from bot.platform.markdown import escape_line, escape_text, write_address, write_code
+from bot.platform.pulls.models import Account
 from bot.platform.slack.blocks import escape_mrkdwn, make_context, make_header
 from bot.platform.slack.buttons import add_buttons, make_ask_button, make_details_menu
 from bot.platform.slack.messages import Attachment, Post
 from impact.repository import Repository
+from impact.text.strings import collapse_lines
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -44,23 +51,16 @@ class RenderedDigest:
     outcome_states: tuple[str, ...] = ()
 
     def to_payload(self) -> dict[str, Any]:
-        """Return the messages as Slack receives them."""
         return {"lead": self.lead.build_payload(), "thread": [post.build_payload() for post in self.thread]}
 
 
-def render_digest(digest: Digest, notes: Sequence[str] = ()) -> RenderedDigest:
-    """Render the digest of a day for Slack, with ``notes`` in small print."""
-    return _render_all(digest, digest, [digest], str(digest.day.date), notes)
-
-
-def render_days(days: MultiDayDigest, notes: Sequence[str] = ()) -> RenderedDigest:
-    """Render several days for Slack: one lead message, and every pull request in its thread."""
-    return _render_all(days, days.combined, days.digests, str(days.span), notes)
-
-
-def _render_all(
-    posted: Digest | MultiDayDigest, whole: Digest, digests: Sequence[Digest], date: str, notes: Sequence[str]
-) -> RenderedDigest:
+def render_digest(posted: Digest | MultiDayDigest, notes: Sequence[str] = ()) -> RenderedDigest:
+    """Render a digest with ``notes`` in small print: one lead message, and every pull request in its thread."""
+    if isinstance(posted, Digest):
+        digests: Sequence[Digest] = [posted]
+        whole, date = posted, str(posted.day.date)
+    else:
+        whole, digests, date = posted.combined, posted.digests, str(posted.span)
     lead, *thread = _render_messages(posted)
     lead = Post(lead.text, (*lead.blocks, *(make_context(note) for note in notes)))
     rendered = RenderedDigest(
@@ -68,7 +68,11 @@ def _render_all(
     )
     if not whole.entries:
         return rendered
-    menu = make_details_menu(entry.pull for entry in _order_menu_entries(whole))
+    # what the lead lists, then the others that readers may look for
+    named = whole.reverted_numbers | {action.number for action in whole.actions}
+    ordered = [*whole.riskiest_entries, *(entry for entry in whole.entries if entry.number in named)]
+    ordered += (entry for entry in whole.entries if not entry.summary.is_trivial)
+    menu = make_details_menu(entry.pull for entry in ordered)
     stem, part = _UNSAFE.sub("-", digests[0].name).strip("-.") or "report", digests[0].view.fingerprint
     return replace(
         rendered,
@@ -119,16 +123,68 @@ def _remove_costs(digest: Digest) -> Digest:
     )
 
 
-def _order_menu_entries(digest: Digest) -> Iterator[Entry]:
-    """Yield what the lead lists, then the other entries that readers may look for."""
-    named = digest.reverted_numbers | {action.number for action in digest.actions}
-    yield from digest.riskiest_entries
-    yield from (entry for entry in digest.entries if entry.number in named)
-    yield from (entry for entry in digest.entries if not entry.summary.is_trivial)
-
-
 def describe_skipped_days(repository: Repository, span: Span) -> str:
     """Return which days were never posted, and how to see as many of them as a digest may have."""
     last = replace(span, first=max(span.first, span.last - timedelta(days=MAX_DIGEST_DAYS - 1)))
     request = DigestRequest(repository, last, zone=span.zone)
     return f"Skipped because I was offline for too long: {span.title}. To see it: /prdigest {request}"
+
+
+# in place of what a reviewer would miss, where there is nothing of the kind
+NO_INSIGHTS = "None beyond the above."
+# the report's own labels, which no external text may imitate
+_OWN_LABELS = (
+    "Report Date|Total Merged PRs|Shown|PR Number|Author|Merged By|Merged time|Type|\\[Changed Files"
+    "|What changed and why|Technical impact|Potential risks|Key insights"
+)
+_OWN_LABEL_PATTERN = re.compile(rf"^([ \d.)+*-]*?)\*\*(?={_OWN_LABELS})", re.M)
+
+
+def render_report(digest: Digest) -> str:
+    """Render the report of a digest, newest merge first, times in the digest's zone.
+
+    Only a view and a profile have a line of their own.
+    """
+    lines = [
+        f"# {escape_line(digest.name)} Merged PR Report",
+        f"**Report Date:** {digest.day.date} {digest.day.abbreviation}",
+        f"**Total Merged PRs:** {digest.merged_count}",
+    ]
+    if digest.view:
+        view = collapse_lines(str(digest.view)).replace("`", "")
+        lines.append(f"**Shown:** {len(digest.entries)}, by `{view}`")
+    if report := digest.touches:
+        hits = ", ".join(f"#{hit.number} {name_level(hit.level)}" for hit in report.touching)
+        lines.append(f"**Touches {escape_line(report.profile)}:** {hits or 'nothing'}")
+    entries = (_format_entry(place, entry, digest) for place, entry in enumerate(digest.entries, 1))
+    return "\n\n".join((*lines, "---", "")) + "".join(entries)
+
+
+def _format_entry(place: int, entry: Entry, digest: Digest) -> str:
+    pull = entry.pull
+    facts = [
+        f"- **PR Number:** #{pull.number}",
+        f"- **Author:** {_format_account(pull.author, pull.web)}",
+        f"- **Merged By:** {_format_account(pull.merged_by, pull.web)}",
+        f"- **Merged time:** {digest.day.to_local_time(pull.merge_time):%Y-%m-%d %H:%M:%S}",
+        f"- **Type:** `{entry.summary.type}`",
+        *([f"- **[Changed Files]({pull.url}/files) ({pull.changed_files}):**"] if pull.changed_files else []),
+        *(f"  - {write_code(file.path)}" for file in pull.files or ()),
+    ]
+    title = f"## {place}. [{escape_line(pull.title)}]({pull.url})\n"
+    parts = (title, "### Base Information", "\n".join(facts), "### Summary", format_sections(entry.summary), "---")
+    return "\n\n".join(parts) + "\n\n"
+
+
+def format_sections(summary: Summary) -> str:
+    """Format the four sections of a summary, which a report always has; they imitate none of its labels."""
+    insights = () if summary.key_insights else ((INSIGHTS_HEADING, NO_INSIGHTS),)
+    texts = (
+        (name, _OWN_LABEL_PATTERN.sub(r"\1\\**", escape_text(text)))
+        for name, text in (*summary.sections, *insights)
+    )
+    return "\n\n".join(f"**{name}**  \n{text}" for name, text in texts)
+
+
+def _format_account(account: Account, web: str) -> str:
+    return f"[{escape_line(account.login)}]({write_address(account.build_page_url(web))})"

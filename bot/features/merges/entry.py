@@ -9,8 +9,6 @@ from bot.features.merges.risk import Risk
 from bot.features.merges.summary import SummarisedPullRequest, Summary
 from bot.platform.pulls.models import PullRequest
 
-MAX_OVERVIEW_LENGTH = 600
-
 
 @dataclass(frozen=True, slots=True)
 class Entry:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 from statistics import median
@@ -67,7 +67,14 @@ class FileHistory:
         self._renames: dict[str, list[tuple[datetime, str]]] = defaultdict(list)
         files = {pull.number: select_watched_files(pull, classes) for pull in ordered}
         for pull in ordered:
-            self._record_merge(pull, files[pull.number], classes)
+            for file in files[pull.number]:
+                if file.status == "renamed" and file.previous_path:
+                    self._renames[file.path].append((pull.merge_time, file.previous_path))
+                if is_fix(pull.title):
+                    self._fixes[file.path].append((pull.merge_time, pull.number))
+            self._record_number(pull)
+            if any(classes.classify_path(file.path) is PathClass.PRODUCT for file in files[pull.number]):
+                self._sizes.append((pull.merge_time, count_added_lines(files[pull.number], classes)))
         for outcome in outcomes:
             if outcome.kind is not OutcomeKind.REPAIRED:
                 for file in files.get(outcome.pull.number, ()):
@@ -88,7 +95,9 @@ class FileHistory:
         """Return the median of added lines in the 90 days up to midnight (UTC), None for fewer than 50 changes."""
         midnight = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         if midnight not in self._medians:
-            self._medians[midnight] = self._compute_median_size(midnight)
+            first, last = (bisect_left(self._sizes, (when, 0)) for when in (midnight - _SIZE_WINDOW, midnight))
+            is_enough = last - first >= _MIN_SIZE_SAMPLES
+            self._medians[midnight] = median(size for _, size in self._sizes[first:last]) if is_enough else None
         return self._medians[midnight]
 
     def count_fixes(self, paths: Iterable[str], at: datetime) -> int:
@@ -138,16 +147,6 @@ class FileHistory:
                 return
             at, path = renames[place - 1]
 
-    def _record_merge(self, pull: PullRequest, files: Sequence[ChangedFile], classes: PathClasses) -> None:
-        for file in files:
-            if file.status == "renamed" and file.previous_path:
-                self._renames[file.path].append((pull.merge_time, file.previous_path))
-            if is_fix(pull.title):
-                self._fixes[file.path].append((pull.merge_time, pull.number))
-        self._record_number(pull)
-        if any(classes.classify_path(file.path) is PathClass.PRODUCT for file in files):
-            self._sizes.append((pull.merge_time, count_added_lines(files, classes)))
-
     def _record_number(self, pull: PullRequest) -> None:
         """Record the number of a merge, except the first number after a large gap.
 
@@ -163,12 +162,6 @@ class FileHistory:
             self._numbers.append(pull.number)
             self._merged.append(pull.merge_time)
 
-    def _compute_median_size(self, midnight: datetime) -> float | None:
-        first, last = (bisect_left(self._sizes, (when, 0)) for when in (midnight - _SIZE_WINDOW, midnight))
-        if last - first < _MIN_SIZE_SAMPLES:
-            return None
-        return median(size for _, size in self._sizes[first:last])
-
 
 def select_watched_files(pull: PullRequest, classes: PathClasses) -> tuple[ChangedFile, ...]:
     """Return the files of a pull request that are product or build; none if its files are not loaded."""
@@ -182,5 +175,4 @@ def count_added_lines(files: Iterable[ChangedFile], classes: PathClasses) -> int
 
 
 def is_fix(title: str) -> bool:
-    """Return whether a title describes the repair of a defect."""
     return bool(_FIX.search(title)) and not _TRIVIAL_FIX.search(title)

@@ -11,8 +11,6 @@ from impact.history.revert_claims import RevertClaim, parse_claim
 
 RevertIndex = revert_index.RevertIndex[PullRequest]
 MergeOutcome = outcomes.MergeOutcome[PullRequest]
-
-
 # texts: two years of a busy repository, in some megabytes
 _MAX_TEXTS = 20_000
 
@@ -30,7 +28,9 @@ class ClaimMemory:
 
     def get_claim(self, pull: PullRequest) -> RevertClaim:
         """Return the claim of a pull request, which is parsed if its texts are new."""
-        key = _hash_texts(pull)
+        # the texts of months would take most of the memory
+        repository = pull.repository
+        key = hash((pull.web, repository.owner, repository.name, pull.title, pull.body, pull.commit_message))
         with self._lock:
             claim = self._claims.get(key)
             if claim is None:
@@ -40,12 +40,5 @@ class ClaimMemory:
         return claim
 
     def index_pulls(self, pulls: Iterable[PullRequest]) -> RevertIndex:
-        """Build the index of pull requests."""
         merges = tuple(pulls)
         return RevertIndex(merges, {pull.number: self.get_claim(pull) for pull in merges})
-
-
-def _hash_texts(pull: PullRequest) -> int:
-    """Return a hash of all that a claim is parsed from. The texts of months would take most of the memory."""
-    owner, name = pull.repository.owner, pull.repository.name
-    return hash((pull.web, owner, name, pull.title, pull.body, pull.commit_message))

@@ -15,6 +15,7 @@ from bot.platform.commands import (
     PRIVATE_WORD,
     AllowedRepositories,
     QueryOptions,
+    RepositoryRequest,
     check_length,
     split_words,
 )
@@ -52,31 +53,21 @@ class ViewLevel(StrEnum):
     """Those that touch the code of the view's profile."""
 
 
-def check_profile_name(name: str) -> None:
-    """Raise UsageError for a name that no profile has; an empty one stands for none."""
-    if name:
-        parse_profile_name(name)
-
-
 @dataclass(frozen=True, slots=True)
 class DigestView:
-    """The selection of the pull requests of a day, and the name of the profile that they are checked against.
-
-    Raises:
-        UsageError: the name of the profile can't be one, or is missing.
-    """
+    """The selection of the pull requests of a day, and the name of the profile that they are checked against."""
 
     filters: Filters = NO_FILTERS
     only: ViewLevel = ViewLevel.ALL
     profile: str = ""
 
     def __post_init__(self) -> None:
-        check_profile_name(self.profile)
+        if self.profile:
+            parse_profile_name(self.profile)
         if self.only is ViewLevel.TOUCHING and not self.profile:
             raise UsageError("only:touching needs a profile: add profile:NAME.")
 
     def list_options(self) -> tuple[str, ...]:
-        """Return the view as options of a command."""
         return (
             *self.filters.list_options(),
             *([f"only:{self.only}"] if self.only else []),
@@ -101,7 +92,6 @@ FULL_VIEW = DigestView()
 
 
 def parse_view_level(text: str) -> ViewLevel:
-    """Parse the name of a view level. Raises UsageError."""
     try:
         return ViewLevel(text.lower())
     except ValueError as error:
@@ -112,8 +102,6 @@ def parse_view_level(text: str) -> ViewLevel:
 
 @dataclass(frozen=True, slots=True)
 class SummaryRequest:
-    """A request for the summaries of up to five pull requests."""
-
     kind: ClassVar[str] = "summary"
     references: tuple[Reference, ...]
     is_private: bool = False
@@ -123,7 +111,6 @@ class SummaryRequest:
 
     @classmethod
     def parse(cls, text: str, repositories: AllowedRepositories) -> SummaryRequest:
-        """Parse the text after the command. Raises UsageError."""
         words = [part for word in split_words(text) for part in ungroup_number(word).split(",") if part]
         plain = [word.lower().strip(".!?:") for word in words]
         texts = [word for word, each in zip(words, plain, strict=True) if each not in _WORDS_BESIDE_NUMBERS]
@@ -137,7 +124,6 @@ class SummaryRequest:
         return cls(references, is_private=PRIVATE_WORD in plain)
 
     def require_known(self, repositories: AllowedRepositories) -> Self:
-        """Return the request with its repositories as the settings spell them. Raises UsageError."""
         references = (
             Reference(repositories.require_known(each.repository), each.number) for each in self.references
         )
@@ -148,7 +134,7 @@ class SummaryRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class RisksRequest:
+class RisksRequest(RepositoryRequest):
     """A request for the riskiest pull requests of some days of a repository.
 
     Without ``top``, those that stand out are listed, at most ``DEFAULT_RISKS``; with it that many, even if they do
@@ -156,7 +142,6 @@ class RisksRequest:
     """
 
     kind: ClassVar[str] = "risks"
-    repository: Repository
     span: Span
     filters: Filters = NO_FILTERS
     top: int | None = None
@@ -165,24 +150,21 @@ class RisksRequest:
 
     def __post_init__(self) -> None:
         check_length(str(self))
-        check_profile_name(self.profile)
+        if self.profile:
+            parse_profile_name(self.profile)
 
     @classmethod
     def parse(cls, text: str, repositories: AllowedRepositories, today: LocalDay) -> RisksRequest:
-        """Parse the text after the command. Raises UsageError."""
         options = QueryOptions.parse(text, (*FILTER_NAMES, "top", "repo", "profile"))
-        return cls(
-            _parse_repository(options, repositories),
-            _parse_days(options, today, MAX_RISKS_DAYS),
-            options.filters,
-            _parse_top(options),
-            options.is_private,
-            options.get_last("profile"),
-        )
-
-    def require_known(self, repositories: AllowedRepositories) -> Self:
-        """Return the request with its repository as the settings spell it. Raises UsageError."""
-        return replace(self, repository=repositories.require_known(self.repository))
+        repository = _parse_repository(options, repositories)
+        span = parse_span(" ".join(options.arguments), today, MAX_RISKS_DAYS)
+        filters, top = options.filters, options.get_last("top")
+        is_number = top.isascii() and top.isdecimal() and len(top) < 4
+        if top and not (is_number and 1 <= int(top) <= MAX_TOP_RISKS):
+            usage = f"write a number from 1 to {MAX_TOP_RISKS}"
+            raise UsageError(f"I don't understand top:{quote_input(top)}: {usage}.")
+        profile = options.get_last("profile")
+        return cls(repository, span, filters, int(top) if top else None, options.is_private, profile)
 
     @property
     def selection(self) -> str:
@@ -196,40 +178,30 @@ class RisksRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreRequest:
+class ScoreRequest(RepositoryRequest):
     """A request to compare the digests of some days with the later outcomes: ``score 90d``."""
 
     kind: ClassVar[str] = SCORE_WORD
-    repository: Repository
     span: Span
     is_private: bool = False
 
     @classmethod
     def parse(cls, text: str, repositories: AllowedRepositories, today: LocalDay) -> ScoreRequest:
-        """Parse the text after the command. Raises UsageError."""
         options = QueryOptions.parse(text, ("repo",))
         is_named = options.arguments[:1] and options.arguments[0].lower() == SCORE_WORD
         days = options.arguments[1:] if is_named else options.arguments
         span = parse_span(" ".join(days) or DEFAULT_SCORE_SPAN, today, MAX_SCORE_DAYS)
         return cls(_parse_repository(options, repositories), span, options.is_private)
 
-    def require_known(self, repositories: AllowedRepositories) -> Self:
-        """Return the request with its repository as the settings spell it. Raises UsageError."""
-        return replace(self, repository=repositories.require_known(self.repository))
-
     def __str__(self) -> str:
         return f"{SCORE_WORD} {self.span} repo:{self.repository}"
 
 
 @dataclass(frozen=True, slots=True)
-class DigestRequest:
-    """A request for the digest of some days of a repository. ``zone`` is a time zone that the user named.
-
-    ``view`` selects the pull requests that are shown.
-    """
+class DigestRequest(RepositoryRequest):
+    """A request for the digest of some days of a repository. ``zone`` is a time zone that the user named."""
 
     kind: ClassVar[str] = "digest"
-    repository: Repository
     span: Span
     is_private: bool = False
     zone: ZoneInfo | None = None
@@ -242,25 +214,14 @@ class DigestRequest:
     def parse(
         cls, text: str, repositories: AllowedRepositories, today: LocalDay, today_in: TodayProvider | None = None
     ) -> DigestRequest:
-        """Parse the text after the command.
-
-        ``today_in`` returns the current day in a zone that the text names; without it, that is ``today``
-        everywhere.
-
-        Raises UsageError.
-        """
+        """Parse the text after the command; ``today_in`` returns today in a zone that it names."""
         options = QueryOptions.parse(text, (*FILTER_NAMES, "only", "repo", "tz", "profile"))
         zone = parse_zone(options.get_last("tz")) if options.get_last("tz") else None
         if zone:
             today = today_in(zone) if today_in else replace(today, zone=zone)
-        span = _parse_days(options, today, MAX_DIGEST_DAYS)
-        only, profile = parse_view_level(options.get_last("only")), options.get_last("profile")
-        view = DigestView(options.filters, only, profile)
+        span = parse_span(" ".join(options.arguments), today, MAX_DIGEST_DAYS)
+        view = DigestView(options.filters, parse_view_level(options.get_last("only")), options.get_last("profile"))
         return cls(_parse_repository(options, repositories), span, options.is_private, zone, view)
-
-    def require_known(self, repositories: AllowedRepositories) -> Self:
-        """Return the request with its repository as the settings spell it. Raises UsageError."""
-        return replace(self, repository=repositories.require_known(self.repository))
 
     def __str__(self) -> str:
         zone = [f"tz:{self.zone}"] if self.zone else []
@@ -272,19 +233,6 @@ def _parse_repository(options: QueryOptions, repositories: AllowedRepositories) 
     return repositories.parse_repository(text) if text else repositories.default
 
 
-def _parse_days(options: QueryOptions, today: LocalDay, longest: int) -> Span:
-    return parse_span(" ".join(options.arguments), today, longest)
-
-
-def _parse_top(options: QueryOptions) -> int | None:
-    text = options.get_last("top")
-    if not text:
-        return None
-    if not (text.isascii() and text.isdecimal() and len(text) < 4 and 1 <= int(text) <= MAX_TOP_RISKS):
-        raise UsageError(f"I don't understand top:{quote_input(text)}: write a number from 1 to {MAX_TOP_RISKS}.")
-    return int(text)
-
-
 class SubjectKind(StrEnum):
     """The kind of a thread's subject; with the text of the request it describes the subject."""
 
@@ -293,5 +241,4 @@ class SubjectKind(StrEnum):
     SUMMARY = "summary"
 
     def format_subject(self, request: object) -> str:
-        """Return the subject as it is stored with a message."""
         return f"{self} {request}"

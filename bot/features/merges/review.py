@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
-from operator import itemgetter
 from typing import Protocol, TypeVar
 
 from bot.features.merges.risk import HIGHEST_BAND_THRESHOLD, RISK_THRESHOLD, Risk, RiskBand
@@ -143,18 +142,18 @@ def locate_finding(quote: Quote, pull: PullRequest, excerpts: Iterable[SourceExc
     """
     if not is_evidence(quote.quote):
         return None
-    shown = _list_in_excerpts(quote, excerpts) if quote.side is DiffSide.NEW else {}
-    places = shown or _list_in_diff(quote, pull)
-    place = _choose_place(places, quote.line)
-    if place is None:
+    places = _list_in_excerpts(quote, excerpts) if quote.side is DiffSide.NEW else {}
+    if not places:
+        patch = next((file.patch for file in pull.files or () if file.path == quote.path), None)
+        listed = list_quote_positions(patch or "", quote.quote)
+        # those of the quote's side; of the other one if there are none
+        places = {place: place.is_change for place in listed if place.side is quote.side}
+        places = places or {place: place.is_change for place in listed}
+    candidates = [place for place in places if place.line == quote.line] or list(places)
+    if len(candidates) != 1:
         return None
+    place = candidates[0]
     return Evidence(quote.path, quote.quote.strip(), place.side, place.line, places[place])
-
-
-def _choose_place(places: Mapping[DiffPosition, bool], line: int) -> DiffPosition | None:
-    named = [place for place in places if place.line == line]
-    candidates = named or list(places)
-    return candidates[0] if len(candidates) == 1 else None
 
 
 def _list_in_excerpts(quote: Quote, excerpts: Iterable[SourceExcerpt]) -> dict[DiffPosition, bool]:
@@ -171,14 +170,6 @@ def _list_in_excerpts(quote: Quote, excerpts: Iterable[SourceExcerpt]) -> dict[D
     return places
 
 
-def _list_in_diff(quote: Quote, pull: PullRequest) -> dict[DiffPosition, bool]:
-    """Return the positions in the diff on the quote's side; on the other one if there are none."""
-    patch = next((file.patch for file in pull.files or () if file.path == quote.path), None)
-    places = list_quote_positions(patch or "", quote.quote)
-    of_side = [place for place in places if place.side is quote.side]
-    return {place: place.is_change for place in of_side or places}
-
-
 # points that a review adds: a confirmed bug lists every merge of the middle band, whose lowest points are 4; a
 # review without a finding takes those of the high band off the list, and leaves those of the highest on it
 _SHIFTS = {ReviewVerdict.CONFIRMED: 8.0, ReviewVerdict.POSSIBLE: 3.0, ReviewVerdict.NOTHING: -4.0}
@@ -188,12 +179,10 @@ class IsReviewed(Protocol):
     """An object with an assessed risk and, if it was read for bugs, a review."""
 
     @property
-    def risk(self) -> Risk:
-        """The risk by the rules."""
+    def risk(self) -> Risk: ...
 
     @property
-    def review(self) -> BugReview | None:
-        """The review, None if there is none."""
+    def review(self) -> BugReview | None: ...
 
 
 T = TypeVar("T", bound=IsReviewed)
@@ -209,15 +198,10 @@ def is_worth_listing(item: IsReviewed) -> bool:
     return item.risk.may_be_listed and compute_rank(item.risk, item.review) >= RISK_THRESHOLD
 
 
-def _sort_by_rank(items: Iterable[T]) -> list[tuple[float, T]]:
-    """Return all that may be listed with their rank, highest first; equal ones stay in their order."""
-    listed = [(compute_rank(item.risk, item.review), item) for item in items if item.risk.may_be_listed]
-    return sorted(listed, key=itemgetter(0), reverse=True)
-
-
 def rank_reviewed(items: Iterable[T]) -> tuple[T, ...]:
-    """Return all that may be listed, riskiest first, regardless of their points."""
-    return tuple(item for _, item in _sort_by_rank(items))
+    """Return all that may be listed, riskiest first, whatever their points; equal ones stay in their order."""
+    listed = [item for item in items if item.risk.may_be_listed]
+    return tuple(sorted(listed, key=lambda item: compute_rank(item.risk, item.review), reverse=True))
 
 
 def select_riskiest(items: Iterable[T], most: int, *, is_reduced: bool) -> tuple[T, ...]:
@@ -227,5 +211,5 @@ def select_riskiest(items: Iterable[T], most: int, *, is_reduced: bool) -> tuple
     points of the highest band.
     """
     least = HIGHEST_BAND_THRESHOLD if is_reduced else RISK_THRESHOLD
-    above = (item for item in _sort_by_rank(items) if item[0] >= least)
-    return tuple(item for _, item in islice(above, 1 if is_reduced else most))
+    above = (item for item in rank_reviewed(items) if compute_rank(item.risk, item.review) >= least)
+    return tuple(islice(above, 1 if is_reduced else most))

@@ -82,10 +82,7 @@ _BANDS = (
 
 @dataclass(frozen=True, slots=True)
 class RuleHit:
-    """The result of a rule: the points that it adds or subtracts. Without ``sentence`` it is not shown.
-
-    ``short`` says the same in a few words, for lists.
-    """
+    """The points that a rule adds or subtracts. Without ``sentence`` it is not shown; lists show ``short``."""
 
     rule: str
     points: float
@@ -139,14 +136,20 @@ def assess_pull_request(
 
     ``reverts_another`` is whether its texts say that it is a revert. With None they are searched for that.
     """
-    facts = collect_facts(pull, classes)
-    fired = evaluate_rules(facts, past, classes)
+    facts, at = collect_facts(pull, classes), pull.merged_at
+    without_history = past is None or at is None or not past.is_long_enough(at)
+    if past is None or at is None or without_history:
+        hits = [_rate_size(facts, DEFAULT_CHANGE_SIZE, None), *_rate_spread(facts), *_rate_title(facts)]
+    else:
+        size = _rate_size(facts, past.get_usual_size(at), past.measure_usual_size(at))
+        hits = [size, *_rate_spread(facts), *_rate_title(facts), *_rate_history(facts, past, at)]
+    fired = (*(rule for rule in hits if rule.points), *_rate_critical_paths(facts, classes))
     shown = sorted((rule for rule in fired if rule.sentence), key=lambda rule: -rule.points)
     return Risk(
         compute_points(facts, fired),
         tuple(rule.sentence for rule in shown),
         fired,
-        without_history=not (past and pull.merged_at and past.is_long_enough(pull.merged_at)),
+        without_history=without_history,
         may_be_listed=not (is_revert(pull) if reverts_another is None else reverts_another),
         tries=past.list_attempts(pull.number) if past else (),
     )
@@ -154,13 +157,14 @@ def assess_pull_request(
 
 def compute_points(facts: RuleFacts, fired: Iterable[RuleHit]) -> float:
     """Return the total points of rules: limited for sweeps, negative without product and build files."""
-    points = float(sum(rule.points for rule in fired))
-    if is_sweep(facts.pull):
+    points, pull = float(sum(rule.points for rule in fired)), facts.pull
+    larger, smaller = max(pull.additions, pull.deletions), min(pull.additions, pull.deletions)
+    if len(pull.files or ()) >= _MIN_SWEEP_FILES and smaller >= 0.8 * larger:
         points = min(points, _SWEEP_CAP)
     if not (facts.product or facts.build):
         points = min(points, 0.0) - _NON_PRODUCT_PENALTY
     # of changes with equal points the larger one comes first
-    return points + 0.0001 * math.log1p(facts.pull.changed_lines)
+    return points + 0.0001 * math.log1p(pull.changed_lines)
 
 
 # --- the rules
@@ -190,23 +194,6 @@ def collect_facts(pull: PullRequest, classes: PathClasses) -> RuleFacts:
     return RuleFacts(pull, product, build, count_added_lines(files, classes), before)
 
 
-def evaluate_rules(facts: RuleFacts, past: FileHistory | None, classes: PathClasses) -> tuple[RuleHit, ...]:
-    """Evaluate the rules; those that look back are not applied if the history is too short."""
-    at = facts.pull.merged_at
-    if past is None or at is None or not past.is_long_enough(at):
-        hits = [_rate_size(facts, DEFAULT_CHANGE_SIZE, None), *_rate_spread(facts), *_rate_title(facts)]
-    else:
-        size = _rate_size(facts, past.get_usual_size(at), past.measure_usual_size(at))
-        hits = [size, *_rate_spread(facts), *_rate_title(facts), *_rate_history(facts, past, at)]
-    return (*(rule for rule in hits if rule.points), *_rate_critical_paths(facts, classes))
-
-
-def is_sweep(pull: PullRequest) -> bool:
-    """Return whether it changes many files and adds about as much as it deletes, like formatters and renames."""
-    larger, smaller = max(pull.additions, pull.deletions), min(pull.additions, pull.deletions)
-    return len(pull.files or ()) >= _MIN_SWEEP_FILES and smaller >= 0.8 * larger
-
-
 def _count_doublings(value: float, most: float) -> float:
     """Return the binary logarithm of ``1 + min(value, most)``: 1 for 1, 2 for 3, 3 for 7."""
     return math.log2(1 + min(value, most))
@@ -216,13 +203,9 @@ def _rate_size(facts: RuleFacts, usual: float, measured: float | None) -> RuleHi
     """Rate the added lines; the usual size is mentioned only if it was ``measured`` in the repository."""
     times = facts.added_lines / usual
     compared = f", where {usual:.0f} are usual" if times >= _NOTABLE_SIZE_FACTOR and usual == measured else ""
-    sentence = f"adds {format_count(facts.added_lines, 'line')} of product or build code{compared}"
-    return RuleHit(
-        "size",
-        3 * _count_doublings(times, 64),
-        sentence if times >= 1 else "",
-        f"adds {format_count(facts.added_lines, 'line')}",
-    )
+    adds = f"adds {format_count(facts.added_lines, 'line')}"
+    sentence = f"{adds} of product or build code{compared}" if times >= 1 else ""
+    return RuleHit("size", 3 * _count_doublings(times, 64), sentence, adds)
 
 
 def _rate_spread(facts: RuleFacts) -> Iterator[RuleHit]:
@@ -254,10 +237,11 @@ def _rate_title(facts: RuleFacts) -> Iterator[RuleHit]:
 def _rate_history(facts: RuleFacts, past: FileHistory, at: datetime) -> Iterator[RuleHit]:
     back, fixes = past.count_reverted(facts.previous_paths, at), past.count_fixes(facts.previous_paths, at)
     days = past.get_open_time(facts.pull.number, at) / timedelta(days=1)
+    files = "one of its files was" if back == 1 else f"{back} of its files were"
     yield RuleHit(
         "reverted files",
         2 * _count_doublings(back, 7),
-        f"{_format_files(back)} in a reverted change in the last 180 days",
+        f"{files} in a reverted change in the last 180 days",
         f"{format_count(back, 'file')} in a recent revert",
     )
     needed = format_count(fixes, "fix", "fixes")
@@ -266,7 +250,3 @@ def _rate_history(facts: RuleFacts, past: FileHistory, at: datetime) -> Iterator
     )
     waited = f"open for at least {format_count(int(days), 'day')}"
     yield RuleHit("open", 1.5 * _count_doublings(days, 7), f"was {waited}" if days >= 1 else "", waited)
-
-
-def _format_files(count: int) -> str:
-    return "one of its files was" if count == 1 else f"{count} of its files were"

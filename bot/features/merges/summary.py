@@ -108,21 +108,13 @@ _COMPOUND = re.compile(r"[^\W\d]_+[^\W_]|[a-z][A-Z]|[^\W\d_]\d|\d[^\W\d_]")
 def is_evidence(quote: str) -> bool:
     """Return whether a quote is evidence: it has several words, one of them specific, or one distinctive name."""
     words = _WORD.findall(quote)
-    own = {word for word in words if _is_specific_word(word)}
-    if any(map(_is_distinctive_name, own)):
-        return True
     numbers = {word for word in words if word.isdecimal()}
+    own = {word for word in {*words} - numbers if len(word) >= _MIN_LETTERS or not word.isascii()}
+    own = {word for word in own if word.casefold() not in _COMMON_WORDS}
+    for word in own:
+        if len(word) >= _MIN_NAME_LENGTH or (len(word) >= _MIN_COMPOUND_LENGTH and _COMPOUND.search(word)):
+            return True
     return bool(own) and (len(own | numbers) >= _MIN_SPECIFIC_WORDS or len(words) >= _MIN_WORDS)
-
-
-def _is_specific_word(word: str) -> bool:
-    if word.isdecimal():
-        return False
-    return word.casefold() not in _COMMON_WORDS and (len(word) >= _MIN_LETTERS or not word.isascii())
-
-
-def _is_distinctive_name(word: str) -> bool:
-    return len(word) >= _MIN_NAME_LENGTH or (len(word) >= _MIN_COMPOUND_LENGTH and bool(_COMPOUND.search(word)))
 
 
 # --- summaries
@@ -246,10 +238,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class SummarisedPullRequest:
-    """A pull request with its files, summary and area, not rated yet.
-
-    ``cost`` is in US dollars for this run, None if a price is unknown.
-    """
+    """A pull request that is not rated yet. ``cost`` is in US dollars for this run, None if a price is unknown."""
 
     pull: PullRequest
     summary: Summary
@@ -289,11 +278,13 @@ def build_fallback_summary(
     """Build a summary of facts: title, description, files, type by rule. Its first line says so."""
     title = collapse_lines(pull.title)
     description = truncate_text(collapse_lines(remove_comments(pull.body)), 600)
-    counts = count_file_classes(pull, classes)
+    counts = Counter(classes.classify_path(file.path) for file in pull.files or ())
     kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items(), key=lambda item: -item[1]))
-    largest = ", ".join(f"`{path}`" for path in list_largest_files(pull))
+    largest = ", ".join(f"`{file.path}`" for file in pull.largest_files[:3])
+    is_tiny = pull.changed_lines <= _MAX_TRIVIAL_LINES and counts.keys() <= _NON_PRODUCT_CLASSES
+    is_trivial = bool(counts) and (counts.keys() <= {PathClass.DOCS} or is_tiny)
     return Summary(
-        type=_determine_type(pull, counts.keys()),
+        type=ChangeType.TRIVIAL if is_trivial else ChangeType.SUBSTANTIAL,
         headline=truncate_text(title, MAX_HEADLINE_LENGTH),
         what_changed_and_why=f"*No model summary: {fallback.clause}. The facts stand in for it.*\n\n"
         f"Title: {title}\n\nDescription: {description or 'The pull request has no description.'}",
@@ -306,33 +297,13 @@ def build_fallback_summary(
     )
 
 
-def list_largest_files(pull: PullRequest) -> tuple[str, ...]:
-    """Return the paths of the three files with the most changed lines."""
-    return tuple(file.path for file in pull.largest_files[:3])
-
-
-def count_file_classes(pull: PullRequest, classes: PathClasses) -> Counter[PathClass]:
-    return Counter(classes.classify_path(file.path) for file in pull.files or ())
-
-
-def _determine_type(pull: PullRequest, kinds: Iterable[PathClass]) -> ChangeType:
-    known = set(kinds)
-    is_tiny = pull.changed_lines <= _MAX_TRIVIAL_LINES and known <= _NON_PRODUCT_CLASSES
-    is_trivial = bool(known) and (known <= {PathClass.DOCS} or is_tiny)
-    return ChangeType.TRIVIAL if is_trivial else ChangeType.SUBSTANTIAL
-
-
 log = logging.getLogger(__name__)
 
 
 def read_isolated(
     pull: PullRequest, read: Callable[[PullRequest], SummarisedPullRequest]
 ) -> SummarisedPullRequest:
-    """Read a pull request. If ``read`` meets a defect, log it and return the facts.
-
-    Raises:
-        PrdigestError: what ``read`` raises; another attempt, or a person, may help.
-    """
+    """Read a pull request. If ``read`` meets a defect, log it and return the facts. Raises its PrdigestErrors."""
     try:
         return read(pull)
     except PrdigestError:

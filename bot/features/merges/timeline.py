@@ -5,11 +5,10 @@ from __future__ import annotations
 import datetime as dt
 import logging
 import threading
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
-from functools import partial
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from bot.dates import LocalDay, Span
 from bot.errors import DayUnavailable, GitHubAccessDenied, GitHubUnavailable, RateLimited, StoreUnavailable
@@ -49,8 +48,7 @@ class DayContext:
     def from_pulls(cls, of_day: Iterable[PullRequest], around: Iterable[PullRequest] = ()) -> DayContext:
         """Build the context of the merges of a day and of those ``around`` it."""
         own = tuple(of_day)
-        index = RevertIndex(remove_duplicates([*own, *around]))
-        return cls.from_index(index, (pull.number for pull in own))
+        return cls.from_index(RevertIndex(remove_duplicates([*own, *around])), (pull.number for pull in own))
 
     @classmethod
     def from_index(cls, index: RevertIndex, of_day: Iterable[int], caveat: str = "") -> DayContext:
@@ -65,31 +63,28 @@ class DayContext:
         claim = self.claims.get(number)
         return claim is not None and claim.is_revert
 
-    def select_claims(self, numbers: Iterable[int]) -> Mapping[int, RevertClaim]:
-        """Return the claims of merges by number, as far as they are here."""
-        return {number: self.claims[number] for number in numbers if number in self.claims}
-
     def assess_pulls(
         self, pulls: Iterable[PullRequest], of_day: Iterable[PullRequest], classes: PathClasses
     ) -> list[Risk]:
         """Rate pull requests of the day whose files are loaded. This is the only rating in a digest or a list.
 
         ``of_day`` are the merges of the day, with their files as far as they are loaded: what was merged earlier
-        on the same day counts too.
+        on the same day counts too. One that meets a defect, which is logged, has no points.
         """
         history = FileHistory(remove_duplicates([*of_day, *self.pulls]), self.outcomes, classes, self.relands)
-        return [self._assess_isolated(pull, classes, history) for pull in pulls]
-
-    def _assess_isolated(self, pull: PullRequest, classes: PathClasses, history: FileHistory) -> Risk:
-        """Rate a pull request. If that meets a defect, log it and return a risk without points."""
-        try:
-            return assess_pull_request(pull, classes, history, reverts_another=self.is_revert(pull.number))
-        except Exception as error:
-            log_defect(pull, error)
-            return Risk(0.0, (), without_history=True)
+        risks: list[Risk] = []
+        for pull in pulls:
+            is_revert = self.is_revert(pull.number)
+            try:
+                risks.append(assess_pull_request(pull, classes, history, reverts_another=is_revert))
+            except Exception as error:
+                log_defect(pull, error)
+                risks.append(Risk(0.0, (), without_history=True))
+        return risks
 
 
 DayLister = Callable[[Repository, LocalDay], DayMerges]
+DayList = DayMerges | DayUnavailable
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,60 +99,39 @@ class MergeList:
     unavailable: tuple[dt.date, ...] = ()
 
 
-def list_day(merged_on: DayLister, repository: Repository, day: LocalDay) -> DayMerges | DayUnavailable:
-    """List what was merged on a day, or return the error that says why the list is unavailable.
+def list_days(
+    merged_on: DayLister, workers: int, repository: Repository, days: Iterable[LocalDay]
+) -> Sequence[DayList]:
+    """Return the list of each day, or why there is none, from ``merged_on``, for ``workers`` days at a time."""
 
-    Raises:
-        Exception: what ``merged_on`` raises apart from DayUnavailable.
-    """
-    try:
-        return merged_on(repository, day)
-    except DayUnavailable as error:
-        return error
+    def list_day(day: LocalDay) -> DayList:
+        try:
+            return merged_on(repository, day)
+        except DayUnavailable as error:
+            return error
+
+    with DeadlineExecutor(workers, "merges") as crew:
+        return crew.map_items(list_day, days)
 
 
-def combine_lists(lists: Iterable[DayMerges | DayUnavailable]) -> MergeList:
-    """Combine the lists of days. A day without a list becomes a caveat.
-
-    Raises:
-        DayUnavailable: no day has a list.
-    """
-    days = tuple(lists)
-    available = [each for each in days if isinstance(each, DayMerges)]
-    unavailable = [each for each in days if isinstance(each, DayUnavailable)]
-    if unavailable and not available:
-        raise unavailable[-1]
+def combine_lists(days: Sequence[LocalDay], lists: Sequence[DayList]) -> MergeList:
+    """Combine the lists of days. One without a list becomes a caveat; DayUnavailable is raised if none has one."""
+    available = [each for each in lists if isinstance(each, DayMerges)]
+    errors = [each for each in lists if isinstance(each, DayUnavailable)]
+    if errors and not available:
+        raise errors[-1]
     by_number = {pull.number: pull for each in available for pull in each.pulls}
-    day_caveats = [
-        *(str(each).rstrip(".") for each in unavailable),
-        *(each.caveat for each in available if each.caveat),
-    ]
-    return MergeList(sort_newest_first(tuple(by_number.values())), tuple(dict.fromkeys(day_caveats)))
+    caveats = [str(each).rstrip(".") for each in errors] + [each.caveat for each in available if each.caveat]
+    return MergeList(
+        sort_newest_first(tuple(by_number.values())),
+        tuple(dict.fromkeys(caveats)),
+        tuple(day.date for day, each in zip(days, lists, strict=True) if isinstance(each, DayUnavailable)),
+    )
 
 
-class MergeLister:
-    """Lister of merges. ``merged_on`` lists those of a day, and is called for ``workers`` days at a time."""
-
-    def __init__(self, merged_on: DayLister, workers: int) -> None:
-        self._merged_on = merged_on
-        self._workers = workers
-
-    def list_days(self, repository: Repository, days: Iterable[LocalDay]) -> Sequence[DayMerges | DayUnavailable]:
-        """Return the list of each day, or the error that says why there is none. Raises as :func:`list_day`."""
-        with DeadlineExecutor(self._workers, "merges") as crew:
-            return crew.map_items(partial(list_day, self._merged_on, repository), days)
-
-    def list_merges(self, repository: Repository, span: Span) -> MergeList:
-        """Return the merges of some days, without files.
-
-        Raises:
-            DayUnavailable: no day has a list.
-            Exception: what ``merged_on`` raises.
-        """
-        lists = self.list_days(repository, span.days)
-        days = zip(span.days, lists, strict=True)
-        unavailable = tuple(day.date for day, each in days if isinstance(each, DayUnavailable))
-        return replace(combine_lists(lists), unavailable=unavailable)
+def list_merges(merged_on: DayLister, workers: int, repository: Repository, span: Span) -> MergeList:
+    """Return the merges of some days, without files. Raises DayUnavailable if no day has a list."""
+    return combine_lists(span.days, list_days(merged_on, workers, repository, span.days))
 
 
 log = logging.getLogger(__name__)
@@ -173,22 +147,15 @@ _MAX_CACHED = 4
 _RECENT_DAYS = 3
 _DAY = timedelta(days=1)
 _MONTH = timedelta(days=31)
-T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class _CachedValue(Generic[T]):
-    """A value, the instant at which it was computed, and what it depends on."""
-
-    value: T
-    source: Hashable
-    cached_at: datetime
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class MergeTimeline:
     """Reader of the merges around days.
 
-    ``history`` returns the recorded merges, ``merged_on`` GitHub's list of a day.
+    ``history`` returns the recorded merges, ``merged_on`` GitHub's list of a day. ``index_pulls`` parses no text
+    that was parsed for another index.
     """
 
     def __init__(
@@ -202,9 +169,11 @@ class MergeTimeline:
         self._merged_on = merged_on
         self._now = now
         self._classes_of = classes_of
-        self._pasts: dict[str, _CachedValue[FileHistory]] = {}
-        self._arounds: dict[str, _CachedValue[DayContext]] = {}
+        # each with the instant at which it was built
+        self._pasts: dict[str, tuple[datetime, FileHistory]] = {}
+        self._arounds: dict[tuple[str, tuple[int, ...]], tuple[datetime, DayContext]] = {}
         self._claims = ClaimMemory()
+        self.index_pulls = self._claims.index_pulls
         self._lock = threading.Lock()
 
     def read_merges(self, repository: Repository, since: datetime, until: datetime) -> tuple[PullRequest, ...]:
@@ -221,25 +190,12 @@ class MergeTimeline:
             log.info("without history: %s", error)
             return ()
 
-    def index_pulls(self, pulls: Iterable[PullRequest]) -> RevertIndex:
-        """Build the index of merges; texts that were parsed for another index are not parsed again."""
-        return self._claims.index_pulls(pulls)
-
     def record_merges(self, pulls: Sequence[PullRequest]) -> None:
         """Record merges. A failure is only logged."""
         try:
             self._history().record_merges(pulls)
         except StoreUnavailable as error:
             log.warning("history is not recorded: %s", error)
-
-    def record_day(self, repository: Repository, day: LocalDay) -> None:
-        """Record what was merged in a day, if its list is available.
-
-        Raises:
-            StoreUnavailable: the merges can't be recorded.
-            Exception: what the list of the day raises.
-        """
-        self._history().record_merges(self._list_available(repository, day))
 
     def load_day_context(self, repository: Repository, day: LocalDay, merged: Sequence[PullRequest]) -> DayContext:
         """Return the merges of a day among those recorded before it and those merged since.
@@ -248,54 +204,36 @@ class MergeTimeline:
         is cached for ten minutes, so that a hundred channels with the same digest do not read half a year a
         hundred times.
         """
-        name, now = f"{repository} {day.date} {day.zone}".lower(), self._now()
-        numbers = tuple(pull.number for pull in merged)
+        numbers, now = tuple(pull.number for pull in merged), self._now()
+        key = (f"{repository} {day.date} {day.zone}".lower(), numbers)
         with self._lock:
-            cached = self._arounds.get(name)
-            if (
-                cached is None
-                or cached.source != numbers
-                or now - cached.cached_at > _CACHE_LIFETIME
-                or cached.value.caveat
-            ):
-                cached = _CachedValue(self._build_day_context(repository, day, merged), numbers, now)
-                _cache_value(self._arounds, name, cached)
-            return cached.value
+            cached = self._arounds.get(key)
+            if cached is None or now - cached[0] > _CACHE_LIFETIME or cached[1].caveat:
+                cached = (now, self._build_day_context(repository, day, merged))
+                _cache_value(self._arounds, key, cached)
+            return cached[1]
 
     def _build_day_context(
         self, repository: Repository, day: LocalDay, merged: Sequence[PullRequest]
     ) -> DayContext:
         """Read the merges before the day and since. A failure of GitHub becomes a caveat."""
         recorded = self.read_merges_or_none(repository, day.start - LOOK_BACK, day.end + LOOK_AHEAD)
-        recorded = tuple(pull for pull in recorded if pull.merge_time not in day)
-        try:
-            listed = [
-                pull
-                for after in self._list_following_days(day)
-                for pull in self._list_available(repository, after)
-            ]
-        except (GitHubAccessDenied, GitHubUnavailable, RateLimited) as error:
-            caveat = f"what was reverted since is not known ({str(error).rstrip('.')})"
-            return self._connect_merges(merged, recorded, caveat)
-        return self._connect_merges(merged, [*listed, *recorded])
-
-    def _connect_merges(
-        self, merged: Sequence[PullRequest], around: Sequence[PullRequest], caveat: str = ""
-    ) -> DayContext:
-        """Return the context of a day. The days of an overview have most of their surroundings in common."""
-        index = self.index_pulls(remove_duplicates([*merged, *around]))
-        return DayContext.from_index(index, (pull.number for pull in merged), caveat)
-
-    def _list_available(self, repository: Repository, day: LocalDay) -> tuple[PullRequest, ...]:
-        """Return the merges of a day; empty if its list is unavailable."""
-        listed = list_day(self._merged_on, repository, day)
-        return () if isinstance(listed, DayUnavailable) else listed.pulls
-
-    def _list_following_days(self, day: LocalDay) -> Sequence[LocalDay]:
-        """Return the days from a day up to now if there are at most three. Later merges are recorded already."""
-        now = self._now()
+        now, listed, caveat = self._now(), list[PullRequest](), ""
         days = [LocalDay(day.date + n * _DAY, day.zone) for n in range(1, _RECENT_DAYS + 1)]
-        return [after for after in days if after.start <= now] if now < days[-1].end else ()
+        # of an older day, what was merged since is recorded already
+        for after in days if now < days[-1].end else ():
+            try:
+                listed += self._merged_on(repository, after).pulls if after.start <= now else ()
+            except DayUnavailable:
+                continue
+            except (GitHubAccessDenied, GitHubUnavailable, RateLimited) as error:
+                caveat = f"what was reverted since is not known ({str(error).rstrip('.')})"
+                listed.clear()
+                break
+        around = (pull for pull in recorded if pull.merge_time not in day)
+        # the days of an overview have most of their surroundings in common
+        index = self.index_pulls(remove_duplicates([*merged, *listed, *around]))
+        return DayContext.from_index(index, (pull.number for pull in merged), caveat)
 
     def assess_risk(self, pull: PullRequest) -> Risk:
         """Rate one pull request by the rules, with what was recorded before it, as a digest of its day does.
@@ -318,22 +256,22 @@ class MergeTimeline:
         name, classes = f"{repository} {month}".lower(), self._classes_of(repository)
         with self._lock:
             cached = self._pasts.get(name)
-            if cached is None or now - cached.cached_at > _CACHE_LIFETIME:
+            if cached is None or now - cached[0] > _CACHE_LIFETIME:
                 first = datetime.combine(month, time(), UTC)
                 try:
                     merges = self.read_merges(repository, first - LOOK_BACK, first + _MONTH)
                 except StoreUnavailable as error:
                     log.info("rated without history: %s", error)
                     return build_past(RevertIndex(()), classes)
-                cached = _CachedValue(build_past(self.index_pulls(remove_duplicates(merges)), classes), month, now)
+                cached = (now, build_past(self.index_pulls(remove_duplicates(merges)), classes))
                 _cache_value(self._pasts, name, cached)
-            return cached.value
+            return cached[1]
 
 
-def _cache_value(cached: dict[str, _CachedValue[T]], name: str, value: _CachedValue[T]) -> None:
+def _cache_value(cached: dict[K, V], key: K, value: V) -> None:
     """Cache a value, and drop the oldest one if there are more than four."""
-    cached.pop(name, None)
-    cached[name] = value
+    cached.pop(key, None)
+    cached[key] = value
     if len(cached) > _MAX_CACHED:
         del cached[next(iter(cached))]
 

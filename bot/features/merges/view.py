@@ -12,11 +12,9 @@ from bot.features.merges.entry import Entry
 from bot.features.merges.outcomes import MergeOutcome
 from bot.features.merges.review import (
     BugFinding,
-    BugReview,
     Certainty,
     FindingAdvice,
     FindingStatus,
-    ReviewVerdict,
 )
 from bot.features.merges.risk import Risk, RiskBand
 from bot.features.merges.summary import Evidence, build_evidence_url
@@ -45,10 +43,6 @@ _ADVICE = {
     FindingAdvice.ADAPT: "Adapt your code or settings.",
     FindingAdvice.WATCH: "Watch for it.",
     FindingAdvice.IGNORE: "No action needed.",
-}
-_VERDICT_FACTS = {
-    ReviewVerdict.CONFIRMED: "second reading: confirmed bug",
-    ReviewVerdict.POSSIBLE: "second reading: possible bug",
 }
 NO_PROOF = "This is a model's reading of the code, not a proof."
 # after these, no full stop is added
@@ -110,15 +104,10 @@ def render_review(entry: Entry, most: int, limit: int) -> Iterator[Block]:
     title = [make_text("Second reading, for bugs", bold=True), *([] if shown else [make_text(": no bug found.")])]
     items = [_render_finding(entry.pull, finding, limit) for finding in shown]
     yield make_block(make_section(title), *([make_bullets(items)] if items else []))
-    yield make_context(_format_note(entry.review, len(findings) - len(shown)))
-
-
-def _format_note(review: BugReview, hidden: int) -> str:
-    """Return how many findings are not shown, how many suspicions were refuted, and what a review is."""
-    count = review.refuted
-    refuted = f"{format_count(count, 'suspicion')} {'was' if count == 1 else 'were'} refuted." if count else ""
+    hidden, count = len(findings) - len(shown), entry.review.refuted
     more = f"Not shown: {format_count(hidden, 'more finding')}." if hidden else ""
-    return " ".join(filter(None, [more, refuted, NO_PROOF]))
+    refuted = f"{format_count(count, 'suspicion')} {'was' if count == 1 else 'were'} refuted." if count else ""
+    yield make_context(" ".join(filter(None, [more, refuted, NO_PROOF])))
 
 
 def _render_finding(pull: PullRequest, finding: BugFinding, limit: int) -> list[Element]:
@@ -133,11 +122,6 @@ def _render_finding(pull: PullRequest, finding: BugFinding, limit: int) -> list[
         make_text(f"The model is {_CERTAINTIES[finding.certainty]}. {_ADVICE[finding.advice]}"),
         *([make_text(" "), *render_quote(pull, finding.evidence)] if finding.evidence else []),
     ]
-
-
-def format_review_fact(review: BugReview | None) -> str:
-    """Return the verdict among the facts of a change; empty if there is nothing to look at."""
-    return _VERDICT_FACTS.get(review.verdict, "") if review else ""
 
 
 def render_quote(pull: PullRequest, evidence: Evidence) -> list[Element]:
@@ -223,7 +207,6 @@ def render_numbers(
 
 
 def format_more(count: int, elsewhere: str = "") -> str:
-    """Return how many more there are; ``elsewhere`` says where."""
     return f"and {count} more{elsewhere}"
 
 
@@ -246,12 +229,9 @@ def render_outcomes(
     """
 
     def render_line(each: MergeOutcome | PullRequest) -> list[Element]:
-        if isinstance(each, PullRequest):
-            return [
-                *render_reference(each, limits.outcome_titles),
-                make_text(", which reverts an earlier change"),
-            ]
-        return render_outcome(each, limits.outcome_titles)
+        if not isinstance(each, PullRequest):
+            return render_outcome(each, limits.outcome_titles)
+        return [*render_reference(each, limits.outcome_titles), make_text(", which reverts an earlier change")]
 
     listed: list[MergeOutcome | PullRequest] = [*outcomes, *older]
     # the last line counts those that have none

@@ -11,7 +11,7 @@ from html import unescape
 from typing import TypeAlias
 
 from bot.errors import UsageError
-from bot.features.digest.stories import SincePage
+from bot.features.digest.since import SincePage
 from bot.features.merges.outcomes import MergeOutcome
 from bot.features.merges.risk import Risk
 from bot.features.merges.view import format_band, format_outcome_fact

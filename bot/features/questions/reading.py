@@ -17,10 +17,11 @@ from bot.errors import DiscussionUnavailable, PrdigestError, PullRequestNotFound
 from bot.features.merges.entry import Entry
 from bot.features.merges.outcomes import RevertIndex
 from bot.features.merges.summary import Evidence, Fallback, FallbackReason, build_fallback_summary
-from bot.features.merges.timeline import MergeList, MergeLister
+from bot.features.merges.timeline import MergeList
 from bot.features.questions.rules import Citation, ThreadSubject, has_quote, verify_citation
 from bot.features.summaries.reading import load_files
 from bot.features.summaries.service import get_cached_entry, get_summary
+from bot.features.touches.contracts import list_merges
 from bot.platform.models.packing import Coverage
 from bot.platform.models.prompts import MODEL_BOUNDS, BoundedText, TextBounds, limit_lines
 from bot.platform.provenance import Provenance
@@ -98,8 +99,7 @@ class ReadingSession:
         return self.read_days(self.parse_repository(repository), self.parse_days(days))
 
     def list_merges(self, repository: Repository, span: Span) -> MergeList:
-        lister = MergeLister(self.app.day_lists.list_merged, self.app.settings.prdigest_concurrency)
-        merged = lister.list_merges(repository, span)
+        merged = list_merges(self.app, repository, span)
         self.note_addresses(merged.pulls)
         return merged
 

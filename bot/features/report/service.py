@@ -16,8 +16,8 @@ from pydantic import ValidationError
 from bot.app import App
 from bot.dates import Span
 from bot.errors import PrdigestError, UsageError
-from bot.features.digest.markdown import render_report
 from bot.features.digest.service import DigestUse, build_digest
+from bot.features.digest.view import render_report
 from bot.features.report.view import (
     ReportedDays,
     build_day,

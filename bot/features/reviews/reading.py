@@ -23,10 +23,7 @@ from bot.features.reviews.report import (
 from bot.platform import deadlines
 from bot.platform.models import Chat, ChatModel, TextPart, ToolResult, Turn
 from bot.platform.models.agent import AgentLimits, AgentLoop, TokenCount
-from bot.platform.models.answers import (
-    build_schema,
-    describe_validation_error,
-)
+from bot.platform.models.answers import build_schema, describe_validation_error
 from bot.platform.models.changes import PackedChange, choose_smaller_budget, format_change, pack_change
 from bot.platform.models.prompts import read_instructions
 from bot.platform.models.tool_names import ToolName

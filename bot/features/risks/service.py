@@ -28,7 +28,7 @@ from bot.features.merges.requests import (
 )
 from bot.features.merges.review import BugReview, rank_reviewed, select_riskiest
 from bot.features.merges.risk import Risk
-from bot.features.merges.timeline import LOOK_AHEAD, LOOK_BACK, DayContext, MergeLister, combine_lists
+from bot.features.merges.timeline import LOOK_AHEAD, LOOK_BACK, DayContext, combine_lists, list_days
 from bot.features.reviews.service import get_review
 from bot.features.risks.ratings import RatedDigest
 from bot.features.risks.rules import TrackRecordScore, compute_score
@@ -89,12 +89,12 @@ def build_list(app: App, request: RisksRequest) -> RiskList:
     repository, span = request.repository, request.span
     until = min(app.get_today().date, span.last + WATCH_WINDOW)
     days = [*span.days, *replace(span, first=span.last + timedelta(days=1), last=until).days]
-    lists = MergeLister(app.pulls.list_merged, app.settings.prdigest_concurrency).list_days(repository, days)
-    merged = combine_lists(lists[: len(span)])
+    lists = list_days(app.pulls.list_merged, app.settings.prdigest_concurrency, repository, days)
+    merged = combine_lists(span.days, lists[: len(span)])
     recorded = app.timeline.read_merges_or_none(
         repository, span.days[0].start - LOOK_BACK, span.days[-1].end + LOOK_AHEAD
     )
-    merges = remove_duplicates([*combine_lists(lists).pulls, *recorded])
+    merges = remove_duplicates([*combine_lists(days, lists).pulls, *recorded])
     context = DayContext.from_pulls((), merges)
     standing = [pair for pair in context.outcomes if pair.stands]
     own = {pull.number for pull in merged.pulls}
@@ -133,7 +133,7 @@ def build_list(app: App, request: RisksRequest) -> RiskList:
         top=request.top,
         ranked=len(ranked),
         unread=tuple(each.pull.number for each in rated if each.pull.files is None),
-        caveats=touched.add_missing(merged.caveats),
+        caveats=tuple(filter(None, (*merged.caveats, touched.problem))),
         is_reduced=is_reduced,
         touches=touched.report,
         touching=tuple(each.pull for each in matching) if touched.report else (),

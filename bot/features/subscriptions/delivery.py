@@ -21,8 +21,8 @@ from bot.errors import (
     get_retry_delay,
 )
 from bot.features.digest import posts
-from bot.features.digest.models import DigestSpec
 from bot.features.digest.posts import PostingResult
+from bot.features.digest.rules import DigestSpec
 from bot.features.digest.tables import PostedDigest, TrackedDigest
 from bot.features.digest.view import RenderedDigest, describe_skipped_days
 from bot.features.subscriptions.incidents import (

@@ -21,7 +21,7 @@ from zoneinfo import ZoneInfo
 
 from bot.dates import LocalDay, Span, parse_time, parse_zone
 from bot.errors import UsageError
-from bot.features.digest.models import DigestSpec
+from bot.features.digest.rules import DigestSpec
 from bot.features.merges.requests import FULL_VIEW, DigestView, parse_view_level
 from bot.platform.commands import FILTER_NAMES, AllowedRepositories, QueryOptions, check_length
 from impact.repository import Repository

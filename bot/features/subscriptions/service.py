@@ -13,7 +13,7 @@ from datetime import datetime
 from bot.app import App
 from bot.dates import Span, get_yesterday
 from bot.errors import SlackCallRefused, SlackUnavailable, UsageError
-from bot.features.digest.models import DigestSpec
+from bot.features.digest.rules import DigestSpec
 from bot.features.subscriptions import view
 from bot.features.subscriptions.form import render_form
 from bot.features.subscriptions.permissions import (

@@ -198,7 +198,7 @@ def format_facts(entry: Entry, zone: tzinfo = UTC) -> str:
         summary.type.lower(),
         format_size(pull),
         f"{pull.author.login}, {format_merge_state(pull, zone)}",
-        format_coverage(summary.coverage) if summary.coverage is not Coverage.FULL else "",
+        f"diff {summary.coverage}" if summary.coverage is not Coverage.FULL else "",
         summary.fallback_note,
     ]
     return " · ".join(filter(None, parts))
@@ -211,11 +211,6 @@ def format_size(pull: PullRequest) -> str:
 
 def format_lines(change: PullRequest | ChangedFile) -> str:
     return f"+{change.additions:,} −{change.deletions:,}"  # noqa: RUF001 (a minus)
-
-
-def format_coverage(coverage: Coverage) -> str:
-    """Return how much of the diff the model saw."""
-    return f"diff {coverage}"
 
 
 def format_merge_state(pull: PullRequest, zone: tzinfo = UTC) -> str:

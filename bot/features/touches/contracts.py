@@ -12,7 +12,8 @@ from pathlib import PurePosixPath
 from bot.app import App
 from bot.dates import Span
 from bot.errors import PrdigestError, RateLimited, StoreUnavailable, TimeLimitExceeded
-from bot.features.merges.timeline import MergeList, MergeLister
+from bot.features.merges import timeline
+from bot.features.merges.timeline import MergeList
 from bot.features.summaries.reading import load_files
 from bot.features.touches.requests import ContractRequest
 from bot.platform.github.caches import ReleaseCache
@@ -233,7 +234,7 @@ class ContractList:
 
 
 def list_merges(app: App, repository: Repository, span: Span) -> MergeList:
-    return MergeLister(app.day_lists.list_merged, app.settings.prdigest_concurrency).list_merges(repository, span)
+    return timeline.list_merges(app.day_lists.list_merged, app.settings.prdigest_concurrency, repository, span)
 
 
 def build_contract_list(app: App, request: ContractRequest) -> ContractList:

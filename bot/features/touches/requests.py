@@ -11,7 +11,14 @@ from typing import ClassVar, Self
 
 from bot.dates import LocalDay, Span, check_span, parse_day, parse_span
 from bot.errors import UsageError
-from bot.platform.commands import FILTER_NAMES, PRIVATE_WORD, AllowedRepositories, QueryOptions, check_length
+from bot.platform.commands import (
+    FILTER_NAMES,
+    PRIVATE_WORD,
+    AllowedRepositories,
+    QueryOptions,
+    RepositoryRequest,
+    check_length,
+)
 from bot.platform.pulls.filters import NO_FILTERS, Filters
 from bot.platform.slack.requests import restore_user_text
 from impact.profile.names import parse_profile_name
@@ -37,14 +44,6 @@ _COMMIT = re.compile(r"[0-9a-f]{7,40}")
 _DAYS = re.compile(r"\d{4}-\d\d-\d\d|\d{1,3}[dw]|yesterday|today", re.I)
 
 
-@dataclass(frozen=True, slots=True)
-class _RepositoryRequest:
-    repository: Repository
-
-    def require_known(self, repositories: AllowedRepositories) -> Self:
-        return replace(self, repository=repositories.require_known(self.repository))
-
-
 class _ProfileRequest:
     """A request about the upstream of a profile; without a name, the only profile is meant."""
 
@@ -55,7 +54,7 @@ class _ProfileRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class ContractRequest(_RepositoryRequest):
+class ContractRequest(RepositoryRequest):
     kind: ClassVar[str] = "contract"
     span: Span
     filters: Filters = NO_FILTERS
@@ -115,7 +114,7 @@ def parse_touches(text: str, today: LocalDay) -> TouchesRequest | TouchScoreRequ
 
 
 @dataclass(frozen=True, slots=True)
-class SinceRequest(_RepositoryRequest):
+class SinceRequest(RepositoryRequest):
     kind: ClassVar[str] = "since"
     span: Span
     profile: str = ""
@@ -138,7 +137,7 @@ class SinceRequest(_RepositoryRequest):
 
 
 @dataclass(frozen=True, slots=True)
-class DeprecationsRequest(_RepositoryRequest):
+class DeprecationsRequest(RepositoryRequest):
     kind: ClassVar[str] = "deprecations"
     profile: str = ""
     is_private: bool = False
@@ -211,7 +210,7 @@ def _drop_words(options: QueryOptions, *words: str) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class BrokeRequest(_RepositoryRequest):
+class BrokeRequest(RepositoryRequest):
     """A request about an error: since ``commit``, the last one that worked, or in the days of ``span``."""
 
     kind: ClassVar[str] = "broke"

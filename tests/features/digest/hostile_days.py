@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
 from hypothesis import strategies as st
 
-from bot.features.digest.rules import Digest, Overview, Theme
+from bot.features.digest.rules import Digest, Overview
 from bot.features.merges.entry import Entry
 from bot.features.merges.outcomes import MergeOutcome
 from bot.features.merges.review import (
@@ -135,20 +134,12 @@ class _Writer:
         risk = Risk(self._draw(_points), reasons)
         return replace(made, risk=risk, area=area, cost=self._draw(_costs), review=self.review())
 
-    def theme(self, numbers: Sequence[int]) -> Theme:
-        known = st.lists(st.sampled_from(numbers), min_size=1, max_size=5, unique=True)
-        return Theme(self.line(80), tuple(self._draw(known)))
-
-    def overview(self, numbers: Sequence[int]) -> Overview:
-        return Overview(
-            text=self.text(600),
-            themes=tuple(self.theme(numbers) for _ in self.count(0, 6)) if numbers else (),
-            fallback=failed(self.text(400)) if self.is_so() else None,
-        )
+    def overview(self) -> Overview:
+        return Overview(self.text(600), fallback=failed(self.text(400)) if self.is_so() else None)
 
     def digest(self, most: int) -> Digest:
         numbers = [place + 1 for place in reversed(self.count(0, most))]
-        made = digest(*map(self.entry, numbers), overview=self.overview(numbers))
+        made = digest(*map(self.entry, numbers), overview=self.overview())
         merge_outcomes = [
             MergeOutcome(each.pull, made.entries[0].pull, *self._draw(_fates)) for each in made.entries[1:3]
         ]
@@ -206,9 +197,8 @@ def full_day(count: int, text: str, *, trivial: bool = False, is_reviewed: bool 
         )
         for number in numbers
     ]
-    themes = tuple(Theme(text[:80], tuple(numbers)) for _ in range(6)) if count else ()
     coverage = ReviewCoverage(count, count // 2, text[:200]) if is_reviewed else NO_REVIEWS
-    overview = Overview(text[:600], themes, fallback=failed(text))
+    overview = Overview(text[:600], fallback=failed(text))
     return digest(*listed, overview=overview, review_coverage=coverage)
 
 

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 from bot.dates import Span
-from bot.features.digest.models import DigestSpec
 from bot.features.digest.posts import PostingResult, post_digest, revise_digest
+from bot.features.digest.rules import DigestSpec
 from bot.features.digest.tables import DigestRecords, PostedDigest
 from bot.features.digest.view import RenderedDigest
 from bot.platform.slack.client import make_slack_client

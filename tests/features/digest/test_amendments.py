@@ -11,9 +11,9 @@ import pytest
 from redis import Redis
 
 from bot.dates import LocalDay, Span
-from bot.errors import RateLimited, SlackUnavailable
+from bot.errors import DayUnavailable, RateLimited, SlackUnavailable, StoreUnavailable
 from bot.features.digest.amendments import amend_digest, check_repository
-from bot.features.digest.models import DigestSpec
+from bot.features.digest.rules import DigestSpec
 from bot.features.digest.tables import POSTED_DIGESTS, RECORDS, DigestRecords, PostedDigest
 from bot.features.merges.requests import FULL_VIEW, DigestView
 from bot.features.merges.timeline import MergeTimeline
@@ -21,6 +21,7 @@ from bot.features.subscriptions.delivery import post_digest, repair_digest
 from bot.features.subscriptions.rules import Subscription, Timing
 from bot.platform.pulls.filters import Filters
 from bot.platform.pulls.models import PullRequest
+from bot.platform.store.connection import SHORT_TIMEOUTS, connect_server
 from bot.platform.store.due_queue import CHECK_INTERVAL, NextDigest, OutcomeCheck
 from bot.platform.store.merge_records import HistoryStore
 from bot.platform.store.records import RecordStore
@@ -31,7 +32,8 @@ from tests.features.subscriptions.scheduled import DUE, KEY, MINUTE, TIMING
 from tests.features.subscriptions.wired import Bot, make_bot  # noqa: F401 (a fixture)
 from tests.helpers import builders
 from tests.helpers.builders import NOON
-from tests.helpers.doubles import Outbox
+from tests.helpers.checks import closed_port
+from tests.helpers.doubles import KnownPulls, Outbox
 from tests.helpers.subscriptions import StoredSubscriptions
 from tests.helpers.worlds import REPO
 from tests.platform.slack.accepted import strings
@@ -382,6 +384,22 @@ def test_a_look_without_github_is_made_six_hours_later(bot: Callable[..., Bot]) 
     assert list_remarks(made) == []
     made.turn(MINUTE)
     assert len(list_remarks(made)) == 1
+
+
+def test_a_look_passes_over_a_day_that_has_no_list_and_needs_the_store(bot: Callable[..., Bot]) -> None:
+    made = post_large_day(bot)
+    lists = KnownPulls(
+        (builders.pull(9, merged_at=NOON),),
+        {f"day {made.wall.now.date()}": DayUnavailable("That day has no list.")},
+    )
+    made.base.__dict__["day_lists"] = lists
+    check_repository(made.base, ENGINE)
+    assert f"day {made.wall.now.date()}" in lists.calls
+    made.base.__dict__["merge_history"] = HistoryStore(
+        connect_server(f"redis://127.0.0.1:{closed_port()}", timeouts=SHORT_TIMEOUTS)
+    )
+    with pytest.raises(StoreUnavailable):
+        check_repository(made.base, ENGINE)
 
 
 def test_a_channel_that_is_closed_keeps_no_other_from_being_told(bot: Callable[..., Bot]) -> None:

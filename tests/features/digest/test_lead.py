@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from localslack.rules.messages import check_message, find_links, find_mentions
 
 from bot.features.digest.lead import render_lead
-from bot.features.digest.rules import Digest, Overview, ReaderAction, Theme
+from bot.features.digest.rules import Digest, Overview, ReaderAction
 from bot.features.digest.thread import render_thread
 from bot.features.merges.entry import Entry
 from bot.features.merges.outcomes import MergeOutcome
@@ -371,11 +371,6 @@ def test_actions_beyond_five_are_counted_and_linked() -> None:
     text = read_lead(day_digest)
     assert [f"Set flag {number} (#{number})" in text for number in range(9, 4, -1)] == [True] * 5
     assert "and 4 more: #4, #3, #2, #1" in text
-
-
-def test_themes_are_not_in_the_lead() -> None:
-    day_digest = digest(entry(1), overview=Overview("Calm.", (Theme("Counting", (1,)),)))
-    assert "Counting" not in read_lead(day_digest)
 
 
 @given(digests())

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 
 from bot.dates import LocalDay, parse_zone
-from bot.features.digest.markdown import format_sections, render_report
 from bot.features.digest.rules import Digest
+from bot.features.digest.view import format_sections, render_report
 from bot.features.merges.requests import DigestView, ViewLevel
 from bot.features.merges.summary import ChangeType, build_fallback_summary
 from bot.platform.models.packing import Coverage

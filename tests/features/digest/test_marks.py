@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localslack.rules.messages import check_message, find_links, find_mentions
 
-from bot.features.digest.marks import add_outcomes, render_outcome_reply
+from bot.features.digest.posts import mark_outcomes, render_outcome_reply
 from bot.features.digest.rules import Digest
 from bot.features.digest.view import render_digest
 from bot.features.merges.outcomes import MergeOutcome
@@ -61,7 +61,7 @@ def build_payloads(day_digest: Digest) -> list[dict[str, Any]]:
 )
 def test_it_stands_behind_the_lines_of_its_pull_request_and_no_others(outcome: MergeOutcome, phrase: str) -> None:
     before = build_payloads(digest(entry(5), entry(55), entry(4)))
-    after = [add_outcomes(message, [outcome]) for message in before]
+    after = [mark_outcomes(message, [outcome]) for message in before]
     for old, new in zip(before, after, strict=True):
         assert items(new) == [f"{line} — {phrase}" if line.startswith("#5 ") else line for line in items(old)]
         assert {**new, "blocks": old["blocks"]} == old
@@ -71,7 +71,7 @@ def test_several_are_told_one_after_the_other() -> None:
     later = MergeOutcome(make_outcome().pull, pull(11, merged_at=NOON + 2 * HOUR), OutcomeKind.REPAIRED)
     [line] = [
         line
-        for line in items(add_outcomes(build_payloads(digest(entry(5)))[1], [make_outcome(), later]))
+        for line in items(mark_outcomes(build_payloads(digest(entry(5)))[1], [make_outcome(), later]))
         if "#5" in line
     ]
     assert line.endswith(" — reverted after 1.0 h by #9 — repaired after 2.0 h by #11")
@@ -80,7 +80,7 @@ def test_several_are_told_one_after_the_other() -> None:
 def test_what_a_review_found_stays_in_an_amended_line() -> None:
     reviewed = replace(entry(5), risk=Risk(13, ("adds 400 lines",)), review=BugReview((finding(),)))
     lead, *thread = [
-        items(add_outcomes(message, [make_outcome()])) for message in build_payloads(digest(reviewed))
+        items(mark_outcomes(message, [make_outcome()])) for message in build_payloads(digest(reviewed))
     ]
     assert "Fails when a request has no tokens (confirmed in the code: adapt). 🟠 high risk" in lead[0]
     assert "adds 400 lines — reverted after 1.0 h by #9" in lead[0]
@@ -89,8 +89,8 @@ def test_what_a_review_found_stays_in_an_amended_line() -> None:
 
 def test_nothing_new_leaves_a_message_as_it_is() -> None:
     for message in build_payloads(digest(entry(5), entry(4))):
-        assert add_outcomes(message, []) == message
-        assert add_outcomes(message, [make_outcome(77)]) == message
+        assert mark_outcomes(message, []) == message
+        assert mark_outcomes(message, [make_outcome(77)]) == message
 
 
 @given(digests(), st.sampled_from(OutcomeKind), st.booleans(), st.booleans())
@@ -100,7 +100,7 @@ def test_an_amended_message_is_taken_by_slack_whatever_people_wrote(
 ) -> None:
     news = [MergeOutcome(each.pull, BACK, fate, stands) for each in day_digest.entries]
     for message in build_payloads(day_digest):
-        after = add_outcomes(message, news * (1 + again))
+        after = mark_outcomes(message, news * (1 + again))
         assert check_message(after) is None
         assert find_mentions(after) == []
         assert set(find_links(after)) <= {BACK.url, *find_links(message)}
@@ -112,7 +112,7 @@ def test_a_message_that_would_become_too_long_stays_as_it_is(count: int) -> None
     day_digest = full_day(count, "W" * 700)
     news = [MergeOutcome(each.pull, BACK, OutcomeKind.PARTLY) for each in day_digest.entries for _ in range(9)]
     messages = build_payloads(day_digest)
-    after = [add_outcomes(message, news) for message in messages]
+    after = [mark_outcomes(message, news) for message in messages]
     assert all(count_characters(message["blocks"]) <= 10_500 for message in after)
     assert any(old["blocks"] == new["blocks"] for old, new in zip(messages, after, strict=True))
 
@@ -187,7 +187,7 @@ def test_a_message_with_every_decision_is_still_taken(text: str) -> None:
     numbers = range(100_000, 100_020)
     every = {number: decision for each in numbers for number, decision in make_decision(each).items()}
     for post in (made.lead, *made.thread):
-        message = add_decisions(add_outcomes(post.build_payload(), ()), every)
+        message = add_decisions(mark_outcomes(post.build_payload(), ()), every)
         assert check_message(message) is None
         # the user who said it, and nobody else
         assert set(find_mentions(message)) <= {"<@U0ADA>", "U0ADA"}

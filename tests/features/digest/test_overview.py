@@ -24,11 +24,10 @@ from bot.errors import (
     RepositoryNotFound,
     StoreUnavailable,
 )
-from bot.features.digest.models import DigestSpec
-from bot.features.digest.rules import Overview, Theme, UnknownDay
+from bot.features.digest.overview import MAX_OVERVIEW_LENGTH
+from bot.features.digest.rules import DigestSpec, Overview, UnknownDay
 from bot.features.digest.service import build_days, compose_messages, write_overview
 from bot.features.digest.view import describe_skipped_days
-from bot.features.merges.entry import MAX_OVERVIEW_LENGTH
 from bot.features.merges.requests import DigestRequest, DigestView, ViewLevel
 from bot.features.merges.summary import ChangeType, Fallback, FallbackReason, Summary
 from bot.features.subscriptions.rules import Subscription
@@ -77,19 +76,17 @@ def test_a_day_without_merges_makes_no_call() -> None:
 
 
 def test_the_overview_is_the_models_with_its_cost_and_later_from_the_cache() -> None:
-    bench = Bench(answer(overview="Retries (#1) changed.", themes=themes(("Retries", [1, 2]))), answer())
+    bench = Bench(answer(overview="Retries (#1) changed."), answer())
     made, again = bench.of(entry(1), entry(2)), bench.of(entry(1), entry(2))
-    assert (made.text, made.themes) == ("Retries (#1) changed.", (Theme("Retries", (1, 2)),))
-    assert (made.cost, made.from_cache, made.fallback) == (PAID, False, None)
+    assert made == Overview("Retries (#1) changed.", cost=PAID)
     assert (again.from_cache, again.cost, len(bench.model.prompts)) == (True, 0.0, 1)
     bench.of(entry(1), entry(2, entry_summary=summary(headline="Another")))
     assert len(bench.model.prompts) == 2, "another headline is another overview"
 
 
 def test_numbers_that_are_not_of_the_day_are_dropped() -> None:
-    mixed = themes(("Mixed", [1, 99, 1]), ("Invented", [98, 99]))
-    made = Bench(answer(overview="See #1 and (#99).", themes=mixed)).of(entry(1))
-    assert ("#99" in made.text, "#1" in made.text, made.themes) == (False, True, (Theme("Mixed", (1,)),))
+    made = Bench(answer(overview="See #1 and (#99).")).of(entry(1))
+    assert ("#99" in made.text, "#1" in made.text) == (False, True)
 
 
 def test_without_a_model_there_are_counts_and_the_reason() -> None:
@@ -97,7 +94,7 @@ def test_without_a_model_there_are_counts_and_the_reason() -> None:
     entries = (entry(1), entry(2), entry(3, entry_summary=TRIVIAL, files=[changed_file("docs/a.md")]))
     made = write_overview(app, REPOSITORY, DAY, entries)
     assert made.text == f"Most of it in {entries[0].area} (2). 1 pull request changed no product code."
-    assert (made.fallback, made.cost, made.themes) == (Fallback(FallbackReason.NO_MODEL), 0.0, ())
+    assert (made.fallback, made.cost) == (Fallback(FallbackReason.NO_MODEL), 0.0)
     calm = write_overview(app, REPOSITORY, DAY, (entry(1, entry_summary=TRIVIAL), entry(2, entry_summary=TRIVIAL)))
     assert calm.text == "2 pull requests changed no product code."
 
@@ -118,7 +115,6 @@ def test_what_is_too_long_is_cut_and_costs_no_further_call() -> None:
     bench = Bench(answer(overview="Retries changed.", themes=themes(("x" * 81, [1]), ("Retries", [1, 2]))))
     made = bench.of(entry(1), entry(2))
     assert (made.text, made.fallback, len(bench.model.prompts)) == ("Retries changed.", None, 1)
-    assert [theme.title for theme in made.themes] == ["x" * 79 + "…", "Retries"]
 
 
 # --- several days

@@ -17,10 +17,9 @@ from localslack.rules.messages import UPDATE_TEXT, check_message, find_links, fi
 
 from bot.dates import LocalDay, Span
 from bot.features.digest.lead import render_catch_up, render_lead
-from bot.features.digest.markdown import render_report
 from bot.features.digest.rules import Digest, MultiDayDigest, Overview, UnknownDay
 from bot.features.digest.thread import render_thread
-from bot.features.digest.view import RenderedDigest, describe_skipped_days, render_days, render_digest
+from bot.features.digest.view import RenderedDigest, describe_skipped_days, render_digest, render_report
 from bot.features.merges.entry import Entry
 from bot.features.merges.requests import MAX_DIGEST_DAYS, DigestRequest, DigestView, ViewLevel
 from bot.features.merges.summary import build_evidence_url
@@ -141,7 +140,7 @@ def assert_postable(made: RenderedDigest, urls: set[str]) -> None:
 
 def test_days_are_one_lead_one_thread_and_one_report() -> None:
     multi_day_digest = friday_to_sunday(2, 0, 3)
-    made = render_days(multi_day_digest)
+    made = render_digest(multi_day_digest)
     assert made.lead.blocks[:-1] == render_catch_up(multi_day_digest).blocks
     assert [element["type"] for element in made.lead.blocks[-1]["elements"]] == ["static_select", "button"]
     assert (made.merged, made.gaps) == (5, ())
@@ -152,7 +151,7 @@ def test_days_are_one_lead_one_thread_and_one_report() -> None:
 
 
 def test_each_post_of_the_thread_says_of_which_day_it_is() -> None:
-    made = render_days(friday_to_sunday(2, 0, 3))
+    made = render_digest(friday_to_sunday(2, 0, 3))
     titles = [part.blocks[0]["text"]["text"] for part in made.thread]
     assert titles == ["Thursday 26 February", "Saturday 28 February"]
     assert [part.text.partition(",")[0] for part in made.thread] == titles
@@ -162,7 +161,7 @@ def test_each_post_of_the_thread_says_of_which_day_it_is() -> None:
 
 def test_a_day_of_the_thread_is_as_that_day_alone() -> None:
     multi_day_digest = friday_to_sunday(70, 1)
-    made = render_days(multi_day_digest)
+    made = render_digest(multi_day_digest)
     alone = [part for each in multi_day_digest.digests for part in render_thread(each)]
     assert [part.blocks[1:] for part in made.thread] == [part.blocks for part in alone]
     assert len(made.thread) > 2
@@ -175,7 +174,7 @@ def test_three_days_as_busy_as_any_are_taken_with_every_pull_request_once(worst:
         number_entries(elsewhere(full_day(67, WORST[worst]), LONGEST), 100_000 + 100 * day) for day in range(3)
     ]
     multi_day_digest = days(*full)
-    made = render_days(multi_day_digest, ["A note. " * 40])
+    made = render_digest(multi_day_digest, ["A note. " * 40])
     urls = list_addresses(multi_day_digest.combined.entries)
     assert_postable(made, urls)
     linked = [item[0]["url"] for part in made.thread for item in items(part)]
@@ -190,13 +189,13 @@ def test_three_days_as_busy_as_any_are_taken_with_every_pull_request_once(worst:
 @pytest.mark.slow
 def test_hostile_days_are_plain_json_that_slack_takes(day_digests: list[Digest]) -> None:
     made = days(*(number_entries(each, 10 * place + 1) for place, each in enumerate(day_digests)))
-    rendered = render_days(made, ["<!channel> https://evil.example"])
+    rendered = render_digest(made, ["<!channel> https://evil.example"])
     assert_postable(rendered, list_addresses(made.combined.entries))
     assert json.loads(json.dumps(rendered.to_payload())) == rendered.to_payload()
 
 
 def test_days_without_merges_are_a_lead_alone() -> None:
-    made = render_days(friday_to_sunday(0, 0, 0))
+    made = render_digest(friday_to_sunday(0, 0, 0))
     assert (made.thread, made.attachment, made.merged) == ((), None, 0)
     assert read_post(made.lead).startswith("Engine · 26 – 28 February 2026 · nothing merged")  # noqa: RUF001 (a dash)
 
@@ -206,7 +205,7 @@ def test_the_gaps_of_a_day_are_those_of_the_digest() -> None:
     late = replace(
         multi_day_digest.digests[0], overview=Overview("Most of it.", fallback=failed("the model is busy"))
     )
-    made = render_days(replace(multi_day_digest, digests=(late, multi_day_digest.digests[1])))
+    made = render_digest(replace(multi_day_digest, digests=(late, multi_day_digest.digests[1])))
     assert made.gaps == ("2026-02-27: no overview by the model (the model is busy)",)
 
 
@@ -219,7 +218,7 @@ BOTS = DigestView(Filters(not_authors=("bots",)))
 def test_the_file_of_a_view_has_a_name_of_its_own(view: DigestView) -> None:
     for made in (
         render_digest(digest(entry(1), view=view, hidden=2)),
-        render_days(days(digest(entry(1), view=view), digest(view=view))),
+        render_digest(days(digest(entry(1), view=view), digest(view=view))),
     ):
         assert made.attachment is not None
         assert re.fullmatch(rf"Engine-[\d.-]*2026-02-28-{view.fingerprint}\.md", made.attachment.name)
@@ -228,7 +227,7 @@ def test_the_file_of_a_view_has_a_name_of_its_own(view: DigestView) -> None:
 
 def test_a_view_that_shows_nothing_of_some_days_is_a_lead_that_says_so() -> None:
     day_digests = [replace(digest(view=BOTS), hidden=hidden) for hidden in (3, 2)]
-    made = render_days(days(*day_digests))
+    made = render_digest(days(*day_digests))
     assert (made.thread, made.attachment, made.merged) == ((), None, 5)
     assert "0 of 5 merged" in read_post(made.lead)
     assert "0 of 5 shown: not-author:bots" in read_post(made.lead)
@@ -240,7 +239,10 @@ def test_a_view_that_shows_nothing_of_some_days_is_a_lead_that_says_so() -> None
 @pytest.mark.parametrize("size", [0, 1])
 def test_notes_stand_in_small_print_above_the_buttons(size: int) -> None:
     notes = ["First <!here>", "Second"]
-    for made in (render_digest(digest(*[entry(1)][:size]), notes), render_days(friday_to_sunday(size, 0), notes)):
+    for made in (
+        render_digest(digest(*[entry(1)][:size]), notes),
+        render_digest(friday_to_sunday(size, 0), notes),
+    ):
         blocks = [block for block in made.lead.blocks if block["type"] != "actions"]
         assert [block["elements"][0]["text"] for block in blocks[-2:]] == notes
         assert {block["elements"][0]["type"] for block in blocks[-2:]} == {"plain_text"}
@@ -292,8 +294,8 @@ def test_what_it_cost_is_shown_and_tells_no_digest_from_another() -> None:
     multi_day_digest = friday_to_sunday(2, 1)
     makes: Sequence[tuple[RenderedDigest, RenderedDigest]] = [
         (
-            render_days(costly(multi_day_digest, 0.5, kept=False)),
-            render_days(costly(multi_day_digest, 0, kept=True)),
+            render_digest(costly(multi_day_digest, 0.5, kept=False)),
+            render_digest(costly(multi_day_digest, 0, kept=True)),
         ),
         (
             render_digest(costly(multi_day_digest, 0.5, kept=False).digests[0], ["n"]),
@@ -309,14 +311,14 @@ def test_what_it_cost_is_shown_and_tells_no_digest_from_another() -> None:
 def test_notes_and_unknown_days_tell_a_digest_from_one_without() -> None:
     whole = friday_to_sunday(1, 1)
     unknown = replace(whole, unknown_days=(UnknownDay(DAY.date - timedelta(days=2), "GitHub is away"),))
-    made = [render_days(whole, notes).fingerprint for notes in ([], ["One"], ["Two"])]
-    made += [render_days(unknown).fingerprint, render_digest(whole.digests[0]).fingerprint]
+    made = [render_digest(whole, notes).fingerprint for notes in ([], ["One"], ["Two"])]
+    made += [render_digest(unknown).fingerprint, render_digest(whole.digests[0]).fingerprint]
     assert len(set(made)) == len(made)
 
 
 def test_the_overview_of_a_revert_over_two_days_names_it() -> None:
     first = digest(entry(1, title="Count once", entry_summary=summary(action="Set the flag")))
     second = digest(entry(2, title='Revert "Count once"', merged_at=NOON + timedelta(days=1)))
-    made = render_days(days(first, second))
+    made = render_digest(days(first, second))
     assert "Already reverted or repaired#1 Count once, reverted after 24.0 h by #2\n" in read_post(made.lead)
     assert "Set the flag" not in read_post(made.lead)

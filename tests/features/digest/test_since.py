@@ -10,8 +10,7 @@ import pytest
 from redis import Redis
 
 from bot.dates import Span
-from bot.features.digest.since import build_since_page
-from bot.features.digest.stories import SincePage
+from bot.features.digest.since import SincePage, build_since_page
 from bot.features.merges.risk import assess_pull_request
 from bot.features.merges.timeline import LOOK_AHEAD, LOOK_BACK, MergeTimeline
 from bot.features.summaries.service import get_entry

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from bot.dates import Span
-from bot.features.digest.stories import SincePage, build_stories, render_since
+from bot.features.digest.since import SincePage, build_stories, render_since
 from bot.features.merges.outcomes import RevertIndex
 from bot.platform.slack.blocks import MAX_BLOCKS, MAX_CHARACTERS, count_characters
 from tests.helpers.builders import DAY, NOON, pull

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.features.digest.stories import StoryKind, build_stories
+from bot.features.digest.since import StoryKind, build_stories
 from bot.features.merges.outcomes import RevertIndex
 from bot.platform.pulls.models import PullRequest
 from tests.helpers.builders import NOON, pull

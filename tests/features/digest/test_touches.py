@@ -10,11 +10,10 @@ from hypothesis import given
 
 from bot.dates import Span
 from bot.features.digest.lead import render_catch_up, render_lead
-from bot.features.digest.markdown import render_report
-from bot.features.digest.marks import add_outcomes
+from bot.features.digest.posts import mark_outcomes
 from bot.features.digest.rules import Digest, MultiDayDigest, Overview
 from bot.features.digest.thread import render_thread
-from bot.features.digest.view import render_digest
+from bot.features.digest.view import render_digest, render_report
 from bot.features.merges.outcomes import MergeOutcome
 from bot.features.merges.requests import DigestView, ViewLevel
 from bot.features.touches.lines import TouchVerdict, read_hit_task, read_hit_vote
@@ -283,7 +282,7 @@ def test_a_revert_later_is_said_behind_the_hit_in_lead_and_thread() -> None:
     made = render_digest(make_digest(make_hit(4), make_hit(2)))
     outcome = MergeOutcome(entry(4).pull, BACK, OutcomeKind.REVERTED)
     for post in (made.lead, made.thread[0]):
-        before, after = post.build_payload(), add_outcomes(post.build_payload(), [outcome])
+        before, after = post.build_payload(), mark_outcomes(post.build_payload(), [outcome])
         lines = [
             line
             for line in nodes(after["blocks"], "rich_text_section")

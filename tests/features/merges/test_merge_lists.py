@@ -8,7 +8,7 @@ import pytest
 
 from bot.dates import Span
 from bot.errors import DayUnavailable, GitHubUnavailable
-from bot.features.merges.timeline import MergeLister
+from bot.features.merges.timeline import list_days, list_merges
 from bot.platform.pulls.sources import DayMerges
 from tests.helpers.builders import DAY, NOON, REPOSITORY, pull
 from tests.helpers.doubles import KnownPulls
@@ -22,18 +22,18 @@ MERGED = (pull(3, merged_at=NOON), pull(2, merged_at=NOON - DAYS), pull(1, merge
 
 def test_the_days_are_one_list_newest_first() -> None:
     pulls = KnownPulls(MERGED)
-    merged = MergeLister(pulls.list_merged, 2).list_merges(REPOSITORY, SPAN)
+    merged = list_merges(pulls.list_merged, 2, REPOSITORY, SPAN)
     assert [each.number for each in merged.pulls] == [3, 2, 1]
     assert (merged.caveats, merged.unavailable) == ((), ())
     assert sorted(pulls.calls) == [f"day {day.date}" for day in SPAN.days]
 
 
 def test_a_day_without_a_list_is_named_and_a_caveat() -> None:
-    lister = MergeLister(KnownPulls(MERGED, {MIDDLE: AWAY}).list_merged, 2)
-    merged = lister.list_merges(REPOSITORY, SPAN)
+    pulls = KnownPulls(MERGED, {MIDDLE: AWAY})
+    merged = list_merges(pulls.list_merged, 2, REPOSITORY, SPAN)
     assert [each.number for each in merged.pulls] == [3, 1]
     assert (merged.caveats, merged.unavailable) == (("The list of that day is away",), (DAY.date - DAYS,))
-    lists = lister.list_days(REPOSITORY, SPAN.days)
+    lists = list_days(pulls.list_merged, 2, REPOSITORY, SPAN.days)
     assert [isinstance(each, DayMerges) for each in lists] == [True, False, True]
 
 
@@ -43,4 +43,4 @@ def test_a_day_without_a_list_is_named_and_a_caveat() -> None:
 def test_without_any_list_the_error_is_raised(error: Exception) -> None:
     failing = {f"day {day.date}": error for day in SPAN.days}
     with pytest.raises(type(error), match=str(error)):
-        MergeLister(KnownPulls(MERGED, failing).list_merged, 2).list_merges(REPOSITORY, SPAN)
+        list_merges(KnownPulls(MERGED, failing).list_merged, 2, REPOSITORY, SPAN)

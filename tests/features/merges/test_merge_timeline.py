@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -15,7 +15,6 @@ from bot.errors import (
     GitHubUnavailable,
     PrdigestError,
     RateLimited,
-    RepositoryNotFound,
     StoreUnavailable,
 )
 from bot.features.merges.file_history import REVERT_WINDOW
@@ -213,33 +212,9 @@ def test_without_the_store_nothing_is_recorded_and_nothing_fails(away: Desk) -> 
     assert away.chronicle.assess_risk(pull(7)).without_history
 
 
-@pytest.mark.parametrize(
-    "act",
-    [
-        lambda chronicle: chronicle.read_merges(REPOSITORY, DAY.start, DAY.end),
-        lambda chronicle: chronicle.record_day(REPOSITORY, DAY),
-    ],
-    ids=["read", "follow"],
-)
-def test_who_must_know_is_told(away: Desk, act: Callable[[MergeTimeline], object]) -> None:
-    away.pulls.pulls = (pull(7),)
+def test_who_must_know_is_told(away: Desk) -> None:
     with pytest.raises(StoreUnavailable):
-        act(away.chronicle)
-
-
-# --- following days
-
-
-def test_a_day_that_is_followed_is_recorded(desk: Desk) -> None:
-    desk.pulls.pulls = (at(8, NOON), at(7, DAY.start), at(6, DAY.end))
-    desk.chronicle.record_day(REPOSITORY, DAY)
-    assert numbers(desk.chronicle.read_merges(REPOSITORY, DAY.start - DAYS, DAY.end + DAYS)) == [8, 7]
-
-
-def test_a_list_that_can_not_be_had_is_not_followed(desk: Desk) -> None:
-    desk.pulls.failing["day 2026-02-28"] = RepositoryNotFound("No such repository.")
-    with pytest.raises(RepositoryNotFound):
-        desk.chronicle.record_day(REPOSITORY, DAY)
+        away.chronicle.read_merges(REPOSITORY, DAY.start, DAY.end)
 
 
 # --- single pull requests

@@ -16,8 +16,6 @@ from bot.features.merges.summary import (
     FallbackReason,
     Quote,
     build_fallback_summary,
-    count_file_classes,
-    list_largest_files,
     remove_unproven_claims,
     verify_quotes,
 )
@@ -166,13 +164,15 @@ def test_the_three_largest_files_are_named_largest_first_then_by_path() -> None:
         changed_file("a.py", 9),
         changed_file("d.py", 0, 30),
     ]
-    assert list_largest_files(pull(files=files)) == ("d.py", "a.py", "b.py")
+    made = build_fallback_summary(pull(files=files), failed(), Coverage.FULL)
+    assert made.key_insights == "Most changed: `d.py`, `a.py`, `b.py`."
 
 
 def test_kinds_are_counted_with_the_classes_of_a_repository() -> None:
     classes = PathClasses(((PathClass.DOCS, "book/"),))
     pull_request = pull(files=[changed_file("book/a.py"), changed_file("book/b.py"), changed_file("c.py")])
-    assert count_file_classes(pull_request, classes) == {PathClass.DOCS: 2, PathClass.PRODUCT: 1}
+    made = build_fallback_summary(pull_request, failed(), Coverage.FULL, classes)
+    assert made.technical_impact.endswith("By kind of file: 2 docs, 1 product.")
     assert build_fallback_summary(
         pull(files=[changed_file("book/a.py")]), failed(), Coverage.FULL, classes
     ).is_trivial

@@ -14,6 +14,7 @@ from bot.app import App, open_app
 from bot.features.digest.rules import Digest
 from bot.features.digest.service import DigestUse, build_digest
 from bot.features.merges.review import NO_REVIEWS, ReviewVerdict
+from bot.features.reviews.service import get_review
 from bot.settings import load_settings
 from bot.usage import BudgetRefusal
 from tests.emulators.claude.server import Step, ToolUse, default_answer, schema_of
@@ -99,7 +100,7 @@ def test_a_digest_has_its_reviews_and_a_second_one_pays_for_none(there: World, s
     for use in (DigestUse.PREVIEW, DigestUse.REPORT):
         assert {entry.number for entry in read(use).entries if entry.review} == {101, 102, 103}
     with services() as digests:
-        kept = digests.get_review(digests.pulls.fetch_pull_request(REPOSITORY, 102))
+        kept = get_review(digests, digests.pulls.fetch_pull_request(REPOSITORY, 102))
         assert kept == {entry.number: entry.review for entry in first.entries}[102]
 
 

@@ -10,7 +10,7 @@ import pytest
 from redis import Redis
 
 from bot.dates import Span
-from bot.features.digest.models import DigestSpec
+from bot.features.digest.rules import DigestSpec
 from bot.features.digest.service import build_days, build_digest
 from bot.features.digest.view import render_digest
 from bot.features.merges.outcomes import RevertIndex

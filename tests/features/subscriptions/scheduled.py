@@ -11,7 +11,7 @@ from localslack.state.workspace import Json
 from redis import Redis
 
 from bot.dates import get_today
-from bot.features.digest.models import DigestSpec
+from bot.features.digest.rules import DigestSpec
 from bot.features.digest.tables import DigestRecords, PostedDigest
 from bot.features.digest.view import RenderedDigest
 from bot.features.subscriptions.delivery import deliver_digest, repair_digest

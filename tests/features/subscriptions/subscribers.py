@@ -14,7 +14,7 @@ from redis import Redis
 
 from bot.app import App
 from bot.clock import Clock
-from bot.features.digest.models import DigestSpec
+from bot.features.digest.rules import DigestSpec
 from bot.features.digest.tables import DigestRecords, PostedDigest
 from bot.features.subscriptions.delivery import deliver_digest
 from bot.features.subscriptions.permissions import filter_visible

@@ -13,7 +13,7 @@ from localslack.rules.messages import check_message
 from redis import Redis
 
 from bot.errors import RepositoryNotFound, SlackUnavailable, UsageError
-from bot.features.digest.models import DigestSpec
+from bot.features.digest.rules import DigestSpec
 from bot.features.digest.service import compose_messages
 from bot.features.digest.view import RenderedDigest
 from bot.features.subscriptions.rules import (

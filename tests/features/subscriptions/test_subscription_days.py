@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.dates import Span, parse_zone
-from bot.features.digest.models import DigestSpec
+from bot.features.digest.rules import DigestSpec
 from bot.features.merges.requests import DigestView, ViewLevel
 from bot.features.subscriptions.rules import Subscription, Timing
 from bot.platform.pulls.filters import Filters

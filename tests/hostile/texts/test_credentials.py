@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.dates import LocalDay, parse_zone
-from bot.features.digest.markdown import render_report
 from bot.features.digest.overview import OverviewAnswer, build_overview_prompt
-from bot.features.digest.view import render_digest
+from bot.features.digest.view import render_digest, render_report
 from bot.features.merges.entry import Entry
 from bot.features.merges.summary import Summary, build_fallback_summary
 from bot.features.questions.markdown import AnswerMarkdown, Links

@@ -16,8 +16,8 @@ import pytest
 
 from bot.dates import parse_span, parse_time, parse_zone
 from bot.errors import UsageError
-from bot.features.digest.markdown import render_report
 from bot.features.digest.thread import render_thread
+from bot.features.digest.view import render_report
 from bot.features.merges.entry import Entry
 from bot.features.merges.file_history import is_fix
 from bot.features.merges.outcomes import RevertIndex

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from bot.features.digest.markdown import render_report
 from bot.features.digest.rules import Digest
+from bot.features.digest.view import render_report
 from bot.features.merges.entry import Entry
 from bot.features.merges.summary import build_fallback_summary
 from bot.platform.models.packing import Coverage

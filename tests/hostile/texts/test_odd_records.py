@@ -13,10 +13,9 @@ import pytest
 from redis import Redis
 
 from bot.dates import Span
-from bot.features.digest.markdown import render_report
 from bot.features.digest.rules import Digest
 from bot.features.digest.service import build_digest
-from bot.features.digest.view import render_digest
+from bot.features.digest.view import render_digest, render_report
 from bot.features.merges.requests import RisksRequest
 from bot.features.merges.timeline import MergeTimeline
 from bot.features.risks.service import build_list

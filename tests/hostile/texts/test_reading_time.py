@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.features.digest.stories import build_stories
+from bot.features.digest.since import build_stories
 from bot.features.merges.outcomes import RevertIndex
 from bot.features.questions.markdown import AnswerMarkdown, Links
 from bot.platform.pulls.models import PullRequest
