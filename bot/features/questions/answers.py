@@ -181,7 +181,7 @@ def build_initial_context(session: ReadingSession) -> tuple[str, tuple[Entry, ..
             diff = f"\nDiff ({packed.coverage}):\n{packed.text or '[no text diff]'}"
             described.append(texts.format_pull_request(entry) + ("" if entry.pull.files is None else diff))
         return fence_text("record", "\n\n".join(described)), entries
-    days = session.read_subject_days()
+    days = session.read_days(subject.repository, subject.span)
     # as detailed as it fits
     forms = (texts.format_pull_request, texts.format_details, texts.format_line, texts.format_short_line)
     listed = texts.format_entries([texts.format_head(days)], days.entries, _MAX_RECORD_LENGTH, forms)
@@ -264,7 +264,8 @@ def talk_with_model(
     answer, failure = _ShownAnswer(AnswerMarkdown(links), display), ""
     try:
         end = _show_events(loop, answer)
-        answer.markdown.end_answer(is_whole=end.is_whole)
+        # the model had finished, so that its last text is complete
+        answer.markdown.end_answer(is_whole=end in (AnswerEnd.COMPLETE, AnswerEnd.TRUNCATED))
     except ModelError as error:
         # if text was shown, a failure of the model ends the answer
         end, failure = AnswerEnd.BROKEN, str(error)

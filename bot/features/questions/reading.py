@@ -92,9 +92,6 @@ class ReadingSession:
                 self.provenance.add_gap(f"{span.title}: {caveat}")
         return self._days[repository, span]
 
-    def read_subject_days(self) -> DayEntries:
-        return self.read_days(self.subject.repository, self.subject.span)
-
     def read_named_days(self, repository: str, days: str) -> DayEntries:
         return self.read_days(self.parse_repository(repository), self.parse_days(days))
 

@@ -77,11 +77,6 @@ class AnswerEnd(Enum):
     STOPPED = "stopped"  # by the asker
     BROKEN = "broken"  # the model failed
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether the model had finished, so that its last text is complete."""
-        return self in (AnswerEnd.COMPLETE, AnswerEnd.TRUNCATED)
-
 
 def is_remark(text: str) -> bool:
     """Return whether a reply needs no answer: thanks, an acknowledgement, emoji alone, or nothing at all."""

@@ -325,8 +325,9 @@ def describe_touches(session: ReadingSession) -> str:
     """Return what touches the profile in the days of the thread, as code judged it; empty without a profile."""
     if session.profile is None:
         return ""
-    pulls = [entry.pull for entry in session.read_subject_days().entries]
-    touched = session.app.read_touches(session.subject.profile, pulls)
+    subject = session.subject
+    pulls = [entry.pull for entry in session.read_days(subject.repository, subject.span).entries]
+    touched = session.app.read_touches(subject.profile, pulls)
     if touched.problem:
         session.provenance.add_gap(touched.problem)
     report = touched.report

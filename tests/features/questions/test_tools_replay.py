@@ -122,7 +122,8 @@ def test_the_list_of_the_busiest_day_is_complete_with_its_summaries() -> None:
     there.summaries.stub_summary = summary(
         headline="The scheduler no longer waits for the slowest of all workers on a node"
     )
-    for entry in open_replay(BUSIEST).read_subject_days().entries:
+    session = open_replay(BUSIEST)
+    for entry in session.read_days(VLLM, session.subject.span).entries:
         there.app.refresh_summary(entry.pull)
     text = run_tool(there.toolbox(ThreadSubject(VLLM, days(BUSIEST))), "list_pull_requests")
     assert numbers(text) == of_day(BUSIEST)
