@@ -37,11 +37,7 @@ def parse_time(text: str) -> time:
 
 
 def parse_zone(name: str) -> ZoneInfo:
-    """Return the time zone with an IANA name, such as America/Los_Angeles.
-
-    Raises:
-        UsageError: there is no such zone.
-    """
+    """Return the time zone with an IANA name, such as America/Los_Angeles. Raises UsageError."""
     refusal = f"{quote_input(name)} is not a time zone: use an IANA name, such as America/Los_Angeles."
     # Python searches the folders of a name recursively: a very long name overflows the stack
     if len(name) > _MAX_ZONE_LENGTH:
@@ -78,7 +74,6 @@ class LocalDay:
         return self.to_local_time(self.start).tzname() or str(self.zone)
 
     def to_local_time(self, instant: datetime) -> datetime:
-        """Return the instant in the local time of the zone."""
         return instant.astimezone(self.zone)
 
     def _find_midnight(self, day: dt.date) -> datetime:
@@ -87,8 +82,6 @@ class LocalDay:
 
 
 class TodayProvider(Protocol):
-    """A function that returns the current local day."""
-
     def __call__(self, zone: ZoneInfo | None = None) -> LocalDay:
         """Return the current local day in ``zone``, by default the zone of the settings."""
 
@@ -177,11 +170,7 @@ def _format_offset(ahead: timedelta) -> str:
 
 
 def parse_exact_span(text: str, zone: ZoneInfo) -> Span:
-    """Parse the ``str`` of a :class:`Span`.
-
-    Raises:
-        UsageError: a date is invalid.
-    """
+    """Parse the ``str`` of a :class:`Span`. Raises UsageError."""
     first, _, last = text.partition("..")
     return Span(parse_date(first), parse_date(last or first), zone)
 
@@ -191,20 +180,13 @@ def parse_span(text: str, today: LocalDay, longest: int) -> Span:
 
     ``7d``, ``7 days`` and ``1w`` mean today and the six days before it, ``last week`` the last Monday to Sunday
     that is over. A date may name its month (``28 Feb``); without a year it is the last such day. An empty text
-    means yesterday.
-
-    Raises:
-        UsageError: the text names no days, future days, or more than ``longest`` days.
+    means yesterday. Raises UsageError, also for future days, or more than ``longest`` days.
     """
     return check_span(_parse_days(text.strip(), today), today, longest)
 
 
 def check_span(span: Span, today: LocalDay, longest: int) -> Span:
-    """Return a span that a person entered.
-
-    Raises:
-        UsageError: the span ends before it starts, has future days, or more than ``longest`` days.
-    """
+    """Return a span that a person entered. Raises UsageError, also if it has more than ``longest`` days."""
     if span.last < span.first:
         raise UsageError(f"{span.first}..{span.last} ends before it starts: write the earlier date first.")
     if span.last > today.date:
@@ -215,11 +197,7 @@ def check_span(span: Span, today: LocalDay, longest: int) -> Span:
 
 
 def parse_day(text: str, today: LocalDay) -> LocalDay:
-    """Parse a single day, written as in :func:`parse_span`, that is not in the future.
-
-    Raises:
-        UsageError: the text does not name such a day.
-    """
+    """Parse a single day, written as in :func:`parse_span`, that is not in the future. Raises UsageError."""
     refusal = f"{quote_input(text)} is not a date: write one day, such as 2026-02-28, today or yesterday."
     try:
         span = _parse_days(text.strip().lower(), today)

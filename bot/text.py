@@ -66,7 +66,6 @@ class SentenceIndex:
 
     @classmethod
     def build(cls, text: str) -> SentenceIndex:
-        """Index a text."""
         return cls(
             frozenset(map(normalize_sentence, _SENTENCE_END.split(text))) - {""}, f" {normalize_sentence(text)} "
         )

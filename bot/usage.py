@@ -61,7 +61,6 @@ class ModelPrice:
     long_prompt_factor: float = 1.0
 
     def cost(self, usage: Usage) -> float:
-        """Return the cost of one call in US dollars."""
         factor = self.long_prompt_factor if usage.prompt_tokens > self.long_prompt else 1.0
         billed = (
             usage.input
@@ -114,7 +113,6 @@ class CallPurpose(IntEnum):
 
 
 def classify_purpose(changed_lines: int) -> CallPurpose:
-    """Return the purpose of a summary of a pull request of that size."""
     return CallPurpose.SMALL if changed_lines <= MAX_SMALL_LINES else CallPurpose.USUAL
 
 

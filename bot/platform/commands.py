@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Protocol, Self
 from zoneinfo import ZoneInfo
@@ -36,12 +36,7 @@ class QueryOptions:
 
     @classmethod
     def parse(cls, text: str, names: tuple[str, ...]) -> QueryOptions:
-        """Parse the words of a command; ``names`` are the options that it has.
-
-        Raises:
-            UsageError: an option is unknown or empty, a quotation mark is open, the text is too long, or there
-                are too many filters.
-        """
+        """Parse the words of a command; ``names`` are the options that it has. Raises UsageError."""
         options = cls()
         for word in split_words(text):
             option = _OPTION.fullmatch(word)
@@ -56,11 +51,7 @@ class QueryOptions:
         return options
 
     def add_option(self, name: str, value: str, names: tuple[str, ...]) -> None:
-        """Add the value of an option.
-
-        Raises:
-            UsageError: the option is not in ``names``, or its value is empty.
-        """
+        """Add the value of an option. Raises UsageError if it is not in ``names``, or its value is empty."""
         if name not in names:
             usable = " ".join(f"{usable}:…" for usable in names)
             raise UsageError(f"I don't understand {name}: here, use {usable} instead.")
@@ -70,11 +61,7 @@ class QueryOptions:
 
     @property
     def filters(self) -> Filters:
-        """The filters among the options.
-
-        Raises:
-            UsageError: a path is invalid.
-        """
+        """The filters among the options. Raises UsageError for an invalid path."""
         return Filters(*(tuple(self.values.get(kind, ())) for kind in FILTER_NAMES))
 
     def get_last(self, name: str) -> str:
@@ -83,29 +70,21 @@ class QueryOptions:
 
 
 def split_words(text: str) -> list[str]:
-    """Split the text at blanks, but not inside double quotes.
-
-    Raises:
-        UsageError: the text is too long, or a quotation mark is open.
-    """
+    """Split the text at blanks, but not inside double quotes. Raises UsageError."""
     check_length(text)
-    return list(_split_at_blanks(text.translate(_CURLY_QUOTES)))
+    lexer = shlex.shlex(text.translate(_CURLY_QUOTES), posix=True)
+    # only the syntax that the help describes: no comments, no escapes, no single quotes (as in o'brien)
+    lexer.whitespace_split, lexer.commenters, lexer.escape, lexer.quotes = True, "", "", '"'
+    try:
+        return list(lexer)
+    except ValueError as error:
+        raise UsageError("A quotation mark is not closed: close it, or leave it out.") from error
 
 
 def check_length(text: str) -> None:
     """Raise UsageError if the text is too long for a command."""
     if len(text) > _MAX_LENGTH:
         raise UsageError(f"That command is too long: use up to {_MAX_LENGTH:,} characters.")
-
-
-def _split_at_blanks(text: str) -> Iterator[str]:
-    lexer = shlex.shlex(text, posix=True)
-    # only the syntax that the help describes: no comments, no escapes, no single quotes (as in o'brien)
-    lexer.whitespace_split, lexer.commenters, lexer.escape, lexer.quotes = True, "", "", '"'
-    try:
-        yield from lexer
-    except ValueError as error:
-        raise UsageError("A quotation mark is not closed: close it, or leave it out.") from error
 
 
 @dataclass(frozen=True, slots=True)

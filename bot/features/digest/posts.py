@@ -245,7 +245,6 @@ class _Thread:
         return self._messenger.find_posts(self._channel, self._since, thread=self.lead)
 
     def post_lead(self, post: Post) -> None:
-        """Post the lead message unless it is posted already."""
         if not self.lead:
             self._is_new = True
             self.lead = self._run_once(

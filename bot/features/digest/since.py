@@ -79,8 +79,6 @@ _COMMON_WORDS = frozenset(
 
 
 class StoryKind(StrEnum):
-    """Why merges are one story."""
-
     SINGLE = "single"
     SERIES = "series"
     BUMPS = "bumps"
@@ -95,7 +93,6 @@ class Story:
 
     @property
     def latest(self) -> PullRequest:
-        """The newest merge, which stands for the story."""
         return self.pulls[-1]
 
     @property
@@ -148,11 +145,9 @@ class SincePage:
 
     @property
     def not_summarised(self) -> int:
-        """The number of merges in the stories that nobody summarised before."""
         return sum(pull.number not in self.entries for pull in self.pulls)
 
     def list_stories(self, kind: StoryKind) -> tuple[Story, ...]:
-        """Return the stories of a kind, the longest first."""
         stories = (story for story in self.stories.stories if story.kind is kind)
         return tuple(sorted(stories, key=lambda story: -len(story.pulls)))
 
@@ -241,7 +236,6 @@ def _list_followed(pull: PullRequest) -> list[int]:
 
 
 def render_since(page: SincePage) -> Post:
-    """Render the page as one message."""
     name = truncate_text(collapse_lines(page.name), 60)
     title = f"{name} · since {page.span.first.day} {page.span.first:%B %Y} · {format_count(page.merged, 'merge')}"
     blocks = choose_fitting_blocks([make_header(title), *_render_parts(page, *limits)] for limits in _VERSIONS)
@@ -314,7 +308,6 @@ def _render_list(
 
 
 def _list_notes(page: SincePage) -> Iterator[str]:
-    """Yield what the page rests on."""
     yield "made of what was read before, without a call to a model"
     if taken_back := len(page.stories.taken_back):
         them = "it" if taken_back == 1 else "them"

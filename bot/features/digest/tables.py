@@ -76,7 +76,6 @@ class PostedDigest:
 
     @property
     def is_posted(self) -> bool:
-        """Whether all of it is posted."""
         return self.posted_at is not None
 
     @property

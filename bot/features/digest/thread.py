@@ -105,7 +105,6 @@ def collect_urls(digest: Digest) -> dict[int, str]:
 
 
 def _render_entry(entry: Entry, digest: Digest, urls: Mapping[int, str]) -> list[Element]:
-    """Return the line of a pull request."""
     pull, summary = entry.pull, entry.summary
     facts = [
         format_size(pull),
@@ -155,7 +154,6 @@ def _render_hits(digest: Digest) -> Iterator[Post]:
 
 
 def _render_hit(hit: MergeTouches, profile: str, context: HitContext) -> list[Block]:
-    """Return the blocks of a hit: the merge, each of its touches, and the buttons."""
     pull = context.pulls.get(hit.number)
     title = truncate_text(collapse_lines(hit.title or (pull.title if pull else "")), 120)
     lines = render_lines(hit.touches, _MAX_TOUCHES, lambda touch: _render_touch(touch, pull))
@@ -203,7 +201,6 @@ def _render_moves(digest: Digest) -> list[Block]:
 
 
 def _render_moved(hits: Sequence[MovedHit], digest: Digest) -> list[Element]:
-    """Return merges with what they changed."""
     url, elements = _find_address(digest), list[Element]()
     for hit in hits[:_MAX_MOVED]:
         number = f"#{hit.number}"

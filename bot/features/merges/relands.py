@@ -114,7 +114,6 @@ class _RelandHistory:
         self._by_title: dict[str, list[PullRequest]] = {}
 
     def process_next(self, pull: PullRequest) -> Reland | None:
-        """Process the next pull request in order; return its reland, if it is one."""
         own = self._index.list_reverts_by(pull.number)
         origins = self._find_origins(pull, own)
         attempts = [

@@ -28,16 +28,12 @@ class FindingStatus(StrEnum):
 
 
 class Certainty(StrEnum):
-    """How sure the model says that it is."""
-
     HIGH = "high"
     MEDIUM = "medium"
     LOW = "low"
 
 
 class FindingAdvice(StrEnum):
-    """What those who depend on the repository should do about a finding."""
-
     ADAPT = "adapt"
     WATCH = "watch"
     IGNORE = "ignore"
@@ -66,8 +62,6 @@ class BugFinding:
 
 
 class ReviewVerdict(StrEnum):
-    """The outcome of a review: its strongest finding."""
-
     CONFIRMED = "confirmed"
     POSSIBLE = "possible"
     NOTHING = "nothing"
@@ -82,7 +76,6 @@ class BugReview:
 
     @property
     def verdict(self) -> ReviewVerdict:
-        """What the findings say about the pull request as a whole."""
         finding = self.strongest_finding
         if finding is None:
             return ReviewVerdict.NOTHING
@@ -189,7 +182,6 @@ T = TypeVar("T", bound=IsReviewed)
 
 
 def compute_rank(risk: Risk, review: BugReview | None) -> float:
-    """Return the points of the rules, moved by the review if there is one."""
     return risk.points + (_SHIFTS[review.verdict] if review else 0.0)
 
 

@@ -128,8 +128,6 @@ class ChangeType(StrEnum):
 
 
 class RiskKind(StrEnum):
-    """What a risk would break."""
-
     CORRECTNESS = "correctness"
     COMPATIBILITY = "compatibility"
     PERFORMANCE = "performance"
@@ -207,7 +205,6 @@ class Summary:
 
     @property
     def sections(self) -> tuple[tuple[str, str], ...]:
-        """The sections with their headings; the last one only if there is something to say."""
         sections = (
             ("What changed and why", self.what_changed_and_why),
             ("Technical impact", self.technical_impact),
@@ -230,7 +227,6 @@ class Summary:
 
     @property
     def fallback_note(self) -> str:
-        """The note for readers on a fallback; empty for a summary by the model."""
         if self.is_unread:
             return "could not be read"
         return "facts only" if self.is_fallback else ""

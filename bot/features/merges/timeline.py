@@ -46,7 +46,6 @@ class DayContext:
 
     @classmethod
     def from_pulls(cls, of_day: Iterable[PullRequest], around: Iterable[PullRequest] = ()) -> DayContext:
-        """Build the context of the merges of a day and of those ``around`` it."""
         own = tuple(of_day)
         return cls.from_index(RevertIndex(remove_duplicates([*own, *around])), (pull.number for pull in own))
 

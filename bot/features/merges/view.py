@@ -125,7 +125,6 @@ def _render_finding(pull: PullRequest, finding: BugFinding, limit: int) -> list[
 
 
 def render_quote(pull: PullRequest, evidence: Evidence) -> list[Element]:
-    """Return a quote that code found in the source, with a link to its position."""
     quote = make_text(truncate_text(collapse_lines(evidence.quote), 160), code=True)
     label = truncate_text(collapse_lines(evidence.path), 120)
     place = " (removed)" if evidence.side is DiffSide.OLD else f":{evidence.line}"

@@ -119,11 +119,9 @@ class ReportedDays(_Part):
     """Oldest first."""
 
     def get_day(self, date: dt.date) -> ReportedDay | None:
-        """Return the day of a date, None if it was not made."""
         return next((day for day in self.days if day.date == date), None)
 
     def put_day(self, made: ReportedDay) -> ReportedDays:
-        """Return the days with another one, in place of an earlier one of its date."""
         days = sorted([made, *(day for day in self.days if day.date != made.date)], key=lambda day: day.date)
         unread = (merge.number for day in days for merge in day.merges if merge.unread_files)
         return self.model_copy(update={"days": tuple(days), "unread_merges": tuple(unread)})
@@ -149,12 +147,10 @@ def build_day(
 
 
 def render_contracts(reported: ReportedDays) -> str:
-    """Render ``contract.json``."""
     return f"{reported.model_dump_json(by_alias=True, indent=1)}\n"
 
 
 def render_index(reported: ReportedDays) -> str:
-    """Render the index, newest day first."""
     unread = len(reported.unread_merges)
     parts = [
         f"# {escape_line(reported.name)}: merges by day",

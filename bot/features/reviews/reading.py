@@ -105,23 +105,17 @@ def build_review_tools(source: PullSource, *, has_history: bool) -> Tools:
     def read_file(arguments: ReadFileArguments) -> str:
         return source.read_part(arguments.path.strip(), arguments.first, arguments.last, arguments.around)
 
-    def find_uses(arguments: FindUsesArguments) -> str:
-        return source.find_uses(arguments.name.strip())
-
-    def list_changes(arguments: ListChangesArguments) -> str:
-        return source.list_changes(arguments.path.strip())
-
     tools: dict[str, tuple[type[ToolArguments], Callable[[Any], str]]] = {
         ToolName.READ_FILE: (ReadFileArguments, read_file),
-        ToolName.FIND_USES: (FindUsesArguments, find_uses),
+        ToolName.FIND_USES: (FindUsesArguments, lambda arguments: source.find_uses(arguments.name.strip())),
     }
     if has_history:
-        tools[ToolName.LIST_CHANGES] = (ListChangesArguments, list_changes)
+        list_changes = (ListChangesArguments, lambda arguments: source.list_changes(arguments.path.strip()))
+        tools[ToolName.LIST_CHANGES] = list_changes
     return tools
 
 
 def _has_commit(code: CodeSources, pull: PullRequest) -> bool:
-    """Return whether there is a mirror that has the commit of a pull request."""
     if code.search is None or not pull.files:
         return False
     try:

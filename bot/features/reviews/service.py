@@ -91,7 +91,6 @@ def review_once(app: App, reviewer: Reviewer, pull: PullRequest, cost: ReviewCos
 
 
 def build_key(reviewer: Reviewer, pull: PullRequest, use: str = "") -> tuple[str, Reference, str]:
-    """Build the key of all that a review depends on."""
     classes = reviewer.classes_of(pull.repository)
     made_with = f"{use}{reviewer.model} {REVIEW_VERSION} {reviewer.diff_tokens} {classes.fingerprint}"
     version = hashlib.sha256(made_with.encode()).hexdigest()[:12]

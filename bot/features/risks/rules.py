@@ -143,7 +143,6 @@ def _compute_draw_distribution(draw: HypergeometricDraw, odds: int) -> tuple[flo
 
 
 def _convolve_distributions(one: Sequence[float], other: Sequence[float]) -> tuple[float, ...]:
-    """Return the distribution of the sum of two."""
     sums = [0.0] * (len(one) + len(other) - 1)
     for at, first in enumerate(one):
         for more, second in enumerate(other):
@@ -186,7 +185,6 @@ class ReviewScore:
 
     @property
     def differing(self) -> Tally:
-        """All in which the lists differ."""
         return self.added + self.left_out
 
     @property
@@ -224,7 +222,6 @@ def compute_review_score(results: Iterable[RatedOutcome]) -> ReviewScore:
 
 
 def _count(results: Iterable[RatedOutcome], are_counted: Iterable[bool]) -> Tally:
-    """Count the outcomes of those pull requests that are to be counted."""
     return count_outcomes(outcome for _, outcome in compress(results, are_counted))
 
 
@@ -232,8 +229,6 @@ def _count(results: Iterable[RatedOutcome], are_counted: Iterable[bool]) -> Tall
 
 
 class TrackRecordVerdict(Enum):
-    """The conclusion that the counts allow."""
-
     TOO_FEW = "too few to tell"
     BETTER = "better than chance"
     NOT_BETTER = "not better than chance"
@@ -266,7 +261,6 @@ class TrackRecordScore:
 
     @property
     def shown(self) -> Tally:
-        """All pull requests that were open."""
         return self.listed + self.others
 
     @property
@@ -333,7 +327,6 @@ class _DigestResult:
         return [self.outcomes.get(each.number) for each in self.rated if each.is_listed is is_listed]
 
     def list_results(self) -> list[RatedOutcome]:
-        """Return each with its outcome, or None."""
         return [(each, self.outcomes.get(each.number)) for each in self.rated]
 
     @property

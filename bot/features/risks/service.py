@@ -141,7 +141,6 @@ def build_list(app: App, request: RisksRequest) -> RiskList:
 
 
 def _read_entry(app: App, rated: RatedPull) -> Entry:
-    """Return the summary of a pull request together with its assessed risk."""
     pull = rated.pull
     # a new summary needs the patches, which the cache of files still has
     read = get_summary(app, Reference(pull.repository, pull.number)) or refresh_summary(
@@ -151,7 +150,6 @@ def _read_entry(app: App, rated: RatedPull) -> Entry:
 
 
 def _run_parallel(app: App, work: Callable[[T], U], items: Iterable[T]) -> list[U]:
-    """Run the work for all items in parallel, and return the results in their order."""
     with DeadlineExecutor(app.settings.prdigest_concurrency, "risks") as crew:
         return crew.map_items(work, items)
 
@@ -162,7 +160,14 @@ def _run_parallel(app: App, work: Callable[[T], U], items: Iterable[T]) -> list[
 def score_lists(app: App, repository: Repository, span: Span) -> TrackRecordScore:
     """Score the lists of the digests whose last day ended in the span. Raises StoreUnavailable."""
     now = app.now()
-    digests = list(_keep_first_ratings(_load_digests(app, repository, span)))
+    days = span.days
+    keys = app.list_digest_keys(repository, days[0].end, days[-1].end)
+    posted = (
+        RatedDigest(key, record.posted_at.astimezone(UTC), ratings)
+        for key, record in app.digest_records.iterate_records(keys)
+        if record.posted_at and (ratings := record.ratings)
+    )
+    digests = list(_keep_first_ratings(posted))
     first = min((each.merged_at for digest in digests for each in digest.ratings.rated), default=now)
     outcomes = find_outcomes(RevertIndex(_iterate_merges(app, repository, first, now)))
     return compute_score(digests, outcomes, now)
@@ -185,15 +190,6 @@ def is_list_reduced(app: App, repository: Repository) -> bool:
         log.warning("how good the lists of %s were is not known: %s", repository, error)
         return False
     return length.is_reduced
-
-
-def _load_digests(app: App, repository: Repository, span: Span) -> Iterator[RatedDigest]:
-    """Yield the posted digests that showed something."""
-    days = span.days
-    keys = app.list_digest_keys(repository, days[0].end, days[-1].end)
-    for key, record in app.digest_records.iterate_records(keys):
-        if record.posted_at and (ratings := record.ratings):
-            yield RatedDigest(key, record.posted_at.astimezone(UTC), ratings)
 
 
 def _keep_first_ratings(digests: Iterable[RatedDigest]) -> Iterator[RatedDigest]:
@@ -229,7 +225,6 @@ list_many_risks = job("long_risks", QueueName.LONG, LONG_RETRIES)(answer_list)
 
 
 def build_list_answer(app: App, asker: SlackRequest, request: RisksRequest) -> Answer:
-    """Build the answer with the reverted and the riskiest pull requests of some days."""
     request = request.require_known(app.repositories)
     request = replace(request, profile=app.profiles.require_known(request.profile, request.repository))
     risk_list = build_list(app, request)

@@ -91,14 +91,18 @@ class RiskList:
 
 
 def render_risk_list(risk_list: RiskList) -> Post:
-    """Render the list as a message: first what was reverted or repaired, then what deserves a second look."""
     name = truncate_text(collapse_lines(risk_list.name), 60)
     title = f"Risky changes · {name} · {risk_list.span.title} · {_format_merged(risk_list)}"
+    touches: list[Block] = []
+    if risk_list.touches:
+        context = HitContext.build(risk_list.touching, risk_list.taken_back)
+        limits = replace(WIDE_TOUCHES, hits=_MAX_TOUCHES)
+        touches += render_touches(risk_list.touches, context, limits, _ELSEWHERE)
     # links in the model's text, and then words, are left out if they would not fit
     blocks = choose_fitting_blocks(
         [
             make_header(title),
-            *_render_touches(risk_list),
+            *touches,
             *render_outcomes(risk_list.taken_back, risk_list.older, _ELSEWHERE),
             *_render_riskiest(risk_list, limit, links=links),
             *_render_below_bar(risk_list, limit, links=links),
@@ -110,22 +114,13 @@ def render_risk_list(risk_list: RiskList) -> Post:
 
 
 def _format_merged(risk_list: RiskList) -> str:
-    """Format how many pull requests were merged, and how many match the filters."""
     if not risk_list.merged:
         return "nothing merged"
     matching = f"{risk_list.matching:,} of " if risk_list.filters else ""
     return f"{matching}{risk_list.merged:,} merged"
 
 
-def _render_touches(risk_list: RiskList) -> Iterator[Block]:
-    """Yield what touches the profile, first of all."""
-    if risk_list.touches:
-        context = HitContext.build(risk_list.touching, risk_list.taken_back)
-        yield from render_touches(risk_list.touches, context, replace(WIDE_TOUCHES, hits=_MAX_TOUCHES), _ELSEWHERE)
-
-
 def _render_riskiest(risk_list: RiskList, limit: int, *, links: bool) -> Iterator[Block]:
-    """Yield the list, or that it is empty."""
     if risk_list.riskiest:
         title = render_second_look_title(is_reduced=risk_list.is_reduced)
         yield _render_entries(title, risk_list, risk_list.riskiest, limit, links=links)
@@ -165,7 +160,6 @@ def _format_filters(risk_list: RiskList) -> str:
 
 
 def _render_notes(risk_list: RiskList) -> Iterator[Block]:
-    """Yield what the list does not cover."""
     numbers = risk_list.unread
     more = f" and {len(numbers) - _MAX_NUMBERS} more" if len(numbers) > _MAX_NUMBERS else ""
     unread = f"not read: {', '.join(f'#{number}' for number in numbers[:_MAX_NUMBERS])}{more}"
@@ -182,19 +176,21 @@ def _render_notes(risk_list: RiskList) -> Iterator[Block]:
 
 
 def render_score(name: str, span: Span, score: TrackRecordScore) -> Post:
-    """Render the score of some days of a repository as a message."""
     title = f"How good was the risk list? · {truncate_text(collapse_lines(name), 60)} · {span.title}"
     return Post(escape_mrkdwn(title), (make_header(title), *_render_score_blocks(score)))
 
 
 def format_score(score: TrackRecordScore) -> str:
-    """Format the score for a terminal, without the title."""
     return format_message(Post("", tuple(_render_score_blocks(score))))
 
 
 def _render_score_blocks(score: TrackRecordScore) -> Iterator[Block]:
     if score.digests:
-        lines = (_format_listed(score), _format_baselines(score), _format_recall(score))
+        hits = (
+            f"Hits: this list {score.listed.taken_back:,}; random picks {_format_number(score.by_chance)}; "
+            f"largest changes {_format_number(score.by_lines)}."
+        )
+        lines = (_format_listed(score), hits, _format_recall(score))
         yield make_block(make_bullets([make_text(line)] for line in lines))
         verdict = make_text(score.verdict.value.capitalize(), bold=True)
         yield make_block(make_section([verdict, make_text(f": {_explain_verdict(score)}")]))
@@ -211,7 +207,6 @@ def _render_score_blocks(score: TrackRecordScore) -> Iterator[Block]:
 
 
 def _format_listed(score: TrackRecordScore) -> str:
-    """Return how many were listed, and how many of these were reverted or repaired."""
     listed, others, shown = score.listed, score.others, score.shown
     where = f"of {format_count(shown.pulls, 'merged pull request')}, in {format_count(score.digests, 'digest')}."
     if not listed.pulls:
@@ -223,23 +218,13 @@ def _format_listed(score: TrackRecordScore) -> str:
 
 
 def _format_outcomes(tally: Tally) -> str:
-    """Return how many were reverted and how many repaired."""
     if not tally.taken_back:
         return "None of them was reverted or repaired"
     counts = ((tally.reverted, "reverted"), (tally.repaired, "repaired"))
     return f"Later: {' and '.join(f'{count:,} {what}' for count, what in counts if count)}"
 
 
-def _format_baselines(score: TrackRecordScore) -> str:
-    """Return what a random choice and the lines added would have found."""
-    return (
-        f"Hits: this list {score.listed.taken_back:,}; random picks {_format_number(score.by_chance)}; "
-        f"largest changes {_format_number(score.by_lines)}."
-    )
-
-
 def _format_recall(score: TrackRecordScore) -> str:
-    """Return how many of the reverted and repaired ones had been listed."""
     kinds = (
         ("reverted", score.shown.reverted, score.listed.reverted),
         ("repaired", score.shown.repaired, score.listed.repaired),
@@ -257,7 +242,6 @@ def _format_recall(score: TrackRecordScore) -> str:
 
 
 def _explain_verdict(score: TrackRecordScore) -> str:
-    """Return what the verdict is based on."""
     by_chance, by_list = f"{_format_percent(score.p_value)}%", f"{_format_percent(score.shortfall_p_value)}%"
     match score.verdict:
         case TrackRecordVerdict.BETTER:
@@ -279,7 +263,6 @@ def _explain_verdict(score: TrackRecordScore) -> str:
 
 
 def _render_reviews(score: TrackRecordScore) -> Iterator[Block]:
-    """Yield what the rules alone would have found, what became of each verdict, and which was right."""
     reviews = score.reviews
     if not reviews.has_reviews:
         return
@@ -301,7 +284,6 @@ def _render_reviews(score: TrackRecordScore) -> Iterator[Block]:
 
 
 def _format_differences(reviews: ReviewScore) -> str:
-    """Return where the two lists differ, and what became of these pull requests."""
     if not reviews.differing.pulls:
         return "The two lists are the same."
     added, left_out = (
@@ -316,7 +298,6 @@ def _format_differences(reviews: ReviewScore) -> str:
 
 
 def _format_review_verdict(reviews: ReviewScore) -> str:
-    """Return which of the two was right more often, or why that can't be said."""
     sentence = reviews.verdict.value.capitalize()
     if reviews.verdict is ReviewScoreVerdict.NEITHER:
         return f"{sentence}."
@@ -329,12 +310,10 @@ def _format_review_verdict(reviews: ReviewScore) -> str:
 
 
 def _format_taken_back(tally: Tally) -> str:
-    """Format a number of pull requests with what became of them."""
     return f"{tally.pulls:,}, {_format_share_of_taken_back(tally)}" if tally.pulls else "none"
 
 
 def _format_share_of_taken_back(tally: Tally) -> str:
-    """Format how many were reverted or repaired, with the share and its interval."""
     low, high = tally.interval
     return (
         f"{tally.taken_back:,} of them reverted or repaired ({_format_share(tally)}, "
@@ -343,7 +322,6 @@ def _format_share_of_taken_back(tally: Tally) -> str:
 
 
 def _render_hits(score: TrackRecordScore) -> Iterator[Block]:
-    """Yield the listed pull requests that were reverted or repaired."""
     items = [render_outcome(hit) for hit in score.hits]
     if len(items) > _MAX_HITS:
         more = len(items) - _MAX_HITS + 1
@@ -354,7 +332,6 @@ def _render_hits(score: TrackRecordScore) -> Iterator[Block]:
 
 
 def _list_limits(score: TrackRecordScore) -> Iterator[str]:
-    """Yield what the counts are based on, and what they leave out."""
     if score.digests:
         yield (
             "Counted: reverts and repairs that name the change, after its digest and within 30 days of its merge."
@@ -374,7 +351,6 @@ def _list_limits(score: TrackRecordScore) -> Iterator[str]:
 
 
 def _format_share(tally: Tally) -> str:
-    """Format the share of a tally that was reverted or repaired."""
     return f"{_format_percent(tally.taken_back / tally.pulls)}%"
 
 
@@ -384,5 +360,4 @@ def _format_percent(share: float) -> str:
 
 
 def _format_number(expected: float) -> str:
-    """Format an expected number, or a small share, to one decimal place."""
     return "less than 0.1" if 0 < expected < 0.05 else f"{expected:,.1f}".removesuffix(".0")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
@@ -128,12 +129,8 @@ def load_files(app: App, pull: PullRequest) -> PullRequest:
 
 
 def read_pull_request(app: App, pull: PullRequest) -> SummarisedPullRequest:
-    """Return a pull request with its files and its summary, or with its facts if that meets a defect.
-
-    Raises:
-        PrdigestError: another attempt, or a person, may help.
-    """
-    return read_isolated(pull, lambda each: _summarise(app, load_files(app, each)))
+    """Return a pull request with its files and its summary, or with its facts if that meets a defect."""
+    return read_isolated(pull, partial(_summarise, app))
 
 
 def build_unsummarised(
@@ -146,6 +143,7 @@ def build_unsummarised(
 
 
 def _summarise(app: App, pull: PullRequest) -> SummarisedPullRequest:
+    pull = load_files(app, pull)
     if pull.files is None:
         return build_unsummarised(app, pull, Fallback(FallbackReason.NO_FILES))
     diff = _pack_diff(app, pull, app.settings.prdigest_diff_tokens)
@@ -178,29 +176,24 @@ def _ask_model(app: App, model: Model, pull: PullRequest, diff: PackedDiff) -> S
         spent = prices.cost(name, error.usage)
         return build_unsummarised(app, pull, explain_fallback(error), diff.coverage, spent)
     get_account().add_expense(Expense(cache_hits=int(answer.from_cache), cache_misses=int(not answer.from_cache)))
-    summary = _build_summary(answer.value, pull, diff)
+    value, paths = answer.value, {file.path for file in pull.files or ()}
+    summary = Summary(
+        type=value.type,
+        headline=value.headline,
+        what_changed_and_why=value.what_changed_and_why,
+        technical_impact=value.technical_impact,
+        potential_risks=" ".join(risk.claim for risk in value.risks) or NO_RISKS,
+        key_insights=value.key_insights,
+        risk_reason=value.risk_reason,
+        action=value.action,
+        evidence=verify_quotes([Quote(item.path, item.quote) for item in value.evidence[:MAX_QUOTES]], pull),
+        coverage=diff.coverage,
+        left_out=diff.left_out,
+        risks=tuple(
+            SummaryRisk(risk.claim, risk.where if risk.where in paths else "", risk.kind) for risk in value.risks
+        ),
+    )
     # who has read the changes before needs no quotes
     summary = summary if app.sources.stands_in else remove_unproven_claims(summary)
     area = determine_area(pull, app.paths.get_path_classes(pull.repository))
     return SummarisedPullRequest(pull, summary, area, answer.from_cache, prices.cost(name, answer.usage))
-
-
-def _build_summary(answer: SummaryAnswer, pull: PullRequest, diff: PackedDiff) -> Summary:
-    """Return the summary of an answer, with those quotes and those places of risks that are in the diff."""
-    paths = {file.path for file in pull.files or ()}
-    return Summary(
-        type=answer.type,
-        headline=answer.headline,
-        what_changed_and_why=answer.what_changed_and_why,
-        technical_impact=answer.technical_impact,
-        potential_risks=" ".join(risk.claim for risk in answer.risks) or NO_RISKS,
-        key_insights=answer.key_insights,
-        risk_reason=answer.risk_reason,
-        action=answer.action,
-        evidence=verify_quotes([Quote(item.path, item.quote) for item in answer.evidence[:MAX_QUOTES]], pull),
-        coverage=diff.coverage,
-        left_out=diff.left_out,
-        risks=tuple(
-            SummaryRisk(risk.claim, risk.where if risk.where in paths else "", risk.kind) for risk in answer.risks
-        ),
-    )

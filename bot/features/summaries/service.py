@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Iterable
-from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
 
@@ -13,7 +11,6 @@ from bot.app import App
 from bot.errors import RateLimited, SlackCallRefused, UsageError
 from bot.features.merges.entry import Entry
 from bot.features.merges.requests import SubjectKind, SummaryRequest
-from bot.features.merges.risk import Risk
 from bot.features.merges.summary import SummarisedPullRequest
 from bot.features.reviews.service import get_review
 from bot.features.summaries.reading import SUMMARY_VERSION, read_pull_request
@@ -80,7 +77,6 @@ def get_summary(app: App, reference: Reference) -> SummarisedPullRequest | None:
 
 
 def _build_key(app: App, reference: Reference) -> tuple[str, Reference]:
-    """Build the key of all that a summary depends on."""
     model, tokens = app.settings.prdigest_summary_model, app.settings.prdigest_diff_tokens
     classes = app.paths.get_path_classes(reference.repository)
     made_with = f"{model} {SUMMARY_VERSION} {tokens} {classes.fingerprint}"
@@ -90,17 +86,8 @@ def _build_key(app: App, reference: Reference) -> tuple[str, Reference]:
 # --- entries: rated each time that they are shown, since history changes
 
 
-def rate_pull_request(app: App, pull: PullRequest) -> Risk:
-    """Rate a pull request whose files are loaded, with the history as it is now.
-
-    All ratings that are shown outside of a digest or a list come from here, so that they do not depend on what is
-    cached.
-    """
-    return app.timeline.assess_risk(pull)
-
-
 def build_entry(app: App, read: SummarisedPullRequest) -> Entry:
-    return Entry.from_summarised(read, rate_pull_request(app, read.pull), get_review(app, read.pull))
+    return Entry.from_summarised(read, app.timeline.assess_risk(read.pull), get_review(app, read.pull))
 
 
 def get_cached_entry(app: App, reference: Reference) -> Entry | None:
@@ -148,9 +135,11 @@ def answer_summaries(app: App, asker: SlackRequest, request: SummaryRequest, aud
     if len(answers) > 1 and asker.response_url:
         if audience is Audience.ASKER or not app.directory.can_post(asker):
             # the asker alone gets all in few messages: a response_url takes five in all
-            app.replies.give_answer(
-                asker, "together", Audience.ASKER, lambda: _join_answers(app, asker, answers), started
-            )
+            def join() -> Answer:
+                made = [app.replies.make_or_explain(asker, partial(wait_for_result, each)) for each in answers]
+                return Answer.merge(made, _MAX_PRIVATE_POSTS)
+
+            app.replies.give_answer(asker, "together", Audience.ASKER, join, started)
             return
         # who asks about a message is reached in its thread
         asker = replace(asker, response_url="") if asker.message else asker
@@ -166,7 +155,6 @@ def answer_summaries(app: App, asker: SlackRequest, request: SummaryRequest, aud
 
 
 def build_summary_answer(app: App, reference: Reference, asker: str) -> Answer:
-    """Build the answer about one pull request, merged or open. Raises what ``get_entry`` raises."""
     entry, request = get_entry(app, reference), SummaryRequest((reference,))
     return build_answer(
         asker,
@@ -175,11 +163,6 @@ def build_summary_answer(app: App, reference: Reference, asker: str) -> Answer:
         make_details_button(entry.pull),
         SubjectKind.SUMMARY.format_subject(request),
     )
-
-
-def _join_answers(app: App, asker: SlackRequest, answers: Iterable[Future[Answer]]) -> Answer:
-    made = [app.replies.make_or_explain(asker, partial(wait_for_result, each)) for each in answers]
-    return Answer.merge(made, _MAX_PRIVATE_POSTS)
 
 
 @job("details")

@@ -95,13 +95,11 @@ def render_details(entry: Entry, zone: tzinfo = UTC) -> View:
 
 
 def render_loading_view(reference: Reference) -> View:
-    """Render the window for the time while the pull request is read."""
     sentence = f"Reading {reference.repository}#{reference.number}…"
     return _build_view(reference.number, [make_block(make_section([make_text(sentence)]))])
 
 
 def render_error_view(error: Exception, reference: str, number: int) -> View:
-    """Render the window for an error, with the reference that is in the log too."""
     return _build_view(number, [make_block(make_section([make_text(describe_error(error, reference))]))])
 
 
@@ -121,7 +119,6 @@ def render_title(pull: PullRequest) -> Block:
 
 
 def render_key_points(entry: Entry) -> Block:
-    """Return what it is, how risky it is, and what to do."""
     number = make_link(entry.pull.url, f"#{entry.number}")
     lines = [
         [number, make_text(" "), *make_prose(entry.summary.headline, {}, 200)],
@@ -143,7 +140,6 @@ def _describe_risk(entry: Entry) -> str:
 
 
 def format_band_rate(band: RiskBand) -> str:
-    """Return the rate of repairs in a band and of all changes, and where it was measured."""
     return (
         f"(about 1 in {round(100 / band.repaired)} such changes needed a fix within two weeks, "
         f"average 1 in {round(100 / BASE_RATE)}; measured on vLLM, 2025)"
@@ -156,13 +152,11 @@ def _render_sections(entry: Entry, length: int) -> Iterator[Block]:
 
 
 def _render_evidence(entry: Entry, most: int | None) -> Iterator[Block]:
-    """Yield the first quotes, if there are any."""
     if items := [render_quote(entry.pull, evidence) for evidence in entry.summary.evidence[:most]]:
         yield make_block(make_section([make_text("Found in the diff", bold=True)]), make_bullets(items))
 
 
 def _render_largest_files(pull: PullRequest) -> Iterator[Block]:
-    """Yield the largest files in one line."""
     lines = [
         f"{truncate_text(collapse_lines(file.path), 120)} {format_lines(file)}" for file in pull.largest_files[:3]
     ]
@@ -172,7 +166,6 @@ def _render_largest_files(pull: PullRequest) -> Iterator[Block]:
 
 
 def _render_files(pull: PullRequest) -> Iterator[Block]:
-    """Yield the list of the largest files."""
     items: list[list[Element]] = [
         [
             make_text(truncate_text(collapse_lines(file.path), 160) or "(unnamed)", code=True),
@@ -224,7 +217,6 @@ def format_merge_state(pull: PullRequest, zone: tzinfo = UTC) -> str:
 
 
 def render_reference_form() -> View:
-    """Render the form that asks for a pull request."""
     element = {
         "type": "plain_text_input",
         "action_id": REFERENCE,
@@ -250,13 +242,11 @@ def render_reference_form() -> View:
 
 
 def read_reference_text(view: Mapping[str, Any]) -> str:
-    """Return what somebody entered; empty for a form without it."""
     field = view["state"]["values"].get(REFERENCE, {}).get(REFERENCE, {})
     return str(field.get("value") or "")
 
 
 def format_none_named(repositories: Sequence[Repository]) -> str:
-    """Return that a message names no pull request, and of which repositories one counts."""
     names = ", ".join(map(str, repositories[:_MAX_REPOSITORIES]))
     rest = len(repositories) - _MAX_REPOSITORIES
     more = f" and {format_count(rest, 'other', 'others')}" if rest > 0 else ""
@@ -264,7 +254,6 @@ def format_none_named(repositories: Sequence[Repository]) -> str:
 
 
 def format_left_out(named: int, left_out: int) -> str:
-    """Return how many of the pull requests that a message names are not summarized."""
     return (
         f"That message names {named} pull requests. I summarize the first {named - left_out} and leave out "
         f"{left_out}: ask for them by number."
@@ -275,17 +264,18 @@ def format_left_out(named: int, left_out: int) -> str:
 
 
 def format_summary(entry: Entry) -> str:
-    """Format one pull request with its summary, risk and address, for a terminal."""
     pull, summary = entry.pull, entry.summary
     review = format_message(Post("", tuple(render_review(entry, _MAX_FINDINGS, 600))))
     quotes = [f"  {quote.path}:{quote.line}  {quote.quote}" for quote in summary.evidence]
     size = f"{format_count(pull.changed_files, 'file')}, +{pull.additions} -{pull.deletions}"
     merge = f"{pull.author.login}, {format_merge_state(pull)}"
+    rated = ", no history yet" if entry.risk.without_history else ""
+    second_look = f"Worth a second look{rated}: {'; '.join(entry.risk.reasons)}."
     parts = [
         f"#{pull.number} {pull.title}",
         summary.headline,
         f"{summary.type} · {size} · {merge} · diff read: {summary.coverage}",
-        *([_format_second_look(entry)] if is_worth_listing(entry) else []),
+        *([second_look] if is_worth_listing(entry) else []),
         *([f"May need action: {summary.action}"] if summary.action else []),
         *([review] if review else []),
         *(f"{name}\n{text}" for name, text in summary.sections),
@@ -293,11 +283,6 @@ def format_summary(entry: Entry) -> str:
         pull.url,
     ]
     return redact_text(remove_invisible("\n\n".join(parts)))
-
-
-def _format_second_look(entry: Entry) -> str:
-    rated = ", no history yet" if entry.risk.without_history else ""
-    return f"Worth a second look{rated}: {'; '.join(entry.risk.reasons)}."
 
 
 def build_summary_json(entry: Entry) -> dict[str, Any]:

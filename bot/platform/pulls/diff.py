@@ -40,7 +40,6 @@ class DiffLine:
 
     @property
     def is_change(self) -> bool:
-        """Whether the line is added or deleted."""
         return self.mark != " "
 
 
@@ -72,7 +71,6 @@ def truncate_patch(patch: str) -> str:
 
 
 def count_changed_lines(patch: str) -> int:
-    """Return the number of added and deleted lines of a patch."""
     return sum(1 for _ in _CHANGED_LINE.finditer(patch))
 
 
@@ -142,7 +140,9 @@ def _find_on_side(side: DiffSide, patch: str, needle: str, line: int) -> DiffPos
 
 def _iterate_positions(side: DiffSide, patch: str, needle: str) -> Iterator[DiffPosition]:
     hidden = "-" if side is DiffSide.NEW else "+"
-    whole = re.compile(rf"{_build_start_boundary(needle)}{re.escape(needle)}{_build_end_boundary(needle)}")
+    start = r"(?<!\w)" if re.match(r"\w", needle) else ""
+    end = r"(?!\w)" if re.search(r"\w\Z", needle) else ""
+    whole = re.compile(rf"{start}{re.escape(needle)}{end}")
     for _, lines in split_hunks(patch):
         shown = [line for line in lines if line.mark != hidden]
         text = "\n".join(_collapse_blanks(line.text) for line in shown)
@@ -152,14 +152,6 @@ def _iterate_positions(side: DiffSide, patch: str, needle: str) -> Iterator[Diff
             covered = shown[counted : counted + needle.count("\n") + 1]
             number = covered[0].new if side is DiffSide.NEW else covered[0].old
             yield DiffPosition(side, number, any(line.is_change for line in covered))
-
-
-def _build_start_boundary(needle: str) -> str:
-    return r"(?<!\w)" if re.match(r"\w", needle) else ""
-
-
-def _build_end_boundary(needle: str) -> str:
-    return r"(?!\w)" if re.search(r"\w\Z", needle) else ""
 
 
 def _collapse_blanks(text: str) -> str:

@@ -93,18 +93,15 @@ class Discussion:
 
     @property
     def url(self) -> str:
-        """The address of the pull request's page."""
         return f"{self.web}/{self.repository}/pull/{self.number}"
 
     def build_remark_url(self, remark: Remark) -> str:
-        """Return the address of a remark."""
         if remark.kind is RemarkKind.ISSUE:
             return f"{self.web}/{self.repository}/issues/{remark.anchor.removeprefix('issue-')}"
         return f"{self.url}#{remark.anchor}"
 
     @property
     def told(self) -> tuple[Remark, ...]:
-        """The remarks that are no noise."""
         return tuple(remark for remark in self.remarks if not remark.is_noise)
 
 

@@ -54,7 +54,13 @@ class Filters:
 
     def is_match(self, pull: PullRequest) -> bool:
         """Return whether the pull request matches; one without files matches no path filter."""
-        return self.may_match(pull) and self._has_matching_path(pull)
+        if not self.may_match(pull):
+            return False
+        if not self.paths:
+            return True
+        is_chosen = _build_path_predicate(self.paths)
+        files = pull.files or ()
+        return any(is_chosen(file.path) or is_chosen(file.previous_path or file.path) for file in files)
 
     def may_match(self, pull: PullRequest) -> bool:
         """Return whether the pull request matches all filters that need no files."""
@@ -62,22 +68,17 @@ class Filters:
         is_unwanted = bool(self.not_authors) and _has_match(self.not_authors, names)
         return not is_unwanted and _has_match(self.authors, names) and _has_match(self.labels, pull.labels)
 
-    def _has_matching_path(self, pull: PullRequest) -> bool:
-        if not self.paths:
-            return True
-        is_chosen = _build_path_predicate(self.paths)
-        files = pull.files or ()
-        return any(is_chosen(file.path) or is_chosen(file.previous_path or file.path) for file in files)
-
     def list_options(self) -> tuple[str, ...]:
-        """Return the filters as options of a command."""
         kinds = (
             ("path", self.paths),
             ("author", self.authors),
             ("label", self.labels),
             ("not-author", self.not_authors),
         )
-        return tuple(f"{kind}:{_quote_blanks(value)}" for kind, values in kinds for value in values)
+        quoted = (
+            (kind, f'"{value}"' if _BLANK.search(value) else value) for kind, each in kinds for value in each
+        )
+        return tuple(f"{kind}:{value}" for kind, value in quoted)
 
     def __str__(self) -> str:
         return " ".join(self.list_options())
@@ -91,7 +92,6 @@ NO_FILTERS = Filters()
 
 @lru_cache
 def _build_path_predicate(paths: tuple[str, ...]) -> Callable[[str], bool]:
-    """Return a predicate for the files that the paths select."""
     if all(path.startswith("!") for path in paths):
         excluded = PathGlobs(path[1:] for path in paths)
         return lambda file: not excluded.has_match(file)
@@ -106,7 +106,3 @@ def _list_author_names(author: Account) -> tuple[str, ...]:
 
 def _has_match(values: tuple[str, ...], names: tuple[str, ...]) -> bool:
     return not values or not {name.casefold() for name in values}.isdisjoint(name.casefold() for name in names)
-
-
-def _quote_blanks(value: str) -> str:
-    return f'"{value}"' if _BLANK.search(value) else value

@@ -76,7 +76,6 @@ class ChangedFile:
 
     @property
     def changed_lines(self) -> int:
-        """The number of added and deleted lines."""
         return self.additions + self.deletions
 
 
@@ -119,7 +118,6 @@ class PullRequest:
 
     @property
     def url(self) -> str:
-        """The address of its page."""
         return self.build_sibling_url(self.number)
 
     def build_sibling_url(self, number: int) -> str:
@@ -133,23 +131,17 @@ class PullRequest:
 
     @property
     def is_merged(self) -> bool:
-        """Whether it is merged."""
         return self.merged_at is not None
 
     @property
     def merge_time(self) -> datetime:
-        """The time of the merge.
-
-        Raises:
-            ValueError: the pull request is not merged; a day holds only merged ones.
-        """
+        """The time of the merge. Raises ValueError if there was none; a day holds only merged ones."""
         if self.merged_at is None:
             raise ValueError(f"#{self.number} is not merged")
         return self.merged_at
 
     @property
     def changed_lines(self) -> int:
-        """The number of added and deleted lines."""
         return self.additions + self.deletions
 
     @property
@@ -199,8 +191,6 @@ _PAGE = re.compile(rf"/([\w.-]+/[\w.-]+)/pull/{_DIGITS}(?:[/?#].*)?")
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A reference to a pull request."""
-
     repository: Repository
     number: int
 
@@ -214,15 +204,14 @@ class Reference:
 
 
 def parse_reference(text: str, default: Repository | None, web: str = GITHUB_WEB) -> Reference:
-    """Parse a reference that a person entered; ``default`` is the repository of a bare number.
+    """Parse a reference that a person entered; ``default`` is the repository of a bare number. Raises UsageError.
 
     ``web`` is the address of GitHub's pages.
-
-    Raises:
-        UsageError: the text is not a reference, or it is a bare number and no default repository is set.
     """
     trimmed = text.strip()
-    qualified = _QUALIFIED.fullmatch(trimmed) or _match_address(trimmed, web)
+    qualified = _QUALIFIED.fullmatch(trimmed)
+    if not qualified and trimmed.startswith(web):
+        qualified = _PAGE.fullmatch(trimmed, len(web))
     if qualified:
         return Reference(Repository.parse(qualified[1]), int(qualified[2]))
     bare = _NUMBER.fullmatch(trimmed)
@@ -239,7 +228,3 @@ def parse_reference(text: str, default: Repository | None, web: str = GITHUB_WEB
 def ungroup_number(word: str) -> str:
     """Return ``35617`` for ``35,617``, and any other word as it is."""
     return word.replace(",", "") if _GROUPED_NUMBER.fullmatch(word) else word
-
-
-def _match_address(text: str, web: str) -> re.Match[str] | None:
-    return _PAGE.fullmatch(text, len(web)) if text.startswith(web) else None

@@ -129,16 +129,12 @@ class PathClasses:
         return lru_cache(maxsize=100_000)(self._classify_uncached)
 
     def _classify_uncached(self, path: str) -> tuple[PathClass, bool]:
-        kind = self._find_first_match(path)
+        kind = next((kind for kind, globs in self._globs if globs.has_match(path)), None)
+        if kind is None:
+            extension = PurePosixPath(path).suffix.lstrip(".").lower()
+            is_source = extension in _SOURCE_EXTENSIONS and PathClass.PRODUCT not in self.custom.without_defaults
+            kind = PathClass.PRODUCT if is_source else PathClass.OTHER
         return kind, kind is PathClass.PRODUCT and self._critical_globs.has_match(path)
-
-    def _find_first_match(self, path: str) -> PathClass:
-        for kind, globs in self._globs:
-            if globs.has_match(path):
-                return kind
-        extension = PurePosixPath(path).suffix.lstrip(".").lower()
-        is_source = extension in _SOURCE_EXTENSIONS and PathClass.PRODUCT not in self.custom.without_defaults
-        return PathClass.PRODUCT if is_source else PathClass.OTHER
 
     @cached_property
     def _globs(self) -> tuple[tuple[PathClass, PathGlobs], ...]:
@@ -306,7 +302,6 @@ def build_area_sort_key(label: str, size: int) -> tuple[int, int, str]:
 
 
 def is_product_area(label: str) -> bool:
-    """Return whether an area contains product code."""
     return label not in _TRAILING_AREAS and label not in _KIND_LABELS.values()
 
 

@@ -219,16 +219,13 @@ def find_name(file: SourceFile, name: str, most: int = MAX_EXCERPT_LINES) -> tup
     for use in sorted(uses, key=lambda number: (number not in heads, number)):
         if use in shown:
             continue
-        block = _select_block(use, scopes, len(lines))
+        # outer ones come first
+        scope = next((each for each in reversed(scopes) if each.start <= use <= each.end), None)
+        if scope and scope.end - scope.start < _MAX_WHOLE:
+            block = range(scope.start, scope.end + 1)
+        else:
+            block = range(max(use - _NEAR, 1), min(use + _NEAR, len(lines)) + 1)
         if len(shown | set(block)) > most:
             break
         shown.update(block)
     return sorted(shown), uses
-
-
-def _select_block(use: int, scopes: Sequence[Scope], count: int) -> range:
-    # outer ones come first
-    innermost = next((scope for scope in reversed(scopes) if scope.start <= use <= scope.end), None)
-    if innermost and innermost.end - innermost.start < _MAX_WHOLE:
-        return range(innermost.start, innermost.end + 1)
-    return range(max(use - _NEAR, 1), min(use + _NEAR, count) + 1)

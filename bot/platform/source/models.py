@@ -56,8 +56,6 @@ class SourceChange:
 
 
 class SourceFiles(Protocol):
-    """Source of whole files."""
-
     def read_files(
         self, repository: Repository, commit: str, paths: Sequence[str], side: DiffSide = DiffSide.NEW
     ) -> Mapping[str, SourceFile]:
@@ -73,8 +71,6 @@ class SourceFiles(Protocol):
 
 
 class SourceVersionReader(Protocol):
-    """Source of files before and after a commit."""
-
     def read_versions(
         self, repository: Repository, commit: str, old: Sequence[str], new: Sequence[str]
     ) -> SourceVersions:
@@ -89,8 +85,6 @@ class SourceVersionReader(Protocol):
 
 
 class SourceTrees(Protocol):
-    """Source of the list of all files of a repository."""
-
     def list_tree(self, repository: Repository, until: datetime | None = None) -> RepositoryTree:
         """List the files at the newest commit of the default branch, without links and submodules.
 
