@@ -14,9 +14,9 @@ from slack_bolt import App as Bolt
 
 from bot.app import App
 from bot.redaction import redact_text
-from handlers import actions, digest, messages, previews, requests, risks, subscriptions, summaries
+from handlers import digest, messages, previews, requests, risks, subscriptions, summaries
 from handlers.declaration import HELP_WORD, Command, Commands, SubCommand
-from handlers.intake import handle_command
+from handlers.intake import handle_command, register_clicks
 
 
 def _find_sub_commands() -> tuple[SubCommand, ...]:
@@ -39,7 +39,7 @@ def register_listeners(bolt: Bolt, app: App, commands: Commands) -> None:
     subscriptions.register_subscription_listeners(bolt, app)
     summaries.register_shortcuts(bolt, app)
     previews.register_link_listener(bolt, app)
-    actions.register_actions(bolt, app, commands)
+    register_clicks(bolt, app, commands)
 
 
 def _listen_to_command(bolt: Bolt, app: App, declared: Command) -> None:

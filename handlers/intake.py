@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable
+from typing import Any
+
+from slack_bolt import Ack
+from slack_bolt import App as Bolt
 
 from bot.app import App
 from bot.errors import StoreUnavailable, UsageError
 from bot.jobs.asker_jobs import send_private_notice
 from bot.platform.correlation import identify_request
-from bot.platform.slack.blocks import escape_mrkdwn
+from bot.platform.slack.blocks import UNKNOWN_BUTTON, escape_mrkdwn
+from bot.platform.slack.buttons import name_repeat_action
 from bot.platform.slack.notices import describe_error, render_error
 from bot.platform.slack.requests import SlackRequest
 from bot.platform.store.keys import INITIAL_REPLY
+from handlers.declaration import Commands
+from handlers.requests import Payload, parse_action, parse_single_action
 from impact.text.strings import truncate_text
 
 log = logging.getLogger(__name__)
@@ -92,3 +100,46 @@ def _remember_reply(app: App, request: SlackRequest, reply: str) -> None:
         app.cache.put(INITIAL_REPLY.build_key(request.key), reply, INITIAL_REPLY.lifetime)
     except StoreUnavailable as error:
         log.warning("a request is not remembered [%s]: %s", request.reference, error)
+
+
+# --- clicks on the buttons and menus below the bot's messages: each feature declares its own
+
+# enqueues the work of a click, whose payload is not trusted; may raise UsageError and StoreUnavailable
+ClickHandler = Callable[[App, SlackRequest, Payload], None]
+
+_CLICKS: dict[str, ClickHandler] = {}
+
+
+def on_click(*actions: str) -> Callable[[ClickHandler], ClickHandler]:
+    """Declare what enqueues the work of a click on a button with one of these actions."""
+
+    def declare(handle: ClickHandler) -> ClickHandler:
+        _CLICKS.update(dict.fromkeys(actions, handle))
+        return handle
+
+    return declare
+
+
+def register_clicks(bolt: Bolt, app: App, commands: Commands) -> None:
+    def listen(
+        action: str | re.Pattern[str],
+        handle: ClickHandler,
+        parse: Callable[[Payload], SlackRequest] = parse_action,
+    ) -> None:
+        @bolt.action(action)
+        def handle_click(ack: Ack, body: dict[str, Any]) -> None:
+            asker = parse(body)
+            handle_event(app, asker, lambda: handle(app, asker, body))
+            ack()
+
+    for action, handle in _CLICKS.items():
+        listen(action, handle)
+    for command in [each for each in commands if each.share_action]:
+        listen(command.share_action, command.share_again)
+        listen(name_repeat_action(command.share_action), command.share_again, parse_single_action)
+    # the last one: it gets what no other takes
+    listen(re.compile(""), _refuse_unknown)
+
+
+def _refuse_unknown(_app: App, _asker: SlackRequest, _click: Payload) -> None:
+    raise UsageError(UNKNOWN_BUTTON)

@@ -29,9 +29,8 @@ from bot.platform.slack.greetings import Greeting
 from bot.platform.slack.requests import MENTION, SlackRequest, restore_user_text
 from bot.redaction import redact_text
 from handlers import requests
-from handlers.actions import on_click
 from handlers.declaration import HELP_WORD, Command, Commands, VerbHandler, list_examples
-from handlers.intake import handle_event
+from handlers.intake import handle_event, on_click
 from handlers.requests import Payload
 
 # subtypes of messages that people write; others are edits, joins and messages of bots

@@ -26,9 +26,8 @@ from bot.platform.slack.buttons import read_id
 from bot.platform.slack.greetings import HelpExample
 from bot.platform.slack.requests import SlackRequest, restore_bot_text
 from handlers import requests
-from handlers.actions import on_click
 from handlers.declaration import SubCommand, VerbHandler
-from handlers.intake import handle_command, handle_event
+from handlers.intake import handle_command, handle_event, on_click
 from handlers.requests import Payload, read_action, read_value
 
 log = logging.getLogger(__name__)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from slack_bolt import Ack
@@ -27,9 +26,8 @@ from bot.platform.slack.message_references import find_pull_requests
 from bot.platform.slack.requests import Audience, SlackRequest, restore_bot_text
 from bot.redaction import redact_text
 from handlers import requests
-from handlers.actions import on_click
 from handlers.declaration import Command, RequestEnqueuer, RequestWord, make_enqueuer
-from handlers.intake import handle_command, handle_event
+from handlers.intake import handle_command, handle_event, on_click
 from handlers.requests import Payload, read_value
 
 _REFERENCE = re.compile(r"(?:[\w.-]+/[\w.-]+)?#?\d{1,9}|https?://\S+/pull/\d+\S*")
@@ -78,22 +76,15 @@ def _enqueue_details(app: App, asker: SlackRequest, click: Payload) -> None:
 # --- shortcuts
 
 
-class ShortcutKind(StrEnum):
-    """Where Slack shows a shortcut, by the word that the manifest has for it."""
-
-    MESSAGE = "message"
-    GLOBAL = "global"
-
-
 @dataclass(frozen=True, slots=True)
 class Shortcut:
-    """A shortcut, from which its entry in the manifest derives.
+    """A shortcut, from which its entry in the manifest derives: of the ``kind`` "message" or "global".
 
     Slack shows ``name``, of at most 24 characters, and sends ``callback_id``, which is never changed. ``accept``
     enqueues the work that a payload asks for, and may raise StoreUnavailable.
     """
 
-    kind: ShortcutKind
+    kind: str
     name: str
     callback_id: str
     description: str
@@ -123,14 +114,14 @@ def _accept_opening(app: App, body: Mapping[str, Any]) -> None:
 # "Explain the pull requests here" would be clearer, but Slack takes 24 characters
 SHORTCUTS = (
     Shortcut(
-        ShortcutKind.MESSAGE,
+        "message",
         "Explain pull requests",
         "explain_message",
         "Summarize the pull requests that this message names",
         _accept_message,
     ),
     Shortcut(
-        ShortcutKind.GLOBAL,
+        "global",
         "Explain a pull request",
         "explain_pull_request",
         "Enter a number or a link, and get the summary as a direct message",
@@ -141,7 +132,7 @@ SHORTCUTS = (
 
 def register_shortcuts(bolt: Bolt, app: App) -> None:
     def listen(shortcut: Shortcut) -> None:
-        kind = "message_action" if shortcut.kind is ShortcutKind.MESSAGE else "shortcut"
+        kind = "message_action" if shortcut.kind == "message" else "shortcut"
 
         @bolt.shortcut({"type": kind, "callback_id": shortcut.callback_id})
         def use(ack: Ack, body: dict[str, Any]) -> None:

@@ -32,8 +32,8 @@ from bot.features.touches.service import (
 from bot.features.touches.tasks import show_agent_task
 from bot.platform.slack.greetings import HelpExample
 from bot.platform.slack.requests import Audience, SlackRequest
-from handlers.actions import on_click
 from handlers.declaration import RequestEnqueuer, RequestWord, SubCommand, make_enqueuer
+from handlers.intake import on_click
 from handlers.requests import Payload, parse_action_time, read_blocks, read_value
 
 _enqueue_hits: RequestEnqueuer[TouchesRequest] = make_enqueuer(answer_touches, answer_long_touches)

@@ -80,7 +80,7 @@ def change_from_home(app: App, asker: SlackRequest, command: SubscriptionCommand
 
 def is_welcome(app: App, asker: SlackRequest) -> bool:
     """Return whether a user may ask, where an event does not say to which workspace they belong."""
-    return not app.access_control.explain_exclusion(replace(asker, team=app.directory.fetch_team(asker.user)))
+    return not app.access_control.explain_exclusion(replace(asker, team=app.directory.fetch_user(asker.user).team))
 
 
 def show_home(app: App, user: str, note: str = "") -> None:

@@ -15,7 +15,7 @@ from bot.errors import ModelBusy, PrdigestError, RateLimited, SlackUnavailable
 from bot.platform import deadlines
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.pulls import GitHubPullRequests
-from bot.platform.http.retry_after import MAX_RETRY_AFTER, parse_retry_after
+from bot.platform.http.headers import MAX_RETRY_AFTER, parse_retry_after
 from bot.platform.models import ModelAccess, Prompt
 from bot.platform.models.claude.connection import ClaudeConnection, make_claude_client
 from bot.platform.models.openai_compatible import CONTEXT_TOKENS, OPENAI_COMPATIBLE

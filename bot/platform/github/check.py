@@ -20,7 +20,7 @@ from bot.platform.github.client import (
 )
 from bot.platform.github.errors import GraphQLError, translate_github_errors
 from bot.platform.http.bounded_calls import bound_requests
-from bot.platform.http.server_time import parse_server_time
+from bot.platform.http.headers import parse_server_time
 from bot.settings import Settings
 from impact.repository import Repository
 

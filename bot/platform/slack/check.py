@@ -11,7 +11,7 @@ from slack_sdk.web import SlackResponse
 
 from bot.errors import PrdigestError, SlackCallRefused, SlackUnavailable
 from bot.platform.finding import Finding
-from bot.platform.http.server_time import parse_server_time
+from bot.platform.http.headers import parse_server_time
 from bot.platform.slack.client import BoundedWebClient, translate_slack_errors
 from bot.platform.slack.messenger import parse_workspace
 from bot.settings import Settings, require_secret

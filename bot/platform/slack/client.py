@@ -26,7 +26,7 @@ from bot.platform import deadlines
 from bot.platform.http import bounded_calls
 from bot.platform.http.bounded_calls import DeadlineExceeded, bound_requests
 from bot.platform.http.connections import make_tracking_opener
-from bot.platform.http.retry_after import parse_retry_after
+from bot.platform.http.headers import parse_retry_after
 from bot.platform.watches import CallWatch, watch_nothing
 
 log = logging.getLogger(__name__)

@@ -88,10 +88,6 @@ class SlackWorkspaceDirectory:
             return False
         return channel.is_member and not channel.is_archived
 
-    def fetch_team(self, user: str) -> str:
-        """Fetch the workspace that a user belongs to."""
-        return self.fetch_user(user).team
-
     def fetch_user(self, user: str) -> UserInfo:
         """Fetch a user. Slack calls a guest of one channel ultra restricted, and a guest of several restricted."""
         info = self._fetch_info(user)

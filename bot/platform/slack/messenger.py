@@ -18,7 +18,7 @@ from slack_sdk import WebClient
 from slack_sdk.web import SlackResponse
 
 from bot.errors import SlackCallRefused, SlackUnavailable
-from bot.platform.http.retry_after import parse_retry_after
+from bot.platform.http.headers import parse_retry_after
 from bot.platform.slack.client import send_to_hook, translate_slack_errors
 from bot.platform.slack.messages import Attachment, Post, ThreadMessage
 from bot.platform.slack.requests import SlackRequest

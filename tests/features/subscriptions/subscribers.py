@@ -84,9 +84,6 @@ class Everywhere(SlackWorkspaceDirectory):
     def open_direct_messages(self, user: str) -> str:
         return f"D{user[1:]}"
 
-    def fetch_team(self, user: str) -> str:
-        return TEAM
-
     def fetch_user(self, user: str) -> UserInfo:
         return UserInfo(TEAM)
 

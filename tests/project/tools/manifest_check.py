@@ -53,7 +53,7 @@ def shortcut_entry_of(shortcut: Shortcut) -> dict[str, Any]:
     """Return the entry of a shortcut."""
     return {
         "name": shortcut.name,
-        "type": shortcut.kind.value,
+        "type": shortcut.kind,
         "callback_id": shortcut.callback_id,
         "description": shortcut.description,
     }

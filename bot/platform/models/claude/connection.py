@@ -31,8 +31,8 @@ from bot.errors import (
     ModelRequestRejected,
 )
 from bot.platform.http.bounded_calls import DeadlineExceeded, bound_requests, run_in_own_context
+from bot.platform.http.headers import parse_retry_after
 from bot.platform.http.httpx_clients import NO_KEEPALIVE, get_tls_context, track_connections
-from bot.platform.http.retry_after import parse_retry_after
 from bot.platform.models import (
     Chat,
     ChatEvent,

@@ -18,8 +18,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot.errors import ModelBusy, ModelError, ModelInputTooLong, ModelRequestRejected
 from bot.platform.http.bounded_calls import DeadlineExceeded, bound_requests
+from bot.platform.http.headers import parse_retry_after
 from bot.platform.http.httpx_clients import NO_KEEPALIVE, get_tls_context, track_connections
-from bot.platform.http.retry_after import parse_retry_after
 from bot.platform.models import ModelAccess, failures
 from bot.redaction import redact_text
 from bot.usage import Usage

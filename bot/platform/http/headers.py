@@ -1,8 +1,11 @@
-"""The pauses that services ask for, read from headers of unknown origin."""
+"""What headers of unknown origin say: the pause that a service asks for, and its clock."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from datetime import datetime
+from email.utils import parsedate_to_datetime
 
 from urllib3.exceptions import InvalidHeader
 from urllib3.util import Retry
@@ -31,4 +34,12 @@ def parse_retry_after(retry_after: str | None) -> float | None:
     try:
         return float(_PARSER.parse_retry_after(retry_after))
     except (InvalidHeader, ValueError, OverflowError, TypeError, IndexError):
+        return None
+
+
+def parse_server_time(headers: Mapping[str, str]) -> datetime | None:
+    """Parse the ``Date`` header of an HTTP answer, which is exact to the second. Return None if there is none."""
+    try:
+        return parsedate_to_datetime({name.lower(): value for name, value in headers.items()}["date"])
+    except (KeyError, ValueError):
         return None
