@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cache
 from typing import Any, Generic, TypeVar, get_type_hints
@@ -18,10 +17,7 @@ T = TypeVar("T")
 
 
 def load_or_none(shape: TypeAdapter[T], stored: str | None) -> T | None:
-    """Return a stored value.
-
-    Return None if there is none, or if it has another shape.
-    """
+    """Return a stored value; None if there is none, or if it has another shape."""
     try:
         return None if stored is None else shape.validate_json(stored)
     except ValidationError:
@@ -49,49 +45,32 @@ class VersionedJson(Generic[T]):
 
     def dump(self, value: T) -> dict[str, Any]:
         """Return the value as a JSON object."""
-        return {
-            VERSION_FIELD: self._version,
-            **self._adapter.dump_python(value, mode="json", exclude_defaults=True),
-        }
+        fields = self._adapter.dump_python(value, mode="json", exclude_defaults=True)
+        return {VERSION_FIELD: self._version, **fields}
 
     def load(self, fields: Any) -> T:
-        """Return the value of a JSON object.
-
-        Raises:
-            LaterVersion: it has a later version.
-            ValueError, UsageError: it holds no such value.
-        """
+        """Return the value of a JSON object. Raises LaterVersion, ValueError and UsageError."""
         version = fields.get(VERSION_FIELD) if isinstance(fields, dict) else None
         if isinstance(version, int) and version > self._version:
             raise LaterVersion(f"version {version} of {self._shape} is not known here")
         if version != self._version:
             raise ValueError(f"no version of {self._shape}")
-        return self._adapter.validate_python(
-            {name: value for name, value in fields.items() if name != VERSION_FIELD}
-        )
+        others = {name: value for name, value in fields.items() if name != VERSION_FIELD}
+        return self._adapter.validate_python(others)
 
     def dump_text(self, value: T) -> str:
         """Return the value as the text of a JSON object. Equal values have equal texts."""
         return json.dumps(self.dump(value), ensure_ascii=False, separators=(",", ":"))
 
     def load_text(self, text: str) -> T:
-        """Return the value of a stored text.
-
-        Raises:
-            StoreUnavailable: it has a later version.
-            ValueError, UsageError: it holds no such value.
-        """
+        """Return the value of a text. Raises StoreUnavailable for a later version, ValueError and UsageError."""
         try:
             return self.load(json.loads(text))
         except LaterVersion as error:
             raise StoreUnavailable(NEWER_RECORDS) from error
 
     def load_or_none(self, text: str | None) -> T | None:
-        """Return the value of a stored text; None if there is none, or if it is unreadable.
-
-        Raises:
-            StoreUnavailable: it has a later version.
-        """
+        """Return the value of a text, None without a readable one. Raises StoreUnavailable for a later version."""
         try:
             return None if text is None else self.load_text(text)
         except (ValueError, UsageError):
@@ -99,7 +78,6 @@ class VersionedJson(Generic[T]):
 
     @property
     def _adapter(self) -> TypeAdapter[T]:
-        """The adapter of the shape."""
         # mypy takes no class for a key, though each is one
         return _get_adapter(self._shape)  # type: ignore[arg-type]
 
@@ -115,22 +93,15 @@ log = logging.getLogger(__name__)
 R = TypeVar("R")
 
 
-@dataclass(frozen=True, slots=True)
-class _FieldFormat:
-    """The conversion of the values of a type to a string and back."""
-
-    dump: Callable[[Any], str]
-    load: Callable[[str], Any]
-
-
-_FORMATS: Mapping[Any, _FieldFormat] = {
-    str: _FieldFormat(str, str),
-    int: _FieldFormat(str, int),
-    bool: _FieldFormat(lambda flag: "1" if flag else "", bool),
-    tuple[str, ...]: _FieldFormat(json.dumps, lambda text: tuple(json.loads(text))),
-    datetime | None: _FieldFormat(lambda at: at.isoformat() if at else "", datetime.fromisoformat),
+# how the values of a type become texts, and come back
+_FORMATS: Mapping[Any, tuple[Callable[[Any], str], Callable[[str], Any]]] = {
+    str: (str, str),
+    int: (str, int),
+    bool: (lambda flag: "1" if flag else "", bool),
+    tuple[str, ...]: (json.dumps, lambda text: tuple(json.loads(text))),
+    datetime | None: (lambda at: at.isoformat() if at else "", datetime.fromisoformat),
     # unknown is not the same as zero
-    int | None: _FieldFormat(lambda number: "" if number is None else str(number), int),
+    int | None: (lambda number: "" if number is None else str(number), int),
 }
 
 
@@ -151,31 +122,29 @@ class RecordCodec(Generic[R]):
 
         An unreadable field counts as one that was never written, and so do all where none says the version: one
         bad record must not keep the clock from all others, and what was posted to Slack is found there by its key.
-
-        Raises:
-            StoreUnavailable: a later version wrote it.
+        Raises StoreUnavailable if a later version wrote it.
         """
-        return self._kind(**dict(self._load_fields(hashed))) if hashed else self.empty
-
-    def _load_fields(self, hashed: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
-        """Yield the attributes with their values. Log the unreadable ones."""
+        if not hashed:
+            return self.empty
         version = hashed.get(VERSION_FIELD, "")
         if version.isdecimal() and int(version) > self._version:
             raise StoreUnavailable(NEWER_RECORDS)
         if version != str(self._version):
             log.warning("a record without its version can't be read")
-            return
+            return self.empty
+        values = dict[str, Any]()
         for name, text in hashed.items():
-            if text and (form := self._forms.get(name)):
+            if text and name in self._forms:
                 try:
-                    yield name, form.load(text)
+                    values[name] = self._forms[name][1](text)
                 except ValueError as error:
                     log.warning("the field %s of a record can't be read: %s", name, error)
+        return self._kind(**values)
 
     def dump_changes(self, before: R, after: R) -> dict[str, str]:
         """Return the fields that differ, without the version."""
         return {
-            name: form.dump(getattr(after, name))
-            for name, form in self._forms.items()
+            name: dump(getattr(after, name))
+            for name, (dump, _) in self._forms.items()
             if getattr(after, name) != getattr(before, name)
         }

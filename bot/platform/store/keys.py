@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import timedelta
 from functools import cache
 from typing import Literal
@@ -16,32 +16,25 @@ _FIELD_PATTERN = re.compile(r"\{\w+\}")
 @cache
 def _parse_pattern(pattern: str) -> tuple[str, str, int]:
     """Return the part before the first field, the pattern for ``str.format``, and the number of fields."""
-    return (
-        _FIELD_PATTERN.split(pattern)[0],
-        _FIELD_PATTERN.sub("{}", pattern),
-        len(_FIELD_PATTERN.findall(pattern)),
-    )
+    first, *others = _FIELD_PATTERN.split(pattern)
+    return first, _FIELD_PATTERN.sub("{}", pattern), len(others)
 
 
 # all that were declared in modules that are imported
 FAMILIES: list[KeyFamily] = []
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class KeyFamily:
-    """Keys of one ``pattern``, in which each ``{field}`` stands for a text; a pattern without fields is one key.
-
-    ``type`` is Redis' name of the type. ``survives_reset``: its content is the same in every Slack.
-    ``outlives_message``: it names a message, but holds nothing that was written there, or what others wrote too.
-    They expire ``lifetime`` after they were written, at the latest; None if they don't.
-    """
+    """Keys of one ``pattern``, in which each ``{field}`` stands for a text; without any, it is one key."""
 
     pattern: str
     type: RedisType
     content: str
-    survives_reset: bool = False
-    outlives_message: bool = False
-    lifetime: timedelta | None = None
+    _: KW_ONLY
+    survives_reset: bool = False  # its content is the same in every Slack
+    outlives_message: bool = False  # it names a message, but holds nothing of it, or what others wrote too
+    lifetime: timedelta | None = None  # after which a key expires, at the latest
 
     def __post_init__(self) -> None:
         FAMILIES.append(self)
@@ -63,101 +56,74 @@ class KeyFamily:
         return key.startswith(self.prefix) if self.prefix != self.pattern else key == self.pattern
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class DurableFamily(KeyFamily):
     """Keys without an expiry."""
 
     lifetime: None = field(default=None, init=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class ExpiringFamily(KeyFamily):
-    """Keys that expire ``lifetime`` after they were written, at the latest."""
+    """Keys that expire."""
 
-    lifetime: timedelta
+    lifetime: timedelta = field(kw_only=True)
 
 
 _MINUTE, _HOUR, _DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
 # --- permanent
 
-DUE_QUEUE = DurableFamily(pattern="agenda", type="zset", content="what is to be done, by seconds since 1970")
+DUE_QUEUE = DurableFamily("agenda", "zset", "what is to be done, by seconds since 1970")
 DIGEST_RECORD = DurableFamily(
-    pattern="digest:{team}:{channel}:{repository}:{days}",
-    type="hash",
-    content="what is known of a digest; with a colon and a fingerprint behind it where it shows a part",
+    "digest:{team}:{channel}:{repository}:{days}",
+    "hash",
+    "what is known of a digest; with a colon and a fingerprint behind it where it shows a part",
 )
 MERGE_HISTORY = DurableFamily(
-    pattern="history:{repository}:{date}",
-    type="hash",
-    content="pull requests merged on a UTC date, by number",
-    survives_reset=True,
+    "history:{repository}:{date}", "hash", "pull requests merged on a UTC date, by number", survives_reset=True
 )
 
-SCHEMA_VERSION = DurableFamily(
-    pattern="schema",
-    type="string",
-    content="the version of what is kept for good",
-    survives_reset=True,
-)
-STORE_OWNER = DurableFamily(pattern="owner", type="string", content="the workspace that the store belongs to")
+SCHEMA_VERSION = DurableFamily("schema", "string", "the version of what is kept for good", survives_reset=True)
+STORE_OWNER = DurableFamily("owner", "string", "the workspace that the store belongs to")
 
 # --- requests and answers
 
-INITIAL_REPLY = ExpiringFamily(
-    pattern="asked:{request}", type="string", content="what was said at once", lifetime=_HOUR
-)
+INITIAL_REPLY = ExpiringFamily("asked:{request}", "string", "what was said at once", lifetime=_HOUR)
 # Slack repeats deliveries for minutes, and a job may wait for a worker overnight
 ANSWER_PROGRESS = ExpiringFamily(
-    pattern="answer:{request}:{part}",
-    type="hash",
-    content="how far a part of a request was answered",
-    lifetime=_DAY,
+    "answer:{request}:{part}", "hash", "how far a part of a request was answered", lifetime=_DAY
 )
 # who asks for the same thing later may well not find the answer any more
 EARLIER_ANSWER = ExpiringFamily(
-    pattern="given:{channel}:{request}", type="hash", content="the last answer to a request", lifetime=_HOUR
+    "given:{channel}:{request}", "hash", "the last answer to a request", lifetime=_HOUR
 )
 
 
 # --- the clock and its reports
 
-LAST_TICK = ExpiringFamily(
-    pattern="clock:ticked", type="string", content="when the clock last ticked", lifetime=_DAY
-)
+LAST_TICK = ExpiringFamily("clock:ticked", "string", "when the clock last ticked", lifetime=_DAY)
 # the maximum of PRDIGEST_CATCH_UP_HOURS
 DIGEST_ATTEMPT = ExpiringFamily(
-    pattern="sent:{subscription}:{due}",
-    type="string",
-    content="when a digest was first put on its queue; with a colon and its number behind it, that a try was",
+    "sent:{subscription}:{due}",
+    "string",
+    "when a digest was first put on its queue; with a colon and its number behind it, that a try was",
     lifetime=7 * _DAY,
 )
 LAST_OUTCOME_CHECK = ExpiringFamily(
-    pattern="looked:{repository}", type="string", content="the UTC date of the last look", lifetime=30 * _DAY
+    "looked:{repository}", "string", "the UTC date of the last look", lifetime=30 * _DAY
 )
 
 # --- processes and jobs
 
-REQUEST_RATE = ExpiringFamily(
-    pattern="rate:{name}", type="string", content="requests in a second", lifetime=_MINUTE
-)
+REQUEST_RATE = ExpiringFamily("rate:{name}", "string", "requests in a second", lifetime=_MINUTE)
 # after this time, the lease of a dead process is free again; a living one renews it three times in between
-LEASE = ExpiringFamily(
-    pattern="lease:{name}", type="string", content="who holds it", lifetime=timedelta(seconds=6)
-)
-JOB_ATTEMPTS = ExpiringFamily(
-    pattern="attempts:{job}", type="string", content="how often a job began", lifetime=_DAY
-)
+LEASE = ExpiringFamily("lease:{name}", "string", "who holds it", lifetime=timedelta(seconds=6))
+JOB_ATTEMPTS = ExpiringFamily("attempts:{job}", "string", "how often a job began", lifetime=_DAY)
 # as long as Dramatiq keeps the messages of these jobs
-DEAD_JOBS = ExpiringFamily(
-    pattern="aside", type="zset", content="jobs that were set aside, by time", lifetime=7 * _DAY
-)
-STORE_READINESS = ExpiringFamily(
-    pattern="ready", type="string", content="that the store takes what is written", lifetime=_MINUTE
-)
-WRITE_PROBE = ExpiringFamily(
-    pattern="doctor:written", type="string", content="the same, of the doctor", lifetime=_MINUTE
-)
+DEAD_JOBS = ExpiringFamily("aside", "zset", "jobs that were set aside, by time", lifetime=7 * _DAY)
+STORE_READINESS = ExpiringFamily("ready", "string", "that the store takes what is written", lifetime=_MINUTE)
+WRITE_PROBE = ExpiringFamily("doctor:written", "string", "the same, of the doctor", lifetime=_MINUTE)
 
 # Dramatiq builds these keys itself, of several types, and removes them; this is the namespace that it gets
 JOBS_NAMESPACE = "dramatiq"
@@ -181,22 +147,17 @@ def build_attempt_key(subscription: str, due: str, tries: str = "") -> str:
 
 @dataclass(frozen=True, slots=True)
 class DigestKeyParts:
-    """The parts of a digest's key.
-
-    ``days`` is a date or ``first..last``. ``offsets`` are the UTC offsets of the zone. ``view`` is the fingerprint
-    of a partial view, empty for the full one.
-    """
+    """The parts of a digest's key."""
 
     team: str
     channel: str
     repository: str
-    days: str
-    offsets: str
-    view: str = ""
+    days: str  # a date or ``first..last``
+    offsets: str  # from UTC, of the zone
+    view: str = ""  # the fingerprint of a partial view
 
     @property
     def key(self) -> str:
-        """The key."""
         key = DIGEST_RECORD.build_key(self.team, self.channel, self.repository, f"{self.days}@{self.offsets}")
         return f"{key}:{self.view}" if self.view else key
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import cast
 
 from redis import Redis
@@ -14,7 +15,7 @@ from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 
 
 class WorkspaceOwner:
-    """``WorkspaceOwner`` on Redis."""
+    """The workspace that owns a store. Both methods may raise StoreUnavailable."""
 
     def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:
         self._client = client
@@ -42,26 +43,21 @@ def describe_conflict(owner: str, workspace: str, prefix: str) -> str:
     )
 
 
+@dataclass(frozen=True)
 class StoreOwnership:
-    """Claim of a store for the workspace of the bot's token."""
+    """Claim of a store for the workspace of the bot's token, whose id ``workspace`` asks Slack for."""
 
-    def __init__(self, workspace_owner: WorkspaceOwner, workspace: Callable[[], str], prefix: str) -> None:
-        """Create a claim. ``workspace`` asks Slack for the id."""
-        self._workspace_owner = workspace_owner
-        self._workspace = workspace
-        self._prefix = prefix
+    workspace_owner: WorkspaceOwner
+    workspace: Callable[[], str]
+    prefix: str
 
     def claim_store(self) -> None:
-        """Claim the store if it has no owner.
+        """Claim the store if it has no owner. Before this returns, nothing in the store may be read or written.
 
-        Before this returns, nothing may be read from the store or written to it.
-
-        Raises:
-            ConfigurationError: the store belongs to another workspace.
-            SlackCallRefused, SlackUnavailable: Slack does not name the token's workspace.
-            StoreUnavailable: the store does not answer.
+        Raises ConfigurationError if it belongs to another workspace, SlackCallRefused and SlackUnavailable if
+        Slack does not name the token's, and StoreUnavailable.
         """
-        workspace = self._workspace()
-        owner = self._workspace_owner.claim_workspace(workspace)
+        workspace = self.workspace()
+        owner = self.workspace_owner.claim_workspace(workspace)
         if owner != workspace:
-            raise ConfigurationError(describe_conflict(owner, workspace, self._prefix))
+            raise ConfigurationError(describe_conflict(owner, workspace, self.prefix))

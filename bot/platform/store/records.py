@@ -21,7 +21,7 @@ R = TypeVar("R")
 
 
 class RecordStore(Generic[R]):
-    """``RecordStore`` on Redis: one hash for each key, without expiry unless there is a ``lifetime``."""
+    """Records of one kind: one hash for each key, without expiry unless there is a ``lifetime``."""
 
     def __init__(
         self, client: Redis, codec: RecordCodec[R], lifetime: timedelta | None = None, keys: Keyspace = UNPREFIXED
@@ -32,13 +32,11 @@ class RecordStore(Generic[R]):
         self._lifetime = lifetime
 
     def load(self, key: str) -> R:
-        """Return the record of a key."""
         with translate_redis_errors():
             hashed = cast("dict[bytes, bytes]", self._client.hgetall(self._keys.add_prefix(key)))
         return self._load_record(hashed)
 
     def load_each(self, keys: Sequence[str]) -> Sequence[R]:
-        """Return the record of each key."""
         with translate_redis_errors(), self._client.pipeline(transaction=False) as pipeline:
             for key in keys:
                 pipeline.hgetall(self._keys.add_prefix(key))
@@ -66,11 +64,10 @@ class RecordStore(Generic[R]):
         return after
 
     def _write(self, pipeline: Redis, key: str, fields: Mapping[str, str]) -> None:
-        pipeline.hset(
-            self._keys.add_prefix(key), mapping={name: pack_value(value) for name, value in fields.items()}
-        )
+        name = self._keys.add_prefix(key)
+        pipeline.hset(name, mapping={field: pack_value(value) for field, value in fields.items()})
         if self._lifetime:
-            pipeline.expire(self._keys.add_prefix(key), self._lifetime)
+            pipeline.expire(name, self._lifetime)
 
     def _load_record(self, hashed: dict[bytes, bytes]) -> R:
         return self._codec.load({name.decode(): unpack_value(value) for name, value in hashed.items()})
@@ -78,10 +75,8 @@ class RecordStore(Generic[R]):
     @contextmanager
     def hold_lock(self, key: str) -> Iterator[None]:
         """Hold the lock of a record. Wait long enough to get it from a process that died."""
-        with (
-            translate_redis_errors(),
-            hold_lease(self._client, self._keys, key, timeout=2 * LEASE_SECONDS) as is_held,
-        ):
+        lease = hold_lease(self._client, self._keys, key, timeout=2 * LEASE_SECONDS)
+        with translate_redis_errors(), lease as is_held:
             if not is_held:
                 raise PostingInProgress(_POSTING_ELSEWHERE)
             yield

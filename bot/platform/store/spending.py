@@ -22,29 +22,25 @@ from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 MICRODOLLARS = 1_000_000
 NOTHING: Mapping[str, int] = MappingProxyType({})
 SPENDING = ExpiringFamily(
-    pattern="spent:{account}",
-    type="string",
-    content="millionths of a dollar of a day",
-    lifetime=timedelta(days=2),
-    survives_reset=True,
+    "spent:{account}", "string", "millionths of a dollar of a day", lifetime=timedelta(days=2), survives_reset=True
 )
 MONTHLY_SPENDING = ExpiringFamily(
-    pattern="month:{account}",
-    type="string",
-    content="millionths of a dollar of a month",
+    "month:{account}",
+    "string",
+    "millionths of a dollar of a month",
     lifetime=timedelta(days=40),  # so that it is there on the last day of the month
     survives_reset=True,
 )
 COST_LEDGER = ExpiringFamily(
-    pattern="cost:{date}",
-    type="hash",
-    content="calls, tokens and millionths of a dollar of a local date, by what they were for",
+    "cost:{date}",
+    "hash",
+    "calls, tokens and millionths of a dollar of a local date, by what they were for",
     lifetime=timedelta(days=400),  # a month can be compared with that of a year before
     survives_reset=True,
 )
 # after this time, the reservation of a dead process is free again; no call takes half as long
 BUDGET_HOLDS = ExpiringFamily(
-    pattern="held:{account}", type="zset", content="reservations, by their end", lifetime=timedelta(minutes=10)
+    "held:{account}", "zset", "reservations, by their end", lifetime=timedelta(minutes=10)
 )
 _MONTH_NAME = re.compile(r"\d{4}-\d\d(?!-)", re.A)
 # the end of the mark that a reservation was settled, which counts as no dollars

@@ -26,12 +26,11 @@ T = TypeVar("T")
 
 
 class Table(Generic[T]):
-    """Values of one shape, each under a key of its own, in whose ``pattern`` ``{field}`` stands for a text.
+    """Values of one shape, each under a key of its own; most arguments are those of :class:`KeyFamily`.
 
-    ``content`` says what they are, for who reads the list of keys. Without ``days`` a value does not expire. Raise
-    ``version`` when the shape changes: a value of another version is refused, so that no process loses what a
-    later one wrote. ``survives_reset`` and ``outlives_message`` are those of :class:`KeyFamily`. What is made
-    again if it is missing is ``counted_as`` the name of a cache: monitoring shows how often it was there.
+    Without ``days`` a value does not expire. Raise ``version`` when the shape changes: a value of another version
+    is refused, so that no process loses what a later one wrote. What is made again if it is missing is
+    ``counted_as`` the name of a cache: monitoring shows how often it was there.
     """
 
     kind: RedisType = "string"
@@ -48,11 +47,12 @@ class Table(Generic[T]):
         outlives_message: bool = False,
         counted_as: str = "",
     ) -> None:
-        shared: dict[str, Any] = {"pattern": pattern, "type": self.kind, "content": content}
-        shared |= {"survives_reset": survives_reset, "outlives_message": outlives_message}
-        self.family: KeyFamily = (
-            DurableFamily(**shared) if days is None else ExpiringFamily(**shared, lifetime=timedelta(days=days))
-        )
+        flags = {"survives_reset": survives_reset, "outlives_message": outlives_message}
+        self.family: KeyFamily
+        if days is None:
+            self.family = DurableFamily(pattern, self.kind, content, **flags)
+        else:
+            self.family = ExpiringFamily(pattern, self.kind, content, **flags, lifetime=timedelta(days=days))
         self.lifetime = self.family.lifetime
         self.counted_as = counted_as
         self.codec = VersionedJson(shape, version)
@@ -74,7 +74,7 @@ class Index:
     """Texts by an instant, as the members of one sorted set for each key of the ``pattern``. They don't expire."""
 
     def __init__(self, pattern: str, content: str) -> None:
-        self.family = DurableFamily(pattern=pattern, type="zset", content=content)
+        self.family = DurableFamily(pattern, "zset", content)
 
 
 class Log(Table[T]):
