@@ -393,7 +393,7 @@ class App:
     def day_timeline(self) -> MergeTimeline:
         """The same for digests: an answer does not wait while one of them asks GitHub what was merged since."""
         return self._build_timeline(
-            DayListCache(self.day_lists, self.cached, self.now, is_for_ongoing=True).list_merged
+            DayListCache(self.pulls, self.cached, self.now, keeps_ongoing=True).list_merged
         )
 
     def _build_timeline(self, list_day: DayLister) -> MergeTimeline:

@@ -145,17 +145,17 @@ class FileCache:
 class DayListCache:
     """``PullRequests`` that keeps the lists of past days: for twelve hours, or two minutes if they may change.
 
-    The list of a day that is not over is not stored. With ``is_for_ongoing`` it alone is, and what was merged in
-    the last ten minutes may be missing from it. That is for what was reverted since a digest's day.
+    The list of a day that is not over is only kept with ``keeps_ongoing``: then what was merged in the last ten
+    minutes may be missing from it. That is for what was reverted since a digest's day.
     """
 
     def __init__(
-        self, source: PullRequests, store: Store, now: Callable[[], datetime], *, is_for_ongoing: bool = False
+        self, source: PullRequests, store: Store, now: Callable[[], datetime], *, keeps_ongoing: bool = False
     ) -> None:
         self._source = source
         self._store = store
         self._now = now
-        self._is_for_ongoing = is_for_ongoing
+        self._keeps_ongoing = keeps_ongoing
         self.fetch_pull_request = source.fetch_pull_request
         self.load_files = source.load_files
 
@@ -163,7 +163,7 @@ class DayListCache:
         """List a day's merges. A list may change if it is empty or incomplete, or if the day has hardly ended."""
         now, store = self._now(), self._store
         is_over = now >= day.end
-        if is_over == self._is_for_ongoing:
+        if not is_over and not self._keeps_ongoing:
             return self._source.list_merged(repository, day)
         minutes = UNSETTLED_MINUTES if is_over else ONGOING_MINUTES
         settled = (repository, day.date, day.zone)

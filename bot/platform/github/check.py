@@ -15,7 +15,7 @@ from bot.platform.github.client import (
     WRONG_SERVER,
     create_github_auth,
     make_github,
-    request_object,
+    request_data,
     run_graphql_query,
 )
 from bot.platform.github.errors import GraphQLError, translate_github_errors
@@ -80,14 +80,14 @@ def fetch_limits(requester: Requester, seconds: int) -> tuple[list[tuple[int, da
     """
     with translate_github_errors(Repository("any", "repository")), bound_requests(seconds):
         try:
-            headers, answer = request_object(requester, "GET", "/rate_limit")
+            headers, answer = request_data(requester, "GET", "/rate_limit")
         except GithubException as error:
             if error.status != 404:
                 raise
             # a GitHub Enterprise server may have no rate limits; a wrong address answers 404, too
             message = str(error.data.get("message", "")) if isinstance(error.data, dict) else ""
             headers, answer = error.headers or {}, {"resources": {}} if "rate limiting" in message.lower() else {}
-    if "resources" not in answer:
+    if not isinstance(answer, dict) or "resources" not in answer:
         raise GitHubUnavailable(WRONG_SERVER)
     resources: Mapping[str, Any] = answer["resources"]
     used = [resources[name] for name in _RESOURCES if name in resources]
@@ -109,12 +109,9 @@ def _check_limits(limits: Sequence[tuple[int, datetime]], now: datetime) -> Find
 
 
 def _check_repository(requester: Requester, name: str, repository: Repository, seconds: int) -> Finding:
-    names = {"owner": repository.owner, "name": repository.name}
     with translate_github_errors(repository), bound_requests(seconds):
-        data, errors = run_graphql_query(requester, _ACCESS_QUERY, names)
-        node = data.get("repository")
-        if not node:
-            raise GraphQLError(errors or [{"type": "NOT_FOUND", "message": "no repository"}])
+        data, _ = run_graphql_query(requester, _ACCESS_QUERY, repository, {})
+        node = data["repository"]
         if node.get("pullRequests") is None:
             raise GraphQLError([{"type": "FORBIDDEN", "message": "no pull requests"}])
     if node.get("defaultBranchRef") is not None:

@@ -83,7 +83,8 @@ class GitHubClient:
 
         Errors about single fields are accepted. Raises GraphQLError without the repository or the subject in it.
         """
-        data, errors = self.run_partial_query(query, repository, variables)
+        with self._watch("graphql"), bound_requests(self._seconds):
+            data, errors = run_graphql_query(self._get_client().requester, query, repository, variables)
         for error in errors:
             # of "repository", or of "repository", "pullRequest"; what is missing further down, such as an issue
             # that the token may not see, is an error about a single field
@@ -96,12 +97,8 @@ class GitHubClient:
         self, query: str, repository: Repository, variables: Mapping[str, Any]
     ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """Return the data of a query, and errors about single fields. Raises GraphQLError without a repository."""
-        all_variables = {"owner": repository.owner, "name": repository.name, **variables}
         with self._watch("graphql"), bound_requests(self._seconds):
-            data, errors = run_graphql_query(self._get_client().requester, query, all_variables)
-        if not parse_node(data.get("repository")):
-            raise GraphQLError(errors or [{"type": "NOT_FOUND", "message": "no repository"}])
-        return dict(data), errors
+            return run_graphql_query(self._get_client().requester, query, repository, variables)
 
     def list_files(self, repository: Repository, number: int) -> Iterator[Any]:
         """Yield the changed files as GitHub sends them, at most 3,000. Only one page of 100 is held at a time."""
@@ -175,33 +172,30 @@ def request_data(
     return headers, _parse_json(text)
 
 
-def request_object(
-    requester: Requester, verb: str, address: str, body: Any = None
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the headers and the JSON object of an answer as :func:`request_data` does; a list is refused."""
-    headers, answer = request_data(requester, verb, address, body=body)
-    if not isinstance(answer, dict):
-        raise GitHubUnavailable(WRONG_SERVER)
-    return headers, answer
-
-
 def run_graphql_query(
-    requester: Requester, query: str, variables: Mapping[str, Any]
-) -> tuple[Mapping[str, Any], list[dict[str, Any]]]:
-    """Return the data of a query and the errors about it. Raises ConfigurationError without an endpoint, too."""
-    body = {"query": query, "variables": variables}
+    requester: Requester, query: str, repository: Repository, variables: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the data of a query with ``$owner`` and ``$name``, and the errors about it.
+
+    Raises ConfigurationError without an endpoint, and GraphQLError without the repository, too.
+    """
+    names = {"owner": repository.owner, "name": repository.name}
+    body = {"query": query, "variables": {**names, **variables}}
     try:
-        _, answer = request_object(requester, "POST", requester.graphql_url, body)
+        _, answer = request_data(requester, "POST", requester.graphql_url, body=body)
     except GithubException as error:
         if error.status != 404:
             raise
         # a missing repository is reported as a success with an error inside, so a 404 means a wrong address
         raise ConfigurationError(_NO_GRAPHQL) from error
-    data, errors = answer.get("data"), answer.get("errors")
+    data, errors = (answer.get("data"), answer.get("errors")) if isinstance(answer, dict) else (None, None)
     is_graphql = isinstance(data, dict | None) and isinstance(errors, list | None)
     if not is_graphql or (data is None and errors is None):
         raise GitHubUnavailable(WRONG_SERVER)
-    return parse_node(data), [dict(parse_node(error)) for error in errors or []]
+    causes = [dict(parse_node(error)) for error in errors or []]
+    if data is None or not parse_node(data.get("repository")):
+        raise GraphQLError(causes or [{"type": "NOT_FOUND", "message": "no repository"}])
+    return data, causes
 
 
 def _parse_json(text: str) -> Any:

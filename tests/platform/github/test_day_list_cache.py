@@ -144,9 +144,9 @@ def test_the_minutes_of_an_unsettled_list_are_those_of_the_bots_clock(
 
 def test_the_list_so_far_is_asked_for_again_after_its_minutes(cache: Store) -> None:
     behind, at = Recorder(), DAY.end - timedelta(hours=2)
-    DayListCache(behind, cache, lambda: at, is_for_ongoing=True).list_merged(REPOSITORY, DAY)
+    DayListCache(behind, cache, lambda: at, keeps_ongoing=True).list_merged(REPOSITORY, DAY)
     later = at + timedelta(minutes=ONGOING_MINUTES)
-    DayListCache(behind, cache, lambda: later, is_for_ongoing=True).list_merged(REPOSITORY, DAY)
+    DayListCache(behind, cache, lambda: later, keeps_ongoing=True).list_merged(REPOSITORY, DAY)
     assert len(behind.asked) == 2
 
 
@@ -161,7 +161,7 @@ def test_channels_that_ask_at_the_same_moment_cost_one_list(cache: Store) -> Non
 
 @pytest.mark.parametrize(
     ("passed", "kept"),
-    [(timedelta(hours=-12), timedelta(minutes=10)), (timedelta(0), None), (timedelta(days=3), None)],
+    [(timedelta(hours=-12), timedelta(minutes=10)), (timedelta(0), SHORT), (timedelta(days=3), LONG)],
     ids=["in the day", "at its end", "long after"],
 )
 def test_the_list_so_far_is_kept_for_ten_minutes_while_the_day_goes_on(
@@ -169,14 +169,14 @@ def test_the_list_so_far_is_kept_for_ten_minutes_while_the_day_goes_on(
 ) -> None:
     behind = Recorder()
     for _ in range(2):
-        ongoing = DayListCache(behind, cache, lambda: DAY.end + passed, is_for_ongoing=True)
+        ongoing = DayListCache(behind, cache, lambda: DAY.end + passed, keeps_ongoing=True)
         assert ongoing.list_merged(REPOSITORY, DAY) == COMPLETE
     assert (len(behind.asked), lifetimes(store)) == ((1, [kept]) if kept else (2, []))
 
 
 def test_the_list_so_far_is_not_taken_for_that_of_the_whole_day(cache: Store) -> None:
     behind = Recorder(DayMerges(PULLS[:1], CountCheck(1, "the commits of main")))
-    ongoing = DayListCache(behind, cache, lambda: DAY.end - timedelta(hours=1), is_for_ongoing=True)
+    ongoing = DayListCache(behind, cache, lambda: DAY.end - timedelta(hours=1), keeps_ongoing=True)
     ongoing.list_merged(REPOSITORY, DAY)
     behind.listed = COMPLETE
     assert make_cache(behind, cache).list_merged(REPOSITORY, DAY) == COMPLETE
