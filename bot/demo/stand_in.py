@@ -14,7 +14,7 @@ from typing import Any
 from bot.demo.answer_book import MIN_LIKENESS, Asked, load_answers, split_words
 from bot.demo.sample.day import SampleDay, SamplePull
 from bot.platform.models import Chat, ChatEvent, TextDelta, TextPart, ToolCall, ToolResult, Turn, TurnEnd
-from bot.platform.models.tool_names import ToolName
+from bot.platform.models.tools import ToolName
 from bot.text import format_count
 
 # seconds: a reader should see that something is looked up, and that the text grows

@@ -27,7 +27,7 @@ from bot.mcp.declaration import (
     agent_tool,
     share_tool,
 )
-from bot.platform.models.tool_names import ToolName
+from bot.platform.models.tools import ToolName
 from bot.platform.pulls.models import remove_duplicates
 from bot.platform.source.reading import select_lines
 from bot.text import format_count

@@ -29,7 +29,7 @@ from bot.mcp.declaration import (
     Title,
     agent_tool,
 )
-from bot.platform.models.tool_names import ToolName
+from bot.platform.models.tools import ToolName
 from bot.platform.pulls.filters import Filters
 from bot.text import format_count
 from impact.contract.models import ChangeKind, ContractChange

@@ -23,7 +23,7 @@ from bot.features.questions.answers import write_answer
 from bot.features.questions.rules import AnswerEnd, Question, ThreadMemory
 from bot.platform.models import Chat, TextPart, Turn
 from bot.platform.models.prompts import fence_text
-from bot.platform.models.tool_names import ToolName
+from bot.platform.models.tools import ToolName
 from bot.platform.slack.notices import ASK_HINT, GREETING_QUESTION, HELP_QUESTION
 from bot.settings import load_settings
 from bot.usage import NO_USAGE

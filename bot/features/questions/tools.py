@@ -22,8 +22,7 @@ from bot.features.questions.texts import Where, find_places, has_word, select_fi
 from bot.features.touches.lines import name_level
 from bot.platform.models.packing import Coverage
 from bot.platform.models.prompts import join_items
-from bot.platform.models.tool_names import ToolName
-from bot.platform.models.tools import ToolArguments, Tools
+from bot.platform.models.tools import ToolArguments, ToolName, Tools
 from bot.platform.provenance import shorten_path
 from bot.platform.pulls.filters import Filters
 from bot.platform.pulls.models import PullRequest, Reference

@@ -12,7 +12,7 @@ from bot.features.questions.rules import AnswerEnd
 from bot.features.questions.texts import Where
 from bot.platform.markdown import sanitize_text
 from bot.platform.models import ToolCall
-from bot.platform.models.tool_names import WHERE_ARGUMENT, ToolName
+from bot.platform.models.tools import WHERE_ARGUMENT, ToolName
 from bot.platform.pulls.discussion import Discussion, Remark, RemarkKind
 from bot.platform.pulls.models import PullRequest
 from bot.platform.slack.blocks import Block, escape_mrkdwn, make_context, make_plain_text

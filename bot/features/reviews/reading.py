@@ -24,10 +24,9 @@ from bot.platform import deadlines
 from bot.platform.models import Chat, ChatModel, TextPart, ToolResult, Turn
 from bot.platform.models.agent import AgentLimits, AgentLoop, TokenCount
 from bot.platform.models.answers import build_schema, describe_validation_error
-from bot.platform.models.changes import PackedChange, choose_smaller_budget, format_change, pack_change
+from bot.platform.models.packing import PackedChange, choose_smaller_budget, format_change, pack_change
 from bot.platform.models.prompts import read_instructions
-from bot.platform.models.tool_names import ToolName
-from bot.platform.models.tools import ToolArguments, Tools, define_tools
+from bot.platform.models.tools import ToolArguments, ToolName, Tools, define_tools
 from bot.platform.provenance import Provenance
 from bot.platform.pulls.diff import split_hunks
 from bot.platform.pulls.models import PullRequest

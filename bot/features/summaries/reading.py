@@ -46,9 +46,8 @@ from bot.platform.models.answers import (
     build_schema,
     limit_length,
 )
-from bot.platform.models.changes import choose_smaller_budget, format_change, pack_change
 from bot.platform.models.completion import request_answer
-from bot.platform.models.packing import Coverage, PackedDiff
+from bot.platform.models.packing import Coverage, PackedDiff, choose_smaller_budget, format_change, pack_change
 from bot.platform.models.prompts import read_instructions
 from bot.platform.models.slots import hold_model_slot
 from bot.platform.pulls.models import PullRequest

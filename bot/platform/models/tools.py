@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
 from functools import cache
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -82,3 +83,22 @@ def explain_failure(error: PrdigestError) -> str:
         # on a line of its own: the first one is for readers too
         return f"{sentence}\nNo day that you asked for is loaded: this is no proof that nothing was merged."
     return sentence
+
+
+class ToolName(StrEnum):
+    """A tool, by the name that models call it by."""
+
+    LIST_PULL_REQUESTS = "list_pull_requests"
+    SEARCH = "search"
+    PULL_REQUEST = "pull_request"
+    READ_DIFF = "read_diff"
+    TAKEN_BACK = "taken_back"
+    READ_FILE = "read_file"
+    FIND_USES = "find_uses"
+    READ_DISCUSSION = "read_discussion"
+    FIND_PROFILE_USES = "find_profile_uses"
+    LIST_CHANGES = "list_changes"
+
+
+# the argument of a search that says whether diffs or texts are searched, as :class:`.search.Where`
+WHERE_ARGUMENT: Final = "where"

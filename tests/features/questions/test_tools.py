@@ -27,8 +27,7 @@ from bot.features.questions.reading import ReadingSession
 from bot.features.questions.rules import Citation, ThreadSubject
 from bot.features.questions.tools import SearchArguments, build_tools
 from bot.platform.models.prompts import MAX_DIFF_LENGTH, MAX_RESULT_LENGTH, fence_text
-from bot.platform.models.tool_names import WHERE_ARGUMENT, ToolName
-from bot.platform.models.tools import define_tools
+from bot.platform.models.tools import WHERE_ARGUMENT, ToolName, define_tools
 from bot.platform.pulls.models import Account, ChangedFile, LinkedIssue, PullRequest
 from bot.platform.source.reading import CodeSources
 from impact.source.models import DiffSide

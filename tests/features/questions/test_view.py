@@ -23,7 +23,7 @@ from bot.features.questions.view import (
     render_footer,
 )
 from bot.platform.models import ToolCall
-from bot.platform.models.tool_names import WHERE_ARGUMENT, ToolName
+from bot.platform.models.tools import WHERE_ARGUMENT, ToolName
 from bot.platform.slack.messages import Post
 from impact.source.models import DiffSide
 from impact.text.strings import collapse_lines

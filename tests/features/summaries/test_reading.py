@@ -217,7 +217,7 @@ def test_a_model_gets_the_whole_function_at_the_merge_commit_or_at_the_head() ->
     ids=lambda error: type(error).__name__,
 )
 def test_without_the_files_the_diff_has_to_do(error: GitHubUnavailable, caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO, "bot.platform.models.changes"):
+    with caplog.at_level(logging.INFO, "bot.platform.models.packing"):
         assert PATCH in prompt_with(FileTree(TREE, error), make_change(7))
         # where there are no files, nothing is said
         assert PATCH in prompt_with(None, make_change(7))
