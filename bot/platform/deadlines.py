@@ -100,12 +100,13 @@ class Limit:
     waits: WaitAllowance = field(default_factory=lambda: WaitAllowance(math.inf))
 
 
+_NO_LIMIT = Limit(math.inf, ShutdownSignal())
 _CURRENT_LIMIT: ContextVar[Limit | None] = ContextVar("limit", default=None)
 
 
 def get_limit() -> Limit:
     """Return the limit of the current work; without one, a limit that never ends."""
-    return _CURRENT_LIMIT.get() or Limit(math.inf, ShutdownSignal())
+    return _CURRENT_LIMIT.get() or _NO_LIMIT
 
 
 @contextmanager

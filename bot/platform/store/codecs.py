@@ -6,7 +6,7 @@ import json
 import logging
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from functools import cache
+from functools import cached_property
 from typing import Any, Generic, TypeVar, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
@@ -76,16 +76,10 @@ class VersionedJson(Generic[T]):
         except (ValueError, UsageError):
             return None
 
-    @property
+    @cached_property
     def _adapter(self) -> TypeAdapter[T]:
-        # mypy takes no class for a key, though each is one
-        return _get_adapter(self._shape)  # type: ignore[arg-type]
-
-
-@cache
-def _get_adapter(shape: type[Any]) -> TypeAdapter[Any]:
-    """Return the adapter of a shape. It takes milliseconds to build: once, when it is first needed."""
-    return TypeAdapter(shape)
+        # it takes milliseconds to build
+        return TypeAdapter(self._shape)
 
 
 log = logging.getLogger(__name__)

@@ -127,7 +127,13 @@ class ClaudeConnection:
                         messages=[{"role": "user", "content": prompt.user}],
                         output_config=output,
                     )
-                return _parse_completion(message)
+                usage = _convert_usage(message.usage)
+                if message.stop_reason == "refusal":
+                    raise ModelRefusal("the model declined to summarize it", usage)
+                if message.stop_reason in _TRUNCATION_REASONS:
+                    raise ModelAnswerTruncated(failures.MODEL_CUT, usage)
+                # answers may begin with a block of thinking
+                return Completion("".join(block.text for block in message.content if block.type == "text"), usage)
             except (UnicodeDecodeError, json.JSONDecodeError, AttributeError, TypeError) as error:
                 raise self._report_wrong_service() from error
 
@@ -310,16 +316,6 @@ def _build_block(part: TextPart | ToolResult) -> dict[str, Any]:
 
 
 # --- answers. The stop reason is checked first: what was refused or cut may still hold text that looks complete
-
-
-def _parse_completion(message: Message) -> Completion:
-    usage = _convert_usage(message.usage)
-    if message.stop_reason == "refusal":
-        raise ModelRefusal("the model declined to summarize it", usage)
-    if message.stop_reason in _TRUNCATION_REASONS:
-        raise ModelAnswerTruncated(failures.MODEL_CUT, usage)
-    # answers may begin with a block of thinking
-    return Completion("".join(block.text for block in message.content if block.type == "text"), usage)
 
 
 def _iterate_deltas(stream: MessageStream[Any]) -> Generator[ChatEvent, None, Message | None]:
