@@ -39,8 +39,7 @@ _READING = threading.Lock()
 def check_repository(app: App, repository: Repository) -> None:
     """Record the merges since the last check, and have the digests amended whose outcomes have changed.
 
-    Raises:
-        PrdigestError: the merges of a day or the records are unavailable; the next check covers them.
+    What fails with a PrdigestError, the next check covers.
     """
     now, records = app.now(), app.digest_records
     start = now - WATCH_PERIOD
@@ -75,11 +74,8 @@ def amend_digest(app: App, key: str, looked_at: datetime) -> None:
     """Add the outcomes of its pull requests to a digest, and reply once to each.
 
     A second run changes nothing more. ``looked_at`` is the instant (aware) of the check that requested it: only
-    the first digest of that check reads the history.
-
-    Raises:
-        PostingInProgress: another process works on it.
-        SlackUnavailable, StoreUnavailable: an unknown part is done; another run continues.
+    the first digest of that check reads the history. Raises PostingInProgress, and SlackUnavailable or
+    StoreUnavailable after an unknown part is done.
     """
     digest = app.digest_records.load_digest(key)
     if digest and digest.record.posted_json:

@@ -102,9 +102,7 @@ def post_digest(app: App, digest: TrackedDigest, build: Callable[[], RenderedDig
 def revise_digest(app: App, digest: TrackedDigest, build: Callable[[], RenderedDigest]) -> PostingResult:
     """Edit a posted digest to its present content. A second call changes nothing more.
 
-    Raises:
-        PostingInProgress: another process works on it.
-        SlackCallRefused, SlackUnavailable: an unknown part is edited; another call edits the rest.
+    Raises PostingInProgress, and SlackCallRefused or SlackUnavailable: then another call edits the rest.
     """
     key, store = digest.key, app.digest_records.store
     with store.hold_lock(key):
@@ -129,9 +127,7 @@ def revise_digest(app: App, digest: TrackedDigest, build: Callable[[], RenderedD
 def add_outcomes(app: App, digest: TrackedDigest, outcomes: Sequence[MergeOutcome]) -> None:
     """Add outcomes and decisions to the lines of pull requests, and reply once to each outcome that stands.
 
-    Raises:
-        PostingInProgress: another process works on it.
-        SlackUnavailable: an unknown part is done; another call does the rest.
+    Raises PostingInProgress, and SlackUnavailable: then another call does the rest.
     """
     key, store = digest.key, app.digest_records.store
     with store.hold_lock(key):

@@ -81,11 +81,8 @@ def build_digest(
 ) -> Digest:
     """Build the digest of a day. ``progress`` is called with (done, all) as pull requests are finished.
 
-    Pull requests that ``view`` leaves out by their facts and files are not read.
-
-    Raises:
-        PrdigestError: the list of the day is unavailable. A single pull request that can't be read does not end a
-            digest; it is shown by its facts and counted as not read.
+    Pull requests that ``view`` leaves out by their facts and files are not read. Without the list of the day a
+    PrdigestError is raised; a single pull request that can't be read is shown by its facts, counted as not read.
     """
     pulls = app.pulls if use in (DigestUse.TERMINAL, DigestUse.REPORT) else app.day_lists
     merged = pulls.list_merged(repository, day)
@@ -326,12 +323,7 @@ def build_overview(app: App, request: DigestRequest, asker: str, channel: str) -
 
 
 def render_kept_report(app: App, repository: Repository, day: LocalDay, name: str) -> str:
-    """Return the report of a day whose digest was made, in Markdown; ``name`` is the repository's in its heading.
-
-    Raises:
-        UsageError: the day has no report yet.
-        PrdigestError: the merges of the day can't be listed, or the store does not answer.
-    """
+    """Return the report of a day whose digest was made, in Markdown; UsageError says that there is none yet."""
     pulls = app.day_lists.list_merged(repository, day).pulls
     if pulls and not any(get_summary(app, Reference(repository, pull.number)) for pull in pulls):
         raise UsageError(

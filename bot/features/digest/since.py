@@ -333,11 +333,7 @@ def answer_since(app: App, asker: SlackRequest, request: SinceRequest, audience:
 
 
 def build_since_page(app: App, repository: Repository, span: Span, profile: Profile | None = None) -> SincePage:
-    """Build the page of some days. ``profile`` is one of this repository.
-
-    Raises:
-        PrdigestError: the merges of no day can be listed, or the store does not answer.
-    """
+    """Build the page of some days. ``profile`` is one of this repository."""
     return build_page_of(app, repository, span, list_merges(app, repository, span), profile)
 
 

@@ -60,10 +60,7 @@ def write_reports(
     """Write the reports of the days of ``span`` that are not there yet; with ``again``, of all of them.
 
     A report is there before anything links to it. So a run that was killed leaves a folder that works, and the
-    next one does the rest.
-
-    Raises:
-        UsageError: the folder holds something else, another process writes into it, or it can't be written.
+    next one does the rest. Raises UsageError for a folder that can't be used.
     """
     made, failures = 0, []
     with _open_folder(root):

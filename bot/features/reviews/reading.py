@@ -225,11 +225,8 @@ class Reviewer:
     def review(self, pull: PullRequest, cost: ReviewCost) -> ReviewResult:
         """Review a pull request whose files are loaded; ``cost`` counts what that takes, also if it fails.
 
-        A change that the model's context window can't hold is shown with less of its diff.
-
-        Raises:
-            ModelError: the model gives no report.
-            StoreUnavailable: what was read can't be kept.
+        A change that the model's context window can't hold is shown with less of its diff. Raises ModelError
+        without a report, StoreUnavailable if what was read can't be kept.
         """
         change = self._pack(pull, self.diff_tokens)
         while True:

@@ -81,10 +81,7 @@ def review_once(app: App, reviewer: Reviewer, pull: PullRequest, cost: ReviewCos
     """Return the kept review of a merged pull request whose files are loaded, or review it now.
 
     One process reviews it at a time: the next one takes what the first one kept. What is kept for another ``use``
-    is another review.
-
-    Raises:
-        ModelError, StoreUnavailable: what :meth:`Reviewer.review` raises.
+    is another review. Raises what :meth:`Reviewer.review` raises.
     """
     key = build_key(reviewer, pull, use)
     return app.cached.remember(REVIEWS, lambda: reviewer.review(pull, cost), *key)

@@ -82,9 +82,6 @@ def build_list(app: App, request: RisksRequest) -> RiskList:
     """Build the list. Merges of the week after the days count if they revert something.
 
     The merges recorded before the days serve as history for the rules.
-
-    Raises:
-        PrdigestError: the merges of a day can't be listed.
     """
     repository, span = request.repository, request.span
     until = min(app.get_today().date, span.last + WATCH_WINDOW)

@@ -97,12 +97,7 @@ def get_cached_entry(app: App, reference: Reference) -> Entry | None:
 
 
 def get_entry(app: App, reference: Reference) -> Entry:
-    """Return the pull request of a reference, without patches: from the cache if it is there.
-
-    Raises:
-        UsageError: it was closed without being merged.
-        PrdigestError: what :class:`bot.platform.pulls.sources.PullRequests` raises.
-    """
+    """Return the pull request of a reference, without patches. Raises UsageError if it was closed unmerged."""
     if cached := get_cached_entry(app, reference):
         return cached
     pull = app.pulls.fetch_pull_request(reference.repository, reference.number)

@@ -30,9 +30,7 @@ class Filters:
     A path is a folder, a file or a glob in the syntax of ``.gitignore``: ``vllm/v1``, ``*.cu``, ``csrc/**/moe``.
     A ``!`` in front excludes matches from the preceding paths, or from all files. Authors and labels are
     compared case-insensitively; ``bots`` stands for every bot. ``not_authors`` are excluded.
-
-    Raises:
-        UsageError: a path is invalid.
+    An invalid path raises UsageError.
     """
 
     paths: tuple[str, ...] = ()

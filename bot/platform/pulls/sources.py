@@ -70,12 +70,7 @@ class PullRequestBackground(Protocol):
     """
 
     def fetch_discussion(self, repository: Repository, number: int) -> Discussion:
-        """Fetch what people wrote about a pull request.
-
-        Raises:
-            PullRequestNotFound: there is none.
-            DiscussionUnavailable: this source has no discussions.
-        """
+        """Fetch what people wrote about a pull request. Raises PullRequestNotFound, DiscussionUnavailable."""
 
     def find_merges(self, repository: Repository, commits: Sequence[str]) -> Mapping[str, PullRequest]:
         """Return the merged pull request of each commit, without files. One that is unknown is left out.
@@ -90,10 +85,7 @@ class Releases(Protocol):
     def list_releases(self, repository: Repository) -> Sequence[Release]:
         """Return the newest releases of a repository, oldest first, without drafts and release candidates.
 
-        A tag that is nothing but a version counts as a release, too.
-
-        Raises:
-            PrdigestError: as the methods of :class:`bot.platform.pulls.sources.PullRequests` do.
+        A tag that is nothing but a version counts as a release, too. Raises as :class:`PullRequests` does.
         """
 
     def find_commit(self, repository: Repository, tag: str) -> str:

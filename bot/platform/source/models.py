@@ -62,11 +62,8 @@ class SourceFiles(Protocol):
         """Return each file of ``paths`` at a commit, or with ``DiffSide.OLD`` at its first parent.
 
         A file that can't be read comes with its problem. All paths are read in one call where possible. ``commit``
-        is a full hash. Before the first commit of a repository, every file is missing.
-
-        Raises:
-            SourceUnavailable: the commit is not there.
-            PrdigestError: what :class:`bot.platform.pulls.sources.PullRequests` raises.
+        is a full hash. Before the first commit of a repository, every file is missing. Raises SourceUnavailable
+        without the commit, and what :class:`bot.platform.pulls.sources.PullRequests` raises.
         """
 
 
@@ -77,10 +74,6 @@ class SourceVersionReader(Protocol):
         """Return the files at the paths ``old`` of the first parent of a commit, and at ``new`` of the commit.
 
         Both sides are read in one call where possible. All else is as in :meth:`SourceFiles.read_files`.
-
-        Raises:
-            SourceUnavailable: the commit is not there.
-            PrdigestError: what :class:`bot.platform.pulls.sources.PullRequests` raises.
         """
 
 
@@ -88,11 +81,8 @@ class SourceTrees(Protocol):
     def list_tree(self, repository: Repository, until: datetime | None = None) -> RepositoryTree:
         """List the files at the newest commit of the default branch, without links and submodules.
 
-        With an aware instant ``until`` it is the newest commit of that time.
-
-        Raises:
-            SourceUnavailable: there is no commit.
-            PrdigestError: what :class:`bot.platform.pulls.sources.PullRequests` raises.
+        With an aware instant ``until`` it is the newest commit of that time. Raises SourceUnavailable without a
+        commit, and what :class:`bot.platform.pulls.sources.PullRequests` raises.
         """
 
 
@@ -119,6 +109,5 @@ class SourceMirror(Protocol):
     def update(self, repository: Repository) -> None:
         """Bring the copy of a repository up to date, or make it. This may take minutes the first time.
 
-        Raises:
-            MirrorUnavailable: that failed. What was copied before can still be read.
+        After MirrorUnavailable, what was copied before can still be read.
         """
