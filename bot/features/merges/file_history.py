@@ -14,8 +14,7 @@ from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 from statistics import median
 
-from bot.features.merges.outcomes import MergeOutcome
-from bot.features.merges.relands import Attempt, Reland
+from bot.features.merges.outcomes import Attempt, MergeOutcome, Reland
 from bot.platform.pulls.models import ChangedFile, PullRequest
 from bot.platform.pulls.paths import PathClass, PathClasses
 from impact.history.outcomes import OutcomeKind

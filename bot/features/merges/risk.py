@@ -21,7 +21,7 @@ from bot.features.merges.file_history import (
     count_added_lines,
     select_watched_files,
 )
-from bot.features.merges.relands import Attempt
+from bot.features.merges.outcomes import Attempt
 from bot.platform.pulls.models import ChangedFile, PullRequest
 from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES, PathClass, PathClasses
 from bot.text import format_count

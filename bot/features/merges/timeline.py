@@ -13,8 +13,7 @@ from typing import TypeVar
 from bot.dates import LocalDay, Span
 from bot.errors import DayUnavailable, GitHubAccessDenied, GitHubUnavailable, RateLimited, StoreUnavailable
 from bot.features.merges.file_history import REVERT_WINDOW, FileHistory
-from bot.features.merges.outcomes import ClaimMemory, MergeOutcome, RevertIndex
-from bot.features.merges.relands import Reland, find_relands
+from bot.features.merges.outcomes import ClaimMemory, MergeOutcome, Reland, RevertIndex, find_relands
 from bot.features.merges.risk import Risk, assess_pull_request
 from bot.features.merges.summary import log_defect
 from bot.platform.pulls.models import PullRequest, remove_duplicates, sort_newest_first

@@ -17,8 +17,7 @@ from bot.features.digest.lead import render_lead
 from bot.features.digest.rules import Digest, Overview, ReaderAction
 from bot.features.digest.thread import render_thread
 from bot.features.merges.entry import Entry
-from bot.features.merges.outcomes import MergeOutcome
-from bot.features.merges.relands import Attempt
+from bot.features.merges.outcomes import Attempt, MergeOutcome
 from bot.features.merges.requests import DigestView, ViewLevel
 from bot.features.merges.review import BugReview, ReviewCoverage
 from bot.features.merges.risk import Risk

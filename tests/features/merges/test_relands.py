@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.features.merges.outcomes import RevertIndex
-from bot.features.merges.relands import Attempt, Reland, build_change_key, find_relands
+from bot.features.merges.outcomes import Attempt, Reland, RevertIndex, build_change_key, find_relands
 from bot.platform.pulls.models import PullRequest
 from tests.helpers.builders import NOON, pull
 from tests.helpers.tables import check_rows

@@ -8,8 +8,7 @@ from functools import cache
 
 import pytest
 
-from bot.features.merges.outcomes import RevertIndex
-from bot.features.merges.relands import find_relands
+from bot.features.merges.outcomes import RevertIndex, find_relands
 from evals.reverts import Pack, load_pack
 from impact.history.revert_claims import is_revert
 from tests.helpers.builders import SHARED, needs_shared

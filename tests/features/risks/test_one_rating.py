@@ -13,8 +13,7 @@ from bot.dates import Span
 from bot.features.digest.rules import DigestSpec
 from bot.features.digest.service import build_days, build_digest
 from bot.features.digest.view import render_digest
-from bot.features.merges.outcomes import RevertIndex
-from bot.features.merges.relands import find_relands
+from bot.features.merges.outcomes import RevertIndex, find_relands
 from bot.features.merges.requests import RisksRequest
 from bot.features.merges.risk import assess_pull_request
 from bot.features.merges.timeline import MergeTimeline

@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bot.features.merges.outcomes import RevertIndex
-from bot.features.merges.relands import find_relands
+from bot.features.merges.outcomes import RevertIndex, find_relands
 from bot.features.merges.risk import assess_pull_request
 from bot.features.merges.summary import build_fallback_summary
 from bot.platform.models.packing import Coverage

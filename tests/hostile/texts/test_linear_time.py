@@ -20,8 +20,7 @@ from bot.features.digest.thread import render_thread
 from bot.features.digest.view import render_report
 from bot.features.merges.entry import Entry
 from bot.features.merges.file_history import is_fix
-from bot.features.merges.outcomes import RevertIndex
-from bot.features.merges.relands import build_change_key, find_relands
+from bot.features.merges.outcomes import RevertIndex, build_change_key, find_relands
 from bot.features.merges.requests import DigestRequest, RisksRequest, ScoreRequest, SummaryRequest
 from bot.features.merges.risk import assess_pull_request
 from bot.features.merges.summary import build_fallback_summary
