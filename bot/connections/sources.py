@@ -25,7 +25,7 @@ from bot.platform.models.registry import LazyModelConnection, get_model_access
 from bot.platform.pulls.models import PullRequest
 from bot.platform.pulls.paths import PathSettings
 from bot.platform.pulls.sources import PullRequestBackground, PullRequests, RateAllowance, Releases
-from bot.platform.source.models import SourceFiles, SourceMirror, SourceSearch, SourceTrees, SourceVersionReader
+from bot.platform.source.models import SourceFiles, SourceVersionReader
 from bot.platform.store.connection import RedisTimeouts, connect_embedded, connect_server
 from bot.platform.watches import CallWatch, watch_nothing
 from bot.settings import SET_REPOSITORY, Settings
@@ -74,7 +74,7 @@ class VersionedFiles(SourceFiles, SourceVersionReader, Protocol):
     """Files at a commit, and before it."""
 
 
-def build_mirror(settings: Settings, now: Callable[[], datetime]) -> SourceMirror | None:
+def build_mirror(settings: Settings, now: Callable[[], datetime]) -> GitMirror | None:
     """Build what keeps the mirrors up to date; None without ``PRDIGEST_MIRROR``.
 
     The token goes to the pages of the GitHub whose API is set, and nowhere else.
@@ -148,7 +148,7 @@ class Sources(Protocol):
         """The source of files before and after a commit."""
 
     @property
-    def source_trees(self) -> SourceTrees | None:
+    def source_trees(self) -> GitHubTrees | None:
         """The source of the list of all files of a repository."""
 
     @property
@@ -174,11 +174,11 @@ class Sources(Protocol):
         """
 
     @property
-    def source_mirror(self) -> SourceMirror | None:
+    def source_mirror(self) -> GitMirror | None:
         """The copies of repositories that are brought up to date before a digest."""
 
     @property
-    def source_search(self) -> SourceSearch | None:
+    def source_search(self) -> MirrorReader | None:
         """The search over all files of a repository."""
 
     def get_written_review(self, pull: PullRequest) -> BugReview | None:
@@ -238,7 +238,7 @@ class LiveSources:
         return self.source_files
 
     @cached_property
-    def source_trees(self) -> SourceTrees | None:
+    def source_trees(self) -> GitHubTrees | None:
         return GitHubTrees(self._client)
 
     @cached_property
@@ -246,11 +246,11 @@ class LiveSources:
         return GitHubReleases(self._client)
 
     @cached_property
-    def source_mirror(self) -> SourceMirror | None:
+    def source_mirror(self) -> GitMirror | None:
         return build_mirror(self._settings, self._now)
 
     @cached_property
-    def source_search(self) -> SourceSearch | None:
+    def source_search(self) -> MirrorReader | None:
         """The search over the mirror; None without a folder for it."""
         folder = self._settings.prdigest_mirror
         return None if folder is None else MirrorReader(folder)

@@ -20,11 +20,12 @@ from bot.platform.cleaning import (
     parse_files,
     parse_instant,
 )
+from bot.platform.git.mirror import GitMirror
 from bot.platform.models import ChatModel, Model
 from bot.platform.pulls.diff import split_hunks
 from bot.platform.pulls.models import Account, ChangedFile, PullRequest, sort_newest_first
 from bot.platform.pulls.sources import CountCheck, DayMerges, PullRequests, RateAllowance
-from bot.platform.source.models import SourceFiles, SourceMirror
+from bot.platform.source.models import SourceFiles
 from evals.context import apply_hunks
 from impact.repository import Repository
 from impact.source.models import DiffSide, SourceFile, SourceProblem, SourceVersions
@@ -164,7 +165,7 @@ class TrialSources:
     pulls: PullRequests
     source_files: SourceFiles | None
     model: Model
-    source_mirror: SourceMirror | None = None
+    source_mirror: GitMirror | None = None
     chat: ChatModel | None = None
     has_model: bool = True
     # a model writes: its statements need the same proof as in the bot

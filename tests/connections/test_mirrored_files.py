@@ -10,6 +10,7 @@ import pytest
 from bot.connections.sources import MirroredFiles
 from bot.errors import GitHubUnavailable, MirrorUnavailable, SourceUnavailable
 from bot.platform import deadlines
+from bot.platform.git.mirror import GitMirror
 from bot.platform.source.reading import update_mirror
 from impact.repository import Repository
 from impact.source.models import DiffSide, SourceFile, SourceProblem, SourceVersions
@@ -42,8 +43,8 @@ class KnownFiles:
 
 
 @dataclass
-class KnownMirror:
-    """``SourceMirror`` that notes the seconds it had, and may fail."""
+class KnownMirror(GitMirror):
+    """``GitMirror`` that notes the seconds it had, and may fail."""
 
     error: Exception | None = None
     seconds: list[float] = field(default_factory=list)

@@ -18,11 +18,14 @@ from bot.features.digest.service import build_digest
 from bot.features.merges.review import BugReview
 from bot.features.summaries.service import get_cached_entry, get_entry
 from bot.platform.deadlines import ShutdownSignal
+from bot.platform.git.mirror import GitMirror
+from bot.platform.git.reading import MirrorReader
+from bot.platform.github.releases import GitHubTrees
 from bot.platform.models import ChatModel, Model, Prompt
 from bot.platform.models.claude import CLAUDE
 from bot.platform.pulls.models import PullRequest, Reference
 from bot.platform.pulls.sources import PullRequestBackground, PullRequests, RateAllowance, Releases
-from bot.platform.source.models import SourceFiles, SourceMirror, SourceSearch, SourceTrees, SourceVersionReader
+from bot.platform.source.models import SourceFiles, SourceVersionReader
 from bot.processes import _start_workers
 from bot.settings import load_settings
 from tests.emulators.claude.server import ClaudeEmulator, Json, overview_answer, summary_answer
@@ -45,14 +48,14 @@ class Known:
     background: PullRequestBackground | None = None
     source_files: SourceFiles | None = None
     source_versions: SourceVersionReader | None = None
-    source_trees: SourceTrees | None = None
+    source_trees: GitHubTrees | None = None
     releases: Releases | None = None
     model: Model | None = None
     chat: ChatModel | None = None
     has_model: bool = True
     stands_in: str = ""
-    source_mirror: SourceMirror | None = None
-    source_search: SourceSearch | None = None
+    source_mirror: GitMirror | None = None
+    source_search: MirrorReader | None = None
     reviews: dict[int, BugReview] = field(default_factory=dict)
     closed: list[str] = field(default_factory=list)
 

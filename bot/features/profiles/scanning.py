@@ -16,7 +16,8 @@ from typing import TypeVar
 from bot.app import App
 from bot.errors import SourceUnavailable, UsageError
 from bot.features.profiles.service import ProfileEntry
-from bot.platform.source.models import RepositoryTree, SourceFiles, SourceTrees, TreeFile
+from bot.platform.github.releases import GitHubTrees
+from bot.platform.source.models import RepositoryTree, SourceFiles, TreeFile
 from bot.platform.source.reading import update_mirror
 from bot.platform.store.tables import Table
 from bot.platform.worker_threads import DeadlineExecutor
@@ -131,7 +132,7 @@ def select_scanned(files: Iterable[TreeFile]) -> list[TreeFile]:
     return sorted(chosen, key=lambda file: (not file.path.endswith((".py", ".pyi")), file.path))
 
 
-def _require_sources(app: App) -> tuple[SourceTrees, SourceFiles]:
+def _require_sources(app: App) -> tuple[GitHubTrees, SourceFiles]:
     if app.sources.source_trees is None or app.sources.source_files is None:
         raise SourceUnavailable("There is no source of files here.")
     return app.sources.source_trees, app.sources.source_files

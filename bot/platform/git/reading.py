@@ -129,7 +129,7 @@ class MirrorReader:
             process.require_success()
 
     def find_uses(self, repository: Repository, commit: str, name: str, limit: int) -> SourceUses:
-        """Return the lines that have a name as a whole word. See :class:`bot.platform.source.models.SourceSearch`.
+        """Return the first ``limit`` lines that have a name as a whole word, by path and line.
 
         Binary files are left out. The search ends after 2,000,000 bytes of lines, and at the reader's time limit.
         """

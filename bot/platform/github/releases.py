@@ -83,12 +83,15 @@ def _is_merge(commit: Node, branch: object, repository_id: object) -> bool:
 
 @dataclass(frozen=True)
 class GitHubTrees:
-    """``SourceTrees`` of GitHub."""
+    """Lists of the files of repositories."""
 
     client: GitHubClient
 
     def list_tree(self, repository: Repository, until: datetime | None = None) -> RepositoryTree:
-        """List the files at the newest commit of the default branch. See ``SourceTrees``."""
+        """List the files at the newest commit of the default branch, by an instant (aware), without links.
+
+        Raises SourceUnavailable without a commit.
+        """
         at = until.astimezone(UTC).isoformat() if until else None
         with translate_github_errors(repository):
             data = self.client.run_query(HEAD_QUERY, repository, {"until": at})

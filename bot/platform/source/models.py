@@ -75,39 +75,3 @@ class SourceVersionReader(Protocol):
 
         Both sides are read in one call where possible. All else is as in :meth:`SourceFiles.read_files`.
         """
-
-
-class SourceTrees(Protocol):
-    def list_tree(self, repository: Repository, until: datetime | None = None) -> RepositoryTree:
-        """List the files at the newest commit of the default branch, without links and submodules.
-
-        With an aware instant ``until`` it is the newest commit of that time. Raises SourceUnavailable without a
-        commit, and what :class:`bot.platform.pulls.sources.PullRequests` raises.
-        """
-
-
-class SourceSearch(Protocol):
-    """Search over all files of a repository at a commit.
-
-    Both methods raise SourceUnavailable if the commit is not there, and UsageError if what to look for is no name
-    or no path.
-    """
-
-    def find_uses(self, repository: Repository, commit: str, name: str, limit: int) -> SourceUses:
-        """Return the first ``limit`` lines that have a name as a whole word, by path and line."""
-
-    def list_changes(self, repository: Repository, commit: str, path: str, limit: int) -> tuple[SourceChange, ...]:
-        """Return the last ``limit`` commits up to a commit that changed a file or folder, newest first.
-
-        A merge counts as one commit: what it brought to the branch.
-        """
-
-
-class SourceMirror(Protocol):
-    """Copies of repositories, from which files are read without asking GitHub."""
-
-    def update(self, repository: Repository) -> None:
-        """Bring the copy of a repository up to date, or make it. This may take minutes the first time.
-
-        After MirrorUnavailable, what was copied before can still be read.
-        """

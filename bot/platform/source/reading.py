@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from bot.errors import MirrorUnavailable, SourceUnavailable, UsageError
 from bot.platform import deadlines
@@ -22,11 +23,15 @@ from bot.platform.source.excerpts import (
     mark_lines,
     split_excerpt,
 )
-from bot.platform.source.models import SourceFiles, SourceMirror, SourceSearch, SourceUse, SourceUses
+from bot.platform.source.models import SourceFiles, SourceUse, SourceUses
 from bot.text import format_count
 from impact.repository import Repository
 from impact.source.models import SourceFile, SourceProblem
 from impact.text.strings import collapse_lines, quote_input, truncate_text
+
+if TYPE_CHECKING:
+    from bot.platform.git.mirror import GitMirror
+    from bot.platform.git.reading import MirrorReader
 
 log = logging.getLogger(__name__)
 
@@ -50,13 +55,13 @@ class CodeSources:
     """Where code is read: whole files at a commit, and a search over all of them. Either may be missing."""
 
     files: SourceFiles | None = None
-    search: SourceSearch | None = None
+    search: MirrorReader | None = None
 
 
 NO_CODE = CodeSources()
 
 
-def update_mirror(mirror: SourceMirror | None, repository: Repository) -> None:
+def update_mirror(mirror: GitMirror | None, repository: Repository) -> None:
     """Update the mirror of a repository, if there is one, in half of the time left. A failure is only logged."""
     if mirror is None:
         return
