@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.helpers.checks import eventually
 from tests.hostile.tables.payloads import BODIES, CHANGES, make_changed_payload
 from tests.scenarios import Bot
 
@@ -35,6 +36,8 @@ def refusals(bot: Bot, before: int) -> list[str]:
 @pytest.mark.parametrize("name", BODIES)
 def test_a_body_without_a_payload_is_a_bad_request_and_one_line(name: str, http_bot: Bot) -> None:
     body, kind = BODIES[name]
+    # it answers before it has said so
+    eventually(lambda: "prdigest started" in http_bot.log())
     before = len(http_bot.log())
     ack = http_bot.http.post(body, {"Content-Type": kind, **http_bot.http.sign(body)})
     assert (ack.status, ack.body) == (400, "")
