@@ -6,12 +6,14 @@ import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 from prometheus_client import generate_latest
 from redis import Redis
 
+import bot.features
 from bot import processes
 from bot.app import App, open_app, prepare_listeners, prepare_worker
 from bot.connections.sources import get_display_name
@@ -26,8 +28,9 @@ from tests.emulators.claude.server import ClaudeEmulator
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.worlds import REPO, ScriptedGitHub
 
+FEATURES = "".join(path.read_text() for path in (Path(bot.features.__file__).parent).rglob("*.py"))
 # read by the command line; where there is no REDIS_URL; in the place of a token; when the provider of models is
-# chosen, before all else; by a job that reads several pull requests; by a provider that is not the first
+# chosen, before all else; by a provider that is not the first; by the jobs of features
 ELSEWHERE = {
     "prdigest_log_level",
     "prdigest_log_format",
@@ -36,7 +39,7 @@ ELSEWHERE = {
     "github_app_private_key",
     "github_app_installation_id",
     "prdigest_model_provider",
-    "prdigest_concurrency",
+    *(name for name in Settings.model_fields if f"settings.{name}" in FEATURES),
     *(
         variable.lower()
         for provider in PROVIDERS[1:]

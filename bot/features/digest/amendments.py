@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from bot.app import App
 from bot.dates import LocalDay
 from bot.errors import DayUnavailable, UsageError
-from bot.features.digest.posts import add_outcomes
+from bot.features.digest.posts import amend_messages
 from bot.features.digest.tables import build_state_key
 from bot.features.merges.outcomes import MergeOutcome, RevertIndex
 from bot.features.merges.timeline import LOOK_AHEAD
@@ -79,7 +79,7 @@ def amend_digest(app: App, key: str, looked_at: datetime) -> None:
     """
     digest = app.digest_records.load_digest(key)
     if digest and digest.record.posted_json:
-        add_outcomes(app, digest, _load_outcomes(app, digest.spec.repository, looked_at))
+        amend_messages(app, digest, _load_outcomes(app, digest.spec.repository, looked_at))
 
 
 def _load_outcomes(app: App, repository: Repository, looked_at: datetime) -> Sequence[MergeOutcome]:

@@ -124,7 +124,7 @@ def revise_digest(app: App, digest: TrackedDigest, build: Callable[[], RenderedD
         return PostingResult(store.save(key, record, revised), was_posted=True)
 
 
-def add_outcomes(app: App, digest: TrackedDigest, outcomes: Sequence[MergeOutcome]) -> None:
+def amend_messages(app: App, digest: TrackedDigest, outcomes: Sequence[MergeOutcome]) -> None:
     """Add outcomes and decisions to the lines of pull requests, and reply once to each outcome that stands.
 
     Raises PostingInProgress, and SlackUnavailable: then another call does the rest.

@@ -9,19 +9,27 @@ import pytest
 from hypothesis import given
 
 from bot.features.digest.lead import render_lead
-from bot.features.digest.rules import Digest, Overview
+from bot.features.digest.rules import Digest
 from bot.features.digest.thread import render_thread
 from bot.features.merges.review import BugReview
 from bot.features.merges.risk import Risk
 from bot.features.merges.summary import Evidence
 from bot.features.summaries.view import format_summary
 from bot.platform.models.packing import Coverage
-from bot.platform.slack.blocks import make_block, make_section, make_text
+from bot.platform.slack.blocks import (
+    make_block,
+    make_bullets,
+    make_context,
+    make_header,
+    make_link,
+    make_section,
+    make_text,
+)
 from bot.platform.slack.messages import Post
 from bot.platform.slack.terminal import format_message, wrap_text
 from impact.source.models import DiffSide
 from tests.features.digest.hostile_days import digests, texts
-from tests.helpers.builders import changed_file, digest, entry, finding, pull
+from tests.helpers.builders import changed_file, entry, finding, pull
 from tests.helpers.builders import summary as made_summary
 
 
@@ -44,22 +52,24 @@ def test_wrapping_changes_nothing_but_blanks(text: str) -> None:
     assert wrap_text(text, 30).split() == text.split()
 
 
-def test_a_lead_reads_from_top_to_bottom_with_links_as_their_labels() -> None:
-    day_digest = digest(
-        entry(1, entry_summary=made_summary(action="Set the flag")), overview=Overview("#1 counts once.")
+def test_a_message_reads_from_top_to_bottom_with_links_as_their_labels() -> None:
+    number = make_link("https://github.com/octo/engine/pull/1", "#1")
+    blocks = (
+        make_header("Engine · Saturday"),
+        make_block(make_section([number, make_text(" counts once.")])),
+        make_block(make_section([make_text("May need action")]), make_bullets([[make_text("Set it "), number]])),
+        make_context("1 of 1 read"),
     )
-    assert format_message(render_lead(day_digest)).split("\n") == [
-        "Engine · Saturday 28 February 2026 · 1 merged",
-        "=============================================",
+    assert format_message(Post("x", blocks)).split("\n") == [
+        "Engine · Saturday",
+        "=================",
         "",
         "#1 counts once.",
         "",
-        "Nothing stands out for a second look.",
-        "",
         "May need action",
-        "  • Set the flag (#1)",
+        "  • Set it #1",
         "",
-        "1 of 1 read · 1 substantial, 0 trivial · all from full diffs · no model cost",
+        "1 of 1 read",
     ]
 
 
