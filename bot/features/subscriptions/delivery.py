@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 
 from bot.app import App
 from bot.errors import (
@@ -75,7 +76,7 @@ def _deliver(app: App, name: str, due: datetime) -> None:
         log.info("%s is planned for another time, or was skipped", title)
         return
     try:
-        result = _post(app, digest, lambda: _compose(app, digest))
+        result = _post(app, digest, partial(_compose, app, digest))
     except StoreUnavailable:
         raise
     except PostingInProgress as error:
@@ -96,7 +97,7 @@ def _deliver(app: App, name: str, due: datetime) -> None:
 def post_digest(app: App, spec: DigestSpec, build: Callable[[], RenderedDigest] | None = None) -> PostingResult:
     """Post a digest once, and schedule its repair if it has gaps; ``build`` renders it for the first attempt."""
     digest = app.digest_records.find_digest(spec)
-    return _post(app, digest, build or (lambda: _compose(app, digest)))
+    return _post(app, digest, build or partial(_compose, app, digest))
 
 
 def _post(app: App, digest: TrackedDigest, build: Callable[[], RenderedDigest]) -> PostingResult:

@@ -31,15 +31,13 @@ class TrackedConnection:
 
     def connect(self) -> None:
         super().connect()  # type: ignore[misc]
-        self._register_socket()
-
-    def putrequest(self, *arguments: Any, **keywords: Any) -> None:
-        self._register_socket()
-        super().putrequest(*arguments, **keywords)  # type: ignore[misc]
-
-    def _register_socket(self) -> None:
         if self.sock is not None:
             register_connection(self.sock)
+
+    def putrequest(self, *arguments: Any, **keywords: Any) -> None:
+        if self.sock is not None:
+            register_connection(self.sock)
+        super().putrequest(*arguments, **keywords)  # type: ignore[misc]
 
 
 class _TrackedHTTPConnection(TrackedConnection, HTTPConnection):
