@@ -9,9 +9,13 @@ from typing import cast
 
 from redis import Redis
 
+from bot.features import import_features
 from bot.platform.store.keys import JOBS_NAMESPACE, find_family
 from tests.faults.stage import PROCESSES, Stage
 from tests.faults.work import PULLS, Request, Work
+
+# they declare the families of their keys
+import_features()
 
 _MEGABYTE = 1_000_000
 # A Python process keeps what it has once needed: caches fill, pools open, threads get stacks. In sixty trials the
