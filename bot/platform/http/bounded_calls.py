@@ -167,12 +167,13 @@ def bound_requests(seconds: float) -> Iterator[None]:
         raise call.build_error()
 
 
-def register_connection(connection: socket.socket, *, is_new_request: bool = True) -> None:
+def register_connection(connection: socket.socket | None, *, is_new_request: bool = True) -> None:
     """Register the connection that the current call uses for a request.
 
-    The time of the request begins now, unless it is part of another request.
+    The time of the request begins now, unless it is part of another request. None is a connection that is not open
+    yet: it is registered when it is.
     """
-    if call := _CURRENT_CALL.get():
+    if connection is not None and (call := _CURRENT_CALL.get()):
         if is_new_request:
             call.restart_clock()
         call.hold_connection(connection)

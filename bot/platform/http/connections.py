@@ -31,12 +31,10 @@ class TrackedConnection:
 
     def connect(self) -> None:
         super().connect()  # type: ignore[misc]
-        if self.sock is not None:
-            register_connection(self.sock)
+        register_connection(self.sock)
 
     def putrequest(self, *arguments: Any, **keywords: Any) -> None:
-        if self.sock is not None:
-            register_connection(self.sock)
+        register_connection(self.sock)
         super().putrequest(*arguments, **keywords)  # type: ignore[misc]
 
 
