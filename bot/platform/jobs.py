@@ -89,9 +89,7 @@ class Job(Generic[Q]):
         (fields,) = arguments
         if not isinstance(fields, dict) or fields.get(VERSION_FIELD) != PAYLOAD_VERSION:
             raise ValueError(f"the message is not one of {self.name} in this version")
-        names = inspect.signature(self.run).parameters
-        required = (name for name in self._adapters if names[name].default is inspect.Parameter.empty)
-        if missing := [name for name in required if name not in fields]:
+        if missing := [name for name in self._required if name not in fields]:
             raise ValueError(f"the version of {self.name} without {', '.join(missing)} is not known")
         return {
             name: adapter.validate_python(fields[name])
@@ -102,6 +100,11 @@ class Job(Generic[Q]):
     def read_argument(self, arguments: Sequence[Any], name: str) -> Any:
         """Return an argument of a job whose others may be unreadable; None if its message has none like it."""
         return read_argument(arguments, name, self._adapters[name])
+
+    @cached_property
+    def _required(self) -> tuple[str, ...]:
+        parameters = inspect.signature(self.run).parameters
+        return tuple(name for name in self._adapters if parameters[name].default is inspect.Parameter.empty)
 
     @cached_property
     def _adapters(self) -> dict[str, TypeAdapter[Any]]:
