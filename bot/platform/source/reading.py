@@ -58,9 +58,6 @@ class CodeSources:
     search: MirrorReader | None = None
 
 
-NO_CODE = CodeSources()
-
-
 def update_mirror(mirror: GitMirror | None, repository: Repository) -> None:
     """Update the mirror of a repository, if there is one, in half of the time left. A failure is only logged."""
     if mirror is None:

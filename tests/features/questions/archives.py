@@ -26,7 +26,7 @@ from bot.platform.commands import AllowedRepositories
 from bot.platform.models import Chat, ChatEvent, TextDelta, ToolCall, ToolResult, Turn, TurnEnd, TurnUsage, tools
 from bot.platform.pulls.models import Account, ChangedFile, PullRequest
 from bot.platform.pulls.sources import PullRequestBackground, PullRequests
-from bot.platform.source.reading import NO_CODE, CodeSources
+from bot.platform.source.reading import CodeSources
 from bot.usage import Usage
 from impact.repository import Repository
 from impact.text.dates import parse_date
@@ -63,7 +63,7 @@ class Shelf:
     workers: int = 4
     repositories: AllowedRepositories = REPOSITORIES
     session_type: type[ReadingSession] = ReadingSession
-    code: CodeSources = NO_CODE
+    code: CodeSources = field(default_factory=CodeSources)
     background: PullRequestBackground | None = None
     read_history: Callable[..., tuple[PullRequest, ...]] = read_no_history
     # more parts of the app
@@ -101,7 +101,7 @@ def open_session(
     **parts: Any,
 ) -> ReadingSession:
     """A session for one answer; ``parts`` are more of the app."""
-    app.__dict__.update({"repositories": REPOSITORIES, "code": NO_CODE, "background": None, **parts})
+    app.__dict__.update({"repositories": REPOSITORIES, "code": CodeSources(), "background": None, **parts})
     return session_type(app, today, subject)
 
 

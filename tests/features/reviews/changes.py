@@ -23,7 +23,7 @@ from bot.platform.models import ChatModel
 from bot.platform.models.agent import AgentLimits
 from bot.platform.models.claude import CLAUDE
 from bot.platform.pulls.models import ChangedFile, PullRequest
-from bot.platform.source.reading import NO_CODE, CodeSources
+from bot.platform.source.reading import CodeSources
 from bot.platform.store.tables import Store
 from tests.emulators.claude.server import ClaudeEmulator, Json, Step, ToolUse, ToolUses, review_answer, suspicion
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
@@ -91,7 +91,7 @@ class Desk:
 
     chat: ChatModel
     claude: ClaudeEmulator
-    code: CodeSources = NO_CODE
+    code: CodeSources = field(default_factory=CodeSources)
     limits: AgentLimits = REVIEW_LIMITS
     sleeps: Sleeps = field(default_factory=Sleeps)
     clock: Callable[[], float] = lambda: 0.0

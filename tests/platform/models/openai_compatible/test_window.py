@@ -13,7 +13,7 @@ from bot.features.reviews.reading import MAX_DIFF_TOKENS, Reviewer
 from bot.features.summaries.reading import read_pull_request
 from bot.platform.models import TextPart, Turn
 from bot.platform.pulls.models import PullRequest
-from bot.platform.source.reading import NO_CODE
+from bot.platform.source.reading import CodeSources
 from bot.usage import NO_PRICES
 from tests.emulators.claude.script import Failure, Json, Text, ToolUse, review_answer, summary_answer
 from tests.emulators.openai_compatible.server import LARGE, SMALL, OpenAIEmulator
@@ -104,7 +104,7 @@ def test_a_review_of_a_large_change_is_one_of_a_smaller_part(
     refusal = Failure(400, "BadRequestError", "This model's maximum context length is 8192 tokens.")
     model_server.script(*[] if is_listed else [refusal], Json(review_answer()))
     with open_model(model_server.address) as connection:
-        reviewer = Reviewer(connection, LARGE, NO_PRICES, MAX_DIFF_TOKENS, NO_CODE, lambda _: None)
+        reviewer = Reviewer(connection, LARGE, NO_PRICES, MAX_DIFF_TOKENS, CodeSources(), lambda _: None)
         review = reviewer.review(large_pull(), reviewer.start_cost(large_pull())).review
     assert review.verdict is ReviewVerdict.NOTHING
     assert len(model_server.requests) == (1 if is_listed else 2)
