@@ -134,7 +134,7 @@ def repair_digest(app: App, key: str) -> None:
     try:
         # the user who requested the digest pays for its repair too, or requests would evade their budget
         with bill_to(digest.record.payer) as account:
-            result = posts.revise_digest(app, digest, lambda: _compose(app, digest))
+            result = posts.revise_digest(app, digest, partial(_compose, app, digest))
         _keep_expense(app, key, account.expense)
     except StoreUnavailable:
         raise
