@@ -9,10 +9,11 @@ job (:func:`prepare_worker`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
@@ -28,7 +29,7 @@ from bot.connections.sources import (
     load_path_settings,
 )
 from bot.dates import LocalDay, get_today
-from bot.errors import StoreUnavailable
+from bot.errors import SlackCallRefused, StoreUnavailable, UsageError
 from bot.features.merges.entry import Entry
 from bot.features.merges.outcomes import MergeOutcome
 from bot.features.merges.review import ReviewCoverage
@@ -420,6 +421,29 @@ class App:
         from bot.features.subscriptions import permissions  # noqa: PLC0415
 
         permissions.require_presence(self, asker)
+
+    def identify(self, asker: SlackRequest) -> SlackRequest:
+        """Return a request with the workspace of its asker. Slack is asked where the request does not say.
+
+        Raises UsageError for people who may not ask, and for those that Slack does not know; and SlackUnavailable.
+        """
+        if asker.team:
+            # checked when it came in
+            return asker
+        with suppress(SlackCallRefused):
+            asker = replace(asker, team=self.directory.fetch_user(asker.user).team)
+        if refusal := self.access_control.explain_exclusion(asker):
+            raise UsageError(refusal)
+        return asker
+
+    def serve(self, user: str) -> App:
+        """Return the same for what one person asks for: its profiles are those that they may see."""
+        from bot.features.profiles.service import Profiles  # noqa: PLC0415
+        from bot.features.subscriptions.permissions import can_see_profile  # noqa: PLC0415
+
+        served = copy(self)
+        served.profiles = Profiles(self, cache(partial(can_see_profile, self, user)))
+        return served
 
     def get_channel_zone(self, channel: str) -> ZoneInfo | None:
         from bot.features.subscriptions import tables  # noqa: PLC0415

@@ -62,7 +62,7 @@ def handle_event(
         StoreUnavailable: nothing was enqueued. Slack gets no acknowledgement and delivers the event again.
     """
     with identify_request(request.reference):
-        if not is_named and app.access_control.explain_exclusion(request):
+        if not is_named and app.access_control.explain_early(request):
             return
         if app.cache.get(INITIAL_REPLY.build_key(request.key)) is not None:
             return

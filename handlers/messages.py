@@ -20,7 +20,7 @@ from bot.features.questions.service import ATTENTION, Attention, enqueue_questio
 from bot.features.questions.view import VOTE
 from bot.features.questions.votes import record_vote
 from bot.features.subscriptions.rules import ID_PATTERN, SubscriptionVerb
-from bot.jobs.asker_jobs import explain_asking, post_public_notice, send_greeting, send_help
+from bot.jobs.asker_jobs import explain_asking, post_public_notice, send_greeting
 from bot.platform.slack import buttons
 from bot.platform.slack.access import WELCOMES
 from bot.platform.slack.blocks import UNKNOWN_BUTTON
@@ -29,7 +29,7 @@ from bot.platform.slack.greetings import Greeting
 from bot.platform.slack.requests import MENTION, SlackRequest, restore_user_text
 from bot.redaction import redact_text
 from handlers import requests
-from handlers.declaration import HELP_WORD, Command, Commands, find_help, list_examples, read_help_topic
+from handlers.declaration import HELP_WORD, Command, Commands, VerbHandler, list_examples
 from handlers.intake import handle_event, on_click
 from handlers.requests import Payload
 
@@ -59,16 +59,16 @@ _COMMAND_WORD_PATTERN = re.compile(
 
 def register_message_listeners(bolt: Bolt, app: App, commands: Commands) -> None:
     @bolt.event("app_mention")
-    def handle_mention(body: dict[str, Any], event: dict[str, Any], context: BoltContext) -> None:
+    def handle_mention(event: dict[str, Any], context: BoltContext) -> None:
         if _is_written(event):
-            _handle_message(app, commands, body, event, str(context.bot_user_id or ""))
+            _handle_message(app, commands, event, str(context.bot_user_id or ""))
 
     # an event without a listener is a 404 for Slack, which sends it again and in the end stops sending events
     @bolt.event("message")
-    def handle_message(body: dict[str, Any], event: dict[str, Any], context: BoltContext) -> None:
+    def handle_message(event: dict[str, Any], context: BoltContext) -> None:
         bot = str(context.bot_user_id or "")
         if _is_written(event) and _is_for_bot(app, event, bot):
-            _handle_message(app, commands, body, event, bot)
+            _handle_message(app, commands, event, bot)
 
     def greet(asker: SlackRequest, why: Greeting) -> None:
         examples = list_examples(commands)
@@ -76,13 +76,13 @@ def register_message_listeners(bolt: Bolt, app: App, commands: Commands) -> None
 
     # Slack reports the joins of everybody
     @bolt.event("member_joined_channel")
-    def handle_newcomer(body: dict[str, Any], event: dict[str, Any], context: BoltContext) -> None:
+    def handle_newcomer(event: dict[str, Any], context: BoltContext) -> None:
         if event["user"] == context.bot_user_id and event.get("inviter"):
-            greet(requests.parse_inviter(body, event), Greeting.INVITED)
+            greet(requests.parse_inviter(event), Greeting.INVITED)
 
     @bolt.event("app_home_opened", matchers=[lambda event: event.get("tab") == "messages"])
-    def handle_opening(body: dict[str, Any], event: dict[str, Any]) -> None:
-        asker = requests.parse_newcomer(body, event)
+    def handle_opening(event: dict[str, Any]) -> None:
+        asker = requests.parse_newcomer(event)
         if app.tables.get(WELCOMES, asker.user) is None:
             greet(asker, Greeting.HELLO)
 
@@ -109,8 +109,8 @@ def _has_mention(text: str, bot: str) -> bool:
     return any(mention["user"] == bot for mention in MENTION.finditer(text))
 
 
-def _handle_message(app: App, commands: Commands, body: dict[str, Any], event: dict[str, Any], bot: str) -> None:
-    asker, written = requests.parse_message(body, event), str(event.get("text") or "")
+def _handle_message(app: App, commands: Commands, event: dict[str, Any], bot: str) -> None:
+    asker, written = requests.parse_message(event), str(event.get("text") or "")
     is_direct = event.get("channel_type") == "im"
     is_mention = event["type"] == "app_mention" or (not is_direct and _has_mention(written, bot))
     is_named = is_mention or is_direct
@@ -144,8 +144,6 @@ def accept_message(
     elif not text or plain in _GREETING_WORDS:
         if is_named:
             send_greeting.send_to(app.jobs, asker, Greeting.HELLO, list_examples(commands))
-    elif (topic := read_help_topic(plain)) and (answer := find_help(commands, topic)):
-        send_help.send_to(app.jobs, asker, answer)
     elif (is_on := _ATTENTION_WORDS.get(text.lower().strip(" .!"))) is not None:
         if asker.is_direct:
             raise UsageError("In direct messages I always answer, so quiet and wake have no effect here.")
@@ -165,11 +163,11 @@ def _try_command(app: App, commands: Commands, asker: SlackRequest, text: str) -
 
     Raises UsageError for one with a mistake.
     """
-    command, typed, words = _find_typed_command(commands, text)
-    if command is None:
+    handle, words = _find_handler(commands, text)
+    if handle is None:
         return False
     try:
-        command.accept_text(app, asker, typed)
+        handle(app, asker, words)
     except UsageError:
         if _must_be_command(commands, asker, text, words):
             raise
@@ -177,23 +175,23 @@ def _try_command(app: App, commands: Commands, asker: SlackRequest, text: str) -
     return True
 
 
-def _find_typed_command(commands: Commands, text: str) -> tuple[Command | None, str, str]:
-    """Return the command that a text may be, None if it can't be; what is typed after it, and after its verb."""
+def _find_handler(commands: Commands, text: str) -> tuple[VerbHandler | None, str]:
+    """Return what handles the command that a text may be, None if it can't be one, and the words after it."""
     if bare := _find_bare_command(commands, text):
-        return bare, text, text
+        return bare.accept_text, text
     name, words = _split_first_word(text)
     command = _find_command(commands, name)
     verb, rest = _split_first_word(words)
     if command and verb in command.verbs:
         name, words = verb, rest
     if "?" in words:
-        return None, "", words
+        return None, words
     for each in commands:
-        if name in each.verbs:
+        if handle_verb := each.verbs.get(name):
             # an id may happen to be a word, and a word an id: "test added"
             is_word = words.isalpha() and ID_PATTERN.fullmatch(words.lower())
-            return (None if is_word else each), f"{name} {words}", words
-    return command, words, words
+            return (None if is_word else handle_verb), words
+    return (command.accept_text if command else None), words
 
 
 def _find_bare_command(commands: Commands, text: str) -> Command | None:

@@ -10,12 +10,13 @@ from slack_bolt import App as Bolt
 from bot.app import App
 from bot.errors import UsageError
 from bot.features.previews.cards import parse_link
-from bot.features.previews.service import Place, show_previews, switch_previews
+from bot.features.previews.service import show_previews, switch_previews
 from bot.features.subscriptions.tables import are_previews_on
 from bot.platform.slack.app_manifest import LINK_EVENT
+from bot.platform.slack.greetings import HelpExample
 from bot.platform.slack.requests import SlackRequest
 from handlers import requests
-from handlers.declaration import SubCommand, Verb, WordHelp
+from handlers.declaration import SubCommand
 from handlers.intake import handle_posted_links
 from impact.text.strings import quote_input
 
@@ -26,24 +27,27 @@ _MAX_LINKS = 50  # of one message that are looked at
 def _enqueue_switch(app: App, asker: SlackRequest, text: str) -> None:
     word = text.strip().lower()
     if word not in ("", "on", "off"):
-        raise UsageError(f"I don't understand {quote_input(text)}.")
+        raise UsageError(f"I don't understand {quote_input(text)}: write previews on or previews off.")
     switch_previews.send_to(app.jobs, asker, word)
 
 
-_HELP = WordHelp(
-    "a small card below each link to a pull request here",
-    usage="previews [on | off]",
-    examples=("previews on", "previews off"),
-    notes="Without a word, it says whether they are on.",
+SUB_COMMAND = SubCommand(
+    usage=(
+        "*Preview links*: `/prdigest previews on` shows a small card below links to pull requests here; `off` "
+        "ends that."
+    ),
+    examples=(HelpExample("digest previews on", "a small card below each link to a pull request here"),),
+    verbs={"previews": _enqueue_switch},
+    hint_verbs=("previews",),
+    place=60,
 )
-SUB_COMMAND = SubCommand(verbs={"previews": Verb(_enqueue_switch, _HELP)}, place=60)
 
 
 def register_link_listener(bolt: Bolt, app: App) -> None:
     """Listen to the links of all conversations, also of those that the bot is not in."""
 
     @bolt.event(LINK_EVENT)
-    def handle_links(body: dict[str, Any], event: dict[str, Any]) -> None:
+    def handle_links(event: dict[str, Any]) -> None:
         # one event comes when somebody types a link into the message box, and another when the message is posted;
         # Slack names no source where links in the message box have no event
         if event.get("source") not in (None, "conversations_history") or not _TS.fullmatch(
@@ -52,7 +56,6 @@ def register_link_listener(bolt: Bolt, app: App) -> None:
             return
         links = dict.fromkeys(str(link["url"]) for link in event["links"][:_MAX_LINKS])
         if urls := tuple(url for url in links if parse_link(url, app.repositories)):
-            poster = requests.parse_poster(body, event)
-            place = Place(poster.channel, poster.message, poster.thread)
+            poster = requests.parse_poster(event)
             if are_previews_on(app, poster.channel):
-                handle_posted_links(app, poster, lambda: show_previews.send_to(app.jobs, place, urls))
+                handle_posted_links(app, poster, lambda: show_previews.send_to(app.jobs, poster, urls))

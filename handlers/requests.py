@@ -1,6 +1,7 @@
 """The asker and the place of a request, from Slack's payloads.
 
-Payloads are signed and were validated (:mod:`handlers.payloads`); their texts are not trusted.
+Payloads are signed and were validated (:mod:`handlers.payloads`); their texts are not trusted. A request has the
+workspace of its asker only where Slack names theirs: what else a payload names may be that of the installation.
 """
 
 from __future__ import annotations
@@ -34,47 +35,43 @@ def parse_command(command: Payload) -> SlackRequest:
     )
 
 
-def parse_message(body: Payload, event: Payload) -> SlackRequest:
-    """Return the request of a message for the bot. The answer goes into its thread, which it may begin.
-
-    The team is the writer's own if the channel is shared with other organisations; events name the organisation of
-    the installation, not that of the writer.
-    """
+def parse_message(event: Payload) -> SlackRequest:
+    """Return the request of a message for the bot. The answer goes into its thread, which it may begin."""
     channel, ts = _get_text(event, "channel"), _get_text(event, "ts")
     own = _get_text(event, "user_team") or _get_text(event, "source_team") or _get_text(event, "team")
     # the same message may arrive as several events
-    asker = _parse_event("mention", (channel, ts), body, event)
+    asker = _parse_event("mention", (channel, ts), event)
     thread = _get_text(event, "thread_ts") or ts
-    return replace(asker, team=own or asker.team, thread=thread, message=ts)
+    return replace(asker, team=own, thread=thread, message=ts)
 
 
-def parse_home_visit(body: Payload, event: Payload) -> SlackRequest:
+def parse_home_visit(event: Payload) -> SlackRequest:
     parts = _get_text(event, "user"), _get_text(event, "event_ts")
-    return replace(_parse_event("home", parts, body, event), channel="")
+    return replace(_parse_event("home", parts, event), channel="")
 
 
-def parse_newcomer(body: Payload, event: Payload) -> SlackRequest:
+def parse_newcomer(event: Payload) -> SlackRequest:
     """Return the request of a user who opens the bot's direct messages. It has the same key each time."""
-    return _parse_event("welcome", (_get_text(event, "user"),), body, event)
+    return _parse_event("welcome", (_get_text(event, "user"),), event)
 
 
-def parse_inviter(body: Payload, event: Payload) -> SlackRequest:
+def parse_inviter(event: Payload) -> SlackRequest:
     parts = _get_text(event, "channel"), _get_text(event, "event_ts")
-    asker = _parse_event("invited", parts, body, event)
-    return replace(asker, team=_get_text(event, "team") or asker.team, user=_get_text(event, "inviter"))
+    # the event's own team is that of the bot, who joined
+    return replace(_parse_event("invited", parts, event), user=_get_text(event, "inviter"))
 
 
-def parse_poster(body: Payload, event: Payload) -> SlackRequest:
+def parse_poster(event: Payload) -> SlackRequest:
     """Return the request of a message with links, whose poster asked for nothing."""
     channel, ts = _get_text(event, "channel"), _get_text(event, "message_ts")
-    poster = _parse_event("links", (channel, ts), body, event)
+    poster = _parse_event("links", (channel, ts), event)
     return replace(poster, thread=_get_text(event, "thread_ts"), message=ts)
 
 
-def _parse_event(kind: str, parts: tuple[str, ...], body: Payload, event: Payload) -> SlackRequest:
+def _parse_event(kind: str, parts: tuple[str, ...], event: Payload) -> SlackRequest:
     return SlackRequest(
         key=build_request_name(kind, *parts),
-        team=_get_text(body, "team_id"),
+        team="",
         channel=_get_text(event, "channel"),
         user=_get_text(event, "user"),
     )
@@ -88,7 +85,7 @@ def parse_action(body: Payload) -> SlackRequest:
     user, container = body["user"], body.get("container") or {}
     return SlackRequest(
         key=build_request_name("action", body["trigger_id"]),
-        team=_get_text(user, "team_id") or _get_text(body.get("team") or {}, "id"),
+        team=_get_text(user, "team_id"),
         channel=_get_text(body.get("channel") or {}, "id") or _get_text(container, "channel_id"),
         user=_get_text(user, "id"),
         name=_get_text(user, "username") or _get_text(user, "name"),

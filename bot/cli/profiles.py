@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -22,6 +23,7 @@ from bot.errors import UsageError
 from bot.features.profiles import view
 from bot.platform.cleaning import clean_code
 from bot.platform.git.reading import open_clone_trees
+from bot.settings.values import parse_slack_ids
 from impact.clones.tree_scan import ScanSource, scan_tree
 from impact.git.working_tree import find_head, read_working_tree
 from impact.profile.manual import MAX_BYTES, ManualFile, parse_manual
@@ -62,13 +64,27 @@ def profile_group() -> None:
     multiple=True,
     help="Top-level package of the upstream. You can repeat it. Default: the name of the upstream.",
 )
+@click.option(
+    "--for",
+    "owners",
+    metavar="ID",
+    multiple=True,
+    help="Channel (C…) or person (U…) that may see it. You can repeat it. Default: as before, else all.",
+)
 def add_command(
-    name: str, repo: str | None, upstream: str | None, file: Path | None, packages: tuple[str, ...]
+    name: str,
+    repo: str | None,
+    upstream: str | None,
+    file: Path | None,
+    packages: tuple[str, ...],
+    owners: tuple[str, ...],
 ) -> None:
     """Add a profile: what a team's tree uses of a repository.
 
     With --repo, the bot scans that repository each day; its token needs to read it. With --file, the profile stays
     as it is until you add it again. It stays in the bot's store, and no model sees it.
+
+    Guests and people of other workspaces see it in channels whose digests use it, and where --for says so.
     """
     if bool(repo) == bool(file):
         raise UsageError("Name what to add: either --repo owner/name or --file FILE.")
@@ -82,7 +98,10 @@ def add_command(
         target = Repository.parse(upstream, web) if upstream else require_repository(app.settings, None)
         source = Repository.parse(repo, web) if repo else None
         chosen = packages or (profile.packages if profile else ())
-        entry = add_profile(app, ProfileEntry.build(parse_profile_name(name), target, chosen, source), profile)
+        added = ProfileEntry.build(parse_profile_name(name), target, chosen, source)
+        before = app.profiles.get_entry(added.name)
+        known_owners = sorted(parse_slack_ids(",".join(owners))) if owners else before.owners if before else ()
+        entry = add_profile(app, replace(added, owners=tuple(known_owners)), profile)
     if entry.problem:
         raise UsageError(f"{entry.name} was added, but the scan failed: {entry.problem} The clock tries each day.")
     click.echo(view.format_entry(entry))

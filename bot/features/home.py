@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.app import App
@@ -59,9 +59,7 @@ class LatestDigest:
 
 @job("home")
 def open_home(app: App, asker: SlackRequest) -> None:
-    """Show App Home to a user who opens it, if they may ask."""
-    if is_welcome(app, asker):
-        show_home(app, asker.user)
+    show_home(app, asker.user)
 
 
 @job("home_change")
@@ -76,11 +74,6 @@ def change_from_home(app: App, asker: SlackRequest, command: SubscriptionCommand
         log.warning("not done [%s]: %s", asker.reference, error)
         note = describe_error(error, asker.reference)
     show_home(app, asker.user, note)
-
-
-def is_welcome(app: App, asker: SlackRequest) -> bool:
-    """Return whether a user may ask, where an event does not say to which workspace they belong."""
-    return not app.access_control.explain_exclusion(replace(asker, team=app.directory.fetch_user(asker.user).team))
 
 
 def show_home(app: App, user: str, note: str = "") -> None:

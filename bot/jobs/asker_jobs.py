@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from bot.app import App
-from bot.features.home import is_welcome
 from bot.platform.jobs import job
 from bot.platform.slack.access import WELCOMES, Welcome
 from bot.platform.slack.answers import Answer
 from bot.platform.slack.greetings import Greeting, HelpExample, render_greeting
-from bot.platform.slack.messages import Post
 from bot.platform.slack.notices import render_ask_hint, render_notice
 from bot.platform.slack.replies import find_permalink
 from bot.platform.slack.requests import Audience, SlackRequest
@@ -31,17 +29,9 @@ def send_greeting(app: App, asker: SlackRequest, why: Greeting, examples: tuple[
     answer = Answer.for_asker(render_greeting(why, app.repositories.default, examples))
     if asker.message or not asker.is_direct:
         app.replies.give_answer(asker, "greeting", Audience.HERE, lambda: answer)
-    elif is_welcome(app, asker):
+    else:
         app.replies.give_answer(asker, "greeting", Audience.CHANNEL, lambda: answer)
         app.tables.put(WELCOMES, Welcome(app.now()), asker.user)
-
-
-@job("help")
-def send_help(app: App, asker: SlackRequest, text: str) -> None:
-    """Send the help of a command, which is mrkdwn and all ours."""
-    block = {"type": "section", "text": {"type": "mrkdwn", "text": text}}
-    answer = Answer.for_asker(Post(text, (block,)))
-    app.replies.give_answer(asker, "help", Audience.HERE, lambda: answer)
 
 
 @job("ask_hint")

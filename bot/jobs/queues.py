@@ -117,20 +117,31 @@ class DramatiqJobQueue:
 
     def _make_actor(self, kind: Job[Any]) -> Actor[Any, None]:
         def work(*arguments: Any) -> None:
-            if self._app is None:
+            app, asker = self._app, read_asker(arguments)
+            if app is None:
                 raise RuntimeError("this process has nothing to run jobs with")
-            asker = read_asker(arguments)
+            try:
+                known = asker and app.identify(asker)
+            except UsageError as error:
+                # who opened App Home or invited the bot asked for nothing
+                if asker and (asker.message or asker.response_url):
+                    app.replies.tell_asker(asker, str(error))
+                return
             # at the cost of the asker or, without one, of the bot; a spent budget is told once a day
-            with bill_to(name_payer(asker) if asker else "") as account:
+            with bill_to(name_payer(known) if known else "") as account:
                 try:
-                    kind.run(self._app, **kind.decode(arguments))
+                    payload = kind.decode(arguments)
+                    if known:
+                        kind.run(app.serve(known.user), **payload | {"asker": known})
+                    else:
+                        kind.run(app, **payload)
                 except UsageError as error:
                     # the settings allowed it when it was enqueued, and no longer do
-                    if asker is None:
+                    if known is None:
                         raise
-                    self._app.replies.tell_asker(asker, str(error))
-            if asker and BudgetRefusal.PERSON_USED in account.refusals:
-                self._app.replies.report_spent_budget(asker, self._app.get_today())
+                    app.replies.tell_asker(known, str(error))
+            if known and BudgetRefusal.PERSON_USED in account.refusals:
+                app.replies.report_spent_budget(known, app.get_today())
 
         work.__name__ = kind.name
         # Dramatiq's own time limit does not work in workers that share a process, and can't interrupt a thread

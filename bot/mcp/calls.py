@@ -82,7 +82,15 @@ class AgentTools:
         """Raise ConfigurationError if a setting that tools need is missing."""
         settings = app.settings
         # whatever reads a profile in this process reads it for agents
-        app.profiles = Profiles(app, settings.prdigest_mcp_profiles)
+        everything, names = Profiles(app), settings.prdigest_mcp_profiles
+
+        def may_see(name: str) -> bool:
+            """Return whether agents may see a profile, unless its team keeps it from models."""
+            profile = everything.get_profile(name) if name in names else None
+            # one that was not scanned yet says nothing
+            return name in names and (profile is None or profile.explains)
+
+        app.profiles = Profiles(app, may_see)
         # a missing setting is told when the process starts
         _ = app.repositories, app.day_lists
         self.app = app

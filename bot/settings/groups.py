@@ -273,6 +273,12 @@ class AccessSettings(SettingsGroup):
         _ADMISSION,
         default=frozenset(),
     )
+    prdigest_previews_in_shared_channels: bool = setting(
+        "Show previews of links also in channels that are shared with other workspaces. Their people then see "
+        "titles and risks of pull requests, private ones too.",
+        _WORKER,
+        default=False,
+    )
     prdigest_user_limit: int = setting(
         "Maximum requests of one person in a minute, 1 to 1000.", _ADMISSION, default=20, ge=1, le=1_000
     )

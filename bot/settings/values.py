@@ -126,7 +126,7 @@ def _parse_prices(text: str) -> Mapping[str, ModelPrice]:
     return prices
 
 
-def _parse_slack_ids(text: str) -> frozenset[str]:
+def parse_slack_ids(text: str) -> frozenset[str]:
     ids = frozenset(split_list(text))
     if not ids:
         raise ValueError("name at least one, or leave it empty to allow all")
@@ -183,7 +183,7 @@ Address = Annotated[str, AfterValidator(_check_address)]
 PrivateAddress = Annotated[str | None, AfterValidator(_check_private_address)]
 ModelPrices = Annotated[Mapping[str, ModelPrice], _make_parser(_parse_prices)]
 SlackId = Annotated[str | None, AfterValidator(_check_slack_id)]
-SlackIds = Annotated[frozenset[str], _make_parser(_parse_slack_ids)]
+SlackIds = Annotated[frozenset[str], _make_parser(parse_slack_ids)]
 RequiredAddress = Annotated[ListenAddress, _make_parser(_parse_listen_address)]
 MetricsAddress = Annotated[ListenAddress | None, _make_parser(_parse_listen_address)]
 ChannelId = Annotated[str | None, AfterValidator(check_channel_id)]

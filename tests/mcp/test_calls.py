@@ -150,7 +150,7 @@ class TestProfiles:
             names = {each.name for each in tools.by_name.values()}
             assert {each.name for each in TOOLS} - names == {"touches", "find_profile_uses", "upgrade_plan"}
             assert call(tools, "touches", days="7d").text.startswith("There is no tool 'touches'")
-            assert app.profiles.list_entries() == ()
+            assert not app.profiles.list_entries()
 
     def test_others_are_not_even_counted(self, there: AgentWorld) -> None:
         with other_profile(there, explains=True), open_base(there.settings) as app:

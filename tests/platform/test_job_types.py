@@ -118,9 +118,9 @@ CASES: list[tuple[Job[Any], Any]] = [
     (previews.switch_previews, {"asker": ASKER, "word": "on"}),
     (
         previews.show_previews,
-        {"place": previews.Place("C1", "1.2", "1.0"), "urls": ("https://github.com/a/b/pull/7",)},
+        {"poster": ASKER, "urls": ("https://github.com/a/b/pull/7",)},
     ),
-    (previews.look_again, {"place": previews.Place("C1", "1.2")}),
+    (previews.look_again, {"poster": ASKER}),
     (
         subscriptions.change_subscription,
         {

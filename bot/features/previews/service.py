@@ -29,6 +29,7 @@ from bot.features.previews.cards import (
     compute_fingerprint,
     parse_link,
 )
+from bot.features.subscriptions.permissions import require_previews
 from bot.features.subscriptions.tables import are_previews_on, list_subscriptions, set_previews
 from bot.features.summaries.service import get_cached_entry
 from bot.features.touches.contracts import list_merges, read_merge
@@ -71,15 +72,6 @@ class OtherApp:
     id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A message by its conversation and its timestamp; ``thread`` is that of its thread, empty outside of one."""
-
-    channel: str
-    message: str
-    thread: str = ""
-
-
 # a week on, the message with the card is out of sight; Slack repeats an event for an hour at most
 SHOWN = Table("preview:{channel}:{link}", ShownCard, "the message in which a link has its preview", days=7)
 # an app is rarely removed from a conversation; then previews come back by themselves
@@ -105,7 +97,7 @@ def _switch(app: App, asker: SlackRequest, word: str) -> str:
             return "Links get previews here. /prdigest previews off ends that."
         return "Links get no previews here. /prdigest previews on turns them on."
     if not asker.is_direct:
-        _require_member(app, asker)
+        _require_member(app, asker, is_on=word == "on")
     set_previews(app, asker.channel, asker.user, is_on=word == "on")
     if word == "off":
         return "Links get no previews here any more."
@@ -116,70 +108,79 @@ def _switch(app: App, asker: SlackRequest, word: str) -> str:
     )
 
 
-def _require_member(app: App, asker: SlackRequest) -> None:
+def _require_member(app: App, asker: SlackRequest, *, is_on: bool) -> None:
     """Only members of a conversation decide for it. Raises UsageError, and SlackUnavailable."""
     try:
-        is_bot_member = app.directory.fetch_channel(asker.channel).is_member
+        channel = app.directory.fetch_channel(asker.channel)
         is_member = app.directory.is_channel_member(asker.channel, asker.user)
     except SlackCallRefused as error:
         raise UsageError(_NOT_IN_CHANNEL) from error
-    if not is_bot_member:
+    if not channel.is_member:
         raise UsageError(_NOT_IN_CHANNEL)
     if not is_member:
         raise UsageError("Only members of this channel can turn previews on or off: join it first.")
+    if is_on:
+        require_previews(app, channel)
 
 
 # --- the cards of a message. These jobs have no asker: people posted links, and asked for nothing
 
 
 @job("link_previews", retries=JobRetries(3))  # minutes later, nobody looks for a card any more
-def show_previews(app: App, place: Place, urls: tuple[str, ...]) -> None:
-    if not are_previews_on(app, place.channel) or app.tables.get(OTHERS, place.channel) is not None:
+def show_previews(app: App, poster: SlackRequest, urls: tuple[str, ...]) -> None:
+    if not are_previews_on(app, poster.channel) or app.tables.get(OTHERS, poster.channel) is not None:
+        return
+    try:
+        # a number that somebody guesses must tell no other workspace what is behind it
+        require_previews(app, app.directory.fetch_channel(poster.channel))
+        app.identify(poster)
+    except (UsageError, SlackCallRefused) as error:
+        log.info("no preview in %s: %s", poster.channel, error)
         return
     targets: dict[Target, str] = {}
     for url in urls:
         if (target := parse_link(url, app.repositories)) and len(targets) < MAX_CARDS:
             targets.setdefault(target, url)
-    shown = app.tables.get_each(SHOWN, [(place.channel, compute_fingerprint(target)) for target in targets])
+    shown = app.tables.get_each(SHOWN, [(poster.channel, compute_fingerprint(target)) for target in targets])
     new = [
         target
         for target, card in zip(targets, shown, strict=True)
-        if card is None or (card.message == place.message and card.ended_at is None)
+        if card is None or (card.message == poster.message and card.ended_at is None)
     ]
-    if not new or not _is_alone(app, place):
+    if not new or not _is_alone(app, poster):
         return
-    cards = build_cards(app, new, place.channel)
-    planned = [target for target in cards if _plan(app, place, target)]
+    cards = build_cards(app, new, poster.channel)
+    planned = [target for target in cards if _plan(app, poster, target)]
     if not planned:
         return
     # first: a process that dies afterwards must not leave the second look out
-    look_again.send_to(app.jobs, place)
-    _show(app, place, {targets[target]: cards[target].render() for target in planned})
+    look_again.send_to(app.jobs, poster)
+    _show(app, poster, {targets[target]: cards[target].render() for target in planned})
     for target in planned:
-        ended = ShownCard(place.message, app.now())
-        app.tables.put(SHOWN, ended, place.channel, compute_fingerprint(target))
+        ended = ShownCard(poster.message, app.now())
+        app.tables.put(SHOWN, ended, poster.channel, compute_fingerprint(target))
 
 
 @job("link_preview_check", retries=JobRetries(3), delay=5 * SECOND)  # other apps show their cards within seconds
-def look_again(app: App, place: Place) -> None:
-    _is_alone(app, place)
+def look_again(app: App, poster: SlackRequest) -> None:
+    _is_alone(app, poster)
 
 
-def _plan(app: App, place: Place, target: Target) -> bool:
+def _plan(app: App, poster: SlackRequest, target: Target) -> bool:
     """Record that the link of this message gets the card; return False if another message was faster."""
-    key = (place.channel, compute_fingerprint(target))
-    if app.tables.add(SHOWN, ShownCard(place.message), *key):
+    key = (poster.channel, compute_fingerprint(target))
+    if app.tables.add(SHOWN, ShownCard(poster.message), *key):
         return True
     earlier = app.tables.get(SHOWN, *key)
-    return earlier is not None and earlier.message == place.message
+    return earlier is not None and earlier.message == poster.message
 
 
-def _is_alone(app: App, place: Place) -> bool:
+def _is_alone(app: App, poster: SlackRequest) -> bool:
     """Return whether a message exists, no other app shows a card below it, and the bot may look for that."""
     try:
-        message = app.messenger.fetch_message(place.channel, place.message, place.thread)
+        message = app.messenger.fetch_message(poster.channel, poster.message, poster.thread)
     except SlackCallRefused as error:
-        log.info("no preview in %s: %s", place.channel, error)
+        log.info("no preview in %s: %s", poster.channel, error)
         return False
     if message is None:
         return False
@@ -188,8 +189,8 @@ def _is_alone(app: App, place: Place) -> bool:
     if other is None:
         return True
     name = str(other.get("app_id") or other.get("bot_id") or "")
-    log.info("no previews in %s: the app %s shows them", place.channel, name or "?")
-    app.tables.put(OTHERS, OtherApp(name), place.channel)
+    log.info("no previews in %s: the app %s shows them", poster.channel, name or "?")
+    app.tables.put(OTHERS, OtherApp(name), poster.channel)
     return False
 
 
@@ -203,7 +204,7 @@ def _is_others_card(app: App, attachment: Mapping[str, Any]) -> bool:
     return bool(is_of_app) and not is_own and url.startswith(f"{app.repositories.web}/")
 
 
-def _show(app: App, place: Place, cards: Mapping[str, Sequence[Block]]) -> None:
+def _show(app: App, poster: SlackRequest, cards: Mapping[str, Sequence[Block]]) -> None:
     """Show cards; Slack replaces those that it has for the same addresses. A refusal is only logged."""
     marked = {
         url: [{**block, "block_id": f"{_OWN_BLOCK}_{position}"} for position, block in enumerate(blocks)]
@@ -211,11 +212,11 @@ def _show(app: App, place: Place, cards: Mapping[str, Sequence[Block]]) -> None:
     }
     for is_last in (False, True):
         try:
-            app.messenger.unfurl_links(place.channel, place.message, marked)
+            app.messenger.unfurl_links(poster.channel, poster.message, marked)
         except SlackCallRefused as error:
             # Slack accepts no card before the acknowledgement of the event, which comes after the job is queued
             if is_last or error.code != "cannot_unfurl_url":
-                log.info("no preview in %s: %s", place.channel, error)
+                log.info("no preview in %s: %s", poster.channel, error)
                 return
             app.sleep(_ACKNOWLEDGEMENT_PAUSE)
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -16,7 +16,6 @@ from impact.repository import Repository
 from impact.text.strings import quote_input
 
 _MAX_NAMES = 8
-_READ_ONLY = "Agents may not change profiles."
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +25,8 @@ class ProfileEntry:
     ``upstream`` is the repository whose merges are judged by it. ``source`` is the repository that is scanned
     again each day; None for a profile that was read from a file. ``commit`` is what was scanned, empty before the
     first scan. ``problem`` is why the last scan failed, as a sentence; empty if it did not. ``moves`` are the last
-    moves to another commit with which earlier merges began or ceased to touch, oldest first.
+    moves to another commit with which earlier merges began or ceased to touch, oldest first. ``owners`` are the
+    ids of the channels and people that it was added for; without any it is for the whole workspace.
     """
 
     name: str
@@ -40,6 +40,7 @@ class ProfileEntry:
     moved_at: datetime | None = None
     problem: str = ""
     moves: tuple[ProfileMove, ...] = ()
+    owners: tuple[str, ...] = ()
 
     @classmethod
     def build(
@@ -56,18 +57,16 @@ PROFILES = Table("downstream:{name}", Profile, "what a team's tree uses of an up
 class Profiles:
     """The profiles of a workspace. Every method may raise StoreUnavailable.
 
-    With ``names``, only these may be seen, unless their team keeps them from models, and none is changed: what
-    reads a profile for an agent reads it here, so that no reason, count or list tells of another one.
+    With ``may_see``, only those whose names it admits exist, and none is changed: what reads a profile for a
+    person or an agent reads it here, so that no reason, count or list tells of another one.
     """
 
-    def __init__(self, app: App, names: frozenset[str] | None = None) -> None:
+    def __init__(self, app: App, may_see: Callable[[str], bool] | None = None) -> None:
         self._app = app
-        self._names = names
+        self._may_see = may_see
 
     def list_entries(self) -> Sequence[ProfileEntry]:
         """List the entries by name. An unreadable one keeps nobody from the others."""
-        if self._names is not None and not self._names:
-            return ()
         entries = self._app.tables.list_fields(ENTRIES, skips_later=True).values()
         return sorted((each for each in entries if self._is_shown(each.name)), key=lambda entry: entry.name)
 
@@ -79,25 +78,23 @@ class Profiles:
 
     def put(self, entry: ProfileEntry, profile: Profile | None = None) -> None:
         """Store an entry in place of an earlier one; without a profile, the one that is there stays."""
-        if self._names is not None:
-            raise UsageError(_READ_ONLY)
+        self._require_all()
         # in this order: what another attempt compares is still there if this one ends in between
         self._app.tables.put_field(ENTRIES, entry.name, entry)
         if profile:
             self._app.tables.put(PROFILES, profile, entry.name)
 
     def remove(self, name: str) -> None:
-        if self._names is not None:
-            raise UsageError(_READ_ONLY)
+        self._require_all()
         self._app.tables.remove(PROFILES, name)
         self._app.tables.remove_field(ENTRIES, name)
 
     def _is_shown(self, name: str) -> bool:
-        """Return whether a profile may be seen; one that was not scanned yet says nothing."""
-        if self._names is None:
-            return True
-        profile = self._app.tables.get(PROFILES, name) if name in self._names else None
-        return name in self._names and (profile is None or profile.explains)
+        return self._may_see is None or self._may_see(name)
+
+    def _require_all(self) -> None:
+        if self._may_see:
+            raise UsageError("Only an operator changes profiles.")
 
     # --- as people name them
 

@@ -28,8 +28,9 @@ def format_entry(entry: ProfileEntry) -> str:
     scanned = f"{entry.refreshed_at:%Y-%m-%d %H:%M} UTC" if entry.refreshed_at else "not scanned yet"
     commit = f" at {entry.commit[:9]}" if entry.commit else ""
     counts = f"{format_count(entry.uses, 'use')} in {format_count(entry.files, 'file')}"
+    owners = f" · for {', '.join(entry.owners)}" if entry.owners else ""
     problem = f" · {collapse_lines(entry.problem)}" if entry.problem else ""
-    return f"{entry.name}: {source}{commit} on {entry.upstream} · {counts} · {scanned}{problem}"
+    return f"{entry.name}: {source}{commit} on {entry.upstream} · {counts} · {scanned}{owners}{problem}"
 
 
 def format_kept_profile(entry: ProfileEntry, profile: Profile | None, *, has_uses: bool) -> Iterator[str]:

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass, replace
 
 from bot.app import App
-from bot.errors import PrdigestError, SlackCallRefused
+from bot.errors import PrdigestError, SlackCallRefused, UsageError
 from bot.features.questions.answers import ANSWER_DRAFT_JSON, write_answer
 from bot.features.questions.rules import Question, RememberedMessage, ThreadMemory, is_remark
 from bot.features.questions.view import render_private_answer
@@ -80,9 +80,19 @@ def answer_questions(app: App, place: str) -> None:
             while question := app.tables.get_first(QUESTIONS, place):
                 limit = deadlines.bound_work(app.response_times.question_time, waits=deadlines.MAX_WAITS)
                 asker = question.visit
-                with limit, bill_to(name_payer(asker)), identify_request(asker.reference):
-                    _answer_question(app, question)
+                with limit, identify_request(asker.reference):
+                    _answer_for_asker(app, question)
                 app.tables.remove_score(QUESTIONS, float(question.ts), place)
+
+
+def _answer_for_asker(app: App, question: Question) -> None:
+    try:
+        asker = app.identify(question.visit)
+    except UsageError as error:
+        app.replies.tell_asker(question.visit, str(error))
+        return
+    with bill_to(name_payer(asker)):
+        _answer_question(app.serve(asker.user), replace(question, visit=asker))
 
 
 def abandon_question(app: App, place: str, sentence: str) -> Question | None:

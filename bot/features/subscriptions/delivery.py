@@ -169,6 +169,9 @@ def _add_expense(record: PostedDigest, expense: Expense) -> PostedDigest:
 def _compose(app: App, digest: TrackedDigest) -> RenderedDigest:
     skipped = digest.record.parse_skipped_days(digest.spec.span.zone)
     notes = [describe_skipped_days(digest.spec.repository, skipped)] if skipped else []
+    if digest.spec.view.profile and digest.spec.channel.startswith("D"):
+        # the reader of a personal digest may have become a guest since
+        app = app.serve(app.directory.fetch_channel(digest.spec.channel).user)
     return app.compose_digest(digest.spec, notes)
 
 

@@ -1,4 +1,6 @@
-"""Who may see and change which subscriptions, by membership in channels. What Slack does not say is refused.
+"""Who may see and change which subscriptions, and see which profiles, by membership in channels.
+
+What Slack does not say is refused.
 
 Guests, and people of other workspaces, see and change only what concerns the channels that they are in.
 Refusals are sentences for the user. All may raise SlackUnavailable.
@@ -13,7 +15,8 @@ from typing import TypeVar
 from bot.app import App
 from bot.errors import SlackCallRefused, UsageError
 from bot.features.subscriptions.rules import Subscription
-from bot.platform.slack.directory import UserInfo
+from bot.features.subscriptions.tables import list_subscriptions
+from bot.platform.slack.directory import ChannelInfo, UserInfo
 from bot.platform.slack.requests import SlackRequest
 
 log = logging.getLogger(__name__)
@@ -94,6 +97,35 @@ def can_see(app: App, user: str, subscription: Subscription) -> bool:
     return not _is_outsider(app, person) and bool(
         (person and person.is_admin) or _is_public(subscription) or _is_open(app, subscription.channel)
     )
+
+
+def can_see_profile(app: App, user: str, name: str) -> bool:
+    """Return whether a user may see a profile: it belongs to its owners, and to the channels whose digests use it.
+
+    One without owners is also for everybody who is neither a guest nor of another workspace.
+    """
+    entry = app.profiles.get_entry(name)
+    if entry is None:
+        return False
+    is_outsider = _is_outsider(app, _fetch_user(app, user))
+    if user in entry.owners or not (entry.owners or is_outsider):
+        return True
+    channels = [owner for owner in entry.owners if not owner.startswith(("U", "W"))]
+    used = [each for each in list_subscriptions(app) if each.view.profile == name and not each.is_personal]
+    return (
+        bool(filter_visible(app, user, used))
+        or any(_is_member(app, user, channel) for channel in channels)
+        or (not is_outsider and any(_is_open(app, channel) for channel in channels))
+    )
+
+
+def require_previews(app: App, channel: ChannelInfo) -> None:
+    """Refuse previews where people of other workspaces would see them. Raises UsageError."""
+    if channel.is_external and not app.settings.prdigest_previews_in_shared_channels:
+        raise UsageError(
+            "Links get no previews in a channel that is shared with another workspace: ask the bot's admin to "
+            "allow them."
+        )
 
 
 def _is_public(subscription: Subscription) -> bool:

@@ -22,6 +22,7 @@ from bot.features.subscriptions.permissions import (
     filter_visible,
     find_refusal,
     require_member,
+    require_previews,
 )
 from bot.features.subscriptions.rules import (
     DAY,
@@ -127,6 +128,8 @@ def _run_subscribe(
     app: App, asker: SlackRequest, command: SubscriptionCommand, wish: SubscriptionRequest
 ) -> CommandResult:
     wish = replace(wish, view=app.profiles.require_view(wish.view, wish.repository))
+    if wish.has_previews and not (wish.is_personal or asker.is_direct):
+        require_previews(app, _require_channel(app, asker, command.channel or asker.channel))
     current, previous = subscribe(app, asker, wish, command.channel, command.replaces)
     if wish.has_previews:
         set_previews(app, current.channel, asker.user, is_on=True)

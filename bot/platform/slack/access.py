@@ -43,7 +43,7 @@ class AccessControl:
 
     def explain_refusal(self, slack_request: SlackRequest) -> str:
         """Return why the user gets no answer, as a sentence for them; empty if they may ask."""
-        exclusion = self.explain_exclusion(slack_request)
+        exclusion = self.explain_early(slack_request)
         name = build_person_name(slack_request.team, slack_request.user)
         is_admitted = not exclusion and self._limiter.try_acquire(name)
         return exclusion or ("" if is_admitted else TOO_FAST)
@@ -51,13 +51,26 @@ class AccessControl:
     def may_post_links(self, slack_request: SlackRequest) -> bool:
         """Return whether links of a user get previews. They are counted apart from what people ask for."""
         name = build_links_rate(slack_request.team, slack_request.user)
-        return not self.explain_exclusion(slack_request) and self._limiter.try_acquire(name)
+        return not self.explain_early(slack_request) and self._limiter.try_acquire(name)
+
+    def explain_early(self, slack_request: SlackRequest) -> str:
+        """Return the same as ``explain_exclusion``, as far as the request says who its user is.
+
+        Where it names no workspace, the worker looks that up before it does anything (``App.identify``).
+        """
+        return (self.explain_exclusion if slack_request.team else self._explain_place)(slack_request)
 
     def explain_exclusion(self, slack_request: SlackRequest) -> str:
-        """Return why the user may never ask here, as a sentence for them; empty if they may, at whatever rate."""
-        rules = self._rules
-        if rules.workspaces.isdisjoint((slack_request.team, slack_request.enterprise)):
+        """Return why the user may never ask here, as a sentence for them; empty if they may, at whatever rate.
+
+        An unknown workspace is none of those that may.
+        """
+        if self._rules.workspaces.isdisjoint((slack_request.team, slack_request.enterprise)):
             return "I only answer people of my own workspace: ask the bot's admin to allow yours."
+        return self._explain_place(slack_request)
+
+    def _explain_place(self, slack_request: SlackRequest) -> str:
+        rules = self._rules
         # App Home is no channel; changes made there are checked for the channel of the subscription
         if slack_request.channel and rules.channels and slack_request.channel not in rules.channels:
             return "I don't answer in this channel: use another one, or ask the bot's admin."

@@ -26,11 +26,17 @@ _CHANNEL_TYPES = "public_channel,private_channel,mpim"
 
 @dataclass(frozen=True, slots=True)
 class ChannelInfo:
-    """Facts about a visible channel: is the bot a member, is it archived, and may everybody read it."""
+    """Facts about a visible channel: is the bot a member, is it archived, and may everybody read it.
+
+    ``is_external``: people of other workspaces are in it, or will be once an administrator agrees. ``user`` is
+    whose direct messages it is, empty for all others.
+    """
 
     is_member: bool
     is_archived: bool
     is_open: bool
+    is_external: bool = False
+    user: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +63,8 @@ class SlackWorkspaceDirectory:
             is_member=is_direct or bool(info.get("is_mpim") or info.get("is_member")),
             is_archived=bool(info.get("is_archived")),
             is_open=not (is_direct or info.get("is_private") or info.get("is_mpim")),
+            is_external=bool(info.get("is_ext_shared") or info.get("is_pending_ext_shared")),
+            user=str(info.get("user") or ""),
         )
 
     def open_direct_messages(self, user: str) -> str:

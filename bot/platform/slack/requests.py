@@ -28,9 +28,10 @@ class SlackRequest:
     """A request from Slack: the asker, the place, and the ways to answer.
 
     ``key`` is equal for each delivery of the same request and no other. ``team`` and ``enterprise`` are those of
-    the asker. ``response_url`` reaches the asker for half an hour; without it ``thread`` is where they asked.
-    ``message`` is Slack's timestamp of the message with the request or its button; a message at top level may
-    begin its ``thread``. ``trigger`` opens a modal for three seconds. ``channel`` is empty in App Home.
+    the asker, empty where Slack does not say. ``response_url`` reaches the asker for half an hour; without it
+    ``thread`` is where they asked. ``message`` is Slack's timestamp of the message with the request or its button;
+    a message at top level may begin its ``thread``. ``trigger`` opens a modal for three seconds. ``channel`` is
+    empty in App Home.
     """
 
     key: str

@@ -68,6 +68,11 @@ class TeamChannels:
         with self._lock:
             self.workspace.channels[channel].archived = False
 
+    def share_channel(self, channel: str, *, shared: bool = True) -> None:
+        """Share a channel with another team, or end that."""
+        with self._lock:
+            self.workspace.channels[channel].shared = shared
+
     def remove_bot(self, channel: str) -> None:
         """Remove the bot from a channel."""
         with self._lock:

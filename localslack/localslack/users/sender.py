@@ -63,7 +63,8 @@ class Sender:
         bot = {"team_id": team, "user_id": BOT_USER, "is_bot": True, "is_enterprise_install": False}
         payload = {
             "token": TOKEN,
-            "team_id": team,
+            # the person's; where the app is installed, the authorizations say
+            "team_id": self.home,
             "context_team_id": team,
             "context_enterprise_id": grid,
             "api_app_id": APP_ID,

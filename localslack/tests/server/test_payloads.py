@@ -313,7 +313,9 @@ def test_somebody_of_another_team_is_told_apart(slack: SlackEmulator, web: WebCl
     command = guest.send_command("/x").payload
     assert (command["team_id"], command["enterprise_id"]) == ("T0ELSE", "E0ELSE")
     mention = guest.mention("hi").payload
-    assert (mention["team_id"], mention["is_ext_shared_channel"]) == ("T0TEAM", True)
+    # Slack's own SDK takes the installation from the authorizations, since this one may be another team
+    assert (mention["team_id"], mention["authorizations"][0]["team_id"]) == ("T0ELSE", "T0TEAM")
+    assert (mention["context_team_id"], mention["is_ext_shared_channel"]) == ("T0TEAM", True)
     assert {mention["event"][key] for key in ("team", "user_team", "source_team")} == {"T0ELSE"}
     assert "enterprise_id" not in mention
     message = web.chat_postMessage(channel=HOME, text="x", blocks=BLOCKS)["message"]

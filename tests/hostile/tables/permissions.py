@@ -100,3 +100,54 @@ ALLOWED: dict[Kind, dict[str, frozenset[Action]]] = {
     # of somebody's own nobody else sees or does anything; for the maker the rest is in other tests
     Kind.DIRECT: {name: _NONE for name, actor in ACTORS.items() if not actor.is_maker},
 }
+
+
+# --- profiles
+
+
+class Belonging(StrEnum):
+    """To whom a profile belongs. The actor is in that channel, or not, as its row in ``ACTORS`` says."""
+
+    NOBODY = "nobody"
+    USED_OPENLY = "a digest of a public channel"
+    USED_PRIVATELY = "a digest of a private channel"
+    OWNED_OPENLY = "a public channel"
+    OWNED_PRIVATELY = "a private channel"
+    OTHERS_DIGEST = "a personal digest of somebody else"
+
+
+_EVERYWHERE = frozenset(Belonging)
+_UNOWNED = _EVERYWHERE - {Belonging.OWNED_PRIVATELY}
+_THEIRS = _EVERYWHERE - {Belonging.NOBODY, Belonging.OTHERS_DIGEST}
+
+# whose profiles each may ask about, and see paths and lines of
+PROFILES: dict[str, frozenset[Belonging]] = {
+    "member": _EVERYWHERE,
+    "non-member": _UNOWNED,
+    "admin": _UNOWNED,
+    "single-channel guest of it": _THEIRS,
+    "single-channel guest of another": frozenset(),
+    "multi-channel guest of it": _THEIRS,
+    "multi-channel guest of others": frozenset(),
+    "other workspace, in it": frozenset(),
+    "other workspace, allowed, in it": _THEIRS,
+    "other workspace, allowed, not in it": frozenset(),
+}
+
+# what a guest may write to see a profile, by a name or by none; nothing of it may be shown
+PROFILE_TEXTS = (
+    "touches 2d profile:{profile}",
+    "touches 2d",
+    "touches score profile:{profile}",
+    "since {day} repo:{repository} profile:{profile}",
+    "deprecations repo:{repository} profile:{profile}",
+    "upgrade {commit} profile:{profile}",
+    "upgrade {commit}",
+    "broke ImportError: cannot import name 'stop' from 'engine.core' since 2d repo:{repository}",
+    "7d repo:{repository} profile:{profile}",
+    "today repo:{repository} only:touching profile:{profile} private",
+    "subscribe {repository} profile:{profile}",
+    "subscribe me {repository} profile:{profile}",
+    "test {repository} profile:{profile}",
+    "touches 2d profile:nobody",
+)

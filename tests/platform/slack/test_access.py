@@ -32,7 +32,6 @@ ADMITTED: dict[str, tuple[AccessRules, SlackRequest]] = {
 }
 REFUSED: dict[str, tuple[AccessRules, SlackRequest, str]] = {
     "another workspace": (OWN, slack_request(**PARTNER), "workspace"),
-    "no workspace": (OWN, slack_request(team=""), "workspace"),
     "another organisation": (OWN, slack_request(team="T0ELSE", enterprise="E0GRID"), "workspace"),
     "a workspace like an allowed one": (SHARED, slack_request(team="T0PARTNER2"), "workspace"),
     "a workspace in other letters": (SHARED, slack_request(team="t0partner"), "workspace"),
@@ -46,6 +45,16 @@ REFUSED: dict[str, tuple[AccessRules, SlackRequest, str]] = {
     "an allowed person of another workspace": (BOTH, slack_request(**PARTNER), "workspace"),
     "nobody at all is allowed": (AccessRules(frozenset()), slack_request(), "workspace"),
 }
+
+
+def test_who_names_no_workspace_is_let_in_for_a_look_at_theirs_and_refused_without_one() -> None:
+    unknown, limiter = slack_request(team=""), CountingLimiter(limit=1)
+    subject = AccessControl(OWN, limiter)
+    assert subject.explain_refusal(unknown) == ""
+    assert "workspace" in subject.explain_exclusion(unknown)
+    # where and how often they may ask is known at once
+    assert subject.explain_refusal(unknown)
+    assert "channel" in AccessControl(CHANNELS, limiter).explain_refusal(slack_request(team="", channel="C0ELSE"))
 
 
 @pytest.mark.parametrize(("allowed", "asked"), ADMITTED.values(), ids=ADMITTED)

@@ -32,7 +32,7 @@ CHANNELS: dict[str, tuple[dict[str, Any], ChannelInfo]] = {
     "private": ({"private": True}, ChannelInfo(is_member=True, is_archived=False, is_open=False)),
     "elsewhere": ({"member": False}, ChannelInfo(is_member=False, is_archived=False, is_open=True)),
     "archived": ({"archived": True}, ChannelInfo(is_member=True, is_archived=True, is_open=True)),
-    "shared": ({"shared": True}, ChannelInfo(is_member=True, is_archived=False, is_open=True)),
+    "shared": ({"shared": True}, ChannelInfo(is_member=True, is_archived=False, is_open=True, is_external=True)),
 }
 
 
@@ -45,7 +45,8 @@ def test_a_channel_is_as_slack_says(slack: SlackEmulator, made: dict[str, Any], 
 def test_direct_messages_are_written_in_and_read_by_one_alone(slack: SlackEmulator) -> None:
     channel = places(slack).open_direct_messages("U0ADA")
     assert channel == places(slack).open_direct_messages("U0ADA") == "D0ADA"
-    assert places(slack).fetch_channel(channel) == ChannelInfo(is_member=True, is_archived=False, is_open=False)
+    info = ChannelInfo(is_member=True, is_archived=False, is_open=False, user="U0ADA")
+    assert places(slack).fetch_channel(channel) == info
 
 
 def test_what_changes_is_seen_at_once(slack: SlackEmulator) -> None:
