@@ -15,7 +15,7 @@ from slack_bolt import App as Bolt
 from bot.app import App
 from bot.redaction import redact_text
 from handlers import digest, messages, previews, requests, risks, subscriptions, summaries
-from handlers.declaration import HELP_WORD, Command, Commands, SubCommand
+from handlers.declaration import Command, Commands, SubCommand
 from handlers.intake import handle_command, register_clicks
 
 
@@ -34,7 +34,7 @@ COMMANDS: Commands = (summaries.COMMAND, risks.COMMAND, digest.make_command(SUB_
 def register_listeners(bolt: Bolt, app: App, commands: Commands) -> None:
     """Register all listeners. Of two that fit, the first one gets an event or a click."""
     for each in commands:
-        _listen_to_command(bolt, app, each)
+        _listen_to_command(bolt, app, each, commands)
     messages.register_message_listeners(bolt, app, commands)
     subscriptions.register_subscription_listeners(bolt, app)
     summaries.register_shortcuts(bolt, app)
@@ -42,17 +42,15 @@ def register_listeners(bolt: Bolt, app: App, commands: Commands) -> None:
     register_clicks(bolt, app, commands)
 
 
-def _listen_to_command(bolt: Bolt, app: App, declared: Command) -> None:
+def _listen_to_command(bolt: Bolt, app: App, declared: Command, commands: Commands) -> None:
     # Bolt passes its arguments by name
     @bolt.command(declared.name)
     def answer(ack: Ack, command: dict[str, Any]) -> None:
         asker, text = requests.parse_command(command), redact_text(str(command.get("text") or "").strip())
 
         def accept() -> str | None:
-            first_word = "".join(text.lower().split(maxsplit=1)[:1])
-            if first_word == HELP_WORD or (declared.needs_text and not text):
-                return declared.usage
-            declared.accept_text(app, asker, text)
-            return None
+            if (told := declared.answer_help(text, commands)) is None:
+                declared.accept_text(app, asker, text)
+            return told
 
         ack(handle_command(app, asker, accept))

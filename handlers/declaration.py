@@ -7,7 +7,7 @@ nothing else has to name it.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -24,6 +24,7 @@ from impact.text.strings import quote_input
 R = TypeVar("R", bound=CommandRequest)
 
 HELP_WORD = "help"
+_HELP_WORDS = (HELP_WORD, "--help", "-h")
 _SIMILARITY = 0.7  # "lst" is taken for "list", and no date for a word
 # of more days, both versions of each changed file take minutes
 _MAX_QUICK_DAYS = 3
@@ -43,11 +44,28 @@ def make_enqueuer(
     """Return what enqueues the job for a request, the long one for many days."""
 
     def enqueue(app: App, asker: SlackRequest, request: R, audience: Audience) -> None:
-        is_long = len(getattr(request, "span", ())) > _MAX_QUICK_DAYS
+        # an error since a commit has no span
+        is_long = len(getattr(request, "span", None) or ()) > _MAX_QUICK_DAYS
         chosen = long_job if long_job and is_long else job
         chosen.send_to(app.jobs, asker, request, choose_audience(request, audience))
 
     return enqueue
+
+
+@dataclass(frozen=True, slots=True)
+class WordHelp:
+    """What the help says of a word.
+
+    ``meaning`` says what it answers, as a clause; ``brief`` does so for users who do not know the bot yet.
+    ``usage`` and the ``examples`` are what is typed after the command: two, or one of a word that takes nothing.
+    ``notes`` are sentences, as mrkdwn.
+    """
+
+    meaning: str
+    usage: str
+    examples: tuple[str, ...]
+    notes: str = ""
+    brief: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +79,24 @@ class RequestWord(Generic[R]):
     request_types: tuple[type[R], ...]
     parse: TextParser[R]
     enqueue: RequestEnqueuer[R]
+    help: WordHelp
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """A first word that turns a command into something else. The help of the command lists the most useful."""
+
+    enqueue: VerbHandler
+    help: WordHelp
+    is_listed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
     """A slash command, which people may also write to the bot in a message.
 
-    ``description`` and ``hint`` are shown by Slack while somebody types. ``usage`` is its help, as mrkdwn, and
-    ``examples`` are its lines in the help of the bot. ``trigger_words`` begin it in a message; ``is_bare_form``
-    tells whether a text without one of them is the command all the same.
+    ``description`` and ``hint`` are shown by Slack while somebody types. ``trigger_words`` begin it in a message;
+    ``is_bare_form`` tells whether a text without one of them is the command all the same.
 
     ``requests`` are what it may ask for. ``verbs`` are first words that turn it into something else; they may
     stand alone in a message. ``keywords`` are other words that it takes first. The button with the action
@@ -79,15 +106,19 @@ class Command:
     name: str
     description: str
     hint: str
-    usage: str
     trigger_words: tuple[str, ...]
     requests: tuple[RequestWord[Any], ...]
-    examples: tuple[HelpExample, ...] = ()
     share_action: str = ""
     needs_text: bool = False
     is_bare_form: Callable[[str], bool] = lambda text: False
-    verbs: Mapping[str, VerbHandler] = field(default_factory=dict)
+    verbs: Mapping[str, Verb] = field(default_factory=dict)
     keywords: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> Mapping[str, WordHelp]:
+        """What the help says of each word, also of the first request's, which needs none."""
+        requests = {each.word: each.help for each in self.requests}
+        return {**requests, **{word: verb.help for word, verb in self.verbs.items()}}
 
     def accept_text(self, app: App, asker: SlackRequest, text: str, audience: Audience = Audience.CHANNEL) -> None:
         """Enqueue the work that a text asks for.
@@ -96,22 +127,68 @@ class Command:
             UsageError: the text has a mistake.
             StoreUnavailable: the work was not enqueued.
         """
-        verb, *rest = text.split(maxsplit=1) or [""]
-        if handle_verb := self.verbs.get(verb.lower()):
-            handle_verb(app, asker, "".join(rest))
-            return
+        first, *rest = text.split(maxsplit=1) or [""]
+        word = first.lower()
         own = self._find_request(text)
         try:
+            if verb := self.verbs.get(word):
+                verb.enqueue(app, asker, "".join(rest))
+                return
             request = own.parse(text, _build_context(app, asker))
         except UsageError as error:
-            words = (*self.verbs, *self.keywords, *(each.word for each in self.requests[1:]), HELP_WORD)
-            meant = difflib.get_close_matches(verb.lower(), words, 1, _SIMILARITY)
-            if meant and verb.lower() not in words:
-                raise UsageError(
-                    f"I don't know {quote_input(verb)}. Did you mean {self.name} {meant[0]}?"
-                ) from error
-            raise
+            raise self._add_usage(error, word) from error
         own.enqueue(app, asker, request, audience)
+
+    def _add_usage(self, error: UsageError, word: str) -> UsageError:
+        """Return the error about a text with the usage of its first word, or with the word that was meant."""
+        if word in self.words and word != self.requests[0].word:
+            return UsageError(f"{error}\nUsage: {self.name} {self.words[word].usage}")
+        meant = self._find_similar(word, (*self.words, *self.keywords))
+        return (
+            UsageError(f"I don't know {quote_input(word)}. Did you mean {self.name} {meant}?") if meant else error
+        )
+
+    def _find_similar(self, word: str, words: Iterable[str]) -> str:
+        """Return the word that a mistyped one is most like; empty if it is one of them, or like none."""
+        similar = difflib.get_close_matches(word, known := [*words, HELP_WORD], 1, _SIMILARITY)
+        return "".join(similar) if word not in known else ""
+
+    def answer_help(self, text: str, commands: Commands) -> str | None:
+        """Return what a text after the command asks to be told about it, None if it asks for something else.
+
+        Raises UsageError for words that nobody knows.
+        """
+        if (topic := read_help_topic(text)) is None and (text or not self.needs_text):
+            return None
+        if answer := find_help((self, *commands), topic or ""):
+            return answer
+        meant = self._find_similar(topic or "", self.words)
+        hint = f"Did you mean {self.name} {HELP_WORD} {meant}?" if meant else f"See {self.name} {HELP_WORD}."
+        raise UsageError(f"I don't know {quote_input(topic or '')}. {hint}")
+
+    def format_help(self, word: str = "") -> str:
+        """Return, as mrkdwn, the help of a word; without one, that of the command with a line for each word."""
+        first, *further = self.words
+        topic, begun = self.words[word or first], f"{self.name} {word}" if word else self.name
+        examples = " or ".join(f"`{self.name} {each}`" for each in topic.examples)
+        lines = [f"*{begun}*: {topic.meaning}.", f"Usage: `{self.name} {topic.usage}`", f"For example {examples}."]
+        lines += [topic.notes] if topic.notes else []
+        if further and not word:
+            unlisted = [f"`{each}`" for each, verb in self.verbs.items() if not verb.is_listed]
+            listed = [each for each in further if f"`{each}`" not in unlisted]
+            lines += [f"\u2022 `{each}` \u2013 {self.words[each].meaning}" for each in listed]
+            more = f"More about each: `{self.name} {HELP_WORD} {listed[0]}`."
+            lines.append(f"{more} There are also {', '.join(unlisted)}." if unlisted else more)
+        return "\n".join(lines)
+
+    def list_examples(self) -> Iterator[HelpExample]:
+        """Yield an example of each word that is listed, as people write it to the bot in a message."""
+        for word, topic in self.words.items():
+            example = topic.examples[0]
+            if (verb := self.verbs.get(word)) is None and not self.is_bare_form(example):
+                example = f"{self.trigger_words[0]} {example}"
+            if verb is None or verb.is_listed:
+                yield HelpExample(example, topic.meaning, topic.brief)
 
     def parse(self, text: str, context: ParseContext) -> Any:
         """Parse the text after the command as one of its requests. Raises UsageError."""
@@ -142,25 +219,46 @@ def _build_context(app: App, asker: SlackRequest) -> ParseContext:
 class SubCommand:
     """A part of ``/prdigest`` with first words of its own.
 
-    ``usage`` is its part of the command's help, as mrkdwn, and ``examples`` are its lines in the help of the bot.
     ``requests`` are first words that begin another request; each is in the command's hint. ``verbs`` do something
-    else, and may stand alone in a message; of them, ``hint_verbs`` are in the hint. ``place`` orders the parts.
+    else, and may stand alone in a message; those that are listed are in the hint. ``place`` orders the parts.
     """
 
-    usage: str
-    examples: tuple[HelpExample, ...]
     requests: tuple[RequestWord[Any], ...] = ()
-    verbs: Mapping[str, VerbHandler] = field(default_factory=dict)
-    hint_verbs: tuple[str, ...] = ()
+    verbs: Mapping[str, Verb] = field(default_factory=dict)
     place: int = 100
 
     @property
     def hint_words(self) -> tuple[str, ...]:
-        return (*(each.word for each in self.requests), *self.hint_verbs)
+        verbs = (word for word, verb in self.verbs.items() if verb.is_listed)
+        return (*(each.word for each in self.requests), *verbs)
 
 
 Commands = tuple[Command, ...]
 
 
 def list_examples(commands: Commands) -> tuple[HelpExample, ...]:
-    return tuple(example for command in commands for example in command.examples)
+    return tuple(example for command in commands for example in command.list_examples())
+
+
+def read_help_topic(text: str) -> str | None:
+    """Return what ``help contract`` or ``contract help`` asks about; None for a text that does not ask for help.
+
+    The word comes last after no more than two others, as an error that somebody pastes may end in it.
+    """
+    words = text.lower().split()
+    if words[:1] and words[0] in _HELP_WORDS:
+        return " ".join(words[1:])
+    return " ".join(words[:-1]) if 1 < len(words) < 4 and words[-1] in _HELP_WORDS else None
+
+
+def find_help(commands: Commands, topic: str) -> str:
+    """Return what the help says of a command or of one of its words; empty if it is about none of them.
+
+    Without a topic, that is the help of the first command.
+    """
+    first, *rest = topic.removeprefix("/").split() or [commands[0].trigger_words[0]]
+    named = next((each for each in commands if first in (each.name.removeprefix("/"), *each.trigger_words)), None)
+    if named and not rest:
+        return named.format_help()
+    word = " ".join(rest) if named else topic
+    return next((each.format_help(word) for each in ((named,) if named else commands) if word in each.words), "")

@@ -15,17 +15,22 @@ from bot.platform.commands import ParseContext
 from bot.platform.jobs import MINUTE, JobRetries, QueueName, job
 from bot.platform.slack.answers import Answer
 from bot.platform.slack.buttons import SHARE_DIGEST, add_buttons, make_repeat_button
-from bot.platform.slack.greetings import HelpExample
 from bot.platform.slack.notices import render_existing_digest
 from bot.platform.slack.requests import Audience, SlackRequest
-from handlers.declaration import HELP_WORD, Command, RequestWord, SubCommand, choose_audience
+from handlers.declaration import HELP_WORD, Command, RequestWord, SubCommand, WordHelp, choose_audience
 
-_USAGE = (
-    "*Get a digest*: `/prdigest` for yesterday, or `/prdigest 2026-02-28` for another day. `today`, `7d` or "
-    f"`2026-02-24..2026-02-28` (up to {MAX_DIGEST_DAYS} days) give one overview. Add `repo:owner/name` for "
-    "another repository or `tz:Asia/Tokyo` for another time zone. `path:…`, `author:…`, `label:…` or "
-    "`only:risky` show a part of it; `profile:NAME` begins with what touches your own code, `only:touching` shows "
-    "nothing else. `private` keeps an overview to yourself."
+_HELP = WordHelp(
+    "the digest of a day in this channel, or one overview of several days",
+    usage=(
+        "[DAY | DAYS] [path:… author:… label:… not-author:…] [only:risky] [profile:NAME] "
+        "[repo:owner/name] [tz:Asia/Tokyo] [private]"
+    ),
+    examples=("2026-02-28", "7d path:vllm/v1"),
+    notes=(
+        f"Without a day: yesterday. An overview has up to {MAX_DIGEST_DAYS} days, such as `today`, `7d` or "
+        "`2026-02-24..2026-02-28`. `profile:NAME` begins with what touches your own code, `only:touching` shows "
+        "nothing else. `private` keeps an overview to yourself."
+    ),
 )
 
 
@@ -73,17 +78,12 @@ def make_command(sub_commands: Sequence[SubCommand]) -> Command:
         description="Post the digest of a day, or subscribe to it",
         # what Slack shows while somebody types the command
         hint=f"[{' | '.join(words)}]",
-        usage="\n".join([_USAGE, *(each.usage for each in sub_commands)]),
         trigger_words=("digest", "prdigest"),
         requests=(
-            RequestWord("digest", (DigestRequest,), parse=_parse_request, enqueue=_enqueue_digest),
+            RequestWord("digest", (DigestRequest,), _parse_request, _enqueue_digest, _HELP),
             *(request for each in sub_commands for request in each.requests),
         ),
-        examples=(
-            HelpExample("digest 7d", "an overview of several days"),
-            *(example for each in sub_commands for example in each.examples),
-        ),
         share_action=SHARE_DIGEST,
-        verbs={verb: handle for each in sub_commands for verb, handle in each.verbs.items()},
+        verbs={word: verb for each in sub_commands for word, verb in each.verbs.items()},
         keywords=("today", "yesterday"),
     )

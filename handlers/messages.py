@@ -20,7 +20,7 @@ from bot.features.questions.service import ATTENTION, Attention, enqueue_questio
 from bot.features.questions.view import VOTE
 from bot.features.questions.votes import record_vote
 from bot.features.subscriptions.rules import ID_PATTERN, SubscriptionVerb
-from bot.jobs.asker_jobs import explain_asking, post_public_notice, send_greeting
+from bot.jobs.asker_jobs import explain_asking, post_public_notice, send_greeting, send_help
 from bot.platform.slack import buttons
 from bot.platform.slack.access import WELCOMES
 from bot.platform.slack.blocks import UNKNOWN_BUTTON
@@ -29,7 +29,7 @@ from bot.platform.slack.greetings import Greeting
 from bot.platform.slack.requests import MENTION, SlackRequest, restore_user_text
 from bot.redaction import redact_text
 from handlers import requests
-from handlers.declaration import HELP_WORD, Command, Commands, VerbHandler, list_examples
+from handlers.declaration import HELP_WORD, Command, Commands, find_help, list_examples, read_help_topic
 from handlers.intake import handle_event, on_click
 from handlers.requests import Payload
 
@@ -144,6 +144,8 @@ def accept_message(
     elif not text or plain in _GREETING_WORDS:
         if is_named:
             send_greeting.send_to(app.jobs, asker, Greeting.HELLO, list_examples(commands))
+    elif (topic := read_help_topic(plain)) and (answer := find_help(commands, topic)):
+        send_help.send_to(app.jobs, asker, answer)
     elif (is_on := _ATTENTION_WORDS.get(text.lower().strip(" .!"))) is not None:
         if asker.is_direct:
             raise UsageError("In direct messages I always answer, so quiet and wake have no effect here.")
@@ -163,11 +165,11 @@ def _try_command(app: App, commands: Commands, asker: SlackRequest, text: str) -
 
     Raises UsageError for one with a mistake.
     """
-    handle, words = _find_handler(commands, text)
-    if handle is None:
+    command, typed, words = _find_typed_command(commands, text)
+    if command is None:
         return False
     try:
-        handle(app, asker, words)
+        command.accept_text(app, asker, typed)
     except UsageError:
         if _must_be_command(commands, asker, text, words):
             raise
@@ -175,23 +177,23 @@ def _try_command(app: App, commands: Commands, asker: SlackRequest, text: str) -
     return True
 
 
-def _find_handler(commands: Commands, text: str) -> tuple[VerbHandler | None, str]:
-    """Return what handles the command that a text may be, None if it can't be one, and the words after it."""
+def _find_typed_command(commands: Commands, text: str) -> tuple[Command | None, str, str]:
+    """Return the command that a text may be, None if it can't be; what is typed after it, and after its verb."""
     if bare := _find_bare_command(commands, text):
-        return bare.accept_text, text
+        return bare, text, text
     name, words = _split_first_word(text)
     command = _find_command(commands, name)
     verb, rest = _split_first_word(words)
     if command and verb in command.verbs:
         name, words = verb, rest
     if "?" in words:
-        return None, words
+        return None, "", words
     for each in commands:
-        if handle_verb := each.verbs.get(name):
+        if name in each.verbs:
             # an id may happen to be a word, and a word an id: "test added"
             is_word = words.isalpha() and ID_PATTERN.fullmatch(words.lower())
-            return (None if is_word else handle_verb), words
-    return (command.accept_text if command else None), words
+            return (None if is_word else each), f"{name} {words}", words
+    return command, words, words
 
 
 def _find_bare_command(commands: Commands, text: str) -> Command | None:

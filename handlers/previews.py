@@ -13,10 +13,9 @@ from bot.features.previews.cards import parse_link
 from bot.features.previews.service import show_previews, switch_previews
 from bot.features.subscriptions.tables import are_previews_on
 from bot.platform.slack.app_manifest import LINK_EVENT
-from bot.platform.slack.greetings import HelpExample
 from bot.platform.slack.requests import SlackRequest
 from handlers import requests
-from handlers.declaration import SubCommand
+from handlers.declaration import SubCommand, Verb, WordHelp
 from handlers.intake import handle_posted_links
 from impact.text.strings import quote_input
 
@@ -27,20 +26,17 @@ _MAX_LINKS = 50  # of one message that are looked at
 def _enqueue_switch(app: App, asker: SlackRequest, text: str) -> None:
     word = text.strip().lower()
     if word not in ("", "on", "off"):
-        raise UsageError(f"I don't understand {quote_input(text)}: write previews on or previews off.")
+        raise UsageError(f"I don't understand {quote_input(text)}.")
     switch_previews.send_to(app.jobs, asker, word)
 
 
-SUB_COMMAND = SubCommand(
-    usage=(
-        "*Preview links*: `/prdigest previews on` shows a small card below links to pull requests here; `off` "
-        "ends that."
-    ),
-    examples=(HelpExample("digest previews on", "a small card below each link to a pull request here"),),
-    verbs={"previews": _enqueue_switch},
-    hint_verbs=("previews",),
-    place=60,
+_HELP = WordHelp(
+    "a small card below each link to a pull request here",
+    usage="previews [on | off]",
+    examples=("previews on", "previews off"),
+    notes="Without a word, it says whether they are on.",
 )
+SUB_COMMAND = SubCommand(verbs={"previews": Verb(_enqueue_switch, _HELP)}, place=60)
 
 
 def register_link_listener(bolt: Bolt, app: App) -> None:

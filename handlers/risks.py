@@ -1,4 +1,4 @@
-"""``/prrisks 7d path:vllm/v1``: the reverts of some days, and the changes that deserve a second look.
+"""``/prrisks 7d path:vllm/v1``: the reverts of some days, and the riskiest other changes.
 
 ``/prrisks score 90d``: how good such lists were.
 """
@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from bot.features.merges.requests import (
+    DEFAULT_SCORE_SPAN,
     MAX_RISKS_DAYS,
     MAX_SCORE_DAYS,
     MAX_TOP_RISKS,
@@ -15,24 +16,14 @@ from bot.features.merges.requests import (
 )
 from bot.features.risks.service import answer_score, list_many_risks, list_risks
 from bot.platform.slack.buttons import SHARE_RISKS
-from bot.platform.slack.greetings import HelpExample
-from handlers.declaration import Command, RequestWord, make_enqueuer
+from handlers.declaration import Command, RequestWord, WordHelp, make_enqueuer
 
-_LIST_MEANING = "reverted changes, and those worth a second look"
+_LIST_MEANING = "reverted changes, and the riskiest of the others"
 
 COMMAND = Command(
     name="/prrisks",
-    description="List reverted changes and those worth a second look",
+    description="List reverted changes and the riskiest others",
     hint="[7d | 2026-02-28] [path:… author:… profile:…] [top:5] | score 90d | help",
-    usage=(
-        "*List risky changes*: `/prrisks`, `/prrisks today`, `7d`, `2026-02-28` or `2026-02-24..2026-02-28` (up "
-        f"to {MAX_RISKS_DAYS} days). Filter with `path:vllm/v1`, `author:name`, `label:bug` or "
-        "`repo:owner/name`: one of several paths, authors or labels is enough, and all kinds must fit. "
-        "`profile:NAME` lists what touches your own code. "
-        f"`top:{MAX_TOP_RISKS}` ranks more changes, including those that don't stand out. "
-        "`private` keeps the list to yourself.\n*Check the lists*: `/prrisks score 90d` says how good they were "
-        f"(up to {MAX_SCORE_DAYS} days)."
-    ),
     trigger_words=("risks", "prrisks"),
     requests=(
         RequestWord(
@@ -40,17 +31,31 @@ COMMAND = Command(
             (RisksRequest,),
             parse=lambda text, context: RisksRequest.parse(text, context.repositories, context.today()),
             enqueue=make_enqueuer(list_risks, list_many_risks),
+            help=WordHelp(
+                _LIST_MEANING,
+                usage=("[DAYS] [path:… author:… label:…] [profile:NAME] [top:5] [repo:owner/name] [private]"),
+                examples=("7d", "2026-02-28 path:vllm/v1"),
+                notes=(
+                    f"Without days: yesterday; up to {MAX_RISKS_DAYS}. One of several paths, authors or labels is "
+                    "enough, and all kinds must fit. `profile:NAME` lists what touches your own code. "
+                    f"`top:{MAX_TOP_RISKS}` ranks more changes, including those that don't stand out. `private` "
+                    "keeps the list to yourself."
+                ),
+                brief=_LIST_MEANING,
+            ),
         ),
         RequestWord(
             SCORE_WORD,
             (ScoreRequest,),
             parse=lambda text, context: ScoreRequest.parse(text, context.repositories, context.today()),
             enqueue=make_enqueuer(answer_score),
+            help=WordHelp(
+                "how good the risk lists were",
+                usage=f"{SCORE_WORD} [DAYS] [repo:owner/name] [private]",
+                examples=(SCORE_WORD, f"{SCORE_WORD} 30d"),
+                notes=f"Without days: {DEFAULT_SCORE_SPAN}; up to {MAX_SCORE_DAYS} days.",
+            ),
         ),
-    ),
-    examples=(
-        HelpExample("risks 7d", _LIST_MEANING, _LIST_MEANING),
-        HelpExample("risks score", "how good the risk lists were"),
     ),
     share_action=SHARE_RISKS,
     keywords=("today", "yesterday"),

@@ -23,22 +23,13 @@ from bot.features.subscriptions.rules import (
 )
 from bot.features.subscriptions.service import change_subscription, open_form, show_preview
 from bot.platform.slack.buttons import read_id
-from bot.platform.slack.greetings import HelpExample
 from bot.platform.slack.requests import SlackRequest, restore_bot_text
 from handlers import requests
-from handlers.declaration import SubCommand, VerbHandler
+from handlers.declaration import SubCommand, Verb, VerbHandler, WordHelp
 from handlers.intake import handle_command, handle_event, on_click
 from handlers.requests import Payload, read_action, read_value
 
 log = logging.getLogger(__name__)
-
-_USAGE = (
-    "*Subscribe*: `/prdigest subscribe owner/repo at 09:00 tz Europe/Berlin weekdays path:vllm/v1 "
-    "not-author:bots only:substantial`. Every word after `subscribe` is optional. `tz mine` uses your own "
-    "time zone, and `me` sends the digest to you only. `/prdigest schedule` opens a form.\n*Manage "
-    "subscriptions*: `/prdigest list`, `pause`, `resume`, `unsubscribe`. `test` shows you a preview without "
-    "posting it."
-)
 
 
 def register_subscription_listeners(bolt: Bolt, app: App) -> None:
@@ -120,33 +111,91 @@ def _enqueue_form(app: App, asker: SlackRequest, text: str) -> None:
     open_form.send_to(app.jobs, asker, text)
 
 
-_VERBS: Mapping[str, VerbHandler] = {
-    SubscriptionVerb.SUBSCRIBE: _enqueue_subscription,
-    SubscriptionVerb.UNSUBSCRIBE: _make_change_handler(SubscriptionVerb.UNSUBSCRIBE),
-    SubscriptionVerb.PAUSE: _make_change_handler(SubscriptionVerb.PAUSE),
-    SubscriptionVerb.RESUME: _make_change_handler(SubscriptionVerb.RESUME),
-    SubscriptionVerb.LIST: _enqueue_list,
-    "test": _enqueue_preview,
-    "schedule": _enqueue_form,
-}
-SUB_COMMAND = SubCommand(
-    usage=_USAGE,
-    examples=(
-        HelpExample(
-            "subscribe at 09:00",
-            "a digest every day; see also list, pause, resume, unsubscribe and test",
-            "a digest every morning",
+_enqueue_removal = _make_change_handler(SubscriptionVerb.UNSUBSCRIBE)
+_enqueue_pause = _make_change_handler(SubscriptionVerb.PAUSE)
+_enqueue_resumption = _make_change_handler(SubscriptionVerb.RESUME)
+_WHICH = "Without an id: the only one here. `/prdigest list` shows ids; `all` means all of this channel."
+_VERBS: Mapping[str, Verb] = {
+    SubscriptionVerb.SUBSCRIBE: Verb(
+        _enqueue_subscription,
+        WordHelp(
+            "a digest here every day; see also list",
+            usage=(
+                "subscribe [owner/repo] [at 09:00] [tz Europe/Berlin | tz mine] [daily | weekdays] [me] "
+                "[path:… author:… label:… not-author:…] [only:substantial | only:risky] [profile:NAME] [previews]"
+            ),
+            examples=("subscribe at 09:00", "subscribe me at 08:30 tz mine weekdays path:vllm/v1"),
+            notes=(
+                "`tz mine` uses your own time zone, and `me` sends the digest to you only. `/prdigest schedule` "
+                "opens a form."
+            ),
+            brief="a digest every morning",
         ),
     ),
-    verbs=_VERBS,
-    hint_verbs=(SubscriptionVerb.SUBSCRIBE, SubscriptionVerb.LIST),
-    place=50,
-)
+    SubscriptionVerb.LIST: Verb(
+        _enqueue_list,
+        WordHelp(
+            "the subscriptions here, with buttons to change them",
+            usage="list",
+            examples=("list",),
+        ),
+    ),
+    SubscriptionVerb.UNSUBSCRIBE: Verb(
+        _enqueue_removal,
+        WordHelp(
+            "end a subscription; posted digests stay",
+            usage="unsubscribe [ID | owner/repo | all]",
+            examples=("unsubscribe", "unsubscribe all"),
+            notes=_WHICH,
+        ),
+        is_listed=False,
+    ),
+    SubscriptionVerb.PAUSE: Verb(
+        _enqueue_pause,
+        WordHelp(
+            "stop a subscription until you resume it",
+            usage="pause [ID | owner/repo | all]",
+            examples=("pause", "pause all"),
+            notes=_WHICH,
+        ),
+        is_listed=False,
+    ),
+    SubscriptionVerb.RESUME: Verb(
+        _enqueue_resumption,
+        WordHelp(
+            "continue a paused subscription with its next digest",
+            usage="resume [ID | owner/repo | all]",
+            examples=("resume", "resume all"),
+            notes=f"Missed digests are not posted. {_WHICH}",
+        ),
+        is_listed=False,
+    ),
+    "test": Verb(
+        _enqueue_preview,
+        WordHelp(
+            "a preview of yesterday's digest, visible only to you",
+            usage="test [ID | options of subscribe]",
+            examples=("test", "test path:vllm/v1 only:risky"),
+        ),
+        is_listed=False,
+    ),
+    "schedule": Verb(
+        _enqueue_form,
+        WordHelp(
+            "a form for a subscription",
+            usage="schedule [ID]",
+            examples=("schedule", "schedule 7bba6098"),
+            notes="With an id from `/prdigest list`, it changes that one.",
+        ),
+        is_listed=False,
+    ),
+}
+SUB_COMMAND = SubCommand(verbs=_VERBS, place=50)
 # buttons do the same as verbs, with an id
 _BUTTONS: Mapping[str, VerbHandler] = {
-    view.PAUSE: _VERBS[SubscriptionVerb.PAUSE],
-    view.RESUME: _VERBS[SubscriptionVerb.RESUME],
-    view.REMOVE: _VERBS[SubscriptionVerb.UNSUBSCRIBE],
+    view.PAUSE: _enqueue_pause,
+    view.RESUME: _enqueue_resumption,
+    view.REMOVE: _enqueue_removal,
     view.PREVIEW: _enqueue_preview,
     view.CHANGE: _enqueue_form,
 }

@@ -21,12 +21,11 @@ from bot.features.summaries.view import FORM, REFERENCE, format_left_out, format
 from bot.platform.commands import PRIVATE_WORD
 from bot.platform.slack import buttons
 from bot.platform.slack.buttons import read_reference
-from bot.platform.slack.greetings import HelpExample
 from bot.platform.slack.message_references import find_pull_requests
 from bot.platform.slack.requests import Audience, SlackRequest, restore_bot_text
 from bot.redaction import redact_text
 from handlers import requests
-from handlers.declaration import Command, RequestEnqueuer, RequestWord, make_enqueuer
+from handlers.declaration import Command, RequestEnqueuer, RequestWord, WordHelp, make_enqueuer
 from handlers.intake import handle_command, handle_event, on_click
 from handlers.requests import Payload, read_value
 
@@ -44,10 +43,6 @@ COMMAND = Command(
     name="/prsummary",
     description="Summarize pull requests",
     hint="35617 | owner/repo#35617 | private | help",
-    usage=(
-        "*Summarize pull requests*: `/prsummary 35617`, `#35617`, `owner/repo#35617` or a web address, up to "
-        f"{MAX_PULL_REQUESTS} at a time. Everybody here sees the answer; add `private` to keep it to yourself."
-    ),
     trigger_words=("summary", "prsummary"),
     requests=(
         RequestWord(
@@ -55,11 +50,16 @@ COMMAND = Command(
             (SummaryRequest,),
             parse=lambda text, context: SummaryRequest.parse(text, context.repositories),
             enqueue=_ENQUEUE_SUMMARIES,
-        ),
-    ),
-    examples=(
-        HelpExample(
-            "35617", "a summary of that pull request; several numbers work too", "a summary of that pull request"
+            help=WordHelp(
+                "a summary of a pull request, or of several",
+                usage="35617 | #35617 | owner/repo#35617 | ADDRESS [private]",
+                examples=("35617", "35617 35618 private"),
+                notes=(
+                    f"Up to {MAX_PULL_REQUESTS} at a time. Everybody here sees the answer; `private` keeps it to "
+                    "yourself."
+                ),
+                brief="a summary of that pull request",
+            ),
         ),
     ),
     share_action=buttons.SHARE_SUMMARY,

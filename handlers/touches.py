@@ -10,6 +10,7 @@ from bot.features.touches.requests import (
     MAX_BROKE_DAYS,
     MAX_CONTRACT_DAYS,
     MAX_SINCE_DAYS,
+    MAX_UPGRADE_DAYS,
     BrokeRequest,
     ContractRequest,
     DeprecationsRequest,
@@ -30,9 +31,8 @@ from bot.features.touches.service import (
     answer_upgrade,
 )
 from bot.features.touches.tasks import show_agent_task
-from bot.platform.slack.greetings import HelpExample
 from bot.platform.slack.requests import Audience, SlackRequest
-from handlers.declaration import RequestEnqueuer, RequestWord, SubCommand, make_enqueuer
+from handlers.declaration import RequestEnqueuer, RequestWord, SubCommand, WordHelp, make_enqueuer
 from handlers.intake import on_click
 from handlers.requests import Payload, parse_action_time, read_blocks, read_value
 
@@ -62,51 +62,61 @@ def _enqueue_hit_vote(app: App, asker: SlackRequest, click: Payload) -> None:
 
 
 CONTRACT = SubCommand(
-    usage=(
-        "*See what changes for others*: `/prdigest contract 7d` lists names, flags, variables, fields and metrics "
-        f"that merges removed, renamed or changed (up to {MAX_CONTRACT_DAYS} days). `path:…`, `author:…` and "
-        "`label:…` filter."
-    ),
-    examples=(HelpExample("digest contract 7d", "what merges removed, renamed or changed for others"),),
     requests=(
         RequestWord(
             ContractRequest.kind,
             (ContractRequest,),
             parse=lambda text, context: ContractRequest.parse(text, context.repositories, context.today()),
             enqueue=make_enqueuer(answer_contract, answer_long_contract),
+            help=WordHelp(
+                "what merges removed, renamed or changed for others",
+                usage="contract [DAYS] [path:… author:… label:…] [repo:owner/name] [private]",
+                examples=("contract 7d", "contract yesterday path:vllm/v1"),
+                notes=(
+                    "It lists names, flags, variables, fields and metrics. Without days: yesterday; up to "
+                    f"{MAX_CONTRACT_DAYS} days."
+                ),
+            ),
         ),
     ),
     place=10,
 )
 TOUCHES = SubCommand(
-    usage=(
-        "*See what touches your code*: `/prdigest touches 7d profile:NAME` lists what merges do to the code of a "
-        "profile. `/prdigest touches score` says what became of the hits."
-    ),
-    examples=(HelpExample("digest touches 7d", "what merges do to your own code"),),
     requests=(
         RequestWord(
             TouchesRequest.kind,
             (TouchesRequest, TouchScoreRequest),
             parse=lambda text, context: parse_touches(text, context.today()),
             enqueue=_enqueue_touches,
+            help=WordHelp(
+                "what merges do to your own code",
+                usage="touches [DAYS | score] [profile:NAME] [private]",
+                examples=("touches 7d", "touches score"),
+                notes=(
+                    f"Without days: yesterday; up to {MAX_CONTRACT_DAYS} days. The profile says which code is "
+                    "yours. `score` says how accurate the warnings were."
+                ),
+            ),
         ),
     ),
     place=20,
 )
 BROKE = SubCommand(
-    usage=(
-        "*Find what broke you*: `/prdigest broke ERROR since 2026-02-24` ranks the merges that explain an error. "
-        "Paste its last line or the whole traceback. `since` takes a day or the last commit that worked "
-        f"(up to {MAX_BROKE_DAYS} days)."
-    ),
-    examples=(HelpExample("digest broke KeyError: 'x' since 7d", "which merge explains an error"),),
     requests=(
         RequestWord(
             BrokeRequest.kind,
             (BrokeRequest,),
             parse=lambda text, context: BrokeRequest.parse(text, context.repositories, context.today()),
             enqueue=make_enqueuer(answer_broke),
+            help=WordHelp(
+                "which merge explains an error",
+                usage="broke ERROR since DAY [repo:owner/name] [private]",
+                examples=("broke KeyError: 'x' since 7d", "broke KeyError: 'x' since 4f5c1a9"),
+                notes=(
+                    "Paste the last line of the error or the whole traceback. `since` takes a day, or the last "
+                    f"commit that worked: up to {MAX_BROKE_DAYS} days ago."
+                ),
+            ),
         ),
     ),
     place=30,
@@ -116,34 +126,45 @@ BROKE = SubCommand(
 # --- coming back, and moving on
 
 PLANS = SubCommand(
-    usage=(
-        f"*Come back*: `/prdigest since 2026-11-01` is one page on all days since (up to {MAX_SINCE_DAYS}), from "
-        "what was read before. *Move on*: `/prdigest deprecations` lists what will be removed, `/prdigest upgrade "
-        "v1.2.0` what to adapt on the way from a tag or commit to now. All take `profile:NAME`."
-    ),
-    examples=(
-        HelpExample("digest since 2026-11-01", "one page on all that was merged since a day"),
-        HelpExample("digest deprecations", "what will be removed, and what takes its place"),
-        HelpExample("digest upgrade v1.2.0", "what to adapt on the way from a tag or commit to now"),
-    ),
     requests=(
         RequestWord(
             SinceRequest.kind,
             (SinceRequest,),
             parse=lambda text, context: SinceRequest.parse(text, context.repositories, context.today()),
             enqueue=make_enqueuer(answer_since),
+            help=WordHelp(
+                "one page on all that was merged since a day",
+                usage="since DAY [profile:NAME] [repo:owner/name] [private]",
+                examples=("since 2026-11-01", "since yesterday profile:NAME"),
+                notes=f"Up to {MAX_SINCE_DAYS} days, from stored summaries.",
+            ),
         ),
         RequestWord(
             DeprecationsRequest.kind,
             (DeprecationsRequest,),
             parse=lambda text, context: DeprecationsRequest.parse(text, context.repositories),
             enqueue=make_enqueuer(answer_deprecations),
+            help=WordHelp(
+                "what will be removed, and what takes its place",
+                usage="deprecations [profile:NAME] [repo:owner/name] [private]",
+                examples=("deprecations", "deprecations profile:NAME"),
+                notes="With a profile, it shows your lines that use it.",
+            ),
         ),
         RequestWord(
             UpgradeRequest.kind,
             (UpgradeRequest,),
             parse=lambda text, context: UpgradeRequest.parse(text),
             enqueue=make_enqueuer(answer_upgrade),
+            help=WordHelp(
+                "what to adapt on the way from a tag or commit to now",
+                usage="upgrade [TAG | COMMIT] [profile:NAME] [private]",
+                examples=("upgrade v1.2.0", "upgrade 97f2f160fd profile:NAME"),
+                notes=(
+                    "Without a tag or commit, it begins at the version that your code pins. Up to "
+                    f"{MAX_UPGRADE_DAYS} days."
+                ),
+            ),
         ),
     ),
     place=40,

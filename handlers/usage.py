@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from bot.app import App
 from bot.features.usage import UsageRequest, answer_usage
-from bot.platform.slack.greetings import HelpExample
 from bot.platform.slack.requests import Audience, SlackRequest
-from handlers.declaration import RequestWord, SubCommand
+from handlers.declaration import RequestWord, SubCommand, WordHelp
 
 
 def enqueue_usage(app: App, asker: SlackRequest, request: UsageRequest, audience: Audience) -> None:
@@ -16,17 +15,18 @@ def enqueue_usage(app: App, asker: SlackRequest, request: UsageRequest, audience
 
 
 SUB_COMMAND = SubCommand(
-    usage=(
-        "*See the cost*: `/prdigest usage` says what the model cost today and this month, "
-        "`/prdigest usage 2026-10` what it cost in another."
-    ),
-    examples=(HelpExample("digest usage", "what the model cost, and how much of the limits is left"),),
     requests=(
         RequestWord(
             UsageRequest.kind,
             (UsageRequest,),
             parse=lambda text, context: UsageRequest.parse(text, context.today().date),
             enqueue=enqueue_usage,
+            help=WordHelp(
+                "what the model cost, and how much of the limits is left",
+                usage="usage [MONTH]",
+                examples=("usage", "usage 2026-10"),
+                notes="Without a month: today and this month. Only you see the answer.",
+            ),
         ),
     ),
     place=70,

@@ -7,6 +7,7 @@ from bot.platform.jobs import job
 from bot.platform.slack.access import WELCOMES, Welcome
 from bot.platform.slack.answers import Answer
 from bot.platform.slack.greetings import Greeting, HelpExample, render_greeting
+from bot.platform.slack.messages import Post
 from bot.platform.slack.notices import render_ask_hint, render_notice
 from bot.platform.slack.replies import find_permalink
 from bot.platform.slack.requests import Audience, SlackRequest
@@ -32,6 +33,14 @@ def send_greeting(app: App, asker: SlackRequest, why: Greeting, examples: tuple[
     else:
         app.replies.give_answer(asker, "greeting", Audience.CHANNEL, lambda: answer)
         app.tables.put(WELCOMES, Welcome(app.now()), asker.user)
+
+
+@job("help")
+def send_help(app: App, asker: SlackRequest, text: str) -> None:
+    """Send the help of a command, which is mrkdwn and all ours."""
+    block = {"type": "section", "text": {"type": "mrkdwn", "text": text}}
+    answer = Answer.for_asker(Post(text, (block,)))
+    app.replies.give_answer(asker, "help", Audience.HERE, lambda: answer)
 
 
 @job("ask_hint")

@@ -57,6 +57,7 @@ class Office:
 
     sent: list[tuple[str, Any]] = field(default_factory=list)
     tables: MemoryTables = field(default_factory=MemoryTables)
+    today: LocalDay = TODAY
 
     @property
     def app(self) -> App:
@@ -67,7 +68,7 @@ class Office:
             repositories=AllowedRepositories(ENGINE),
             cache=MemoryCache(),
             tables=self.tables,
-            get_today=lambda zone=None: TODAY,
+            get_today=lambda zone=None: self.today,
             get_channel_zone=lambda _: TODAY.zone,
         )
 

@@ -180,6 +180,16 @@ def test_greetings_are_returned(text: str, place: Callable[[], SlackRequest]) ->
     assert hear_text(text, place()) == ("greet",)
 
 
+@check_rows(["help contract", "Contract help?", "help risks", "digest help", "digest touches help"], PLACES)
+def test_the_help_of_one_command_is_given(text: str, place: Callable[[], SlackRequest]) -> None:
+    assert hear_text(text, place()) == ("help",)
+
+
+@check_rows(["help me with #35617", "help our callers", "please help", "does contract checking help"], PLACES)
+def test_a_call_for_help_with_something_else_is_a_question(text: str, place: Callable[[], SlackRequest]) -> None:
+    assert hear_text(text, place()) == ("questions",)
+
+
 def test_colleagues_who_greet_each_other_in_a_thread_are_left_alone() -> None:
     office = Office()
     messages.accept_message(office.app, DECLARED, in_thread(), "Hello!", THREAD, is_named=False)

@@ -169,7 +169,7 @@ def test_slack_commands_are_understood(typed: str) -> None:
     name, _, text = typed.partition(" ")
     (command,) = [each for each in SLACK_COMMANDS if each.name == name]
     word, _, rest = text.partition(" ")
-    if not text or word in command.verbs:
+    if not text or word in command.verbs or command.answer_help(text, SLACK_COMMANDS):
         return
     if rest or word not in {*command.keywords, *(each.word for each in command.requests)}:
         command.parse(text, CONTEXT)

@@ -14,15 +14,20 @@ from bot.platform.commands import PRIVATE_WORD, AllowedRepositories, ParseContex
 from bot.platform.jobs import Job
 from bot.platform.slack import buttons
 from bot.platform.slack.answers import Answer
-from bot.platform.slack.greetings import HelpExample
 from bot.platform.slack.messages import Post
 from bot.platform.slack.notices import render_notice
 from bot.platform.slack.requests import Audience, SlackRequest
-from handlers.declaration import Command, RequestEnqueuer, RequestWord, SubCommand, make_enqueuer
+from handlers.declaration import Command, RequestEnqueuer, RequestWord, SubCommand, Verb, WordHelp, make_enqueuer
 from impact.repository import Repository
 
 SHARE = "share_toy"
-USAGE = "Play: `/prtoy ball` rolls a ball, `private` for you alone."
+HELP = WordHelp(
+    "a ball that rolls",
+    usage="TOY [private]",
+    examples=("ball", "doll private"),
+    notes="`private` is for you alone.",
+    brief="a ball",
+)
 
 
 # the request, as in rules of bot/features
@@ -92,10 +97,8 @@ COMMAND = Command(
     name="/prtoy",
     description="Play with a toy",
     hint="ball | private | help",
-    usage=USAGE,
     trigger_words=("toy", "prtoy"),
-    requests=(RequestWord("toy", (ToyRequest,), _parse, _ENQUEUE),),
-    examples=(HelpExample("toy ball", "a ball that rolls", "a ball"),),
+    requests=(RequestWord("toy", (ToyRequest,), _parse, _ENQUEUE, HELP),),
     share_action=SHARE,
     needs_text=True,
 )
@@ -111,9 +114,6 @@ def _kick(app: App, asker: SlackRequest, _: str) -> None:
 
 
 SUB_COMMAND = SubCommand(
-    usage="*Play*: `/prdigest ball` rolls a ball, `/prdigest kick` kicks it.",
-    examples=(HelpExample("digest ball", "a ball that rolls"),),
-    requests=(RequestWord(BALL, (ToyRequest,), _parse, _ENQUEUE),),
-    verbs={KICK: _kick},
-    hint_verbs=(KICK,),
+    requests=(RequestWord(BALL, (ToyRequest,), _parse, _ENQUEUE, replace(HELP, usage="ball [private]")),),
+    verbs={KICK: Verb(_kick, WordHelp("kicks it", usage="kick [far]", examples=("kick", "kick far")))},
 )

@@ -138,7 +138,7 @@ def test_a_risk_list_can_be_kept_private(bot: Bot) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("help", "*List risky changes*: `/prrisks`,"),
+        ("help", "*/prrisks*: reverted changes, and the riskiest of the others."),
         ("soon", ": write today, yesterday, 7d, 2026-02-28 or 2026-02-24..2026-02-28."),
         ("99d", "99 days are too many at once: ask for up to 31."),
         ("2026-02-28..2026-02-24", "2026-02-28..2026-02-24 ends before it starts: write the earlier date first."),

@@ -101,7 +101,7 @@ def test_in_a_thread_it_is_asked_for_by_name(bot: Bot) -> None:
         ),
         ("score path:a", "I don't understand path: here, use repo:… instead."),
         ("score repo:other/secret", "I'm not set up for other/secret: ask about octo/engine,"),
-        ("help", "`/prrisks score 90d` says how good they were (up to 365 days)."),
+        ("score help", "Without days: 90d; up to 365 days."),
     ],
     ids=["long", "nonsense", "path", "other repository", "help"],
 )

@@ -7,7 +7,7 @@ import pytest
 from tests.helpers.world import as_read
 from tests.scenarios import REPO, SECTIONS, Bot, both_transports, labels
 
-HELP = "*Summarize pull requests*: `/prsummary 35617`"
+HELP = "*/prsummary*: a summary of a pull request, or of several.\nUsage: `/prsummary 35617 |"
 
 
 @pytest.mark.parametrize(
