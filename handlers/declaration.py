@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from bot.app import App
 from bot.errors import UsageError
+from bot.features.glossary import explain_term, load_terms
 from bot.platform.commands import CommandRequest, ParseContext
 from bot.platform.jobs import Job
 from bot.platform.slack.buttons import read_request
@@ -160,9 +161,9 @@ class Command:
         """
         if (topic := read_help_topic(text)) is None and (text or not self.needs_text):
             return None
-        if answer := find_help((self, *commands), topic or ""):
+        if answer := find_help((self, *commands), topic or "") or explain_term(topic or ""):
             return answer
-        meant = self._find_similar(topic or "", self.words)
+        meant = self._find_similar(topic or "", (*self.words, *load_terms()))
         hint = f"Did you mean {self.name} {HELP_WORD} {meant}?" if meant else f"See {self.name} {HELP_WORD}."
         raise UsageError(f"I don't know {quote_input(topic or '')}. {hint}")
 

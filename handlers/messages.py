@@ -15,6 +15,7 @@ from slack_bolt import BoltContext
 
 from bot.app import App
 from bot.errors import UsageError
+from bot.features.glossary import explain_term
 from bot.features.questions.rules import Question, is_for_others, is_remark
 from bot.features.questions.service import ATTENTION, Attention, enqueue_question, is_listening
 from bot.features.questions.view import VOTE
@@ -144,7 +145,7 @@ def accept_message(
     elif not text or plain in _GREETING_WORDS:
         if is_named:
             send_greeting.send_to(app.jobs, asker, Greeting.HELLO, list_examples(commands))
-    elif (topic := read_help_topic(plain)) and (answer := find_help(commands, topic)):
+    elif (topic := read_help_topic(plain)) and (answer := find_help(commands, topic) or explain_term(topic)):
         send_help.send_to(app.jobs, asker, answer)
     elif (is_on := _ATTENTION_WORDS.get(text.lower().strip(" .!"))) is not None:
         if asker.is_direct:

@@ -6,11 +6,11 @@ import json
 import logging
 import sys
 import time
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import click
 
+from bot import read_shipped_file
 from bot.cli.base import format_example, get_current_time, json_option, open_command_app, show_progress_bar
 from bot.doctor.report import format_findings_json, format_report
 from bot.errors import UsageError
@@ -19,8 +19,6 @@ from bot.platform.slack.app_manifest import add_previews
 from bot.platform.store.forgotten_ids import is_channel_id, is_user_id
 from bot.settings import load_settings, load_usable_settings
 
-# the folder of the wheel, and the top of a checkout, which has no copy in that folder
-_SHIPPED_FOLDERS = (Path(__file__).parents[1] / "shipped", Path(__file__).parents[2])
 _NO_VOTES_SENTENCE = "No votes yet: the thumbs below answers in Slack collect them."
 
 
@@ -76,7 +74,7 @@ def usage_command(month: str | None, *, for_scripts: bool) -> None:
 @click.option("--previews", is_flag=True, help="With what previews of links need, which are off without it.")
 def manifest_command(*, previews: bool) -> None:
     """Print the manifest for creating the Slack app."""
-    content = _read_shipped_file("manifest.json")
+    content = read_shipped_file("manifest.json")
     if previews:
         manifest = add_previews(json.loads(content), urlsplit(load_settings().github_web_url).netloc)
         content = f"{json.dumps(manifest, indent=2)}\n".encode()
@@ -90,12 +88,7 @@ def manifest_command(*, previews: bool) -> None:
 )
 def env_command() -> None:
     """Print .env.example with all settings. Save it as .env and fill it in."""
-    click.echo(_read_shipped_file(".env.example"), nl=False)
-
-
-def _read_shipped_file(name: str) -> bytes:
-    place = next(place for place in _SHIPPED_FOLDERS if (place / name).is_file())
-    return (place / name).read_bytes()
+    click.echo(read_shipped_file(".env.example"), nl=False)
 
 
 @click.command(

@@ -1,4 +1,4 @@
-"""The answer to one question: by the model if there is one with budget left, else by a search for words.
+"""The answer to one question: from the glossary, by the model if there is one with budget left, or by a search.
 
 The model's citations are checked against what was read for this answer.
 """
@@ -16,6 +16,7 @@ from typing import Any
 from bot.app import App
 from bot.dates import LocalDay
 from bot.errors import AnswerCancelled, ModelAnswerInvalid, ModelError
+from bot.features.glossary import explain_asked
 from bot.features.merges.entry import Entry
 from bot.features.questions import texts
 from bot.features.questions.markdown import AnswerMarkdown, Links
@@ -31,6 +32,7 @@ from bot.features.questions.rules import (
 from bot.features.questions.tools import build_tools, describe_touches
 from bot.features.questions.view import (
     ENDS,
+    GLOSSARY_NOTE,
     MODEL_NOTE,
     describe_tools,
     format_search_answer,
@@ -80,9 +82,6 @@ def write_answer(app: App, question: Question, memory: ThreadMemory, display: An
     # the time for reading before the model is asked counts too
     today, started = app.get_today(), time.monotonic()
     subject = parse_subject(memory.about, app.repositories, today, app.get_today)
-    session = ReadingSession(app, today, subject)
-    display.show_status("is reading the pull requests…")
-    record, entries = build_initial_context(session)
     inputs = AnswerInputs(
         question=redact_text(question.text),
         repository=str(subject.repository),
@@ -90,6 +89,12 @@ def write_answer(app: App, question: Question, memory: ThreadMemory, display: An
         numbers=subject.numbers,
         thread=memory.messages,
     )
+    if entry := explain_asked(question.text):
+        inputs = replace(inputs, answer=entry, model=GLOSSARY_NOTE)
+        return AnswerDraft(entry, entry, render_footer(GLOSSARY_NOTE, "", "", 0), inputs)
+    session = ReadingSession(app, today, subject)
+    display.show_status("is reading the pull requests…")
+    record, entries = build_initial_context(session)
 
     def search(sentence: str, outcome: AnswerOutcome, reason: str) -> AnswerDraft:
         text = format_search_answer(sentence, session.span.title, search_by_words(question.text, entries))

@@ -24,6 +24,7 @@ from impact.text.strings import collapse_lines, truncate_text
 
 VOTE = "answer_vote"
 MODEL_NOTE = "Written by a model. Linked lines are checked against the code; the rest may be wrong."
+GLOSSARY_NOTE = "From my glossary, without a model. For a name in the code, ask again and name its file."
 _MAX_NAME_LENGTH = 60
 _MAX_NOTES_LENGTH = 1_500
 # why an answer ends where it does; nothing where the model had finished

@@ -38,6 +38,7 @@ from tests.scenarios.conversations.asking import (
     summary,
     text_of,
 )
+from tests.scenarios.subscriptions.regularly import direct
 
 # where it answers
 
@@ -547,3 +548,38 @@ def votes(bot: Bot, person: Person) -> list[dict[str, Any]]:
     bot.settle()
     all_votes = (json.loads(unpack_value(vote)) for vote in cast("list[bytes]", bot.store.hvals("votes")))
     return [vote for vote in all_votes if vote["user"] == person.user]
+
+
+# words of its own
+
+
+def test_what_a_word_of_its_messages_means_is_told_without_the_model_everywhere(bot: Bot) -> None:
+    ada, home = bot.person(), summary(bot)
+    with answering(bot, answer("A buffer on disk.")) as asked:
+        ada.send_message("what does second reading mean?", home.channel, home.ts)
+        (in_thread,) = home.answers()
+        mentioned = begin_thread(bot, ada.mention("what is a profile?", bot.channel()))
+        private = begin_thread(bot, ada.send_message("What's a stopping point?", direct(ada)))
+        told = [text_of(post) for post in (in_thread, *mentioned.answers(), *private.answers())]
+        assert [each.partition(":")[0] for each in told] == ["**AI bug review**", "**profile**", "**step**"]
+        assert "From my glossary, without a model." in small_print(in_thread)
+        assert asked.bodies == []
+        # a name of the code is the model's
+        ada.send_message("what does swap_space mean?", home.channel, home.ts)
+        assert [text_of(post) for post in home.answers()][-1] == "A buffer on disk."
+    assert asked.questions == ["what does swap_space mean?"]
+    # it knows what was said before
+    assert "larger model reads the riskier merges again" in asked.prompts[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "reply"),
+    [
+        ("help second reading", "*AI bug review*: The larger model reads"),
+        ("help lease", "*lease*: a right, held by one process"),
+        ("help secnd reading", "I don't know 'secnd reading'. Did you mean /prdigest help second reading?"),
+        ("help swap_space", "I don't know 'swap_space'. See /prdigest help."),
+    ],
+)
+def test_help_on_a_term_shows_its_entry(text: str, reply: str, bot: Bot) -> None:
+    assert str(bot.person().send_command("/prdigest", text, bot.channel()).ack.text).startswith(reply)

@@ -147,6 +147,9 @@ def test_without_a_key_a_plain_search_answers_and_says_so(keyless: Bot) -> None:
     (reply,) = thread.replies()
     assert text_of(reply).startswith("**Without the model.** No model is set up. Text search")
     assert f"[#{thread.number}]" in text_of(reply)
+    # what words of its messages mean needs no model
+    keyless.person().send_message("was heißt second reading?", thread.channel, thread.ts)
+    assert "**AI bug review**: The larger model" in text_of(thread.replies()[-1])
     assert not keyless.world.claude.requests
 
 
