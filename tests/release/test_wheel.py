@@ -156,6 +156,7 @@ LOOK = """
 import json
 import bot, handlers, impact, localslack
 from bot.cli import run_cli
+from bot.features.glossary import explain_term
 from bot.features.questions.answers import ANSWER_VERSION
 from bot.platform.models.prompts import (read_instructions)
 from contextlib import redirect_stdout
@@ -167,6 +168,7 @@ def say(*line):
 print(json.dumps({
     "files": [bot.__file__, handlers.__file__, impact.__file__, localslack.__file__],
     "prompt": read_instructions(ANSWER_VERSION),
+    "term": explain_term("hit"),
     "env": say("env"),
     "demo": say("demo", "--text"),
     "help": say("--help"),
@@ -190,8 +192,9 @@ def test_its_code_is_its_own(wheel_facts: dict[str, Any]) -> None:
     assert [file for file in wheel_facts["files"] if file.startswith(str(ROOT))] == []
 
 
-def test_the_sample_day_and_the_prompts_are_there(wheel_facts: dict[str, Any]) -> None:
+def test_the_sample_day_the_prompts_and_the_glossary_are_there(wheel_facts: dict[str, Any]) -> None:
     assert "#35617" in wheel_facts["demo"]
+    assert wheel_facts["term"].startswith("*warning*: ")
     assert "pull request" in wheel_facts["prompt"]
 
 
