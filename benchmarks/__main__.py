@@ -7,7 +7,7 @@ benchmarks day`` runs one part, of those in ``PARTS``; ``trace`` counts what fiv
 --help``.
 
 How much the bot carries takes minutes, so that it runs by name alone: ``python -m benchmarks morning --help``, and
-``acks``, ``answers``, ``hour`` and ``month``. docs/load.md has the results.
+``acks``, ``answers``, ``hour`` and ``month``. docs/load.md has the results. ``upgrade`` needs two clones.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from benchmarks.reading.reviews import price_reviews, time_reviews
 from benchmarks.starts import time_the_starts
 from benchmarks.table import Table
 from benchmarks.trace import trace_the_flows
+from benchmarks.upgrade import add_options, measure_upgrade
 from tests.helpers.processes.command import Start, start_interpreter
 
 PARTS = {
@@ -57,14 +58,15 @@ LOADS = {
     "morning": (morning.measure_mornings, morning.add_options),
     "hour": (hour.measure_hour, hour.add_options),
     "month": (month.measure_month, month.add_options),
+    "upgrade": (measure_upgrade, add_options),
 }
 
 
 def measure_load(table: Table, name: str, arguments: Sequence[str], start: Start = start_interpreter) -> None:
     """Run one measurement of load with the options of a command line. ``start`` starts the bot's processes."""
-    measure, add_options = LOADS[name]
+    measure, add_own = LOADS[name]
     parser = argparse.ArgumentParser(f"python -m benchmarks {name}")
-    add_options(parser)
+    add_own(parser)
     parser.set_defaults(start=start)
     measure(table, parser.parse_args(arguments))
 

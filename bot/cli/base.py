@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from zoneinfo import ZoneInfo
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+# between two lines about how far the work is, where there is no terminal
+_LINE_SECONDS = 60.0
 FILE = click.Path(dir_okay=False, path_type=Path)
 CLONE = click.Path(path_type=Path)
 
@@ -168,10 +171,15 @@ class ProgressCallback(Protocol):
 
 @contextmanager
 def show_progress_bar(unit: str = "PR", title: str = "Pull requests") -> Iterator[ProgressCallback]:
-    """Show a bar on stderr and yield the function that advances it; show nothing if stderr is no terminal."""
-    with tqdm(unit=unit, desc=title, leave=False, disable=None, file=sys.stderr) as bar:
+    """Show a bar on stderr and yield the function that advances it; if stderr is no terminal, a line a minute."""
+    is_terminal, shown_at = sys.stderr.isatty(), monotonic()
+    with tqdm(unit=unit, desc=title, leave=False, disable=not is_terminal, file=sys.stderr) as bar:
 
         def show(done: int, total: int, note: str = "") -> None:
+            nonlocal shown_at
+            if not is_terminal and monotonic() - shown_at >= _LINE_SECONDS:
+                shown_at = monotonic()
+                click.echo(f"{title}: {done:,} of {total:,}", err=True)
             bar.total = total
             bar.n = done
             bar.set_postfix_str(note, refresh=False)

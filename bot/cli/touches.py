@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -36,6 +37,7 @@ from impact.clones.clone_contracts import read_clone_contracts
 from impact.clones.clone_range import HEAD, read_clone_range, select_line
 from impact.clones.clone_upgrade import CloneUpgradeReader, scan_clone
 from impact.clones.evaluation import ReplayClones, ReplayOptions, evaluate_touches
+from impact.clones.kept_contracts import find_kept_contracts
 from impact.clones.windows import parse_windows
 from impact.contract.table import list_net_rows, list_rows, select_rows
 from impact.documents import describe_evaluation
@@ -95,7 +97,7 @@ def contract_command(
     web = load_settings().github_web_url
     repository = Repository.parse(repo, web) if repo else None
     with open_clone_trees(clone, branch) as trees, show_progress_bar("merge", "Merges") as show:
-        contracts = read_clone_contracts(trees, dates, repository, show)
+        contracts = read_clone_contracts(trees, dates, repository, show, find_kept_contracts(os.environ))
     rows = select_rows((list_net_rows if is_net else list_rows)(contracts, web))
     click.echo(
         terminal.format_contract_json(rows)
@@ -224,7 +226,8 @@ def upgrade_command(
     """
     check_writable(out)
     with open_clone_trees(upstream, branch) as trees, show_progress_bar("merge", "Merges") as show:
-        reader = CloneUpgradeReader(trees, Repository.parse(repo) if repo else None, show)
+        kept = find_kept_contracts(os.environ)
+        reader = CloneUpgradeReader(trees, Repository.parse(repo) if repo else None, show, kept)
         # before the merges, whose reading takes minutes
         profile = _load_profile(profile_text, at, packages or reader.detect_packages(start))
         way = reader.read_range(start, end)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -17,6 +18,7 @@ from impact.clones.clone_contracts import read_clone_contracts
 from impact.clones.clone_range import HEAD, read_clone_range, select_line
 from impact.clones.clone_upgrade import CloneUpgradeReader, scan_clone
 from impact.clones.evaluation import ReplayClones, ReplayOptions, evaluate_touches
+from impact.clones.kept_contracts import find_kept_contracts
 from impact.clones.tree_scan import ScanSource, scan_tree
 from impact.clones.windows import parse_windows
 from impact.contract.table import CloneContracts, list_net_rows, list_rows, select_rows
@@ -226,7 +228,8 @@ def print_upgrade(
 ) -> None:
     """Print what the way from a pin to a later commit takes, by file of the profile."""
     with open_clone_trees(upstream, branch) as trees:
-        reader = CloneUpgradeReader(trees, Repository.parse(repo) if repo else None)
+        kept = find_kept_contracts(os.environ)
+        reader = CloneUpgradeReader(trees, Repository.parse(repo) if repo else None, kept=kept)
         profile = _load_profile(profile_file, downstream, at, packages or reader.detect_packages(start))
         way = reader.read_range(start, end)
         index = ProfileIndex(reader.link_profile(profile, way.start))
@@ -279,7 +282,8 @@ def print_evaluation(
 
 def _read_contracts(trees: CloneTrees, since: str, until: str, repo: str | None) -> CloneContracts:
     repository = Repository.parse(repo) if repo else None
-    return read_clone_contracts(trees, _parse_dates(since, until), repository, _ignore_progress)
+    kept = find_kept_contracts(os.environ)
+    return read_clone_contracts(trees, _parse_dates(since, until), repository, _ignore_progress, kept)
 
 
 def _parse_dates(since: str, until: str) -> EvaluationWindow:

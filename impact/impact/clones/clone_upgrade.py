@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
-from impact.clones.clone_contracts import ContractExtractor
+from impact.clones.clone_contracts import extract_contracts
+from impact.clones.kept_contracts import KeptContracts
+from impact.clones.replay_cache import UpstreamTree
 from impact.clones.upstream_line import CloneMerge, detect_upstream
 from impact.contract.deprecations import DeprecationLedger, update_ledger
-from impact.contract.models import MergeContract
 from impact.errors import UsageError
 from impact.evaluation.imported_files import detect_packages
 from impact.git.clone_trees import CloneTrees
@@ -56,12 +57,17 @@ class CloneUpgradeReader:
     """Reads what is between two commits of a clone."""
 
     def __init__(
-        self, trees: CloneTrees, repository: Repository | None = None, progress: ProgressCallback = ignore_progress
+        self,
+        trees: CloneTrees,
+        repository: Repository | None = None,
+        progress: ProgressCallback = ignore_progress,
+        kept: KeptContracts | None = None,
     ) -> None:
         self._trees = trees
         self._requested = repository
         self._progress = progress
-        self._extractor = ContractExtractor(trees)
+        self._kept = kept
+        self._tree = UpstreamTree(trees)
 
     def read_range(self, start: str, end: str = HEAD) -> UpgradeRange:
         """Read the merges after ``start`` up to ``end``.
@@ -74,11 +80,13 @@ class CloneUpgradeReader:
         if last < first:
             raise UsageError(f"{quote_input(end)} is before {quote_input(start)}: exchange the commits.")
         on_the_way, later = line[first + 1 : last + 1], line[last + 1 :]
-        commits = list(self._trees.iterate_commits(on_the_way))
-        merges = self._sort_merges([*commits, *self._trees.iterate_commits(later)])
+        every = list(self._trees.iterate_commits([*on_the_way, *later], counts_lines=False))
+        commits, merges = every[: len(on_the_way)], self._sort_merges(every)
         by_commit = {merge.merge_commit: merge for merge in merges}
         parents = {each.sha: each.parent for each in on_the_way}
-        contracts = tuple(self._read_contracts(commits, parents, by_commit))
+        named = ((commit, by_commit[commit.sha]) for commit in commits)
+        listed = [CloneMerge(merge.number, merge.title, commit, parents[commit.sha]) for commit, merge in named]
+        contracts = tuple(extract_contracts(self._trees, listed, self._progress, self._kept))
         numbers = frozenset(contract.number for contract in contracts)
         index = RevertIndex(merges)
         outcomes = find_outcomes(index)
@@ -102,9 +110,8 @@ class CloneUpgradeReader:
 
     def link_profile(self, profile: Profile, commit: str) -> Profile:
         """Return a profile with the names under which upstream defines what it uses at a commit."""
-        tree = self._extractor.tree
-        tree.move_to(commit)
-        return link_profile(profile, UpstreamIndex(tree.load_outline))
+        self._tree.move_to(commit)
+        return link_profile(profile, UpstreamIndex(self._tree.load_outline))
 
     def _find_position(self, line: Sequence[LineCommit], revision: str) -> int:
         if not line:
@@ -123,17 +130,6 @@ class CloneUpgradeReader:
     def _sort_merges(self, commits: Sequence[TreeCommit]) -> tuple[ClonedMerge, ...]:
         merges = sort_merges(commits, self._requested or detect_upstream(self._trees, commits))
         return (*merges.merges, *merges.direct)
-
-    def _read_contracts(
-        self,
-        commits: Sequence[TreeCommit],
-        parents: Mapping[str, str],
-        by_commit: Mapping[str, ClonedMerge],
-    ) -> Iterator[MergeContract]:
-        for done, commit in enumerate(commits, 1):
-            merge = by_commit[commit.sha]
-            yield self._extractor.extract(CloneMerge(merge.number, merge.title, commit, parents[commit.sha]))
-            self._progress(done, len(commits))
 
 
 def _build_url(merges: Sequence[ClonedMerge]) -> str:

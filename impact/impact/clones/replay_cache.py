@@ -17,7 +17,7 @@ Value = TypeVar("Value")
 # a repository of 4,000 modules changes some 100 of them a day
 _MAX_KEPT = 12_000
 # an outline takes some 100,000 bytes
-_MAX_OUTLINES = 3_000
+MAX_OUTLINES = 3_000
 
 
 class FileCache(Generic[Value]):
@@ -48,7 +48,7 @@ class UpstreamTree:
         self._commit = ""
         self._files: dict[str, str] = {}
         self._modules: dict[str, str] = {}
-        self._outlines = FileCache(trees, _outline_file, _MAX_OUTLINES)
+        self._outlines = FileCache(trees, _outline_file, MAX_OUTLINES)
 
     @property
     def files(self) -> Mapping[str, str]:

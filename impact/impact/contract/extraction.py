@@ -10,7 +10,8 @@ from functools import cache
 from impact.contract.models import FileVersions, MergeContract, UnreadFile
 from impact.contract.python.python_changes import OutlineReader, compare_python
 from impact.contract.python.snapshots import OutlineLoader
-from impact.contract.surfaces import list_surface_changes
+from impact.contract.surfaces.file_facts import read_file_facts
+from impact.contract.surfaces.listing import FactsReader, list_surface_changes
 from impact.python.models import ModuleOutline
 from impact.python.module_names import name_module
 from impact.python.outline import build_outline
@@ -36,11 +37,12 @@ def extract_contract(
     versions: Sequence[FileVersions],
     load: OutlineLoader,
     read: OutlineReader = build_outline,
+    read_facts: FactsReader = read_file_facts,
 ) -> MergeContract:
     """Return what a merge changes for others, from both versions of each changed file.
 
     ``load`` gives the outlines of modules that did not change, as they are after the merge; it may return None.
-    ``read`` may keep what it read, as the version before a merge was that after another one.
+    ``read`` and ``read_facts`` may keep what they read, as the version before a merge was that after another one.
     """
     python = compare_python(versions, load, read)
     return MergeContract(
@@ -48,7 +50,7 @@ def extract_contract(
         merge.commit,
         merge.merged_at,
         merge.title,
-        changes=(*python.changes, *list_surface_changes(versions, load)),
+        changes=(*python.changes, *list_surface_changes(versions, load, read_facts)),
         migrations=python.migrations,
         calls=python.calls,
         files=tuple(sorted({each.path for pair in versions for each in (pair.old, pair.new) if each})),

@@ -93,10 +93,13 @@ class GitClone:
             if done % _PROGRESS_STEP == 0 or done == len(line):
                 progress(done, len(line))
 
-    def stream_changes(self, line: Iterable[LineCommit], *, has_contents: bool = True) -> Iterator[bytes]:
+    def stream_changes(
+        self, line: Iterable[LineCommit], *, has_contents: bool = True, counts_lines: bool = True
+    ) -> Iterator[bytes]:
         """Yield, in pieces, what git writes about the changes of commits against their first parents.
 
-        Without ``has_contents``, no file is read: there are no numbers of lines, and no renames.
+        Without ``has_contents``, no file is read: there are no numbers of lines, and no renames. Without
+        ``counts_lines``, only what may be a renamed file is read.
 
         Raises:
             UsageError: objects are missing, as in a partial clone.
@@ -106,7 +109,8 @@ class GitClone:
             # a file instead of a pipe, so that git and this process never wait for each other
             lines.write("".join(f"{revision}\n" for revision in revisions).encode())
             lines.seek(0)
-            options = (*_DIFF_OPTIONS, "--numstat", *_RENAME_OPTIONS) if has_contents else _DIFF_OPTIONS
+            options = (*_DIFF_OPTIONS, *(("--numstat",) if counts_lines else ()), *_RENAME_OPTIONS)
+            options = options if has_contents else _DIFF_OPTIONS
             yield from self._stream_output(lines, "diff-tree", "--stdin", *options, *_FORMAT_OPTIONS)
 
     def list_line(self, since: datetime = _FIRST_INSTANT) -> list[LineCommit]:

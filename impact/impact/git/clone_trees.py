@@ -35,9 +35,14 @@ class CloneTrees:
         clean: Callable[[str], str] = remove_controls,
     ) -> None:
         """``clean`` returns what is kept of a commit's message. Texts of files are read as they are."""
+        self._arguments = (path, branch, program, clean)
         self._clean = clean
         self._clone = GitClone(path, branch, program)
         self._blobs = BlobReader(path, program)
+
+    def __reduce__(self) -> tuple[type[CloneTrees], tuple[Path, str | None, str, Callable[[str], str]]]:
+        # another process opens the clone again
+        return CloneTrees, self._arguments
 
     def read_facts(self) -> CloneFacts:
         """Return which branch is read, and of which repository this is a clone."""
@@ -59,15 +64,17 @@ class CloneTrees:
         """
         return self._clone.find_merge_base(f"refs/tags/{tag}") if is_tag(tag) else ""
 
-    def iterate_commits(self, line: Sequence[LineCommit]) -> Iterator[TreeCommit]:
+    def iterate_commits(self, line: Sequence[LineCommit], *, counts_lines: bool = True) -> Iterator[TreeCommit]:
         """Yield some commits of the line with what each changed, in their order.
 
-        Where a content is missing, the lines and inexact renames of that commit are not known.
+        To count the changed lines takes ten times as long as all else. Where a content is missing, the lines and
+        inexact renames of that commit are not known.
         """
         done, failures = 0, 0
         while done < len(line):
             try:
-                for commit in parse_tree_commits(self._clone.stream_changes(line[done:]), self._clean):
+                changes = self._clone.stream_changes(line[done:], counts_lines=counts_lines)
+                for commit in parse_tree_commits(changes, self._clean):
                     yield commit
                     done += 1
             except ImpactError:

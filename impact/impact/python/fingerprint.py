@@ -6,6 +6,7 @@ import ast
 import hashlib
 from collections.abc import Callable, Sequence
 from operator import attrgetter
+from typing import Any
 
 # what says nothing of what code does
 _SILENT_FIELDS = frozenset({"ctx", "annotation", "returns", "type_comment", "kind", "simple", "type_ignores"})
@@ -25,26 +26,26 @@ def hash_code(
     tokens: list[str] = []
     stack: list[object] = [*reversed(nodes)]
     # this loop is most of the time that a file takes
+    pop, push, add = stack.pop, stack.extend, tokens.append
     while stack:
-        value = stack.pop()
+        value: Any = pop()
         kind = value.__class__
-        if kind is str:
-            tokens.append(value)  # type: ignore[arg-type]
-        elif kind is ast.Name:
-            tokens.append(f"Name {value.id}")  # type: ignore[attr-defined]
-        elif kind is list:
-            tokens.append(f"[{len(value)}")  # type: ignore[arg-type]
-            stack.extend(reversed(value))  # type: ignore[call-overload]
-        elif isinstance(value, ast.AST):
-            if visit and kind in kinds:
+        if kind is ast.Name:
+            add(f"Name {value.id}")
+        elif reader := _READERS.get(kind):
+            if kind in kinds and visit:
                 visit(value)
-            tokens.append(_NAMES.get(kind) or kind.__name__)
-            if kind in _SPECIAL:
-                stack.extend(_list_parts(value, kind))
-            else:
-                stack.extend(_GETTERS[kind](value))
+            add(reader[0])
+            push(reader[1](value))
+        elif kind is list:
+            add(f"[{len(value)}")
+            push(value[::-1])
+        elif kind is str:
+            add(value)
+        elif value is None:
+            add("None")
         else:
-            tokens.append(repr(value))
+            add(repr(value))
     return hashlib.blake2b("\0".join(tokens).encode(errors="replace"), digest_size=8).hexdigest()
 
 
@@ -72,12 +73,7 @@ def _make_getter(fields: tuple[str, ...]) -> Callable[[ast.AST], tuple[object, .
     return (lambda node: (getattr(node, fields[0]),)) if fields else lambda _node: ()
 
 
-_GETTERS: dict[type, Callable[[ast.AST], tuple[object, ...]]] = {
-    kind: _make_getter(fields) for kind, fields in _FIELDS.items()
-}
-
-
-def _list_parts(node: ast.AST, kind: type) -> list[object]:
+def _list_parts(node: ast.AST) -> Sequence[object]:
     """Return what is in a node that is not read as it is, the last part first."""
     if isinstance(node, ast.AnnAssign):
         # as an assignment without the annotation
@@ -86,4 +82,11 @@ def _list_parts(node: ast.AST, kind: type) -> list[object]:
         # the text "1" is not the number
         return [repr(node.value)]
     body = drop_docstring(node.body) if isinstance(node, _DOCUMENTED_TYPES) else []
-    return [body if name == "body" else getattr(node, name, None) for name in _FIELDS[kind]]
+    return [body if name == "body" else getattr(node, name, None) for name in _FIELDS[type(node)]]
+
+
+# by the kind of a node its name, and what reads its parts
+_READERS: dict[type, tuple[str, Callable[[ast.AST], Sequence[object]]]] = {
+    kind: (_NAMES.get(kind) or kind.__name__, _list_parts if kind in _SPECIAL else _make_getter(fields))
+    for kind, fields in _FIELDS.items()
+}

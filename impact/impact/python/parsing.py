@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import gc
 import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 
 # one at a time: which warnings are shown is a state of the whole process
@@ -20,12 +23,24 @@ def parse_source(text: str) -> ast.Module | None:
     Others may get the same tree: nobody changes it.
     """
     try:
-        with _PARSER_LOCK, warnings.catch_warnings():
+        with _PARSER_LOCK, warnings.catch_warnings(), _pause_collector():
             # such as an escape sequence in somebody's file that means nothing
             warnings.simplefilter("ignore")
             return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+@contextmanager
+def _pause_collector() -> Iterator[None]:
+    """Look for no cycles: a tree has none, and the look at all of its nodes takes as long as to parse it."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def parse_expression(text: str) -> ast.expr | None:

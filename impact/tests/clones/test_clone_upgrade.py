@@ -7,14 +7,20 @@ from pathlib import Path
 
 import pytest
 
+from impact.clones.clone_contracts import ContractExtractor
 from impact.clones.clone_upgrade import CloneUpgradeReader
+from impact.clones.kept_contracts import KeptContracts, find_kept_contracts
+from impact.clones.upstream_line import read_upstream
+from impact.contract.models import MergeContract, UnreadFile
 from impact.git.clone_trees import open_clone_trees
 from impact.history.outcomes import OutcomeKind
 from impact.history.revert_claims import parse_claim
 from impact.history.reverts import Revert
 from impact.repository import Repository
+from impact.source.models import SourceProblem
 from impact.testing.checks import counting
-from impact.testing.clones import building, needs_git
+from impact.testing.clones import BEGIN, building, needs_git
+from impact.touches.upgrade import UpgradeRange
 
 pytestmark = [pytest.mark.slow, needs_git]
 
@@ -37,3 +43,72 @@ def test_reverts_on_the_way_and_after_it_come_from_one_search(tmp_path: Path) ->
         (4, 5, OutcomeKind.REVERTED)
     ]
     assert counts == Counter({("parse_claim", number): 1 for number in (2, 3, 4, 5)})
+
+
+# enough merges for two processes
+MERGES = 60
+
+
+@pytest.fixture(scope="module")
+def long_way(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("long") / "engine"
+    with building(folder) as builder:
+        builder.commit("Begin (#1)", {"engine/__init__.py": b""})
+        for number in range(2, MERGES + 2):
+            code = f"class Engine{number % 7}:\n    def run(self, a{number}=1):\n        return go(a{number})\n"
+            changed = {f"engine/part{number % 5}.py": code.encode(), f"tests/test_{number % 3}.py": code.encode()}
+            builder.commit(f"Change {number} (#{number})", changed)
+    return folder
+
+
+def read_way(folder: Path, kept: KeptContracts | None) -> tuple[UpgradeRange, list[tuple[int, int]]]:
+    heard: list[tuple[int, int]] = []
+    with open_clone_trees(folder) as trees:
+        reader = CloneUpgradeReader(trees, None, lambda done, total: heard.append((done, total)), kept)
+        return reader.read_range(trees.list_line()[0].sha), heard
+
+
+def test_processes_and_what_is_kept_change_no_answer(long_way: Path, tmp_path: Path) -> None:
+    with open_clone_trees(long_way) as trees:
+        line = trees.list_line()
+        merges = read_upstream(trees, line, [each.sha for each in line[1:]]).merges.values()
+        alone = tuple(map(ContractExtractor(trees).extract, merges))
+    assert len(alone) == MERGES
+    assert any(each.changes for each in alone)
+    kept = KeptContracts(tmp_path / "kept")
+    cold, heard = read_way(long_way, kept)
+    assert cold.contracts == alone
+    assert heard[-1] == (MERGES, MERGES)
+    warm, heard = read_way(long_way, kept)
+    assert heard == [(MERGES, MERGES)]
+    assert warm == cold
+    assert read_way(long_way, None)[0] == cold
+
+
+def test_what_is_kept_may_be_damaged_or_in_no_place(
+    long_way: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    expected = read_way(long_way, None)[0]
+    kept = KeptContracts(tmp_path)
+    read_way(long_way, kept)
+    (file,) = tmp_path.iterdir()
+    file.write_bytes(b"no database" * 1_000)
+    for _ in range(2):
+        assert read_way(long_way, kept)[0] == expected
+    assert "so that merges are read again" in caplog.text
+    # it was written anew
+    assert read_way(long_way, kept)[1] == [(MERGES, MERGES)]
+    nowhere = tmp_path / "file"
+    nowhere.write_bytes(b"")
+    assert read_way(long_way, KeptContracts(nowhere))[0] == expected
+    assert find_kept_contracts({}) is None
+
+
+def test_a_merge_whose_files_may_be_there_later_is_not_kept(tmp_path: Path) -> None:
+    read, unavailable = (
+        MergeContract(number, f"{number}" * 40, BEGIN, unread=(UnreadFile("a.py", str(problem)),))
+        for number, problem in ((1, SourceProblem.TOO_LARGE), (2, SourceProblem.UNAVAILABLE))
+    )
+    kept = KeptContracts(tmp_path)
+    kept.keep([read, unavailable])
+    assert kept.load(["1" * 40, "2" * 40]) == {"1" * 40: read}

@@ -46,12 +46,27 @@ from impact.python.parsing import parse_source
 from impact.source.models import SourceFile
 
 # a file without any of these words states nothing that the surfaces look for
-_HINT = re.compile(
-    r"environ|getenv|add_argument|[oO]ption\(|class \w{0,100}(?:Config|Args|Settings)\b|BaseModel|Struct\b"
-    r"|TypedDict|(?:Request|Response)\)|_GROUP\b|deprecat|plugins_by_group|entry_points"
-    r"|@\w{1,40}\.(?:get|post|put|delete|patch|head|options|websocket|route|api_route)\("
-    r"|\.add_(?:get|post|put|delete|patch|api_route|route|url_rule|api_websocket_route)\("
-    r"|(?:[gG]auge|[cC]ounter|[hH]istogram|[sS]ummary)\w{0,20}\(|custom_op|\.define\(|triton_op"
+# each is looked for on its own: a pattern that begins with plain text is found ten times as fast
+_HINT_WORDS = (
+    "environ getenv add_argument option( Option( BaseModel TypedDict Request) Response) deprecat"
+    " plugins_by_group entry_points custom_op .define( triton_op"
+).split()
+_HINTS = tuple(
+    map(
+        re.compile,
+        (
+            r"class \w{0,100}(?:Config|Args|Settings)\b",
+            r"Struct\b",
+            r"_GROUP\b",
+            r"@\w{1,40}\.(?:get|post|put|delete|patch|head|options|websocket|route|api_route)\(",
+            r"\.add_(?:get|post|put|delete|patch|api_route|route|url_rule|api_websocket_route)\(",
+            *(
+                rf"{name}\w{{0,20}}\("
+                for word in ("gauge", "counter", "histogram", "summary")
+                for name in (word, word.capitalize())
+            ),
+        ),
+    )
 )
 _MAX_LEVELS = 3
 # folders in which every data class is configuration
@@ -94,9 +109,12 @@ def _make_local(facts: Iterator[Fact]) -> tuple[Fact, ...]:
     return tuple(replace(fact, is_local=True) for fact in facts)
 
 
+def _has_hint(text: str) -> bool:
+    return any(word in text for word in _HINT_WORDS) or any(hint.search(text) for hint in _HINTS)
+
+
 def _read_python(file: SourceFile) -> FileFacts:
-    is_hinted = file.path.endswith("setup.py") or _CONFIGURATION_FILE.search(file.path) or _HINT.search(file.text)
-    if not is_hinted:
+    if not (file.path.endswith("setup.py") or _CONFIGURATION_FILE.search(file.path) or _has_hint(file.text)):
         return FileFacts(file.path)
     tree = parse_source(file.text)
     if tree is None:

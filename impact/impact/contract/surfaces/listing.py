@@ -10,8 +10,10 @@ from impact.contract.surfaces.derived_flags import list_derived_flags
 from impact.contract.surfaces.facts import shorten_pair
 from impact.contract.surfaces.file_facts import FileFacts, join_files, read_file_facts
 from impact.python.models import ModuleOutline
+from impact.source.models import SourceFile
 
 OutlineLoader = Callable[[str], ModuleOutline | None]
+FactsReader = Callable[[SourceFile | None], FileFacts]
 
 
 def _load_nothing(_module: str) -> None:
@@ -19,16 +21,19 @@ def _load_nothing(_module: str) -> None:
 
 
 def list_surface_changes(
-    versions: Sequence[FileVersions], load: OutlineLoader = _load_nothing
+    versions: Sequence[FileVersions],
+    load: OutlineLoader = _load_nothing,
+    read: FactsReader = read_file_facts,
 ) -> tuple[ContractChange, ...]:
     """Return what a merge changes of variables, flags, fields, endpoints, metrics, messages, ops and dependencies.
 
     A fact that moves from one changed file to another is no change. What can't be read changes nothing. ``load``
-    gives modules that didn't change, for the flags that take their defaults from a changed field.
+    gives modules that didn't change, for the flags that take their defaults from a changed field. ``read`` may
+    keep what it read.
     """
     changed = [pair for pair in versions if not _is_same(pair)]
-    old = join_files([read_file_facts(pair.old) for pair in changed])
-    new = join_files([read_file_facts(pair.new) for pair in changed])
+    old = join_files([read(pair.old) for pair in changed])
+    new = join_files([read(pair.new) for pair in changed])
     changes = list(compare_facts(old, new, _VariableTables(load).is_new))
     known = {(change.subject, change.name) for change in changes if change.kind is ChangeKind.DEPRECATED}
     changes += _list_announced(old, new, known)

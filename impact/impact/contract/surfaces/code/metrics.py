@@ -110,6 +110,8 @@ def _read_labels(
 def _list_hidden_lines(file: PythonFile) -> frozenset[int]:
     """Return the lines that run only if hidden metrics are shown."""
     lines: set[int] = set()
+    if not any(_HIDDEN in line for line in file.lines):
+        return frozenset()
     end = 0
     for placed in file.others:
         node = placed.node

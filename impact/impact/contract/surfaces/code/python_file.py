@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from impact.contract.surfaces.facts import shorten_text
 
@@ -27,6 +27,12 @@ _LEAVES = frozenset(
     )
 )
 _KEPT = (ast.Subscript, ast.If, ast.Assign)
+# the fields of all other kinds of nodes, the last one first
+_FIELDS: Mapping[type, tuple[str, ...]] = {
+    kind: kind._fields[::-1]
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST) and kind not in _LEAVES
+}
 # comments of more lines than this describe something else
 _MAX_COMMENT_LINES = 12
 
@@ -59,15 +65,28 @@ def build_python_file(path: str, text: str, tree: ast.Module) -> PythonFile:
     classes: list[tuple[ast.ClassDef, str]] = []
     functions: list[tuple[Function, str]] = []
     others: list[PlacedNode] = []
-    for node, scope in _walk_scopes(tree):
+    stack: list[tuple[ast.AST, str]] = [(tree, "")]
+    # in the order of the text, with the qualified name of what each stands in
+    while stack:
+        node, scope = stack.pop()
+        inner = scope
         if isinstance(node, ast.Call):
             calls.append((node, scope))
-        elif isinstance(node, ast.ClassDef):
-            classes.append((node, scope))
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            functions.append((node, scope))
+        elif isinstance(node, _SCOPES):
+            if isinstance(node, ast.ClassDef):
+                classes.append((node, scope))
+            else:
+                functions.append((node, scope))
+            # in deep nests the names would grow with the square of the text
+            inner = f"{scope}.{node.name}".lstrip(".")[:200]
         elif isinstance(node, _KEPT):
             others.append(PlacedNode(node, scope))
+        for name in _FIELDS[node.__class__]:
+            value: Any = getattr(node, name, None)
+            if value.__class__ is list:
+                stack.extend([(item, inner) for item in reversed(value) if item.__class__ in _FIELDS])
+            elif value.__class__ in _FIELDS:
+                stack.append((value, inner))
     return PythonFile(
         path,
         tuple(text.split("\n")),
@@ -78,30 +97,6 @@ def build_python_file(path: str, text: str, tree: ast.Module) -> PythonFile:
         tuple(others),
         _list_constants(tree),
     )
-
-
-def _walk_scopes(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
-    """Yield all nodes in the order of the text, with the qualified name of what they stand in."""
-    stack: list[tuple[ast.AST, str]] = [(tree, "")]
-    while stack:
-        node, scope = stack.pop()
-        yield node, scope
-        # in deep nests the names would grow with the square of the text
-        inner = f"{scope}.{node.name}".lstrip(".")[:200] if isinstance(node, _SCOPES) else scope
-        children = [child for child in _list_children(node) if type(child) not in _LEAVES]
-        stack.extend([(child, inner) for child in reversed(children)])
-
-
-def _list_children(node: ast.AST) -> list[ast.AST]:
-    """Return what stands below a node, in the order of its fields."""
-    children: list[ast.AST] = []
-    for name in node._fields:
-        value = getattr(node, name, None)
-        if isinstance(value, list):
-            children += [item for item in value if isinstance(item, ast.AST)]
-        elif isinstance(value, ast.AST):
-            children.append(value)
-    return children
 
 
 def _list_constants(tree: ast.Module) -> dict[str, ast.expr]:
