@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
+import re
 import socket
 import threading
+import time
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +19,8 @@ from typing import Any, cast
 from redis import BlockingConnectionPool, Redis
 from redis.backoff import ExponentialBackoff
 from redis.connection import UnixDomainSocketConnection
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import BusyLoadingError, RedisError, ResponseError
+from redis.exceptions import ConnectionError as BrokenConnection
 from redis.retry import Retry
 
 from bot.errors import StoreUnavailable
@@ -31,6 +35,8 @@ log = logging.getLogger(__name__)
 _MIN_COMPRESSED_BYTES = 1_000
 _MAX_CONNECTIONS = 32
 _PLAIN_TAG, _ZLIB_TAG = b"p", b"z"
+# what a server says that is not the primary any more, or not yet again: as a code, from a script, or for EXEC
+_LEFT_BEHIND = re.compile(r"(?:^|-|because of: )(READONLY|MASTERDOWN|LOADING|CLUSTERDOWN|NOREPLICAS|UNBLOCKED)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +60,62 @@ def connect_server(url: str, *, timeouts: RedisTimeouts = RedisTimeouts()) -> Re
         )
     except ValueError as error:
         raise StoreUnavailable("REDIS_URL is not an address: write it as redis://host:6379/0.") from error
+    kind = pool.connection_class
+    pool.connection_class = type(kind.__name__, (_FollowingConnection, kind), {})
+    pool.connection_kwargs["failovers"] = _Failovers()
     return Redis.from_pool(pool)
+
+
+# seconds in which a connection that was opened again and is refused again leads to the same server
+_FOLLOWING_SECONDS = 1.0
+
+
+@dataclass(slots=True)
+class _Failovers:
+    """How often the connections of a pool heard that their server was left behind."""
+
+    count: int = 0
+
+
+class _FollowingConnection:
+    """Mixin for connections of a pool: after a failover they lead where the name of the server leads now.
+
+    A former primary keeps its connections and refuses what is written. Such an answer is a broken connection: the
+    client opens another one and asks again, once. Nothing of the refused request was done. All others of the pool
+    are opened again when they are next used, as reads would go on to be of old data.
+    """
+
+    def __init__(self, *, failovers: _Failovers, **options: Any) -> None:
+        self._failovers = failovers
+        self._known = failovers.count
+        self._left_at = -math.inf
+        super().__init__(**options)
+
+    def connect(self) -> None:
+        """Open the connection if it is closed; a pool calls this each time it hands the connection out."""
+        if self._known != self._failovers.count:
+            self._known = self._failovers.count
+            self.disconnect()  # type: ignore[attr-defined]
+        super().connect()  # type: ignore[misc]
+
+    def read_response(self, *arguments: Any, **keywords: Any) -> Any:
+        try:
+            return super().read_response(*arguments, **keywords)  # type: ignore[misc]
+        except (ResponseError, BusyLoadingError) as error:
+            written = f"{error.status_code or ''} {error}".lstrip()
+            if not (code := _LEFT_BEHIND.search(written)):
+                raise
+            self._failovers.count += 1
+            self._known = self._failovers.count
+            is_repeated = time.monotonic() - self._left_at < _FOLLOWING_SECONDS
+            self._left_at = time.monotonic()
+            if is_repeated:
+                # a name that leads to a replica is no failover: a transaction would be begun again without end.
+                # The rest of its answers is still to be read
+                self.mark_for_reconnect()  # type: ignore[attr-defined]
+                raise
+            self.disconnect()  # type: ignore[attr-defined]
+            raise BrokenConnection(str(error), status_code=code[1]) from error
 
 
 def _build_pool_options(timeouts: RedisTimeouts) -> dict[str, Any]:
