@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from impact.contract.models import PYTHON_CLASSES, ChangeKind, ContractChange, MergeContract
+from impact.contract.models import PYTHON_CLASSES, ChangeKind, ContractChange, MergeContract, UnreadFile
+from impact.errors import READING_FAILED, attempt_all
 from impact.profile.models import Profile
 from impact.touches.actions import describe_action
 from impact.touches.models import MergeTouches, Touch, TouchLevel, TouchReport
@@ -48,14 +49,20 @@ def judge_merge(contract: MergeContract, index: ProfileIndex) -> MergeTouches:
 def judge_merges(name: str, profile: Profile, contracts: Sequence[MergeContract]) -> TouchReport:
     """Return what merges mean for a profile of a name: those that touch it, strongest and newest first."""
     index = ProfileIndex(profile)
-    judged = (judge_merge(contract, index) for contract in contracts)
+
+    def judge_all(merges: Sequence[MergeContract]) -> list[MergeTouches]:
+        return [judge_merge(contract, index) for contract in merges]
+
+    judged, failed = attempt_all(judge_all, contracts, lambda contract: f"#{contract.number}")
+    unread = [file for contract in contracts for file in contract.unread]
+    unread += [UnreadFile(f"#{contract.number}", READING_FAILED) for contract in failed]
     touching = (merge for merge in judged if merge.level > TouchLevel.NO)
     return TouchReport(
         name,
         len(contracts),
         len(profile.uses),
         tuple(sorted(touching, key=lambda merge: merge.sort_key)),
-        tuple(dict.fromkeys(file for contract in contracts for file in contract.unread)),
+        tuple(dict.fromkeys(unread)),
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from impact.contract.deprecations import Deprecation
 from impact.contract.models import MergeContract, UnreadFile
 from impact.contract.net_changes import NetChange, build_net_contracts, compute_net_changes
+from impact.errors import READING_FAILED, attempt_all
 from impact.history.merges import WrittenMerge
 from impact.history.outcomes import MergeOutcome
 from impact.history.reverts import Revert
@@ -112,8 +113,14 @@ class UpgradeRange:
 
 def build_upgrade_plan(way: UpgradeRange, index: ProfileIndex) -> UpgradePlan:
     """Judge the net changes of a range against a profile, and sort them by the team's files."""
-    net = compute_net_changes(way.contracts, way.reverts)
-    items = tuple(_list_items(way.contracts, net, index))
+
+    def read_way(contracts: Sequence[MergeContract]) -> tuple[tuple[UpgradeItem, ...], int]:
+        net = compute_net_changes(contracts, way.reverts)
+        return tuple(_list_items(contracts, net, index)), _count_undone(contracts, net)
+
+    (items, undone), failed = attempt_all(read_way, way.contracts, lambda contract: f"#{contract.number}")
+    unread = [file for each in way.contracts for file in each.unread]
+    unread += [UnreadFile(f"#{each.number}", READING_FAILED) for each in failed]
     return UpgradePlan(
         index.profile.name,
         way.start,
@@ -122,10 +129,10 @@ def build_upgrade_plan(way: UpgradeRange, index: ProfileIndex) -> UpgradePlan:
         len(index.profile.uses),
         _group_by_file(items),
         tuple(_list_stops(way, items)),
-        _count_undone(way.contracts, net),
+        undone,
         tuple(each for each in find_uses(way.deprecations, index) if each.uses),
         way.regressions,
-        tuple(dict.fromkeys(unread for each in way.contracts for unread in each.unread)),
+        tuple(dict.fromkeys(unread)),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from impact.contract.models import ContractChange, MergeContract
+from impact.errors import attempt_all
 from impact.history.merges import WrittenMerge
 from impact.history.revert_index import RevertIndex
 from impact.history.reverts import list_reverted_numbers, select_standing
@@ -80,8 +81,12 @@ def build_report(
     trace: TraceNames, merges: SuspectRange, since: str, until: str, limit: int, kinship: Kinship
 ) -> SuspectReport:
     """Return the ``limit`` likeliest suspects of a range."""
-    suspects = rank_suspects(trace, merges, kinship)
-    unread = sum(bool(contract.unread) for contract in merges.contracts)
+
+    def rank(contracts: Sequence[MergeContract]) -> tuple[Suspect, ...]:
+        return rank_suspects(trace, SuspectRange(contracts, merges.reverts), kinship)
+
+    suspects, failed = attempt_all(rank, merges.contracts, lambda contract: f"#{contract.number}")
+    unread = len({contract.commit for contract in merges.contracts if contract.unread or contract in failed})
     return SuspectReport(
         trace, since, until, len(merges.contracts), suspects[:limit], max(0, len(suspects) - limit), unread
     )
