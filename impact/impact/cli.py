@@ -109,7 +109,7 @@ def print_contract(
     with open_clone_trees(clone, branch) as trees:
         contracts = _read_contracts(trees, since, until, repo)
     rows = list_net_rows(contracts) if is_net else list_rows(contracts)
-    _print(documents.describe_rows(select_rows(rows)))
+    _print(documents.describe_rows(select_rows(contracts, rows)))
 
 
 @main.command("scan")

@@ -19,6 +19,7 @@ from bot.platform.pulls.models import PullRequest
 from bot.text import format_count
 from impact.contract.deprecations import DeprecationState
 from impact.contract.models import MergeContract
+from impact.coverage import Coverage
 from impact.history.reverts import select_standing
 from impact.profile.models import Profile, UseKind
 from impact.repository import Repository
@@ -82,10 +83,10 @@ def plan_upgrade(app: App, pin: PullRequest, entry: ProfileEntry) -> UpgradePlan
     read is kept.
     """
     profile = app.profiles.require_scanned(entry)
-    merges = _list_since(app, entry.upstream, pin)
+    merges, coverage = _list_since(app, entry.upstream, pin)
     contracts = _read_steps(app, merges)
     commits = [pin.commit, *(pull.commit for pull in merges)]
-    deprecations = list_deprecations(app, entry.upstream)
+    deprecations = list_deprecations(app, entry.upstream).ignore_coverage()
     way = UpgradeRange(
         pin.commit,
         commits[-1],
@@ -94,11 +95,13 @@ def plan_upgrade(app: App, pin: PullRequest, entry: ProfileEntry) -> UpgradePlan
         select_standing(RevertIndex(merges).reverts, merges),
         deprecations=tuple(used.entry for state, used in deprecations if state is not DeprecationState.REMOVED),
         url=f"{pin.web}/{entry.upstream}",
+        coverage=coverage + entry.coverage,
     )
     return build_upgrade_plan(way, ProfileIndex(profile))
 
 
-def _list_since(app: App, upstream: Repository, pin: PullRequest) -> list[PullRequest]:
+def _list_since(app: App, upstream: Repository, pin: PullRequest) -> tuple[list[PullRequest], Coverage]:
+    """Return the merges after another one, oldest first, and how much of their list was read."""
     today = app.get_today()
     span = Span(get_today(pin.merge_time, today.zone).date, today.date, today.zone)
     if len(span) > MAX_UPGRADE_DAYS:
@@ -106,9 +109,9 @@ def _list_since(app: App, upstream: Repository, pin: PullRequest) -> list[PullRe
             f"That commit is {len(span)} days old, and I look back {MAX_UPGRADE_DAYS}: on a clone, run "
             f"prdigest upgrade --upstream CLONE --from {pin.commit[:10]} --profile NAME."
         )
-    merged = list_merges(app, upstream, span).pulls
-    later = [pull for pull in merged if pull.merge_time > pin.merge_time and pull.base == pin.base]
-    return sorted(later, key=lambda pull: (pull.merge_time, pull.number))
+    merged = list_merges(app, upstream, span)
+    later = [pull for pull in merged.pulls if pull.merge_time > pin.merge_time and pull.base == pin.base]
+    return sorted(later, key=lambda pull: (pull.merge_time, pull.number)), merged.coverage
 
 
 def _read_steps(app: App, pulls: Sequence[PullRequest]) -> list[MergeContract]:
