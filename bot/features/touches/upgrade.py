@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from bot.app import App
@@ -21,16 +20,14 @@ from impact.contract.deprecations import DeprecationState
 from impact.contract.models import MergeContract
 from impact.coverage import Coverage
 from impact.history.reverts import select_standing
-from impact.profile.models import Profile, UseKind
+from impact.profile.models import Profile
+from impact.profile.scan import list_pinned_revisions
 from impact.repository import Repository
-from impact.source.revisions import find_hashes, is_tag
+from impact.source.revisions import is_tag
 from impact.text.strings import quote_input
 from impact.touches.profile_index import ProfileIndex
 from impact.touches.upgrade import UpgradePlan, UpgradeRange, build_upgrade_plan
 
-_VERSION = re.compile(r"==\s{0,3}v?(?P<version>\d{1,4}(?:\.\d{1,4}){1,3})(?![\w.])", re.A)
-# a tree may pin commits of other repositories, too
-_MAX_HASHES = 5
 # merges between two looks at how far it is
 _STEP = 50
 
@@ -40,7 +37,7 @@ def find_pin(app: App, upstream: Repository, start: str, profile: Profile) -> tu
 
     Raises UsageError if there is none, PrdigestError if the source does not answer.
     """
-    names = (start,) if start else _list_pins(profile, upstream)
+    names = (start,) if start else list_pinned_revisions(profile, upstream.name)
     for name in names:
         if merge := find_merge(app, upstream, name):
             return name, merge
@@ -60,20 +57,6 @@ def find_merge(app: App, upstream: Repository, name: str) -> PullRequest | None:
     if not commit or background is None:
         return None
     return next(iter(background.find_merges(upstream, [commit]).values()), None)
-
-
-def _list_pins(profile: Profile, upstream: Repository) -> tuple[str, ...]:
-    """Return the commits that a tree pins, or else the tags that its first pinned version may have."""
-    pins = [use for use in profile.uses if use.kind is UseKind.PIN]
-    hashes = dict.fromkeys(pinned[0] for use in pins if (pinned := find_hashes(use.text.lower())))
-    if hashes:
-        return tuple(hashes)[:_MAX_HASHES]
-    own = {upstream.name.lower(), *(package.lower() for package in profile.packages)}
-    for use in pins:
-        package = use.name.lower().replace("-", "_")
-        if package in own and (match := _VERSION.search(use.text)):
-            return (f"v{match['version']}", match["version"])
-    return ()
 
 
 def plan_upgrade(app: App, pin: PullRequest, entry: ProfileEntry) -> UpgradePlan:
