@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache
 from typing import Protocol
@@ -107,6 +107,10 @@ _NAMED_DATES = (
     re.compile(rf"{_MONTH_PATTERN} {_DAY_PATTERN}{_YEAR_PATTERN}", re.A),
 )
 _MONTHS = ("january february march april may june july august september october november december").split()
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_SHORTEST_WEEKDAY = 3  # letters
+_COMING_DAYS = re.compile(r"(\d{1,3}) ?([dw])(?:ays?|eeks?)?", re.A)
+_MAX_COMING_DAYS = 365
 # 29 February comes after at most eight years
 _MAX_YEARS = 9
 _RANGE_SEPARATOR = re.compile(r"\.{2,3}|…")
@@ -208,6 +212,37 @@ def parse_day(text: str, today: LocalDay) -> LocalDay:
     if span.last > today.date:
         raise UsageError(f"{span.last} is still to come: name a day up to {today.date}.")
     return LocalDay(span.last, today.zone)
+
+
+def parse_weekday(text: str) -> int | None:
+    """Return the number of a weekday (Monday is 0) by its name or the beginning of it; None for other texts."""
+    name = text.strip().lower().removesuffix("s")
+    if len(name) < _SHORTEST_WEEKDAY:
+        return None
+    return next((number for number, each in enumerate(WEEKDAYS) if each.startswith(name)), None)
+
+
+def parse_coming_day(text: str, today: LocalDay) -> dt.date:
+    """Parse a day to come: ``2026-12-07``, ``7 Dec``, ``monday``, ``tomorrow``, or ``2w`` for in two weeks.
+
+    Raises UsageError, also for a day that is over, or more than a year away.
+    """
+    low = text.strip().lower()
+    weekday, relative = parse_weekday(low), _COMING_DAYS.fullmatch(low)
+    if low == "tomorrow" or relative:
+        count = int(relative[1]) * (7 if relative[2] == "w" else 1) if relative else 1
+        date = today.date + timedelta(days=count)
+    elif weekday is not None:
+        date = today.date + timedelta(days=(weekday - today.date.weekday() - 1) % 7 + 1)
+    else:
+        try:
+            date = _parse_named_date(low, replace(today, date=today.date + timedelta(days=_MAX_COMING_DAYS)))
+        except UsageError as error:
+            examples = "2026-12-07, 7 Dec, monday or 2w"
+            raise UsageError(f"{quote_input(text)} is not a day: write {examples}.") from error
+    if not today.date < date <= today.date + timedelta(days=_MAX_COMING_DAYS):
+        raise UsageError(f"{date} can't be waited for: choose a day after {today.date}, within a year.")
+    return date
 
 
 def _parse_days(text: str, today: LocalDay) -> Span:

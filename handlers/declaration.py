@@ -143,7 +143,7 @@ class Command:
     def _add_usage(self, error: UsageError, word: str) -> UsageError:
         """Return the error about a text with the usage of its first word, or with the word that was meant."""
         if word in self.words and word != self.requests[0].word:
-            return UsageError(f"{error}\nUsage: {self.name} {self.words[word].usage}")
+            return UsageError(f"{error} Usage: {self.name} {self.words[word].usage}")
         meant = self._find_similar(word, (*self.words, *self.keywords))
         return (
             UsageError(f"I don't know {quote_input(word)}. Did you mean {self.name} {meant}?") if meant else error

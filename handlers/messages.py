@@ -54,7 +54,9 @@ _OPTION_PATTERN = re.compile(rf"\b(?:{'|'.join(OPTION_NAMES)}):(?=\S|\s*$)")
 _VALUE_PATTERN = re.compile(r"\b(?:at|tz|repo)\s+\S+", re.I)
 # words of commands only: dates, times, spans, addresses; a long number is more likely a pull request
 _COMMAND_WORD_PATTERN = re.compile(
-    r"(?!#?\d{4,}$)\S*[\d/:]\S*|at|tz|repo|me|mine|weekdays|daily|all|private|today|yesterday|score|am|pm", re.I
+    r"(?!#?\d{4,}$)\S*[\d/:]\S*|at|tz|repo|me|mine|weekdays|daily|weekly|until|"
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|all|private|today|yesterday|score|am|pm",
+    re.I,
 )
 
 

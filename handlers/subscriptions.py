@@ -77,6 +77,17 @@ def _enqueue_subscription(app: App, asker: SlackRequest, text: str) -> None:
     _enqueue_command(app, asker, SubscriptionCommand(SubscriptionVerb.SUBSCRIBE, wish=wish))
 
 
+def _enqueue_pause(app: App, asker: SlackRequest, text: str) -> None:
+    """Enqueue a pause, or a snooze until a day."""
+    _enqueue_command(app, asker, SubscriptionCommand.parse_pause(text, app.repositories, app.get_today()))
+
+
+def _enqueue_snooze(app: App, asker: SlackRequest, text: str) -> None:
+    if "until" not in text.lower().split():
+        raise UsageError("Until when? Add a day, such as until monday.")
+    _enqueue_pause(app, asker, text)
+
+
 def _make_change_handler(verb: SubscriptionVerb) -> VerbHandler:
     def accept(app: App, asker: SlackRequest, text: str) -> None:
         selector = SubscriptionSelector.parse(text, app.repositories)
@@ -92,7 +103,7 @@ def _enqueue_list(app: App, asker: SlackRequest, text: str) -> None:
 
 
 def _enqueue_preview(app: App, asker: SlackRequest, text: str) -> None:
-    """Enqueue a preview of a digest: by an id, by a request, or of the channel's only one."""
+    """Enqueue a preview of a digest: by an id or number, by a request, or of the channel's only one."""
     if ID_PATTERN.fullmatch(text.lower()):
         show_preview.send_to(app.jobs, asker, text.lower())
     else:
@@ -107,25 +118,26 @@ def _enqueue_form(app: App, asker: SlackRequest, text: str) -> None:
             "Slack opens a form only after a command: type /prdigest schedule, or write subscribe at 09:00."
         )
     if text and not ID_PATTERN.fullmatch(text):
-        raise UsageError("Write schedule without options, or with an id from /prdigest list.")
+        raise UsageError("Write schedule alone, or with a number from /prdigest list.")
     open_form.send_to(app.jobs, asker, text)
 
 
 _enqueue_removal = _make_change_handler(SubscriptionVerb.UNSUBSCRIBE)
-_enqueue_pause = _make_change_handler(SubscriptionVerb.PAUSE)
 _enqueue_resumption = _make_change_handler(SubscriptionVerb.RESUME)
-_WHICH = "Without an id: the only one here. `/prdigest list` shows ids; `all` means all of this channel."
+_WHICH = "`/prdigest list` shows the numbers; without one, the only subscription here is meant."
 _VERBS: Mapping[str, Verb] = {
     SubscriptionVerb.SUBSCRIBE: Verb(
         _enqueue_subscription,
         WordHelp(
-            "a digest here every day; see also list",
+            "a digest here every day, or once a week",
             usage=(
-                "subscribe [owner/repo] [at 09:00] [tz Europe/Berlin | tz mine] [daily | weekdays] [me] "
+                "subscribe [owner/repo] [at 09:00] [tz Europe/Berlin | tz mine] "
+                "[daily | weekdays | weekly monday] [me] "
                 "[path:… author:… label:… not-author:…] [only:substantial | only:risky] [profile:NAME] [previews]"
             ),
-            examples=("subscribe at 09:00", "subscribe me at 08:30 tz mine weekdays path:vllm/v1"),
+            examples=("subscribe at 09:00", "subscribe me weekly monday 08:30 tz mine path:vllm/v1"),
             notes=(
+                "A weekly digest is about the last seven days. "
                 "`tz mine` uses your own time zone, and `me` sends the digest to you only. `/prdigest schedule` "
                 "opens a form."
             ),
@@ -144,7 +156,7 @@ _VERBS: Mapping[str, Verb] = {
         _enqueue_removal,
         WordHelp(
             "end a subscription; posted digests stay",
-            usage="unsubscribe [ID | owner/repo | all]",
+            usage="unsubscribe [NUMBER | owner/repo | all]",
             examples=("unsubscribe", "unsubscribe all"),
             notes=_WHICH,
         ),
@@ -154,17 +166,27 @@ _VERBS: Mapping[str, Verb] = {
         _enqueue_pause,
         WordHelp(
             "stop a subscription until you resume it",
-            usage="pause [ID | owner/repo | all]",
+            usage="pause [NUMBER | owner/repo | all]",
             examples=("pause", "pause all"),
             notes=_WHICH,
+        ),
+        is_listed=False,
+    ),
+    SubscriptionVerb.SNOOZE: Verb(
+        _enqueue_snooze,
+        WordHelp(
+            "no digest before a day, such as the end of your vacation",
+            usage="snooze [NUMBER | owner/repo | all] until DAY",
+            examples=("snooze until monday", "snooze all until 2w"),
+            notes=f"`2w` is in two weeks. `/prdigest resume` ends it sooner. {_WHICH}",
         ),
         is_listed=False,
     ),
     SubscriptionVerb.RESUME: Verb(
         _enqueue_resumption,
         WordHelp(
-            "continue a paused subscription with its next digest",
-            usage="resume [ID | owner/repo | all]",
+            "continue what is paused or snoozed, with its next digest",
+            usage="resume [NUMBER | owner/repo | all]",
             examples=("resume", "resume all"),
             notes=f"Missed digests are not posted. {_WHICH}",
         ),
@@ -173,8 +195,8 @@ _VERBS: Mapping[str, Verb] = {
     "test": Verb(
         _enqueue_preview,
         WordHelp(
-            "a preview of yesterday's digest, visible only to you",
-            usage="test [ID | options of subscribe]",
+            "a preview of the digest up to yesterday, visible only to you",
+            usage="test [NUMBER | options of subscribe]",
             examples=("test", "test path:vllm/v1 only:risky"),
         ),
         is_listed=False,
@@ -183,9 +205,9 @@ _VERBS: Mapping[str, Verb] = {
         _enqueue_form,
         WordHelp(
             "a form for a subscription",
-            usage="schedule [ID]",
-            examples=("schedule", "schedule 7bba6098"),
-            notes="With an id from `/prdigest list`, it changes that one.",
+            usage="schedule [NUMBER]",
+            examples=("schedule", "schedule 2"),
+            notes="With a number from `/prdigest list`, it changes that one.",
         ),
         is_listed=False,
     ),

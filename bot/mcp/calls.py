@@ -171,11 +171,10 @@ class ItemPage(BaseModel, Generic[T]):
     """A page of a list, as a client gets it."""
 
     notice: str = Field(description="how to read the texts")
-    not_read: str | None = Field(description="what could not be read, so that items may be missing")
-    about: str = Field(description="what is listed")
+    about: str = Field(description="what is listed, and what may be missing")
     offset: int
     next_offset: int | None = Field(description="where the next page begins; null on the last one")
-    total: int | None = Field(description="null where nobody can tell")
+    total: int
     items: list[T]
 
 
@@ -191,8 +190,6 @@ def _show_page(result: ToolResult, asked: Any) -> CallResult:
         page, following = cut_text(result, offset, asked.length)
         unit, total = "characters", len(result)
         text = f"{NOTICE}\n{fence_text('data', page)}"
-    if total is None:
-        return CallResult(f"{text}\n[no items, but not all was read: this is no result]", structured=structured)
     end = total if following is None else following
     more = "this is the end" if following is None else f"more is there, call again with offset={following}"
     place = {"offset": offset, "next_offset": following, "total": total}
@@ -216,22 +213,19 @@ def cut_text(text: str, offset: int, length: int) -> tuple[str, int | None]:
 
 def cut_items(result: ItemList, offset: int, limit: int) -> dict[str, Any]:
     """Return a page of at most ``limit`` items as JSON. Raises UsageError for an offset behind the end."""
-    document = result.items.to_document("items", lambda item: item)
-    listed = document["items"] or []
-    total = len(listed)
+    total = len(result.items)
     _check_offset(offset, total, "item")
     items: list[Any] = []
     room = _MAX_ITEMS_LENGTH
-    for item in listed[offset : offset + limit]:
+    for item in result.items[offset : offset + limit]:
         cleaned = _redact(item.model_dump(mode="json"))
         room -= len(json.dumps(cleaned, ensure_ascii=False))
         if room < 0 and items:
             break
         items.append(cleaned)
     following = offset + len(items) if offset + len(items) < total else None
-    about = {"notice": NOTICE, "not_read": _redact(document["not_read"]), "about": redact_text(result.about)}
-    known = total if total or not document["not_read"] else None
-    return {**about, "offset": offset, "next_offset": following, "total": known, "items": items}
+    page = {"offset": offset, "next_offset": following, "total": total, "items": items}
+    return {"notice": NOTICE, "about": redact_text(result.about), **page}
 
 
 def _check_offset(offset: int, total: int, unit: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.dates import LocalDay, parse_zone
+from bot.dates import LocalDay, parse_coming_day, parse_zone
 from bot.errors import UsageError
 from impact.text.dates import parse_date
 from tests.helpers.checks import is_one_sentence
@@ -53,6 +53,50 @@ def test_what_is_no_zone_is_refused_in_one_sentence(name: str) -> None:
 @example("Europe/Berlin/..")
 def test_any_text_is_a_zone_or_a_usage_error(name: str) -> None:
     assert "\n" not in refusal(parse_zone, name)
+
+
+# a Friday
+FRIDAY = LocalDay(date(2026, 11, 27), parse_zone("UTC"))
+
+
+@check_rows(
+    {
+        "2026-12-07": ("2026-12-07", "2026-12-07"),
+        "7 Dec": ("7 Dec", "2026-12-07"),
+        "7 December 2026": ("7 December 2026", "2026-12-07"),
+        "jan 4": ("jan 4", "2027-01-04"),
+        "the day of today in a year": ("27 Nov", "2027-11-27"),
+        "tomorrow": ("Tomorrow", "2026-11-28"),
+        "monday": ("monday", "2026-11-30"),
+        "the weekday of today": ("fri", "2026-12-04"),
+        "3d": ("3d", "2026-11-30"),
+        "2 weeks": ("2 weeks", "2026-12-11"),
+    }
+)
+def test_a_day_to_come_is_read(text: str, day: str) -> None:
+    assert str(parse_coming_day(text, FRIDAY)) == day
+
+
+@check_rows(
+    [
+        "",
+        "today",
+        "0d",
+        "yesterday",
+        "2026-11-27",
+        "2026-01-01",
+        "2028-01-01",
+        "400d",
+        "soon",
+        "mo",
+        "31 Feb",
+        "٣d",
+    ]
+)
+def test_what_is_no_day_to_come_is_refused_in_one_sentence(text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_coming_day(text, FRIDAY)
+    assert is_one_sentence(str(caught.value))
 
 
 def test_a_date_is_read() -> None:

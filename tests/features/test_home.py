@@ -97,7 +97,7 @@ def test_each_has_its_place_and_its_next_time(team: Team) -> None:
     team.subscribe(channel=OPEN)
     team.run("pause", "", OPEN)
     shown = show(team)
-    line = "octo/engine, every day at 17:00 (Europe/Berlin) · next 2026-03-03 16:00 UTC"
+    line = "octo/engine, every day at 17:00 (Europe/Berlin) · Next: 2026-03-03 16:00 UTC"
     assert f"Sent to you: {line}" in shown
     assert any(part.startswith(f"#{OPEN}: octo/engine") and part.endswith("· paused") for part in shown)
     assert any("set by the bot's admin" in part for part in shown)

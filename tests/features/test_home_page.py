@@ -64,11 +64,11 @@ def test_it_reads_from_the_last_digests_to_how_the_bot_is() -> None:
         "Subscriptions\n=============",
         (
             "#C0DIGEST: octo/engine, every day at 09:00 (Europe/Berlin)"
-            " · set by the bot's admin · next 2026-03-02 08:00 UTC"
+            " · set by the bot's admin · Next: 2026-03-02 08:00 UTC"
         ),
         (
             "Sent to you: octo/engine, from Monday to Friday at 07:05 (UTC, as your Slack is set)"
-            " · next 2026-03-02 08:00 UTC"
+            " · Next: 2026-03-02 08:00 UTC"
         ),
         "Status\n======",
         (

@@ -59,11 +59,12 @@ class Stage:
         return subscriptions(self.bot, self.target)
 
     def read(self) -> str:
-        """All that the actor was told."""
-        shown = [as_read(each) for each in self.bot.list_whispers(self.person) if each.get("blocks")]
+        """All that the actor was told, with the ids in buttons."""
+        shown = [each for each in self.bot.list_whispers(self.person) if each.get("blocks")]
         slack = self.bot.world.slack
-        written = self.bot.list_posts(direct(self.person)) if slack.has_direct(self.person.user) else []
-        return "\n".join([*shown, *map(as_read, written), home(self.bot, self.person)])
+        shown += self.bot.list_posts(direct(self.person)) if slack.has_direct(self.person.user) else []
+        texts = [f"{as_read(each)}\n{json.dumps(each['blocks'])}" for each in shown]
+        return "\n".join([*texts, home(self.bot, self.person)])
 
     def posts(self) -> list[str]:
         return [as_read(message) for message in self.bot.list_posts(self.target)]
@@ -213,7 +214,7 @@ def try_see(there: Stage, action: Action) -> set[bool]:
         "slash_commands", there.forge_request(sent) | {"channel_id": there.target, "text": "list"}
     )
     shown = there.bot.list_whispers(there.person)[before:]
-    return {is_home, any(there.made.id in as_read(each) for each in shown if each.get("blocks"))}
+    return {is_home, any(there.made.id in json.dumps(each["blocks"]) for each in shown if each.get("blocks"))}
 
 
 def try_preview(there: Stage, action: Action) -> set[bool]:

@@ -9,10 +9,20 @@ from functools import cache
 from typing import Any
 from zoneinfo import available_timezones
 
-from bot.dates import parse_time, parse_zone
+from bot.dates import WEEKDAYS, parse_time, parse_zone
 from bot.errors import UsageError
 from bot.features.merges.requests import DigestView, ViewLevel, parse_view_level
-from bot.features.subscriptions.rules import OWN_ZONE_WORD, Subscription, SubscriptionRequest, Timing
+from bot.features.subscriptions.rules import (
+    DAILY,
+    ON_WEEKDAYS,
+    OWN_ZONE_WORD,
+    WEEKLY,
+    Subscription,
+    SubscriptionRequest,
+    Timing,
+    format_days,
+    parse_days,
+)
 from bot.platform.commands import FILTER_NAMES, AllowedRepositories, QueryOptions
 from bot.platform.pulls.filters import Filters
 from bot.platform.slack.blocks import Element, make_plain_text
@@ -25,7 +35,7 @@ FORM = "subscription_form"
 REPOSITORY, WHERE, CHANNEL, AT, ZONE = "repository", "where", "channel", "at", "zone"
 DAYS, ONLY, FILTER, PROFILE = "days", "only", "filter", "profile"
 # values of options; no name of a profile begins with a dash
-_HERE, _ME, _ALL_PULLS, _NO_PROFILE, _DAILY, _WEEKDAYS = "channel", "me", "all", "-", "daily", "weekdays"
+_HERE, _ME, _ALL_PULLS, _NO_PROFILE = "channel", "me", "all", "-"
 _OWN_ZONE_LABEL = "My own time zone, as in Slack"
 _MAX_OPTIONS = 100
 _VIEWS = (
@@ -107,7 +117,11 @@ def _render_fields(
     }
     # saving must not turn another user's zone into theirs
     zone = _make_zone_option(OWN_ZONE_WORD if shown.follows == user else str(timing.zone))
-    days = [("Every day", _DAILY), ("Monday to Friday", _WEEKDAYS)]
+    weekly = [(f"Every {each.capitalize()}, for the last seven days", f"{WEEKLY} {each}") for each in WEEKDAYS]
+    days = _make_select(
+        [("Every day", DAILY), ("Monday to Friday", ON_WEEKDAYS), *weekly],
+        format_days(timing),
+    )
     filters = {"type": "plain_text_input", "max_length": 500, **({"initial_value": words} if words else {})}
     filter_hint = "Such as path:vllm/v1 label:rocm not-author:bots. Leave empty to show everything."
     blocks = [
@@ -116,7 +130,7 @@ def _render_fields(
         _make_input(CHANNEL, "Channel", channels, is_optional=True),
         _make_input(AT, "At", {"type": "timepicker", "initial_time": f"{timing.at:%H:%M}"}),
         _make_input(ZONE, "Time zone", {"type": "external_select", "min_query_length": 0, "initial_option": zone}),
-        _make_input(DAYS, "Days", _make_radio_buttons(days, _WEEKDAYS if timing.weekdays else _DAILY)),
+        _make_input(DAYS, "Days", days),
         _make_input(
             ONLY, "Show", _make_select([*_VIEWS, *([_TOUCHING_VIEW] if names else [])], view.only or _ALL_PULLS)
         ),
@@ -158,7 +172,7 @@ def parse_form(view: Mapping[str, Any], repositories: AllowedRepositories) -> tu
             at=parsed[AT],
             zone=parsed[ZONE],
             is_mine=zone == OWN_ZONE_WORD,
-            weekdays=_get_choice(values[DAYS]) == _WEEKDAYS,
+            **parse_days(_get_choice(values[DAYS]) or DAILY),
             view=DigestView(parsed[FILTER], parsed[ONLY], parsed[PROFILE]),
             is_personal=is_personal,
         )

@@ -16,10 +16,10 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache
 from itertools import count
-from typing import Self
+from typing import Self, TypedDict
 from zoneinfo import ZoneInfo
 
-from bot.dates import LocalDay, Span, parse_time, parse_zone
+from bot.dates import WEEKDAYS, LocalDay, Span, parse_coming_day, parse_time, parse_weekday, parse_zone
 from bot.errors import UsageError
 from bot.features.digest.rules import DigestSpec
 from bot.features.merges.requests import FULL_VIEW, DigestView, parse_view_level
@@ -28,13 +28,17 @@ from impact.repository import Repository
 from impact.text.strings import quote_input
 
 OWN_ZONE_WORD = "mine"
-ID_PATTERN = re.compile(r"[0-9a-f]{4,8}")
+# an id, or the number in the list of the channel
+ID_PATTERN = re.compile(r"[0-9a-f]{4,8}|[1-9][0-9]?")
 DAY = timedelta(days=1)
 _SATURDAY = 5
-_ALL_WORD, _PREVIEWS_WORD = "all", "previews"
+_SHORTEST_ID = 4
+_ALL_WORD, _PREVIEWS_WORD, _UNTIL_WORD = "all", "previews", "until"
+DAILY, ON_WEEKDAYS, WEEKLY = "daily", "weekdays", "weekly"
+_BARE_TIME = re.compile(r"\d{1,2}:\d\d|\d{1,2}(?::\d\d)?[ap]m", re.ASCII)
 _USAGE_HINT = (
-    "write owner/repo, at 09:00, tz Europe/Berlin or tz mine, weekdays or daily, me, previews, path:…, "
-    "only:risky or profile:…"
+    "write owner/repo, at 09:00, tz Europe/Berlin or tz mine, daily, weekdays or weekly monday, me, previews, "
+    "path:…, only:risky or profile:…"
 )
 
 
@@ -47,9 +51,12 @@ def _has_date(date: dt.date, zone: ZoneInfo) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
+    """The time of posts: every day, from Monday to Friday (``weekdays``), or on one ``weekday`` (Monday is 0)."""
+
     at: dt.time
     zone: ZoneInfo
     weekdays: bool = False
+    weekday: int | None = None
 
     def get_due_time(self, date: dt.date) -> datetime:
         """Return the instant (UTC) of the post of a local date, in whole seconds."""
@@ -77,7 +84,7 @@ class Timing:
         return self._find_due_date(instant) is not None
 
     def get_covered_days(self, due: datetime) -> Span:
-        """Return the days that a post covers: the day before; from Friday on if it is Monday without weekends."""
+        """Return the days that a post covers: those since the date of the post before it."""
         date = self._find_due_date(due) or due.astimezone(self.zone).date()
         previous = next(self._iterate_dates(date - DAY, -DAY))
         return Span(previous, date - DAY, self.zone)
@@ -93,7 +100,8 @@ class Timing:
         return next((each for each in near if self.get_due_time(each) == instant), None)
 
     def _is_posted_on(self, date: dt.date) -> bool:
-        return not (self.weekdays and date.weekday() >= _SATURDAY) and _has_date(date, self.zone)
+        is_chosen = self.weekday in (None, date.weekday()) and not (self.weekdays and date.weekday() >= _SATURDAY)
+        return is_chosen and _has_date(date, self.zone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,19 +150,24 @@ class SubscriptionVerb(StrEnum):
     SUBSCRIBE = "subscribe"
     UNSUBSCRIBE = "unsubscribe"
     PAUSE = "pause"
+    SNOOZE = "snooze"
     RESUME = "resume"
     LIST = "list"
 
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionRequest:
-    """A requested subscription: ``is_mine`` in the asker's own zone in Slack, ``is_personal`` for them alone."""
+    """A requested subscription: ``is_mine`` in the asker's own zone in Slack, ``is_personal`` for them alone.
+
+    ``weekdays`` and ``weekday`` are as in :class:`Timing`; both are None if nothing is said of the days.
+    """
 
     repository: Repository
     at: dt.time | None = None
     zone: ZoneInfo | None = None
     is_mine: bool = False
     weekdays: bool | None = None
+    weekday: int | None = None
     view: DigestView = FULL_VIEW
     is_personal: bool = False
     has_previews: bool = False
@@ -180,7 +193,7 @@ class SubscriptionRequest:
             at=at,
             zone=parse_zone(values["tz"]) if "tz" in values and not is_mine else None,
             is_mine=is_mine,
-            weekdays={"weekdays": True, "daily": False}.get(values.get("days", "")),
+            **parse_days(values.get("days", "")),
             view=DigestView(
                 options.filters, parse_view_level(options.get_last("only")), options.get_last("profile")
             ),
@@ -197,12 +210,31 @@ class SubscriptionRequest:
             f"at:{self.at:%H:%M}" if self.at else "",
             f"tz:{self.zone}" if self.zone else "",
             f"tz:{OWN_ZONE_WORD}" if self.is_mine else "",
-            "" if self.weekdays is None else "weekdays" if self.weekdays else "daily",
+            format_days(self),
             "me" if self.is_personal else "",
             _PREVIEWS_WORD if self.has_previews else "",
             *self.view.list_options(),
         )
         return " ".join(filter(None, words))
+
+
+class _Days(TypedDict):
+    weekdays: bool | None
+    weekday: int | None
+
+
+def parse_days(text: str) -> _Days:
+    """Parse the text of :func:`format_days`."""
+    if text.startswith(WEEKLY):
+        return {"weekdays": False, "weekday": parse_weekday(text.removeprefix(WEEKLY))}
+    return {"weekdays": {ON_WEEKDAYS: True, DAILY: False}.get(text), "weekday": None}
+
+
+def format_days(timing: Timing | SubscriptionRequest) -> str:
+    """Return what people write for the days, such as ``weekly monday``; empty if nothing is said of them."""
+    if timing.weekday is not None:
+        return f"{WEEKLY} {WEEKDAYS[timing.weekday]}"
+    return "" if timing.weekdays is None else ON_WEEKDAYS if timing.weekdays else DAILY
 
 
 def _classify_words(words: list[str]) -> Iterator[tuple[str, str]]:
@@ -215,8 +247,16 @@ def _classify_words(words: list[str]) -> Iterator[tuple[str, str]]:
             value = left.popleft() if left else ""
             has_half = low == "at" and left and left[0].lower() in ("am", "pm")
             yield low, value + left.popleft() if has_half else value
-        elif low in ("weekdays", "daily"):
+        elif low in (ON_WEEKDAYS, DAILY):
             yield "days", low
+        elif low == WEEKLY or parse_weekday(low) is not None:
+            if low == WEEKLY and left and left[0].lower() == "on":
+                left.popleft()
+            is_named = low != WEEKLY or (left and parse_weekday(left[0]) is not None)
+            named = low if low != WEEKLY else left.popleft() if is_named else ""
+            yield "days", f"{WEEKLY} {WEEKDAYS[parse_weekday(named) or 0]}"
+        elif _BARE_TIME.fullmatch(low):
+            yield "at", word
         elif low in ("me", _PREVIEWS_WORD):
             yield low, low
         elif "/" in word:
@@ -227,13 +267,13 @@ def _classify_words(words: list[str]) -> Iterator[tuple[str, str]]:
 
 class AmbiguousSelection(UsageError):
     def __init__(self, subscriptions: tuple[Subscription, ...]) -> None:
-        super().__init__("Several subscriptions match: write an id as the list shows it, or all.")
+        super().__init__("Several subscriptions match: write the number of one in /prdigest list, or all.")
         self.subscriptions = subscriptions
 
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionSelector:
-    """A selector of a channel's subscriptions: one by its id, those of a repository, all, or the only one."""
+    """A selector of a channel's subscriptions: by id, number or repository, all, or the only one."""
 
     id: str = ""
     repository: Repository | None = None
@@ -243,7 +283,7 @@ class SubscriptionSelector:
     def parse(cls, text: str, repositories: AllowedRepositories) -> SubscriptionSelector:
         words = text.split()
         if len(words) > 1:
-            raise UsageError("Which one? Add its repository, its id from /prdigest list, or all.")
+            raise UsageError("Which one? Add its repository, its number in /prdigest list, or all.")
         word = "".join(words).removeprefix("repo:")
         if word.lower() == _ALL_WORD:
             return cls(is_all=True)
@@ -251,7 +291,7 @@ class SubscriptionSelector:
             return cls(repository=repositories.parse_repository(word))
         if word and not ID_PATTERN.fullmatch(word.lower()):
             raise UsageError(
-                f"I don't understand {quote_input(word)}: write a repository, an id from /prdigest list, or all."
+                f"I don't understand {quote_input(word)}: write a repository, a number in /prdigest list, or all."
             )
         return cls(id=word.lower())
 
@@ -261,14 +301,22 @@ class SubscriptionSelector:
     def __str__(self) -> str:
         return _ALL_WORD if self.is_all else str(self.repository or self.id)
 
+    @property
+    def is_number(self) -> bool:
+        """Whether ``id`` is a number in the list of the channel: ids are longer."""
+        return self.id.isdecimal() and len(self.id) < _SHORTEST_ID
+
     def list_matching(self, subscriptions: tuple[Subscription, ...]) -> tuple[Subscription, ...]:
         if not subscriptions:
             raise UsageError("There is no subscription here: create one with /prdigest subscribe.")
-        matching = tuple(
-            each
-            for each in subscriptions
-            if (each.repository == self.repository if self.repository else each.id.startswith(self.id))
-        )
+        if self.is_number:
+            matching = subscriptions[int(self.id) - 1 :][:1]
+        else:
+            matching = tuple(
+                each
+                for each in subscriptions
+                if (each.repository == self.repository if self.repository else each.id.startswith(self.id))
+            )
         if not matching:
             raise UsageError("There is no such subscription here: /prdigest list shows all subscriptions.")
         return matching
@@ -281,13 +329,27 @@ class SubscriptionSelector:
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionCommand:
-    """What somebody wants done: a ``wish`` for a subscription, or a verb for those that ``which`` selects."""
+    """What somebody wants done: a ``wish`` for a subscription, or a verb for those that ``which`` selects.
+
+    ``until`` is the first day with a post after a pause.
+    """
 
     verb: SubscriptionVerb
     which: SubscriptionSelector = SubscriptionSelector()
     wish: SubscriptionRequest | None = None
     channel: str = ""
     replaces: str = ""
+    until: dt.date | None = None
+
+    @classmethod
+    def parse_pause(cls, text: str, repositories: AllowedRepositories, today: LocalDay) -> Self:
+        """Parse what follows ``pause`` or ``snooze``: ``until`` a day makes it a snooze. Raises UsageError."""
+        words = text.split()
+        at = next((place for place, word in enumerate(words) if word.lower() == _UNTIL_WORD), None)
+        which = SubscriptionSelector.parse(" ".join(words[:at]), repositories)
+        if at is None:
+            return cls(SubscriptionVerb.PAUSE, which)
+        return cls(SubscriptionVerb.SNOOZE, which, until=parse_coming_day(" ".join(words[at + 1 :]), today))
 
 
 # --- runs: the entries of the log that operators read

@@ -5,6 +5,7 @@ All may raise UsageError for the user, SlackCallRefused, SlackUnavailable and St
 
 from __future__ import annotations
 
+import datetime as dt
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -99,7 +100,8 @@ def answer_command(app: App, asker: SlackRequest, command: SubscriptionCommand) 
         if command.verb is SubscriptionVerb.LIST:
             listed = filter_visible(app, asker.user, list_subscriptions(app, asker.channel))
             return _build_result(asker, listed, view.render_listing(_add_due_times(app, listed)))
-        return change_selected(app, asker, command.verb, command.which.require_known(app.repositories))
+        which = command.which.require_known(app.repositories)
+        return change_selected(app, asker, command.verb, which, command.until)
 
     result = app.tables.remember(RESULTS, run_command, asker.key)
     for notice in result.news:
@@ -134,7 +136,7 @@ def _run_subscribe(
     if wish.has_previews:
         set_previews(app, current.channel, asker.user, is_on=True)
     due, now = get_next_due(app, current), app.now()
-    post = view.render_confirmation(current, due, now, has_previews=wish.has_previews)
+    post = view.render_confirmation(current, due, now, previous, has_previews=wish.has_previews)
     news: list[ChangeNotice] = []
     # the first of a channel needs no notice: it appears there
     if previous and previous != current:
@@ -144,11 +146,18 @@ def _run_subscribe(
 
 
 def change_selected(
-    app: App, asker: SlackRequest, verb: SubscriptionVerb, selector: SubscriptionSelector
+    app: App,
+    asker: SlackRequest,
+    verb: SubscriptionVerb,
+    selector: SubscriptionSelector,
+    until: dt.date | None = None,
 ) -> CommandResult:
     try:
         selected = _select_changeable(app, asker, selector, stops=verb is not SubscriptionVerb.RESUME)
     except AmbiguousSelection as error:
+        if verb not in _CHOICE_ACTIONS:
+            # a button has no day
+            raise
         choice = view.render_choice(error.subscriptions, _CHOICE_ACTIONS[verb])
         return _build_result(asker, error.subscriptions, choice)
     if verb is SubscriptionVerb.UNSUBSCRIBE:
@@ -156,14 +165,17 @@ def change_selected(
             _remove_subscription(app, each)
         post = view.render_changes(selected, "Unsubscribed", view.POSTS_STAY)
         return _build_result(asker, selected, post, _build_notices(asker, "removed", selected))
-    is_pause = verb is SubscriptionVerb.PAUSE
-    current = [_set_paused(app, each, is_paused=is_pause) for each in selected]
-    changed = [after for before, after in zip(selected, current, strict=True) if after != before]
-    if is_pause:
+    planned = _add_due_times(app, selected)
+    if verb is SubscriptionVerb.PAUSE:
+        current, how = [_pause(app, each) for each in selected], "paused"
         post = view.render_changes(current, "Paused", "/prdigest resume continues it.")
     else:
-        post = view.render_resumption(_add_due_times(app, current))
-    return _build_result(asker, current, post, _build_notices(asker, "paused" if is_pause else "resumed", changed))
+        current, how = [_resume(app, each, until) for each in selected], "snoozed" if until else "resumed"
+        post = view.render_resumption(_add_due_times(app, current), how)
+    changed = [
+        after[0] for before, after in zip(planned, _add_due_times(app, current), strict=True) if after != before
+    ]
+    return _build_result(asker, current, post, _build_notices(asker, how, changed))
 
 
 def _add_due_times(app: App, subscriptions: Sequence[Subscription]) -> list[view.DueSubscription]:
@@ -172,7 +184,7 @@ def _add_due_times(app: App, subscriptions: Sequence[Subscription]) -> list[view
 
 @job("preview", QueueName.LONG, LONG_RETRIES)
 def show_preview(app: App, asker: SlackRequest, name: str = "", wish: SubscriptionRequest | None = None) -> None:
-    """Show yesterday's digest for the subscription ``name``, a requested one, or the channel's only one."""
+    """Show the digest up to yesterday for the subscription ``name``, a requested one, or the only one here."""
 
     def make() -> Answer:
         try:
@@ -182,11 +194,13 @@ def show_preview(app: App, asker: SlackRequest, name: str = "", wish: Subscripti
             return _build_result(asker, error.subscriptions, choice).answer
         shown = app.profiles.require_view(subscription.view, subscription.repository)
         day = get_yesterday(app.now(), subscription.timing.zone)
-        spec = DigestSpec(subscription.channel, subscription.repository, Span(day.date, day.date, day.zone), shown)
+        # of each week the last seven days, whichever day it is
+        first = day.date if subscription.timing.weekday is None else day.date - 6 * DAY
+        spec = DigestSpec(subscription.channel, subscription.repository, Span(first, day.date, day.zone), shown)
         note = "Preview, visible only to you. Nothing was posted."
         return Answer.for_asker(app.compose_digest(spec, [note], is_preview=True).lead)
 
-    app.replies.give_answer(asker, "preview", Audience.ASKER, make, "Preparing a preview of yesterday's digest…")
+    app.replies.give_answer(asker, "preview", Audience.ASKER, make, "Preparing a preview…")
 
 
 def _find_previewed(app: App, asker: SlackRequest, name: str, wish: SubscriptionRequest | None) -> Subscription:
@@ -202,8 +216,11 @@ def _find_previewed(app: App, asker: SlackRequest, name: str, wish: Subscription
 
 @job("form")
 def open_form(app: App, asker: SlackRequest, name: str = "") -> None:
-    """Open the form for a new subscription, or for the one with the id ``name``. Slack allows three seconds."""
+    """Open the form for a new subscription, or for the one of the id or number. Slack allows three seconds."""
     try:
+        selector = SubscriptionSelector(name)
+        if selector.is_number:
+            name = _list_matching(app, asker, selector)[0].id
         old = _get_changeable(app, asker, name) if name else None
         names = app.profiles.list_names()
         modal = render_form(app.repositories.list_all(), _get_usual_timing(app), old, asker, names)
@@ -289,8 +306,9 @@ def _build_subscription(
     is_mine = wish.is_mine or (wish.zone is None and existing is None and usual.is_personal)
     follows = asker.user if is_mine else existing.follows if existing and wish.zone is None else ""
     zone = app.directory.fetch_time_zone(asker.user) if is_mine else wish.zone or timing.zone
-    weekdays = timing.weekdays if wish.weekdays is None else wish.weekdays
-    new_timing = Timing(wish.at or timing.at, zone, weekdays)
+    is_kept = wish.weekdays is None and wish.weekday is None
+    days = (timing.weekdays, timing.weekday) if is_kept else (bool(wish.weekdays), wish.weekday)
+    new_timing = Timing(wish.at or timing.at, zone, *days)
     return replace(usual, timing=new_timing, by=asker.user, follows=follows, is_open=is_open)
 
 
@@ -348,7 +366,9 @@ def _save_subscription(app: App, subscription: Subscription, previous: Subscript
     """Save a subscription; its next digest covers the days that the one planned before would have covered."""
     planned = app.due_queue.get_time(NextDigest(previous.id)) if previous else None
     put_subscription(app, subscription)
-    if previous and planned:
+    # one that is no longer weekly doesn't make up for the days of its week, a digest each
+    was_weekly = previous and previous.timing.weekday is not None and subscription.timing.weekday is None
+    if previous and planned and not was_weekly:
         due = subscription.timing.find_first_from(previous.timing.get_covered_days(planned).first + DAY)
     else:
         due = subscription.timing.find_next_after(app.now())
@@ -360,13 +380,20 @@ def _remove_subscription(app: App, subscription: Subscription) -> None:
     app.due_queue.drop(NextDigest(subscription.id))
 
 
-def _set_paused(app: App, subscription: Subscription, *, is_paused: bool) -> Subscription:
-    """Pause a subscription, or resume it with the next digest that is due. Missed ones are not posted."""
-    updated = replace(subscription, is_paused=is_paused)
-    if updated != subscription:
-        put_subscription(app, updated)
-    if is_paused:
-        app.due_queue.drop(NextDigest(updated.id))
-    else:
-        app.due_queue.add(NextDigest(updated.id), updated.timing.find_next_after(app.now()))
+def _pause(app: App, subscription: Subscription) -> Subscription:
+    updated = replace(subscription, is_paused=True)
+    put_subscription(app, updated)
+    app.due_queue.drop(NextDigest(updated.id))
+    return updated
+
+
+def _resume(app: App, subscription: Subscription, until: dt.date | None) -> Subscription:
+    """Go on with the next digest that is due, or with the first one from a day on. Missed ones are not posted."""
+    updated, item = replace(subscription, is_paused=False), NextDigest(subscription.id)
+    put_subscription(app, updated)
+    following, planned = updated.timing.find_next_after(app.now()), app.due_queue.get_time(item)
+    if until:
+        app.due_queue.put(item, updated.timing.find_first_from(until))
+    elif planned is None or planned > following:
+        app.due_queue.put(item, following)
     return updated

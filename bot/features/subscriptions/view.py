@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 
+from bot.dates import WEEKDAYS
 from bot.features.subscriptions.rules import Subscription
 from bot.platform.slack.blocks import (
     Block,
@@ -26,6 +28,7 @@ from impact.text.strings import collapse_lines, truncate_text
 PAUSE, RESUME, REMOVE = "subscription_pause", "subscription_resume", "subscription_remove"
 CHANGE, PREVIEW, NEW = "subscription_change", "subscription_preview", "subscription_new"
 POSTS_STAY = "Posted digests stay."
+_SNOOZE_NOTE = "/prdigest resume ends that sooner. For the days in between: /prdigest since DAY."
 _LABELS = {PREVIEW: "Preview", CHANGE: "Change", PAUSE: "Pause", RESUME: "Resume", REMOVE: "Unsubscribe"}
 # two blocks each, of the 45 of a message
 _MAX_SUBSCRIPTIONS = 20
@@ -37,22 +40,36 @@ DueSubscription = tuple[Subscription, datetime]
 
 
 def render_confirmation(
-    subscription: Subscription, due: datetime, now: datetime, *, has_previews: bool = False
+    subscription: Subscription,
+    due: datetime,
+    now: datetime,
+    previous: Subscription | None = None,
+    *,
+    has_previews: bool = False,
 ) -> Post:
-    """Render what a user has just created or changed, and where it goes; ``now`` is aware."""
+    """Render what a user has just created or changed, where it goes, and what it was; ``now`` is aware."""
     is_personal = subscription.is_personal
+    # whoever changes it, it has the same creator, and whether a channel is public is nobody's wish
+    is_same = (
+        previous is not None
+        and replace(previous, by=subscription.by, is_open=subscription.is_open) == subscription
+    )
+    how = "Subscribed" if previous is None else "Nothing changed" if is_same else "Changed"
     elements = [
-        make_text("Subscribed: ", bold=True),
+        make_text(f"{how}: ", bold=True),
         *_render_line(subscription),
         make_text(", in your direct messages with me" if is_personal else ", in "),
         *([] if is_personal else [make_channel(subscription.channel)]),
         make_text(". "),
-        make_text("The next digest comes in a minute")
-        if due <= now
-        else make_instant(due, "The next digest comes ", " your time"),
+        make_text("Next: in a minute") if due <= now else _make_next(due),
         make_text(". Links to pull requests get previews there." if has_previews else "."),
     ]
-    title = escape_mrkdwn(f"Subscribed to {subscription.repository}")
+    if previous and is_same:
+        elements.append(make_text(" To change it, write what is to be different, such as at 08:00."))
+    elif previous:
+        paused = ", paused" if previous.is_paused else ""
+        elements += [make_text(" Before: "), *_render_line(previous), make_text(f"{paused}.")]
+    title = escape_mrkdwn(f"{'Subscribed to' if previous is None else f'{how}:'} {subscription.repository}")
     return Post(title, (make_block(make_section(elements)), _make_buttons(subscription)))
 
 
@@ -65,9 +82,11 @@ def render_changes(subscriptions: Sequence[Subscription], how: str, note: str) -
     return Post(_format_changes(subscriptions, how), (make_block(*lines),))
 
 
-def render_resumption(subscriptions: Sequence[DueSubscription]) -> Post:
-    title = make_block(make_section([make_text("Resumed", bold=True)]))
-    changes = _format_changes([each for each, _ in subscriptions], "Resumed")
+def render_resumption(subscriptions: Sequence[DueSubscription], how: str) -> Post:
+    """Render those that were "resumed" or "snoozed", with the digests that come next."""
+    note = [make_text(f". {_SNOOZE_NOTE}")] if how == "snoozed" else []
+    title = make_block(make_section([make_text(how.capitalize(), bold=True), *note]))
+    changes = _format_changes([each for each, _ in subscriptions], how.capitalize())
     return Post(changes, (title, *render_rows(subscriptions)))
 
 
@@ -88,7 +107,7 @@ def render_listing(subscriptions: Sequence[DueSubscription]) -> Post:
     if subscriptions:
         title = f"{format_count(len(subscriptions), 'digest comes', 'digests come')} here"
     head = make_block(make_section([make_text(title, bold=bool(subscriptions))]))
-    return Post(escape_mrkdwn(title), (head, *render_rows(subscriptions), make_new_row()))
+    return Post(escape_mrkdwn(title), (head, *render_rows(subscriptions, is_numbered=True), make_new_row()))
 
 
 def render_choice(subscriptions: Sequence[Subscription], action: str) -> Post:
@@ -102,11 +121,15 @@ def render_choice(subscriptions: Sequence[Subscription], action: str) -> Post:
     return Post(title, tuple(blocks))
 
 
-def render_rows(subscriptions: Sequence[DueSubscription], *, with_place: bool = False) -> Iterator[Block]:
+def render_rows(
+    subscriptions: Sequence[DueSubscription], *, with_place: bool = False, is_numbered: bool = False
+) -> Iterator[Block]:
+    """Render a row for each; the numbers are what commands take."""
     first = subscriptions[:_MAX_SUBSCRIPTIONS]
-    for subscription, due in first:
+    for number, (subscription, due) in enumerate(first, 1):
         room = _limit_filter_length(len(first))
-        yield make_block(make_section(_render_row(subscription, due, room, with_place=with_place)))
+        name = [make_text(f"{number}. ")] if is_numbered else []
+        yield make_block(make_section([*name, *_render_row(subscription, due, room, with_place=with_place)]))
         if not subscription.is_fixed:
             yield _make_buttons(subscription)
     if more := len(subscriptions) - len(first):
@@ -114,8 +137,7 @@ def render_rows(subscriptions: Sequence[DueSubscription], *, with_place: bool = 
 
 
 def _render_row(subscription: Subscription, due: datetime, room: int, *, with_place: bool) -> list[Element]:
-    # in App Home all is done with buttons; elsewhere commands take the id
-    elements = [*_render_line(subscription, room), *([] if with_place else [make_text(f" · {subscription.id}")])]
+    elements = _render_line(subscription, room)
     if with_place:
         owner = make_text("Sent to you") if subscription.is_personal else make_channel(subscription.channel)
         elements = [owner, make_text(": "), *elements]
@@ -123,7 +145,11 @@ def _render_row(subscription: Subscription, due: datetime, room: int, *, with_pl
         elements.append(make_text(" · set by the bot's admin", italic=True))
     if subscription.is_paused:
         return [*elements, make_text(" · paused", bold=True)]
-    return [*elements, make_text(" · "), make_instant(due, "next ", " your time")]
+    return [*elements, make_text(" · "), _make_next(due)]
+
+
+def _make_next(due: datetime) -> Element:
+    return make_instant(due, "Next: ", " your time", between=" ")
 
 
 def _render_line(subscription: Subscription, room: int = _MAX_FILTER_LENGTH) -> list[Element]:
@@ -136,6 +162,8 @@ def _render_line(subscription: Subscription, room: int = _MAX_FILTER_LENGTH) -> 
 def format_timing(subscription: Subscription) -> str:
     timing = subscription.timing
     days = "from Monday to Friday" if timing.weekdays else "every day"
+    if timing.weekday is not None:
+        days = f"every {WEEKDAYS[timing.weekday].capitalize()}"
     zone = f"{timing.zone}, as your Slack is set" if subscription.follows else str(timing.zone)
     return f", {days} at {timing.at:%H:%M} ({zone})"
 

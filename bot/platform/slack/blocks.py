@@ -54,7 +54,7 @@ def make_link(url: str, label: str, *, bold: bool = False) -> Element:
     return {"type": "link", "url": url, "text": redact_text(label), **({"style": {"bold": True}} if bold else {})}
 
 
-def make_instant(instant: datetime, lead: str = "", tail: str = "") -> Element:
+def make_instant(instant: datetime, lead: str = "", tail: str = "", *, between: str = " at ") -> Element:
     """Return an instant in the time zone and the language of each reader.
 
     ``lead`` are the words before it in a sentence: without them Slack begins it with a capital letter. ``tail``
@@ -63,7 +63,7 @@ def make_instant(instant: datetime, lead: str = "", tail: str = "") -> Element:
     return {
         "type": "date",
         "timestamp": int(instant.timestamp()),
-        "format": f"{lead}{{date_short_pretty}} at {{time}}{tail}",
+        "format": f"{lead}{{date_short_pretty}}{between}{{time}}{tail}",
         "fallback": f"{lead}{instant:%Y-%m-%d %H:%M} UTC",
     }
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
 
-from impact.contract.models import ContractChange
-from impact.coverage import CoveredList
+from impact.contract.models import ContractChange, UnreadFile
 from impact.profile.models import Use
 
 
@@ -61,10 +60,11 @@ class MergeTouches:
 class TouchReport:
     """What the merges of some days mean for a profile: those that touch it, strongest first.
 
-    ``merges`` were judged against ``uses`` uses.
+    ``merges`` were judged against ``uses`` uses; ``unread`` files could not be.
     """
 
     profile: str
     merges: int
     uses: int
-    touching: CoveredList[MergeTouches] = field(default_factory=CoveredList)
+    touching: tuple[MergeTouches, ...] = ()
+    unread: tuple[UnreadFile, ...] = ()

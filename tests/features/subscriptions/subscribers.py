@@ -14,6 +14,7 @@ from redis import Redis
 
 from bot.app import App
 from bot.clock import Clock
+from bot.dates import LocalDay
 from bot.features.digest.rules import DigestSpec
 from bot.features.digest.tables import DigestRecords, PostedDigest
 from bot.features.subscriptions.delivery import deliver_digest
@@ -213,6 +214,8 @@ def parse_command(verb: str, text: str = "") -> SubscriptionCommand:
     """What somebody types behind a verb."""
     if verb == "subscribe":
         return SubscriptionCommand(SubscriptionVerb.SUBSCRIBE, wish=SubscriptionRequest.parse(text, REPOSITORIES))
+    if verb in (SubscriptionVerb.PAUSE, SubscriptionVerb.SNOOZE):
+        return SubscriptionCommand.parse_pause(text, REPOSITORIES, LocalDay(NOON.date(), ANGELES))
     return SubscriptionCommand(SubscriptionVerb(verb), SubscriptionSelector.parse(text, REPOSITORIES))
 
 

@@ -172,6 +172,71 @@ def test_from_weekdays_on_the_weekend_waits_for_monday(team: Team) -> None:
     assert team.live(at(9, 12)) == [("09 09:00", "2026-03-06..2026-03-08")]
 
 
+# --- once a week, and what comes before and after
+
+
+def test_a_weekly_one_comes_once_a_week_with_seven_days(team: Team) -> None:
+    team.subscribe("weekly monday 09:00")
+    # no clock ran for most of a day, and two ticks come at once
+    assert team.live(at(9, 8)) == []
+    team.now = at(9, 20)
+    assert team.live(at(24, 0)) == [
+        ("09 20:00", "2026-03-02..2026-03-08"),
+        ("16 09:00", "2026-03-09..2026-03-15"),
+        ("23 09:00", "2026-03-16..2026-03-22"),
+    ]
+
+
+WEEKLY_CHANGES = {
+    "every day becomes weekly": ("", "weekly", at(4, 12), [("09 09:00", "2026-03-02..2026-03-08")]),
+    "weekly becomes every day": ("weekly", "daily", at(4, 12), [("05 09:00", "2026-03-04")]),
+    "weekly before its time becomes every day": ("weekly", "daily", at(4, 8), [("04 09:00", "2026-03-03")]),
+    "another weekday": ("weekly", "friday", at(4, 12), [("06 09:00", "2026-02-27..2026-03-05")]),
+    "another time": ("weekly", "at 17:00", at(4, 12), [("09 17:00", "2026-03-02..2026-03-08")]),
+    "another zone": ("weekly", "tz Asia/Tokyo", at(4, 12), [("09 09:00", "2026-03-02..2026-03-08")]),
+}
+
+
+@pytest.mark.parametrize(("before", "after", "moment", "posted"), WEEKLY_CHANGES.values(), ids=WEEKLY_CHANGES)
+def test_a_change_from_or_to_a_week_posts_each_day_at_most_once(
+    team: Team, before: str, after: str, moment: datetime, posted: list[tuple[str, str]]
+) -> None:
+    team.subscribe(before)
+    team.live(moment)
+    team.subscribe(after)
+    assert team.live(at(11, 0))[:1] == posted
+
+
+# --- nothing until a day
+
+
+@pytest.mark.parametrize(
+    ("days", "posted"), [("daily", ("09 09:00", "2026-03-08")), ("weekly", ("09 09:00", "2026-03-02..2026-03-08"))]
+)
+def test_who_is_away_gets_nothing_until_the_day_they_name(team: Team, days: str, posted: tuple[str, str]) -> None:
+    made = team.subscribe(days)
+    team.run("snooze", "until 2026-03-09")
+    assert team.live(at(9, 12)) == [posted]
+    assert team.kept.get(made.id) == made
+
+
+def test_who_is_back_sooner_goes_on_at_once_and_a_change_does_not_wake(team: Team) -> None:
+    made = team.subscribe()
+    team.run("snooze", "until 20 March")
+    team.subscribe("at 08:00")
+    assert team.get_due_time(made) == at(20, 8)
+    team.live(at(4, 12))
+    team.run("resume")
+    assert team.live(at(6, 12)) == [("05 08:00", "2026-03-04"), ("06 08:00", "2026-03-05")]
+
+
+def test_a_paused_one_that_is_snoozed_begins_on_that_day(team: Team) -> None:
+    made = team.subscribe()
+    team.run("pause")
+    team.run("pause", "all until 2w")
+    assert (team.get_due_time(made), team.kept.get(made.id)) == (at(16, 9), made)
+
+
 # --- in the place of another
 
 

@@ -89,7 +89,7 @@ def test_who_subscribes_reads_what_comes_and_when(team: Team) -> None:
     assert reply.text == "Subscribed to octo/engine"
     assert read(reply) == (
         "Subscribed: octo/engine, from Monday to Friday at 17:00 (Europe/Berlin), path:engine, in #C0DIGEST. "
-        "The next digest comes 2026-03-03 16:00 UTC."
+        "Next: 2026-03-03 16:00 UTC."
     )
     assert buttons(reply) == [(name, write_id(made.id)) for name in ("Preview", "Change", "Pause", "Unsubscribe")]
 
@@ -108,23 +108,53 @@ def test_who_is_followed_reads_that(team: Team) -> None:
 
 
 def test_a_list_has_a_line_and_buttons_for_each(team: Team) -> None:
-    first = team.subscribe("acme/web.app")
+    team.subscribe("acme/web.app")
     second = team.subscribe("only:risky at 17:00")
     run_command(team, "pause", second.id)
     reply = run_command(team, "list")
     assert reply.text == "2 digests come here"
     assert read(reply).split("\n\n") == [
         "2 digests come here",
-        f"Acme/web.app, every day at 09:00 (America/Los_Angeles) · {first.id} · next 2026-03-03 17:00 UTC",
-        f"octo/engine, every day at 17:00 (America/Los_Angeles), only:risky · {second.id} · paused",
+        "1. Acme/web.app, every day at 09:00 (America/Los_Angeles) · Next: 2026-03-03 17:00 UTC",
+        "2. octo/engine, every day at 17:00 (America/Los_Angeles), only:risky · paused",
     ]
     names = ["Preview", "Change", "Pause", "Unsubscribe", "Preview", "Change", "Resume", "Unsubscribe"]
     assert [name for name, _ in buttons(reply)] == [*names, "New subscription"]
 
 
+def test_the_number_in_the_list_selects_one(team: Team) -> None:
+    team.subscribe("acme/web.app")
+    team.subscribe("only:risky at 17:00")
+    assert run_command(team, "pause", "2").text == "Paused: octo/engine"
+    assert run_command(team, "unsubscribe", "1").text == "Unsubscribed: Acme/web.app"
+    assert "only:risky · paused" in read(run_command(team, "list"))
+    with pytest.raises(UsageError, match="There is no such subscription here"):
+        team.run("resume", "2")
+
+
+def test_a_snooze_says_when_the_next_one_comes_and_the_channel_reads_of_it(team: Team) -> None:
+    team.subscribe()
+    reply = run_command(team, "snooze", "until 9 March")
+    assert reply.text == "Snoozed: octo/engine"
+    assert read(reply).split("\n\n") == [
+        "Snoozed. /prdigest resume ends that sooner. For the days in between: /prdigest since DAY.",
+        "octo/engine, every day at 09:00 (America/Los_Angeles) · Next: 2026-03-09 16:00 UTC",
+    ]
+    assert run_command(team, "resume").text == "Resumed: octo/engine"
+    run_command(team, "resume")
+    told = [message["text"] for message in team.slack.list_messages(HOME)]
+    assert told == ["The digest of octo/engine was snoozed.", "The digest of octo/engine was resumed."]
+
+
+def test_several_are_not_snoozed_by_chance(team: Team) -> None:
+    team.many(2)
+    with pytest.raises(UsageError, match="write the number of one in /prdigest list, or all"):
+        team.run("snooze", "until monday")
+
+
 def test_the_one_of_the_settings_has_no_buttons(team: Team) -> None:
     reply = run_command(team, "list", channel=FIXED.channel)
-    assert "· set by the bot's admin · next " in read(reply)
+    assert "· set by the bot's admin · Next: " in read(reply)
     assert buttons(reply) == [("New subscription", "2|new")]
 
 
@@ -139,7 +169,7 @@ def test_what_was_done_is_said_with_what_may_come_next(team: Team) -> None:
     assert run_command(team, "pause").text == "Paused: octo/engine"
     reply = run_command(team, "resume")
     assert reply.text == "Resumed: octo/engine"
-    assert "· next 2026-03-03 17:00 UTC" in read(reply)
+    assert "· Next: 2026-03-03 17:00 UTC" in read(reply)
     assert [name for name, _ in buttons(reply)] == ["Preview", "Change", "Pause", "Unsubscribe"]
     gone = run_command(team, "unsubscribe")
     assert gone.text == "Unsubscribed: octo/engine"
@@ -278,6 +308,7 @@ SHOWN = {
     "path:docs": "0 of 2 shown: path:docs",
     "acme/web.app": "Sunday 1 March 2026 · 1 merged",
     "at 17:00 weekdays": "Sunday 1 March 2026 · 2 merged",
+    "weekly": "23 February \u2013 1 March 2026",
 }
 
 

@@ -115,6 +115,34 @@ def test_mondays_digest_of_weekdays_tells_of_the_weekend_too(due: str, days: str
     assert plan.get_covered_days(utc(due)) == span(days, plan.zone)
 
 
+@check_rows(
+    {
+        "the week before": ("America/Los_Angeles", "2025-03-03T17:00", "2025-02-24..2025-03-02"),
+        "clocks go forward": ("America/Los_Angeles", "2025-03-10T16:00", "2025-03-03..2025-03-09"),
+        "clocks go back": ("Europe/Berlin", "2025-10-27T08:00", "2025-10-20..2025-10-26"),
+        "a lost day": ("Pacific/Apia", "2012-01-01T19:00", "2011-12-26..2012-01-01"),
+    }
+)
+def test_a_weekly_digest_tells_of_the_last_seven_days(zone: str, due: str, days: str) -> None:
+    plan = Timing(dt.time(9), parse_zone(zone), weekday=0)
+    assert plan.is_due(utc(due))
+    assert plan.get_covered_days(utc(due)) == span(days, plan.zone)
+    week = [utc(due) + DAY * ahead for ahead in range(1, 7)]
+    assert [each for each in week if plan.is_due(each)] == []
+    assert (plan.find_next_after(utc(due)) - utc(due)).days in (6, 7)
+
+
+@given(zones, st.dates(dt.date(2012, 6, 1), dt.date(2036, 12, 31)), times, st.integers(0, 6))
+@pytest.mark.slow
+def test_weekly_digests_follow_each_other_without_a_gap(
+    zone: str, date: dt.date, at: dt.time, weekday: int
+) -> None:
+    plan = Timing(at, parse_zone(zone), weekday=weekday)
+    first, second = dues_of(plan, date, 2)
+    assert plan.get_covered_days(second).first == plan.get_covered_days(first).last + DAY
+    assert len(plan.get_covered_days(second)) == 7
+
+
 @pytest.mark.parametrize("day", ["2025-03-08", "2025-03-09"])
 def test_nothing_is_due_on_a_weekend_of_who_wants_weekdays(day: str) -> None:
     plan = timing("America/Los_Angeles", "09:00", weekdays=True)

@@ -100,6 +100,12 @@ def test_what_was_shown_comes_back_as_it_was() -> None:
     assert (channel, replaces) == ("C0OPEN", OLD.id)
 
 
+def test_a_weekly_one_comes_back_with_its_day() -> None:
+    weekly = replace(OLD, timing=replace(OLD.timing, weekdays=False, weekday=6))
+    wish, _, _ = parse_form(make_submission(render_opened(weekly)), KNOWN)
+    assert wish == SubscriptionRequest(WEB, dt.time(17, 30), BERLIN, weekdays=False, weekday=6, view=VIEWED)
+
+
 def test_a_new_one_comes_back_with_what_is_usual() -> None:
     wish, channel, replaces = parse_form(make_submission(render_opened()), KNOWN)
     assert (wish, channel, replaces) == (
@@ -132,6 +138,7 @@ CHOSEN: dict[str, tuple[dict[str, Json], SubscriptionRequest]] = {
         SubscriptionRequest(REPOSITORY, dt.time(9), is_mine=True, weekdays=False),
     ),
     "days": ({"days": option("weekdays")}, replace(NEW, weekdays=True)),
+    "a day of each week": ({"days": option("weekly friday")}, replace(NEW, weekdays=False, weekday=4)),
     "weight": (
         {"only": option("risky")},
         SubscriptionRequest(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -15,7 +16,14 @@ from localslack.rules.messages import find_mentions
 from bot.dates import parse_time
 from bot.errors import UsageError
 from bot.features.merges.requests import DigestView, ViewLevel, parse_view_level
-from bot.features.subscriptions.rules import Subscription, SubscriptionRequest, SubscriptionSelector, Timing
+from bot.features.subscriptions.rules import (
+    Subscription,
+    SubscriptionRequest,
+    SubscriptionSelector,
+    Timing,
+    format_days,
+    parse_days,
+)
 from bot.platform.commands import AllowedRepositories
 from bot.platform.pulls.filters import Filters
 from bot.platform.slack.blocks import escape_mrkdwn
@@ -93,6 +101,16 @@ TAKEN: dict[str, SubscriptionRequest] = {
     "weekdays": wish(weekdays=True),
     "Weekdays": wish(weekdays=True),
     "daily": wish(weekdays=False),
+    "weekly": wish(weekdays=False, weekday=0),
+    "weekly monday": wish(weekdays=False, weekday=0),
+    "weekly monday 09:00": wish(at=NINE, weekdays=False, weekday=0),
+    "Weekly on Fridays at 9": wish(at=NINE, weekdays=False, weekday=4),
+    "09:00 weekly acme/web.app": wish(WEB, at=NINE, weekdays=False, weekday=0),
+    "sunday": wish(weekdays=False, weekday=6),
+    "me wed 9am": wish(at=NINE, weekdays=False, weekday=2, is_personal=True),
+    "09:00": wish(at=NINE),
+    "9am": wish(at=NINE),
+    "5:30PM": wish(at=HALF_PAST_FIVE),
     "me": wish(is_personal=True),
     "ME": wish(is_personal=True),
     "private": wish(is_personal=True),
@@ -124,16 +142,18 @@ def test_the_address_of_a_repository_is_understood(text: str) -> None:
 
 LAST = "only:touching"
 HOW = (
-    "write owner/repo, at 09:00, tz Europe/Berlin or tz mine, weekdays or daily, me, previews, path:…, only:risky "
-    "or profile:…."
+    "write owner/repo, at 09:00, tz Europe/Berlin or tz mine, daily, weekdays or weekly monday, me, previews, "
+    "path:…, only:risky or profile:…."
 )
 NO_TIME = "is not a time: write it as 09:00 or 9am."
 NO_ZONE = "is not a time zone: use an IANA name, such as America/Los_Angeles."
 TWICE = "leave one out."
 REFUSED: dict[str, str] = {
     "please": f"I don't understand 'please': {HOW}",
-    "09:00": f"I don't understand '09:00': {HOW}",
-    "9am": f"I don't understand '9am': {HOW}",
+    "9": f"I don't understand '9': {HOW}",
+    "25:00": f"'25:00' {NO_TIME}",
+    "weekly at noon": f"'noon' {NO_TIME}",
+    "mo": f"I don't understand 'mo': {HOW}",
     "octo/engine risky": f"I don't understand 'risky': {HOW}",
     "weekend": f"I don't understand 'weekend': {HOW}",
     "<!channel> @here": f"I don't understand '<!channel>': {HOW}",
@@ -164,6 +184,9 @@ REFUSED: dict[str, str] = {
     "at 9 at 10": f"You wrote both '9' and '10': {TWICE}",
     "at:9 at 10": f"You wrote both '9' and '10': {TWICE}",
     "tz UTC tz mine": f"You wrote both 'UTC' and 'mine': {TWICE}",
+    "weekly monday friday": f"You wrote both 'weekly monday' and 'weekly friday': {TWICE}",
+    "daily weekly": f"You wrote both 'daily' and 'weekly monday': {TWICE}",
+    "at 9 09:00": f"You wrote both '9' and '09:00': {TWICE}",
     "weekdays daily": f"You wrote both 'weekdays' and 'daily': {TWICE}",
     "path:": "path: needs a value directly after the colon.",
     "at:": "at: needs a value directly after the colon.",
@@ -196,6 +219,7 @@ def test_a_thousand_characters_are_a_command() -> None:
 
 
 PIECES = [
+    *"weekly on monday fridays".split(),
     *"at tz repo me private weekdays daily mine all 9 9am 09:00 at:9 tz:UTC Europe/Berlin at:17:30 noon".split(),
     *"octo/engine acme/web.app a/b ../.. / // path: path:vllm/v1 label:x only:risky only:x OnLy:RISKY x:y".split(),
     *"author:ben not-author:bots label:“ready ” \" ' \\ <!channel> @here <@U1> <#C1|x> *b* `c`".split(),
@@ -242,17 +266,22 @@ wishes = st.builds(
     st.none() | times,
     zone=st.none() | zones,
     weekdays=st.sampled_from([None, True, False]),
+    weekday=st.none(),
     view=st.builds(make_view, filters, st.sampled_from(ViewLevel), st.sampled_from(["", "ascend"])),
     is_personal=st.booleans(),
 )
 
 
 @MANY
-@given(wishes, st.booleans())
+@given(wishes | st.builds(replace, wishes, weekdays=st.just(False), weekday=st.integers(0, 6)), st.booleans())
 @pytest.mark.slow
 def test_a_wish_reads_back_as_the_same(made: SubscriptionRequest, is_mine: bool) -> None:
     known = (
-        SubscriptionRequest(made.repository, made.at, None, is_mine, made.weekdays, made.view) if is_mine else made
+        SubscriptionRequest(
+            made.repository, made.at, is_mine=is_mine, **parse_days(format_days(made)), view=made.view
+        )
+        if is_mine
+        else made
     )
     assert wish_of(str(known)) == known
 
@@ -313,7 +342,7 @@ def test_without_a_word_it_is_the_only_one() -> None:
     assert select("", (SITE,)) == (SITE,)
 
 
-AMBIGUOUS = "Several subscriptions match: write an id as the list shows it, or all."
+AMBIGUOUS = "Several subscriptions match: write the number of one in /prdigest list, or all."
 UNMEANT: dict[str, tuple[str, tuple[Subscription, ...]]] = {
     "": (AMBIGUOUS, ALL),
     "octo/engine": (AMBIGUOUS, ALL),
@@ -335,12 +364,12 @@ def test_where_it_is_not_clear_which_one_is_asked_for(
 
 
 UNREAD = {
-    "abc": "I don't understand 'abc': write a repository, an id from /prdigest list, or all.",
-    "everything": "I don't understand 'everything': write a repository, an id from /prdigest list, or all.",
+    "abc": "I don't understand 'abc': write a repository, a number in /prdigest list, or all.",
+    "everything": "I don't understand 'everything': write a repository, a number in /prdigest list, or all.",
     "<!here>": "I don't understand '<!here>': write a repository,",
     "0123456789": "I don't understand '0123456789': write a repository,",
     "x" * 1_000: "I don't understand 'xxx",
-    "the first one": "Which one? Add its repository, its id from /prdigest list, or all.",
+    "the first one": "Which one? Add its repository, its number in /prdigest list, or all.",
     "a/b/c": "'a/b/c' is not a repository: write it as owner/name,",
     "other/secret": "I'm not set up for other/secret: ask about octo/engine, Acme/web.app.",
 }

@@ -113,7 +113,9 @@ MISTAKEN = {
     "upgrade a b": "/prdigest upgrade [TAG | COMMIT]",
     "usage november": "/prdigest usage [MONTH]",
     "subscribe at 25:00": "/prdigest subscribe [owner/repo]",
-    "pause this one": "/prdigest pause [ID",
+    "pause this one": "/prdigest pause [NUMBER",
+    "snooze all": "/prdigest snooze [NUMBER | owner/repo | all] until DAY",
+    "snooze until yesterday": "/prdigest snooze [NUMBER",
     "list all": "/prdigest list",
     "previews maybe": "/prdigest previews [on | off]",
 }
@@ -123,7 +125,7 @@ MISTAKEN = {
 def test_a_mistake_after_a_word_shows_the_usage_of_that_alone(text: str) -> None:
     with pytest.raises(UsageError) as caught:
         COMMAND.accept_text(Office().app, slack_request(), text)
-    sentence, _, usage = str(caught.value).partition("\nUsage: ")
+    sentence, _, usage = str(caught.value).partition(" Usage: ")
     assert sentence
     assert usage.startswith(MISTAKEN[text])
     assert "/prdigest" not in usage.removeprefix("/prdigest")

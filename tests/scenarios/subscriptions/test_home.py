@@ -64,7 +64,7 @@ def test_a_subscription_is_made_changed_paused_and_removed_there(bot: Bot) -> No
     view = form_of(bot, ada)
     assert (value(view, "channel"), value(view, "filter")) == (channel, "label:rocm")
     ada.submit(view, where="me", filter=None)
-    assert home(bot, ada).startswith("Subscribed to octo/engine\n")
+    assert home(bot, ada).startswith("Changed: octo/engine\n")
     (own,) = subscriptions(bot, direct(ada))
     assert subscriptions(bot, channel) == []
     assert press(bot, ada, "subscription_remove", own.id) == "Unsubscribed: octo/engine"
