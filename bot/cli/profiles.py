@@ -203,20 +203,21 @@ def scan_command(
     """Scan a folder for its uses of an upstream repository, and print what there is of each kind.
 
     PATH is a folder or a git clone; the files are read as they are on disk, and none of them is run. With
-    --upstream, each use is linked to where upstream defines it, and what only the team defines is left out.
+    --upstream, each use is linked to where upstream defines it, and what only the team defines is left out. It is
+    read at the commit or version that the tree pins, or else at its newest commit.
     """
     check_writable(out)
     rules = _read_manual(manual)
     source = ScanSource(name or path.resolve().name, str(path), find_head(path), packages)
     with ExitStack() as stack:
         trees = stack.enter_context(open_clone_trees(upstream)) if upstream else None
-        profile = scan_tree(
+        scan = scan_tree(
             source, read_working_tree(path, clean_code), get_current_time(), upstream=trees, manual=rules
         )
     if out:
         is_yaml = out.suffix in (".yaml", ".yml")
-        write_text(out, view.format_profile_yaml(profile) if is_yaml else dump_profile(profile))
-    click.echo(view.format_profile(profile))
+        write_text(out, view.format_profile_yaml(scan.profile) if is_yaml else dump_profile(scan.profile))
+    click.echo(view.format_scan(scan))
 
 
 def _read_manual(path: Path | None) -> ManualFile | None:

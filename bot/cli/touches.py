@@ -75,7 +75,7 @@ _EVALUATE_EXAMPLE = (
 @click.option("--repo", metavar="OWNER/NAME", help="Repository. Default: the one that its merges name.")
 @branch_option
 @click.option("--net", "is_net", is_flag=True, help="Print only what is different after all merges together.")
-@click.option("--json", "for_scripts", is_flag=True, help="Print a JSON list.")
+@click.option("--json", "for_scripts", is_flag=True, help="Print JSON.")
 def contract_command(
     since: str,
     until: str,
@@ -98,7 +98,7 @@ def contract_command(
     repository = Repository.parse(repo, web) if repo else None
     with open_clone_trees(clone, branch) as trees, show_progress_bar("merge", "Merges") as show:
         contracts = read_clone_contracts(trees, dates, repository, show, find_kept_contracts(os.environ))
-    rows = select_rows((list_net_rows if is_net else list_rows)(contracts, web))
+    rows = select_rows(contracts, (list_net_rows if is_net else list_rows)(contracts, web))
     click.echo(
         terminal.format_contract_json(rows)
         if for_scripts

@@ -171,10 +171,11 @@ class ItemPage(BaseModel, Generic[T]):
     """A page of a list, as a client gets it."""
 
     notice: str = Field(description="how to read the texts")
-    about: str = Field(description="what is listed, and what may be missing")
+    not_read: str | None = Field(description="what could not be read, so that items may be missing")
+    about: str = Field(description="what is listed")
     offset: int
     next_offset: int | None = Field(description="where the next page begins; null on the last one")
-    total: int
+    total: int | None = Field(description="null where nobody can tell")
     items: list[T]
 
 
@@ -190,6 +191,8 @@ def _show_page(result: ToolResult, asked: Any) -> CallResult:
         page, following = cut_text(result, offset, asked.length)
         unit, total = "characters", len(result)
         text = f"{NOTICE}\n{fence_text('data', page)}"
+    if total is None:
+        return CallResult(f"{text}\n[no items, but not all was read: this is no result]", structured=structured)
     end = total if following is None else following
     more = "this is the end" if following is None else f"more is there, call again with offset={following}"
     place = {"offset": offset, "next_offset": following, "total": total}
@@ -213,19 +216,22 @@ def cut_text(text: str, offset: int, length: int) -> tuple[str, int | None]:
 
 def cut_items(result: ItemList, offset: int, limit: int) -> dict[str, Any]:
     """Return a page of at most ``limit`` items as JSON. Raises UsageError for an offset behind the end."""
-    total = len(result.items)
+    document = result.items.to_document("items", lambda item: item)
+    listed = document["items"] or []
+    total = len(listed)
     _check_offset(offset, total, "item")
     items: list[Any] = []
     room = _MAX_ITEMS_LENGTH
-    for item in result.items[offset : offset + limit]:
+    for item in listed[offset : offset + limit]:
         cleaned = _redact(item.model_dump(mode="json"))
         room -= len(json.dumps(cleaned, ensure_ascii=False))
         if room < 0 and items:
             break
         items.append(cleaned)
     following = offset + len(items) if offset + len(items) < total else None
-    page = {"offset": offset, "next_offset": following, "total": total, "items": items}
-    return {"notice": NOTICE, "about": redact_text(result.about), **page}
+    about = {"notice": NOTICE, "not_read": _redact(document["not_read"]), "about": redact_text(result.about)}
+    known = total if total or not document["not_read"] else None
+    return {**about, "offset": offset, "next_offset": following, "total": known, "items": items}
 
 
 def _check_offset(offset: int, total: int, unit: str) -> None:

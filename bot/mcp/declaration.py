@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from inspect import Parameter, signature
@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from bot.errors import UsageError
 from bot.features.questions.reading import ReadingSession
 from bot.platform.models.tools import ToolArguments
+from impact.coverage import CoveredList
 from impact.text.strings import collapse_lines, quote_input, truncate_text
 
 # characters of all arguments of a call
@@ -81,10 +82,10 @@ PAGE_FIELDS = {*TextPage.model_fields, *ListPage.model_fields}
 
 @dataclass(frozen=True, slots=True)
 class ItemList:
-    """A result that is a list. ``about`` says of what, and what may be missing."""
+    """A result that is a list. ``about`` says of what."""
 
     about: str
-    items: Sequence[Item]
+    items: CoveredList[Any]
 
 
 # a text is shown by pages of characters, a list by pages of items

@@ -31,6 +31,7 @@ from bot.platform.models.tools import ToolName
 from bot.platform.pulls.models import remove_duplicates
 from bot.platform.source.reading import select_lines
 from bot.text import format_count
+from impact.coverage import CoveredList
 from impact.history.outcomes import find_outcomes
 from impact.history.reverts import WATCH_WINDOW
 from impact.text.strings import truncate_text
@@ -137,8 +138,9 @@ def list_outcomes(
         for each in find_outcomes(RevertIndex(remove_duplicates([*merged.pulls, *recorded])))
         if not numbers.isdisjoint((each.pull.number, each.by.number))
     ]
-    caveats = "".join(f"; {caveat}" for caveat in merged.caveats)
-    return ItemList(f"{about}, by merges until {until.last} and those recorded since{caveats}", items)
+    notes = "".join(f"; {note}" for note in merged.notes)
+    about = f"{about}, by merges until {until.last} and those recorded since{notes}"
+    return ItemList(about, CoveredList(tuple(items), merged.coverage))
 
 
 _TITLES_OF_SHARED = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -32,7 +33,8 @@ from bot.mcp.declaration import (
 from bot.platform.models.tools import ToolName
 from bot.platform.pulls.filters import Filters
 from bot.text import format_count
-from impact.contract.models import ChangeKind, ContractChange
+from impact.contract.models import ChangeKind, ContractChange, MergeContract, cover_contracts
+from impact.coverage import CoveredList
 from impact.source.models import DiffSide
 from impact.touches.models import MergeTouches, Touch
 
@@ -104,15 +106,21 @@ def list_contract_changes(
         pull = session.get_entry(asked, number).pull
         if not pull.is_merged:
             raise UsageError(f"#{pull.number} was not merged: read its diff.")
-        contracts = read_contracts(session.app, [pull] if filters.is_match(pull) else [])
-        about, caveats = f"#{pull.number} of {asked}", ""
+        read = read_contracts(session.app, [pull] if filters.is_match(pull) else [])
+        contracts, about, notes = CoveredList(read, cover_contracts(read)), f"#{pull.number} of {asked}", ""
     else:
         request = ContractRequest(asked, session.parse_days(days), filters)
         listed = build_contract_list(session.app, request)
         contracts = listed.contracts
         about = f"{format_count(listed.merged, 'merge')} of {asked}, {request.span}"
-        caveats = "".join(f"; {caveat}" for caveat in listed.caveats)
-    items = [
+        notes = "".join(f"; {note}" for note in listed.notes)
+    items = contracts.derive(lambda read: _list_items(read, name))
+    return ItemList(f"contract changes of {about}{notes}", items)
+
+
+def _list_items(contracts: Sequence[MergeContract], name: str) -> Iterator[ContractItem]:
+    """Yield the changes whose names hold a text, without those that are the same from outside."""
+    yield from (
         ContractItem(
             **_describe_change(change),
             number=contract.number,
@@ -124,15 +132,8 @@ def list_contract_changes(
         )
         for contract in contracts
         for change in contract.changes
-        # what is the same from outside is left out
         if change.kind is not ChangeKind.BEHAVIOUR and name.strip().casefold() in change.name.casefold()
-    ]
-    unread = sum(len(contract.unread) for contract in contracts)
-    return ItemList(f"contract changes of {about}{caveats}{_count_unread(unread, 'files')}", items)
-
-
-def _count_unread(count: int, what: str) -> str:
-    return f"; {count:,} {what} could not be read" if count else ""
+    )
 
 
 @agent_tool(
@@ -207,14 +208,14 @@ def list_touches(session: ReadingSession, days: Days = "", profile: ProfileName 
     app = session.app
     entry, span = touching.find_entry(app, profile), session.parse_days(days)
     merged = list_merges(app, entry.upstream, span)
-    report, _ = touching.judge_merges(app, entry.name, merged.pulls)
+    report, _ = touching.judge_merges(app, entry.name, merged.pulls, merged.coverage)
     about = (
-        f"{len(report.touching)} of {format_count(report.merges, 'merge')} of {entry.upstream}, {span}, "
-        f"touch the profile {entry.name}, judged by code against {format_count(report.uses, 'use')}"
+        f"what touches the profile {entry.name} among {format_count(report.merges, 'merge')} of {entry.upstream}, "
+        f"{span}, judged by code against {format_count(report.uses, 'use')}"
     )
-    caveats = "".join(f"; {caveat}" for caveat in merged.caveats)
-    items = [
-        HitItem(
+
+    def describe(merge: MergeTouches) -> HitItem:
+        return HitItem(
             number=merge.number,
             title=merge.title,
             commit=merge.commit,
@@ -222,9 +223,9 @@ def list_touches(session: ReadingSession, days: Days = "", profile: ProfileName 
             touches=[*map(_build_touch, merge.touches[:_MAX_TOUCHES])],
             more_touches=max(len(merge.touches) - _MAX_TOUCHES, 0),
         )
-        for merge in report.touching
-    ]
-    return ItemList(f"{about}{caveats}{_count_unread(len(report.unread), 'changed files')}", items)
+
+    items = report.touching.derive(lambda merges: map(describe, merges))
+    return ItemList(f"{about}{''.join(f'; {note}' for note in merged.notes)}", items)
 
 
 def _build_touch(touch: Touch) -> TouchItem:

@@ -109,7 +109,7 @@ def print_contract(
     with open_clone_trees(clone, branch) as trees:
         contracts = _read_contracts(trees, since, until, repo)
     rows = list_net_rows(contracts) if is_net else list_rows(contracts)
-    _print(documents.describe_rows(select_rows(rows)))
+    _print(documents.describe_rows(select_rows(contracts, rows)))
 
 
 @main.command("scan")
@@ -123,7 +123,8 @@ def print_scan(
 ) -> None:
     """Print the profile of a folder: all that it uses of an upstream repository.
 
-    Files are read as they are on disk, and none of them is run. Without --package, it is those of --upstream.
+    Files are read as they are on disk, and none of them is run. Without --package, it is those of --upstream. Uses
+    are linked to the commit of --upstream that the folder pins; what its newest one lacks is on the error output.
     """
     with ExitStack() as stack:
         trees = stack.enter_context(open_clone_trees(upstream)) if upstream else None
@@ -132,8 +133,12 @@ def print_scan(
             raise UsageError("No package of upstream: pass --package or --upstream.")
         source = ScanSource(name or path.resolve().name, str(path), find_head(path), chosen)
         rules = parse_manual(_read_file(manual)) if manual else None
-        profile = scan_tree(source, read_working_tree(path), datetime.now(UTC), upstream=trees, manual=rules)
-    click.echo(dump_profile(profile))
+        scan = scan_tree(source, read_working_tree(path), datetime.now(UTC), upstream=trees, manual=rules)
+    click.echo(dump_profile(scan.profile))
+    if scan.link:
+        click.echo(scan.link, err=True)
+    for use in scan.gone:
+        click.echo(f"upstream no longer has {use.name}: {use.path}:{use.line}", err=True)
 
 
 @main.command("touches")

@@ -9,22 +9,24 @@ from typing import Any
 
 from impact.contract.models import ContractChange
 from impact.contract.table import ContractTableRow
+from impact.coverage import Coverage, CoveredList
 from impact.evaluation.touch_evaluation import TouchEvaluation
 from impact.history.merges import WrittenMerge
 from impact.history.outcomes import MergeOutcome
 from impact.profile.models import Use
 from impact.touches.breakage.suspects import Suspect, SuspectReport
 from impact.touches.deprecations import UsedDeprecation
-from impact.touches.models import Touch, TouchReport
+from impact.touches.models import MergeTouches, Touch, TouchReport
 from impact.touches.upgrade import FileWork, StoppingPoint, UpgradeItem, UpgradePlan
 
 Document = dict[str, Any]
 
 
-def describe_rows(rows: Iterable[ContractTableRow]) -> list[Document]:
+def describe_rows(rows: CoveredList[ContractTableRow]) -> Document:
     """Return the rows of a table of contract changes."""
-    return [
-        {
+
+    def describe(row: ContractTableRow) -> Document:
+        return {
             "pr": row.number,
             "class": str(row.change.subject),
             "kind": str(row.change.kind),
@@ -35,61 +37,57 @@ def describe_rows(rows: Iterable[ContractTableRow]) -> list[Document]:
             "line": row.change.line,
             "url": row.url,
         }
-        for row in rows
-    ]
+
+    return rows.to_document("changes", describe) | _list_unread(rows.coverage)
 
 
 def describe_touches(report: TouchReport) -> Document:
     """Return what merges mean for a profile."""
-    return {
-        "profile": report.profile,
-        "merges": report.merges,
-        "uses": report.uses,
-        "touching": [
-            {
-                "pr": merge.number,
-                "title": merge.title,
-                "commit": merge.commit,
-                "level": _name_level(merge.level.name),
-                "score": round(merge.score, 4),
-                "touches": [_describe_touch(touch) | _list_uses(touch.uses) for touch in merge.touches],
-            }
-            for merge in report.touching
-        ],
-        "unread": [asdict(file) for file in report.unread],
-    }
+
+    def describe(merge: MergeTouches) -> Document:
+        return {
+            "pr": merge.number,
+            "title": merge.title,
+            "commit": merge.commit,
+            "level": _name_level(merge.level.name),
+            "score": round(merge.score, 4),
+            "touches": [_describe_touch(touch) | _list_uses(touch.uses) for touch in merge.touches],
+        }
+
+    facts = {"profile": report.profile, "merges": report.merges, "uses": report.uses}
+    return report.touching.to_document("touching", describe) | facts | _list_unread(report.touching.coverage)
 
 
 def describe_suspects(report: SuspectReport) -> Document:
     """Return the merges that explain an error."""
-    return {
+    coverage = report.suspects.coverage
+    return report.suspects.to_document("suspects", _describe_suspect) | {
         "since": report.since,
         "until": report.until,
         "merges": report.merges,
-        "unread": report.unread,
         "errors": [
             {"kind": each.kind.value, "owner": each.owner, "function": each.function, "names": list(each.names)}
             for each in report.trace.errors
         ],
-        "suspects": [_describe_suspect(each) for each in report.suspects],
-        "omitted": report.omitted,
+        "omitted": coverage.qualify_count(report.omitted),
+        **_list_unread(coverage),
     }
 
 
 def describe_plan(plan: UpgradePlan) -> Document:
     """Return the way to a later commit."""
-    return {
+    coverage = plan.files.coverage
+    return plan.files.to_document("files", _describe_work) | {
         "profile": plan.profile,
         "start": plan.start,
         "end": plan.end,
         "merges": plan.merges,
         "uses": plan.uses,
-        "undone": plan.undone,
+        "undone": coverage.qualify_count(plan.undone),
         "stops": [_describe_stop(stop) for stop in plan.stops],
-        "files": [_describe_work(work) for work in plan.files],
         "deprecations": [_describe_deprecation(each) for each in plan.deprecations],
         "regressions": [_describe_regression(each) for each in plan.regressions],
-        "unread": [asdict(file) for file in plan.unread],
+        **_list_unread(coverage),
     }
 
 
@@ -113,6 +111,10 @@ def replace_undefined(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [replace_undefined(each) for each in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _list_unread(coverage: Coverage) -> Document:
+    return {"unread": [asdict(file) for file in coverage.files]}
 
 
 def _describe_change(change: ContractChange) -> Document:

@@ -72,7 +72,9 @@ def write_profile(clones: Path, folder: Path) -> Path:
 
 
 def test_contract_lists_what_merges_change(clones: Path) -> None:
-    rows = run("contract", "--clone", clones / "engine", *DATES)
+    document = run("contract", "--clone", clones / "engine", *DATES)
+    assert (document["not_read"], document["unread"]) == (None, [])
+    rows = document["changes"]
     assert [(row["pr"], row["kind"], row["name"]) for row in rows if row["pr"] > 1] == [
         (3, "removed", "engine.core.stop"),
         (2, "signature", "engine.core.run"),
@@ -81,7 +83,7 @@ def test_contract_lists_what_merges_change(clones: Path) -> None:
 
 
 def test_contract_leaves_out_what_was_taken_back(clones: Path) -> None:
-    rows = run("contract", "--clone", clones / "engine", "--net", *DATES)
+    rows = run("contract", "--clone", clones / "engine", "--net", *DATES)["changes"]
     assert "removed" not in {row["kind"] for row in rows}
 
 
@@ -162,4 +164,4 @@ from impact.cli import main
 main({arguments!r})
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
-    assert len(json.loads(done.stdout)) == 2
+    assert len(json.loads(done.stdout)["changes"]) == 2

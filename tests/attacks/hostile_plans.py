@@ -29,8 +29,9 @@ from bot.platform.pulls.diff import DiffLine
 from bot.platform.pulls.models import PullRequest
 from bot.platform.slack.messages import Post
 from impact.contract.deprecations import Deprecation, DeprecationState
-from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, UnreadFile
+from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
 from impact.contract.net_changes import MergeReference, NetChange
+from impact.coverage import Coverage, CoveredList, CoveredPart, UnreadFile
 from impact.profile.models import Profile, Use, UseKind
 from impact.source.models import DiffSide
 from impact.touches.breakage.suspects import Suspect, SuspectReport
@@ -82,6 +83,10 @@ class Words:
     def unread(self) -> tuple[UnreadFile, ...]:
         return tuple(UnreadFile(self.text(), self.text()) for _ in range(4))
 
+    def cover(self) -> Coverage:
+        part = CoveredPart("changed files", 2, 4, self.text())
+        return Coverage((part, CoveredPart(f"the code of {self.text()}", 1)), self.unread())
+
     def pulls(self) -> tuple[PullRequest, ...]:
         return tuple(
             pull(number, title=self.text(256), body=self.text(), merged_at=NOON + timedelta(minutes=number))
@@ -93,7 +98,7 @@ class Words:
             MergeTouches(number, self.text(256), "c" * 40, level, 0.9, (self.touch(level), self.touch(level)))
             for number, level in enumerate(_LEVELS, 1)
         )
-        return TouchReport(self.text(80), 31, 412, hits, self.unread())
+        return TouchReport(self.text(80), 31, 412, CoveredList(hits, self.cover()))
 
     def deprecations(self) -> tuple[UsedDeprecation, ...]:
         return tuple(
@@ -123,7 +128,9 @@ def render_contract(words: Words) -> Post:
     contract = MergeContract(1, "c" * 40, NOON, words.text(256), words.changes(), unread=words.unread())
     caveats = (words.text(), words.text())
     return render_contract_list(
-        ContractList(words.text(100), SPAN, 3, words.pulls(), (contract,), words.text(), caveats)
+        ContractList(
+            words.text(100), SPAN, 3, words.pulls(), CoveredList((contract,), words.cover()), words.text(), caveats
+        )
     )
 
 
@@ -132,7 +139,7 @@ def render_ledger(words: Words) -> Post:
     entries: list[StatedDeprecation] = [
         (states[place % len(states)], used) for place, used in enumerate(words.deprecations())
     ]
-    return render_deprecations(words.text(100), entries, URL)
+    return render_deprecations(words.text(100), CoveredList(tuple(entries), words.cover()), URL)
 
 
 def render_hits(words: Words) -> Post:
@@ -152,7 +159,9 @@ def render_broke(words: Words) -> Post:
         for number, change in zip((-1, 1, 2, 3), words.changes(), strict=False)
     )
     error = f"{words.text()}\nTypeError: {words.text()}() got an unexpected keyword argument '{words.text(40)}'"
-    report = SuspectReport(parse_trace(error), words.text(80), words.text(80), 120, suspects, 2, 3)
+    report = SuspectReport(
+        parse_trace(error), words.text(80), words.text(80), 120, CoveredList(suspects, words.cover()), 2
+    )
     return render_suspects(words.text(100), REPOSITORY, report)
 
 
@@ -171,16 +180,15 @@ def make_plan(words: Words) -> UpgradePlan:
         "b" * 40,
         3,
         412,
-        tuple(FileWork(words.text(), items) for _ in range(3)),
+        CoveredList(tuple(FileWork(words.text(), items) for _ in range(3)), words.cover()),
         (StoppingPoint("a" * 40, 1, words.text(256), items),),
         2,
         tuple(used for used in words.deprecations() if used.uses),
-        unread=words.unread(),
     )
 
 
 def make_task(words: Words) -> AgentTask:
-    merge = words.report().touching[-1]
+    merge = words.report().touching.ignore_coverage()[-1]
     lines = tuple(DiffLine(mark, words.text(), 1, 1) for mark in "+- ")
     hunk = MigrationHunk(words.text(), words.text(), (*lines, None))
     team = Profile(words.text(40), ("engine",), words.text(), words.text(40), NOON, words.uses())
@@ -194,8 +202,8 @@ def render_plan(words: Words) -> Post:
 def render_return(words: Words) -> Post:
     pulls = words.pulls()
     stories = build_stories(RevertIndex(pulls))
-    page = SincePage(words.text(100), SPAN, len(pulls), stories, touches=words.report(), unread=2)
-    return render_since(replace(page, caveats=(words.text(), words.text())))
+    page = SincePage(words.text(100), SPAN, len(pulls), stories, touches=words.report(), coverage=words.cover())
+    return render_since(replace(page, notes=(words.text(), words.text())))
 
 
 def render_pull_card(words: Words) -> Post:
@@ -210,7 +218,7 @@ def render_pull_card(words: Words) -> Post:
 def render_range_card(words: Words) -> Post:
     pulls = words.pulls()
     stories = build_stories(RevertIndex(pulls))
-    page = SincePage(words.text(100), SPAN, len(pulls), stories, touches=words.report(), unread=2)
+    page = SincePage(words.text(100), SPAN, len(pulls), stories, touches=words.report(), coverage=words.cover())
     return Post("card", RangeCard("v1.2.0", "v1.3.0", f"{URL}/compare/v1.2.0...v1.3.0", page).render())
 
 

@@ -25,6 +25,7 @@ from bot.platform.deadlines import ShutdownSignal
 from bot.platform.models.tools import build_tool_schema
 from bot.platform.store.connection import connect_server
 from bot.platform.store.rates import RateLimiter
+from impact.coverage import CoveredList
 from tests.helpers.agents import AgentWorld, make_tools, open_base
 from tests.helpers.checks import is_one_sentence
 
@@ -243,7 +244,7 @@ class TestPages:
         offset: int | None = 0
         shown: list[Any] = []
         while offset is not None:
-            page = cut_items(ItemList("x" * width, items), offset, limit)
+            page = cut_items(ItemList("x" * width, CoveredList(tuple(items))), offset, limit)
             assert PAGES.is_valid(page)
             shown += page["items"]
             offset = page["next_offset"]

@@ -21,7 +21,7 @@ NAMES = re.findall(r"^\| (?!term |---)\*?([^|*]+?)\*? \| [^|]+ \|", GLOSSARY.rea
 # labels in plain words
 PLAIN = """
     Status | Subscribed | paused | Resumed | Files | Found in the diff | What people said | Looked for
-    Below the bar | What the calls of the month were for | Bumped more than once | Not summarised yet
+    Below the bar | What the calls of the month were for | Bumped more than once | Not summarized yet
     Since your code moved
 """
 PLAIN_LABELS = {each.strip() for each in PLAIN.replace("\n", "|").split("|")}

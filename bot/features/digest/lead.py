@@ -140,7 +140,7 @@ def render_lead(digest: Digest) -> Post:
         line = truncate_words(coverage, limits.coverage)
         return [*blocks, make_context(line)] if line else blocks
 
-    versions = _VERSIONS_WITH_HITS if digest.touches and digest.touches.touching else _VERSIONS
+    versions = _VERSIONS_WITH_HITS if digest.touches and not digest.touches.touching.is_empty else _VERSIONS
     fitting = (limits for limits in versions if count_words(build(limits, {})) <= MAX_LEAD_WORDS)
     limits = next(fitting, versions[-1])
     # links in prose are left out where they would not fit; every pull request that is listed keeps its own

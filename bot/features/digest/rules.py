@@ -29,6 +29,7 @@ from bot.platform.pulls.paths import (
 from bot.platform.pulls.sources import CountCheck
 from bot.platform.store.keys import DigestKeyParts
 from impact.contract.models import MergeContract
+from impact.coverage import COMPLETE, CoveredList
 from impact.history.outcomes import OutcomeKind, find_outcomes
 from impact.history.revert_claims import RevertClaim
 from impact.history.reverts import Revert
@@ -290,13 +291,13 @@ class MultiDayDigest:
 def _combine_reports(reports: Sequence[TouchReport]) -> TouchReport | None:
     if not reports:
         return None
-    touching = [merge for report in reports for merge in report.touching]
+    touching = [merge for report in reports for merge in report.touching.ignore_coverage()]
+    coverage = sum((report.touching.coverage for report in reports), COMPLETE)
     return TouchReport(
         reports[-1].profile,
         merges=sum(report.merges for report in reports),
         uses=max(report.uses for report in reports),
-        touching=tuple(sorted(touching, key=lambda merge: merge.sort_key)),
-        unread=tuple(dict.fromkeys(file for report in reports for file in report.unread)),
+        touching=CoveredList(tuple(sorted(touching, key=lambda merge: merge.sort_key)), coverage),
     )
 
 

@@ -41,7 +41,6 @@ from bot.platform.source.reading import update_mirror
 from bot.platform.worker_threads import DeadlineExecutor, iterate_results
 from bot.text import format_count, remove_unknown_numbers
 from impact.contract.models import MergeContract
-from impact.errors import READING_FAILED, attempt
 from impact.history.reverts import Revert, expand_pairs
 from impact.profile.moves import ProfileMove
 from impact.repository import Repository
@@ -227,7 +226,11 @@ class TouchedDay:
     @property
     def numbers(self) -> frozenset[int]:
         """The numbers of the merges that touch."""
-        return frozenset(merge.number for merge in self.report.touching) if self.report else frozenset()
+        return (
+            frozenset(each.number for each in self.report.touching.ignore_coverage())
+            if self.report
+            else frozenset()
+        )
 
 
 def read_touches(app: App, profile: str, pulls: Sequence[PullRequest]) -> TouchedDay:
@@ -238,12 +241,9 @@ def read_touches(app: App, profile: str, pulls: Sequence[PullRequest]) -> Touche
     if not profile:
         return TouchedDay()
     try:
-        judged = attempt(profile, judge_merges, app, profile, pulls)
-        if judged is None:
-            return TouchedDay(problem=f"what touches {profile} is not known: {READING_FAILED}")
-        report, contracts = judged
+        report, contracts = judge_merges(app, profile, pulls)
         if pulls:
-            note_shown(app, report.profile, pulls[0].repository, report.touching)
+            note_shown(app, report.profile, pulls[0].repository, report.touching.ignore_coverage())
     except PrdigestError as error:
         log.warning("what touches %s is not known: %s", profile, error)
         return TouchedDay(problem=f"what touches {profile} is not known: {str(error).rstrip('.')}")
@@ -263,7 +263,7 @@ def _read_profile_day(
         if entry := app.profiles.get_entry(name) if name else None:
             moves = tuple(move for move in entry.moves if day.start <= move.at < day.end)
         if profile := app.profiles.get_profile(name) if name else None:
-            steps = attempt(name, list_used_steps, app, repository, day.start, day.end, profile) or ()
+            steps = list_used_steps(app, repository, day.start, day.end, profile)
     except PrdigestError as error:
         log.warning("what is deprecated of %s, or how it moved, is not known: %s", name, error)
     return steps, moves

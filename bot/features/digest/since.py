@@ -22,7 +22,7 @@ from bot.features.merges.view import make_list, render_numbers, render_reference
 from bot.features.reviews.service import get_review
 from bot.features.summaries.service import get_summary
 from bot.features.touches.contracts import get_kept_contract, list_merges
-from bot.features.touches.lines import HitContext, TouchLimits, render_touches
+from bot.features.touches.lines import HitContext, TouchLimits, make_sentence, render_touches
 from bot.features.touches.requests import SinceRequest
 from bot.features.touches.service import find_profile
 from bot.platform.jobs import LONG_RETRIES, QueueName, job
@@ -44,6 +44,7 @@ from bot.platform.slack.buttons import SHARE_DIGEST, make_details_menu
 from bot.platform.slack.messages import Post
 from bot.platform.slack.requests import Audience, SlackRequest
 from bot.text import format_count, truncate_words
+from impact.coverage import COMPLETE, Coverage, CoveredList, CoveredPart
 from impact.history.merge_index import build_title_key
 from impact.history.outcomes import OutcomeKind, find_outcomes
 from impact.profile.models import Profile
@@ -112,8 +113,7 @@ class StoryList:
 class SincePage:
     """All that was merged in some weeks. ``entries`` has what was summarised before, by number; nothing else is.
 
-    ``touches`` is what the merges mean for a profile, None without one. Of ``unread`` merges nobody has looked yet
-    at what they change for others.
+    ``touches`` is what the merges mean for a profile, None without one. ``coverage`` is that of the lists of days.
     """
 
     name: str
@@ -122,8 +122,15 @@ class SincePage:
     stories: StoryList
     entries: Mapping[int, Entry] = field(default_factory=dict)
     touches: TouchReport | None = None
-    unread: int = 0
-    caveats: tuple[str, ...] = ()
+    coverage: Coverage = COMPLETE
+    notes: tuple[str, ...] = ()
+
+    @property
+    def listed(self) -> CoveredList[PullRequest]:
+        """What was merged and not taken back, with how much of it was listed and summarised."""
+        unread = sum(pull.number not in self.entries for pull in self.pulls)
+        summaries = CoveredPart("merges", unread, len(self.pulls), "they have no summary yet")
+        return CoveredList(self.pulls, self.coverage + Coverage.of(summaries))
 
     @property
     def pulls(self) -> tuple[PullRequest, ...]:
@@ -142,10 +149,6 @@ class SincePage:
         """What readers have to act on, of what was summarised before and not taken back."""
         entries = (self.entries.get(pull.number) for pull in self.pulls)
         return tuple(entry for entry in entries if entry and entry.summary.action)
-
-    @property
-    def not_summarised(self) -> int:
-        return sum(pull.number not in self.entries for pull in self.pulls)
 
     def list_stories(self, kind: StoryKind) -> tuple[Story, ...]:
         stories = (story for story in self.stories.stories if story.kind is kind)
@@ -237,9 +240,15 @@ def _list_followed(pull: PullRequest) -> list[int]:
 
 def render_since(page: SincePage) -> Post:
     name = truncate_text(collapse_lines(page.name), 60)
-    title = f"{name} · since {page.span.first.day} {page.span.first:%B %Y} · {format_count(page.merged, 'merge')}"
-    blocks = choose_fitting_blocks([make_header(title), *_render_parts(page, *limits)] for limits in _VERSIONS)
-    return Post(escape_mrkdwn(title), tuple(blocks))
+    count = page.listed.label(lambda _: f" · {format_count(page.merged, 'merge')}")
+    title = f"{name} · since {page.span.first.day} {page.span.first:%B %Y}{count}"
+    notes = make_context(truncate_text(" · ".join(_list_notes(page)), 1_200))
+
+    def render(limits: tuple[int, int, int, int, int, int]) -> list[Block]:
+        shown = page.listed.render(make_sentence, lambda _: _render_parts(page, *limits), "Nothing is left of it.")
+        return [make_header(title), *shown, notes]
+
+    return Post(escape_mrkdwn(title), tuple(choose_fitting_blocks(map(render, _VERSIONS))))
 
 
 def _render_parts(
@@ -275,19 +284,16 @@ def _render_parts(
         return render_reference(pull, words)
 
     looks = page.riskiest
-    yield from _render_list(
-        "Deserves a second look", looks, risks, lambda entry: render_second_look(entry, {}, 120)
-    )
-    yield from _render_list("To do for some", page.actions, actions, render_action, "action", "actions")
+    yield from _render_list("Riskiest", looks, risks, lambda entry: render_second_look(entry, {}, 120))
+    yield from _render_list("May need action", page.actions, actions, render_action, "action", "actions")
     yield from _render_list("In several steps", series, stories, render_story, "series", "series")
     yield from _render_list("Bumped more than once", bumps, stories, render_bumps)
     unknown = [story.latest for story in singles if story.latest.number not in page.entries]
-    yield from _render_list("Not summarised yet", unknown, titles, render_title, "title", "titles")
+    yield from _render_list("Not summarized yet", unknown, titles, render_title, "title", "titles")
     areas = Counter(entry.area for story in singles if (entry := page.entries.get(story.latest.number)))
     if areas:
         counts = ", ".join(f"{collapse_lines(area)} {count}" for area, count in areas.most_common(words))
         yield make_block(make_section([make_text("The rest by area: ", bold=True), make_text(counts)]))
-    yield make_context(truncate_text(" · ".join(_list_notes(page)), 1_200))
 
 
 def _render_list(
@@ -308,15 +314,11 @@ def _render_list(
 
 
 def _list_notes(page: SincePage) -> Iterator[str]:
-    yield "made of what was read before, without a call to a model"
+    yield "from stored summaries"
     if taken_back := len(page.stories.taken_back):
         them = "it" if taken_back == 1 else "them"
         yield f"{format_count(taken_back, 'merge')} and what reverted {them} left out"
-    if page.not_summarised:
-        yield f"{format_count(page.not_summarised, 'merge')} shown by title alone"
-    if page.unread:
-        yield f"{format_count(page.unread, 'merge')} not compared with the profile yet"
-    yield from dict.fromkeys(page.caveats)
+    yield from page.notes
 
 
 @job("since", QueueName.LONG, LONG_RETRIES)
@@ -355,10 +357,12 @@ def build_page_of(
         risks = context.assess_pulls(loaded, loaded, app.paths.get_path_classes(repository))
         for each, risk in zip(read, risks, strict=True):
             entries[each.number] = Entry.from_summarised(each, risk, get_review(app, each.pull))
-    report, unread = None, 0
+    report = None
     if profile:
         shown = [pull for story in stories.stories for pull in story.pulls]
         contracts = [contract for pull in shown if (contract := get_kept_contract(app, pull))]
-        report, unread = judge_merges(profile.name, profile, contracts), len(shown) - len(contracts)
+        unread = len(shown) - len(contracts)
+        kept = CoveredPart("merges", unread, unread, "nobody has asked about their code yet")
+        report = judge_merges(profile.name, profile, contracts, merged.coverage + Coverage.of(kept))
     name = app.name_repository(repository)
-    return SincePage(name, span, len(merged.pulls), stories, entries, report, unread, merged.caveats)
+    return SincePage(name, span, len(merged.pulls), stories, entries, report, merged.coverage, merged.notes)

@@ -23,6 +23,7 @@ from bot.features.touches.lines import (
     format_kind,
     list_contract_rows,
     make_code,
+    make_sentence,
     make_verdict_row,
     render_action,
     render_change,
@@ -134,20 +135,21 @@ def _render_hits(digest: Digest) -> Iterator[Post]:
     if report is None:
         return
     context = HitContext.build((entry.pull for entry in digest.entries), digest.outcomes)
-    hits = sort_hits(report, context.taken_back)
-    groups = [_render_hit(hit, report.profile, context) for hit in hits[:_MAX_HITS]]
-    groups += filter(None, (_render_news(digest), _render_moves(digest)))
-    notes = []
     profile = shorten_profile(report.profile)
-    if len(hits) > _MAX_HITS:
-        more = format_more(len(hits) - _MAX_HITS)
-        notes.append(make_context(f"{more}: /prdigest touches lists all that touches {profile}"))
-    if report.unread:
-        files = ", ".join(f"{file.path} ({file.reason})" for file in report.unread[:_MAX_UNREAD])
-        rest = len(report.unread) - _MAX_UNREAD
-        unread = f"Could not be read: {files}{f' {format_more(rest)}' if rest > 0 else ''}"
-        notes.append(make_context(truncate_text(unread, 900)))
-    groups += [notes] if notes else []
+    rest = [*filter(None, (_render_news(digest), _render_moves(digest)))]
+
+    def show(hits: Sequence[MergeTouches]) -> Iterator[list[Block]]:
+        yield from (_render_hit(hit, report.profile, context) for hit in hits[:_MAX_HITS])
+        yield from rest
+        if len(hits) > _MAX_HITS:
+            more = format_more(len(hits) - _MAX_HITS)
+            yield [make_context(f"{more}: /prdigest touches lists all that touches {profile}")]
+
+    # that nothing touches is in the channel
+    groups = sort_hits(report, context.taken_back).render(lambda sentence: [make_sentence(sentence)], show, "")
+    groups += rest if report.touching.is_empty else []
+    if files := report.touching.coverage.name_files():
+        groups.append([make_context(files)])
     text = escape_mrkdwn(f"What touches {profile}")
     for blocks in split_groups(groups, MAX_CHARACTERS - _RESERVED_CHARACTERS, _MOST_BLOCKS):
         yield Post(text, tuple(blocks))

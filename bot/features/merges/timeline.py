@@ -21,6 +21,7 @@ from bot.platform.pulls.paths import PathClasses, PathClassesLookup, get_default
 from bot.platform.pulls.sources import DayMerges
 from bot.platform.store.merge_records import HistoryStore
 from bot.platform.worker_threads import DeadlineExecutor
+from impact.coverage import COMPLETE, Coverage, CoveredPart
 from impact.history.outcomes import find_outcomes
 from impact.history.revert_claims import RevertClaim
 from impact.history.reverts import Revert
@@ -89,12 +90,15 @@ DayList = DayMerges | DayUnavailable
 class MergeList:
     """The pull requests merged in some days, newest first, each once, and the caveats of that list.
 
-    ``unavailable`` are the days without a list.
+    ``unavailable`` are the days without a list. ``coverage`` says the same of them and of what the lists lack;
+    ``notes`` are the caveats of which it says nothing.
     """
 
     pulls: tuple[PullRequest, ...]
     caveats: tuple[str, ...]
     unavailable: tuple[dt.date, ...] = ()
+    coverage: Coverage = COMPLETE
+    notes: tuple[str, ...] = ()
 
 
 def list_days(
@@ -120,10 +124,17 @@ def combine_lists(days: Sequence[LocalDay], lists: Sequence[DayList]) -> MergeLi
         raise errors[-1]
     by_number = {pull.number: pull for each in available for pull in each.pulls}
     caveats = [str(each).rstrip(".") for each in errors] + [each.caveat for each in available if each.caveat]
+    reason = str(errors[0]).rstrip(".") if errors else ""
+    missing = sum(each.missing for each in available)
     return MergeList(
         sort_newest_first(tuple(by_number.values())),
         tuple(dict.fromkeys(caveats)),
         tuple(day.date for day, each in zip(days, lists, strict=True) if isinstance(each, DayUnavailable)),
+        Coverage.of(
+            CoveredPart("days", len(errors), len(lists), reason),
+            CoveredPart("merges in GitHub's list", missing, missing + len(by_number)),
+        ),
+        tuple(dict.fromkeys(each.caveat for each in available if each.caveat and not each.missing)),
     )
 
 

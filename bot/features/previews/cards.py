@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import unescape
 from typing import TypeAlias
@@ -32,7 +32,7 @@ from bot.text import format_count
 from impact.repository import Repository
 from impact.source.revisions import is_hash, is_tag
 from impact.text.strings import collapse_lines, truncate_text
-from impact.touches.models import MergeTouches, TouchLevel
+from impact.touches.models import MergeTouches, TouchLevel, TouchReport
 
 # the address of a comparison has two names of up to a hundred characters; nobody pastes a longer one by hand
 MAX_LINK_LENGTH = 1_000
@@ -139,25 +139,25 @@ class RangeCard:
     def render(self) -> tuple[Block, ...]:
         page, taken_back = self.page, len(self.page.stories.taken_back)
         facts = [
-            f"{taken_back} taken back" if taken_back else "",
-            f"{format_count(len(page.riskiest), 'change')} worth a second look" if page.riskiest else "",
-            self._describe_touches(),
-            f"{page.not_summarised} not read yet" if page.not_summarised else "",
+            page.listed.explain_gaps(),
+            f"{taken_back} reverted" if taken_back else "",
+            f"{format_count(len(page.riskiest), 'change')} among the riskiest" if page.riskiest else "",
+            *(_describe_touches(page.touches) if page.touches else ()),
         ]
         name = truncate_text(collapse_lines(page.name), 60)
         ends = make_link(self.url, f"{name} {self.start}…{self.end}", bold=True)
-        return _render_card([ends, make_text(f" {format_count(page.merged, 'merge')}")], facts)
+        count = page.listed.label(lambda _: f" {format_count(page.merged, 'merge')}")
+        return _render_card([ends, *([make_text(count)] if count else [])], facts)
 
-    def _describe_touches(self) -> str:
-        report = self.page.touches
-        if report is None:
-            return ""
-        unread = f", {self.page.unread} not compared yet" if self.page.unread else ""
-        name, count = _shorten_name(report.profile), len(report.touching)
-        if not count:
-            return f"nothing touches {name}{unread}"
-        strongest = name_level(report.touching[0].level)
-        return f"{count} {'touches' if count == 1 else 'touch'} {name} ({strongest}{unread})"
+
+def _describe_touches(report: TouchReport) -> list[str]:
+    name = _shorten_name(report.profile)
+
+    def show(merges: Sequence[MergeTouches]) -> Iterator[str]:
+        count = len(merges)
+        yield f"{count} {'touches' if count == 1 else 'touch'} {name} ({name_level(merges[0].level)})"
+
+    return report.touching.render(str, show, f"nothing touches {name}")
 
 
 def _render_card(title: list[Element], facts: Iterable[str]) -> tuple[Block, ...]:

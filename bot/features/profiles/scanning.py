@@ -21,7 +21,7 @@ from bot.platform.source.models import RepositoryTree, SourceFiles, TreeFile
 from bot.platform.source.reading import update_mirror
 from bot.platform.store.tables import Table
 from bot.platform.worker_threads import DeadlineExecutor
-from impact.contract.models import UnreadFile
+from impact.coverage import UnreadFile
 from impact.profile.combining import combine_links
 from impact.profile.file_uses import SCAN_VERSION, FileUses, is_scanned, scan_file
 from impact.profile.linking import link_profile

@@ -10,6 +10,7 @@ from bot.app import App
 from bot.errors import UsageError
 from bot.features.merges.requests import DigestView
 from bot.platform.store.tables import Map, Table
+from impact.coverage import COMPLETE, Coverage, CoveredPart
 from impact.profile.models import Profile
 from impact.profile.moves import ProfileMove
 from impact.repository import Repository
@@ -41,6 +42,13 @@ class ProfileEntry:
     problem: str = ""
     moves: tuple[ProfileMove, ...] = ()
     owners: tuple[str, ...] = ()
+
+    @property
+    def coverage(self) -> Coverage:
+        """Whether the tree is known as it is now: what a failed scan left is older."""
+        since = f" since {self.refreshed_at:%Y-%m-%d}" if self.refreshed_at else ""
+        problem = self.problem.rstrip(".")
+        return Coverage.of(CoveredPart(f"the code of {self.name}{since}", 1, 0, problem)) if problem else COMPLETE
 
     @classmethod
     def build(
@@ -108,7 +116,7 @@ class Profiles:
         if len(fitting) == 1:
             return fitting[0]
         if not entries:
-            raise UsageError("There is no profile yet: an operator adds one with `prdigest profile add`.")
+            raise UsageError("I don't know your code yet: ask the bot's admin to run `prdigest profile add`.")
         known = ", ".join([entry.name for entry in entries][:_MAX_NAMES])
         if not key:
             raise UsageError(f"Which profile? Add profile:NAME with one of {known}.")

@@ -15,7 +15,9 @@ from impact.text.strings import collapse_lines, truncate_text
 if TYPE_CHECKING:
     # it imports the SDKs, for which help must not wait
     from bot.features.profiles.service import ProfileEntry
+    from impact.clones.tree_scan import TreeScan
 
+_MAX_GONE = 200
 _MAX_UNREAD, _MAX_MODULES, _MAX_CLASSES, _MAX_LINES = 10, 12, 30, 20
 _MODULE_KINDS = frozenset({UseKind.IMPORT, UseKind.CALL, UseKind.READ, UseKind.SUBCLASS, UseKind.PATCH})
 
@@ -53,7 +55,8 @@ def format_kept_profile(entry: ProfileEntry, profile: Profile | None, *, has_use
 # --- one of a folder
 
 
-def format_profile(profile: Profile) -> str:
+def format_scan(scan: TreeScan) -> str:
+    profile = scan.profile
     uses = [use for use in profile.uses if use.kind is not UseKind.COPY or use.definitions]
     at = f" at {profile.commit[:10]}" if profile.commit else ""
     classes = [
@@ -67,7 +70,14 @@ def format_profile(profile: Profile) -> str:
     copies = [_make_row(use) for use in uses if use.kind is UseKind.COPY]
     figures = f"{format_count(len(uses), 'use')} of {', '.join(profile.packages)}"
     sections = (
-        f"{profile.name}{at}: {figures} in {format_count(profile.files, 'file')}",
+        "\n".join(
+            filter(None, (f"{profile.name}{at}: {figures} in {format_count(profile.files, 'file')}", scan.link))
+        ),
+        _format_rows(
+            f"Upstream no longer has, at its newest commit {scan.newest[:10]}",
+            sorted({_make_row(use) for use in scan.gone}),
+            _MAX_GONE,
+        ),
         _format_kinds(uses),
         _format_rows(
             "What it uses most",

@@ -7,7 +7,7 @@ raises PrdigestError. Every result is limited, and says where it was truncated.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
@@ -32,6 +32,7 @@ from impact.history.reverts import WATCH_WINDOW
 from impact.profile.models import Profile, Use
 from impact.profile.search import find_uses as find_profile_uses
 from impact.text.strings import collapse_lines, truncate_text
+from impact.touches.models import MergeTouches
 
 _MAX_VALUES = 10
 WordList: TypeAlias = Annotated[tuple[str, ...], Field(max_length=_MAX_VALUES)]
@@ -332,18 +333,20 @@ def describe_touches(session: ReadingSession) -> str:
     report = touched.report
     if report is None:
         return ""
-    head = (
-        f"What touches the profile {report.profile}, judged by code: {len(report.touching)} of "
-        f"{format_count(report.merges, 'merge')}, against {format_count(report.uses, 'use')}"
-    )
-    lines = [head]
-    for merge in report.touching:
-        lines.append(f"#{merge.number} {name_level(merge.level)}")
-        for touch in merge.touches[:_MAX_TOUCHES]:
-            change, others = touch.change, len(touch.uses) - _MAX_PLACES
-            more = f"; {others} more" if others > 0 else ""
-            places = "; ".join(map(_format_use, touch.uses[:_MAX_PLACES])) + more
-            lines.append(f"- {_shorten(change.name)} {change.kind}: {_shorten(touch.reason)}. Used at {places}")
+    checked = f"{format_count(report.merges, 'merge')}, against {format_count(report.uses, 'use')}"
+
+    def show(merges: Sequence[MergeTouches]) -> Iterator[str]:
+        yield f"{len(merges)} of {checked}"
+        for merge in merges:
+            yield f"#{merge.number} {name_level(merge.level)}"
+            for touch in merge.touches[:_MAX_TOUCHES]:
+                change, others = touch.change, len(touch.uses) - _MAX_PLACES
+                more = f"; {others} more" if others > 0 else ""
+                places = "; ".join(map(_format_use, touch.uses[:_MAX_PLACES])) + more
+                yield f"- {_shorten(change.name)} {change.kind}: {_shorten(touch.reason)}. Used at {places}"
+
+    lines = [f"What touches the profile {report.profile}, judged by code:"]
+    lines += report.touching.render(_shorten, show, f"none of {checked}")
     return session.limit_lines(lines, "ask about one of them", "hits", _MAX_TOUCHES_LENGTH)
 
 

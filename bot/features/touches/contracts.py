@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import PurePosixPath
@@ -15,6 +15,7 @@ from bot.errors import PrdigestError, RateLimited, StoreUnavailable, TimeLimitEx
 from bot.features.merges import timeline
 from bot.features.merges.timeline import MergeList
 from bot.features.summaries.reading import load_files
+from bot.features.touches.lines import LEDGER_DAYS
 from bot.features.touches.requests import ContractRequest
 from bot.platform.github.caches import ReleaseCache
 from bot.platform.pulls.models import ChangedFile, PullRequest
@@ -29,9 +30,9 @@ from impact.contract.deprecations import (
     update_ledger,
 )
 from impact.contract.extraction import EXTRACTION_VERSION, MergeFacts, extract_merge
-from impact.contract.models import ChangeKind, FileVersions, MergeContract, UnreadFile
+from impact.contract.models import ChangeKind, FileVersions, MergeContract, cover_contracts, name_merge
 from impact.contract.releases import Release
-from impact.errors import READING_FAILED, attempt
+from impact.coverage import Coverage, CoveredList, CoveredPart, UnreadFile
 from impact.profile.models import Profile
 from impact.repository import Repository
 from impact.source.models import SourceProblem, SourceVersions
@@ -47,6 +48,9 @@ MAX_MIRROR_FILES = 1_500
 _TELLING = frozenset((ChangeKind.DEPRECATED, ChangeKind.REMOVED, ChangeKind.MOVED, ChangeKind.RENAMED))
 # a list of what will be removed may miss a release of the last hours; a digest of a day may not
 _MAX_AGE = timedelta(days=1)
+
+_UNLISTED = "their changed files could not be listed"
+_NO_SOURCE = "the demo has no source files"
 
 # as long as the summaries that they stand beside
 CONTRACTS = Table(
@@ -116,16 +120,17 @@ def _read_now(app: App, pull: PullRequest, passing: tuple[type[PrdigestError], .
         log.info("%s#%d: the files are not known: %s", pull.repository, pull.number, error)
         files = None
     if files is None:
-        unlisted = UnreadFile(f"#{pull.number}", "its changed files could not be listed")
+        unlisted = UnreadFile(name_merge(pull.number), _UNLISTED)
         return replace(empty, unread=(unlisted,)), False
     most = MAX_MIRROR_FILES if app.settings.prdigest_mirror else MAX_FILES
-    telling = select_files(files)
+    # GitHub lists 3,000 files at most
+    telling, is_cut = select_files(files), len(files) < pull.changed_files
     chosen, left_out = telling[:most], telling[most:]
     old_paths = [file.previous_path or file.path for file in chosen if file.status != "added"]
     new_paths = [file.path for file in chosen if file.status != "removed"]
     packages = list_package_files(files)[: most - len(new_paths)]
     # a merge without such files takes no call
-    sources, reason = None if chosen else SourceVersions({}, {}), "there is no source of files here"
+    sources, reason = None if chosen else SourceVersions({}, {}), _NO_SOURCE
     if chosen and app.sources.source_versions:
         try:
             sources = app.sources.source_versions.read_versions(
@@ -135,7 +140,7 @@ def _read_now(app: App, pull: PullRequest, passing: tuple[type[PrdigestError], .
             if isinstance(error, passing):
                 raise
             log.info("%s#%d: its files are not read: %s", pull.repository, pull.number, error)
-            reason = str(SourceProblem.UNAVAILABLE)
+            reason = str(error).rstrip(".")
     if sources is None:
         return replace(empty, unread=tuple(UnreadFile(file.path, reason) for file in chosen)), False
     pairs = [_pair_versions(file, sources) for file in chosen]
@@ -153,6 +158,7 @@ def _read_now(app: App, pull: PullRequest, passing: tuple[type[PrdigestError], .
             if not (pair.old or pair.new)
         ),
         *(UnreadFile(file.path, "the merge changes more files than are read") for file in left_out),
+        *([UnreadFile(name_merge(pull.number), "GitHub lists only a part of its files")] if is_cut else []),
     ]
     paths = {path for file in files for path in (file.path, file.previous_path) if path}
     read = [*sources.old.values(), *sources.new.values()]
@@ -225,13 +231,9 @@ class ContractList:
     span: Span
     merged: int
     pulls: tuple[PullRequest, ...] = ()
-    contracts: tuple[MergeContract, ...] = ()
+    contracts: CoveredList[MergeContract] = field(default_factory=CoveredList)
     filters: str = ""
-    caveats: tuple[str, ...] = ()
-
-    @property
-    def unread(self) -> tuple[UnreadFile, ...]:
-        return tuple(dict.fromkeys(file for contract in self.contracts for file in contract.unread))
+    notes: tuple[str, ...] = ()
 
 
 def list_merges(app: App, repository: Repository, span: Span) -> MergeList:
@@ -240,21 +242,23 @@ def list_merges(app: App, repository: Repository, span: Span) -> MergeList:
 
 def build_contract_list(app: App, request: ContractRequest) -> ContractList:
     merged, filters = list_merges(app, request.repository, request.span), request.filters
-    candidates = [pull for pull in merged.pulls if filters.may_match(pull)]
-    if filters:
+    candidates, unlisted = [pull for pull in merged.pulls if filters.may_match(pull)], 0
+    if filters.paths:
         # only the files tell whether a path fits
         with DeadlineExecutor(app.settings.prdigest_concurrency, "contracts") as crew:
-            candidates = [
-                pull for pull in crew.map_items(partial(load_files, app), candidates) if filters.is_match(pull)
-            ]
+            loaded = crew.map_items(partial(load_files, app), candidates)
+        candidates = [pull for pull in loaded if filters.is_match(pull)]
+        unlisted = sum(pull.files is None for pull in loaded)
+    contracts = read_contracts(app, candidates)
+    coverage = merged.coverage + Coverage.of(CoveredPart("merges", unlisted, unlisted, _UNLISTED))
     return ContractList(
         app.name_repository(request.repository),
         request.span,
         len(merged.pulls),
         tuple(candidates),
-        read_contracts(app, candidates),
+        CoveredList(contracts, coverage + cover_contracts(contracts)),
         str(filters),
-        merged.caveats,
+        merged.notes,
     )
 
 
@@ -262,15 +266,8 @@ def read_contracts(
     app: App, pulls: Iterable[PullRequest], *, must_wait: bool = False
 ) -> tuple[MergeContract, ...]:
     """Return what merges change for others, in their order. Raises as :func:`read_merge`."""
-
-    def read(pull: PullRequest) -> MergeContract:
-        name = f"#{pull.number}"
-        contract = attempt(name, read_merge, app, pull, must_wait=must_wait)
-        unread = (UnreadFile(name, READING_FAILED),)
-        return contract or MergeContract(pull.number, pull.commit, pull.merge_time, pull.title, unread=unread)
-
     with DeadlineExecutor(app.settings.prdigest_concurrency, "contracts") as crew:
-        return tuple(crew.map_items(read, pulls))
+        return tuple(crew.map_items(lambda pull: read_merge(app, pull, must_wait=must_wait), pulls))
 
 
 # --- what repositories will remove
@@ -304,13 +301,28 @@ def load_ledger(app: App, repository: Repository) -> DeprecationLedger:
 
 def list_deprecations(
     app: App, repository: Repository, profile: Profile | None = None
-) -> tuple[tuple[DeprecationState, UsedDeprecation], ...]:
-    """Return the deprecations of a repository with their states, and with what a profile uses of them."""
+) -> CoveredList[tuple[DeprecationState, UsedDeprecation]]:
+    """Return the deprecations of a repository with their states, and with what a profile uses of them.
+
+    Raises StoreUnavailable.
+    """
     entries = load_ledger(app, repository).entries
     used = find_uses(entries, ProfileIndex(profile)) if profile else map(UsedDeprecation, entries)
     now = app.now()
     releases = _list_releases(app, repository, now - _MAX_AGE)
-    return tuple((get_state(each.entry, releases, now), each) for each in used)
+    stated = tuple((get_state(each.entry, releases, now), each) for each in used)
+    return CoveredList(stated, _cover_ledger(app, repository, now))
+
+
+def _cover_ledger(app: App, repository: Repository, now: datetime) -> Coverage:
+    """Return how many of the last merges that are known were read: what they deprecate is in the ledger."""
+    things = f"merges of the last {LEDGER_DAYS} days"
+    pulls = tuple(app.merge_history.read_merges(repository, now - timedelta(LEDGER_DAYS), now))
+    if not pulls:
+        return Coverage.of(CoveredPart(f"the {things}", 1, 0, "no list of them was read yet"))
+    kept = app.tables.get_each(CONTRACTS, [_name_merge(pull) for pull in pulls])
+    unread = sum(contract is None or not cover_contracts([contract]).is_complete for contract in kept)
+    return Coverage.of(CoveredPart(things, unread, len(pulls), "nobody has asked about their code yet"))
 
 
 def list_used_steps(

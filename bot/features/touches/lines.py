@@ -30,6 +30,7 @@ from bot.text import format_count, truncate_words
 from impact.contract.deprecations import Deprecation, DeprecationNews, DeprecationState
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
 from impact.contract.table import ContractTableRow
+from impact.coverage import CoveredList
 from impact.history.outcomes import OutcomeKind
 from impact.profile.models import Use, UseKind
 from impact.profile.names import parse_profile_name
@@ -86,9 +87,11 @@ _KINDS = (
 _CLASSES = tuple(ContractClass)
 
 
-def sort_hits(report: TouchReport, taken_back: Collection[int]) -> tuple[MergeTouches, ...]:
+def sort_hits(report: TouchReport, taken_back: Collection[int]) -> CoveredList[MergeTouches]:
     """Return the merges that touch, strongest first, and those whose change was taken back last."""
-    return tuple(sorted(report.touching, key=lambda merge: (merge.number in taken_back, *merge.sort_key)))
+    return report.touching.derive(
+        lambda merges: sorted(merges, key=lambda merge: (merge.number in taken_back, *merge.sort_key))
+    )
 
 
 def list_contract_rows(contracts: Iterable[MergeContract]) -> Sequence[ContractTableRow]:
@@ -150,6 +153,8 @@ def describe_first_use(used: UsedDeprecation) -> str:
     return truncate_text(collapse_lines(f"{first.path}:{first.line}"), 100) + more
 
 
+# of which all merges should have been read before a list of deprecations says that there are none
+LEDGER_DAYS = 31
 # the block in the lead, whose lines show what people decide about them
 SECTION_ID = "touches"
 NEWS_TITLE = "Deprecated, and used by us"
@@ -218,28 +223,31 @@ def render_touches(
 ) -> Iterator[Block]:
     """Yield the section: the strongest hits, or that nothing touches; nothing if there were no merges.
 
-    ``elsewhere`` says where the other hits are.
+    What was not read comes first. ``elsewhere`` says where the other hits are.
     """
     hits = sort_hits(report, context.taken_back)
-    if hits:
-        lines = render_lines(hits, limits.hits, lambda hit: render_hit_line(hit, context, limits), elsewhere)
-        yield {**make_block(make_title(report), make_bullets(lines)), "block_id": SECTION_ID}
-    elif report.merges:
-        checked = f"{format_count(report.merges, 'merge')}, {format_count(report.uses, 'use')} checked"
-        profile = shorten_profile(report.profile)
-        sentence = f"Nothing touches {profile} ({checked}{_format_unread(report)})."
-        yield make_block(make_section([make_text(sentence)]))
+
+    def show(merges: Sequence[MergeTouches]) -> Iterator[Block]:
+        lines = render_lines(merges, limits.hits, lambda hit: render_hit_line(hit, context, limits), elsewhere)
+        yield {**make_block(make_title(report, len(merges)), make_bullets(lines)), "block_id": SECTION_ID}
+
+    if report.merges or not hits.coverage.is_complete:
+        yield from hits.render(make_sentence, show, describe_nothing(report))
 
 
-def make_title(report: TouchReport) -> Element:
-    count = f" ({len(report.touching):,} of {format_count(report.merges, 'merge')}{_format_unread(report)})"
+def describe_nothing(report: TouchReport) -> str:
+    """Return the sentence for a report without hits where all was read."""
+    checked = f"{format_count(report.merges, 'merge')}, {format_count(report.uses, 'use')} checked"
+    return f"Nothing touches {shorten_profile(report.profile)} ({checked})."
+
+
+def make_sentence(text: str) -> Block:
+    return make_block(make_section([make_text(text)]))
+
+
+def make_title(report: TouchReport, hits: int) -> Element:
     title = make_text(f"Touches {shorten_profile(report.profile)}", bold=True)
-    return make_section([title, make_text(count, italic=True)])
-
-
-def _format_unread(report: TouchReport) -> str:
-    count = len(report.unread)
-    return f"; {format_count(count, 'changed file')} could not be read" if count else ""
+    return make_section([title, make_text(f" ({hits:,} of {format_count(report.merges, 'merge')})", italic=True)])
 
 
 def shorten_profile(profile: str) -> str:

@@ -50,6 +50,7 @@ from bot.platform.slack.messages import Post
 from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.store.keys import parse_digest_key
 from impact.contract.models import MergeContract
+from impact.coverage import COMPLETE, Coverage
 from impact.profile.models import Profile
 from impact.repository import Repository
 from impact.text.strings import quote_input
@@ -82,7 +83,7 @@ def find_profile(app: App, name: str, repository: Repository) -> Profile | None:
 
 
 def judge_merges(
-    app: App, profile_name: str, pulls: Sequence[PullRequest]
+    app: App, profile_name: str, pulls: Sequence[PullRequest], coverage: Coverage = COMPLETE
 ) -> tuple[TouchReport, tuple[MergeContract, ...]]:
     """Return what merged pull requests mean for a profile, and the contracts by which that is judged.
 
@@ -97,7 +98,7 @@ def judge_merges(
     profile, upstream = app.profiles.require_scanned(entry), str(entry.upstream).lower()
     merges = [pull for pull in pulls if pull.is_merged and str(pull.repository).lower() == upstream]
     contracts = read_contracts(app, merges)
-    return judge_contracts(entry.name, profile, contracts), contracts
+    return judge_contracts(entry.name, profile, contracts, coverage + entry.coverage), contracts
 
 
 # --- contract changes and deprecations
@@ -111,7 +112,7 @@ def answer_contract(app: App, asker: SlackRequest, request: ContractRequest, aud
     def make() -> Answer:
         known = request.require_known(app.repositories)
         contract_list = build_contract_list(app, known)
-        changed = {contract.number for contract in contract_list.contracts if contract.changes}
+        changed = {contract.number for contract in contract_list.contracts.ignore_coverage() if contract.changes}
         menu = make_details_menu(pull for pull in contract_list.pulls if pull.number in changed)
         about = _format_subject(known.repository, known.span)
         return _build(asker, known, render_contract_list(contract_list), menu, about)
@@ -145,17 +146,18 @@ def answer_touches(app: App, asker: SlackRequest, request: TouchesRequest, audie
     def make() -> Answer:
         entry = find_entry(app, request.profile)
         merged = list_merges(app, entry.upstream, request.span)
-        report, _ = judge_merges(app, entry.name, merged.pulls)
+        report, _ = judge_merges(app, entry.name, merged.pulls, merged.coverage)
+        touching = report.touching.ignore_coverage()
         # before they are shown: what people press is about a hit that is on record
-        note_shown(app, entry.name, entry.upstream, report.touching)
+        note_shown(app, entry.name, entry.upstream, touching)
         decisions = list_decisions(app, entry.name, entry.upstream)
         verdicts = {
             number: tuple(dict.fromkeys(each.verdict for each in made)) for number, made in decisions.items()
         }
         name = app.name_repository(entry.upstream)
-        post = render_touch_list(name, request.span, report, merged.pulls, verdicts, merged.caveats)
-        touching = {merge.number for merge in report.touching}
-        menu = make_details_menu(pull for pull in merged.pulls if pull.number in touching)
+        post = render_touch_list(name, request.span, report, merged.pulls, verdicts, merged.notes)
+        numbers = {merge.number for merge in touching}
+        menu = make_details_menu(pull for pull in merged.pulls if pull.number in numbers)
         last = {number: made[0] for number, made in decisions.items()}
         marked = add_decisions({"blocks": post.blocks}, last)
         about = _format_subject(entry.upstream, request.span)
@@ -210,7 +212,9 @@ def answer_upgrade(app: App, asker: SlackRequest, request: UpgradeRequest, audie
         pin, merge = find_pin(app, entry.upstream, request.start, app.profiles.require_scanned(entry))
         plan, url = plan_upgrade(app, merge, entry), f"{app.repositories.web}/{entry.upstream}"
         answer = _build(asker, request, render_upgrade_post(plan, url, pin))
-        return replace(answer, attachment=render_upgrade_file(plan, url, pin)) if plan.files else answer
+        return (
+            replace(answer, attachment=render_upgrade_file(plan, url, pin)) if not plan.files.is_empty else answer
+        )
 
     started = f"Planning the upgrade from {request.start or 'your pin'}… Merges I haven't read yet take a while."
     app.replies.give_answer(asker, "upgrade", audience, make, started)
@@ -224,7 +228,9 @@ def answer_broke(app: App, asker: SlackRequest, request: BrokeRequest, audience:
     def make() -> Answer:
         known = request.require_known(app.repositories)
         repository, report = known.repository, find_suspects(app, known)
-        references = tuple(Reference(repository, each.number) for each in report.suspects if each.number > 0)
+        references = tuple(
+            Reference(repository, each.number) for each in report.suspects.ignore_coverage() if each.number > 0
+        )
         about = SubjectKind.SUMMARY.format_subject(SummaryRequest(references)) if references else ""
         post = render_suspects(app.name_repository(repository), repository, report)
         return _build(asker, known, post, None, about)
@@ -238,12 +244,9 @@ def find_suspects(app: App, request: BrokeRequest) -> SuspectReport:
     span, after = _find_start(app, request)
     merged = list_merges(app, request.repository, span)
     pulls = [pull for pull in merged.pulls if after is None or pull.merge_time > after]
-    merges = SuspectRange.build(read_contracts(app, pulls), pulls)
-    profiles = (
-        profile
-        for entry in app.profiles.list_entries()
-        if entry.upstream == request.repository and (profile := app.profiles.get_profile(entry.name))
-    )
+    entries = [entry for entry in app.profiles.list_entries() if entry.upstream == request.repository]
+    profiles = [profile for entry in entries if (profile := app.profiles.get_profile(entry.name))]
+    merges = SuspectRange.build(read_contracts(app, pulls), pulls, merged.coverage)
     trace, kinship = parse_trace(request.error), Kinship(profiles)
     return build_report(trace, merges, request.since, str(span.last), _MAX_SUSPECTS, kinship)
 

@@ -120,14 +120,14 @@ def _prepare_task(app: App, name: str, reference: Reference) -> AgentTask:
         )
     pull = app.pulls.load_files(app.pulls.fetch_pull_request(upstream, reference.number))
     report, contracts = judge_merges(app, entry.name, [pull])
-    if not report.touching:
+    merges = report.touching.ignore_coverage()
+    if not merges:
         raise UsageError(
-            f"I could not read all changed files of {reference}: try again in a few minutes."
-            if report.unread
-            else f"{reference} does not touch {entry.name} any more: its code has changed since."
+            report.touching.explain_gaps()
+            or f"{reference} does not touch {entry.name} any more: its code has changed since."
         )
     classes = app.paths.get_path_classes(upstream)
-    return build_agent_task(pull, report.touching[0], contracts[0], profile, classes)
+    return build_agent_task(pull, merges[0], contracts[0], profile, classes)
 
 
 def build_agent_task(

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -17,14 +17,16 @@ from bot.features.touches.view import (
     StatedDeprecation,
     count_suspects,
     describe_error_line,
-    describe_gaps,
+    describe_no_suspect,
     format_points,
+    give_advice,
     name_suspect,
     sort_deprecations,
 )
 from bot.redaction import redact_text
 from bot.text import format_count
 from impact.contract.table import ContractTableRow
+from impact.coverage import CoveredList
 from impact.documents import describe_rows, describe_suspects
 from impact.evaluation.bootstrap import Estimate
 from impact.evaluation.touch_evaluation import TouchEvaluation
@@ -45,7 +47,7 @@ _LEVELS = {
 # --- contract changes
 
 
-def format_contract_json(rows: Iterable[ContractTableRow]) -> str:
+def format_contract_json(rows: CoveredList[ContractTableRow]) -> str:
     def redact(row: ContractTableRow) -> ContractTableRow:
         change = row.change
         cleaned = replace(
@@ -57,14 +59,19 @@ def format_contract_json(rows: Iterable[ContractTableRow]) -> str:
         )
         return replace(row, change=cleaned)
 
-    return json.dumps(describe_rows(map(redact, rows)), indent=2, ensure_ascii=False)
+    redacted = rows.derive(lambda items: map(redact, items))
+    return redact_text(json.dumps(describe_rows(redacted), indent=2, ensure_ascii=False))
 
 
-def format_contract_table(rows: Sequence[ContractTableRow], merges: int) -> str:
-    parts = ["\n".join(_format_class([*group])) for _, group in groupby(rows, key=lambda row: row.change.subject)]
-    changing = len({row.number for row in rows})
-    total = f"{format_count(len(rows), 'change')} in {changing:,} of {format_count(merges, 'merge')}"
-    return "\n\n".join([*parts, total])
+def format_contract_table(rows: CoveredList[ContractTableRow], merges: int) -> str:
+    def show(rows: Sequence[ContractTableRow]) -> Iterator[str]:
+        for _, group in groupby(rows, key=lambda row: row.change.subject):
+            yield "\n".join(_format_class([*group]))
+        changing = len({row.number for row in rows})
+        yield f"{format_count(len(rows), 'change')} in {changing:,} of {format_count(merges, 'merge')}"
+
+    nothing = f"None of {format_count(merges, 'merge')} changes what others depend on."
+    return "\n\n".join(rows.render(_clean, show, nothing))
 
 
 def _format_class(rows: Sequence[ContractTableRow]) -> Iterator[str]:
@@ -85,23 +92,33 @@ def _format_class(rows: Sequence[ContractTableRow]) -> Iterator[str]:
             yield f"      + {clean(change.after)}"
 
 
-def format_deprecations(entries: Sequence[StatedDeprecation]) -> str:
-    lines = []
-    for state, used in sort_deprecations(entries):
-        entry = used.entry
-        parts = (f"{state:9}", entry.name, describe_deadline(entry), f"#{entry.number}", describe_first_use(used))
-        lines.append(collapse_lines("  ".join(part for part in parts if part)))
-    return "\n".join(lines) or NO_DEPRECATIONS
+def format_deprecations(entries: CoveredList[StatedDeprecation]) -> str:
+    def show(entries: Sequence[StatedDeprecation]) -> Iterator[str]:
+        for state, used in entries:
+            entry = used.entry
+            when, place = describe_deadline(entry), describe_first_use(used)
+            parts = (f"{state:9}", entry.name, when, f"#{entry.number}", place)
+            yield collapse_lines("  ".join(part for part in parts if part))
+
+    return "\n".join(entries.derive(sort_deprecations).render(_clean, show, NO_DEPRECATIONS))
+
+
+def _clean(sentence: str) -> str:
+    return redact_text(remove_invisible(sentence))
 
 
 # --- suspects
 
 
 def format_suspects(report: SuspectReport) -> str:
+
+    def show(suspects: Sequence[Suspect]) -> Iterator[str]:
+        yield count_suspects(report, len(suspects))
+        yield from (_format_suspect(place, each) for place, each in enumerate(suspects, 1))
+
     error = describe_error_line(report)
-    head = "\n".join([*([f"Looked for: {error}"] if error else []), count_suspects(report)])
-    suspects = (_format_suspect(place, each) for place, each in enumerate(report.suspects, 1))
-    parts = (head, *suspects, describe_gaps(report))
+    first, *rest = report.suspects.render(str, show, describe_no_suspect(report))
+    parts = (first, f"Looked for: {error}" if error else "", *rest, give_advice(report))
     return redact_text(remove_invisible("\n\n".join(part for part in parts if part)))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from bot.app import App
@@ -19,17 +18,16 @@ from bot.platform.pulls.models import PullRequest
 from bot.text import format_count
 from impact.contract.deprecations import DeprecationState
 from impact.contract.models import MergeContract
+from impact.coverage import Coverage
 from impact.history.reverts import select_standing
-from impact.profile.models import Profile, UseKind
+from impact.profile.models import Profile
+from impact.profile.scan import list_pinned_revisions
 from impact.repository import Repository
-from impact.source.revisions import find_hashes, is_tag
+from impact.source.revisions import is_tag
 from impact.text.strings import quote_input
 from impact.touches.profile_index import ProfileIndex
 from impact.touches.upgrade import UpgradePlan, UpgradeRange, build_upgrade_plan
 
-_VERSION = re.compile(r"==\s{0,3}v?(?P<version>\d{1,4}(?:\.\d{1,4}){1,3})(?![\w.])", re.A)
-# a tree may pin commits of other repositories, too
-_MAX_HASHES = 5
 # merges between two looks at how far it is
 _STEP = 50
 
@@ -39,7 +37,7 @@ def find_pin(app: App, upstream: Repository, start: str, profile: Profile) -> tu
 
     Raises UsageError if there is none, PrdigestError if the source does not answer.
     """
-    names = (start,) if start else _list_pins(profile, upstream)
+    names = (start,) if start else list_pinned_revisions(profile, upstream.name)
     for name in names:
         if merge := find_merge(app, upstream, name):
             return name, merge
@@ -61,20 +59,6 @@ def find_merge(app: App, upstream: Repository, name: str) -> PullRequest | None:
     return next(iter(background.find_merges(upstream, [commit]).values()), None)
 
 
-def _list_pins(profile: Profile, upstream: Repository) -> tuple[str, ...]:
-    """Return the commits that a tree pins, or else the tags that its first pinned version may have."""
-    pins = [use for use in profile.uses if use.kind is UseKind.PIN]
-    hashes = dict.fromkeys(pinned[0] for use in pins if (pinned := find_hashes(use.text.lower())))
-    if hashes:
-        return tuple(hashes)[:_MAX_HASHES]
-    own = {upstream.name.lower(), *(package.lower() for package in profile.packages)}
-    for use in pins:
-        package = use.name.lower().replace("-", "_")
-        if package in own and (match := _VERSION.search(use.text)):
-            return (f"v{match['version']}", match["version"])
-    return ()
-
-
 def plan_upgrade(app: App, pin: PullRequest, entry: ProfileEntry) -> UpgradePlan:
     """Plan the way from a merge to the last one.
 
@@ -82,10 +66,10 @@ def plan_upgrade(app: App, pin: PullRequest, entry: ProfileEntry) -> UpgradePlan
     read is kept.
     """
     profile = app.profiles.require_scanned(entry)
-    merges = _list_since(app, entry.upstream, pin)
+    merges, coverage = _list_since(app, entry.upstream, pin)
     contracts = _read_steps(app, merges)
     commits = [pin.commit, *(pull.commit for pull in merges)]
-    deprecations = list_deprecations(app, entry.upstream)
+    deprecations = list_deprecations(app, entry.upstream).ignore_coverage()
     way = UpgradeRange(
         pin.commit,
         commits[-1],
@@ -94,11 +78,13 @@ def plan_upgrade(app: App, pin: PullRequest, entry: ProfileEntry) -> UpgradePlan
         select_standing(RevertIndex(merges).reverts, merges),
         deprecations=tuple(used.entry for state, used in deprecations if state is not DeprecationState.REMOVED),
         url=f"{pin.web}/{entry.upstream}",
+        coverage=coverage + entry.coverage,
     )
     return build_upgrade_plan(way, ProfileIndex(profile))
 
 
-def _list_since(app: App, upstream: Repository, pin: PullRequest) -> list[PullRequest]:
+def _list_since(app: App, upstream: Repository, pin: PullRequest) -> tuple[list[PullRequest], Coverage]:
+    """Return the merges after another one, oldest first, and how much of their list was read."""
     today = app.get_today()
     span = Span(get_today(pin.merge_time, today.zone).date, today.date, today.zone)
     if len(span) > MAX_UPGRADE_DAYS:
@@ -106,9 +92,9 @@ def _list_since(app: App, upstream: Repository, pin: PullRequest) -> list[PullRe
             f"That commit is {len(span)} days old, and I look back {MAX_UPGRADE_DAYS}: on a clone, run "
             f"prdigest upgrade --upstream CLONE --from {pin.commit[:10]} --profile NAME."
         )
-    merged = list_merges(app, upstream, span).pulls
-    later = [pull for pull in merged if pull.merge_time > pin.merge_time and pull.base == pin.base]
-    return sorted(later, key=lambda pull: (pull.merge_time, pull.number))
+    merged = list_merges(app, upstream, span)
+    later = [pull for pull in merged.pulls if pull.merge_time > pin.merge_time and pull.base == pin.base]
+    return sorted(later, key=lambda pull: (pull.merge_time, pull.number)), merged.coverage
 
 
 def _read_steps(app: App, pulls: Sequence[PullRequest]) -> list[MergeContract]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from bot.features.touches.lines import NEWS_TITLE, format_kind, shorten_name
+from bot.features.touches.lines import NEWS_TITLE, format_kind, make_sentence, shorten_name
 from bot.platform.markdown import escape_line, write_address, write_code
 from bot.platform.slack.blocks import (
     UNNAMED,
@@ -27,11 +27,11 @@ from impact.contract.models import ChangeKind, ContractChange
 from impact.contract.net_changes import NetChange
 from impact.history.outcomes import OutcomeKind
 from impact.python.models import Parameter, Signature
-from impact.source.models import DiffSide, SourceProblem
+from impact.source.models import DiffSide
 from impact.source.revisions import is_tag
 from impact.text.strings import collapse_lines, truncate_text
 from impact.touches.models import TouchLevel
-from impact.touches.upgrade import UpgradeItem, UpgradePlan
+from impact.touches.upgrade import FileWork, UpgradeItem, UpgradePlan
 
 # characters of an upstream line; a signature of many parameters has more
 _MAX_CODE = 220
@@ -39,17 +39,16 @@ _MAX_PARAMETERS, _MAX_PARAMETER = 12, 60
 _MAX_LINES, _MAX_MERGES, _MAX_NAMES = 6, 4, 4
 _MAX_REGRESSIONS, _MAX_DEPRECATIONS, _MAX_UNREAD = 30, 40, 10
 _HASH_LENGTH = 10
-_WITHOUT_TEXT = frozenset(map(str, (SourceProblem.BINARY, SourceProblem.SYMLINK, SourceProblem.SUBMODULE)))
 _OUTCOMES = {
     OutcomeKind.REVERTED: "reverted",
     OutcomeKind.PARTLY: "reverted in part",
     OutcomeKind.REPAIRED: "repaired",
 }
-# what one change does, and several after their number
-_LEVELS = {
-    TouchLevel.BREAKS: ("breaks us", "break us"),
-    TouchLevel.MAY_BREAK: ("may break us", "may break us"),
-    TouchLevel.TOUCHES: ("touches us", "touch us"),
+# what one merge does, and what several do
+_VERBS = {
+    TouchLevel.BREAKS: ("breaks", "break"),
+    TouchLevel.MAY_BREAK: ("may break", "may break"),
+    TouchLevel.TOUCHES: ("touches", "touch"),
 }
 
 
@@ -58,42 +57,56 @@ _LEVELS = {
 
 def render_upgrade(plan: UpgradePlan, url: str = "", pin: str = "") -> str:
     """Render a plan. ``pin`` is the name of the start, such as a tag."""
-    parts = [_format_head(plan, pin)]
-    if not plan.files:
-        parts.append(f"Nothing on the way touches what {escape_line(plan.profile)} uses.")
-    parts += _list_stops(plan, url)
-    for work in plan.files:
-        if work.level > TouchLevel.TOUCHES:
-            items = (_format_item(item, url) for item in work.items if item.level > TouchLevel.TOUCHES)
-            parts += [f"## {write_code(work.path)}\n", *items, ""]
-    parts += _list_deprecations(plan, url)
-    parts += _list_regressions(plan, url)
-    parts += _list_lookups(plan, url)
-    # apart from files that hold no text
-    unread = [
-        f"- {write_code(file.path)}: {escape_line(file.reason)}"
-        for file in plan.unread
-        if file.reason not in _WITHOUT_TEXT
-    ]
-    parts += _make_part("## Not read\n", unread, _MAX_UNREAD)
-    return "\n".join(parts) + "\n"
+    rest = [*_list_deprecations(plan, url), *_list_regressions(plan, url)]
 
+    def show(works: Sequence[FileWork]) -> Iterator[str]:
+        undone = f" {_format_undone(plan)}." if plan.undone else ""
+        yield f"{_count_work(plan, works)}; {_format_checked(plan)}.{undone}\n"
+        yield from _list_stops(plan, url)
+        for work in works:
+            if work.level > TouchLevel.TOUCHES:
+                yield f"## {write_code(work.path)}\n"
+                yield from (_format_item(item, url) for item in work.items if item.level > TouchLevel.TOUCHES)
+                yield ""
+        yield from rest
+        yield from _list_lookups(works, url)
 
-def _format_head(plan: UpgradePlan, pin: str) -> str:
-    counts = ", ".join(f"{plan.count_changes(level)} {many}" for level, (_, many) in _LEVELS.items())
     short = plan.start[:_HASH_LENGTH]
     start = f"{escape_line(pin)} ({short})" if is_tag(pin) else short
-    undone = (
-        f" Left out: {format_count(plan.undone, 'name')} that changed on the way: "
-        "taken back, or in what is new or gone."
-        if plan.undone
-        else ""
-    )
-    return (
-        f"# Upgrade {escape_line(plan.profile)}: {start} to {plan.end[:_HASH_LENGTH]}\n\n"
-        f"{format_count(plan.merges, 'merge')}, checked against {format_count(plan.uses, 'use')}. "
-        f"Net changes: {counts}.{undone}\n"
-    )
+    title = f"# Upgrade {escape_line(plan.profile)}: {start} to {plan.end[:_HASH_LENGTH]}\n"
+    body = plan.files.render(lambda sentence: f"{escape_line(sentence)}\n", show, _describe_nothing(plan))
+    body += rest if plan.files.is_empty else []
+    unread = [f"- {write_code(file.path)}: {escape_line(file.reason)}" for file in plan.files.coverage.files]
+    return "\n".join([title, *body, *_make_part("## Not read\n", unread, _MAX_UNREAD)]) + "\n"
+
+
+def _count_work(plan: UpgradePlan, works: Sequence[FileWork]) -> str:
+    """Return how many merges do what to how many files, such as ``2 of 17 merges break 2 of your files``."""
+    parts: list[str] = []
+    for level, verbs in _VERBS.items():
+        of_level = [
+            (work.path, item.net.last_merge.number) for work in works for item in work.items if item.level is level
+        ]
+        files, merges = (len(set(each)) for each in zip(*of_level, strict=True)) if of_level else (0, 0)
+        if merges:
+            whole = "" if parts else f" of {format_count(plan.merges, 'merge')}"
+            parts.append(f"{merges:,}{whole} {verbs[merges > 1]} {files:,}{'' if parts else ' of your files'}")
+    return ", ".join(parts)
+
+
+def _format_checked(plan: UpgradePlan) -> str:
+    return f"checked against {format_count(plan.uses, 'place')} in your code"
+
+
+def _format_undone(plan: UpgradePlan) -> str:
+    cancels = "change cancels" if plan.undone == 1 else "changes cancel"
+    return f"{plan.undone:,} {cancels} out; not shown"
+
+
+def _describe_nothing(plan: UpgradePlan) -> str:
+    """Return the sentence for a plan without work where all was read."""
+    merges = format_count(plan.merges, "merge")
+    return f"None of {merges} touches what {collapse_lines(plan.profile)} uses ({_format_checked(plan)})."
 
 
 def _make_part(title: str, lines: Sequence[str], most: int) -> list[str]:
@@ -104,8 +117,8 @@ def _make_part(title: str, lines: Sequence[str], most: int) -> list[str]:
 def _list_stops(plan: UpgradePlan, url: str) -> Iterator[str]:
     if not plan.stops:
         return
-    yield "## Stopping points\n"
-    yield "Each is the last commit before something breaks: move the pin there, adapt, go on.\n"
+    yield "## Steps\n"
+    yield "Each ends at the last commit before something breaks: move the pin there, adapt, go on.\n"
     for stop in plan.stops:
         names = dict.fromkeys(item.net.change.name for item in stop.items)
         # the last two parts of a dotted name
@@ -141,8 +154,8 @@ def _list_regressions(plan: UpgradePlan, url: str) -> list[str]:
     return _make_part("## Known regressions that the end still has\n", lines, _MAX_REGRESSIONS)
 
 
-def _list_lookups(plan: UpgradePlan, url: str) -> list[str]:
-    items = [item for work in plan.files for item in work.items]
+def _list_lookups(works: Sequence[FileWork], url: str) -> list[str]:
+    items = [item for work in works for item in work.items]
     above = {item.net for item in items if item.level > TouchLevel.TOUCHES}
     groups: dict[NetChange, list[UpgradeItem]] = {}
     for item in items:
@@ -156,7 +169,7 @@ def _list_lookups(plan: UpgradePlan, url: str) -> list[str]:
 
 
 def _format_item(item: UpgradeItem, url: str) -> str:
-    change, level = item.net.change, _LEVELS[item.level][0].capitalize()
+    change, level = item.net.change, _VERBS[item.level][0].capitalize()
     numbers = [str(number) for number in dict.fromkeys(use.line for use in item.uses)]
     where = f"{'line' if len(numbers) == 1 else 'lines'} {_join_some(numbers, _MAX_LINES)}"
     lines = [f"- [ ] **{level}**, {where}: {_format_change(item, url)}"]
@@ -165,7 +178,7 @@ def _format_item(item: UpgradeItem, url: str) -> str:
     if upstream := describe_difference(change):
         lines.append(f"    - upstream: {upstream}")
     if item.touch.action:
-        lines.append(f"    - to do: {escape_line(item.touch.action)}")
+        lines.append(f"    - hint: {escape_line(item.touch.action)}")
     return "\n".join(lines)
 
 
@@ -259,9 +272,29 @@ def _format_title(plan: UpgradePlan, pin: str) -> str:
 def _render_blocks(
     title: str, plan: UpgradePlan, url: str, most_stops: int, most_files: int, most_items: int, words: int
 ) -> list[Block]:
-    blocks = [make_header(title), make_block(make_section([make_text(_format_counts(plan))]))]
+    return [
+        make_header(title),
+        *plan.files.render(
+            make_sentence,
+            lambda works: _render_work(plan, works, url, most_stops, most_files, most_items, words),
+            _describe_nothing(plan),
+        ),
+        *_render_rest(plan, url, most_files),
+    ]
+
+
+def _render_work(
+    plan: UpgradePlan,
+    works: Sequence[FileWork],
+    url: str,
+    most_stops: int,
+    most_files: int,
+    most_items: int,
+    words: int,
+) -> Iterator[Block]:
+    yield make_sentence(f"{_count_work(plan, works)}.")
     if plan.stops:
-        heading = f"{format_count(len(plan.stops), 'stopping point')}: the last commits before something breaks"
+        heading = f"{format_count(len(plan.stops), 'step')}: each ends at the last commit before something breaks"
         stops = [
             [
                 make_link(f"{url}/commit/{stop.commit}", stop.commit[:_HASH_LENGTH]),
@@ -271,15 +304,17 @@ def _render_blocks(
             ]
             for stop in plan.stops
         ]
-        blocks.append(_make_list(heading, stops, most_stops))
-    files = [work for work in plan.files if work.level > TouchLevel.TOUCHES] or list(plan.files)
+        yield _make_list(heading, stops, most_stops)
+    files = [work for work in works if work.level > TouchLevel.TOUCHES] or works
     for work in files[:most_files]:
         path = collapse_lines(work.path) or UNNAMED
         items = [_render_item(item, url, words) for item in work.items]
-        blocks.append(_make_list(path if len(path) <= 90 else f"…{path[-90:]}", items, most_items))
+        yield _make_list(path if len(path) <= 90 else f"…{path[-90:]}", items, most_items)
     if len(files) > most_files:
-        more = f"and {format_count(len(files) - most_files, 'more file')}"
-        blocks.append(make_block(make_section([make_text(more)])))
+        yield make_sentence(f"and {format_count(len(files) - most_files, 'more file')}")
+
+
+def _render_rest(plan: UpgradePlan, url: str, most: int) -> Iterator[Block]:
     if plan.deprecations:
         lines = [
             [
@@ -290,29 +325,16 @@ def _render_blocks(
             ]
             for entry in (used.entry for used in plan.deprecations)
         ]
-        blocks.append(_make_list(NEWS_TITLE, lines, most_files))
-    notes = [f"{format_count(len(plan.unread), 'file')} not read"] if plan.unread else []
+        yield _make_list(NEWS_TITLE, lines, most)
     if plan.undone:
-        notes.append(f"{format_count(plan.undone, 'name')} taken back on the way, or in what is new or gone")
-    return [*blocks, make_context(" · ".join(notes))] if notes else blocks
-
-
-def _format_counts(plan: UpgradePlan) -> str:
-    merges = format_count(plan.merges, "merge")
-    if not plan.files:
-        return f"{merges}. Nothing on the way touches what {collapse_lines(plan.profile)} uses."
-    counts = {many: plan.count_changes(level) for level, (_, many) in _LEVELS.items()}
-    parts = ", ".join(f"{count:,} {many}" for many, count in counts.items() if count)
-    files = sum(work.level > TouchLevel.TOUCHES for work in plan.files)
-    where = f" To adapt: {format_count(files, 'file')} of ours." if files else ""
-    return f"{merges}. Of what they changed, {parts}.{where}"
+        yield make_context(_format_undone(plan))
 
 
 def _render_item(item: UpgradeItem, url: str, words: int) -> list[Element]:
     change = item.net.change
     target = change.new_name if change.kind in (ChangeKind.MOVED, ChangeKind.RENAMED) else ""
     reason = truncate_words(collapse_lines(item.touch.action or item.touch.reason), words)
-    place = f"{_LEVELS[item.level][0]}, line {item.uses[0].line}: "
+    place = f"{_VERBS[item.level][0]}, line {item.uses[0].line}: "
     return [
         make_text(place, bold=item.level is TouchLevel.BREAKS),
         _make_name(shorten_name(change.name)),

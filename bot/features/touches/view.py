@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -10,13 +11,16 @@ from urllib.parse import quote
 from bot.dates import Span
 from bot.features.merges.view import format_more
 from bot.features.touches.lines import (
+    LEDGER_DAYS,
     HitContext,
     TouchLimits,
     TouchVerdict,
+    describe_nothing,
     format_class_title,
     format_kind,
     list_contract_rows,
     make_code,
+    make_sentence,
     make_title,
     make_verdict_row,
     name_level,
@@ -25,7 +29,6 @@ from bot.features.touches.lines import (
     render_hit_line,
     render_line_link,
     render_number,
-    render_touches,
     shorten_code,
     shorten_name,
     sort_hits,
@@ -49,14 +52,14 @@ from bot.platform.slack.blocks import (
 from bot.platform.slack.messages import Post
 from bot.text import format_count
 from impact.contract.deprecations import DeprecationState
-from impact.contract.models import UnreadFile
 from impact.contract.table import ContractTableRow
+from impact.coverage import CoveredList
 from impact.repository import GITHUB_WEB, Repository
 from impact.source.models import DiffSide
 from impact.text.strings import collapse_lines, truncate_text
 from impact.touches.breakage.suspects import Suspect, SuspectReport
 from impact.touches.deprecations import UsedDeprecation
-from impact.touches.models import TouchReport
+from impact.touches.models import MergeTouches, TouchReport
 
 if TYPE_CHECKING:
     # they import the SDKs, for which the help of commands must not wait
@@ -66,6 +69,7 @@ if TYPE_CHECKING:
 StatedDeprecation = tuple[DeprecationState, UsedDeprecation]
 
 _MAX_NOTES = 1_500  # characters
+_MAX_ADDRESS = 1_000
 
 
 def _render_post(title: str, versions: Iterable[list[Block]]) -> Post:
@@ -74,18 +78,8 @@ def _render_post(title: str, versions: Iterable[list[Block]]) -> Post:
     return Post(escape_mrkdwn(title), tuple(blocks))
 
 
-def _make_sentence(text: str) -> Block:
-    return make_block(make_section([make_text(text)]))
-
-
 def _shorten(text: str, length: int) -> str:
     return truncate_text(collapse_lines(text), length)
-
-
-def _format_unread(unread: Sequence[UnreadFile]) -> str:
-    names = ", ".join(f"{collapse_lines(file.path)} ({file.reason})" for file in unread[:5])
-    more = f", and {len(unread) - 5:,} more" if len(unread) > 5 else ""
-    return truncate_text(f"Could not be read: {names}{more}", 600)
 
 
 # --- contract changes: rows by class, what was removed first, each with a link to its line
@@ -95,33 +89,40 @@ _CONTRACT_LIMITS = ((40, 12), (25, 8), (15, 8), (8, 6), (8, 0), (4, 0), (2, 0))
 
 
 def render_contract_list(contract_list: ContractList) -> Post:
-    rows = list_contract_rows(contract_list.contracts)
+    rows = contract_list.contracts.derive(list_contract_rows)
     name, days = _shorten(contract_list.name, 60), contract_list.span.title
-    title = f"{name} · {days} · {format_count(len(rows), 'contract change')}"
+    title = f"{name} · {days}{rows.label(_format_changes)}"
     return _render_post(title, (_render_contracts(contract_list, rows, *limits) for limits in _CONTRACT_LIMITS))
 
 
+def _format_changes(count: int) -> str:
+    return f" · {format_count(count, 'contract change')}"
+
+
 def _render_contracts(
-    contract_list: ContractList, rows: Sequence[ContractTableRow], most: int, words: int
+    contract_list: ContractList, rows: CoveredList[ContractTableRow], most: int, words: int
 ) -> list[Block]:
-    pulls = {pull.number: pull for pull in contract_list.pulls}
-    blocks, hidden = [], 0
-    for subject, group in groupby(rows, lambda row: row.change.subject):
-        of_class = list(group)
-        items = [_render_contract_row(row, pulls.get(row.number), words) for row in of_class[:most]]
-        if len(of_class) > most:
-            hidden += len(of_class) - most
-            items.append([make_text(f"and {len(of_class) - most:,} more")])
-        heading = make_section([make_text(format_class_title(subject, len(of_class)), bold=True)])
-        blocks.append(make_block(heading, make_bullets(items)))
-    if not rows:
-        blocks.append(_make_sentence("No merge of these days changes what others depend on."))
+    pulls, hidden = {pull.number: pull for pull in contract_list.pulls}, 0
+
+    def show(rows: Sequence[ContractTableRow]) -> Iterator[Block]:
+        nonlocal hidden
+        for subject, group in groupby(rows, lambda row: row.change.subject):
+            of_class = list(group)
+            items = [_render_contract_row(row, pulls.get(row.number), words) for row in of_class[:most]]
+            if len(of_class) > most:
+                hidden += len(of_class) - most
+                items.append([make_text(f"and {len(of_class) - most:,} more")])
+            heading = make_section([make_text(format_class_title(subject, len(of_class)), bold=True)])
+            yield make_block(heading, make_bullets(items))
+
+    blocks = rows.render(make_sentence, show, "No merge of these days changes what others depend on.")
     merged, filters = format_count(contract_list.merged, "merge"), contract_list.filters
+    shown = len(contract_list.pulls)
     notes = [
-        f"{len(contract_list.contracts):,} of {merged}, {_shorten(filters, 200)}" if filters else merged,
+        f"{shown:,} of {merged}, {_shorten(filters, 200)}" if filters else merged,
         f"{format_count(hidden, 'row')} left out: ask for fewer days, or filter with path:." if hidden else "",
-        _format_unread(contract_list.unread) if contract_list.unread else "",
-        *dict.fromkeys(contract_list.caveats),
+        rows.coverage.name_files(),
+        *contract_list.notes,
     ]
     return [*blocks, make_context(truncate_text(" · ".join(filter(None, notes)), _MAX_NOTES))]
 
@@ -157,7 +158,7 @@ _STATES = {
     DeprecationState.ANNOUNCED: "Announced",
     DeprecationState.REMOVED: "Removed",
 }
-NO_DEPRECATIONS = "No merge that I have read deprecates anything."
+NO_DEPRECATIONS = f"I know of no deprecation, and I have read all merges of the last {LEDGER_DAYS} days."
 
 
 def sort_deprecations(entries: Iterable[StatedDeprecation]) -> list[StatedDeprecation]:
@@ -168,21 +169,22 @@ def sort_deprecations(entries: Iterable[StatedDeprecation]) -> list[StatedDeprec
     )
 
 
-def render_deprecations(name: str, entries: Sequence[StatedDeprecation], url: str) -> Post:
-    title = f"{_shorten(name, 60)} · {format_count(len(entries), 'deprecation')}"
-    return _render_post(title, (_render_states(sort_deprecations(entries), url, most) for most in (20, 12, 6, 3)))
+def render_deprecations(name: str, entries: CoveredList[StatedDeprecation], url: str) -> Post:
+    count = entries.label(lambda number: f" · {format_count(number, 'deprecation')}")
+    title = f"{_shorten(name, 60)} · Deprecations" if not count else f"{_shorten(name, 60)}{count}"
+    ordered = entries.derive(sort_deprecations)
 
+    def show(most: int, entries: Sequence[StatedDeprecation]) -> Iterator[Block]:
+        for state, heading in _STATES.items():
+            lines = [render_deprecation(used, url) for each, used in entries if each is state]
+            if lines:
+                rest = [[make_text(f"and {len(lines) - most} more")]] if len(lines) > most else []
+                section = make_section([make_text(heading, bold=True)])
+                yield make_block(section, make_bullets([*lines[:most], *rest]))
+        yield make_context("Due and overdue by the releases and tags of the repository")
 
-def _render_states(entries: Sequence[StatedDeprecation], url: str, most: int) -> list[Block]:
-    blocks = []
-    for state, heading in _STATES.items():
-        lines = [render_deprecation(used, url) for each, used in entries if each is state]
-        if lines:
-            rest = [[make_text(f"and {len(lines) - most} more")]] if len(lines) > most else []
-            section = make_section([make_text(heading, bold=True)])
-            blocks.append(make_block(section, make_bullets([*lines[:most], *rest])))
-    note = "From the merges that I have read; due and overdue by the releases and tags of the repository"
-    return [*blocks, make_context(note)] if entries else [_make_sentence(NO_DEPRECATIONS)]
+    versions = (ordered.render(make_sentence, partial(show, most), NO_DEPRECATIONS) for most in (20, 12, 6, 3))
+    return _render_post(title, versions)
 
 
 # --- the hits of some days, and what became of all of them
@@ -201,12 +203,12 @@ def render_touch_list(
     report: TouchReport,
     pulls: Sequence[PullRequest],
     verdicts: Mapping[int, Sequence[TouchVerdict]],
-    caveats: Sequence[str] = (),
+    notes: Sequence[str] = (),
 ) -> Post:
     """Render the hits of some days; ``verdicts`` are what people said, by the number of the pull request."""
     title = f"What touches {_shorten(report.profile, 40)} · {_shorten(name, 60)} · {span.title}"
     context = HitContext.build(pulls, ())
-    versions = (_render_hits(report, context, verdicts, caveats, TouchLimits(*limits)) for limits in _TOUCH_LIMITS)
+    versions = (_render_hits(report, context, verdicts, notes, TouchLimits(*limits)) for limits in _TOUCH_LIMITS)
     return _render_post(title, versions)
 
 
@@ -214,35 +216,36 @@ def _render_hits(
     report: TouchReport,
     context: HitContext,
     verdicts: Mapping[int, Sequence[TouchVerdict]],
-    caveats: Sequence[str],
+    notes: Sequence[str],
     limits: TouchLimits,
 ) -> list[Block]:
-    hits = sort_hits(report, context.taken_back)
     with_row = min(MAX_ROWS, limits.hits)
-    if hits:
-        blocks = [make_block(make_title(report))]
+
+    def show(hits: Sequence[MergeTouches]) -> Iterator[Block]:
+        yield make_block(make_title(report, len(hits)))
         for hit in hits[:with_row]:
-            blocks.append(make_block(make_bullets([render_hit_line(hit, context, limits)])))
+            yield make_block(make_bullets([render_hit_line(hit, context, limits)]))
             if pull := context.pulls.get(hit.number):
-                blocks.append(make_verdict_row(pull, report.profile))
+                yield make_verdict_row(pull, report.profile)
         items = [render_hit_line(hit, context, limits) for hit in hits[with_row : limits.hits]]
         if len(hits) > limits.hits:
             items.append([make_text(format_more(len(hits) - limits.hits, ": ask for fewer days"))])
-        blocks += [make_block(make_bullets(items))] if items else []
-    else:
-        nothing = list(render_touches(report, context))
-        blocks = nothing or [_make_sentence("Nothing was merged on these days.")]
-    elements: list[Element] = []
-    # of those that are listed without buttons
-    judged = [hit.number for hit in hits[with_row:] if hit.number in verdicts]
-    for number in judged[:_MAX_VERDICTS]:
-        words = ", ".join(map(name_verdict, verdicts[number]))
-        elements += [make_text("; ")] if elements else []
-        elements += [*render_number(number, context.pulls.get(number)), make_text(f" {words}")]
-    if elements:
-        blocks.append(make_block(make_section([make_text("What people said: ", bold=True), *elements])))
-    notes = [*([_format_unread(report.unread)] if report.unread else []), *dict.fromkeys(caveats)]
-    return [*blocks, make_context(truncate_text(" · ".join(notes), _MAX_NOTES))] if notes else blocks
+        if items:
+            yield make_block(make_bullets(items))
+        elements: list[Element] = []
+        # of those that are listed without buttons
+        judged = [hit.number for hit in hits[with_row:] if hit.number in verdicts]
+        for number in judged[:_MAX_VERDICTS]:
+            words = ", ".join(map(name_verdict, verdicts[number]))
+            elements += [make_text("; ")] if elements else []
+            elements += [*render_number(number, context.pulls.get(number)), make_text(f" {words}")]
+        if elements:
+            yield make_block(make_section([make_text("What people said: ", bold=True), *elements]))
+
+    nothing = describe_nothing(report) if report.merges else "Nothing was merged on these days."
+    blocks = sort_hits(report, context.taken_back).render(make_sentence, show, nothing)
+    line = " · ".join(filter(None, (report.touching.coverage.name_files(), *notes)))
+    return [*blocks, make_context(truncate_text(line, _MAX_NOTES))] if line else blocks
 
 
 def render_touch_score(profile: str, scores: Iterable[LevelScore]) -> Post:
@@ -250,11 +253,11 @@ def render_touch_score(profile: str, scores: Iterable[LevelScore]) -> Post:
     if any(score.shown for score in levels):
         blocks = [
             make_block(make_bullets([make_text(_format_score(score))] for score in levels)),
-            make_context("A hit counts once, with what was said about it last."),
+            make_context("A warning counts once, with what was said about it last."),
         ]
     else:
-        blocks = [_make_sentence("No hit of this profile was shown yet.")]
-    return _render_post(f"What became of the hits of {_shorten(profile, 40)}", [blocks])
+        blocks = [make_sentence("No warning was shown for this profile yet.")]
+    return _render_post(f"How accurate were the warnings for {_shorten(profile, 40)}?", [blocks])
 
 
 def _format_score(score: LevelScore) -> str:
@@ -263,7 +266,7 @@ def _format_score(score: LevelScore) -> str:
     counts = {TouchVerdict.OURS: score.ours, TouchVerdict.DONE: score.done, TouchVerdict.NOT_US: score.not_us}
     parts = [*(f"{count} {name_verdict(verdict)}" for verdict, count in counts.items()), f"{score.open} open"]
     share = f"; {score.right} of {score.judged} were right" if score.judged else ""
-    return f"{name_level(score.level)}: {format_count(score.shown, 'hit')} ({', '.join(parts)}){share}"
+    return f"{name_level(score.level)}: {format_count(score.shown, 'warning')} ({', '.join(parts)}){share}"
 
 
 # --- the merges that explain an error
@@ -277,14 +280,16 @@ def render_suspects(name: str, repository: Repository, report: SuspectReport) ->
 
 def _render_suspects(address: str, report: SuspectReport, limit: int) -> list[Block]:
     """Return the blocks below the title; ``limit`` is in characters, for the lines before and after."""
-    blocks = [_make_sentence(count_suspects(report))]
+
+    def show(suspects: Sequence[Suspect]) -> Iterator[Block]:
+        yield make_sentence(count_suspects(report, len(suspects)))
+        yield make_block(make_bullets(_render_suspect(address, each, limit) for each in suspects))
+
+    blocks = report.suspects.render(make_sentence, show, describe_no_suspect(report))
     if error := describe_error_line(report):
-        blocks.insert(
-            0, make_block(make_section([make_text("Looked for: ", bold=True), make_text(error, code=True)]))
-        )
-    if report.suspects:
-        blocks.append(make_block(make_bullets(_render_suspect(address, each, limit) for each in report.suspects)))
-    notes = describe_gaps(report)
+        looked_for = make_section([make_text("Looked for: ", bold=True), make_text(error, code=True)])
+        blocks.append(make_block(looked_for))
+    notes = give_advice(report)
     return [*blocks, make_context(notes)] if notes else blocks
 
 
@@ -299,9 +304,10 @@ def _render_suspect(address: str, suspect: Suspect, limit: int) -> list[Element]
     ]
     if change := suspect.change:
         place = f"{_shorten(change.path, 160) or UNNAMED}:{change.line}"
-        # what is gone is in the pull request alone
+        # what is gone is in the pull request alone, and some paths fill a message
         line_url = f"{address}/blob/{suspect.commit}/{quote(change.path)}#L{change.line}"
-        elements += [make_text(" "), make_link(page if change.side is DiffSide.OLD else line_url, place)]
+        has_own = change.side is not DiffSide.OLD and len(line_url) <= _MAX_ADDRESS
+        elements += [make_text(" "), make_link(line_url if has_own else page, place)]
         lines = (_shorten(each, limit) for each in (change.before, change.after) if limit)
         for number, line in enumerate(filter(None, lines)):
             elements += [make_text(" → " if number else " "), make_text(line, code=True)]
@@ -321,24 +327,36 @@ def describe_error_line(report: SuspectReport) -> str:
     return _shorten(report.trace.errors[0].text, 200) if report.trace.errors else ""
 
 
-def count_suspects(report: SuspectReport) -> str:
-    ends = f"{_shorten(report.since, 160)}..{_shorten(report.until, 160)}"
-    among, count = f"{format_count(report.merges, 'merge')} ({ends})", len(report.suspects) + report.omitted
-    return f"{format_count(count, 'suspect')} among {among}." if count else f"None of {among} explains this error."
+def count_suspects(report: SuspectReport, listed: int) -> str:
+    return f"{format_count(listed + report.omitted, 'suspect')} among {_format_range(report)}."
 
 
-def describe_gaps(report: SuspectReport) -> str:
+def describe_no_suspect(report: SuspectReport) -> str:
+    """Return the sentence for a report without suspects where all was read."""
+    if not report.merges:
+        return f"Nothing was merged ({_format_ends(report)})."
+    return f"None of {_format_range(report)} explains this error."
+
+
+def _format_range(report: SuspectReport) -> str:
+    return f"{format_count(report.merges, 'merge')} ({_format_ends(report)})"
+
+
+def _format_ends(report: SuspectReport) -> str:
+    return f"{_shorten(report.since, 160)}..{_shorten(report.until, 160)}"
+
+
+def give_advice(report: SuspectReport) -> str:
+    """Return what the asker may do about a report, and how many suspects it leaves out."""
     notes = []
     if report.trace.is_empty:
         example = "`ImportError: cannot import name 'x' from 'a.b'`"
         notes.append(f"I see no name in this error: paste its last line, such as {example}.")
-    elif not report.suspects:
+    elif report.suspects.is_empty and report.suspects.coverage.is_complete:
         notes.append(
             "Perhaps the cause is older, or the error says too little: choose an earlier start, or paste the "
             "whole traceback."
         )
     if report.omitted:
         notes.append(f"{format_count(report.omitted, 'more suspect')} with fewer points.")
-    if report.unread:
-        notes.append(f"{format_count(report.unread, 'merge')} with files that could not be read.")
     return " ".join(notes)

@@ -41,6 +41,11 @@ class DayMerges:
     count: CountCheck
 
     @property
+    def missing(self) -> int:
+        """The number of merges that the list lacks, as far as that is known."""
+        return max(0, (self.count.counted or 0) - len(self.pulls), self.count.unread)
+
+    @property
     def caveat(self) -> str:
         """What may be missing from the list, as a clause; empty if nothing is."""
         return self.count.describe_caveats(len(self.pulls))

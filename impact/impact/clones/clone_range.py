@@ -8,7 +8,7 @@ from datetime import UTC, datetime, time, timedelta
 
 from impact.clones.replay_cache import UpstreamTree
 from impact.clones.upstream_line import detect_upstream, read_versions
-from impact.contract.extraction import MergeFacts, extract_contract
+from impact.contract.extraction import MergeFacts, extract_contract, list_unread
 from impact.contract.models import MergeContract
 from impact.contract.python.snapshots import OutlineLoader
 from impact.errors import UsageError
@@ -93,7 +93,10 @@ def _read_contract(
     facts = MergeFacts(merge.number, commit.sha, commit.committed_at, merge.title)
     if relevance.is_relevant(versions):
         return extract_contract(facts, versions, load)
-    return MergeContract(facts.number, facts.commit, facts.merged_at, facts.title, files=commit.paths)
+    unread = tuple(dict.fromkeys(list_unread(versions)))
+    return MergeContract(
+        facts.number, facts.commit, facts.merged_at, facts.title, files=commit.paths, unread=unread
+    )
 
 
 def _list_merges(trees: CloneTrees, commits: Sequence[TreeCommit]) -> dict[str, ClonedMerge]:

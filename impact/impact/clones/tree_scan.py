@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from impact.clones.replay_cache import UpstreamTree
@@ -12,13 +12,16 @@ from impact.git.clone_trees import CloneTrees
 from impact.profile.file_uses import FileUses, is_scanned, scan_file
 from impact.profile.linking import link_profile
 from impact.profile.manual import ManualFile, apply_manual
-from impact.profile.models import Profile
-from impact.profile.scan import build_profile
+from impact.profile.models import PLAIN_KINDS, Profile, Use, UseKind
+from impact.profile.scan import build_profile, list_pinned_revisions
 from impact.profile.upstream.index import UpstreamIndex
 from impact.source.models import SourceFile, SourceProblem
+from impact.source.revisions import is_tag
+from impact.text.strings import quote_input
 
 # what a tree may hold beside its text, and uses nothing of upstream
 _SILENT = frozenset({SourceProblem.BINARY, SourceProblem.SYMLINK, SourceProblem.SUBMODULE, SourceProblem.FOLDER})
+_IMPORTED = frozenset({UseKind.IMPORT, UseKind.SUBCLASS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,19 @@ class ScanSource:
     packages: Sequence[str]
 
 
+@dataclass(frozen=True, slots=True)
+class TreeScan:
+    """The profile of a tree. ``link`` says in a sentence to which commit of upstream it is linked; else empty.
+
+    ``gone`` are the uses of names that upstream no longer has at ``newest``, its newest commit.
+    """
+
+    profile: Profile
+    link: str = ""
+    newest: str = ""
+    gone: tuple[Use, ...] = ()
+
+
 def scan_tree(
     source: ScanSource,
     files: Iterable[SourceFile],
@@ -38,17 +54,59 @@ def scan_tree(
     *,
     upstream: CloneTrees | None = None,
     manual: ManualFile | None = None,
-) -> Profile:
-    """Return the profile of the files of a tree, linked to the head of a clone if there is one.
+) -> TreeScan:
+    """Return the profile of the files of a tree, linked to the commit of a clone that the tree pins.
+
+    Where the clone has no such commit, or the tree pins none, its newest one is used.
 
     Raises:
         UsageError: the clone has no commits.
     """
     scans = _scan_files(files, source.packages)
     profile = build_profile(source.name, source.place, source.commit, scanned_at, source.packages, scans)
-    if upstream is not None:
-        profile = link_profile(profile, UpstreamIndex(_open_head(upstream).load_outline))
-    return apply_manual(profile, manual) if manual else profile
+    scan = _link(profile, upstream) if upstream is not None else TreeScan(profile)
+    return replace(scan, profile=apply_manual(scan.profile, manual)) if manual else scan
+
+
+def _link(profile: Profile, upstream: CloneTrees) -> TreeScan:
+    line = upstream.list_line()
+    if not line:
+        raise UsageError("The clone of upstream has no commits: give another one.")
+    newest = line[-1].sha
+    pin, commit = _find_pin(profile, upstream, {each.sha for each in line})
+    if commit:
+        link = f"Linked to upstream at {commit[:10]}, which the tree pins{f' as {pin}' if is_tag(pin) else ''}."
+    else:
+        unknown = f"pins {quote_input(pin)}, which the clone lacks" if pin else "pins no commit or version of it"
+        link = f"Linked to upstream's newest commit, {newest[:10]}: the tree {unknown}."
+    linked = link_profile(profile, _open_index(upstream, commit or newest))
+    gone = tuple(_list_gone(linked, _open_index(upstream, newest)))
+    return TreeScan(linked, link, newest, gone)
+
+
+def _find_pin(profile: Profile, upstream: CloneTrees, line: Set[str]) -> tuple[str, str]:
+    """Return the pin that a commit of the line has, with that commit, or else the first one with none."""
+    origin = upstream.read_facts().repository
+    pins = list_pinned_revisions(profile, origin.name if origin else "")
+    for pin in pins:
+        commit = upstream.find_commit(pin) or upstream.find_tag(pin)
+        if commit in line:
+            return pin, commit
+    return pins[0] if pins else "", ""
+
+
+def _list_gone(profile: Profile, newest: UpstreamIndex) -> Iterator[Use]:
+    """Yield what the tree uses by a name that leads nowhere any more, and that it does not guard.
+
+    Where it led nowhere before, only a name that the tree itself imports or extends counts; files that a build
+    makes are not in the clone.
+    """
+    for use in profile.uses:
+        names = (use.name, *use.definitions)
+        is_named = use.definitions or (use.kind in _IMPORTED and "._" not in use.name)
+        is_plain = use.kind in PLAIN_KINDS or use.kind is UseKind.COPY
+        if is_named and not is_plain and not use.is_guarded and not any(map(newest.find_definitions, names)):
+            yield use
 
 
 def _scan_files(files: Iterable[SourceFile], packages: Sequence[str]) -> Iterator[FileUses]:
@@ -61,10 +119,7 @@ def _scan_files(files: Iterable[SourceFile], packages: Sequence[str]) -> Iterato
             yield scan_file(file.path, file.text, packages)
 
 
-def _open_head(upstream: CloneTrees) -> UpstreamTree:
-    line = upstream.list_line()
-    if not line:
-        raise UsageError("The clone of upstream has no commits: give another one.")
+def _open_index(upstream: CloneTrees, commit: str) -> UpstreamIndex:
     tree = UpstreamTree(upstream)
-    tree.move_to(line[-1].sha)
-    return tree
+    tree.move_to(commit)
+    return UpstreamIndex(tree.load_outline)

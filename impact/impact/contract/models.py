@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from impact.coverage import Coverage, CoveredPart, UnreadFile, explain_files, holds_text
 from impact.python.models import CallShape, Signature
 from impact.source.models import DiffSide, SourceFile
 
@@ -123,14 +124,6 @@ class Migration:
 
 
 @dataclass(frozen=True, slots=True)
-class UnreadFile:
-    """A changed file that could not be read, and why, as a clause."""
-
-    path: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class MergeContract:
     """What a merge changes for others. ``merged_at`` is in UTC.
 
@@ -147,3 +140,28 @@ class MergeContract:
     calls: Mapping[str, tuple[CallShape, ...]] = field(default_factory=dict)
     files: tuple[str, ...] = ()
     unread: tuple[UnreadFile, ...] = ()
+
+
+def cover_contracts(contracts: Iterable[MergeContract]) -> Coverage:
+    """Return how much of what merges changed was read. Files that hold no text are not missed."""
+    merges, unlisted, paths = 0, list[UnreadFile](), set[tuple[int, str]]()
+    unread: dict[tuple[int, str], UnreadFile] = {}
+    for contract in contracts:
+        merges += 1
+        paths.update((contract.number, path) for path in contract.files)
+        for file in contract.unread:
+            if file.path == name_merge(contract.number):
+                unlisted.append(file)
+            elif holds_text(file):
+                unread[contract.number, file.path] = file
+    files = [*unread.values()]
+    parts = [
+        CoveredPart("merges", len(unlisted), merges, explain_files(unlisted)),
+        CoveredPart("changed files", len(files), len(paths | unread.keys()), explain_files(files)),
+    ]
+    return Coverage(tuple(part for part in parts if part.total), tuple(dict.fromkeys((*unlisted, *files))))
+
+
+def name_merge(number: int) -> str:
+    """Return what stands in place of a path where the changed files of a merge are not known."""
+    return f"#{number}"

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
+from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, cover_contracts
 from impact.contract.net_changes import compute_net_changes
+from impact.coverage import CoveredList
 from impact.history.reverts import Revert
 from impact.repository import GITHUB_WEB, Repository
 from impact.source.models import DiffSide
@@ -73,9 +74,11 @@ def build_line_url(web: str, repository: str, commits: tuple[str, str], change: 
     return f"{web}/{repository}/blob/{commit}/{quote(change.path)}#L{change.line}"
 
 
-def select_rows(rows: Iterable[ContractTableRow]) -> list[ContractTableRow]:
+def select_rows(contracts: CloneContracts, rows: Iterable[ContractTableRow]) -> CoveredList[ContractTableRow]:
     """Return the rows of a table: by class, what was removed first; without what is the same from outside."""
-    return sorted((row for row in rows if row.change.kind is not ChangeKind.BEHAVIOUR), key=_get_order)
+    telling = (row for row in rows if row.change.kind is not ChangeKind.BEHAVIOUR)
+    coverage = cover_contracts(merge.contract for merge in contracts.merges)
+    return CoveredList(tuple(sorted(telling, key=_get_order)), coverage)
 
 
 def _get_order(row: ContractTableRow) -> tuple[int, int, str, int]:

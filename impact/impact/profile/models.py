@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from impact.contract.models import UnreadFile
+from impact.coverage import Coverage, CoveredPart, UnreadFile, explain_files, holds_text
 from impact.python.models import CallShape, Signature
 
 # characters of a used line that are kept
@@ -121,3 +121,10 @@ class Profile:
     files: int = 0
     unread: tuple[UnreadFile, ...] = ()
     explains: bool = True
+
+    @property
+    def coverage(self) -> Coverage:
+        """How much of the tree was read."""
+        unread = [file for file in self.unread if holds_text(file)]
+        total = max(self.files, len(self.unread))
+        return Coverage((CoveredPart("files of your code", len(unread), total, explain_files(unread)),))

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from impact.contract.models import UnreadFile
-from impact.errors import READING_FAILED, attempt_all
+from impact.coverage import UnreadFile
 from impact.profile.models import PLAIN_KINDS, DerivedClass, Profile, Use, UseKind
 from impact.profile.names import is_telling_method
 from impact.profile.scanned import FileUses
 from impact.profile.symbols import SUPER
 from impact.profile.team_tree import TeamTree
+from impact.source.revisions import find_hashes
 
+_VERSION = re.compile(r"==\s{0,3}v?(?P<version>\d{1,4}(?:\.\d{1,4}){1,3})(?![\w.])", re.A)
+# a tree may pin commits of other repositories, too
+_MAX_HASHES = 5
 # what a class of the team defines or sets itself, of which upstream may have one too
 OWN_KINDS = frozenset({UseKind.OVERRIDE, UseKind.SET, UseKind.COPY})
 
@@ -28,17 +32,11 @@ def build_profile(
 ) -> Profile:
     """Return the profile of a tree. Its names lead through the team's own modules, and not yet into upstream."""
     scans = sorted(files, key=lambda each: each.path)
-
-    def read_scans(scans: Sequence[FileUses]) -> tuple[tuple[Use, ...], dict[str, DerivedClass]]:
-        tree = TeamTree(scans, packages)
-        classes = tree.list_derived()
-        return tuple(dict.fromkeys(use for scan in scans for use in _list_uses(scan, tree, classes))), classes
-
-    (uses, classes), failed = attempt_all(read_scans, scans, lambda scan: scan.path)
-    problems = [(scan.path, scan.problem) for scan in scans if scan.problem]
-    problems += [(scan.path, READING_FAILED) for scan in failed]
-    unread = tuple(UnreadFile(*problem) for problem in problems)
-    return Profile(name, tuple(packages), source, commit, scanned_at, uses, classes, len(scans), unread)
+    tree = TeamTree(scans, packages)
+    classes = tree.list_derived()
+    uses = dict.fromkeys(use for scan in scans for use in _list_uses(scan, tree, classes))
+    unread = tuple(UnreadFile(scan.path, scan.problem) for scan in scans if scan.problem)
+    return Profile(name, tuple(packages), source, commit, scanned_at, tuple(uses), classes, len(scans), unread)
 
 
 def _list_uses(scan: FileUses, tree: TeamTree, classes: dict[str, DerivedClass]) -> Iterator[Use]:
@@ -83,3 +81,20 @@ def _concerns_upstream(use: Use, name: str, tree: TeamTree, classes: dict[str, D
     if use.kind in OWN_KINDS or len(member[1]) > 1 or f".{SUPER}." in use.name:
         return True
     return not tree.is_own(member[0], member[1][0])
+
+
+def list_pinned_revisions(profile: Profile, repository: str) -> tuple[str, ...]:
+    """Return the commits that a tree pins, or else the tags that its first pinned version may have.
+
+    ``repository`` is the name of the upstream one, without its owner.
+    """
+    pins = [use for use in profile.uses if use.kind is UseKind.PIN]
+    hashes = dict.fromkeys(pinned[0] for use in pins if (pinned := find_hashes(use.text.lower())))
+    if hashes:
+        return tuple(hashes)[:_MAX_HASHES]
+    own = {repository.lower(), *(package.lower() for package in profile.packages)}
+    for use in pins:
+        package = use.name.lower().replace("-", "_")
+        if package in own and (match := _VERSION.search(use.text)):
+            return (f"v{match['version']}", match["version"])
+    return ()

@@ -27,7 +27,7 @@ def describe_action(change: ContractChange, contract: MergeContract) -> str:
 
 def _describe_migration(migration: Migration) -> str:
     if not migration.after:
-        return f"upstream dropped its own `{truncate_text(migration.before.strip(), _MAX_LINE)}`"
+        return f"upstream deleted its own call `{truncate_text(migration.before.strip(), _MAX_LINE)}`"
     before, after = _cut_lines(migration.before.strip(), migration.after.strip())
     return f"upstream changed its own `{before}` to `{after}`"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from impact.contract.models import PYTHON_CLASSES, ChangeKind, ContractChange, MergeContract, UnreadFile
-from impact.errors import READING_FAILED, attempt_all
+from impact.contract.models import PYTHON_CLASSES, ChangeKind, ContractChange, MergeContract, cover_contracts
+from impact.coverage import COMPLETE, Coverage, CoveredList
 from impact.profile.models import Profile
 from impact.touches.actions import describe_action
 from impact.touches.models import MergeTouches, Touch, TouchLevel, TouchReport
@@ -46,23 +46,24 @@ def judge_merge(contract: MergeContract, index: ProfileIndex) -> MergeTouches:
     return MergeTouches(contract.number, contract.title, contract.commit, level, chance, touches)
 
 
-def judge_merges(name: str, profile: Profile, contracts: Sequence[MergeContract]) -> TouchReport:
-    """Return what merges mean for a profile of a name: those that touch it, strongest and newest first."""
+def judge_merges(
+    name: str, profile: Profile, contracts: Sequence[MergeContract], coverage: Coverage = COMPLETE
+) -> TouchReport:
+    """Return what merges mean for a profile of a name: those that touch it, strongest and newest first.
+
+    ``coverage`` is that of what else was to be read, such as lists of days.
+    """
     index = ProfileIndex(profile)
-
-    def judge_all(merges: Sequence[MergeContract]) -> list[MergeTouches]:
-        return [judge_merge(contract, index) for contract in merges]
-
-    judged, failed = attempt_all(judge_all, contracts, lambda contract: f"#{contract.number}")
-    unread = [file for contract in contracts for file in contract.unread]
-    unread += [UnreadFile(f"#{contract.number}", READING_FAILED) for contract in failed]
+    judged = (judge_merge(contract, index) for contract in contracts)
     touching = (merge for merge in judged if merge.level > TouchLevel.NO)
     return TouchReport(
         name,
         len(contracts),
         len(profile.uses),
-        tuple(sorted(touching, key=lambda merge: merge.sort_key)),
-        tuple(dict.fromkeys(unread)),
+        CoveredList(
+            tuple(sorted(touching, key=lambda merge: merge.sort_key)),
+            coverage + cover_contracts(contracts) + profile.coverage,
+        ),
     )
 
 

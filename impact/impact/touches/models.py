@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 
-from impact.contract.models import ContractChange, UnreadFile
+from impact.contract.models import ContractChange
+from impact.coverage import CoveredList
 from impact.profile.models import Use
 
 
@@ -60,11 +61,10 @@ class MergeTouches:
 class TouchReport:
     """What the merges of some days mean for a profile: those that touch it, strongest first.
 
-    ``merges`` were judged against ``uses`` uses; ``unread`` files could not be.
+    ``merges`` were judged against ``uses`` uses.
     """
 
     profile: str
     merges: int
     uses: int
-    touching: tuple[MergeTouches, ...] = ()
-    unread: tuple[UnreadFile, ...] = ()
+    touching: CoveredList[MergeTouches] = field(default_factory=CoveredList)

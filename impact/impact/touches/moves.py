@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime
 
 from impact.contract.models import MergeContract
-from impact.errors import attempt_all
 from impact.profile.models import Profile
 from impact.profile.moves import MovedHit, ProfileMove
 from impact.touches.judgement import judge_merge
@@ -22,11 +21,7 @@ def compare_profiles(
 ) -> ProfileMove:
     """Compare what merges mean for two states of a profile, at an instant (UTC); the strongest come first."""
     old, new = ProfileIndex(before), ProfileIndex(after)
-
-    def judge_all(merges: Sequence[MergeContract]) -> list[tuple[MergeTouches, MergeTouches]]:
-        return [(judge_merge(contract, old), judge_merge(contract, new)) for contract in merges]
-
-    pairs, _ = attempt_all(judge_all, tuple(contracts), lambda contract: f"#{contract.number}")
+    pairs = [(judge_merge(contract, old), judge_merge(contract, new)) for contract in contracts]
     began = [then for first, then in pairs if _is_hit(then) and not _is_hit(first)]
     ended = [first for first, then in pairs if _is_hit(first) and not _is_hit(then)]
     return ProfileMove(at, _list_hits(began), _list_hits(ended))

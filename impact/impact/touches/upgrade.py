@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from impact.contract.deprecations import Deprecation
-from impact.contract.models import MergeContract, UnreadFile
+from impact.contract.models import MergeContract, cover_contracts
 from impact.contract.net_changes import NetChange, build_net_contracts, compute_net_changes
-from impact.errors import READING_FAILED, attempt_all
+from impact.coverage import COMPLETE, Coverage, CoveredList
 from impact.history.merges import WrittenMerge
 from impact.history.outcomes import MergeOutcome
 from impact.history.reverts import Revert
@@ -70,27 +70,17 @@ class UpgradePlan:
     end: str
     merges: int
     uses: int
-    files: tuple[FileWork, ...] = ()
+    files: CoveredList[FileWork] = field(default_factory=CoveredList)
     stops: tuple[StoppingPoint, ...] = ()
     undone: int = 0
     deprecations: tuple[UsedDeprecation, ...] = ()
     regressions: tuple[MergeOutcome[WrittenMerge], ...] = ()
-    unread: tuple[UnreadFile, ...] = ()
 
     @property
     def numbers(self) -> frozenset[int]:
         """The numbers of all merges that an item comes from."""
-        return frozenset(merge.number for work in self.files for item in work.items for merge in item.net.merges)
-
-    def count_changes(self, level: TouchLevel) -> int:
-        """Return the number of net changes whose highest level is this one."""
-        levels: dict[tuple[str, str, int], TouchLevel] = {}
-        for work in self.files:
-            for item in work.items:
-                change = item.net.change
-                key = (change.name, change.kind.value, item.net.last_merge.position)
-                levels[key] = max(item.level, levels.get(key, TouchLevel.NO))
-        return sum(each is level for each in levels.values())
+        works = self.files.ignore_coverage()
+        return frozenset(merge.number for work in works for item in work.items for merge in item.net.merges)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,30 +99,25 @@ class UpgradeRange:
     regressions: tuple[MergeOutcome[WrittenMerge], ...] = ()
     deprecations: tuple[Deprecation, ...] = ()
     url: str = ""
+    # of what else was to be read, such as lists of days
+    coverage: Coverage = COMPLETE
 
 
 def build_upgrade_plan(way: UpgradeRange, index: ProfileIndex) -> UpgradePlan:
     """Judge the net changes of a range against a profile, and sort them by the team's files."""
-
-    def read_way(contracts: Sequence[MergeContract]) -> tuple[tuple[UpgradeItem, ...], int]:
-        net = compute_net_changes(contracts, way.reverts)
-        return tuple(_list_items(contracts, net, index)), _count_undone(contracts, net)
-
-    (items, undone), failed = attempt_all(read_way, way.contracts, lambda contract: f"#{contract.number}")
-    unread = [file for each in way.contracts for file in each.unread]
-    unread += [UnreadFile(f"#{each.number}", READING_FAILED) for each in failed]
+    net = compute_net_changes(way.contracts, way.reverts)
+    items = tuple(_list_items(way.contracts, net, index))
     return UpgradePlan(
         index.profile.name,
         way.start,
         way.end,
         len(way.contracts),
         len(index.profile.uses),
-        _group_by_file(items),
+        CoveredList(_group_by_file(items), way.coverage + cover_contracts(way.contracts) + index.profile.coverage),
         tuple(_list_stops(way, items)),
-        undone,
+        _count_undone(way.contracts, net),
         tuple(each for each in find_uses(way.deprecations, index) if each.uses),
         way.regressions,
-        tuple(dict.fromkeys(unread)),
     )
 
 

@@ -11,7 +11,8 @@ from impact.clones.clone_contracts import ContractExtractor
 from impact.clones.clone_upgrade import CloneUpgradeReader
 from impact.clones.kept_contracts import KeptContracts, find_kept_contracts
 from impact.clones.upstream_line import read_upstream
-from impact.contract.models import MergeContract, UnreadFile
+from impact.contract.models import MergeContract
+from impact.coverage import UnreadFile
 from impact.git.clone_trees import open_clone_trees
 from impact.history.outcomes import OutcomeKind
 from impact.history.revert_claims import parse_claim

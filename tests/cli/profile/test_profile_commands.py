@@ -6,6 +6,7 @@ from click.testing import CliRunner
 
 from bot.cli import cli
 from impact.profile.profile_json import parse_profile
+from impact.testing.clones import building, git, needs_git
 
 
 def test_a_folder_is_scanned_and_written(tmp_path: Path) -> None:
@@ -21,6 +22,22 @@ def test_a_folder_is_scanned_and_written(tmp_path: Path) -> None:
     assert {use.name for use in profile.uses} == {"vllm.LLM"}
     assert [(each.path, each.reason) for each in profile.unread] == [("big.py", "it is too large")]
     assert "Mine" in result.output
+
+
+@needs_git
+def test_a_scan_says_what_it_is_linked_to_and_what_upstream_no_longer_has(tmp_path: Path) -> None:
+    upstream, tree = tmp_path / "engine", tmp_path / "ours"
+    with building(upstream) as builder:
+        builder.commit("Begin (#1)", {"engine/__init__.py": b"def run(): ...\ndef stop(): ...\n"})
+        builder.commit("Drop stop (#2)", {"engine/__init__.py": b"def run(): ...\n"})
+    first, newest = (git(upstream, "rev-parse", name) for name in ("HEAD~1", "HEAD"))
+    tree.mkdir()
+    (tree / "a.py").write_text("from engine import run, stop\n")
+    (tree / "ci.yaml").write_text(f"engine_commit: {first}\n")
+    command = ["profile", "scan", str(tree), "--upstream", str(upstream), "--package", "engine"]
+    shown = CliRunner().invoke(cli, command).stdout
+    assert f"Linked to upstream at {first[:10]}, which the tree pins.\n" in shown
+    assert f"Upstream no longer has, at its newest commit {newest[:10]}:\n  a.py:1  engine.stop\n" in shown
 
 
 def test_a_review_is_written_as_yaml(tmp_path: Path) -> None:

@@ -146,7 +146,7 @@ class TestContract:
         options = ("contract", f"--clone={clones.upstream}", *DATES)
         done = call_command(*options, "--json", "--repo=octo/engine", settings={})
         assert (done.returncode, done.stderr) == (0, "")
-        rows = json.loads(done.stdout)
+        rows = json.loads(done.stdout)["changes"]
         (gone,) = (row for row in rows if row["name"] == "engine.utils.old_name")
         assert (gone["pr"], gone["class"], gone["kind"], gone["line"]) == (4, "function", "removed", 1)
         assert gone["url"].startswith("https://github.com/octo/engine/blob/")

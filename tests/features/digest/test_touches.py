@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -21,7 +22,8 @@ from bot.platform.commands import AllowedRepositories
 from bot.platform.pulls.sources import CountCheck
 from bot.platform.slack.blocks import MAX_LEAD_WORDS, count_words
 from impact.contract.deprecations import DeprecationState
-from impact.contract.models import ChangeKind, ContractClass, UnreadFile
+from impact.contract.models import ChangeKind, ContractClass
+from impact.coverage import UnreadFile
 from impact.history.outcomes import OutcomeKind
 from impact.profile.models import UseKind
 from impact.profile.moves import MovedHit, ProfileMove
@@ -52,7 +54,7 @@ BOTH = "def schedule(self) → def schedule(self, budget)"
 BACK = pull(9, title='Revert "Change"', merged_at=NOON + timedelta(hours=1))
 
 
-def make_digest(*hits: MergeTouches, **fields: object) -> Digest:
+def make_digest(*hits: MergeTouches, **fields: Any) -> Digest:
     """A day of five merges with these hits."""
     day_digest = digest(*(entry(number) for number in (5, 4, 3, 2, 1)))
     return replace(day_digest, touches=report(*hits, **fields))
@@ -149,11 +151,17 @@ def test_what_was_taken_back_says_so_and_comes_last() -> None:
 
 
 @pytest.mark.parametrize(
-    ("unread", "tail"),
-    [((), ""), ((UnreadFile("a.cu", "too large"),), "; 1 changed file could not be read")],
+    ("unread", "sentence"),
+    [
+        ((), "Nothing touches ascend (31 merges, 412 uses checked)."),
+        (
+            (UnreadFile("a.cu", "it is too large"),),
+            "I couldn't read 1 of 2 changed files (a.cu: it is too large), so I can't tell.",
+        ),
+    ],
 )
-def test_where_nothing_touches_it_says_what_was_checked(unread: tuple[UnreadFile, ...], tail: str) -> None:
-    assert section(make_digest(unread=unread)) == [f"Nothing touches ascend (31 merges, 412 uses checked{tail})."]
+def test_where_nothing_touches_it_says_what_was_checked(unread: tuple[UnreadFile, ...], sentence: str) -> None:
+    assert section(make_digest(unread=unread)) == [sentence]
 
 
 def test_a_day_of_nothing_that_touches_is_one_line_where_only_that_is_wanted() -> None:
@@ -230,7 +238,7 @@ def test_a_day_of_any_size_is_short_and_taken(count: int, text: str) -> None:
     day_digest = fill(full_day(count, text, is_reviewed=True), text, 1)
     lead = render_lead(day_digest)
     assert count_words(lead.blocks) <= MAX_LEAD_WORDS
-    nothing = replace(day_digest, touches=report(unread=(day_digest.touches or report()).unread))
+    nothing = replace(day_digest, touches=report(unread=(day_digest.touches or report()).touching.coverage.files))
     assert count_words(render_lead(nothing).blocks) <= MAX_LEAD_WORDS
     known = list_known(day_digest)
     for post in (lead, *render_thread(day_digest)):
@@ -274,8 +282,11 @@ def test_each_hit_has_its_places_and_a_button_for_each_choice() -> None:
 def test_files_that_could_not_be_read_are_named_in_the_thread() -> None:
     unread = tuple(UnreadFile(f"csrc/{n}.cu", "it is too large") for n in range(7))
     [first, *_] = render_thread(make_digest(unread=unread))
-    assert read_post(first).startswith("Could not be read: csrc/0.cu (it is too large), csrc/1.cu")
-    assert read_post(first).endswith("csrc/4.cu (it is too large) and 2 more")
+    assert read_post(first).startswith(
+        "I couldn't read 7 of 8 changed files (0.cu: it is too large, among others)"
+    )
+    assert "Could not be read: csrc/0.cu (it is too large), csrc/1.cu" in read_post(first)
+    assert read_post(first).endswith("csrc/4.cu (it is too large), and 2 more")
 
 
 def test_a_revert_later_is_said_behind_the_hit_in_lead_and_thread() -> None:

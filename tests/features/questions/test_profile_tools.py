@@ -68,9 +68,8 @@ def test_credentials_in_a_used_line_stay_out() -> None:
 
 def test_the_record_of_a_day_says_what_touches() -> None:
     text = build_initial_context(over())[0]
-    assert (
-        "What touches the profile ascend, judged by code: 1 of 31 merges, against 412 uses\n#7 breaks us\n" in text
-    )
+    assert "What touches the profile ascend, judged by code:\n1 of 31 merges, against 412 uses\n" in text
+    assert "412 uses\n#7 breaks us\n" in text
     assert f"- {NAME} removed: it was removed. Used at ours/core/scheduler.py:120 overrides {NAME}: def" in text
 
 

@@ -26,7 +26,8 @@ from bot.features.report.view import (
     render_feed,
     render_index,
 )
-from impact.contract.models import ChangeKind, ContractChange, ContractClass, Deadline, MergeContract, UnreadFile
+from impact.contract.models import ChangeKind, ContractChange, ContractClass, Deadline, MergeContract
+from impact.coverage import UnreadFile
 from tests.features.digest.hostile_days import texts
 from tests.helpers.builders import digest, entry, summary
 from tests.helpers.tables import check_rows

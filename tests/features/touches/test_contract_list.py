@@ -12,7 +12,8 @@ from bot.features.touches.contracts import ContractList
 from bot.features.touches.view import render_contract_list
 from bot.platform.slack import terminal
 from bot.platform.slack.messages import Post
-from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, UnreadFile
+from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, cover_contracts
+from impact.coverage import CoveredList, UnreadFile
 from impact.source.models import DiffSide
 from tests.helpers.builders import DAY, NOON, pull
 from tests.platform.slack.accepted import assert_taken
@@ -33,10 +34,12 @@ LINE = build_evidence_url(PULL, Evidence("engine/core.py", "", DiffSide.NEW, 3))
 
 
 def render_changes(
-    *changes: ContractChange, unread: tuple[UnreadFile, ...] = (), caveats: tuple[str, ...] = ()
+    *changes: ContractChange, unread: tuple[UnreadFile, ...] = (), notes: tuple[str, ...] = ()
 ) -> Post:
     contract = MergeContract(7, PULL.commit, NOON, "Change", changes, unread=unread)
-    contract_list = ContractList("Engine", SPAN, 3, (PULL,), (contract,), caveats=caveats)
+    contract_list = ContractList(
+        "Engine", SPAN, 3, (PULL,), CoveredList((contract,), cover_contracts([contract])), notes=notes
+    )
     post = render_contract_list(contract_list)
     assert_taken(post, {PULL.url, LINE, *(address(each) for each in changes)})
     return post
@@ -87,7 +90,8 @@ def test_behaviour_is_no_row() -> None:
 
 def test_what_could_not_be_read_is_said() -> None:
     unread = tuple(UnreadFile(f"engine/{number}.py", "it is too large") for number in range(7))
-    text = read(render_changes(CHANGE, unread=unread, caveats=("one day is missing",)))
+    text = read(render_changes(CHANGE, unread=unread, notes=("one day is missing",)))
+    assert text.index("I couldn't read 7 of 7 changed files (0.py: it is too large") < text.index("1 contract")
     assert "engine/4.py (it is too large), and 2 more" in text
     assert "one day is missing" in text
 

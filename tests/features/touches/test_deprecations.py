@@ -11,6 +11,7 @@ from bot.platform.slack.blocks import MAX_BLOCKS, MAX_CHARACTERS, count_characte
 from impact.contract.deprecations import Deprecation, DeprecationNews, DeprecationState
 from impact.contract.models import ContractClass
 from impact.contract.releases import build_releases
+from impact.coverage import CoveredList
 from impact.profile.models import Use, UseKind
 from impact.touches.deprecations import UsedDeprecation
 from tests.helpers.builders import NOON
@@ -28,7 +29,7 @@ def entry(name: str = "--old", **uses: tuple[Use, ...]) -> UsedDeprecation:
 
 
 def read(*entries: tuple[DeprecationState, UsedDeprecation]) -> str:
-    return as_read(render_deprecations("engine", entries, URL).build_payload())
+    return as_read(render_deprecations("engine", CoveredList(entries), URL).build_payload())
 
 
 def test_the_list_is_by_state_with_what_we_use_first() -> None:
@@ -43,12 +44,13 @@ def test_the_list_is_by_state_with_what_we_use_first() -> None:
 
 
 def test_an_empty_list_says_so() -> None:
-    assert "No merge that I have read deprecates anything" in read()
-    assert format_deprecations(()) == "No merge that I have read deprecates anything."
+    sentence = "I know of no deprecation, and I have read all merges of the last 31 days."
+    assert sentence in read()
+    assert format_deprecations(CoveredList()) == sentence
 
 
 def test_a_terminal_gets_a_line_for_each() -> None:
-    text = format_deprecations([(S.DUE, entry(uses=(USE,)))])
+    text = format_deprecations(CoveredList(((S.DUE, entry(uses=(USE,))),)))
     assert text == "due --old to go in v1.2, use --new #5 run.sh:4"
 
 
@@ -61,7 +63,8 @@ def test_news_name_the_release() -> None:
 @pytest.mark.slow
 def test_many_hostile_names_fit_into_a_message() -> None:
     name = "<!channel> `x`\n*y* " * 50
-    post = render_deprecations(name, [(state, entry(name, uses=(USE,))) for state in S for _ in range(300)], URL)
+    entries = tuple((state, entry(name, uses=(USE,))) for state in S for _ in range(300))
+    post = render_deprecations(name, CoveredList(entries), URL)
     assert count_characters(post.blocks) <= MAX_CHARACTERS
     assert len(post.blocks) <= MAX_BLOCKS
     assert "<!channel>" not in post.text

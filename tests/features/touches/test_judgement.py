@@ -45,8 +45,9 @@ def app(github: ScriptedGitHub, store: Redis) -> App:
 def test_a_removed_function_breaks_its_caller(app: App, github: ScriptedGitHub) -> None:
     quiet = BEFORE | {"engine/core.py": b"# quiet\n" + BEFORE["engine/core.py"]}
     report, _ = judge_merges(app, "Ascend", [add_merge(github, 1, quiet), add_merge(github, 2)])
-    assert (report.profile, report.merges, report.uses, report.unread) == ("ascend", 2, 1, ())
-    [hit] = report.touching
+    assert (report.profile, report.merges, report.uses) == ("ascend", 2, 1)
+    assert report.touching.coverage.is_complete
+    [hit] = report.touching.ignore_coverage()
     assert (hit.number, hit.level, hit.touches[0].use) == (2, TouchLevel.BREAKS, CALL)
     assert len(github.calls) == 2
 
@@ -54,9 +55,9 @@ def test_a_removed_function_breaks_its_caller(app: App, github: ScriptedGitHub) 
 def test_a_profile_that_moved_judges_again_without_a_call(app: App, github: ScriptedGitHub) -> None:
     pulls = [add_merge(github, 2)]
     app.profiles.put(ENTRY, replace(PROFILE, uses=()))
-    assert judge_merges(app, "ascend", pulls)[0].touching == ()
+    assert judge_merges(app, "ascend", pulls)[0].touching.is_empty
     app.profiles.put(ENTRY, PROFILE)
-    assert [hit.number for hit in judge_merges(app, "", pulls)[0].touching] == [2]
+    assert [hit.number for hit in judge_merges(app, "", pulls)[0].touching.ignore_coverage()] == [2]
     assert len(github.calls) == 1
 
 
@@ -77,7 +78,7 @@ def test_merges_of_another_repository_are_left_out(app: App, github: ScriptedGit
 @pytest.mark.parametrize(
     ("entries", "name", "sentence"),
     [
-        ([], "", "no profile yet"),
+        ([], "", "don't know your code yet"),
         ([ENTRY], "a b", "no profile 'a b': use ascend"),
         ([ENTRY], "ascend", "was not scanned yet"),
     ],

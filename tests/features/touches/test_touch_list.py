@@ -9,11 +9,12 @@ from bot.features.touches.lines import TouchVerdict
 from bot.features.touches.view import MAX_ROWS, render_touch_list, render_touch_score
 from bot.platform.slack import terminal
 from bot.platform.slack.messages import Post
-from impact.contract.models import ChangeKind, ContractChange, ContractClass, UnreadFile
+from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, cover_contracts
+from impact.coverage import CoveredList, UnreadFile
 from impact.profile.models import Use, UseKind
 from impact.source.models import DiffSide
 from impact.touches.models import MergeTouches, Touch, TouchLevel, TouchReport
-from tests.helpers.builders import DAY, pull
+from tests.helpers.builders import DAY, NOON, pull
 from tests.platform.slack.accepted import assert_taken
 
 SPAN = Span(DAY.date, DAY.date, DAY.zone)
@@ -24,9 +25,10 @@ USE = Use(UseKind.CALL, "engine.run", "plugin/worker.py", 7, "run()")
 TOUCH = Touch(TouchLevel.BREAKS, CHANGE, (USE,), "it was removed", 0.9, "call engine.walk")
 
 
-def render_hits(*hits: MergeTouches, **fields: object) -> Post:
+def render_hits(*hits: MergeTouches, unread: tuple[UnreadFile, ...] = ()) -> Post:
     pulls = tuple(pull(hit.number) for hit in hits)
-    report = TouchReport("ascend", 31, 412, hits, **fields)  # type: ignore[arg-type]
+    contract = MergeContract(1, "c" * 40, NOON, files=("engine/a.py",), unread=unread)
+    report = TouchReport("ascend", 31, 412, CoveredList(hits, cover_contracts([contract])))
     verdicts = {7: (TouchVerdict.OURS, TouchVerdict.DONE), 99: (TouchVerdict.NOT_US,)}
     post = render_touch_list("Engine", SPAN, report, pulls, verdicts)
     lines = {
@@ -62,7 +64,10 @@ def test_that_nothing_touches_is_said_with_what_was_checked() -> None:
 
 
 def test_what_could_not_be_read_is_said() -> None:
-    assert "engine/x.py (it is binary)" in read(render_hits(unread=(UnreadFile("engine/x.py", "it is binary"),)))
+    text = read(render_hits(unread=(UnreadFile("engine/x.py", "it is too large"),)))
+    assert "I couldn't read 1 of 2 changed files (x.py: it is too large), so I can't tell." in text
+    assert "Nothing" not in text
+    assert "Nothing touches" in read(render_hits(unread=(UnreadFile("engine/x.png", "it is binary"),)))
 
 
 def test_the_score_counts_by_level() -> None:
@@ -70,6 +75,6 @@ def test_the_score_counts_by_level() -> None:
     post = render_touch_score("ascend", scores)
     assert_taken(post, ())
     text = read(post)
-    assert "breaks us: 5 hits (2 ours to do, 1 done, 1 not us, 1 open); 3 of 4 were right" in text
+    assert "breaks us: 5 warnings (2 ours to do, 1 done, 1 not us, 1 open); 3 of 4 were right" in text
     assert "touches: none shown" in text
-    assert "No hit of this profile was shown yet." in read(render_touch_score("ascend", ()))
+    assert "No warning was shown for this profile yet." in read(render_touch_score("ascend", ()))

@@ -8,7 +8,8 @@ import pytest
 
 from bot.features.merges.outcomes import MergeOutcome
 from bot.features.touches.upgrade_view import describe_difference, render_upgrade
-from impact.contract.models import ChangeKind, ContractChange, UnreadFile
+from impact.contract.models import ChangeKind, ContractChange
+from impact.coverage import UnreadFile
 from impact.history.outcomes import OutcomeKind
 from impact.profile.models import UseKind
 from impact.source.models import SourceProblem
@@ -38,11 +39,12 @@ REMOVAL = replace(make_change(K.REMOVED, "up.a.run", before="def run(a)"), path=
 
 def test_a_plan_has_stops_and_a_checklist() -> None:
     text = render(REMOVAL)
-    assert text.startswith(f"# Upgrade ours: {'a' * 10} to {'b' * 10}\n\n1 merge, checked against 2 uses.")
+    assert text.startswith(f"# Upgrade ours: {'a' * 10} to {'b' * 10}\n\n1 of 1 merge breaks 1 of your files; ")
+    assert "; checked against 2 places in your code." in text
     assert (
         f"- [ ] [{'a' * 10}]({URL}/commit/{START}), before [#7]({URL}/pull/7) Change it: `a.run` in 1 file" in text
     )
-    assert "## `ours/a.py`\n\n- [ ] **Breaks us**, line" in text
+    assert "## `ours/a.py`\n\n- [ ] **Breaks**, line" in text
     assert "    - upstream: `def run(a)`\n" in text
 
 
@@ -52,7 +54,7 @@ def test_without_an_address_nothing_is_linked() -> None:
 
 def test_nothing_to_do_is_said() -> None:
     text = render(make_change(K.REMOVED, "up.b.other"))
-    assert "Nothing on the way touches what ours uses." in text
+    assert "None of 1 merge touches what ours uses (checked against 2 places in your code)." in text
     assert "- [ ]" not in text
 
 

@@ -9,6 +9,7 @@ from localslack.rules.messages import check_message
 from bot.features.touches.upgrade_view import render_upgrade_post
 from bot.platform.slack.blocks import MAX_BLOCKS, MAX_CHARACTERS, count_characters
 from impact.contract.models import ChangeKind
+from impact.coverage import CoveredList
 from impact.profile.models import UseKind
 from impact.testing.touches import make_change, make_merge, make_profile, make_use
 from impact.touches.profile_index import ProfileIndex
@@ -33,14 +34,14 @@ def plan(names: int, noise: str = "") -> UpgradePlan:
 def test_it_says_where_to_stop_and_what_breaks() -> None:
     text = as_read(render_upgrade_post(plan(1), URL).build_payload())
     assert "Upgrade ours · aaaaaaaaaa to bbbbbbbbbb" in text
-    assert "1 merge. Of what they changed, 1 break us. To adapt: 1 file of ours." in text
-    assert "1 stopping point: the last commits before something breaks" in text
+    assert "1 of 1 merge breaks 1 of your files." in text
+    assert "1 step: each ends at the last commit before something breaks" in text
     assert "aaaaaaaaaa before #7 Change it" in text
-    assert "breaks us, line 7: a.run0 (#7): it is gone" in text
+    assert "breaks, line 7: a.run0 (#7): it is gone" in text
 
 
 def test_nothing_to_do_is_said() -> None:
-    assert "Nothing on the way touches what ours uses." in as_read(
+    assert "None of 1 merge touches what ours uses (checked against 0 places in your code)." in as_read(
         render_upgrade_post(plan(0), URL).build_payload()
     )
 
@@ -53,8 +54,8 @@ def test_many_hostile_names_fit_into_a_message() -> None:
 
 def test_a_name_of_which_nothing_is_visible_has_words_in_its_place() -> None:
     upgrade_plan = plan(1)
-    item = upgrade_plan.files[0].items[0]
+    item = upgrade_plan.files.ignore_coverage()[0].items[0]
     unseen = replace(item, net=replace(item.net, change=replace(item.net.change, name="\u200b")))
-    post = render_upgrade_post(replace(upgrade_plan, files=(FileWork("\u2060", (unseen,)),)), URL)
+    post = render_upgrade_post(replace(upgrade_plan, files=CoveredList((FileWork("\u2060", (unseen,)),))), URL)
     assert check_message(post.build_payload()) is None
     assert as_read(post.build_payload()).count("(no name)") == 2

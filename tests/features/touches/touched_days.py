@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from bot.features.digest.rules import Digest
 from bot.features.merges.summary import Evidence, build_evidence_url
 from impact.contract.deprecations import Deprecation, DeprecationNews, DeprecationState
-from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, UnreadFile
+from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, cover_contracts
 from impact.contract.releases import Release
+from impact.coverage import Coverage, CoveredList, UnreadFile
 from impact.profile.models import Use, UseKind
 from impact.source.models import DiffSide
 from impact.touches.deprecations import DeprecationStep, UsedDeprecation
@@ -51,9 +52,14 @@ def make_hit(number: int, level: TouchLevel = TouchLevel.BREAKS, *touches: Touch
     return replace(made, **fields)
 
 
-def report(*hits: MergeTouches, **fields: Any) -> TouchReport:
+def report(*hits: MergeTouches, unread: tuple[UnreadFile, ...] = (), **fields: Any) -> TouchReport:
     """A report on 31 merges and 412 uses."""
-    return replace(TouchReport("ascend", 31, 412, hits), **fields)
+    return replace(TouchReport("ascend", 31, 412, CoveredList(hits, cover_files(unread))), **fields)
+
+
+def cover_files(unread: tuple[UnreadFile, ...]) -> Coverage:
+    """The coverage of a file that was read, and of these."""
+    return cover_contracts([MergeContract(1, "c" * 40, NOON, files=("a.py",), unread=unread)])
 
 
 def contract(number: int, *changes: ContractChange) -> MergeContract:
@@ -73,7 +79,9 @@ def step(
 def list_known(day_digest: Digest) -> set[str]:
     """The addresses that the messages of a day may link: those of its entries, and the lines that changed."""
     changes = [
-        (each.number, touch.change) for each in (day_digest.touches or report()).touching for touch in each.touches
+        (each.number, touch.change)
+        for each in (day_digest.touches or report()).touching.ignore_coverage()
+        for touch in each.touches
     ]
     changes += [(each.number, changed) for each in day_digest.contracts for changed in each.changes]
     pulls = {entry.number: entry.pull for entry in day_digest.entries}
@@ -124,5 +132,5 @@ def touched_days(draw: st.DrawFn) -> Digest:
         *(text for entry in day_digest.entries for text in (entry.pull.title, entry.summary.action)),
     ]
     filled = fill(day_digest, draw(st.sampled_from(texts)))
-    hits = (filled.touches or report()).touching
+    hits = (filled.touches or report()).touching.ignore_coverage()
     return replace(filled, touches=report(*hits[: draw(st.integers(0, len(hits)))]))

@@ -68,7 +68,7 @@ def test_what_touches_a_team_is_listed_with_its_own_line(bot: Bot) -> None:
     assert f"#{number} breaks us" in text
     assert "plugin/worker.py:7" in text
     score = as_read(ask(bot, "touches score profile:ascend"))
-    assert "breaks us: 1 hit (0 ours to do, 0 done, 0 not us, 1 open)" in score
+    assert "breaks us: 1 warning (0 ours to do, 0 done, 0 not us, 1 open)" in score
 
 
 def test_an_unknown_profile_is_said_to_the_asker(bot: Bot) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
-from impact.contract.models import ContractChange, MergeContract
-from impact.errors import attempt_all
+from impact.contract.models import ContractChange, MergeContract, cover_contracts
+from impact.coverage import COMPLETE, Coverage, CoveredList
 from impact.history.merges import WrittenMerge
 from impact.history.revert_index import RevertIndex
 from impact.history.reverts import list_reverted_numbers, select_standing
@@ -50,19 +50,23 @@ class SuspectRange:
 
     contracts: Sequence[MergeContract]
     reverts: Mapping[int, int]
+    # of what else was to be read, such as lists of days
+    coverage: Coverage = COMPLETE
 
     @classmethod
-    def build(cls, contracts: Sequence[MergeContract], merges: Sequence[WrittenMerge]) -> SuspectRange:
+    def build(
+        cls, contracts: Sequence[MergeContract], merges: Sequence[WrittenMerge], coverage: Coverage = COMPLETE
+    ) -> SuspectRange:
         """Return a range; ``merges`` are all of it, and say what they revert."""
         held = select_standing(RevertIndex(merges).reverts, merges)
         reverted = list_reverted_numbers(held)
         reverts = {each.number: each.by for each in held if each.number in reverted and not each.is_partial}
-        return cls(contracts, reverts)
+        return cls(contracts, reverts, coverage)
 
 
 @dataclass(frozen=True, slots=True)
 class SuspectReport:
-    """The suspects for an error among ``merges`` merges; ``unread`` are those with files that could not be read.
+    """The suspects for an error among ``merges`` merges.
 
     ``since`` and ``until`` name the ends of the range as the reader wrote them. ``omitted`` suspects fit less than
     those that are listed.
@@ -72,24 +76,17 @@ class SuspectReport:
     since: str
     until: str
     merges: int
-    suspects: tuple[Suspect, ...] = ()
+    suspects: CoveredList[Suspect] = field(default_factory=CoveredList)
     omitted: int = 0
-    unread: int = 0
 
 
 def build_report(
     trace: TraceNames, merges: SuspectRange, since: str, until: str, limit: int, kinship: Kinship
 ) -> SuspectReport:
     """Return the ``limit`` likeliest suspects of a range."""
-
-    def rank(contracts: Sequence[MergeContract]) -> tuple[Suspect, ...]:
-        return rank_suspects(trace, SuspectRange(contracts, merges.reverts), kinship)
-
-    suspects, failed = attempt_all(rank, merges.contracts, lambda contract: f"#{contract.number}")
-    unread = len({contract.commit for contract in merges.contracts if contract.unread or contract in failed})
-    return SuspectReport(
-        trace, since, until, len(merges.contracts), suspects[:limit], max(0, len(suspects) - limit), unread
-    )
+    suspects = rank_suspects(trace, merges, kinship)
+    listed = CoveredList(suspects[:limit], merges.coverage + cover_contracts(merges.contracts))
+    return SuspectReport(trace, since, until, len(merges.contracts), listed, max(0, len(suspects) - limit))
 
 
 def rank_suspects(
