@@ -41,6 +41,7 @@ from bot.platform.source.reading import update_mirror
 from bot.platform.worker_threads import DeadlineExecutor, iterate_results
 from bot.text import format_count, remove_unknown_numbers
 from impact.contract.models import MergeContract
+from impact.errors import READING_FAILED, attempt
 from impact.history.reverts import Revert, expand_pairs
 from impact.profile.moves import ProfileMove
 from impact.repository import Repository
@@ -241,7 +242,10 @@ def read_touches(app: App, profile: str, pulls: Sequence[PullRequest]) -> Touche
     if not profile:
         return TouchedDay()
     try:
-        report, contracts = judge_merges(app, profile, pulls)
+        judged = attempt(profile, judge_merges, app, profile, pulls)
+        if judged is None:
+            return TouchedDay(problem=f"what touches {profile} is not known: {READING_FAILED}")
+        report, contracts = judged
         if pulls:
             note_shown(app, report.profile, pulls[0].repository, report.touching.ignore_coverage())
     except PrdigestError as error:
@@ -263,7 +267,7 @@ def _read_profile_day(
         if entry := app.profiles.get_entry(name) if name else None:
             moves = tuple(move for move in entry.moves if day.start <= move.at < day.end)
         if profile := app.profiles.get_profile(name) if name else None:
-            steps = list_used_steps(app, repository, day.start, day.end, profile)
+            steps = attempt(name, list_used_steps, app, repository, day.start, day.end, profile) or ()
     except PrdigestError as error:
         log.warning("what is deprecated of %s, or how it moved, is not known: %s", name, error)
     return steps, moves

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from bot.platform.pulls.models import PullRequest
+from impact.errors import attempt
 from impact.history import outcomes, revert_index
 from impact.history.mentions import Extent, Statement, compile_verb, find_statements, parse_statement
 from impact.history.merge_index import build_title_key
@@ -107,7 +108,8 @@ def find_relands(index: RevertIndex) -> tuple[Reland, ...]:
     The time is linear except for sorts. Of the attempts of one change only the last 50 are returned.
     """
     history = _RelandHistory(index)
-    return tuple(reland for pull in history.pulls if (reland := history.process_next(pull)))
+    relands = (attempt(f"#{pull.number}", history.process_next, pull) for pull in history.pulls)
+    return tuple(filter(None, relands))
 
 
 def build_change_key(title: str) -> str:

@@ -32,7 +32,7 @@ from bot.features.previews.cards import (
 from bot.features.subscriptions.permissions import require_previews
 from bot.features.subscriptions.tables import are_previews_on, list_subscriptions, set_previews
 from bot.features.summaries.service import get_cached_entry
-from bot.features.touches.contracts import list_merges, read_merge
+from bot.features.touches.contracts import list_merges, read_contracts
 from bot.features.touches.upgrade import find_merge
 from bot.platform.jobs import SECOND, JobRetries, job
 from bot.platform.pulls.models import PullRequest, Reference, remove_duplicates
@@ -41,6 +41,7 @@ from bot.platform.slack.blocks import Block
 from bot.platform.slack.notices import render_notice
 from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.store.tables import Table
+from impact.errors import attempt
 from impact.history.outcomes import find_outcomes
 from impact.profile.models import Profile
 from impact.repository import Repository
@@ -283,10 +284,10 @@ def _read_pull(app: App, reference: Reference) -> tuple[PullRequest, Risk | None
 
 def _judge(app: App, pull: PullRequest, profile: Profile) -> MergeTouches | None:
     """Return what a merge means for a profile, None for one that could not be read."""
-    contract = read_merge(app, pull)
-    judged = judge_merge(contract, ProfileIndex(profile))
+    [contract] = read_contracts(app, [pull])
+    judged = attempt(f"#{pull.number}", judge_merge, contract, ProfileIndex(profile))
     # a hit is one, whatever else could not be read
-    return judged if judged.level > TouchLevel.NO or not contract.unread else None
+    return judged if judged and (judged.level > TouchLevel.NO or not contract.unread) else None
 
 
 def _build_range(app: App, target: CommitRange, profile: Profile | None) -> RangeCard | None:

@@ -33,6 +33,7 @@ from impact.contract.extraction import EXTRACTION_VERSION, MergeFacts, extract_m
 from impact.contract.models import ChangeKind, FileVersions, MergeContract, cover_contracts, name_merge
 from impact.contract.releases import Release
 from impact.coverage import Coverage, CoveredList, CoveredPart, UnreadFile
+from impact.errors import READING_FAILED, attempt
 from impact.profile.models import Profile
 from impact.repository import Repository
 from impact.source.models import SourceProblem, SourceVersions
@@ -266,8 +267,15 @@ def read_contracts(
     app: App, pulls: Iterable[PullRequest], *, must_wait: bool = False
 ) -> tuple[MergeContract, ...]:
     """Return what merges change for others, in their order. Raises as :func:`read_merge`."""
+
+    def read(pull: PullRequest) -> MergeContract:
+        name = f"#{pull.number}"
+        contract = attempt(name, read_merge, app, pull, must_wait=must_wait)
+        unread = (UnreadFile(name, READING_FAILED),)
+        return contract or MergeContract(pull.number, pull.commit, pull.merge_time, pull.title, unread=unread)
+
     with DeadlineExecutor(app.settings.prdigest_concurrency, "contracts") as crew:
-        return tuple(crew.map_items(lambda pull: read_merge(app, pull, must_wait=must_wait), pulls))
+        return tuple(crew.map_items(read, pulls))
 
 
 # --- what repositories will remove

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from impact.errors import attempt
 from impact.python.parsing import parse_source
 
 _BRACE_SUFFIXES = frozenset(
@@ -70,6 +71,10 @@ def list_scopes(path: str, text: str) -> tuple[Scope, ...]:
 
     The result is empty for files of other languages, and for Python that this version of Python can't parse.
     """
+    return attempt(path, _list_scopes, path, text) or ()
+
+
+def _list_scopes(path: str, text: str) -> tuple[Scope, ...]:
     suffix = PurePosixPath(path).suffix.lower()
     if suffix in _PYTHON_SUFFIXES:
         scopes = _list_python_scopes(text)

@@ -18,6 +18,7 @@ from impact.contract.releases import (
     parse_deadline_date,
     parse_version,
 )
+from impact.errors import attempt_all
 
 # vLLM announced some 60 in its last year; a ledger with more than this has no use for a reader
 MAX_DEPRECATIONS = 1_000
@@ -97,8 +98,19 @@ def update_ledger(
 ) -> DeprecationLedger:
     """Return a ledger with what merges announced and removed; merges that it has count once.
 
-    Announcements and removals by merges whose numbers are ``reverted`` are taken back.
+    Announcements and removals by merges whose numbers are ``reverted`` are taken back. A merge with which a defect
+    is met announces nothing.
     """
+
+    def apply_all(chosen: Sequence[MergeContract]) -> DeprecationLedger:
+        return _apply_merges(ledger, chosen, reverted)
+
+    return attempt_all(apply_all, merges, lambda merge: f"#{merge.number}")[0]
+
+
+def _apply_merges(
+    ledger: DeprecationLedger, merges: Sequence[MergeContract], reverted: Collection[int]
+) -> DeprecationLedger:
     entries = {each.key: _forget_removal(each, reverted) for each in ledger.entries if each.number not in reverted}
     ordered = sorted(merges, key=lambda merge: (merge.merged_at, merge.number))
     for merge in ordered:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 
@@ -13,6 +13,7 @@ from impact.contract.python.snapshots import OutlineLoader
 from impact.contract.surfaces.file_facts import read_file_facts
 from impact.contract.surfaces.listing import FactsReader, list_surface_changes
 from impact.coverage import UnreadFile
+from impact.errors import READING_FAILED, attempt_all
 from impact.python.models import ModuleOutline
 from impact.python.module_names import name_module
 from impact.python.outline import build_outline
@@ -44,19 +45,28 @@ def extract_contract(
 
     ``load`` gives the outlines of modules that did not change, as they are after the merge; it may return None.
     ``read`` and ``read_facts`` may keep what they read, as the version before a merge was that after another one.
+    A file with which a defect is met is unread, and the others are read without it.
     """
-    python = compare_python(versions, load, read)
-    return MergeContract(
-        merge.number,
-        merge.commit,
-        merge.merged_at,
-        merge.title,
-        changes=(*python.changes, *list_surface_changes(versions, load, read_facts)),
-        migrations=python.migrations,
-        calls=python.calls,
-        files=tuple(sorted({each.path for pair in versions for each in (pair.old, pair.new) if each})),
-        unread=tuple(dict.fromkeys(list_unread(versions, python.unparsed))),
-    )
+
+    def read_files(pairs: Sequence[FileVersions]) -> MergeContract:
+        python = compare_python(pairs, load, read)
+        return MergeContract(
+            merge.number,
+            merge.commit,
+            merge.merged_at,
+            merge.title,
+            changes=(*python.changes, *list_surface_changes(pairs, load, read_facts)),
+            migrations=python.migrations,
+            calls=python.calls,
+            files=_list_paths(pairs),
+            unread=tuple(dict.fromkeys(list_unread(pairs, python.unparsed))),
+        )
+
+    contract, failed = attempt_all(read_files, versions, lambda pair: f"{pair.path} of #{merge.number}")
+    if not failed:
+        return contract
+    unread = (UnreadFile(path, READING_FAILED) for path in _list_paths(failed))
+    return replace(contract, files=_list_paths(versions), unread=(*contract.unread, *unread))
 
 
 def extract_merge(
@@ -83,3 +93,7 @@ def list_unread(versions: Sequence[FileVersions], unparsed: Sequence[str] = ()) 
             if file and file.problem:
                 yield UnreadFile(file.path, str(file.problem))
     yield from (UnreadFile(path, _UNPARSED) for path in unparsed)
+
+
+def _list_paths(versions: Iterable[FileVersions]) -> tuple[str, ...]:
+    return tuple(sorted({each.path for pair in versions for each in (pair.old, pair.new) if each}))

@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from impact.coverage import Coverage, CoveredPart, UnreadFile, explain_files, holds_text
+from impact.errors import READING_FAILED
 from impact.python.models import CallShape, Signature
 from impact.source.models import DiffSide, SourceFile
 
@@ -142,9 +143,13 @@ class MergeContract:
     unread: tuple[UnreadFile, ...] = ()
 
 
-def cover_contracts(contracts: Iterable[MergeContract]) -> Coverage:
-    """Return how much of what merges changed was read. Files that hold no text are not missed."""
-    merges, unlisted, paths = 0, list[UnreadFile](), set[tuple[int, str]]()
+def cover_contracts(contracts: Iterable[MergeContract], failed: Iterable[MergeContract] = ()) -> Coverage:
+    """Return how much of what merges changed was read. Files that hold no text are not missed.
+
+    ``failed`` are those of them with which a defect was met.
+    """
+    unlisted = [UnreadFile(name_merge(contract.number), READING_FAILED) for contract in failed]
+    merges, paths = 0, set[tuple[int, str]]()
     unread: dict[tuple[int, str], UnreadFile] = {}
     for contract in contracts:
         merges += 1

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from impact.errors import UsageError
+from impact.errors import UsageError, attempt
 from impact.history.merges import ClonedMerge
 from impact.repository import Repository
 from impact.source.trees import TreeCommit
@@ -56,7 +56,7 @@ def sort_merges(commits: Iterable[TreeCommit], repository: Repository) -> Branch
     merges: dict[int, ClonedMerge] = {}
     direct: list[ClonedMerge] = []
     for commit in commits:
-        reference = parse_merge_message(commit.message, repository)
+        reference = attempt(commit.sha, parse_merge_message, commit.message, repository)
         if reference is None or reference.number in merges:
             title = commit.message.partition("\n")[0]
             direct.append(_build_merge(commit, _MergeReference(-1 - len(direct), title), repository))

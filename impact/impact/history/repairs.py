@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from impact.errors import attempt
 from impact.history.mentions import Mention, find_references
 from impact.history.merge_index import M
 from impact.history.merges import WrittenMerge
@@ -87,7 +88,8 @@ def find_repairs(index: RevertIndex[M]) -> tuple[Repair, ...]:
     A full or partial revert is no repair. The time is linear except for a sort.
     """
     pulls = index.merges.by_number.values()
-    return tuple(Repair(number, pull.number) for pull in pulls for number in sorted(_find_causes(pull, index)))
+    causes = ((pull, attempt(f"#{pull.number}", _find_causes, pull, index) or ()) for pull in pulls)
+    return tuple(Repair(number, pull.number) for pull, numbers in causes for number in sorted(numbers))
 
 
 def _find_causes(pull: M, index: RevertIndex[M]) -> set[int]:

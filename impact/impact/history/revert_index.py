@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Generic
 
+from impact.errors import attempt
 from impact.history.mentions import Mention
 from impact.history.merge_index import M, MergeIndex, build_numbered_title_key, build_title_key
 from impact.history.merges import WrittenMerge
-from impact.history.revert_claims import RevertClaim, parse_claim
+from impact.history.revert_claims import NO_CLAIM, RevertClaim, parse_claim
 from impact.history.reverts import Revert
 from impact.text.description import extract_prose
 
@@ -43,8 +44,10 @@ class RevertIndex(Generic[M]):
         """``claims`` are those of pull requests by number that are parsed already; the others are parsed."""
         self.merges = MergeIndex(pulls)
         by_number = self.merges.by_number
-        self._claims = {n: claims[n] if n in claims else parse_claim(each) for n, each in by_number.items()}
-        self._by = {number: self._find_reverts_by(pull) for number, pull in by_number.items()}
+        self._claims = {
+            n: claims.get(n) or attempt(f"#{n}", parse_claim, each) or NO_CLAIM for n, each in by_number.items()
+        }
+        self._by = {n: attempt(f"#{n}", self._find_reverts_by, pull) or () for n, pull in by_number.items()}
 
     @property
     def reverts(self) -> tuple[Revert, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+from impact.errors import READING_FAILED, attempt
 from impact.profile.scanned import FileText, FileUses, ScannedClass
 from impact.profile.scanners.python_scan import scan_python
 from impact.profile.scanners.text_scan import is_scanned_text, scan_text
@@ -19,6 +20,10 @@ _TEST_FOLDERS = frozenset("test tests testing e2e ut unittest unittests integrat
 
 def scan_file(path: str, text: str, packages: Sequence[str]) -> FileUses:
     """Return what a file uses of the upstream packages. Never raises, whatever the text."""
+    return attempt(path, _scan_file, path, text, packages) or FileUses(path, problem=READING_FAILED)
+
+
+def _scan_file(path: str, text: str, packages: Sequence[str]) -> FileUses:
     file = FileText(path, text, tuple(packages), is_test(path))
     if is_python(path):
         return scan_python(file)

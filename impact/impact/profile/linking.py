@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from impact.coverage import UnreadFile
+from impact.errors import READING_FAILED, attempt_all
 from impact.profile.models import PLAIN_KINDS, DerivedClass, Profile, Use, UseKind
 from impact.profile.symbols import ELEMENT, SUPER
 from impact.profile.upstream.copies import CopyFinder
@@ -20,12 +22,21 @@ def link_profile(profile: Profile, upstream: UpstreamIndex) -> Profile:
     """Return a profile whose uses have the names under which upstream defines what they use.
 
     Members of the team's own classes that no upstream class defines are left out, and so is what is read of
-    values whose type is unknown.
+    values whose type is unknown. Uses with which a defect is met stay as they are, and their files are unread.
     """
     linker = _Linker(profile, upstream)
-    uses = dict.fromkeys(linked for use in profile.uses for linked in linker.link(use))
-    classes = {name: linker.link_class(each) for name, each in profile.classes.items()}
-    return replace(profile, uses=tuple(uses), classes=classes)
+
+    def link_uses(uses: Sequence[Use]) -> dict[Use, None]:
+        return dict.fromkeys(linked for use in uses for linked in linker.link(use))
+
+    def link_classes(classes: Sequence[DerivedClass]) -> dict[str, DerivedClass]:
+        return {each.name: linker.link_class(each) for each in classes}
+
+    uses, failed = attempt_all(link_uses, profile.uses, lambda use: f"{use.path}:{use.line}")
+    classes, lost = attempt_all(link_classes, [*profile.classes.values()], lambda each: each.path)
+    paths = dict.fromkeys([*(use.path for use in failed), *(each.path for each in lost)])
+    unread = (*profile.unread, *(UnreadFile(path, READING_FAILED) for path in paths))
+    return replace(profile, uses=(*uses, *failed), classes={**profile.classes, **classes}, unread=unread)
 
 
 class _Linker:

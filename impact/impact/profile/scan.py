@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from impact.coverage import UnreadFile
+from impact.errors import READING_FAILED, attempt_all
 from impact.profile.models import PLAIN_KINDS, DerivedClass, Profile, Use, UseKind
 from impact.profile.names import is_telling_method
 from impact.profile.scanned import FileUses
@@ -32,11 +33,17 @@ def build_profile(
 ) -> Profile:
     """Return the profile of a tree. Its names lead through the team's own modules, and not yet into upstream."""
     scans = sorted(files, key=lambda each: each.path)
-    tree = TeamTree(scans, packages)
-    classes = tree.list_derived()
-    uses = dict.fromkeys(use for scan in scans for use in _list_uses(scan, tree, classes))
-    unread = tuple(UnreadFile(scan.path, scan.problem) for scan in scans if scan.problem)
-    return Profile(name, tuple(packages), source, commit, scanned_at, tuple(uses), classes, len(scans), unread)
+
+    def read_scans(scans: Sequence[FileUses]) -> tuple[tuple[Use, ...], dict[str, DerivedClass]]:
+        tree = TeamTree(scans, packages)
+        classes = tree.list_derived()
+        return tuple(dict.fromkeys(use for scan in scans for use in _list_uses(scan, tree, classes))), classes
+
+    (uses, classes), failed = attempt_all(read_scans, scans, lambda scan: scan.path)
+    problems = [(scan.path, scan.problem) for scan in scans if scan.problem]
+    problems += [(scan.path, READING_FAILED) for scan in failed]
+    unread = tuple(UnreadFile(*problem) for problem in problems)
+    return Profile(name, tuple(packages), source, commit, scanned_at, uses, classes, len(scans), unread)
 
 
 def _list_uses(scan: FileUses, tree: TeamTree, classes: dict[str, DerivedClass]) -> Iterator[Use]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from impact.python.expressions import join_name
+from impact.python.fingerprint import show_constant
 from impact.python.parsing import parse_expression
 
 _MAX_DEPTH = 20
@@ -48,7 +49,7 @@ def _normalize(node: ast.expr, depth: int) -> str:
 
 def _normalize_constant(node: ast.Constant, depth: int) -> str:
     inner = parse_expression(node.value) if isinstance(node.value, str) else None
-    return _normalize(inner, depth + 1) if inner else repr(node.value)
+    return _normalize(inner, depth + 1) if inner else show_constant(node.value)
 
 
 def _list_options(node: ast.expr) -> list[ast.expr]:

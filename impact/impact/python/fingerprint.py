@@ -14,6 +14,8 @@ _KINDS = [each for each in vars(ast).values() if isinstance(each, type) and issu
 # the fields of each kind of node that are read, the last one first
 _FIELDS = {kind: tuple(name for name in reversed(kind._fields) if name not in _SILENT_FIELDS) for kind in _KINDS}
 
+# Python's least limit for decimal text, 640 digits, has some more
+_MAX_DECIMAL_BITS = 2_000
 _NAMES: dict[type, str] = {ast.AnnAssign: "Assign"}
 
 Visitor = Callable[[ast.AST], None]
@@ -49,6 +51,12 @@ def hash_code(
     return hashlib.blake2b("\0".join(tokens).encode(errors="replace"), digest_size=8).hexdigest()
 
 
+def show_constant(value: object) -> str:
+    """Return the text of a literal. Python refuses decimal text for long integers, which code may write in hex."""
+    is_long = isinstance(value, int) and value.bit_length() > _MAX_DECIMAL_BITS
+    return hex(value) if is_long else repr(value)  # type: ignore[arg-type]
+
+
 def drop_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
     """Return the statements without a docstring, and without those that only annotate a name."""
     start = 1 if body and is_text(body[0]) else 0
@@ -80,7 +88,7 @@ def _list_parts(node: ast.AST) -> Sequence[object]:
         return [node.value, [node.target]]
     if isinstance(node, ast.Constant):
         # the text "1" is not the number
-        return [repr(node.value)]
+        return [show_constant(node.value)]
     body = drop_docstring(node.body) if isinstance(node, _DOCUMENTED_TYPES) else []
     return [body if name == "body" else getattr(node, name, None) for name in _FIELDS[type(node)]]
 

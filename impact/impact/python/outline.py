@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from impact.errors import attempt
 from impact.python.blocks import list_own_expressions, walk_statements
 from impact.python.code_reader import CodeReader
 from impact.python.data_classes import DataClassReader, choose_field_kind, read_default
@@ -25,7 +26,11 @@ _GETATTR = "__getattr__"
 
 
 def build_outline(path: str, text: str) -> ModuleOutline | None:
-    """Return what a Python file defines, imports and calls; None if it is no module or can't be parsed."""
+    """Return what a Python file defines, imports and calls; None if it is no module or can't be read."""
+    return attempt(path, _build_outline, path, text)
+
+
+def _build_outline(path: str, text: str) -> ModuleOutline | None:
     name = name_module(path)
     tree = parse_source(text) if name else None
     if name is None or tree is None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from impact.contract.deprecations import Deprecation, DeprecationNews
 from impact.contract.models import PYTHON_CLASSES
+from impact.errors import attempt
 from impact.profile.models import Use
 from impact.touches.profile_index import ProfileIndex
 
@@ -29,7 +30,7 @@ class DeprecationStep:
 
 def find_uses(entries: Iterable[Deprecation], index: ProfileIndex) -> tuple[UsedDeprecation, ...]:
     """Return each deprecation with its uses, in the same order."""
-    return tuple(UsedDeprecation(entry, _list_uses(entry, index)) for entry in entries)
+    return tuple(UsedDeprecation(entry, attempt(entry.name, _list_uses, entry, index) or ()) for entry in entries)
 
 
 def _list_uses(entry: Deprecation, index: ProfileIndex) -> tuple[Use, ...]:

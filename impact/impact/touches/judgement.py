@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from impact.contract.models import PYTHON_CLASSES, ChangeKind, ContractChange, MergeContract, cover_contracts
 from impact.coverage import COMPLETE, Coverage, CoveredList
+from impact.errors import attempt_all
 from impact.profile.models import Profile
 from impact.touches.actions import describe_action
 from impact.touches.models import MergeTouches, Touch, TouchLevel, TouchReport
@@ -54,7 +55,11 @@ def judge_merges(
     ``coverage`` is that of what else was to be read, such as lists of days.
     """
     index = ProfileIndex(profile)
-    judged = (judge_merge(contract, index) for contract in contracts)
+
+    def judge_all(merges: Sequence[MergeContract]) -> list[MergeTouches]:
+        return [judge_merge(contract, index) for contract in merges]
+
+    judged, failed = attempt_all(judge_all, contracts, lambda contract: f"#{contract.number}")
     touching = (merge for merge in judged if merge.level > TouchLevel.NO)
     return TouchReport(
         name,
@@ -62,7 +67,7 @@ def judge_merges(
         len(profile.uses),
         CoveredList(
             tuple(sorted(touching, key=lambda merge: merge.sort_key)),
-            coverage + cover_contracts(contracts) + profile.coverage,
+            coverage + cover_contracts(contracts, failed) + profile.coverage,
         ),
     )
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from impact.contract.models import MergeContract
+from impact.errors import attempt_all
 from impact.profile.models import Profile
 from impact.profile.moves import MovedHit, ProfileMove
 from impact.touches.judgement import judge_merge
@@ -21,7 +22,11 @@ def compare_profiles(
 ) -> ProfileMove:
     """Compare what merges mean for two states of a profile, at an instant (UTC); the strongest come first."""
     old, new = ProfileIndex(before), ProfileIndex(after)
-    pairs = [(judge_merge(contract, old), judge_merge(contract, new)) for contract in contracts]
+
+    def judge_all(merges: Sequence[MergeContract]) -> list[tuple[MergeTouches, MergeTouches]]:
+        return [(judge_merge(contract, old), judge_merge(contract, new)) for contract in merges]
+
+    pairs, _ = attempt_all(judge_all, tuple(contracts), lambda contract: f"#{contract.number}")
     began = [then for first, then in pairs if _is_hit(then) and not _is_hit(first)]
     ended = [first for first, then in pairs if _is_hit(first) and not _is_hit(then)]
     return ProfileMove(at, _list_hits(began), _list_hits(ended))

@@ -10,6 +10,7 @@ from impact.contract.deprecations import Deprecation
 from impact.contract.models import MergeContract, cover_contracts
 from impact.contract.net_changes import NetChange, build_net_contracts, compute_net_changes
 from impact.coverage import COMPLETE, Coverage, CoveredList
+from impact.errors import attempt_all
 from impact.history.merges import WrittenMerge
 from impact.history.outcomes import MergeOutcome
 from impact.history.reverts import Revert
@@ -105,17 +106,22 @@ class UpgradeRange:
 
 def build_upgrade_plan(way: UpgradeRange, index: ProfileIndex) -> UpgradePlan:
     """Judge the net changes of a range against a profile, and sort them by the team's files."""
-    net = compute_net_changes(way.contracts, way.reverts)
-    items = tuple(_list_items(way.contracts, net, index))
+
+    def read_way(contracts: Sequence[MergeContract]) -> tuple[tuple[UpgradeItem, ...], int]:
+        net = compute_net_changes(contracts, way.reverts)
+        return tuple(_list_items(contracts, net, index)), _count_undone(contracts, net)
+
+    (items, undone), failed = attempt_all(read_way, way.contracts, lambda contract: f"#{contract.number}")
+    coverage = way.coverage + cover_contracts(way.contracts, failed) + index.profile.coverage
     return UpgradePlan(
         index.profile.name,
         way.start,
         way.end,
         len(way.contracts),
         len(index.profile.uses),
-        CoveredList(_group_by_file(items), way.coverage + cover_contracts(way.contracts) + index.profile.coverage),
+        CoveredList(_group_by_file(items), coverage),
         tuple(_list_stops(way, items)),
-        _count_undone(way.contracts, net),
+        undone,
         tuple(each for each in find_uses(way.deprecations, index) if each.uses),
         way.regressions,
     )

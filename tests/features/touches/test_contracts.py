@@ -6,7 +6,7 @@ What they deprecate is noted, and says how far it is.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from types import SimpleNamespace
@@ -20,15 +20,18 @@ from bot.features.touches.contracts import (
     CONTRACTS,
     LEDGERS,
     MAX_FILES,
+    get_kept_contract,
     list_deprecations,
     list_package_files,
     list_used_steps,
     load_ledger,
     note_deprecations,
+    read_contracts,
     read_merge,
     select_files,
 )
 from bot.platform.pulls.models import PullRequest
+from bot.platform.source.models import SourceVersionReader
 from impact.contract.deprecations import DeprecationState
 from impact.contract.extraction import EXTRACTION_VERSION
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, Deadline, MergeContract
@@ -36,6 +39,7 @@ from impact.contract.releases import build_releases
 from impact.coverage import UnreadFile
 from impact.profile.models import Profile, Use, UseKind
 from impact.repository import Repository
+from impact.source.models import SourceVersions
 from tests.features.touches.worlds import add_merge, open_app
 from tests.helpers.builders import NOON, REPOSITORY, changed_file, pull
 from tests.helpers.worlds import ScriptedGitHub
@@ -257,3 +261,40 @@ def test_a_ledger_that_is_damaged_is_empty_and_one_of_a_later_version_stops_nobo
     assert store.get(key) == b'p{"version": 2}'
     with pytest.raises(StoreUnavailable):
         list_deprecations(app, REPOSITORY)
+
+
+# --- what one merge makes fail
+
+
+class FailingVersions:
+    """A source whose answer about one merge meets a defect."""
+
+    def __init__(self, inner: SourceVersionReader, commit: str) -> None:
+        self._inner, self._commit = inner, commit
+
+    def read_versions(self, repository: Repository, commit: str, *paths: Sequence[str]) -> SourceVersions:
+        if commit == self._commit:
+            raise RuntimeError("planted")
+        return self._inner.read_versions(repository, commit, *paths)
+
+
+def test_a_merge_with_which_a_defect_is_met_is_unread_and_no_other(
+    app: App, store: Redis, github: ScriptedGitHub, caplog: pytest.LogCaptureFixture
+) -> None:
+    merges = [add_merge(github, number, AFTER, BEFORE, FILES) for number in (1, 2, 3)]
+    reader = app.sources.source_versions
+    assert reader
+    app = open_app(store, source_versions=FailingVersions(reader, merges[1].commit))
+    contracts = read_contracts(app, merges)
+    assert [bool(each.changes) for each in contracts] == [True, False, True]
+    assert contracts[1].unread == (UnreadFile("#2", "reading it failed"),)
+    assert get_kept_contract(app, merges[1]) is None
+    assert any(record.exc_info and "planted" in str(record.exc_info[1]) for record in caplog.records)
+
+
+@pytest.mark.parametrize("literal", [b"0x" + b"f" * 3_572, b"0b" + b"1" * 15_000])
+def test_a_long_integer_in_one_file_ends_nothing(app: App, github: ScriptedGitHub, literal: bytes) -> None:
+    after = {**AFTER, "engine/core.py": b"P = " + literal + b"\ndef run(x=" + literal + b"): ...\n"}
+    contract = read_merge(app, add_merge(github, 7, after, BEFORE, FILES))
+    assert {"engine.core.run", "engine.same"} <= {change.name for change in contract.changes}
+    assert not [file for file in contract.unread if file.path.endswith(".py")]

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from impact.contract.models import ContractChange, MergeContract, cover_contracts
 from impact.coverage import COMPLETE, Coverage, CoveredList
+from impact.errors import attempt_all
 from impact.history.merges import WrittenMerge
 from impact.history.revert_index import RevertIndex
 from impact.history.reverts import list_reverted_numbers, select_standing
@@ -84,8 +85,12 @@ def build_report(
     trace: TraceNames, merges: SuspectRange, since: str, until: str, limit: int, kinship: Kinship
 ) -> SuspectReport:
     """Return the ``limit`` likeliest suspects of a range."""
-    suspects = rank_suspects(trace, merges, kinship)
-    listed = CoveredList(suspects[:limit], merges.coverage + cover_contracts(merges.contracts))
+
+    def rank(contracts: Sequence[MergeContract]) -> tuple[Suspect, ...]:
+        return rank_suspects(trace, SuspectRange(contracts, merges.reverts), kinship)
+
+    suspects, failed = attempt_all(rank, merges.contracts, lambda contract: f"#{contract.number}")
+    listed = CoveredList(suspects[:limit], merges.coverage + cover_contracts(merges.contracts, failed))
     return SuspectReport(trace, since, until, len(merges.contracts), listed, max(0, len(suspects) - limit))
 
 

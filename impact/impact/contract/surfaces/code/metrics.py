@@ -18,6 +18,7 @@ from impact.contract.surfaces.code.python_file import (
 )
 from impact.contract.surfaces.deadlines import is_deprecation, read_deadline
 from impact.contract.surfaces.facts import Fact, shorten_text
+from impact.python.fingerprint import show_constant
 
 _NAME = re.compile(r"[A-Za-z_:][A-Za-z0-9_:]{2,120}", re.A)
 _TYPES = ("gauge", "counter", "histogram", "summary")
@@ -97,7 +98,7 @@ def _read_labels(
     elif isinstance(node, ast.List | ast.Tuple):
         for item in node.elts:
             if isinstance(item, ast.Constant):
-                yield str(item.value)
+                yield item.value if isinstance(item.value, str) else show_constant(item.value)
             else:
                 yield from _read_labels(item, scope, lists, depth + 1)
     elif isinstance(node, ast.BinOp):
