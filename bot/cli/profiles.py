@@ -15,7 +15,6 @@ from bot.cli.base import (
     format_example,
     get_current_time,
     open_command_app,
-    repo_option,
     require_repository,
     write_text,
 )
@@ -49,7 +48,7 @@ def profile_group() -> None:
 
 @profile_group.command("add", short_help="Add a profile of a repository or of a file.", epilog=_ADD_EXAMPLE)
 @click.argument("name")
-@repo_option
+@click.option("--repo", metavar="OWNER/NAME", help="Repository of the team's tree, which the bot scans each day.")
 @click.option("--upstream", metavar="OWNER/NAME", help="Repository that it builds on. Default: PRDIGEST_REPO.")
 @click.option(
     "--file",
@@ -102,9 +101,14 @@ def add_command(
         before = app.profiles.get_entry(added.name)
         known_owners = sorted(parse_slack_ids(",".join(owners))) if owners else before.owners if before else ()
         entry = add_profile(app, replace(added, owners=tuple(known_owners)), profile)
-    if entry.problem:
+    if entry.problem and profile is None:
         raise UsageError(f"{entry.name} was added, but the scan failed: {entry.problem} The clock tries each day.")
-    click.echo(view.format_entry(entry))
+    click.echo(view.format_entry(replace(entry, problem="")))
+    if entry.problem:
+        # the file has all that the scan found; its names are looked up in upstream later
+        click.echo(
+            f"Its names are not looked up in {entry.upstream} yet; the clock tries each day: {entry.problem}"
+        )
 
 
 @profile_group.command("list", short_help="List the profiles.", epilog=format_example("prdigest profile list"))

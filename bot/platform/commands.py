@@ -53,7 +53,9 @@ class QueryOptions:
     def add_option(self, name: str, value: str, names: tuple[str, ...]) -> None:
         """Add the value of an option. Raises UsageError if it is not in ``names``, or its value is empty."""
         if name not in names:
-            usable = " ".join(f"{usable}:…" for usable in names)
+            # with both names of a filter, "author:…" would seem to stand there twice
+            known = [f"[not-]{each}" if f"not-{each}" in names else each for each in names if each[:4] != "not-"]
+            usable = " ".join(f"{each}:…" for each in known)
             raise UsageError(f"I don't understand {name}: here, use {usable} instead.")
         if not value.strip():
             raise UsageError(f"{name}: needs a value directly after the colon.")

@@ -17,10 +17,8 @@ from bot.settings import GROUPS, Process, SettingsGroup, format_default, get_set
 _TEMPLATES = Path(__file__).parent
 _ROOT = _TEMPLATES.parents[1]
 _WIDTH = 115  # characters, as in the code
-_CHART_SCHEMA = _ROOT / "deploy" / "chart" / "values.schema.json"
-# what the chart's values may not set: the chart sets ports itself, and secrets are in a Secret of their own.
-# REDIS_URL has a password or none
-_CHART_PORTS = ("PORT", "PRDIGEST_METRICS_ADDRESS")
+_CHART_HELPERS = _ROOT / "deploy" / "chart" / "templates" / "_helpers.tpl"
+# secrets are in a Secret of their own, and no values of the chart; REDIS_URL has a password or none
 _MAYBE_SECRET = "REDIS_URL"  # noqa: S105 (the name of a setting)
 
 
@@ -38,23 +36,21 @@ def render_documents() -> dict[Path, str]:
     groups = [(group.heading, describe_group(group)) for group in GROUPS]
     targets = {_ROOT / ".env.example": "env.jinja", _ROOT / "docs" / "settings.md": "markdown.jinja"}
     pages = {path: jinja.get_template(name).render(groups=groups) for path, name in targets.items()}
-    return {**pages, _CHART_SCHEMA: list_secrets(_CHART_SCHEMA.read_text(encoding="utf-8"))}
+    return {**pages, _CHART_HELPERS: list_secrets(_CHART_HELPERS.read_text(encoding="utf-8"))}
 
 
-def list_secrets(schema: str) -> str:
-    """Return the schema of the chart's values with the settings that it refuses.
+def list_secrets(helpers: str) -> str:
+    """Return the templates of the chart with the settings that its values may not have.
 
     Raises:
-        LookupError: the schema has no such list.
+        LookupError: the templates have no such list.
     """
     fields = (item for group in GROUPS for item in group.model_fields.items())
     secrets = [name.upper() for name, field in fields if is_secret(field) and name.upper() != _MAYBE_SECRET]
-    rows = ",\n".join(f'          {{"required": ["{name}"]}}' for name in (*_CHART_PORTS, *secrets))
-    text, count = re.subn(
-        r'("not": \{\s+"anyOf": \[\n).*?(\n\s+\])', rf"\g<1>{rows}\g<2>", schema, flags=re.DOTALL
-    )
+    names = " ".join(f'"{name}"' for name in secrets)
+    text, count = re.subn(r"(?<=\$secrets := list )[^-]*(?= -)", names, helpers)
     if count != 1:
-        raise LookupError(f"{_CHART_SCHEMA.name} has no list of refused settings")
+        raise LookupError(f"{_CHART_HELPERS.name} has no list of refused settings")
     return text
 
 

@@ -191,7 +191,7 @@ def _parse_filters(text: str) -> Filters:
     options = QueryOptions.parse(text, FILTER_NAMES)
     if options.arguments:
         word = quote_input(options.arguments[0])
-        raise UsageError(f"I don't understand {word}: write path:…, author:…, label:… or not-author:… here.")
+        raise UsageError(f"I don't understand {word}: write path:…, [not-]author:… or label:… here.")
     return options.filters
 
 

@@ -30,3 +30,22 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{ toString . }}
 {{- end -}}
 {{- end -}}
+
+{{- /* what the schema of values could refuse, but not in sentences; no value is named */ -}}
+{{- define "prdigest.check" -}}
+{{- $secrets := list "GITHUB_TOKEN" "GITHUB_APP_PRIVATE_KEY" "ANTHROPIC_API_KEY" "PRDIGEST_MODEL_KEY" "SLACK_BOT_TOKEN" "SLACK_APP_TOKEN" "SLACK_SIGNING_SECRET" "PRDIGEST_MCP_TOKEN" -}}
+{{- range $name, $value := .Values.settings -}}
+{{- if has $name $secrets -}}
+{{- fail (printf "settings.%s is a secret: put it into the Secret that existingSecret names, not into values." $name) -}}
+{{- end -}}
+{{- if has $name (list "PORT" "PRDIGEST_METRICS_ADDRESS") -}}
+{{- fail (printf "settings.%s is set by the chart: leave it out." $name) -}}
+{{- end -}}
+{{- end -}}
+{{- if not .Values.existingSecret -}}
+{{- fail "existingSecret is empty: set it to the name of a Secret with SLACK_BOT_TOKEN, SLACK_APP_TOKEN, GITHUB_TOKEN, ANTHROPIC_API_KEY and REDIS_URL." -}}
+{{- end -}}
+{{- if not .Values.settings.PRDIGEST_REPO -}}
+{{- fail "settings.PRDIGEST_REPO is empty: set it to the repository to read, such as owner/name." -}}
+{{- end -}}
+{{- end -}}

@@ -15,6 +15,7 @@ from bot.platform.store.due_queue import DueQueue, ProfileRefresh
 from tests.emulators.github.server import GitHubEmulator
 from tests.emulators.github.store import pull, sha
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
+from tests.helpers.checks import closed_port
 
 FILES = {
     "octo/engine": {"engine/__init__.py": b"from engine.core import run\n", "engine/core.py": b"def run(): ...\n"},
@@ -74,6 +75,34 @@ def test_what_is_shown_as_json_can_be_added_as_a_file(capsys: pytest.CaptureFixt
     assert line.startswith("laptop: a file at")
     uses = [read_output(capsys, "show", name, "--uses").splitlines()[-1] for name in ("plugin", "laptop")]
     assert uses[0] == uses[1]
+
+
+@pytest.mark.parametrize("lack", ["GITHUB_TOKEN", "network"])
+def test_a_file_is_added_shown_and_listed_without_a_token_or_github(
+    lack: str, store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("REDIS_URL", store_url)
+    if lack == "network":
+        monkeypatch.setenv("GITHUB_TOKEN", "ghp_none")
+        monkeypatch.setenv("GITHUB_API_URL", f"http://127.0.0.1:{closed_port()}")
+    tree, file = tmp_path / "team", tmp_path / "team.json"
+    tree.mkdir()
+    (tree / "a.py").write_text("import engine\n\nengine.run()\n")
+    run_cli(["profile", "scan", str(tree), "--package", "engine", "--out", str(file)])
+    capsys.readouterr()
+    added, told = read_output(
+        capsys, "add", "laptop", "--upstream", "octo/engine", "--file", str(file)
+    ).splitlines()
+    assert added.startswith("laptop: a file on octo/engine · ")
+    assert told.startswith("Its names are not looked up in octo/engine yet; the clock tries each day: ")
+    assert "failed" not in added + told
+    assert "a.py:3 calls engine.run" in read_output(capsys, "show", "laptop", "--uses")
+    assert read_output(capsys, "list").startswith("laptop: a file on octo/engine · ")
+
+
+def test_the_help_of_add_names_no_default_of_the_repository(capsys: pytest.CaptureFixture[str]) -> None:
+    told = " ".join(read_output(capsys, "add", "--help").split())
+    assert "--repo OWNER/NAME Repository of the team's tree, which the bot scans each day. --upstream" in told
 
 
 @pytest.mark.slow

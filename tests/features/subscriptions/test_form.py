@@ -164,14 +164,14 @@ def test_each_field_is_read(values: dict[str, Json], expected: SubscriptionReque
 
 
 NOWHERE = {"channel": "Choose a channel, or send the digest to yourself."}
-UNKNOWN = "write path:…, author:…, label:… or not-author:… here."
+UNKNOWN = "write path:…, [not-]author:… or label:… here."
 WRONG: dict[str, tuple[dict[str, Json], dict[str, str]]] = {
     "no channel": ({"channel": {"selected_conversation": None}}, NOWHERE),
     "words": ({"filter": {"value": "vllm/v1"}}, {"filter": f"I don't understand 'vllm/v1': {UNKNOWN}"}),
     "hostile": ({"filter": {"value": "<!here>\u202e"}}, {"filter": f"I don't understand '<!here>': {UNKNOWN}"}),
     "other option": (
         {"filter": {"value": "repo:a/b"}},
-        {"filter": "I don't understand repo: here, use path:… author:… label:… not-author:… instead."},
+        {"filter": "I don't understand repo: here, use path:… [not-]author:… label:… instead."},
     ),
     "open quotes": (
         {"filter": {"value": 'label:"a'}},

@@ -191,7 +191,7 @@ REFUSED: dict[str, str] = {
     "path:": "path: needs a value directly after the colon.",
     "at:": "at: needs a value directly after the colon.",
     "team:x": (
-        "I don't understand team: here, use repo:… at:… tz:… path:… author:… label:… not-author:… only:… "
+        "I don't understand team: here, use repo:… at:… tz:… path:… [not-]author:… label:… only:… "
         "profile:… instead."
     ),
     "top:3": "I don't understand top: here, use repo:…",

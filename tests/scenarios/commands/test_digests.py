@@ -146,7 +146,7 @@ MISTAKES = {
     "contract soon": "Usage: /prdigest contract [DAYS]",
     "2999-01-01": "2999-01-01 is in the future: choose a day up to ",
     "15d": "15 days are too many at once: ask for up to 14.",
-    "color:x": "I don't understand color: here, use path:… author:… label:… not-author:… only:… repo:… tz:…",
+    "color:x": "I don't understand color: here, use path:… [not-]author:… label:… only:… repo:… tz:…",
     "lst": "I don't know 'lst'. Did you mean /prdigest list?",
     "unsubscrbe all": "I don't know 'unsubscrbe'. Did you mean /prdigest unsubscribe?",
     "yesterdy": "I don't know 'yesterdy'. Did you mean /prdigest yesterday?",

@@ -146,10 +146,7 @@ def test_a_risk_list_can_be_kept_private(bot: Bot) -> None:
         ("top:50", ": write a number from 1 to 10."),
         (
             "colour:red",
-            (
-                "I don't understand colour: here, use path:… author:… label:… not-author:… top:… repo:… profile:… "
-                "instead."
-            ),
+            ("I don't understand colour: here, use path:… [not-]author:… label:… top:… repo:… profile:… instead."),
         ),
         ("path:", "path: needs a value directly after the colon."),
         ("repo:other/secret", "I'm not set up for other/secret: ask about octo/engine,"),
