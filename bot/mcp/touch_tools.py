@@ -177,7 +177,7 @@ class UseItem(Item):
 class TouchItem(ChangeItem):
     """A change and the uses that it concerns."""
 
-    level: str = Field(description="breaks, may break, or touches")
+    level: str = Field(description="breaks, stops silently, may break, or touches")
     reason: Text
     action: Text = Field(description="what to do; empty where nothing is known")
     uses: list[UseItem]
@@ -219,7 +219,7 @@ def list_touches(session: ReadingSession, days: Days = "", profile: ProfileName 
             number=merge.number,
             title=merge.title,
             commit=merge.commit,
-            level=_name_level(merge),
+            level=merge.level.label,
             touches=[*map(_build_touch, merge.touches[:_MAX_TOUCHES])],
             more_touches=max(len(merge.touches) - _MAX_TOUCHES, 0),
         )
@@ -231,16 +231,12 @@ def list_touches(session: ReadingSession, days: Days = "", profile: ProfileName 
 def _build_touch(touch: Touch) -> TouchItem:
     return TouchItem(
         **_describe_change(touch.change),
-        level=_name_level(touch),
+        level=touch.level.label,
         reason=touch.reason,
         action=touch.action,
         uses=[*map(UseItem.model_validate, touch.uses[:_MAX_USES])],
         more_uses=max(len(touch.uses) - _MAX_USES, 0),
     )
-
-
-def _name_level(judged: MergeTouches | Touch) -> str:
-    return judged.level.name.lower().replace("_", " ")
 
 
 @agent_tool(

@@ -49,7 +49,7 @@ def describe_touches(report: TouchReport) -> Document:
             "pr": merge.number,
             "title": merge.title,
             "commit": merge.commit,
-            "level": _name_level(merge.level.name),
+            "level": merge.level.label,
             "score": round(merge.score, 4),
             "touches": [_describe_touch(touch) | _list_uses(touch.uses) for touch in merge.touches],
         }
@@ -144,7 +144,7 @@ def _describe_suspect(suspect: Suspect) -> Document:
 
 def _describe_touch(touch: Touch) -> Document:
     return {
-        "level": _name_level(touch.level.name),
+        "level": touch.level.label,
         "reason": touch.reason,
         "action": touch.action,
         "change": _describe_change(touch.change) | {"new_name": touch.change.new_name},
@@ -168,7 +168,7 @@ def _describe_item(item: UpgradeItem) -> Document:
 def _describe_work(work: FileWork) -> Document:
     return {
         "path": work.path,
-        "level": _name_level(work.level.name),
+        "level": work.level.label,
         "items": [_describe_item(item) for item in work.items],
     }
 
@@ -203,8 +203,3 @@ def _describe_regression(outcome: MergeOutcome[WrittenMerge]) -> Document:
         "kind": outcome.kind.value,
         "by": outcome.by.number,
     }
-
-
-def _name_level(name: str) -> str:
-    """Return ``may break`` for MAY_BREAK."""
-    return name.lower().replace("_", " ")

@@ -128,7 +128,8 @@ def score_hits(app: App, profile: str) -> tuple[LevelScore, ...]:
             sum(count for (each, _), count in counts.items() if each is level),
             *(counts[level, verdict] for verdict in (TouchVerdict.OURS, TouchVerdict.DONE, TouchVerdict.NOT_US)),
         )
-        for level in (TouchLevel.BREAKS, TouchLevel.MAY_BREAK, TouchLevel.TOUCHES)
+        for level in sorted(TouchLevel, reverse=True)
+        if level is not TouchLevel.NO
     )
 
 

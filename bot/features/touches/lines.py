@@ -169,6 +169,7 @@ _LEVELS = {
     TouchLevel.NO: "does not touch",
     TouchLevel.TOUCHES: "touches",
     TouchLevel.MAY_BREAK: "may break us",
+    TouchLevel.STOPS_SILENTLY: "silently stops something",
     TouchLevel.BREAKS: "breaks us",
 }
 # what callers see of a name besides it; of all other classes that is a type

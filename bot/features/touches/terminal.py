@@ -38,6 +38,7 @@ from impact.touches.models import TouchLevel
 _FORMULA_SIGNS = ("=", "+", "-", "@", "\t")
 _LEVELS = {
     TouchLevel.BREAKS: "breaks",
+    TouchLevel.STOPS_SILENTLY: "touches",
     TouchLevel.MAY_BREAK: "touches",
     TouchLevel.TOUCHES: "touches",
     TouchLevel.NO: "no",

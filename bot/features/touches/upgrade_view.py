@@ -47,6 +47,7 @@ _OUTCOMES = {
 # what one merge does, and what several do
 _VERBS = {
     TouchLevel.BREAKS: ("breaks", "break"),
+    TouchLevel.STOPS_SILENTLY: ("silently stops something in", "silently stop something in"),
     TouchLevel.MAY_BREAK: ("may break", "may break"),
     TouchLevel.TOUCHES: ("touches", "touch"),
 }
@@ -83,10 +84,9 @@ def render_upgrade(plan: UpgradePlan, url: str = "", pin: str = "") -> str:
 def _count_work(plan: UpgradePlan, works: Sequence[FileWork]) -> str:
     """Return how many merges do what to how many files, such as ``2 of 17 merges break 2 of your files``."""
     parts: list[str] = []
+    items = _list_shown(works)
     for level, verbs in _VERBS.items():
-        of_level = [
-            (work.path, item.net.last_merge.number) for work in works for item in work.items if item.level is level
-        ]
+        of_level = [(item.uses[0].path, item.net.last_merge.number) for item in items if item.level is level]
         files, merges = (len(set(each)) for each in zip(*of_level, strict=True)) if of_level else (0, 0)
         if merges:
             whole = "" if parts else f" of {format_count(plan.merges, 'merge')}"
@@ -154,12 +154,17 @@ def _list_regressions(plan: UpgradePlan, url: str) -> list[str]:
     return _make_part("## Known regressions that the end still has\n", lines, _MAX_REGRESSIONS)
 
 
-def _list_lookups(works: Sequence[FileWork], url: str) -> list[str]:
+def _list_shown(works: Iterable[FileWork]) -> list[UpgradeItem]:
+    """Return the items, but those of a change that does more to another file than to touch it."""
     items = [item for work in works for item in work.items]
     above = {item.net for item in items if item.level > TouchLevel.TOUCHES}
+    return [item for item in items if item.level > TouchLevel.TOUCHES or item.net not in above]
+
+
+def _list_lookups(works: Sequence[FileWork], url: str) -> list[str]:
     groups: dict[NetChange, list[UpgradeItem]] = {}
-    for item in items:
-        if item.net not in above:
+    for item in _list_shown(works):
+        if item.level is TouchLevel.TOUCHES:
             groups.setdefault(item.net, []).append(item)
     lines = []
     for group in groups.values():
@@ -169,7 +174,7 @@ def _list_lookups(works: Sequence[FileWork], url: str) -> list[str]:
 
 
 def _format_item(item: UpgradeItem, url: str) -> str:
-    change, level = item.net.change, _VERBS[item.level][0].capitalize()
+    change, level = item.net.change, item.level.label.capitalize()
     numbers = [str(number) for number in dict.fromkeys(use.line for use in item.uses)]
     where = f"{'line' if len(numbers) == 1 else 'lines'} {_join_some(numbers, _MAX_LINES)}"
     lines = [f"- [ ] **{level}**, {where}: {_format_change(item, url)}"]
@@ -334,7 +339,7 @@ def _render_item(item: UpgradeItem, url: str, words: int) -> list[Element]:
     change = item.net.change
     target = change.new_name if change.kind in (ChangeKind.MOVED, ChangeKind.RENAMED) else ""
     reason = truncate_words(collapse_lines(item.touch.action or item.touch.reason), words)
-    place = f"{_VERBS[item.level][0]}, line {item.uses[0].line}: "
+    place = f"{item.level.label}, line {item.uses[0].line}: "
     return [
         make_text(place, bold=item.level is TouchLevel.BREAKS),
         _make_name(shorten_name(change.name)),

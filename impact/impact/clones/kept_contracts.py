@@ -15,10 +15,13 @@ from pydantic import TypeAdapter
 
 from impact.contract.extraction import EXTRACTION_VERSION
 from impact.contract.models import MergeContract
+from impact.errors import READING_FAILED
 from impact.source.models import SourceProblem
 
 log = logging.getLogger(__name__)
 
+# why a file may be read the next time, or by another version of this package
+_PASSING = frozenset({str(SourceProblem.UNAVAILABLE), READING_FAILED})
 # another version of Python parses other files
 _NAME = f"contracts-{EXTRACTION_VERSION}-{sys.version_info.major}.{sys.version_info.minor}.sqlite"
 _TABLE = "CREATE TABLE IF NOT EXISTS contracts (place INTEGER PRIMARY KEY, sha TEXT UNIQUE, data BLOB)"
@@ -60,7 +63,7 @@ class KeptContracts:
         rows = [
             (each.commit, zlib.compress(_build_adapter().dump_json(each, exclude_defaults=True), 1))
             for each in contracts
-            if all(file.reason != SourceProblem.UNAVAILABLE for file in each.unread)
+            if _PASSING.isdisjoint(file.reason for file in each.unread)
         ]
         try:
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 
-from impact.contract.models import FileVersions, MergeContract
-from impact.contract.python.python_changes import OutlineReader, compare_python
+from impact.contract.models import ChangeKind, ContractChange, FileVersions, MergeContract
+from impact.contract.python.python_changes import OutlineReader, compare_python, is_contract_path
 from impact.contract.python.snapshots import OutlineLoader
 from impact.contract.surfaces.file_facts import read_file_facts
 from impact.contract.surfaces.listing import FactsReader, list_surface_changes
@@ -20,7 +21,10 @@ from impact.python.outline import build_outline
 from impact.source.models import SourceFile
 
 # part of the keys of kept contracts: raise it when the rules of the extraction change
-EXTRACTION_VERSION = "1"
+EXTRACTION_VERSION = "2"
+_LOST = frozenset({ChangeKind.REMOVED, ChangeKind.RENAMED, ChangeKind.MOVED})
+# ``kwargs.pop("name"``
+_TAKEN_OUT = re.compile(r"\bkw\w{0,20}\.pop\(\s{0,40}[\"'](\w{1,100})[\"']", re.A)
 _UNPARSED = "this version of Python can't parse it"
 
 
@@ -50,16 +54,18 @@ def extract_contract(
 
     def read_files(pairs: Sequence[FileVersions]) -> MergeContract:
         python = compare_python(pairs, load, read)
+        changes = (*python.changes, *list_surface_changes(pairs, load, read_facts))
         return MergeContract(
             merge.number,
             merge.commit,
             merge.merged_at,
             merge.title,
-            changes=(*python.changes, *list_surface_changes(pairs, load, read_facts)),
+            changes=changes,
             migrations=python.migrations,
             calls=python.calls,
             files=_list_paths(pairs),
             unread=tuple(dict.fromkeys(list_unread(pairs, python.unparsed))),
+            ignored=tuple(sorted(_find_ignored(changes, pairs))),
         )
 
     contract, failed = attempt_all(read_files, versions, lambda pair: f"{pair.path} of #{merge.number}")
@@ -67,6 +73,19 @@ def extract_contract(
         return contract
     unread = (UnreadFile(path, READING_FAILED) for path in _list_paths(failed))
     return replace(contract, files=_list_paths(versions), unread=(*contract.unread, *unread))
+
+
+def _find_ignored(changes: Iterable[ContractChange], versions: Iterable[FileVersions]) -> set[str]:
+    """Return the names that are gone and that the changed code still takes out of its keyword arguments."""
+    lost: set[str] = set()
+    for each in changes:
+        if each.kind in _LOST:
+            lost.add(each.name.rpartition(".")[2])
+        elif each.old_signature and each.new_signature:
+            old, new = ({one.name for one in side.parameters} for side in (each.old_signature, each.new_signature))
+            lost |= old - new
+    texts = (pair.new.text for pair in versions if pair.new and is_contract_path(pair.new.path))
+    return {name for text in texts for name in _TAKEN_OUT.findall(text) if name in lost} if lost else set()
 
 
 def extract_merge(

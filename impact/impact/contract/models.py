@@ -130,6 +130,8 @@ class MergeContract:
 
     ``migrations`` has, by a change's name, how upstream's own callers were changed. ``calls`` has, by the last
     part of a name, how the changed files call it after the merge. ``files`` are the changed paths on both sides.
+    ``ignored`` are names that are gone and that upstream still takes out of keyword arguments, such as with a
+    warning.
     """
 
     number: int
@@ -141,6 +143,7 @@ class MergeContract:
     calls: Mapping[str, tuple[CallShape, ...]] = field(default_factory=dict)
     files: tuple[str, ...] = ()
     unread: tuple[UnreadFile, ...] = ()
+    ignored: tuple[str, ...] = ()
 
 
 def cover_contracts(contracts: Iterable[MergeContract], failed: Iterable[MergeContract] = ()) -> Coverage:

@@ -132,7 +132,7 @@ def _list_levels(
 ) -> Iterator[LevelRow]:
     tests: dict[str, Callable[[TouchCase], bool]] = {
         "breaks": lambda case: case.level is TouchLevel.BREAKS,
-        "touches": lambda case: case.level in {TouchLevel.MAY_BREAK, TouchLevel.TOUCHES},
+        "touches": lambda case: TouchLevel.NO < case.level < TouchLevel.BREAKS,
         "no": lambda case: case.level is TouchLevel.NO,
         IMPORTED: lambda case: case.imported > 0,
         "all": lambda _: True,

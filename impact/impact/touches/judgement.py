@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from impact.contract.models import PYTHON_CLASSES, ChangeKind, ContractChange, MergeContract, cover_contracts
+from impact.contract.python.callers import get_called_name
 from impact.coverage import COMPLETE, Coverage, CoveredList
 from impact.errors import attempt_all
 from impact.profile.models import Profile
@@ -39,8 +41,8 @@ def judge_merge(contract: MergeContract, index: ProfileIndex) -> MergeTouches:
 
     A merge that only touches, and that hardly anybody would adapt to, has the level NO and no touches.
     """
-    touches = list_touches(contract, index)
-    chance = estimate_chance(contract, touches, index)
+    every = _list_every(contract, index)
+    chance, touches = estimate_chance(contract, every, index), tuple(_tell_once(every))
     level = max((each.level for each in touches), default=TouchLevel.NO)
     if level is TouchLevel.TOUCHES and chance < LEAST_CHANCE:
         level, touches = TouchLevel.NO, ()
@@ -73,9 +75,43 @@ def judge_merges(
 
 
 def list_touches(contract: MergeContract, index: ProfileIndex) -> tuple[Touch, ...]:
-    """Return each change that concerns uses, once for each effect on them, strongest first."""
+    """Return each change that concerns uses, once for each effect on them, strongest first.
+
+    Of several changes with one cause, the strongest has a line for itself.
+    """
+    return tuple(_tell_once(_list_every(contract, index)))
+
+
+def _list_every(contract: MergeContract, index: ProfileIndex) -> tuple[Touch, ...]:
     judged = sorted(_judge_changes(contract, index), key=_get_order)
     return tuple(each for each in judged if each.level is not TouchLevel.NO)
+
+
+def _tell_once(touches: Iterable[Touch]) -> Iterator[Touch]:
+    """Yield touches, strongest first, without the lines of which a stronger one gave the cause."""
+    told: dict[tuple[str, int], list[Touch]] = defaultdict(list)
+    for touch in touches:
+        left = tuple(
+            use
+            for use in touch.uses
+            if not any(_has_same_cause(touch, other) for other in told[use.path, use.line])
+        )
+        for use in left:
+            told[use.path, use.line].append(touch)
+        if left:
+            yield replace(touch, uses=left)
+
+
+def _has_same_cause(touch: Touch, other: Touch) -> bool:
+    """Return whether two changes are of one name: of a class and its base, of a field and an argument."""
+    names = [get_called_name(each.change).lstrip("-").replace("-", "_") for each in (touch, other)]
+    is_constructor = all(each.change.name.endswith(".__init__") for each in (touch, other))
+    return (
+        names[0] == names[1]
+        or f"`{names[0]}`" in other.reason
+        or f"`{names[1]}`" in touch.reason
+        or (is_constructor and touch.reason == other.reason)
+    )
 
 
 def _judge_changes(contract: MergeContract, index: ProfileIndex) -> Iterator[Touch]:
@@ -98,5 +134,5 @@ def _judge_change(change: ContractChange, contract: MergeContract, index: Profil
     return rule(change, contract, index) if rule else ()
 
 
-def _get_order(touch: Touch) -> tuple[int, float, str, str]:
+def _get_order(touch: Touch) -> tuple[float, float, str, str]:
     return -touch.level, -touch.score, touch.change.name, touch.use.path

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import IntEnum
+from enum import Enum
 
 from impact.contract.models import ContractChange
 from impact.coverage import CoveredList
 from impact.profile.models import Use
 
 
-class TouchLevel(IntEnum):
-    """How much a merge concerns a profile, least first."""
+class TouchLevel(float, Enum):
+    """How much a merge concerns a profile, least first. Stores have the values.
+
+    What STOPS_SILENTLY raises no error: a setting that does nothing any more, a query that returns nothing.
+    """
 
     NO = 0
     TOUCHES = 1
     MAY_BREAK = 2
+    STOPS_SILENTLY = 2.5
     BREAKS = 3
+
+    @property
+    def label(self) -> str:
+        """Its name in small letters: ``may break``."""
+        return self.name.lower().replace("_", " ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +61,7 @@ class MergeTouches:
     touches: tuple[Touch, ...] = ()
 
     @property
-    def sort_key(self) -> tuple[int, float, int]:
+    def sort_key(self) -> tuple[float, float, int]:
         """A key that sorts merges: the strongest first, and of equal ones the newest."""
         return -self.level, -self.score, -self.number
 

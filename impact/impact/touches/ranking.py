@@ -34,7 +34,7 @@ def estimate_chance(contract: MergeContract, touches: Collection[Touch], index: 
     levels = {each.level for each in touches}
     odds = (
         _INTERCEPT
-        + _BREAKS * (TouchLevel.BREAKS in levels)
+        + _BREAKS * (max(levels, default=TouchLevel.NO) > TouchLevel.MAY_BREAK)
         + _MAY_BREAK * (TouchLevel.MAY_BREAK in levels)
         + _NAMES * math.log1p(len({each.change.name for each in touches}))
         + _USES * math.log1p(uses)

@@ -153,7 +153,7 @@ def _group_by_file(items: Iterable[UpgradeItem]) -> tuple[FileWork, ...]:
     return tuple(sorted(works, key=_get_file_order))
 
 
-def _get_file_order(work: FileWork) -> tuple[int, bool, float, str]:
+def _get_file_order(work: FileWork) -> tuple[float, bool, float, str]:
     is_test = all(use.is_test for item in work.items for use in item.uses)
     score = sum(item.touch.score for item in work.items if item.level is work.level)
     return -work.level, is_test, -score, work.path

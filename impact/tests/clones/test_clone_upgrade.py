@@ -13,6 +13,7 @@ from impact.clones.kept_contracts import KeptContracts, find_kept_contracts
 from impact.clones.upstream_line import read_upstream
 from impact.contract.models import MergeContract
 from impact.coverage import UnreadFile
+from impact.errors import READING_FAILED
 from impact.git.clone_trees import open_clone_trees
 from impact.history.outcomes import OutcomeKind
 from impact.history.revert_claims import parse_claim
@@ -106,10 +107,14 @@ def test_what_is_kept_may_be_damaged_or_in_no_place(
 
 
 def test_a_merge_whose_files_may_be_there_later_is_not_kept(tmp_path: Path) -> None:
-    read, unavailable = (
+    read, *others = (
         MergeContract(number, f"{number}" * 40, BEGIN, unread=(UnreadFile("a.py", str(problem)),))
-        for number, problem in ((1, SourceProblem.TOO_LARGE), (2, SourceProblem.UNAVAILABLE))
+        for number, problem in (
+            (1, SourceProblem.TOO_LARGE),
+            (2, SourceProblem.UNAVAILABLE),
+            (3, READING_FAILED),
+        )
     )
     kept = KeptContracts(tmp_path)
-    kept.keep([read, unavailable])
-    assert kept.load(["1" * 40, "2" * 40]) == {"1" * 40: read}
+    kept.keep([read, *others])
+    assert kept.load(["1" * 40, "2" * 40, "3" * 40]) == {"1" * 40: read}

@@ -13,7 +13,7 @@ from impact.touches.judgement import judge_merge, judge_merges, list_touches
 from impact.touches.models import Touch, TouchLevel
 from impact.touches.profile_index import ProfileIndex
 
-NO, TOUCHES, MAY_BREAK, BREAKS = TouchLevel
+NO, TOUCHES, MAY_BREAK, SILENT, BREAKS = TouchLevel
 FUNCTION, METHOD = ContractClass.FUNCTION, ContractClass.METHOD
 REMOVED, MOVED, RENAMED = ChangeKind.REMOVED, ChangeKind.MOVED, ChangeKind.RENAMED
 
@@ -287,3 +287,98 @@ def test_a_report_has_what_touches_strongest_first_and_of_equals_the_newest() ->
     assert {each.number for each in touching} == {5, 6, 7}
     assert list(touching) == sorted(touching, key=lambda each: each.sort_key)
     assert [each.number for each in touching if each.level is BREAKS][:2] == [7, 6]
+
+
+@check_rows(
+    {
+        "it calls upstream's": (UseKind.INHERITED, "ours.T.m", (), MAY_BREAK),
+        "it calls upstream's by the name of the class": (UseKind.CALL, "ours.T.m", (), MAY_BREAK),
+        "another method calls upstream's": (UseKind.INHERITED, "ours.T.other", (), BREAKS),
+        "a call elsewhere may be of ours": (
+            UseKind.INHERITED,
+            "ours.T.m",
+            (make_use(UseKind.CALL, "up.a.C.m", call="m()", line=30),),
+            BREAKS,
+        ),
+    }
+)
+def test_an_override_that_nobody_calls_any_more(
+    kind: UseKind, owner: str, others: tuple[Use, ...], level: TouchLevel
+) -> None:
+    override = replace(make_use(UseKind.OVERRIDE, "up.a.C.m", line=3), owner="ours.T")
+    call = replace(make_use(kind, "up.a.C.m", call="m()", line=4), owner=owner)
+    touches = judge(make_change(REMOVED, "up.a.C.m", METHOD), override, call, *others)
+    assert max(each.level for each in touches if call in each.uses) is level
+    # what has the same effect is one row
+    assert len(touches) == (1 if level is MAY_BREAK else 2)
+
+
+FIELD = ContractClass.CONFIGURATION
+SIGNATURE = ChangeKind.SIGNATURE
+
+
+@check_rows(
+    {
+        "a class and its base": (
+            (make_change(REMOVED, "up.a.C.m", METHOD), make_change(REMOVED, "up.b.Base.m", METHOD)),
+            (make_use(UseKind.CALL, "up.a.C.m", "up.a.C.m", "up.b.Base.m", call="m()"),),
+            [(BREAKS, [7])],
+        ),
+        "an argument and its field": (
+            (
+                make_change(SIGNATURE, "up.a.C.__init__", METHOD, "(self, size=1)", "(self)"),
+                make_change(REMOVED, "C.size", FIELD),
+                make_change(REMOVED, "up.a.C.size", ContractClass.ATTRIBUTE),
+            ),
+            (
+                make_use(UseKind.CALL, "up.a.C", call="C(size=1)"),
+                make_use(UseKind.CONFIGURATION, "C.size"),
+                make_use(UseKind.SET, "up.a.C.size"),
+            ),
+            [(BREAKS, [7])],
+        ),
+        "the constructors of a class and its base": (
+            (
+                make_change(SIGNATURE, "up.a.C.__init__", METHOD, "(self)", "(self, n)"),
+                make_change(SIGNATURE, "up.b.Base.__init__", METHOD, "(self)", "(self, n)"),
+            ),
+            (make_use(UseKind.INHERITED, "up.a.C.__init__", "up.a.C.__init__", "up.b.Base.__init__", call="f()"),),
+            [(BREAKS, [7])],
+        ),
+        "two causes on a line": (
+            (make_change(REMOVED, "up.a.f"), make_change(REMOVED, "up.a.g")),
+            (make_use(UseKind.IMPORT, "up.a.f"), make_use(UseKind.IMPORT, "up.a.g")),
+            [(BREAKS, [7]), (BREAKS, [7])],
+        ),
+        "the weaker one has another line, too": (
+            (make_change(REMOVED, "up.a.C.m", METHOD), make_change(ChangeKind.BEHAVIOUR, "up.b.Base.m", METHOD)),
+            (
+                make_use(UseKind.OVERRIDE, "up.a.C.m", "up.a.C.m", "up.b.Base.m"),
+                make_use(UseKind.OVERRIDE, "up.b.Base.m", line=9),
+            ),
+            [(MAY_BREAK, [7]), (TOUCHES, [9])],
+        ),
+    }
+)
+def test_one_cause_has_a_line_once(
+    changes: tuple[ContractChange, ...], uses: tuple[Use, ...], expected: list[tuple[TouchLevel, list[int]]]
+) -> None:
+    touches = list_touches(make_merge(*changes), ProfileIndex(make_profile(uses)))
+    assert [(each.level, sorted({use.line for use in each.uses})) for each in touches] == expected
+
+
+@check_rows(
+    {
+        "it is taken, and ignored": ("(self, **kw)", ("size",), "C(size=1)", SILENT),
+        "it may be used": ("(self, **kw)", (), "C(size=1)", NO),
+        "it is not taken": ("(self)", ("size",), "C(size=1)", BREAKS),
+        "nobody passes it": ("(self, **kw)", ("size",), "C()", NO),
+    }
+)
+def test_an_argument_that_upstream_only_warns_of(
+    after: str, ignored: tuple[str, ...], call: str, level: TouchLevel
+) -> None:
+    change = make_change(SIGNATURE, "up.a.C.__init__", METHOD, "(self, size=1)", after)
+    merge = replace(make_merge(change), ignored=ignored)
+    touches = list_touches(merge, ProfileIndex(make_profile([make_use(UseKind.CALL, "up.a.C", call=call)])))
+    assert max((each.level for each in touches), default=NO) is level

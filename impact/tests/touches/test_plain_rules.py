@@ -12,7 +12,7 @@ from impact.touches.judgement import list_touches
 from impact.touches.models import TouchLevel
 from impact.touches.profile_index import ProfileIndex
 
-NO, TOUCHES, MAY_BREAK, BREAKS = TouchLevel
+NO, TOUCHES, MAY_BREAK, SILENT, BREAKS = TouchLevel
 REMOVED, SIGNATURE, DEFAULT = ChangeKind.REMOVED, ChangeKind.SIGNATURE, ChangeKind.DEFAULT
 FLAG, METRIC, ENDPOINT = ContractClass.FLAG, ContractClass.METRIC, ContractClass.ENDPOINT
 API_FIELD, CONFIGURATION, WIRE = ContractClass.API_FIELD, ContractClass.CONFIGURATION, ContractClass.WIRE
@@ -93,3 +93,63 @@ def test_the_reason_says_which_class_is_meant() -> None:
         make_merge(change), ProfileIndex(make_profile([make_use(UseKind.API_FIELD, "guided_json")]))
     )
     assert touch.reason == "it is gone, if it is that of Chat"
+
+
+VARIABLE = ContractClass.ENVIRONMENT
+
+
+@check_rows(
+    {
+        "a variable in a script": (VARIABLE, REMOVED, "UP_X", UseKind.ENVIRONMENT, "export UP_X=1", (), SILENT),
+        "a variable of another name": (
+            VARIABLE,
+            ChangeKind.RENAMED,
+            "UP_X",
+            UseKind.ENVIRONMENT,
+            "UP_X: 1",
+            (),
+            SILENT,
+        ),
+        "a variable of upstream's module": (
+            VARIABLE,
+            REMOVED,
+            "UP_X",
+            UseKind.ENVIRONMENT,
+            "if envs.UP_X:",
+            (),
+            BREAKS,
+        ),
+        "a metric of a dashboard": (METRIC, REMOVED, "up:queue", UseKind.METRIC, "up:queue", (), SILENT),
+        "a flag": (FLAG, REMOVED, "--old", UseKind.FLAG, "serve --old", (), BREAKS),
+        "a field that is taken and ignored": (
+            CONFIGURATION,
+            REMOVED,
+            "Args.swap",
+            UseKind.CONFIGURATION,
+            "LLM(swap=4)",
+            ("swap",),
+            SILENT,
+        ),
+        "a field that is not taken": (
+            CONFIGURATION,
+            REMOVED,
+            "Args.swap",
+            UseKind.CONFIGURATION,
+            "LLM(swap=4)",
+            ("other",),
+            BREAKS,
+        ),
+    }
+)
+def test_a_setting_that_stops_without_an_error(
+    subject: ContractClass,
+    kind: ChangeKind,
+    name: str,
+    use: UseKind,
+    text: str,
+    ignored: tuple[str, ...],
+    level: TouchLevel,
+) -> None:
+    merge = replace(make_merge(make_change(kind, name, subject)), ignored=ignored)
+    profile = make_profile([replace(make_use(use, name), text=text)])
+    assert max(each.level for each in list_touches(merge, ProfileIndex(profile))) is level

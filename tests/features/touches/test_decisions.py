@@ -86,9 +86,10 @@ def test_the_score_says_what_became_of_each_level(app: App, store: Redis) -> Non
     store.hset("hits:ascend", "octo/engine#2 abc", b"zrubbish")
     for name, verdict in {"a": TouchVerdict.OURS, "b": TouchVerdict.DONE, "c": TouchVerdict.NOT_US}.items():
         say(app, name, verdict)
-    breaks, may_break, touches = score_hits(app, "ascend")
+    breaks, silent, may_break, touches = score_hits(app, "ascend")
     assert (breaks.shown, breaks.ours, breaks.done, breaks.not_us, breaks.open) == (4, 1, 1, 1, 1)
     assert (breaks.right, breaks.judged) == (2, 3)
+    assert (silent.level, silent.shown) == (TouchLevel.STOPS_SILENTLY, 0)
     assert (may_break.shown, touches.shown, touches.open) == (0, 1, 1)
     # what is said about a merge counts for its other hits
     say(app, MERGE, TouchVerdict.NOT_US)

@@ -8,7 +8,7 @@ import pytest
 
 from bot.features.merges.outcomes import MergeOutcome
 from bot.features.touches.upgrade_view import describe_difference, render_upgrade
-from impact.contract.models import ChangeKind, ContractChange
+from impact.contract.models import ChangeKind, ContractChange, ContractClass
 from impact.coverage import UnreadFile
 from impact.history.outcomes import OutcomeKind
 from impact.profile.models import UseKind
@@ -46,6 +46,33 @@ def test_a_plan_has_stops_and_a_checklist() -> None:
     )
     assert "## `ours/a.py`\n\n- [ ] **Breaks**, line" in text
     assert "    - upstream: `def run(a)`\n" in text
+
+
+def test_the_first_sentence_counts_what_the_list_below_it_has() -> None:
+    variable = make_change(K.REMOVED, "UP_X", ContractClass.ENVIRONMENT)
+    base = make_change(K.REMOVED, "up.b.Base.run", ContractClass.METHOD)
+    method = replace(base, name="up.a.C.run")
+    names = ("up.a.C.run", "up.b.Base.run")
+    uses = (
+        make_use(UseKind.CALL, "up.a.C.run", *names, call="run(1)", line=3),
+        replace(make_use(UseKind.SET, "up.a.C.run", *names, line=5), path="ours/c.py"),
+        replace(make_use(UseKind.ENVIRONMENT, "UP_X", line=7), path="values.yaml"),
+        replace(make_use(UseKind.COPY, "up.a.run", line=9), path="ours/d.py"),
+    )
+    merge = make_merge(variable, base, method, make_change(K.REMOVED, "up.a.run"))
+    way = UpgradeRange(START, END, [merge], {merge.commit: START})
+    text = render_upgrade(build_upgrade_plan(way, ProfileIndex(make_profile(uses))), URL)
+    first = text.split("\n")[2]
+    assert first.startswith(
+        "1 of 1 merge breaks 1 of your files, 1 silently stops something in 1, 1 touches 1; checked"
+    )
+    # a class and its base are one row; what only sets it is not counted, and not listed
+    assert [line[6:26] for line in text.split("\n") if line.startswith("- [ ] **")] == [
+        "**Breaks**, line 3: ",
+        "**Stops silently**, ",
+    ]
+    assert text.count("- [ ] `up.a.run` (removed)") == 1
+    assert "ours/c.py" not in text
 
 
 def test_without_an_address_nothing_is_linked() -> None:

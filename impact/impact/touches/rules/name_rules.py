@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
 from impact.profile.models import Use, UseKind
@@ -14,6 +14,7 @@ from impact.touches.rules.verdicts import Verdict
 _MEMBERS = frozenset({ContractClass.METHOD, ContractClass.ATTRIBUTE})
 # a definition of the team's own that upstream no longer calls: nothing fails, and nothing works either
 _OWN_DEFINITIONS = frozenset({UseKind.OVERRIDE, UseKind.COPY, UseKind.SET})
+_CALLS = frozenset({UseKind.CALL, UseKind.INHERITED, UseKind.POSSIBLE_CALL})
 # uses that fail if the name is not there; others only hold a value of that type
 _NAMING_KINDS = frozenset({UseKind.IMPORT, UseKind.SUBCLASS, UseKind.NAMED, UseKind.PATCH})
 _WORDS = {ChangeKind.REMOVED: "is gone", ChangeKind.MOVED: "has moved", ChangeKind.RENAMED: "has another name"}
@@ -22,8 +23,10 @@ _WORDS = {ChangeKind.REMOVED: "is gone", ChangeKind.MOVED: "has moved", ChangeKi
 def judge_lost_name(change: ContractChange, contract: MergeContract, index: ProfileIndex) -> Iterator[Verdict]:
     """Judge the uses of a name that was removed, moved or renamed."""
     if change.subject in _MEMBERS:
-        for use in (*index.list_uses(change.name), *list_possible_calls(change, contract, index)):
-            yield _judge_member(change, use)
+        uses = (*index.list_uses(change.name), *list_possible_calls(change, contract, index))
+        dead = _find_dead_code(change, uses)
+        for use in uses:
+            yield _judge_member(change, use, is_dead=(use.path, use.owner) in dead)
         return
     for use in index.list_uses_within(change.name):
         yield _judge_name(change, use)
@@ -48,13 +51,21 @@ def _is_named_directly(change: ContractChange, use: Use) -> bool:
     return use.name == change.name or use.name.startswith(f"{change.name}.")
 
 
-def _judge_member(change: ContractChange, use: Use) -> Verdict:
+def _find_dead_code(change: ContractChange, uses: Iterable[Use]) -> set[tuple[str, str]]:
+    """Return the team's own versions of a method, by file and name, if nothing but they themselves calls it."""
+    member = change.name.rpartition(".")[2]
+    own = {(use.path, f"{use.owner}.{member}") for use in uses if use.kind is UseKind.OVERRIDE}
+    others = (use for use in uses if use.kind in _CALLS and (use.path, use.owner) not in own)
+    return set() if any(others) else own
+
+
+def _judge_member(change: ContractChange, use: Use, *, is_dead: bool) -> Verdict:
     """Judge a use of a method or an attribute."""
     words = _WORDS[change.kind]
     if change.is_importable:
         return Verdict(use, TouchLevel.TOUCHES, 0.15, f"it {words}, and the old name still works")
     if use.kind is UseKind.SET:
         return Verdict(use, TouchLevel.TOUCHES, 0.3, f"it {words}: nothing upstream reads it")
-    if use.kind in _OWN_DEFINITIONS:
+    if use.kind in _OWN_DEFINITIONS or is_dead:
         return Verdict(use, TouchLevel.MAY_BREAK, 0.6, f"it {words}: upstream no longer calls this")
     return Verdict(use, TouchLevel.BREAKS, 0.9, f"it {words}")

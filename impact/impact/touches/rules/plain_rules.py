@@ -11,6 +11,12 @@ from impact.touches.rules.verdicts import Verdict
 
 _LOST = frozenset({ChangeKind.REMOVED, ChangeKind.RENAMED, ChangeKind.MOVED})
 _GONE = (TouchLevel.BREAKS, 0.85, "it is gone")
+_IGNORED = (TouchLevel.STOPS_SILENTLY, 0.8, "it is gone: upstream still takes it, and ignores it")
+# what nobody misses where it is set or asked for
+_SILENT = {
+    ContractClass.ENVIRONMENT: (TouchLevel.STOPS_SILENTLY, 0.85, "it is gone: to set it does nothing any more"),
+    ContractClass.METRIC: (TouchLevel.STOPS_SILENTLY, 0.85, "it is gone: queries of it return nothing"),
+}
 _KEPT = (TouchLevel.TOUCHES, 0.3, "the old name goes, and still works")
 _VERDICTS = {
     ChangeKind.SIGNATURE: (TouchLevel.MAY_BREAK, 0.6, "its type changed"),
@@ -30,21 +36,27 @@ _FIELD_FACTOR = 0.6
 
 def judge_plain_name(change: ContractChange, contract: MergeContract, index: ProfileIndex) -> Iterator[Verdict]:
     """Judge the uses of a name that is not Python code."""
-    judgement = _judge_change(change)
+    judgement = _judge_change(change, contract)
     if judgement is None:
         return
     level, weight, reason = judgement
     for use in index.list_plain_uses(change.name):
-        yield Verdict(use, level, weight, reason)
+        # an attribute of upstream's module is not there
+        fails = level is TouchLevel.STOPS_SILENTLY and f"envs.{change.name}" in use.text
+        yield Verdict(use, *(_GONE if fails else (level, weight, reason)))
     owner, _ = split_field(change.name)
     for use in index.list_field_uses(change.subject, change.name):
         doubt = f"{reason}, if it is that of {owner}"
         yield Verdict(use, min(level, TouchLevel.MAY_BREAK), weight * _FIELD_FACTOR, doubt)
 
 
-def _judge_change(change: ContractChange) -> tuple[TouchLevel, float, str] | None:
+def _judge_change(change: ContractChange, contract: MergeContract) -> tuple[TouchLevel, float, str] | None:
     if change.kind in _LOST:
-        return _KEPT if change.is_importable else _GONE
+        if change.is_importable:
+            return _KEPT
+        if change.subject is ContractClass.CONFIGURATION and split_field(change.name)[1] in contract.ignored:
+            return _KEPT if change.new_name else _IGNORED
+        return _SILENT.get(change.subject, _GONE)
     if change.kind is ChangeKind.SIGNATURE and change.subject in _SHAPES:
         return *_VERDICTS[change.kind][:2], _SHAPES[change.subject]
     return _VERDICTS.get(change.kind)

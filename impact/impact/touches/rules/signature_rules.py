@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from impact.contract.models import ContractChange, ContractClass, MergeContract
 from impact.contract.python.callers import get_called_name
@@ -28,7 +28,7 @@ def judge_signature(change: ContractChange, contract: MergeContract, index: Prof
         if use.kind in _REPLACEMENTS:
             yield _judge_replacement(change, use, (old, new), contract)
         elif use.call is not None and use.kind in _CALLS:
-            yield _judge_call(use, old, new)
+            yield _judge_call(use, old, new, contract.ignored)
         elif use.kind is UseKind.COPY:
             yield Verdict(use, TouchLevel.TOUCHES, 0.35, "what it was copied from has other parameters")
         else:
@@ -52,8 +52,8 @@ def _list_uses(change: ContractChange, index: ProfileIndex) -> list[Use]:
     return uses
 
 
-def _judge_call(use: Use, old: Signature, new: Signature) -> Verdict:
-    """Judge a call by the team."""
+def _judge_call(use: Use, old: Signature, new: Signature, ignored: Collection[str]) -> Verdict:
+    """Judge a call by the team. ``ignored`` are names that are gone and that upstream still takes."""
     shape = use.call or CallShape()
     problem = find_binding_problem(new, shape)
     if problem and can_bind(old, shape):
@@ -64,6 +64,11 @@ def _judge_call(use: Use, old: Signature, new: Signature) -> Verdict:
         return Verdict(use, TouchLevel.BREAKS, 0.8, reason)
     if problem:
         return Verdict(use, TouchLevel.TOUCHES, 0.2, "its parameters changed")
+    names = {each.name for each in new.parameters}
+    for keyword in shape.keywords:
+        if keyword in ignored and keyword not in names:
+            reason = f"it passes `{keyword}`, which upstream still takes, and ignores"
+            return Verdict(use, TouchLevel.STOPS_SILENTLY, 0.8, reason)
     if shape.has_star or shape.has_double_star:
         return Verdict(use, TouchLevel.TOUCHES, 0.25, "its parameters changed, and arguments are passed on")
     return Verdict(use, TouchLevel.NO, 0.08, "the call still fits")
