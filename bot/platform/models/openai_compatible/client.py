@@ -17,7 +17,7 @@ import httpx2
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot.errors import ModelBusy, ModelError, ModelInputTooLong, ModelRequestRejected
-from bot.platform.http.bounded_calls import DeadlineExceeded, bound_requests
+from bot.platform.http.bounded_calls import DeadlineExceeded, bound_requests, is_call_over
 from bot.platform.http.headers import parse_retry_after
 from bot.platform.http.httpx_clients import NO_KEEPALIVE, get_tls_context, track_connections
 from bot.platform.models import ModelAccess, failures
@@ -36,14 +36,26 @@ _KEY_REFUSED = "the model's API key was rejected"
 TOO_LARGE = "the model's answer was larger than any answer can be"
 TOO_LONG = "the request is longer than the model's context window"
 NO_TOOLS = "the model's server accepts no tools"
+UNPARSED_CALL = "the model's server passes on the model's calls of tools as text"
 ADDRESS_ADVICE = (
     "What answers at PRDIGEST_MODEL_URL does not speak the OpenAI-compatible protocol: check the address, which "
     "usually ends in /v1."
 )
 
 # vLLM: "This model's maximum context length is 8192 tokens", "longer than the maximum model length"; llama.cpp:
-# "exceeds the available context size"; OpenAI and gateways: the code
-_TOO_LONG = re.compile(r"context[ _](?:length|window|size)|maximum model length|max_model_len", re.IGNORECASE)
+# "exceeds the available context size"; OpenAI and gateways: the code. TGI: "`inputs` must have less than 1024
+# tokens", "`inputs` tokens + `max_new_tokens` must be <= 2048"; TensorRT-LLM: "Prompt length (5056) exceeds
+# maximum input length", "The sum of prompt length (72417.0), query length (0) should not exceed max_num_tokens";
+# Gemini: "The input token count (1200293) exceeds the maximum number of tokens allowed"; SGLang: "Input length
+# exceeds the maximum allowed length"; Claude behind a gateway: "prompt is too long"
+_TOO_LONG = re.compile(
+    r"context[ _](?:length|window|size)|maximum model length|max_model_len|max_seq_len"
+    r"|`?inputs`? (?:tokens \+ `?max_new_tokens`? must be|must have less than \d+ tokens)"
+    r"|(?:prompt|input|query)s? (?:length|tokens?|token count)\b[^:]{0,60}?(?:exceed|is (?:larg|long)er than)"
+    r"|maximum (?:prompt|input|sequence) length|exceed(?:s|ed)? model token limit"
+    r"|(?:prompt|input|request) is too long|reduce the length of (?:the|your) (?:messages|prompt|input)",
+    re.IGNORECASE,
+)
 # what vLLM says if it was started without a parser for calls
 _NO_TOOLS = re.compile(r"tool[- ]choice requires|does not support tools", re.IGNORECASE)
 
@@ -69,7 +81,8 @@ class ServerRefusal(Exception):
 
     @property
     def _is_too_long(self) -> bool:
-        return self.status in (400, 413, 422) and bool(_TOO_LONG.search(f"{self.code} {self.message}"))
+        # some servers call it a fault of their own
+        return self.status in (400, 413, 422, 500) and bool(_TOO_LONG.search(f"{self.code} {self.message}"))
 
     @property
     def refuses_tools(self) -> bool:
@@ -77,10 +90,10 @@ class ServerRefusal(Exception):
 
     def explain(self) -> tuple[ModelError, str]:
         """Return the error of the domain, and what operators read of it; empty if no setting is at fault."""
-        if self.status in (408, 409, 425, 429) or self.status >= 500:
-            return ModelBusy(failures.MODEL_BUSY, self.retry_after), ""
         if self._is_too_long:
             return ModelInputTooLong(TOO_LONG), ""
+        if self.status in (408, 409, 425, 429) or self.status >= 500:
+            return ModelBusy(failures.MODEL_BUSY, self.retry_after), ""
         sentence, advice = self._explain_rejection()
         return ModelRequestRejected(sentence), advice
 
@@ -116,9 +129,11 @@ def _parse_refusal(status: int, body: object, retry_after: str | None = None) ->
     """Return the error in a body.
 
     It is ``{"error": {"message": …, "code": …}}``, without the outer object in earlier versions of vLLM, or
-    ``{"error": "Unauthorized"}``. Other bodies are none of the server's.
+    ``{"error": "Unauthorized"}``; from Gemini a list of one. Other bodies are none of the server's.
     """
     pause = parse_retry_after(retry_after)
+    if isinstance(body, list) and len(body) == 1:
+        [body] = body
     match body.get("error", body) if isinstance(body, dict) else None:
         case str(message):
             return ServerRefusal(status, "", message, is_reported=True, retry_after=pause)
@@ -269,6 +284,9 @@ class ServerClient:
         with self._open("/chat/completions", body, seconds, silence) as answer:
             for event in httpx2.EventSource(answer, _MAX_EVENT_BYTES):
                 size += len(event.data)
+                if is_call_over():
+                    # what had come before its end is still being read
+                    raise ModelBusy(failures.MODEL_TIMED_OUT)
                 if size > _MAX_STREAM_CHARACTERS:
                     raise ModelBusy(TOO_LARGE)
                 if event.data.strip() == "[DONE]":

@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from itertools import groupby
 from typing import Any
 
-from bot.errors import ModelAnswerTruncated, ModelBusy, ModelError, ModelInputTooLong
+from bot.errors import ModelAnswerTruncated, ModelBusy, ModelError, ModelInputTooLong, ModelRequestRejected
 from bot.platform.http.bounded_calls import run_in_own_context
 from bot.platform.models import (
     Chat,
@@ -27,17 +27,13 @@ from bot.platform.models.openai_compatible import CONTEXT_TOKENS
 from bot.platform.models.openai_compatible.client import (
     ADDRESS_ADVICE,
     TOO_LONG,
+    UNPARSED_CALL,
     ServerClient,
     ServerRefusal,
     WrongService,
 )
-from bot.platform.models.openai_compatible.turns import (
-    BYTES_PER_TOKEN,
-    TurnReader,
-    check_end,
-    estimate_usage,
-    extract_json,
-)
+from bot.platform.models.openai_compatible.markup import UnparsedCall, drop_reasoning, extract_json
+from bot.platform.models.openai_compatible.turns import BYTES_PER_TOKEN, TurnReader, check_end, estimate_usage
 
 log = logging.getLogger(__name__)
 
@@ -52,6 +48,10 @@ _LEFT_OUT = "[Left out: the conversation is too long. Call the tool again if you
 _PLAIN_JSON_NOTE = (
     "The model's server refuses response_format json_schema: plain JSON is asked for from now on, and checked "
     "here."
+)
+_PARSER_ADVICE = (
+    "The model's server passes on calls of tools as text: start vLLM with --enable-auto-tool-choice and the "
+    "--tool-call-parser of the model, SGLang with --tool-call-parser, llama.cpp with --jinja."
 )
 _ESTIMATE_NOTE = "The model's server reports no token counts: they are estimated from the length of the texts."
 
@@ -112,7 +112,7 @@ class OpenAIConnection:
             usage = estimate_usage(_estimate_prompt(body), message.length)
         if check_end(choice.finish_reason, message.refusal, usage):
             raise ModelAnswerTruncated(failures.MODEL_CUT, usage)
-        return Completion(extract_json(message.content or ""), usage)
+        return Completion(extract_json(drop_reasoning(message.content or "")), usage)
 
     def _read_turn(self, chat: Chat, *, with_format: bool) -> Iterator[ChatEvent]:
         body = _fit_body(_build_body(chat, with_format=with_format), self._get_window(chat.model))
@@ -155,6 +155,9 @@ class OpenAIConnection:
         except WrongService as error:
             self._advice_log.log_once(ADDRESS_ADVICE)
             raise ModelBusy(failures.WRONG_SERVICE) from error
+        except UnparsedCall as error:
+            self._advice_log.log_once(_PARSER_ADVICE)
+            raise ModelRequestRejected(UNPARSED_CALL) from error
 
 
 def _may_mean_format(refusal: ServerRefusal) -> bool:

@@ -1,15 +1,8 @@
-"""One streamed turn: its text without reasoning, its calls, its usage and its end.
-
-A server with a parser for the model's reasoning keeps it apart. Without one, ``<think>…</think>`` stands before
-the text. Some templates put the opening tag into the prompt, so that the text has the closing one alone, and
-nothing shows at first that it is reasoning. The text of a model is therefore held back to the end of its turn,
-until a whole turn has shown that its reasoning is marked: there is none, or it is beside the text or between tags.
-"""
+"""One streamed turn: its text without reasoning, its calls, its usage and its end."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from io import StringIO
@@ -18,6 +11,7 @@ from typing import Any
 from bot.errors import ModelBusy, ModelRefusal
 from bot.platform.models import ChatEvent, TextDelta, ToolCall, Turn, TurnEnd, TurnUsage, failures
 from bot.platform.models.openai_compatible.client import TOO_LARGE, CallPart, Delta, Reply, WrongService
+from bot.platform.models.openai_compatible.markup import MarkupFilter, extract_json
 from bot.usage import Usage
 
 # the least number of bytes of UTF-8 in a token: 3 or 4 letters of English and code, one sign of other scripts
@@ -29,10 +23,6 @@ _MAX_ARGUMENTS_LENGTH = 200_000
 _MAX_NAME_LENGTH = 200
 # no tool has such an argument: the model reads as the error of its call what was wrong with it
 MALFORMED = "these arguments, which are no JSON object"
-_OPEN_TAG, _CLOSE_TAG = "<think>", "</think>"
-# one that a model writes about, in code or in quotes, ends nothing
-_UNQUOTED_CLOSE = re.compile(r"(?<![`'\"])</think>(?![`'\"])")
-_FENCE = "```"
 
 
 class TurnReader:
@@ -47,7 +37,7 @@ class TurnReader:
         self._prompt_tokens = prompt_tokens
         self._marked = marked
         self._is_json = is_json
-        self._filter = ThinkingFilter(is_marked=model in marked)
+        self._filter = MarkupFilter(is_marked=model in marked, is_json=is_json)
         self._calls = _CallAssembler()
         self._parts: list[str] = []
         self._length = 0
@@ -56,7 +46,7 @@ class TurnReader:
         self.is_estimated = True
 
     def read_events(self, replies: Iterator[Reply]) -> Iterator[ChatEvent]:
-        """Yield the events of the turn. Raises WrongService, ServerRefusal, ModelRefusal and ModelBusy."""
+        """Yield the events. Raises WrongService, ServerRefusal, UnparsedCall, ModelRefusal and ModelBusy."""
         usage: Usage | None = None
         for number, reply in enumerate(replies):
             if number == 0:
@@ -184,64 +174,3 @@ class _CallAssembler:
             for call in self.calls
             for arguments in ["{}" if MALFORMED in call.parse_arguments() else call.arguments.getvalue() or "{}"]
         ]
-
-
-class ThinkingFilter:
-    """Filter of the text of one turn, which comes in pieces that are cut anywhere.
-
-    ``is_marked`` is what the turn has shown so far, or what was known before.
-    """
-
-    def __init__(self, *, is_marked: bool) -> None:
-        self.is_marked = is_marked
-        self._has_begun = self._is_thinking = False
-        self._undecided = ""  # what may be a part of a tag
-        self._held: list[str] = []  # pieces, because a text may have very many
-
-    def feed(self, text: str) -> str:
-        """Add text and return what may be passed on now."""
-        if not self._has_begun:
-            text, self._undecided = self._undecided + text, ""
-            start = text.lstrip()
-            if start.startswith(_OPEN_TAG):
-                text, self._is_thinking = start.removeprefix(_OPEN_TAG), True
-            elif _OPEN_TAG.startswith(start):
-                self._undecided = text
-                return ""
-            self._has_begun = True
-        if self._is_thinking:
-            before, tag, text = (self._undecided + text).partition(_CLOSE_TAG)
-            if not tag:
-                self._undecided = before[-len(_CLOSE_TAG) :]
-                return ""
-            self._is_thinking, self._undecided, self.is_marked = False, "", True
-            text = text.lstrip()
-        self._held.append(text)
-        return self._release() if self.is_marked else ""
-
-    def end(self, *, is_whole: bool) -> str:
-        """Return the rest of the text. A turn that was cut may hold nothing but reasoning."""
-        if self._is_thinking:
-            return ""
-        rest = self._release() + self._undecided
-        if self.is_marked:
-            return rest
-        for match in _UNQUOTED_CLOSE.finditer(rest):
-            if rest.count(_FENCE, 0, match.start()) % 2 == 0:
-                return rest[match.end() :].lstrip()
-        self.is_marked = is_whole and bool(rest.strip())
-        return rest if is_whole else ""
-
-    def _release(self) -> str:
-        text = "".join(self._held)
-        self._held.clear()
-        return text
-
-
-def extract_json(text: str) -> str:
-    """Return the JSON object in an answer, without reasoning and words around it; without one, the whole text."""
-    start = text.lstrip()
-    if not start.startswith("{") and _CLOSE_TAG in start:
-        start = start.partition(_CLOSE_TAG)[2]
-    begin, end = start.find("{"), start.rfind("}")
-    return start[begin : end + 1] if 0 <= begin < end else start
