@@ -22,6 +22,7 @@ import urllib3
 from urllib3 import PoolManager
 
 from bot.platform.http.bounded_calls import register_connection
+from bot.platform.http.proxies import find_proxy
 
 
 class TrackedConnection:
@@ -71,14 +72,21 @@ class _NoRedirectHandler(HTTPRedirectHandler):
         """Follow no redirect."""
 
 
-@cache
-def make_tracking_opener(proxy: str | None = None) -> OpenerDirector:
-    """Create an opener for urllib that tracks its connections.
+class _ProxyHandler(ProxyHandler):
+    """Handler that takes a proxy of the environment where that is safe."""
 
-    ``proxy`` is the address of a proxy for all requests; without it the environment decides.
-    """
-    proxies = ProxyHandler({"http": proxy, "https": proxy} if proxy else None)
-    return build_opener(proxies, _TrackedHTTPHandler, _TrackedHTTPSHandler, _NoRedirectHandler)
+    def __init__(self) -> None:
+        super().__init__({"https": ""})
+
+    def proxy_open(self, req: Request, proxy: str, type: str) -> Any:  # noqa: A002 (the name is the base class's)
+        found = find_proxy(req.full_url)
+        return super().proxy_open(req, found, type) if found else None
+
+
+@cache
+def make_tracking_opener() -> OpenerDirector:
+    """Create an opener for urllib that tracks its connections."""
+    return build_opener(_ProxyHandler, _TrackedHTTPHandler, _TrackedHTTPSHandler, _NoRedirectHandler)
 
 
 class _PooledHTTPConnection(TrackedConnection, urllib3.connection.HTTPConnection):
@@ -102,7 +110,11 @@ class _TrackedHTTPSPool(urllib3.HTTPSConnectionPool):
 
 
 class TrackingAdapter(requests.adapters.HTTPAdapter):
-    """Adapter for requests with pools of tracked connections, also through a proxy."""
+    """Adapter for requests with pools of tracked connections, also through a proxy where that is safe."""
+
+    def send(self, request: requests.PreparedRequest, *arguments: Any, **keywords: Any) -> requests.Response:
+        proxy = find_proxy(request.url or "")
+        return super().send(request, *arguments, **{**keywords, "proxies": {"https": proxy} if proxy else {}})
 
     def init_poolmanager(self, *arguments: Any, **keywords: Any) -> None:
         super().init_poolmanager(*arguments, **keywords)

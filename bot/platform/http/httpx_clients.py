@@ -10,6 +10,7 @@ from typing import Any
 import httpx2
 
 from bot.platform.http.bounded_calls import register_connection
+from bot.platform.http.proxies import find_proxy
 
 # the use of a kept connection is not reported before it answers, so a tracked client keeps none; opening one takes
 # a small part of the seconds that an answer takes
@@ -23,6 +24,16 @@ def get_tls_context() -> ssl.SSLContext:
     There is one for the process: to read some hundred certificates takes longer than all else that a client needs.
     """
     return httpx2.create_ssl_context()
+
+
+def build_client_options(address: str) -> dict[str, Any]:
+    """Return what all clients of a server are made with: nothing of the environment but a proxy that is safe."""
+    return {
+        "verify": get_tls_context(),
+        "follow_redirects": False,
+        "trust_env": False,
+        "proxy": find_proxy(address),
+    }
 
 
 def track_connections(client: httpx2.Client) -> None:

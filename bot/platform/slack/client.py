@@ -92,7 +92,7 @@ class BoundedWebClient(WebClient):
         self._turn = turn
         self._watch = watch
         # urllib, and so the SDK, uses connections that can be bounded; for a proxy the SDK would not
-        urllib.request.install_opener(make_tracking_opener(self.proxy))
+        urllib.request.install_opener(make_tracking_opener())
         self.proxy = None
 
     def api_call(self, api_method: str, **keywords: Any) -> SlackResponse:
@@ -110,7 +110,7 @@ class BoundedWebClient(WebClient):
 def send_to_hook(url: str, seconds: float, **message: Any) -> WebhookResponse:
     """Send a message to a webhook, such as a ``response_url``. Raise ``DeadlineExceeded`` or an SDK error."""
     hook = WebhookClient(url, timeout=cast("int", seconds))
-    urllib.request.install_opener(make_tracking_opener(hook.proxy))
+    urllib.request.install_opener(make_tracking_opener())
     hook.proxy = None
     with bound_requests(seconds), _reject_unreadable_answers():
         return hook.send(**message)

@@ -10,7 +10,7 @@ import httpx2
 
 from bot.errors import ModelBusy, ModelRequestRejected
 from bot.platform.http.bounded_calls import DeadlineExceeded, bound_requests
-from bot.platform.http.httpx_clients import get_tls_context, track_connections
+from bot.platform.http.httpx_clients import build_client_options, track_connections
 from bot.platform.models import ModelAccess, failures
 from bot.platform.models.claude import KEY_REFUSED
 
@@ -44,7 +44,7 @@ def _request_model(access: ModelAccess, model: str, seconds: float) -> httpx2.Re
     try:
         with (
             bound_requests(seconds),
-            httpx2.Client(timeout=seconds, follow_redirects=False, verify=get_tls_context()) as client,
+            httpx2.Client(timeout=seconds, **build_client_options(address)) as client,
         ):
             track_connections(client)
             return client.get(address, headers=headers)

@@ -10,6 +10,7 @@ google-auth 120. A call whose deadline has passed by then ends at once.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ from bot.errors import (
 )
 from bot.platform.http.bounded_calls import DeadlineExceeded, bound_requests, run_in_own_context
 from bot.platform.http.headers import parse_retry_after
-from bot.platform.http.httpx_clients import NO_KEEPALIVE, get_tls_context, track_connections
+from bot.platform.http.httpx_clients import NO_KEEPALIVE, build_client_options, track_connections
 from bot.platform.models import (
     Chat,
     ChatEvent,
@@ -195,15 +196,15 @@ def make_claude_client(api_key: str, base_url: str | None) -> anthropic.Anthropi
         base_url=base_url,
         timeout=SILENCE_SECONDS,
         max_retries=0,
-        http_client=_make_http_client(),
+        http_client=_make_http_client(base_url or _ADDRESS),
         # spans without any text, whatever the environment says, and no header about them to the outside
         open_telemetry={"traces": {"content_mode": "metadata_only"}, "propagation": False},
     )
 
 
-def _make_http_client() -> httpx2.Client:
+def _make_http_client(address: str) -> httpx2.Client:
     # a redirect is an error: the service sends none, and the next host would get the key or the prompt
-    client = anthropic.DefaultHttpxClient(limits=NO_KEEPALIVE, verify=get_tls_context(), follow_redirects=False)
+    client = anthropic.DefaultHttpxClient(limits=NO_KEEPALIVE, **build_client_options(address))
     track_connections(client)
     return client
 
@@ -214,11 +215,19 @@ def connect_cloud(cloud: str, access: ModelAccess) -> ClaudeConnection:
 
 
 _PREFIXES = {"bedrock": BEDROCK_PREFIX, "vertex": ""}
+_ADDRESS = "https://api.anthropic.com"
+_CLOUD_ADDRESSES = {
+    "bedrock": ("ANTHROPIC_BEDROCK_MANTLE_BASE_URL", "https://bedrock-mantle.{region}.api.aws"),
+    "vertex": ("ANTHROPIC_VERTEX_BASE_URL", "https://{region}-aiplatform.googleapis.com"),
+}
 
 
 def _make_cloud_client(cloud: str, access: ModelAccess, timeout: float) -> BedrockClient | VertexClient:
-    common: dict[str, Any] = {"timeout": timeout, "max_retries": 0, "http_client": _make_http_client()}
     region = access.options[REGION]
+    variable, address = _CLOUD_ADDRESSES[cloud]
+    # the SDK reads the variable, too
+    client = _make_http_client(os.environ.get(variable) or address.format(region=region))
+    common: dict[str, Any] = {"timeout": timeout, "max_retries": 0, "http_client": client}
     if cloud == "bedrock":
         require_library("boto3", cloud)
         return BedrockClient(aws_region=region, **common)

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from bot.errors import ModelBusy, ModelError, ModelInputTooLong, ModelRequestRejected
 from bot.platform.http.bounded_calls import DeadlineExceeded, bound_requests, is_call_over
 from bot.platform.http.headers import parse_retry_after
-from bot.platform.http.httpx_clients import NO_KEEPALIVE, get_tls_context, track_connections
+from bot.platform.http.httpx_clients import NO_KEEPALIVE, build_client_options, track_connections
 from bot.platform.models import ModelAccess, failures
 from bot.redaction import redact_text
 from bot.usage import Usage
@@ -257,9 +257,8 @@ class ServerClient:
         headers = {"Accept-Encoding": "identity", "User-Agent": "prdigest"}
         if access.key and not self._has_bad_key:
             headers["Authorization"] = f"Bearer {access.key}"
-        self._client = httpx2.Client(
-            headers=headers, follow_redirects=False, verify=get_tls_context(), limits=NO_KEEPALIVE
-        )
+        options = build_client_options(self._address)
+        self._client = httpx2.Client(headers=headers, limits=NO_KEEPALIVE, **options)
         track_connections(self._client)
         self.close = self._client.close
 

@@ -16,9 +16,8 @@ from bot.platform.models.openai_compatible.client import TOO_LONG
 from bot.platform.models.openai_compatible.markup import MarkupFilter, UnparsedCall, drop_reasoning, extract_json
 from tests.emulators.claude.script import Text, summary_answer
 from tests.emulators.openai_compatible.server import OpenAIEmulator
-from tests.platform.models.openai_compatible.asking import complete, talk
+from tests.platform.models.openai_compatible.asking import Scripted, complete, talk
 from tests.platform.models.openai_compatible.asking import failure as fail
-from tests.platform.models.openai_compatible.test_hostile_server import Scripted
 
 ARGUMENTS = '{"name": "read_diff", "arguments": {"number": 7}}'
 CALLS = {
@@ -35,7 +34,7 @@ CALLS = {
     "Llama without its tag": '{"name": "read_diff", "parameters": {"number": 7}}',
     "Llama with its type": '{"type": "function", "name": "read_diff", "parameters": {}}',
     "pythonic": "[read_diff(number=7)]",
-    "DeepSeek": "<\uff5ctool▁calls▁begin\uff5c><\uff5ctool▁call▁begin\uff5c>function<\uff5ctool▁sep\uff5c>read_diff\n{}",
+    "DeepSeek": "<\uff5ctool▁calls▁begin\uff5c><\uff5ctool▁call▁begin\uff5c>function",
     "DeepSeek, later": '<\uff5cDSML\uff5cfunction_calls>\n<\uff5cDSML\uff5cinvoke name="read_diff">',
     "Kimi": "<|tool_calls_section_begin|><|tool_call_begin|>functions.read_diff:0<|tool_call_argument_begin|>{}",
     "harmony": '<|channel|>commentary to=functions.read_diff <|constrain|>json<|message|>{"number": 7}<|call|>',
