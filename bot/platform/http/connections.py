@@ -79,8 +79,8 @@ class _ProxyHandler(ProxyHandler):
         super().__init__({"https": ""})
 
     def proxy_open(self, req: Request, proxy: str, type: str) -> Any:  # noqa: A002 (the name is the base class's)
-        found = find_proxy(req.full_url)
-        return super().proxy_open(req, found, type) if found else None
+        address = find_proxy(req.full_url)
+        return super().proxy_open(req, address, type) if address else None
 
 
 @cache
