@@ -23,7 +23,7 @@ from bot.platform import deadlines
 from bot.platform.correlation import identify_request
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
 from bot.platform.models.prompts import TextBounds, fence_text
-from bot.platform.models.tools import explain_failure, format_unknown_tool
+from bot.platform.models.tools import explain_failure, explain_problem, format_unknown_tool
 from bot.platform.slack import notices as sentences
 from bot.platform.slack.notices import describe_error, is_user_mistake
 from bot.platform.store.keys import build_agent_rate
@@ -156,10 +156,10 @@ def parse_arguments(tool: Tool, arguments: Mapping[str, Any]) -> Any:
     try:
         return tool.arguments.model_validate(arguments)
     except ValidationError as error:
-        # without what an argument says
         problems = [
-            f"{quote_input('.'.join(map(str, item['loc'])))} – {item['msg'][:1].lower()}{item['msg'][1:]}"  # noqa: RUF001 (a dash)
+            f"{quote_input('.'.join(map(str, item['loc'])))} – {text[:1].lower()}{text[1:]}"  # noqa: RUF001 (a dash)
             for item in error.errors()[:_MAX_PROBLEMS]
+            for text in (explain_problem(item),)
         ]
         raise UsageError(f"Call {tool.name} with other arguments: {'; '.join(problems)}.") from error
 

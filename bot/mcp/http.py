@@ -12,6 +12,7 @@ import logging
 import signal
 import socket
 import threading
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -34,6 +35,8 @@ log = logging.getLogger(__name__)
 PATH = "/mcp"
 HEALTH_PATH = "/healthz"
 _BACKLOG = 128
+# seconds until the next attempt, if no descriptor is left, and between two looks for a place
+_ACCEPT_PAUSE, _ROOM_PAUSE = 1.0, 0.05
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -41,13 +44,17 @@ _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 class HttpLimits:
     """What a client may take: bytes of a body, seconds for a request to arrive and for all of it, connections.
 
-    A call takes 50 seconds at most; what is left of ``connection_seconds`` is for the answer on its way.
+    A call takes 50 seconds at most; what is left of ``connection_seconds`` is for the answer on its way. Of the
+    ``connections``, ``requests`` may have the token: the others are for health checks and refusals.
+    None is closed for another within ``grace_seconds``: its request may be on its way.
     """
 
     body_bytes: int = 256_000
     request_seconds: float = 10.0
     connection_seconds: float = 75.0
     connections: int = 64
+    requests: int = 48
+    grace_seconds: float = 2.0
     header_bytes: int = 16_384
     shutdown_seconds: int = 5
 
@@ -62,6 +69,7 @@ class TokenGate:
         self._app = app
         self._expected = token.encode()
         self._limits = limits
+        self._requests = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_last(message: Message) -> None:
@@ -75,15 +83,23 @@ class TokenGate:
         elif (refusal := self._check(scope)) is not None:
             await refusal(scope, receive, send_last)
         else:
-            await self._app(scope, _BoundedReceive(receive, self._limits.request_seconds), send_last)
+            self._requests += 1
+            try:
+                await self._app(scope, _BoundedReceive(receive, self._limits.request_seconds), send_last)
+            finally:
+                self._requests -= 1
 
     def _check(self, scope: Scope) -> Response | None:
         """Return the answer to a request that does not get through, None for one that does."""
+        headers = Headers(scope=scope)
+        # a proxy in front may believe the other one
+        if "transfer-encoding" in headers and ("content-length" in headers or scope["http_version"] == "1.0"):
+            return PlainTextResponse("Content-Length and Transfer-Encoding can't be combined", 400)
         if scope["path"] == HEALTH_PATH:
             return JSONResponse({"ok": True})
         if scope["path"] != PATH:
             return PlainTextResponse("Not found", 404)
-        values = Headers(scope=scope).getlist("authorization")
+        values = headers.getlist("authorization")
         scheme, _, token = values[0].partition(" ") if len(values) == 1 else ("", "", "")
         if not hmac.compare_digest(token.strip().encode(), self._expected) or scheme.lower() != "bearer":
             log.info("a request without the token is refused")
@@ -93,6 +109,8 @@ class TokenGate:
         if scope["method"] != "POST":
             # no session and no stream is kept, so there is nothing to open or to end
             return PlainTextResponse("Use POST", 405, {"Allow": "POST"})
+        if self._requests >= self._limits.requests:
+            return PlainTextResponse("Too many requests: try again in a minute", 503, {"Retry-After": "60"})
         return None
 
 
@@ -134,8 +152,95 @@ def _build_app(server: Server[Any], token: str, host: str, hosts: frozenset[str]
     return TokenGate(inner, token, limits)
 
 
-class _QuietServer(uvicorn.Server):
-    """A server that SIGTERM ends as it ends the other processes: what runs is finished, and the code is 0."""
+class _TimedProtocol(H11Protocol):
+    """uvicorn's protocol with an end to each connection, however slowly its client sends or reads."""
+
+    def __init__(self, limits: HttpLimits, **options: Any) -> None:
+        super().__init__(**options)
+        self._limits = limits
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.opened_at = self.loop.time()
+        self._ends = (
+            self.loop.call_later(self._limits.request_seconds, self._close_without_request),
+            self.loop.call_later(self._limits.connection_seconds, transport.abort),
+        )
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        for end in self._ends:
+            end.cancel()
+        super().connection_lost(exc)
+
+    def _close_without_request(self) -> None:
+        # uvicorn has them when all have arrived
+        if not self.headers:
+            self.transport.abort()
+
+
+class _BoundedServer(uvicorn.Server):
+    """A server with a bound on its connections: one more takes the place of one that waits for its client.
+
+    SIGTERM ends it as it ends the other processes: what runs is finished, and the code is 0.
+    """
+
+    def __init__(self, config: uvicorn.Config, limits: HttpLimits) -> None:
+        super().__init__(config)
+        self._limits = limits
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Accept connections here: asyncio takes all that come, and logs each for which no descriptor is left."""
+        await super().startup(sockets=[])
+        self._accepting = [asyncio.create_task(self._accept(each)) for each in sockets or ()]
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for each in self._accepting:
+            each.cancel()
+        await super().shutdown(sockets)
+
+    async def _accept(self, listener: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        listener.settimeout(0)
+        while True:
+            try:
+                client, _ = await loop.sock_accept(listener)
+            except OSError as error:
+                log.warning("no connection can be accepted: %s", error.strerror)
+                self._close_waiting()
+                await asyncio.sleep(_ACCEPT_PAUSE)
+                continue
+            try:
+                # with its bytes unread: those that come behind it wait in the backlog
+                while len(self.server_state.connections) >= self._limits.connections and not self._close_waiting():
+                    await asyncio.sleep(_ROOM_PAUSE)
+                await loop.connect_accepted_socket(self._make_protocol, client)
+            except OSError:
+                client.close()
+            except asyncio.CancelledError:
+                client.close()
+                raise
+
+    def _make_protocol(self) -> asyncio.Protocol:
+        return _TimedProtocol(
+            self._limits, config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
+
+    def _close_waiting(self) -> bool:
+        """Close the connection that has waited longest, of the address with most; return whether it may be."""
+        open_connections = [each for each in self.server_state.connections if isinstance(each, _TimedProtocol)]
+        by_address: defaultdict[str, list[_TimedProtocol]] = defaultdict(list)
+        for each in open_connections:
+            if not each.headers:
+                by_address[each.client[0] if each.client else ""].append(each)
+        crowd: list[_TimedProtocol] = max(by_address.values(), key=len, default=[])
+        chosen = min(crowd, key=lambda each: each.opened_at, default=None)
+        if chosen and chosen.opened_at > chosen.loop.time() - self._limits.grace_seconds:
+            return False
+        if chosen:
+            chosen.transport.abort()
+            # it is gone with the next turn of the loop
+            self.server_state.connections.discard(chosen)
+        return chosen is not None
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -177,17 +282,15 @@ class HttpServer:
             ) from error
         config = uvicorn.Config(
             _build_app(server, token, host, hosts, limits),
-            http=_build_protocol(limits),
             ws="none",
             log_config=None,
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            limit_concurrency=limits.connections,
             h11_max_incomplete_event_size=limits.header_bytes,
             timeout_graceful_shutdown=limits.shutdown_seconds,
         )
-        self._server = _QuietServer(config)
+        self._server = _BoundedServer(config, limits)
 
     @property
     def port(self) -> int:
@@ -202,27 +305,3 @@ class HttpServer:
     def stop(self) -> None:
         """Stop, from any thread."""
         self._server.should_exit = True
-
-
-def _build_protocol(limits: HttpLimits) -> type[asyncio.Protocol]:
-    """Return uvicorn's protocol with an end to each connection, however slowly its client sends or reads."""
-
-    class TimedProtocol(H11Protocol):
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            super().connection_made(transport)
-            self._ends = (
-                self.loop.call_later(limits.request_seconds, self._close_without_request),
-                self.loop.call_later(limits.connection_seconds, transport.abort),
-            )
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            for end in self._ends:
-                end.cancel()
-            super().connection_lost(exc)
-
-        def _close_without_request(self) -> None:
-            # uvicorn has them when all have arrived
-            if not self.headers:
-                self.transport.abort()
-
-    return TimedProtocol

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from importlib.metadata import version
 from typing import Any, TypeVar
@@ -51,12 +54,28 @@ def build_server(tools: AgentTools) -> Server[Any]:
     room = anyio.CapacityLimiter(_MAX_CALLS)
 
     async def run(work: Callable[[ShutdownSignal], T]) -> T:
-        ending = ShutdownSignal()
+        ending, slot, begin, loop = ShutdownSignal(), object(), threading.Lock(), asyncio.get_running_loop()
+
+        def work_in_slot() -> T:
+            if not begin.acquire(blocking=False):
+                raise RuntimeError("cancelled before it began, so nobody reads this")
+            try:
+                return work(ending)
+            finally:
+                # a process that ends may have closed the loop
+                with suppress(RuntimeError):
+                    loop.call_soon_threadsafe(room.release_on_behalf_of, slot)
+
+        await room.acquire_on_behalf_of(slot)
         try:
-            return await to_thread.run_sync(partial(work, ending), abandon_on_cancel=True, limiter=room)
+            return await to_thread.run_sync(work_in_slot, abandon_on_cancel=True)
         except anyio.get_cancelled_exc_class():
             ending.trigger()
             raise
+        finally:
+            # who leaves does not free the slot: it is the thread's until that has ended
+            if begin.acquire(blocking=False):
+                room.release_on_behalf_of(slot)
 
     async def list_tools(_: Any, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[*map(_describe_tool, tools.by_name.values())])

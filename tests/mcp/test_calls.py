@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from bot.app import App
 from bot.errors import StoreUnavailable, UsageError
 from bot.features.questions.reading import ReadingSession
-from bot.mcp.calls import AgentTools, CallResult, ItemPage, KeptResults, cut_items, cut_text
+from bot.mcp.calls import AgentTools, CallResult, ItemPage, KeptResults, cut_items, cut_text, parse_arguments
 from bot.mcp.declaration import Item, ItemList, TextPage, Tool
 from bot.mcp.resources import read_report
 from bot.mcp.tools import TOOLS
@@ -28,6 +28,7 @@ from bot.platform.store.rates import RateLimiter
 from impact.coverage import CoveredList
 from tests.helpers.agents import AgentWorld, make_tools, open_base
 from tests.helpers.checks import is_one_sentence
+from tests.mcp.test_transports import CALLS
 
 pytestmark = pytest.mark.slow
 
@@ -98,6 +99,30 @@ class TestRefusals:
         assert result.is_error
         assert is_one_sentence(result.text), result.text
         assert len(result.text) <= 600
+
+    @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+    def test_null_counts_as_omitted(self, tool: Tool) -> None:
+        """As strict clients send it for each argument that a model leaves out."""
+        arguments, _ = CALLS[tool.name]
+        plain = {name: "7d" if value == "DAY" else value for name, value in arguments.items()}
+        omitted = {name: None for name in tool.arguments.model_fields if name not in plain}
+        assert omitted
+        assert parse_arguments(tool, {**omitted, **plain}) == parse_arguments(tool, plain)
+
+    @pytest.mark.parametrize(
+        ("name", "arguments", "sentence"),
+        [
+            ("pull_request", {"number": None}, "'number' – field required"),  # noqa: RUF001 (a dash)
+            ("search", {"any_of": ["x", None]}, "'any_of.1' – null is no value here: leave it out"),  # noqa: RUF001
+            ("pull_request", {"number": 1, "unknown": None}, "'unknown' – "),  # noqa: RUF001
+        ],
+    )
+    def test_null_where_a_value_has_to_be_is_named(
+        self, tools: AgentTools, name: str, arguments: dict[str, Any], sentence: str
+    ) -> None:
+        result = call(tools, name, **arguments)
+        assert (result.is_error, is_one_sentence(result.text)) == (True, True)
+        assert sentence in result.text.replace("\u2018", "'").replace("\u2019", "'")
 
     def test_who_calls_too_often_waits(self, app: App) -> None:
         tools = make_tools(app, Never())

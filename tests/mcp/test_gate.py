@@ -5,45 +5,73 @@ from __future__ import annotations
 import http.client
 import json
 import logging
+import resource
 import socket
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import closing, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
 
+import anyio
 import pytest
+from mcp import Client
 from mcp.server import Server
 
 from bot.app import App
 from bot.errors import ConfigurationError
+from bot.mcp.calls import AgentTools
+from bot.mcp.declaration import TextPage, Tool
 from bot.mcp.http import HttpLimits, HttpServer
 from bot.mcp.server import build_server
 from bot.settings import ListenAddress
 from tests.helpers.agents import TOKEN, is_alive, make_tools
-from tests.helpers.checks import eventually, is_one_sentence
+from tests.helpers.checks import eventually, is_one_sentence, is_readable
 
 pytestmark = pytest.mark.slow
 
 LIMITS = HttpLimits(
-    body_bytes=4_000, request_seconds=0.6, connection_seconds=3.0, connections=8, header_bytes=4_000
+    body_bytes=4_000,
+    request_seconds=0.6,
+    connection_seconds=3.0,
+    connections=8,
+    requests=6,
+    grace_seconds=0.2,
+    header_bytes=4_000,
 )
+PATIENT = replace(LIMITS, request_seconds=600.0, connection_seconds=600.0)
 AUTHORIZED = f"Bearer {TOKEN}"
 JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 
 
-@pytest.fixture(scope="module")
-def port(app: App) -> Iterator[int]:
-    protocol = build_server(make_tools(app))
+@contextmanager
+def serving(protocol: Server[Any], limits: HttpLimits) -> Iterator[int]:
     hosts = frozenset({"mcp.example.com"})
-    server = HttpServer(protocol, TOKEN, ListenAddress("127.0.0.1", 0), hosts, LIMITS)
+    server = HttpServer(protocol, TOKEN, ListenAddress("127.0.0.1", 0), hosts, limits)
     thread = threading.Thread(target=server.run)
     thread.start()
     eventually(lambda: is_alive(server.port))
-    yield server.port
-    server.stop()
-    thread.join(20)
+    try:
+        yield server.port
+    finally:
+        server.stop()
+        thread.join(20)
     assert not thread.is_alive()
+
+
+@pytest.fixture(scope="module")
+def port(app: App) -> Iterator[int]:
+    with serving(build_server(make_tools(app)), LIMITS) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def patient_port(app: App) -> Iterator[int]:
+    with serving(build_server(make_tools(app)), PATIENT) as served:
+        yield served
 
 
 def ask(
@@ -203,21 +231,185 @@ def test_a_slow_client_is_let_go(port: int, sent: str) -> None:
     assert time.monotonic() - began >= LIMITS.request_seconds / 2
 
 
-def test_connections_have_a_bound_and_come_back(port: int) -> None:
-    idle = [socket.create_connection(("127.0.0.1", port), timeout=20) for _ in range(LIMITS.connections + 2)]
-    try:
-        assert ask_refused(port) == 503
-    finally:
-        for each in idle:
-            each.close()
-    eventually(lambda: ask(port)[0] == 200)
+# --- connections before the token
 
 
-def ask_refused(port: int) -> int:
-    """The status of an answer that uvicorn itself gives."""
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=20)) as connection:
+def get_health(port: int, source: str = "127.0.0.1") -> int:
+    with closing(
+        http.client.HTTPConnection("127.0.0.1", port, timeout=20, source_address=(source, 0))
+    ) as connection:
         connection.request("GET", "/healthz")
         return connection.getresponse().status
+
+
+def count_open(clients: Sequence[socket.socket]) -> int:
+    return sum(not is_closed(each) for each in clients)
+
+
+def is_closed(client: socket.socket) -> bool:
+    if not is_readable(client.fileno(), 0):
+        return False
+    try:
+        return client.recv(65_536) == b""
+    except ConnectionError:
+        return True
+
+
+@contextmanager
+def open_many(port: int, count: int, sent: bytes, source: str = "127.0.0.1") -> Iterator[list[socket.socket]]:
+    with ExitStack() as stack:
+        clients = []
+        for _ in range(count):
+            client = socket.create_connection(("127.0.0.1", port), timeout=20, source_address=(source, 0))
+            stack.enter_context(closing(client))
+            client.sendall(sent)
+            clients.append(client)
+        yield clients
+
+
+@pytest.mark.parametrize(
+    "sent", [b"", b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nX: "], ids=["nothing", "half a head"]
+)
+def test_who_has_no_token_shuts_nobody_out(patient_port: int, sent: bytes) -> None:
+    """They would be open for minutes."""
+    with open_many(patient_port, 70, sent) as idle:
+        assert get_health(patient_port, "127.0.0.9") == 200
+        assert ask(patient_port)[0] == 200
+        eventually(lambda: count_open(idle) <= LIMITS.connections)
+        with open_many(patient_port, 1, sent, "127.0.0.9") as (other,), open_many(patient_port, 70, sent):
+            assert get_health(patient_port) == 200
+            # the one of its address gives way last
+            assert not is_closed(other)
+
+
+def test_no_more_are_open_than_promised_however_young() -> None:
+    limits = replace(LIMITS, grace_seconds=600.0, request_seconds=600.0, connection_seconds=600.0)
+    with serving(Server("test"), limits) as port, open_many(port, 60, b"GET /mcp HTTP/1.1\r\n\r\n") as clients:
+        # without a host they are refused one by one, and those behind them get their turn
+        assert [b" 400 " in each.recv(4_096) for each in clients] == [True] * 60
+
+
+def test_without_descriptors_little_is_logged_and_it_goes_on(caplog: pytest.LogCaptureFixture) -> None:
+    own = len([*Path("/proc/self/fd").iterdir()])
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with serving(Server("test"), replace(PATIENT, connections=500)) as port, ExitStack() as stack:
+        waiting = [stack.enter_context(closing(socket.socket())) for _ in range(60)]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (own + 60 + 30, hard))
+        try:
+            for each in waiting:
+                each.settimeout(20)
+                each.connect(("127.0.0.1", port))
+            eventually(lambda: "no connection can be accepted" in caplog.text)
+            # as those that wait give theirs back
+            time.sleep(3)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        assert get_health(port) == 200
+    assert len(caplog.text) < 5_000
+    assert "Traceback" not in caplog.text
+
+
+# --- calls
+
+
+def test_of_those_with_the_token_some_are_told_to_wait(app: App) -> None:
+    blocking = BlockingTool()
+    with serving(blocking.build(app), LIMITS) as port:
+        clients = [send_call(port) for _ in range(LIMITS.requests)]
+        try:
+            eventually(lambda: ask(port)[0] == 503)
+            assert get_health(port) == 200
+        finally:
+            blocking.end.set()
+            for each in clients:
+                each.close()
+        eventually(lambda: ask(port)[0] == 200)
+
+
+def test_who_cancels_does_not_free_the_slot_of_a_call(app: App) -> None:
+    blocking = BlockingTool()
+
+    async def cancel_many() -> None:
+        async with Client(blocking.build(app)) as client:
+            try:
+                for _ in range(7):
+                    with anyio.move_on_after(0.2):
+                        await client.call_tool("block", {})
+                assert len(blocking.running) == 4
+            finally:
+                blocking.end.set()
+            # each slot comes back with its thread
+            for _ in range(8):
+                with anyio.fail_after(20):
+                    assert not (await client.call_tool("block", {})).is_error
+
+    anyio.run(cancel_many)
+
+
+@dataclass
+class BlockingTool:
+    """A tool that looks at no deadline, as a long computation does."""
+
+    end: threading.Event = field(default_factory=threading.Event)
+    running: set[int] = field(default_factory=set)
+
+    def build(self, app: App) -> Server[Any]:
+        def run(_session: object, _arguments: object) -> str:
+            self.running.add(threading.get_ident())
+            self.end.wait(30)
+            self.running.discard(threading.get_ident())
+            return "done"
+
+        tool = Tool("block", "Block", "Blocks.", TextPage, run)
+        return build_server(AgentTools(app, "test", lambda: 0.0, lambda: "0badc0de", [tool]))
+
+
+def send_call(port: int) -> socket.socket:
+    """A client whose call was sent, and is not answered yet."""
+    body = json.dumps({**LIST, "method": "tools/call", "params": {"name": "block", "arguments": {}}})
+    head = [f"{name}: {value}" for name, value in {"Authorization": AUTHORIZED, **JSON}.items()]
+    lines = ["POST /mcp HTTP/1.1", "Host: localhost", *head, f"Content-Length: {len(body)}", "", body]
+    client = socket.create_connection(("127.0.0.1", port), timeout=20)
+    client.sendall("\r\n".join(lines).encode())
+    return client
+
+
+# --- where a request ends
+
+
+@pytest.mark.parametrize(
+    ("version", "headers", "expected"),
+    [
+        ("1.1", ["Transfer-Encoding: chunked"], b" 200 "),
+        ("1.1", ["Transfer-Encoding: chunked", "Content-Length: 5"], b" 400 "),
+        ("1.1", ["Content-Length: 5", "Transfer-Encoding: chunked"], b" 400 "),
+        ("1.1", ["content-length: 0", "transfer-ENCODING: Chunked"], b" 400 "),
+        ("1.1", ["Content-Length: 5", "Content-Length: 6"], b" 400 "),
+        ("1.0", ["Transfer-Encoding: chunked"], b" 400 "),
+    ],
+)
+def test_a_request_whose_end_is_told_twice_is_refused(
+    port: int, version: str, headers: list[str], expected: bytes
+) -> None:
+    body = json.dumps(LIST)
+    own = [f"{name}: {value}" for name, value in {"Authorization": AUTHORIZED, **JSON}.items()]
+    lines = [
+        f"POST /mcp HTTP/{version}",
+        "Host: localhost",
+        *own,
+        *headers,
+        "",
+        f"{len(body):x}",
+        body,
+        "0",
+        "",
+        "",
+    ]
+    with closing(socket.create_connection(("127.0.0.1", port), timeout=20)) as client:
+        client.sendall("\r\n".join(lines).encode())
+        answer = b"".join(iter(lambda: client.recv(4_096), b""))
+    assert expected in answer.splitlines()[0] + b" "
+    assert answer.count(b"HTTP/1.1 ") == 1
 
 
 def test_a_port_in_use_is_one_sentence() -> None:

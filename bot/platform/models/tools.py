@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Any, ClassVar, Final, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from bot.errors import DayUnavailable, PrdigestError, StoreUnavailable
 from bot.platform.models import ToolCall, ToolResult
@@ -24,11 +24,21 @@ log = logging.getLogger(__name__)
 
 
 class ToolArguments(BaseModel):
-    """Base of the schemas, with the description of the tool. The model gets an error for an unknown field."""
+    """Base of the schemas, with the description of the tool. The model gets an error for an unknown field.
+
+    Null for an argument counts as omitted: strict clients send it for each one that a model leaves out.
+    """
 
     description: ClassVar[str]
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def omit_null(cls, values: Any) -> Any:
+        if not isinstance(values, Mapping):
+            return values
+        return {name: each for name, each in values.items() if each is not None or name not in cls.model_fields}
 
 
 # by name: the arguments of each, and the function that gets them; it raises PrdigestError
@@ -59,7 +69,7 @@ def run_tool(tools: Tools, call: ToolCall) -> ToolResult:
     try:
         text = tool(shape.model_validate(call.arguments))
     except ValidationError as error:
-        problems = (f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()[:3])
+        problems = (f"{'.'.join(map(str, item['loc']))}: {explain_problem(item)}" for item in error.errors()[:3])
         return ToolResult(call.id, "; ".join(problems), is_error=True)
     except StoreUnavailable:
         raise
@@ -70,6 +80,12 @@ def run_tool(tools: Tools, call: ToolCall) -> ToolResult:
         log.exception("a defect in the tool %s", call.name)
         return ToolResult(call.id, "This tool failed: answer without it, and say so.", is_error=True)
     return ToolResult(call.id, fence_text("data", text))
+
+
+def explain_problem(problem: Mapping[str, Any]) -> str:
+    """Return what is wrong with an argument, by pydantic, without what it says."""
+    is_null = problem["input"] is None and problem["type"] != "missing"
+    return "Null is no value here: leave it out" if is_null else str(problem["msg"])
 
 
 def format_unknown_tool(name: str, known: Iterable[str]) -> str:

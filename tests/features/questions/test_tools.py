@@ -172,6 +172,22 @@ def test_where_github_does_not_answer_the_model_hears_it(name: str, error: Prdig
     assert "GITHUB_TOKEN" not in refusal, "that is for the operator"
 
 
+@pytest.mark.parametrize("name", EVERY_TOOL)
+def test_null_counts_as_omitted(name: str) -> None:
+    session = shelf(SEVEN).toolbox()
+    shape, _ = build_tools(session)[ToolName(name)]
+    arguments = dict.fromkeys(shape.model_fields) | EVERY_TOOL[name]
+    # the model of a server of one's own writes it, too
+    assert run_tool(session, name, **arguments) == run_tool(shelf(SEVEN).toolbox(), name, **EVERY_TOOL[name])
+
+
+def test_null_where_a_value_has_to_be_is_said_to_the_model() -> None:
+    session = shelf(SEVEN).toolbox()
+    assert call_tool(session, PULL, {"number": None}).text == "number: Field required"
+    missing = call_tool(session, SEARCH, {"any_of": ["timeout", None]}).text
+    assert missing == "any_of.1: Null is no value here: leave it out"
+
+
 def test_without_the_store_there_is_no_answer_to_keep() -> None:
     there = shelf(SEVEN, failing={"pull 7": StoreUnavailable("The store is away.")})
     with pytest.raises(StoreUnavailable):
