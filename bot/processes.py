@@ -18,7 +18,7 @@ from bot.jobs.queues import DramatiqJobQueue, JobTimeLimits
 from bot.monitoring import monitor_process
 from bot.platform import deadlines
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
-from bot.settings import Process, require_secret
+from bot.settings import ListenAddress, Process, require_secret
 from bot.web import MAX_REQUEST_BYTES, add_events_route, connect_socket_mode, create_bolt_app, create_web_app
 from handlers import COMMANDS
 from handlers.declaration import Commands
@@ -35,8 +35,6 @@ _REQUEUE_TIME = 4.0
 _SIGNAL_POLL_INTERVAL = 1.0
 # seconds between two calls to a Slack that does not answer
 _SLACK_RETRY_INTERVAL = 5.0
-# a web process serves the world; Slack's signature guards it
-_ALL_INTERFACES = "0.0.0.0"  # noqa: S104
 _SIGNING_SECRET_HINT = "the app's signing secret, or SLACK_APP_TOKEN for Socket Mode"  # noqa: S105 (what it is)
 
 
@@ -52,12 +50,12 @@ def run_worker(app: App) -> None:
 
 def run_web(app: App) -> None:
     """Receive Slack's requests over Socket Mode if there is an app token, else on PORT."""
-    _run_process(app, "web", Process.WEB, lambda _: _serve_web(app), app.settings.port)
+    _run_process(app, "web", Process.WEB, lambda _: _serve_web(app), app.settings.web_address)
 
 
 def run_all(app: App, times: JobTimeLimits = _JOB_TIMES) -> None:
     """Run all of them in this process; ``times`` are those of the jobs."""
-    _run_process(app, "prdigest", Process.WEB, partial(run_processes, app, times=times), app.settings.port)
+    _run_process(app, "prdigest", Process.WEB, partial(run_processes, app, times=times), app.settings.web_address)
 
 
 def _run_process(
@@ -65,21 +63,21 @@ def _run_process(
     name: str,
     process: Process,
     start: Callable[[ShutdownSignal], AbstractContextManager[object]],
-    port: int | None = None,
+    address: ListenAddress | None = None,
 ) -> None:
     stop_event = listen_for_stop_signals()
     with limit_shutdown(stop_event) as ending:
-        _claim_store(app, stop_event, port)
+        _claim_store(app, stop_event, address)
         with monitor_process(app, process), start(ending):
             log.info("%s started", name)
             wait_for_signal(stop_event)
             log.info("%s stops", name)
 
 
-def _claim_store(app: App, stop_event: threading.Event, port: int | None) -> None:
+def _claim_store(app: App, stop_event: threading.Event, address: ListenAddress | None) -> None:
     """Check that the store belongs to this workspace before anything in it changes; wait for Slack if necessary.
 
-    Meanwhile the process is alive and not ready, and ``port`` answers health checks with that.
+    Meanwhile the process is alive and not ready, and ``address`` answers health checks with that.
 
     Raises:
         ConfigurationError: the store belongs to another workspace.
@@ -94,10 +92,10 @@ def _claim_store(app: App, stop_event: threading.Event, port: int | None) -> Non
                 log.warning("waiting for Slack, which has to say whose bot this is: %s", error)
             else:
                 return
-            if port is not None:
+            if address is not None:
                 web = create_web_app(lambda: False)
-                parts.enter_context(serve_app(web, _ALL_INTERFACES, port, MAX_REQUEST_BYTES))
-                port = None
+                parts.enter_context(serve_app(web, address.host, address.port, MAX_REQUEST_BYTES))
+                address = None
             if stop_event.wait(_SLACK_RETRY_INTERVAL):
                 raise ProcessShutdown
 
@@ -133,7 +131,7 @@ def limit_shutdown(stop_event: threading.Event, last_work: float = _JOB_GRACE) -
 def run_processes(
     app: App,
     ending: ShutdownSignal,
-    host: str = _ALL_INTERFACES,
+    host: str = "",
     last_work: float = _JOB_GRACE,
     commands: Commands = COMMANDS,
     times: JobTimeLimits = _JOB_TIMES,
@@ -188,9 +186,11 @@ def _start_workers(
 
 
 @contextmanager
-def _serve_web(app: App, commands: Commands = COMMANDS, host: str = _ALL_INTERFACES) -> Iterator[int]:
+def _serve_web(app: App, commands: Commands = COMMANDS, host: str = "") -> Iterator[int]:
     app = app.hurry()
     settings = app.settings
+    address = settings.web_address
+    host = host or address.host
     prepare_listeners(app)
     app.jobs = DramatiqJobQueue(app.store, app.keyspace)
     bolt = create_bolt_app(app.slack, app, commands)
@@ -198,14 +198,14 @@ def _serve_web(app: App, commands: Commands = COMMANDS, host: str = _ALL_INTERFA
         secret = require_secret(settings.slack_signing_secret, "SLACK_SIGNING_SECRET", _SIGNING_SECRET_HINT)
         web = create_web_app(app.is_store_writable)
         add_events_route(web, bolt, secret, app.instruments)
-        with serve_app(web, host, settings.port, MAX_REQUEST_BYTES) as port:
+        with serve_app(web, host, address.port, MAX_REQUEST_BYTES) as port:
             yield port
         return
     token = settings.slack_app_token.get_secret_value()
     with connect_socket_mode(bolt, token, app.instruments) as is_connected:
         log.info("connected in Socket Mode")
         web = create_web_app(lambda: is_connected() and app.is_store_writable())
-        with serve_app(web, host, settings.port, MAX_REQUEST_BYTES) as port:
+        with serve_app(web, host, address.port, MAX_REQUEST_BYTES) as port:
             yield port
 
 

@@ -54,28 +54,7 @@ def build_server(tools: AgentTools) -> Server[Any]:
     room = anyio.CapacityLimiter(_MAX_CALLS)
 
     async def run(work: Callable[[ShutdownSignal], T]) -> T:
-        ending, slot, begin, loop = ShutdownSignal(), object(), threading.Lock(), asyncio.get_running_loop()
-
-        def work_in_slot() -> T:
-            if not begin.acquire(blocking=False):
-                raise RuntimeError("cancelled before it began, so nobody reads this")
-            try:
-                return work(ending)
-            finally:
-                # a process that ends may have closed the loop
-                with suppress(RuntimeError):
-                    loop.call_soon_threadsafe(room.release_on_behalf_of, slot)
-
-        await room.acquire_on_behalf_of(slot)
-        try:
-            return await to_thread.run_sync(work_in_slot, abandon_on_cancel=True)
-        except anyio.get_cancelled_exc_class():
-            ending.trigger()
-            raise
-        finally:
-            # who leaves does not free the slot: it is the thread's until that has ended
-            if begin.acquire(blocking=False):
-                room.release_on_behalf_of(slot)
+        return await _run_in_slot(room, work)
 
     async def list_tools(_: Any, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[*map(_describe_tool, tools.by_name.values())])
@@ -123,6 +102,31 @@ def build_server(tools: AgentTools) -> Server[Any]:
         on_list_resource_templates=list_templates,
         on_read_resource=read_resource,
     )
+
+
+async def _run_in_slot(room: anyio.CapacityLimiter, work: Callable[[ShutdownSignal], T]) -> T:
+    """Run a call in a thread. A cancelled one is told to end, and keeps its slot until its thread has ended."""
+    ending, slot, begin, loop = ShutdownSignal(), object(), threading.Lock(), asyncio.get_running_loop()
+
+    def work_in_slot() -> T:
+        if not begin.acquire(blocking=False):
+            raise RuntimeError("cancelled before it began, so nobody reads this")
+        try:
+            return work(ending)
+        finally:
+            # a process that ends may have closed the loop
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(room.release_on_behalf_of, slot)
+
+    await room.acquire_on_behalf_of(slot)
+    try:
+        return await to_thread.run_sync(work_in_slot, abandon_on_cancel=True)
+    except anyio.get_cancelled_exc_class():
+        ending.trigger()
+        raise
+    finally:
+        if begin.acquire(blocking=False):
+            room.release_on_behalf_of(slot)
 
 
 def _describe_tool(tool: Tool) -> types.Tool:

@@ -25,6 +25,7 @@ from bot.settings.values import (
     Dollars,
     HostNames,
     ListenAddress,
+    ListenHost,
     LongToken,
     MetricsAddress,
     ModelPrices,
@@ -388,6 +389,12 @@ class RuntimeSettings(SettingsGroup):
         ge=0,
         le=65_535,
     )
+    prdigest_listen_host: ListenHost = setting(
+        "The IP address on which PORT is open. If empty, that is this machine alone in Socket Mode, where only "
+        "health checks come, and else every address of it.",
+        _WEB,
+        examples=["127.0.0.1"],
+    )
     prdigest_concurrency: int = setting(
         "How many pull requests are read and summarized at the same time, 1 to 32. In a digest, the bot also "
         "loads the files of up to 8 more in advance.",
@@ -454,3 +461,9 @@ class Settings(
     GitHubSettings,
 ):
     """The environment and ``.env``; an empty value counts as unset. ``docs/settings.md`` explains each."""
+
+    @property
+    def web_address(self) -> ListenAddress:
+        # Slack's requests over HTTP come from anywhere, and its signature guards them
+        usual = LOOPBACK if self.slack_app_token else "0.0.0.0"  # noqa: S104
+        return ListenAddress(self.prdigest_listen_host or usual, self.port)

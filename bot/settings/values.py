@@ -141,6 +141,13 @@ def _check_token(value: SecretStr | None) -> SecretStr | None:
     return value
 
 
+def _check_listen_host(text: str | None) -> str | None:
+    try:
+        return str(ip_address(text)) if text else None
+    except ValueError as error:
+        raise ValueError("write an IP address, such as 127.0.0.1, or 0.0.0.0 for all") from error
+
+
 def _parse_hosts(text: str) -> frozenset[str]:
     hosts = frozenset(each.lower() for each in split_list(text))
     if not all(_HOST.fullmatch(each) for each in hosts):
@@ -185,6 +192,7 @@ ModelPrices = Annotated[Mapping[str, ModelPrice], _make_parser(_parse_prices)]
 SlackId = Annotated[str | None, AfterValidator(_check_slack_id)]
 SlackIds = Annotated[frozenset[str], _make_parser(parse_slack_ids)]
 RequiredAddress = Annotated[ListenAddress, _make_parser(_parse_listen_address)]
+ListenHost = Annotated[str | None, AfterValidator(_check_listen_host)]
 MetricsAddress = Annotated[ListenAddress | None, _make_parser(_parse_listen_address)]
 ChannelId = Annotated[str | None, AfterValidator(check_channel_id)]
 CloudName = Annotated[str | None, AfterValidator(_check_cloud_name)]

@@ -24,7 +24,7 @@ from tests.hostile.tables.markdown import LINES, PATHS
 from tests.hostile.tables.paths import SLOW_PATTERNS
 from tests.hostile.tables.payloads import BODIES, CHANGES, make_changed_payload
 from tests.hostile.tables.waits import ahead
-from tests.scenarios import Bot, claude_that
+from tests.scenarios import Bot, claude_that, status_of
 from tests.scenarios.conftest import Bots, guard_bot
 from tests.scenarios.conversations.asking import answer, answering, is_question, summary
 
@@ -53,6 +53,13 @@ def test_requests_that_are_signed_and_none_of_slacks(bot: Bot) -> None:
             assert bot.http.post(body, {"Content-Type": kind, **bot.http.sign(body)}).status == 400
         for name in CHANGES:
             assert bot.http.send(*make_changed_payload(name, bot.person())).status == 400, name
+
+
+def test_in_socket_mode_the_port_is_for_this_machine_alone(socket_bot: Bot, http_bot: Bot) -> None:
+    # an address of this machine as others would use one
+    assert status_of(f"http://127.0.0.2:{http_bot.port}/healthz") == 200
+    assert status_of(f"http://127.0.0.2:{socket_bot.port}/healthz") == 0
+    assert socket_bot.get("/healthz") == 200
 
 
 def test_requests_whose_end_is_in_doubt_and_sockets_on_which_nothing_comes(bot: Bot) -> None:

@@ -62,7 +62,8 @@ def start_logged(there: World, name: str, log: Path, start: Start) -> Process:
 def test_the_procfile_names_commands_that_exist() -> None:
     lines = (ROOT / "Procfile").read_text().split("\n")
     assert [line.split(": ") for line in lines if line] == [
-        ["web", "prdigest web"],
+        # who reads a Procfile routes requests and health checks to a container
+        ["web", "PRDIGEST_LISTEN_HOST=${PRDIGEST_LISTEN_HOST:-0.0.0.0} prdigest web"],
         ["worker", "prdigest worker"],
         ["clock", "prdigest clock"],
     ]

@@ -264,3 +264,27 @@ def test_lists_of_agents_are_read_as_people_write_them(monkeypatch: Env) -> None
     assert loaded.prdigest_mcp_hosts == {"mcp.example.com", "other.example:8443"}
     assert loaded.prdigest_mcp_profiles == {"plugin", "app"}
     assert str(loaded.prdigest_mcp_address) == "127.0.0.1:3010"
+
+
+@pytest.mark.parametrize(
+    ("token", "host", "address"),
+    [
+        ("", "", "0.0.0.0:3000"),
+        # nothing but health checks comes to it
+        ("xapp-1-token", "", "127.0.0.1:3000"),
+        ("", "127.0.0.1", "127.0.0.1:3000"),
+        ("xapp-1-token", "192.0.2.7", "192.0.2.7:3000"),
+        ("", "::1", "[::1]:3000"),
+    ],
+)
+def test_the_port_is_open_to_whom_it_is_for(monkeypatch: Env, token: str, host: str, address: str) -> None:
+    monkeypatch.setenv("SLACK_APP_TOKEN", token)
+    monkeypatch.setenv("PRDIGEST_LISTEN_HOST", host)
+    assert str(load_settings().web_address) == address
+
+
+@pytest.mark.parametrize("value", ["localhost", "127.0.0.1:3000", "*", "256.0.0.1", "http://127.0.0.1"])
+def test_a_host_to_listen_on_is_an_address(monkeypatch: Env, value: str) -> None:
+    monkeypatch.setenv("PRDIGEST_LISTEN_HOST", value)
+    with pytest.raises(ConfigurationError, match="write an IP address"):
+        load_settings()

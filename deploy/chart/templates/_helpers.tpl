@@ -38,7 +38,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- if has $name $secrets -}}
 {{- fail (printf "settings.%s is a secret: put it into the Secret that existingSecret names, not into values." $name) -}}
 {{- end -}}
-{{- if has $name (list "PORT" "PRDIGEST_METRICS_ADDRESS") -}}
+{{- if has $name (list "PORT" "PRDIGEST_LISTEN_HOST" "PRDIGEST_METRICS_ADDRESS") -}}
 {{- fail (printf "settings.%s is set by the chart: leave it out." $name) -}}
 {{- end -}}
 {{- end -}}
