@@ -314,12 +314,18 @@ def list_deprecations(
 
     Raises StoreUnavailable.
     """
+    return CoveredList(state_deprecations(app, repository, profile), _cover_ledger(app, repository, app.now()))
+
+
+def state_deprecations(
+    app: App, repository: Repository, profile: Profile | None = None
+) -> tuple[tuple[DeprecationState, UsedDeprecation], ...]:
+    """Return the same for work that reads all of its merges itself."""
     entries = load_ledger(app, repository).entries
     used = find_uses(entries, ProfileIndex(profile)) if profile else map(UsedDeprecation, entries)
     now = app.now()
     releases = _list_releases(app, repository, now - _MAX_AGE)
-    stated = tuple((get_state(each.entry, releases, now), each) for each in used)
-    return CoveredList(stated, _cover_ledger(app, repository, now))
+    return tuple((get_state(each.entry, releases, now), each) for each in used)
 
 
 def _cover_ledger(app: App, repository: Repository, now: datetime) -> Coverage:

@@ -9,7 +9,7 @@ from bot.dates import Span, get_today
 from bot.errors import TimeLimitExceeded, UsageError
 from bot.features.merges.outcomes import RevertIndex
 from bot.features.profiles.service import ProfileEntry
-from bot.features.touches.contracts import list_deprecations, list_merges, read_contracts
+from bot.features.touches.contracts import list_merges, read_contracts, state_deprecations
 from bot.features.touches.requests import MAX_UPGRADE_DAYS
 from bot.platform import deadlines
 from bot.platform.github.caches import ReleaseCache
@@ -69,7 +69,7 @@ def plan_upgrade(app: App, pin: PullRequest, entry: ProfileEntry) -> UpgradePlan
     merges, coverage = _list_since(app, entry.upstream, pin)
     contracts = _read_steps(app, merges)
     commits = [pin.commit, *(pull.commit for pull in merges)]
-    deprecations = list_deprecations(app, entry.upstream).ignore_coverage()
+    deprecations = state_deprecations(app, entry.upstream)
     way = UpgradeRange(
         pin.commit,
         commits[-1],

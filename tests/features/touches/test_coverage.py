@@ -266,7 +266,6 @@ def test_who_ignores_the_coverage_shows_nothing() -> None:
         "bot/features/digest/service.py",
         "bot/features/touches/service.py",
         "bot/features/touches/tasks.py",
-        "bot/features/touches/upgrade.py",
         "impact/impact/touches/upgrade.py",
     }
 
