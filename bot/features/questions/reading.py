@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
+from typing import TypeVar
 
 from bot.app import App
 from bot.dates import LocalDay, Span, parse_span
@@ -31,6 +32,8 @@ from bot.platform.pulls.paths import determine_area
 from bot.platform.source.reading import PullSource
 from bot.platform.worker_threads import DeadlineExecutor
 from bot.redaction import redact_patch
+from impact.coverage import COMPLETE, CoveredList, CoveredPart
+from impact.coverage import Coverage as ReadCoverage
 from impact.history.outcomes import find_outcomes
 from impact.history.revert_claims import RevertClaim
 from impact.profile.models import Profile
@@ -41,6 +44,7 @@ from impact.text.strings import collapse_lines, remove_comments, truncate_text
 MAX_DAYS = 14
 # what a citation writes in front of the name of a remark, in place of a path
 REMARK_SIGN = "#"
+T = TypeVar("T")
 _NO_SUMMARY = Fallback(FallbackReason.NOT_REQUESTED)
 
 
@@ -53,6 +57,12 @@ class DayEntries:
     entries: tuple[Entry, ...]
     caveats: tuple[str, ...] = ()
     unloaded: tuple[dt.date, ...] = ()
+    coverage: ReadCoverage = COMPLETE
+
+    def cover(self, items: Iterable[T], unchecked: int = 0) -> CoveredList[T]:
+        """Return items of these days with their coverage; ``unchecked`` ones lack the files that count."""
+        files = CoveredPart("pull requests", unchecked, len(self.entries), "their files are not loaded")
+        return CoveredList(tuple(items), self.coverage + ReadCoverage.of(files))
 
 
 class ReadingSession:
@@ -85,7 +95,7 @@ class ReadingSession:
             merged = self.list_merges(repository, span)
             with DeadlineExecutor(self.app.settings.prdigest_concurrency, "archive") as executor:
                 entries = tuple(executor.map_items(self.build_entry, merged.pulls))
-            days = DayEntries(repository, span, entries, merged.caveats, merged.unavailable)
+            days = DayEntries(repository, span, entries, merged.caveats, merged.unavailable, merged.coverage)
             self._days[repository, span] = days
             self._pulls |= {Reference(repository, entry.number): entry for entry in entries}
             for caveat in days.caveats:
@@ -283,7 +293,7 @@ def describe_reverts(session: ReadingSession, watched: tuple[PullRequest, ...], 
     for pull in older:
         names = ", ".join(map(_name, reverted.get(pull.number, ()))) or "something whose number is not known"
         lines.append(f"#{pull.number} takes back {names}, merged before these days. {_quote_reason(pull)}")
-    return lines or ["Nothing of these days was taken back."]
+    return lines
 
 
 def _name(pull: PullRequest) -> str:

@@ -53,14 +53,6 @@ def format_head(days: DayEntries) -> str:
     return f"{head}; {count} NOT LOADED ({named}{more}): what was merged then is not known"
 
 
-def format_doubt(days: DayEntries, unchecked: int) -> str:
-    """Return why a count may be too small; ``unchecked`` pull requests lack their files, where files matter."""
-    parts = [f"{format_count(len(days.unloaded), 'day is', 'days are')} not loaded"] if days.unloaded else []
-    if unchecked:
-        parts.append(f"the files of {format_count(unchecked, 'pull request')} are not loaded")
-    return f" (at least: {' and '.join(parts)})" if parts else ""
-
-
 def format_entries(
     head: list[str], entries: Iterable[Entry], most: int, forms: tuple[Callable[[Entry], str], ...]
 ) -> BoundedText:

@@ -28,6 +28,7 @@ from bot.platform.pulls.filters import Filters
 from bot.platform.pulls.models import PullRequest, Reference
 from bot.redaction import redact_text
 from bot.text import format_count
+from impact.coverage import CoveredList
 from impact.history.reverts import WATCH_WINDOW
 from impact.profile.models import Profile, Use
 from impact.profile.search import find_uses as find_profile_uses
@@ -77,7 +78,11 @@ def list_pull_requests(session: ReadingSession, arguments: ListArguments) -> str
         hits = {match.number for match in texts.search_entries(fitting, arguments.words, Where.TEXT)}
         fitting = [entry for entry in fitting if entry.number in hits]
     session.provenance.add_days(days.span.title)
-    head = [texts.format_head(days), f"{len(fitting)} of them fit{texts.format_doubt(days, unchecked)}:"]
+    head = days.cover(fitting, unchecked).render(
+        str,
+        lambda fitting: (texts.format_head(days), f"{len(fitting)} of them fit:"),
+        f"{texts.format_head(days)}\n0 of them fit:",
+    )
     forms = (texts.format_line, texts.format_short_line)
     listing = texts.format_entries(head, fitting, session.bounds.result, forms)
     return session.note_cut(listing, "pull requests of the list")
@@ -109,14 +114,12 @@ def search_lines(session: ReadingSession, arguments: SearchArguments) -> str:
             _note_unsearched(session, entry.pull)
     counts = Counter(match.number for match in matches)
     listed = join_items([f"#{number} ({count})" for number, count in counts.items()], session.bounds.result // 3)
-    doubt = texts.format_doubt(days, unchecked)
-    lines = [
-        texts.format_head(days),
-        f"{format_count(len(counts), 'pull request')} of {len(fitting)} searched match{doubt}: {listed or 'none'}",
-        *map(str, matches),
-    ]
+    count = f"{format_count(len(counts), 'pull request')} of {len(fitting)} searched match: {listed or 'none'}"
+    about = (texts.format_head(days), count)
+    opening = days.cover(matches, unchecked).render(str, lambda _: about, "\n".join(about))
+    lines = [*opening, *map(str, matches)]
     if sum(map(len, lines)) > session.bounds.result:
-        lines[2:] = map(str, texts.interleave_matches(matches))
+        lines[len(opening) :] = map(str, texts.interleave_matches(matches))
     return session.limit_lines(lines, "search for fewer words or days", "matching lines")
 
 
@@ -172,10 +175,14 @@ def list_reverts(session: ReadingSession, arguments: TakenBackArguments) -> str:
     session.provenance.add_days(f"reverts and repairs of {days.span.title} until {last:%-d %B %Y}")
     reverts = describe_reverts(session, later.pulls, {entry.number for entry in days.entries})
     risky = sorted((entry for entry in days.entries if entry.risk.is_listed), key=lambda e: -e.risk.points)
+    unchecked = sum(entry.pull.files is None for entry in days.entries)
+    # which has these days, too
+    covered = CoveredList(tuple(reverts), later.coverage)
+    none = f"{texts.format_head(days)}\nNothing of these days was taken back."
+    rated = days.cover(risky, unchecked).label(lambda _: "No pull request is rated risky.")
     lines = [
-        texts.format_head(days),
-        *reverts,
-        "Rated riskiest by rules:" if risky else "No pull request is rated risky.",
+        *covered.render(str, lambda reverts: (texts.format_head(days), *reverts), none),
+        *filter(None, ["Rated riskiest by rules:" if risky else rated]),
         *(f"#{each.number} {each.pull.title}: {texts.describe_risk(each)}" for each in risky[:_MAX_RISKY]),
     ]
     return session.limit_lines(lines, "ask for fewer days", "what was taken back")
@@ -316,9 +323,10 @@ def search_profile(session: ReadingSession, profile: Profile, arguments: Profile
     session.provenance.add_search(f"the profile {profile.name} for {shorten_path(query)}")
     head = f"{format_count(len(uses), 'use')} of {len(profile.uses):,} in the profile {profile.name}"
     scanned = f"as scanned on {profile.scanned_at:%Y-%m-%d}; its lines can't be cited, name file and line"
-    return session.limit_lines(
-        (f"{head}, {scanned}:", *map(_format_use, uses)), "give a longer name", f"uses of {query}"
-    )
+    about = f"{head}, {scanned}:"
+    covered = CoveredList(tuple(uses), profile.coverage)
+    lines = covered.render(str, lambda uses: (about, *map(_format_use, uses)), about)
+    return session.limit_lines(lines, "give a longer name", f"uses of {query}")
 
 
 def describe_touches(session: ReadingSession) -> str:

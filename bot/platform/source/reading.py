@@ -25,6 +25,7 @@ from bot.platform.source.excerpts import (
 )
 from bot.platform.source.models import SourceFiles, SourceUse, SourceUses
 from bot.text import format_count
+from impact.coverage import COMPLETE, Coverage, CoveredList, CoveredPart, UnreadFile, holds_text
 from impact.repository import Repository
 from impact.source.models import SourceFile, SourceProblem
 from impact.text.strings import collapse_lines, quote_input, truncate_text
@@ -120,7 +121,7 @@ class PullSource:
         if self._code.search is not None and pull.commit:
             try:
                 everywhere = self._code.search.find_uses(pull.repository, pull.commit, name, MAX_USES)
-                return self._show_uses(name, everywhere, "all files", [])
+                return self._show_uses(name, everywhere, "all files", [], COMPLETE)
             except SourceUnavailable as error:
                 log.info("%s is not searched at %s: %s", pull.repository, pull.commit, error)
         # those with the most changes first
@@ -181,9 +182,14 @@ class PullSource:
         notes += [f"{format_count(unsearched, 'changed file')} not searched."] if unsearched > 0 else []
         notes.append("Other files were not searched: the name may be used there too.")
         where = f"the {format_count(len(readable), 'changed file')} that can be read"
-        return self._show_uses(name, SourceUses(uses, is_complete=True), where, notes)
+        hidden = [UnreadFile(file.path, str(file.problem)) for file in files if file.problem]
+        unread = sum(map(holds_text, hidden)) + max(0, unsearched)
+        coverage = Coverage.of(CoveredPart("changed files", unread, len(files) + max(0, unsearched)))
+        return self._show_uses(name, SourceUses(uses, is_complete=True), where, notes, coverage)
 
-    def _show_uses(self, name: str, source_uses: SourceUses, where: str, notes: Sequence[str]) -> str:
+    def _show_uses(
+        self, name: str, source_uses: SourceUses, where: str, notes: Sequence[str], coverage: Coverage
+    ) -> str:
         lines = [f"{use.path}:{use.line}: {use.text}" for use in source_uses.uses[:MAX_USES]]
         # what is not shown can't be quoted
         shown = sum(length <= MAX_RESULT_LENGTH for length in accumulate(len(line) + 1 for line in lines))
@@ -194,7 +200,8 @@ class PullSource:
         self._provenance.add_search(f"{where} after #{self._pull.number} for {shorten_path(name)}")
         at_least = "" if source_uses.is_complete else "at least "
         count = format_count(len(source_uses.uses), "line has", "lines have")
-        head = f"{at_least}{count} {quote_input(name)} in {where} {self._where}:"
+        about = f"{at_least}{count} {quote_input(name)} in {where} {self._where}:"
+        head = "\n".join(CoveredList(source_uses.uses, coverage).render(str, lambda _: (about,), about))
         bounded = limit_lines(notes, MAX_RESULT_LENGTH, "line", "read the diff")
         if bounded.hidden_count:
             self._provenance.add_gap(f"{bounded.hidden_count} files (too long)")
