@@ -35,21 +35,15 @@ def truncate_words(text: str, limit: int) -> str:
     return " ".join(words[: max(1, limit)]).rstrip(",;:") + "…"
 
 
-def truncate_to_sentences(text: str, limit: int) -> str:
-    """Return the first sentences of at most ``limit`` words together, with a mark for those that are left out.
-
-    A first sentence that is longer is truncated.
-    """
-    if len(text.split()) <= limit:
-        return text
-    kept, count = [], 0
+def keep_sentences(text: str, limit: int) -> str:
+    """Return the first sentences of at most ``limit`` words together, each whole; empty if the first is longer."""
+    kept, count = list[str](), 0
     for sentence in _SENTENCE_END.split(text):
         count += len(sentence.split())
-        # one word is kept for the mark
-        if count >= limit:
+        if count > limit:
             break
         kept.append(sentence)
-    return f"{' '.join(kept)} …" if kept else truncate_words(text, limit)
+    return " ".join(kept)
 
 
 def normalize_sentence(text: str) -> str:

@@ -135,4 +135,4 @@ class BudgetRefusal(StrEnum):
     MONTH_USED = "month_used", "this month's model budget is used up"
     PERSON_USED = "person_used", "the person who asked has used up their budget for today"
     TOO_MANY_CALLS = "too_many_calls", "the person who asked sent too many requests in a minute"
-    REVIEWS_USED = "reviews_used", "today's budget for the second reading is used up"
+    REVIEWS_USED = "reviews_used", "today's budget for the AI bug review is used up"

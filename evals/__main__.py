@@ -4,7 +4,7 @@
 risk list, on that year or on a clone, ``python -m evals context`` the functions around changes, ``python -m evals
 contract`` the contract changes, ``python -m evals broke`` the suspects for known errors; none of them asks a
 model. ``python -m evals trial`` compares summaries with public reports, and ``python -m evals reading`` measures
-the second reading, both with or without a key.
+the AI bug review, both with or without a key.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from handlers.declaration import HELP_WORD, Command, RequestWord, SubCommand, Wo
 _HELP = WordHelp(
     "the digest of a day in this channel, or one overview of several days",
     usage=(
-        "[DAY | DAYS] [path:… author:… label:… not-author:…] [only:risky] [profile:NAME] "
+        "[DAY | DAYS] [path:… author:… label:… not-author:…] [only:breaking | only:risky] [profile:NAME] "
         "[repo:owner/name] [tz:Asia/Tokyo] [private]"
     ),
     examples=("2026-02-28", "7d path:vllm/v1"),

@@ -1,4 +1,4 @@
-"""``/prrisks 7d path:vllm/v1``: the reverts of some days, and the riskiest other changes.
+"""``/prrisks 7d path:vllm/v1``: the breaking changes and reverts of some days, and what is riskiest.
 
 ``/prrisks score 90d``: how good such lists were.
 """
@@ -18,11 +18,11 @@ from bot.features.risks.service import answer_score, list_many_risks, list_risks
 from bot.platform.slack.buttons import SHARE_RISKS
 from handlers.declaration import Command, RequestWord, WordHelp, make_enqueuer
 
-_LIST_MEANING = "reverted changes, and the riskiest of the others"
+_LIST_MEANING = "breaking and reverted changes, and the riskiest ones"
 
 COMMAND = Command(
     name="/prrisks",
-    description="List reverted changes and the riskiest others",
+    description="List breaking, reverted and the riskiest changes",
     hint="[7d | 2026-02-28] [path:… author:… profile:…] [top:5] | score 90d | help",
     trigger_words=("risks", "prrisks"),
     requests=(

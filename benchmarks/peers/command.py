@@ -100,7 +100,7 @@ def _make_ours(stage: Stage, *arguments: str) -> Tool:
 
 
 def _measure_digest(stage: Stage) -> Run:
-    """Measure one digest of all the pull requests, without the second reading for bugs."""
+    """Measure one digest of all the pull requests, without the AI bug review for bugs."""
     day = (f"--date={stage.material.date}", f"--timezone={ZONE}", "--dry-run")
     ours = _make_ours(stage, "digest", *day)
     return stage.meter.measure(replace(ours, environment={**ours.environment, **WITHOUT_REVIEWS}))

@@ -1,1 +1,1 @@
-"""Measurements of reading: files, patches, and the second reading of a day."""
+"""Measurements of reading: files, patches, and the AI bug review of a day."""

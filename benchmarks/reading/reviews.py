@@ -1,4 +1,4 @@
-"""The cost of the second reading of a day: dollars by the price list, time, and calls of GitHub."""
+"""The cost of the AI bug review of a day: dollars by the price list, time, and calls of GitHub."""
 
 from __future__ import annotations
 
@@ -117,15 +117,15 @@ def _open_large_day() -> Iterator[World]:
 
 
 def price_reviews(table: Table) -> None:
-    """Price the replay day of 43 merges, with the second reading and without; skip it without the data pack."""
+    """Price the replay day of 43 merges, with the AI bug review and without; skip it without the data pack."""
     if not SHARED.is_dir():
         print("prices of the replay day: skipped, the data pack ../shared is not here")
         return
     run, with_reviews, reviews, count = _price_replay({})
     _, without, _, _ = _price_replay(WITHOUT_REVIEWS)
     print(f"{DAY_OF_43}: {count} of {PULLS} reviewed, {run.github} GitHub calls, {run.model} model calls")
-    table.print_row(f"{DAY_OF_43} with the second reading", with_reviews, MAX_WITH, "dollars")
-    table.print_row(f"{DAY_OF_43} without the second reading", without, MAX_WITHOUT, "dollars")
+    table.print_row(f"{DAY_OF_43} with the AI bug review", with_reviews, MAX_WITH, "dollars")
+    table.print_row(f"{DAY_OF_43} without the AI bug review", without, MAX_WITHOUT, "dollars")
     table.print_row("one review", reviews / max(count, 1), MAX_REVIEW, "dollars")
 
 

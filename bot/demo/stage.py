@@ -20,7 +20,7 @@ from bot.app import App
 from bot.connections.sources import Sources
 from bot.demo.page_text import SAMPLE_ABOUT, TEAM_ABOUT, build_live_about
 from bot.demo.sample.sources import SampleSources
-from bot.demo.sample.team import plant_team
+from bot.demo.sample.team import plant_contracts, plant_team
 from bot.errors import ConfigurationError, StoreUnavailable
 from bot.features import import_features
 from bot.platform.github.client import create_github_auth
@@ -83,7 +83,9 @@ def build_sample_stage(clock: Callable[[], float] = time.monotonic, *, with_prof
     return Stage(
         build_settings=make_settings,
         state=None,
-        prepare_bot=partial(plant_team, sample, due, YOU, CHANNEL) if with_profile else lambda app: None,
+        prepare_bot=partial(plant_team, sample, due, YOU, CHANNEL)
+        if with_profile
+        else partial(plant_contracts, sample),
         sources=sample,
         channel=f"{sample.repository.name}-digest",
         zone=sample.day.zone,

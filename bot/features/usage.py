@@ -46,12 +46,12 @@ _MAX_RUNS = 50  # in which the last digest is looked for
 _KINDS = {
     CallKind.SUMMARY: "Summaries",
     CallKind.OVERVIEW: "Overviews",
-    CallKind.SECOND_READING: "Second reading",
+    CallKind.SECOND_READING: "AI bug review",
     CallKind.QUESTION: "Questions",
 }
 _WORKS = {WorkKind.DIGEST: "Digests", WorkKind.ANSWER: "Answers to questions"}
 _PURPOSES = {
-    CallPurpose.SECOND_READING: "the second reading",
+    CallPurpose.SECOND_READING: "the AI bug review",
     CallPurpose.OVERVIEW: "overviews",
     CallPurpose.SMALL: "summaries of small pull requests",
     CallPurpose.USUAL: "all other model calls",

@@ -293,7 +293,7 @@ class AccessSettings(SettingsGroup):
     )
     prdigest_daily_budget: Dollars = setting(
         "Maximum US dollars for all model calls of a day in PRDIGEST_TIMEZONE. A quarter is reserved for "
-        "scheduled digests. When the budget runs low, the bot first leaves out the second reading, then "
+        "scheduled digests. When the budget runs low, the bot first leaves out the AI bug review, then "
         "overviews. Then it summarizes small pull requests from facts only, then all; posts say so. Commands in a "
         "terminal don't count.",
         default=10.0,
@@ -304,7 +304,7 @@ class AccessSettings(SettingsGroup):
         _WORK,
     )
     prdigest_review_budget: Dollars = setting(
-        "Maximum US dollars a day for the second reading: PRDIGEST_ANSWER_MODEL reviews the riskier pull requests "
+        "Maximum US dollars a day for the AI bug review: PRDIGEST_ANSWER_MODEL reviews the riskier pull requests "
         "for bugs. 0 turns it off. A review costs about 3 cents. It also counts toward PRDIGEST_DAILY_BUDGET, "
         "where it is left out first.",
         _WORK,

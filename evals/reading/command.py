@@ -1,4 +1,4 @@
-"""``python -m evals reading``: the second reading, measured on matched pairs of a clone.
+"""``python -m evals reading``: the AI bug review, measured on matched pairs of a clone.
 
 ``ask`` has the bot's model read them. Without a key, ``collect`` writes the prompts for readers, ``tool`` looks
 into the repository for one of them, and ``score`` checks their answers.
@@ -98,7 +98,7 @@ class _PairOptions:
 
 @click.group("reading")
 def reading() -> None:
-    """Measure how often the second reading finds that merge of a pair to be worse that was repaired later."""
+    """Measure how often the AI bug review finds that merge of a pair to be worse that was repaired later."""
 
 
 @reading.command("ask")

@@ -108,7 +108,7 @@ class TestDemo:
         # what is to be read is not scrolled away by the report
         assert "# vLLM Merged PR Report" not in done.stdout
         assert done.stdout.count("\n") < 100
-        assert "The summaries and second readings were written for this sample" in done.stdout
+        assert "The summaries and AI bug reviews were written for this sample" in done.stdout
         assert "I couldn't find a pull request number in 'nonsense'" in done.stdout
         assert "/prsummary 35617" in done.stdout
         assert list(tmp_path.iterdir()) == []

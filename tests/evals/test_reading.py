@@ -1,4 +1,4 @@
-"""The measurement of the second reading is honest: scripted readers get the figures that they deserve."""
+"""The measurement of the AI bug review is honest: scripted readers get the figures that they deserve."""
 
 from __future__ import annotations
 

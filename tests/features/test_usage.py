@@ -74,8 +74,8 @@ def test_a_reader_sees_what_it_cost_what_for_and_what_is_left() -> None:
         "Last digest (octo/engine, Saturday 28 February 2026): $0.06 and 1,000 tokens",
         "75% of summaries came from the cache; 1% of what models read came from their prompt cache",
         "Commands in a terminal: $1.50, which counts toward no limit",
-        "Left out now, because a limit is near or reached: the second reading, overviews.",
-        "the second reading at 80%, overviews at 90%, summaries of small pull requests at 95%",
+        "Left out now, because a limit is near or reached: the AI bug review, overviews.",
+        "the AI bug review at 80%, overviews at 90%, summaries of small pull requests at 95%",
         "all other model calls at 100%",
         "Days are those of Europe/Berlin.",
     ):

@@ -69,7 +69,9 @@ def make_digest_app(
     if summarise or "model" not in parts:
         reader = StubReader(pulls, summarise or Summaries())
         made |= {"refresh_summary": reader.read_pull_request, "load_files": reader.load_files}
-    sources = SimpleNamespace(source_mirror=None, stands_in="", get_written_review=lambda _: None)
+    sources = SimpleNamespace(
+        source_mirror=None, source_versions=None, stands_in="", get_written_review=lambda _: None
+    )
     app = make_reading_app(pulls, parts.pop("model", None), None, parts.pop("sources", sources), **made | parts)
     settings = app.settings.model_copy(update={"prdigest_concurrency": workers})
     app.settings = parts.get("settings", settings)
@@ -108,7 +110,7 @@ def make_reading_app(
 
     It rates without history, knows no files but those of the pull requests, and reviews nothing.
     """
-    nothing = dict.fromkeys(("model", "chat", "source_files", "source_search"))
+    nothing = dict.fromkeys(("model", "chat", "source_files", "source_search", "source_versions"))
     sources = sources or SimpleNamespace(stands_in="", get_written_review=lambda _: None, **nothing)
     timeline = SimpleNamespace(assess_risk=assess_pull_request, read_merges_or_none=lambda *_: ())
     own = {"pulls": pulls, "day_lists": pulls, "model": model, "chat": None, "source_files": None}

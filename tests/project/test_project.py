@@ -96,7 +96,7 @@ class TestSample:
         assert times == sorted(times, reverse=True)
 
     def test_it_says_what_it_is(self) -> None:
-        assert "The summaries and second readings were written for this sample, without a model" in SAMPLE_NOTE
+        assert "The summaries and AI bug reviews were written for this sample, without a model" in SAMPLE_NOTE
 
     @needs_shared
     def test_its_facts_are_those_of_the_public_day(self) -> None:

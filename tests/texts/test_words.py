@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.text import SentenceIndex, normalize_sentence, truncate_to_sentences, truncate_words
+from bot.text import SentenceIndex, keep_sentences, normalize_sentence, truncate_words
 
 LIMITS = st.integers(1, 20)
 
@@ -28,19 +28,19 @@ def test_words_beyond_the_limit_are_cut(text: str, limit: int, expected: str) ->
     ("text", "limit", "expected"),
     [
         ("One two. Three four.", 4, "One two. Three four."),
-        ("One two. Three four.", 3, "One two. …"),
-        ("One two three. Four.", 2, "One two…"),
-        ("Version 1.2 counts. Really? Yes! So it is.", 6, "Version 1.2 counts. Really? Yes! …"),
+        ("One two. Three four.", 3, "One two."),
+        ("One two three. Four.", 2, ""),
+        ("Version 1.2 counts. Really? Yes! So it is.", 6, "Version 1.2 counts. Really? Yes!"),
     ],
 )
-def test_a_text_is_cut_at_a_sentence(text: str, limit: int, expected: str) -> None:
-    assert truncate_to_sentences(text, limit) == expected
+def test_sentences_are_whole(text: str, limit: int, expected: str) -> None:
+    assert keep_sentences(text, limit) == expected
 
 
 @given(st.text(alphabet="ab .!?…\n", max_size=80), LIMITS)
 def test_no_text_has_more_words_than_its_limit(text: str, limit: int) -> None:
     assert len(truncate_words(text, limit).split()) <= limit
-    assert len(truncate_to_sentences(text, limit).split()) <= limit
+    assert len(keep_sentences(text, limit).split()) <= limit
 
 
 TEXT = "A busy day. Callers of `count_all` get a TypeError (#5); all else is calm. Set the flag."

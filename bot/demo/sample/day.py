@@ -1,7 +1,9 @@
-"""The sample file: facts of a public day, with summaries and reviews written for the sample."""
+"""The sample files: facts of a public day and its contract changes, with summaries and reviews written for it."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
 from importlib.resources import files
@@ -11,6 +13,10 @@ from pydantic import BaseModel, ConfigDict
 from bot.features.merges.review import BugReview
 from bot.features.merges.summary import Summary
 from bot.platform.pulls.models import ChangedFile
+from bot.platform.store.codecs import VersionedJson
+from impact.contract.models import MergeContract
+
+CONTRACTS_FILE = "contracts.json"
 
 
 class _FrozenModel(BaseModel):
@@ -51,5 +57,15 @@ class SampleDay(_FrozenModel):
 
 @cache
 def load_sample_day() -> SampleDay:
-    text = files("bot.demo.sample").joinpath("day.json").read_text(encoding="utf-8")
-    return SampleDay.model_validate_json(text)
+    return SampleDay.model_validate_json(_read_text("day.json"))
+
+
+@cache
+def load_contracts() -> Mapping[int, MergeContract]:
+    """Load what each merge of the sample day changes for others, by number."""
+    contracts = map(VersionedJson(MergeContract, 1).load, json.loads(_read_text(CONTRACTS_FILE)))
+    return {contract.number: contract for contract in contracts}
+
+
+def _read_text(name: str) -> str:
+    return files("bot.demo.sample").joinpath(name).read_text(encoding="utf-8")

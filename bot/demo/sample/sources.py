@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from bot.dates import LocalDay, parse_zone
-from bot.demo.sample.day import SamplePull, load_sample_day
+from bot.demo.sample.day import SamplePull, load_contracts, load_sample_day
 from bot.demo.stand_in import PreparedChatModel
 from bot.errors import (
     DayUnavailable,
@@ -36,10 +36,10 @@ from impact.text.dates import parse_date
 
 SAMPLE_NOTE = (
     "Sample day: the facts (numbers, titles, authors, files, counts, times) are from a public day of "
-    "vllm-project/vllm. The summaries and second readings were written for this sample, without a model."
+    "vllm-project/vllm. The summaries and AI bug reviews were written for this sample, without a model."
 )
 _STAND_IN_NOTE = (
-    "This demo uses no model: its answers, summaries and second readings were written for the sample, from the "
+    "This demo uses no model: its answers, summaries and AI bug reviews were written for the sample, from the "
     "full diffs."
 )
 _MAX_NUMBERS = 6
@@ -222,6 +222,7 @@ class SampleSources:
             count=merged.count,
             outcomes=around.outcomes,
             review_coverage=ReviewCoverage(reviewed, reviewed),
+            contracts=tuple(load_contracts()[entry.number] for entry in entries),
             claims=around.claims,
         )
 

@@ -6,36 +6,35 @@ The tree is in ``downstream``: there each file ends in ``.sample``, so that no t
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.resources import files
 
 from bot.app import App
+from bot.demo.sample.day import load_contracts
 from bot.demo.sample.sources import SampleSources
 from bot.features.merges.requests import DigestView
 from bot.features.profiles.service import ProfileEntry
 from bot.features.subscriptions.rules import Subscription, Timing
 from bot.features.subscriptions.tables import put_subscription
-from bot.features.touches.contracts import CONTRACTS, keep_contract
+from bot.features.touches.contracts import keep_contract
 from bot.platform.store.due_queue import NextDigest
-from impact.contract.models import MergeContract
 from impact.profile.models import Profile
 from impact.profile.profile_json import parse_profile
 
 PROFILE_NAME = "satellite"
-CONTRACTS_FILE, PROFILE_FILE = "contracts.json", "profile.json"
+PROFILE_FILE = "profile.json"
 
 
 def load_profile() -> Profile:
     """Load the team's profile, linked to vLLM as it was before the sample day."""
-    return parse_profile(_read_text(PROFILE_FILE))
+    text = files("bot.demo.sample").joinpath(PROFILE_FILE).read_text(encoding="utf-8")
+    return parse_profile(text)
 
 
-def load_contracts() -> Mapping[int, MergeContract]:
-    """Load what each merge of the sample day changes for others, by number."""
-    contracts = map(CONTRACTS.codec.load, json.loads(_read_text(CONTRACTS_FILE)))
-    return {contract.number: contract for contract in contracts}
+def plant_contracts(sample: SampleSources, app: App) -> None:
+    """Keep what each merge of the day changes for others: the sample has no files to read that from."""
+    for number, contract in load_contracts().items():
+        keep_contract(app, sample.fetch_pull_request(sample.repository, number), contract)
 
 
 def plant_team(sample: SampleSources, due: datetime, person: str, channel: str, app: App) -> None:
@@ -53,14 +52,8 @@ def plant_team(sample: SampleSources, due: datetime, person: str, channel: str, 
         moved_at=at,
     )
     app.profiles.put(entry, profile)
-    # the sample has no files: what was read of them before is kept in their place
-    for number, contract in load_contracts().items():
-        keep_contract(app, sample.fetch_pull_request(sample.repository, number), contract)
+    plant_contracts(sample, app)
     timing, view = Timing(due.time(), sample.day.zone), DigestView(profile=PROFILE_NAME)
     subscription = Subscription(channel, sample.repository, timing, view, by=person, is_open=True)
     put_subscription(app, subscription)
     app.due_queue.put(NextDigest(subscription.id), due)
-
-
-def _read_text(name: str) -> str:
-    return files("bot.demo.sample").joinpath(name).read_text(encoding="utf-8")

@@ -15,18 +15,22 @@ from typing import Any
 from bot.features.digest.rules import Digest, MultiDayDigest, format_numbers
 from bot.features.digest.thread import collect_urls
 from bot.features.merges.entry import Entry
+from bot.features.merges.requests import ViewLevel
 from bot.features.merges.summary import describe_fallback, is_for_budget
 from bot.features.merges.view import (
+    MAX_SENTENCE,
     WIDE_LIMITS,
     LineLimits,
     format_more,
     get_claim,
+    keep_short,
     make_list,
     render_numbers,
     render_outcomes,
-    render_second_look,
-    render_second_look_title,
+    render_risk,
+    render_riskiest_title,
 )
+from bot.features.touches.breaking import BreakingMerge, render_breaking
 from bot.features.touches.lines import WIDE_TOUCHES, HitContext, TouchLimits, render_news_line, render_touches
 from bot.platform.models.packing import Coverage
 from bot.platform.slack.blocks import (
@@ -45,12 +49,14 @@ from bot.platform.slack.blocks import (
     make_text,
 )
 from bot.platform.slack.messages import Post
-from bot.text import EMPTY_INDEX, SentenceIndex, normalize_sentence, truncate_to_sentences, truncate_words
+from bot.text import EMPTY_INDEX, SentenceIndex, keep_sentences, normalize_sentence, truncate_words
 from impact.text.strings import collapse_lines, truncate_text
 
 _MAX_OVERVIEW_LENGTH = 700
 _MAX_HEADLINE_WORDS = 24
 _LEAST_OVERVIEW_WITH_NEWS = 20
+_MAX_NOTE_WORDS = 30
+_ELSEWHERE = ", in the thread"
 
 
 # --- of a day
@@ -58,50 +64,50 @@ _LEAST_OVERVIEW_WITH_NEWS = 20
 
 @dataclass(frozen=True, slots=True)
 class _LeadLimits(LineLimits):
-    """How many words the paragraphs of a lead have, besides the limits of its lists."""
+    """How much the parts of a lead show, besides the limits of its lists: sentences are whole or left out.
+
+    ``overview`` is in words. ``facts`` are how the day was read and what that cost; what is missing always stands.
+    ``breaking`` merges have a line with ``names``, the others their number.
+    """
 
     overview: int = 90
-    note: int = 30
-    coverage: int = 60
+    facts: bool = True
+    breaking: int = 5
+    names: int = 3
     touches: TouchLimits = WIDE_TOUCHES
 
 
-# from the widest version to the narrowest: what a reader misses least is shortened first
-_WIDE_STEPS: tuple[dict[str, Any], ...] = (
-    {"overview": 65},
-    {"overview": 45},
-    {"actions": 3},
-    {"titles": 6, "attempts": 2, "outcome_titles": 10},
+# from the widest version to the narrowest: what a reader misses least goes first, and nothing is ever cut
+_FIRST_STEPS: tuple[dict[str, Any], ...] = (
+    {"facts": False},
     {"reasons": 1},
-    {"overview": 30},
-    {"titles": 0},
-    {"outcomes": 4, "outcome_titles": 6, "action": 20},
-    {"actions": 2, "claim": 25, "trigger": 20},
+    {"overview": 65},
+    {"reasons": 0, "attempts": 2},
+    {"overview": 45, "breaking": 4},
+    {"actions": 3, "sentence": 40},
+    {"outcomes": 5, "breaking": 3},
+    {"overview": 30, "triggers": False},
+    {"actions": 2, "names": 2},
+    {"breaking": 2, "outcomes": 4},
+    {"sentence": 25, "risks": 2},
 )
-_SHORT = {"outcomes": 3, "outcome_titles": 4, "claim": 16, "trigger": 12, "action": 14, "reason": 6, "attempts": 1}
-_SHORT |= {"note": 20, "coverage": 45}
-_TIGHT = {"outcomes": 2, "outcome_titles": 3, "claim": 8, "trigger": 6, "action": 6, "reason": 4, "numbers": 5}
-_TIGHT |= {"overview": 12, "note": 8, "coverage": 30}
-_LEAST = {"outcomes": 1, "numbers": 3, "overview": 6, "note": 6, "coverage": 20}
-_STEPS: tuple[dict[str, Any], ...] = (
-    *_WIDE_STEPS,
-    _SHORT,
+_LAST_STEPS: tuple[dict[str, Any], ...] = (
+    {"actions": 1, "overview": 15, "outcomes": 3},
+    {"breaking": 1, "names": 1, "risks": 1, "outcomes": 2, "numbers": 6, "attempts": 1},
     # a day of which each text has as many words as it can
-    _TIGHT,
-    # the same of a day that was reviewed, and that lands changes again
-    {"claim": 6, "trigger": 4, "attempts": 0},
-    # and of one that was checked for a team
-    {**_LEAST, "actions": 1},
+    {"sentence": 12, "overview": 0, "attempts": 0, "numbers": 3},
+    {"sentence": 0, "outcomes": 1},
 )
+_STEPS = (*_FIRST_STEPS, *_LAST_STEPS)
 # of a day that touches the readers' own code: that is what they read it for
-_STEPS_WITH_HITS: tuple[dict[str, Any], ...] = (
-    *_WIDE_STEPS,
-    {"actions": 1, "risks": 2, "overview": 20},
-    _SHORT,
-    {"risks": 1, "overview": 12, "touches": TouchLimits(code=5, action=12)},
-    {**_TIGHT, "touches": TouchLimits(code=0, reason=8, action=8)},
-    {**_LEAST, "claim": 6, "trigger": 4, "attempts": 0, "touches": TouchLimits(2, code=0, reason=8, action=6)},
-    {"touches": TouchLimits(1, code=0, reason=0, action=0)},
+_STEPS_WITH_HITS = (
+    *_FIRST_STEPS,
+    {"actions": 1, "risks": 1, "overview": 20},
+    {"touches": TouchLimits(code=0, action=12)},
+    *_LAST_STEPS[:2],
+    {"touches": TouchLimits(code=0, reason=8, action=8)},
+    {**_LAST_STEPS[2], "touches": TouchLimits(2, code=0, reason=8, action=6)},
+    {**_LAST_STEPS[3], "touches": TouchLimits(1, code=0, reason=0, action=0)},
 )
 
 
@@ -119,25 +125,26 @@ def render_lead(digest: Digest) -> Post:
     overview = collapse_lines(digest.overview.text)
     # a busy day has a dozen versions, which choose from these
     outcomes, older, riskiest = digest.standing_outcomes, digest.older_reverts, digest.riskiest_entries
-    actions, own_urls = _group_actions(digest), collect_urls(digest)
-    coverage = collapse_lines(format_coverage(digest))
+    actions, own_urls, breaking = _group_actions(digest), collect_urls(digest), digest.breaking
+    gaps, facts = list_gaps(digest), list_facts(digest)
     context = HitContext.build((entry.pull for entry in digest.entries), digest.outcomes)
 
     def build(limits: _LeadLimits, urls: Mapping[int, str]) -> list[Block]:
-        text = truncate_to_sentences(overview, limits.overview)
+        text = keep_sentences(overview, limits.overview)
         index = SentenceIndex.build(text)
         blocks = [make_header(truncate_words(headline, _MAX_HEADLINE_WORDS))]
         if digest.touches:
-            blocks += render_touches(digest.touches, context, limits.touches, ", in the thread")
-        news = render_news_line(digest.deprecations, ", in the thread")
+            blocks += render_touches(digest.touches, context, limits.touches, _ELSEWHERE)
+        news = render_news_line(digest.deprecations, _ELSEWHERE)
         # a day too full for that has it in the thread
         if news and limits.overview >= _LEAST_OVERVIEW_WITH_NEWS:
             blocks.append(news)
-        blocks += _render_overview(digest, text, urls, limits)
-        blocks += render_outcomes(outcomes, older, ", in the thread", limits)
+        blocks += _render_overview(digest, text, urls)
+        blocks += _render_breaking(digest, breaking, limits.breaking, limits.names)
+        blocks += render_outcomes(outcomes, older, _ELSEWHERE, limits)
         blocks += _render_risky_changes(digest, riskiest, urls, limits, index)
         blocks += _render_actions(actions, own_urls, urls, limits, index)
-        line = truncate_words(coverage, limits.coverage)
+        line = " · ".join(_keep_clauses([*gaps, *(facts if limits.facts else ())], max(20, limits.sentence)))
         return [*blocks, make_context(line)] if line else blocks
 
     versions = _VERSIONS_WITH_HITS if digest.touches and not digest.touches.touching.is_empty else _VERSIONS
@@ -150,15 +157,22 @@ def render_lead(digest: Digest) -> Post:
     return Post(escape_mrkdwn(truncate_text(collapse_lines(text), 800)), tuple(blocks))
 
 
-def _render_overview(digest: Digest, text: str, urls: Mapping[int, str], limits: _LeadLimits) -> Iterator[Block]:
+def _keep_clauses(clauses: Iterable[str], words: int) -> list[str]:
+    """Return each clause on one line; one of more than ``words`` words says only that something is missing."""
+    lines = [collapse_lines(clause) for clause in clauses]
+    return [keep_short(line, words) or "something else is missing" for line in lines if line]
+
+
+def _render_overview(digest: Digest, text: str, urls: Mapping[int, str]) -> Iterator[Block]:
     fallback = digest.overview.fallback
     paragraphs = [make_section(make_prose(text, urls, _MAX_OVERVIEW_LENGTH))] if text else []
     if fallback:
         # if the budget runs short, the overview is dropped before the summaries
         is_alone = len(digest.fallback_entries) == len(digest.entries) or not is_for_budget(fallback)
-        reason = truncate_words(collapse_lines(fallback.clause), limits.note)
+        reason = keep_short(fallback.clause, _MAX_NOTE_WORDS)
         part = "digest" if is_alone else "paragraph"
-        note = collapse_lines(f"Without the model ({reason}): this {part} contains only facts.")
+        why = f" ({reason})" if reason else ""
+        note = collapse_lines(f"Without the model{why}: this {part} contains only facts.")
         below = "\n" if paragraphs else ""
         paragraphs.append(make_section([make_text(below + truncate_text(note, 300), italic=True)]))
     if digest.entries and paragraphs:
@@ -188,10 +202,11 @@ def render_catch_up(days: MultiDayDigest) -> Post:
     title = _format_title(whole, truncate_text(collapse_lines(days.name), 60), days.span.title) + available
     own_urls = collect_urls(whole)
 
-    def build(limit: int, *, links: bool) -> list[Block]:
-        """Return the blocks; ``limit`` is in characters, for the sentences of a day."""
+    def build(words: int, sentence: int, *, links: bool) -> list[Block]:
+        """Return the blocks, with whole sentences of a day of up to ``words`` together."""
+        limits = replace(WIDE_LIMITS, sentence=sentence)
         urls = own_urls if links else {}
-        dated = [(each.day.date, _render_day(each, limit, links=links)) for each in days.digests]
+        dated = [(each.day.date, _render_day(each, words, links=links)) for each in days.digests]
         dated += _render_unknown_days(days)
         blocks = [make_header(title)]
         if whole.touches:
@@ -200,24 +215,26 @@ def render_catch_up(days: MultiDayDigest) -> Post:
         if news := render_news_line(whole.deprecations, ", with /prdigest deprecations"):
             blocks.append(news)
         blocks.append(make_list("Day by day", (line for _, line in sorted(dated, key=itemgetter(0)))))
+        blocks += _render_breaking(whole, whole.breaking, 5, 3)
         blocks += render_outcomes(whole.standing_outcomes, whole.older_reverts)
-        blocks += _render_risky_changes(whole, whole.riskiest_entries, urls)
-        blocks += _render_actions(_group_actions(whole), own_urls, urls)
-        notes = (format_coverage(whole), truncate_text(" · ".join(_list_caveats(days)), 600))
+        blocks += _render_risky_changes(whole, whole.riskiest_entries, urls, limits)
+        blocks += _render_actions(_group_actions(whole), own_urls, urls, limits)
+        notes = (truncate_text(" · ".join(_list_caveats(days)), 600), format_coverage(whole))
         return [*blocks, *(make_context(note) for note in notes if note)]
 
     # links in prose, and then words, are left out where they would not fit
-    versions = ((200, True), (120, False), (60, False))
-    blocks = choose_fitting_blocks(build(limit, links=links) for limit, links in versions)
+    versions = ((40, 60, True), (25, 40, False), (12, 15, False), (0, 0, False))
+    blocks = choose_fitting_blocks(build(words, sentence, links=links) for words, sentence, links in versions)
     return Post(escape_mrkdwn(title), tuple(blocks))
 
 
-def _render_day(digest: Digest, limit: int, *, links: bool) -> list[Element]:
+def _render_day(digest: Digest, words: int, *, links: bool) -> list[Element]:
     date, count = make_text(_format_short_date(digest.day.date), bold=True), _format_merge_count(digest)
-    if not digest.entries or not digest.overview.text:
+    text = keep_sentences(collapse_lines(digest.overview.text), words)
+    if not digest.entries or not text:
         return [date, make_text(f" · {count}")]
     facts = " (without the model)" if digest.overview.fallback else ""
-    prose = make_prose(digest.overview.text, collect_urls(digest) if links else {}, limit)
+    prose = make_prose(text, collect_urls(digest) if links else {}, _MAX_OVERVIEW_LENGTH)
     return [date, make_text(f" · {count}{facts}: "), *prose]
 
 
@@ -247,6 +264,13 @@ def _format_short_date(date: dt.date) -> str:
 # --- what both leads list
 
 
+def _render_breaking(digest: Digest, breaking: Sequence[BreakingMerge], most: int, names: int) -> Iterator[Block]:
+    """Yield what breaks callers, and what was not read of it; that nothing does where a view asks for that."""
+    yield from render_breaking(breaking, digest.breaking_gaps, most=most, names=names)
+    if digest.view.only is ViewLevel.BREAKING and not breaking and not digest.breaking_gaps:
+        yield make_block(make_section([make_text("Nothing breaks callers.")]))
+
+
 def _render_risky_changes(
     digest: Digest,
     riskiest: Sequence[Entry],
@@ -254,19 +278,21 @@ def _render_risky_changes(
     limits: LineLimits = WIDE_LIMITS,
     index: SentenceIndex = EMPTY_INDEX,
 ) -> Iterator[Block]:
-    """Yield which of the ``riskiest`` entries deserve a second look, or that none does; ``index`` is above it."""
+    """Yield the riskiest entries, or that nothing stands out; ``index`` is above it."""
     entries = riskiest[: limits.risks]
     if entries:
         # what holds for all is said once
         is_new = len(entries) > 1 and all(entry.risk.without_history for entry in entries)
-        title = render_second_look_title(is_reduced=digest.is_reduced, is_new=is_new)
+        title = render_riskiest_title(is_reduced=digest.is_reduced, is_new=is_new)
         lines = [
-            render_second_look(entry, urls, limits=limits, index=index, tells_history=not is_new)
-            for entry in entries
+            render_risk(entry, urls, limits=limits, index=index, tells_history=not is_new) for entry in entries
         ]
+        if rest := riskiest[limits.risks :]:
+            more = make_text(f"{format_more(len(rest), _ELSEWHERE)}: ")
+            lines.append([more, *render_numbers([entry.number for entry in rest], collect_urls(digest))])
         yield make_block(make_section(title), make_bullets(lines))
     elif digest.entries:
-        yield make_block(make_section([make_text("Nothing stands out for a second look.")]))
+        yield make_block(make_section([make_text("Nothing stands out as risky.")]))
 
 
 def _group_actions(digest: Digest) -> dict[str, tuple[str, list[int]]]:
@@ -292,18 +318,25 @@ def _render_actions(
 ) -> Iterator[Block]:
     """Yield what readers may have to do, without what ``index`` says. ``own_urls`` are those of the day."""
     actions = [action for words, action in grouped.items() if not index.has_words(words)]
+    # whole or not at all: where one is too long, the next one has its place
+    short = [action for action in actions if keep_short(action[0], limits.sentence)][: limits.actions]
     lines = [
         [
-            *make_prose(truncate_words(collapse_lines(text), limits.action), urls, 240),
+            *make_prose(collapse_lines(text), urls, MAX_SENTENCE),
             make_text(" ("),
             *render_numbers(numbers, own_urls, limits.numbers),
             make_text(")"),
         ]
-        for text, numbers in actions[: limits.actions]
+        for text, numbers in short
     ]
-    if rest := actions[limits.actions :]:
+    if rest := [action for action in actions if action not in short]:
         others = [number for _, numbers in rest for number in numbers]
-        lines.append([make_text(f"{format_more(len(rest))}: "), *render_numbers(others, urls, limits.numbers)])
+        lines.append(
+            [
+                make_text(f"{format_more(len(rest), _ELSEWHERE)}: "),
+                *render_numbers(others, own_urls, limits.numbers),
+            ]
+        )
     if lines:
         yield make_list("May need action", lines)
 
@@ -312,29 +345,24 @@ def _render_actions(
 
 
 def format_coverage(digest: Digest) -> str:
-    """Format on which part of the day the digest is based, and what it cost; empty for a day without merges."""
-    view = f"{len(digest.entries)} of {digest.merged_count:,} shown: {digest.view}"
-    parts = [
-        view if digest.view and digest.merged_count else "",
-        *(_list_readings(digest) if digest.entries else ()),
-        digest.count_caveats,
-        *digest.missing,
-    ]
-    return " · ".join(filter(None, parts))
+    """Format what is missing, then how the day was read and what that cost; empty for a day without merges."""
+    return " · ".join([*list_gaps(digest), *list_facts(digest)])
 
 
-def _list_readings(digest: Digest) -> Iterator[str]:
-    """Yield how many of how many were read, from what, and for how many US dollars."""
-    total, failed, review = len(digest.entries), digest.fallback_entries, digest.review_coverage
-    trivial = sum(entry.summary.is_trivial for entry in digest.entries)
-    yield f"{total - len(failed)} of {total} read"
-    yield f"{total - trivial} substantial, {trivial} trivial"
-    if len(failed) < total:
-        clipped = [entry.number for entry in digest.entries if entry.summary.coverage is not Coverage.FULL]
-        yield f"not from full diffs: {format_numbers(clipped)}" if clipped else "all from full diffs"
+def list_gaps(digest: Digest) -> list[str]:
+    """List what is not shown, and what could not be read or counted, as clauses."""
+    gaps = [f"{len(digest.entries)} of {digest.merged_count:,} shown: {digest.view}"]
+    gaps = gaps if digest.view and digest.merged_count else []
+    gaps += _list_unread(digest) if digest.entries else ()
+    return [*gaps, *filter(None, (digest.count_caveats, *digest.missing))]
+
+
+def _list_unread(digest: Digest) -> Iterator[str]:
+    if unread := [entry.number for entry in digest.unreadable_entries]:
+        yield f"could not be read: {format_numbers(unread)}"
     # where the budget ran short, each reason is said; of a model that failed the numbers are enough
     by_reason: dict[str, list[int]] = {"": []}
-    for entry in failed:
+    for entry in digest.fallback_entries:
         if not entry.summary.is_unread:
             fallback = entry.summary.fallback
             reason = f" because {describe_fallback(fallback)}" if is_for_budget(fallback) else ""
@@ -344,15 +372,34 @@ def _list_readings(digest: Digest) -> Iterator[str]:
     )
     if is_for_budget(digest.overview.fallback):
         yield f"no overview because {describe_fallback(digest.overview.fallback)}"
-    if unread := [entry.number for entry in digest.unreadable_entries]:
-        yield f"could not be read: {format_numbers(unread)}"
-    if review.eligible:
+    clipped = [
+        entry.number
+        for entry in digest.entries
+        if entry.summary.coverage is not Coverage.FULL and not entry.summary.is_fallback
+    ]
+    if clipped:
+        yield f"not from full diffs: {format_numbers(clipped)}"
+    review = digest.review_coverage
+    if review.reviewed < review.eligible:
         stop = f" (stopped because {review.stop})" if review.stop else ""
-        yield f"second reading of {review.reviewed:,} of {review.eligible:,}{stop}"
-    if cached := sum(entry.from_cache for entry in digest.entries):
-        yield f"{cached} from cache"
-    cost = digest.cost
-    if not cost:
-        yield "cost unknown" if cost is None else "no model cost"
-    else:
-        yield f"${cost:.2f}" if cost >= 0.005 else "under $0.01"
+        yield f"AI bug review: {review.reviewed:,} of {review.eligible:,}{stop}"
+
+
+def list_facts(digest: Digest) -> list[str]:
+    """List how the entries of a day were read, and for how many US dollars; nothing for a day without any."""
+    if not digest.entries:
+        return []
+    total, read = len(digest.entries), len(digest.entries) - len(digest.fallback_entries)
+    is_full = all(entry.summary.coverage is Coverage.FULL for entry in digest.entries)
+    review, cost = digest.review_coverage, digest.cost
+    everything = f"All {total} read in full" if total > 1 else "Read in full"
+    return [
+        everything if is_full and read == total else f"{read} of {total} read",
+        *(
+            [f"AI bug review: {review.reviewed:,} of {review.eligible:,}"]
+            if 0 < review.eligible <= review.reviewed
+            else []
+        ),
+        *(["cost unknown"] if cost is None else []),
+        *([f"${cost:.2f}" if cost >= 0.005 else "under $0.01"] if cost else []),
+    ]

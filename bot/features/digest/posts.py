@@ -356,5 +356,5 @@ def mark_outcomes(
 def render_outcome_reply(outcome: MergeOutcome, *, was_listed: bool) -> Post:
     """Render the reply that a thread gets once for an outcome."""
     text = f"#{outcome.pull.number} was {format_outcome(outcome)} #{outcome.by.number}"
-    end = make_text(". It was listed above as worth a second look." if was_listed else ".")
+    end = make_text(". It was listed above among the riskiest." if was_listed else ".")
     return Post(escape_mrkdwn(text), (make_block(make_section([*render_outcome(outcome), end])),))

@@ -18,6 +18,7 @@ from bot.features.merges.review import NO_REVIEWS, ReviewCoverage, is_worth_list
 from bot.features.merges.risk import RULES_VERSION
 from bot.features.merges.summary import Fallback, FallbackReason, describe_fallback
 from bot.features.risks.ratings import PostedRatings, RatedPullRequest
+from bot.features.touches.breaking import BreakingMerge, explain_gaps, select_breaking
 from bot.platform.pulls.models import PullRequest, remove_duplicates
 from bot.platform.pulls.paths import (
     DEFAULT_PATH_CLASSES,
@@ -94,7 +95,7 @@ class Digest:
     is missing. With ``is_reduced`` the lists of the repository were no better than chance. ``shows_zone`` is
     true if readers would assume another time zone, so that headings name it. ``path_classes`` are those of the
     repository. ``review_coverage`` says how many entries were read for bugs. ``touches`` says what the merges
-    mean for the profile of the view, None without one; ``contracts`` are what they change for others, and
+    mean for the profile of the view, None without one; ``contracts`` are what they change for callers, and
     ``deprecations`` the steps of what the profile uses. ``moves`` are those of the profile on the day. ``claims``
     are those of the entries and outcomes, by number, as far as they are known.
     """
@@ -179,10 +180,28 @@ class Digest:
 
     @property
     def riskiest_entries(self) -> tuple[Entry, ...]:
-        """At most three entries above the threshold by rules and review, without those whose outcome is known."""
+        """At most three entries above the threshold by rules and review, without those whose outcome is known.
+
+        They are in the order of :func:`rank_reviewed`.
+        """
         settled = {outcome.pull.number for outcome in self.outcomes if outcome.stands}
         candidates = (entry for entry in self.entries if entry.number not in settled)
         return select_riskiest(candidates, MAX_LISTED_RISKS, is_reduced=self.is_reduced)
+
+    @property
+    def breaking(self) -> tuple[BreakingMerge, ...]:
+        """The merges that code proved to break callers; what was reverted breaks nobody any more."""
+        return select_breaking(self.contracts, (entry.pull for entry in self.entries), self.reverted_numbers)
+
+    @property
+    def breaking_gaps(self) -> str:
+        """What was not read of what the merges change for others, as a sentence; empty if all was.
+
+        Where a profile is compared, its section says so.
+        """
+        if self.touches:
+            return ""
+        return explain_gaps(self.contracts, is_empty=not self.breaking)
 
     @property
     def actions(self) -> tuple[ReaderAction, ...]:
@@ -306,20 +325,20 @@ def select_entries(
     entries: Iterable[Entry],
     reverts: Iterable[Revert],
     outcomes: Iterable[MergeOutcome] = (),
-    touching: Collection[int] = (),
+    kept: Collection[int] = (),
 ) -> tuple[Entry, ...]:
     """Return the entries that a view shows.
 
-    Reverted pull requests and their reverts are always shown, and so are those that touch the profile. Of a view
-    of these alone, ``entries`` are already what it shows. ``reverts`` are those of the day, ``outcomes`` those
-    known of the days around it.
+    Reverted pull requests and their reverts are always shown, and so are those ``kept``, which touch the profile
+    or break callers. Of a view of one of these alone, ``entries`` are already what it shows. ``reverts`` are those
+    of the day, ``outcomes`` those known of the days around it.
     """
-    if view.only in (ViewLevel.ALL, ViewLevel.TOUCHING):
+    if view.only in (ViewLevel.ALL, ViewLevel.TOUCHING, ViewLevel.BREAKING):
         return tuple(entries)
-    kept = {*touching, *(number for revert in reverts for number in (revert.number, revert.by))}
+    always = {*kept, *(number for revert in reverts for number in (revert.number, revert.by))}
     for outcome in outcomes:
         if outcome.stands and outcome.kind is not OutcomeKind.REPAIRED:
-            kept |= {outcome.pull.number, outcome.by.number}
+            always |= {outcome.pull.number, outcome.by.number}
 
     def weighs_enough(entry: Entry) -> bool:
         if view.only is ViewLevel.SUBSTANTIAL:
@@ -327,7 +346,7 @@ def select_entries(
         # a review adds and hides nothing; a pull request that could not be read may be risky
         return entry.risk.is_listed or is_worth_listing(entry) or entry.pull.files is None
 
-    return tuple(entry for entry in entries if entry.number in kept or weighs_enough(entry))
+    return tuple(entry for entry in entries if entry.number in always or weighs_enough(entry))
 
 
 def collect_ratings(digest: Digest) -> PostedRatings:

@@ -17,6 +17,7 @@ from bot.features.digest.rules import Digest, DigestSpec, MultiDayDigest, Overvi
 from bot.features.digest.view import RenderedDigest, compute_fingerprint, render_digest, render_report
 from bot.features.merges.entry import Entry
 from bot.features.merges.requests import FULL_VIEW, DigestRequest, DigestView, SubjectKind, ViewLevel
+from bot.features.merges.review import ReviewCoverage
 from bot.features.merges.summary import (
     Fallback,
     FallbackReason,
@@ -27,7 +28,8 @@ from bot.features.merges.summary import (
 from bot.features.reviews.service import add_kept_reviews, get_review
 from bot.features.summaries.reading import build_unsummarised
 from bot.features.summaries.service import get_summary
-from bot.features.touches.contracts import list_used_steps
+from bot.features.touches.breaking import select_breaking
+from bot.features.touches.contracts import list_used_steps, read_changes
 from bot.features.touches.decisions import note_shown
 from bot.features.touches.service import judge_merges
 from bot.platform.jobs import LONG_RETRIES, QueueName, job
@@ -71,6 +73,10 @@ class DigestUse(Enum):
     """A report of what was made before: no model is asked, and nothing is recorded."""
 
 
+# these have a lead, which says what breaks callers
+_SHOWING = (DigestUse.POST, DigestUse.TERMINAL, DigestUse.PREVIEW)
+
+
 def build_digest(
     app: App,
     repository: Repository,
@@ -93,24 +99,24 @@ def build_digest(
     around = app.day_timeline.load_day_context(repository, day, merged.pulls)
     selected = _select_pulls(app, merged.pulls, around.day_reverts, view)
     touched = read_touches(app, view.profile, selected)
-    if view.only is ViewLevel.TOUCHING:
-        # before they are read: what nobody sees needs no model
-        shown = expand_pairs(touched.numbers, around.day_reverts)
-        selected = tuple(pull for pull in selected if pull.number in shown)
+    contracts, problem = touched.contracts, touched.problem
+    if view.only is ViewLevel.BREAKING and not touched.report:
+        contracts, problem = read_changes(app, selected)
+    selected = _select_by_contracts(selected, view, touched, contracts, around.day_reverts)
     read = _read_pulls(app, selected, use, progress)
+    if use in _SHOWING and view.only is not ViewLevel.BREAKING and not touched.report:
+        contracts, unknown = read_changes(app, [each.pull for each in read])
+        problem = problem or unknown
     of_day = remove_duplicates([*(each.pull for each in read), *merged.pulls])
     if use is not DigestUse.KEPT:
         app.timeline.record_merges(of_day)
     classes = app.paths.get_path_classes(repository)
-    rated = tuple(
-        map(Entry.from_summarised, read, around.assess_pulls((each.pull for each in read), of_day, classes))
-    )
+    risks = around.assess_pulls((each.pull for each in read), of_day, classes)
+    rated = tuple(map(Entry.from_summarised, read, risks))
     # before the selection, since what a review finds may make an entry one that is shown
-    if use in (DigestUse.POST, DigestUse.TERMINAL):
-        reviewed, coverage = app.review_entries(repository, rated, classes)
-    else:
-        reviewed, coverage = add_kept_reviews(rated, lambda pull: get_review(app, pull))
-    entries = select_entries(view, reviewed, around.day_reverts, around.outcomes, touched.numbers)
+    reviewed, coverage = _review(app, repository, rated, use)
+    kept = touched.numbers.union(merge.number for merge in select_breaking(contracts, selected))
+    entries = select_entries(view, reviewed, around.day_reverts, around.outcomes, kept)
     has_overview = use not in (DigestUse.REPORT, DigestUse.KEPT)
     numbers = frozenset(entry.number for entry in entries)
     outcomes = tuple(
@@ -129,12 +135,13 @@ def build_digest(
         outcomes=outcomes,
         view=view,
         hidden=len(merged.pulls) - len(entries),
-        missing=tuple(filter(None, (around.caveat, touched.problem))),
+        missing=tuple(filter(None, (around.caveat, problem))),
         is_reduced=app.is_list_reduced(repository),
         path_classes=classes,
         review_coverage=coverage,
         touches=touched.report,
-        contracts=tuple(contract for contract in touched.contracts if contract.number in numbers),
+        # what was not read of those that are not shown is told, too
+        contracts=tuple(each for each in contracts if each.number in numbers or each.unread),
         deprecations=steps,
         moves=moves,
         claims={number: around.claims[number] for number in paired if number in around.claims},
@@ -158,6 +165,29 @@ def _select_pulls(
     fitting = {pull.number: pull for pull in candidates}
     shown = expand_pairs(fitting, reverts)
     return tuple(fitting.get(pull.number, pull) for pull in pulls if pull.number in shown)
+
+
+def _review(
+    app: App, repository: Repository, rated: tuple[Entry, ...], use: DigestUse
+) -> tuple[tuple[Entry, ...], ReviewCoverage]:
+    if use in (DigestUse.POST, DigestUse.TERMINAL):
+        return app.review_entries(repository, rated, app.paths.get_path_classes(repository))
+    return add_kept_reviews(rated, lambda pull: get_review(app, pull))
+
+
+def _select_by_contracts(
+    pulls: tuple[PullRequest, ...],
+    view: DigestView,
+    touched: TouchedDay,
+    contracts: Sequence[MergeContract],
+    reverts: tuple[Revert, ...],
+) -> tuple[PullRequest, ...]:
+    """Return those of a view of what touches or breaks, before they are read: what nobody sees needs no model."""
+    if view.only not in (ViewLevel.TOUCHING, ViewLevel.BREAKING):
+        return pulls
+    breaking = (merge.number for merge in select_breaking(contracts, pulls))
+    shown = expand_pairs(touched.numbers if view.only is ViewLevel.TOUCHING else breaking, reverts)
+    return tuple(pull for pull in pulls if pull.number in shown)
 
 
 def _read_pulls(

@@ -18,7 +18,7 @@ from bot.features.merges.entry import Entry
 from bot.features.merges.outcomes import MergeOutcome, RevertIndex
 from bot.features.merges.review import select_riskiest
 from bot.features.merges.timeline import LOOK_AHEAD, LOOK_BACK, DayContext, MergeList
-from bot.features.merges.view import make_list, render_numbers, render_reference, render_second_look
+from bot.features.merges.view import make_list, render_numbers, render_reference, render_risk
 from bot.features.reviews.service import get_review
 from bot.features.summaries.service import get_summary
 from bot.features.touches.contracts import get_kept_contract, list_merges
@@ -139,7 +139,7 @@ class SincePage:
 
     @property
     def riskiest(self) -> tuple[Entry, ...]:
-        """What deserves a second look, of what was summarised before and not taken back."""
+        """What is riskiest of what was summarised before and not taken back."""
         kept = {pull.number for pull in self.pulls}
         entries = [entry for number, entry in self.entries.items() if number in kept]
         return select_riskiest(entries, _MAX_RISKS, is_reduced=False)
@@ -270,7 +270,7 @@ def _render_parts(
         entry = page.entries.get(story.latest.number)
         headline = truncate_words(collapse_lines(entry.summary.headline), words) if entry else ""
         return [
-            *render_reference(story.latest, words),
+            *render_reference(story.latest),
             *([make_text(": "), *make_prose(headline, {}, 160)] if headline else []),
             make_text(", after "),
             *render_numbers([*urls], urls),
@@ -278,13 +278,13 @@ def _render_parts(
 
     def render_bumps(story: Story) -> list[Element]:
         replaced = format_count(len(story.pulls) - 1, "earlier one")
-        return [*render_reference(story.latest, words), make_text(f" (replaces {replaced})")]
+        return [*render_reference(story.latest), make_text(f" (replaces {replaced})")]
 
     def render_title(pull: PullRequest) -> list[Element]:
-        return render_reference(pull, words)
+        return render_reference(pull)
 
     looks = page.riskiest
-    yield from _render_list("Riskiest", looks, risks, lambda entry: render_second_look(entry, {}, 120))
+    yield from _render_list("Riskiest", looks, risks, lambda entry: render_risk(entry, {}, 120))
     yield from _render_list("May need action", page.actions, actions, render_action, "action", "actions")
     yield from _render_list("In several steps", series, stories, render_story, "series", "series")
     yield from _render_list("Bumped more than once", bumps, stories, render_bumps)

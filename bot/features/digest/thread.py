@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from bot.features.digest.rules import Digest
@@ -11,11 +11,13 @@ from bot.features.merges.review import ReviewVerdict
 from bot.features.merges.view import (
     format_more,
     format_outcome_fact,
+    keep_title,
     make_list,
     render_attempts,
     render_lines,
 )
 from bot.features.summaries.view import format_size
+from bot.features.touches.breaking import BreakingMerge
 from bot.features.touches.lines import (
     NEWS_TITLE,
     HitContext,
@@ -56,14 +58,15 @@ from bot.platform.slack.blocks import (
     split_groups,
 )
 from bot.platform.slack.messages import Post
+from impact.contract.breaking import Breakage
 from impact.contract.table import ContractTableRow
 from impact.profile.moves import MovedHit
 from impact.text.strings import collapse_lines, truncate_text
 from impact.touches.models import MergeTouches, Touch
 
 _VERDICT_FACTS = {
-    ReviewVerdict.CONFIRMED: "second reading: confirmed bug",
-    ReviewVerdict.POSSIBLE: "second reading: possible bug",
+    ReviewVerdict.CONFIRMED: "AI bug review: confirmed bug",
+    ReviewVerdict.POSSIBLE: "AI bug review: unconfirmed bug",
 }
 # of one block: a third of a message, so that a large group is cut at a pull request and not pushed to the next
 _BLOCK_CHARACTERS = 3_000
@@ -85,14 +88,16 @@ _RESERVED_CHARACTERS = 1_500
 
 
 def render_thread(digest: Digest) -> tuple[Post, ...]:
-    """Render the messages of the thread, in order: what touches the profile, all merges, what they change."""
+    """Render the messages of the thread: what touches the profile, what breaks, all merges, what they change."""
     urls = collect_urls(digest)
-    blocks: list[Block] = []
+    blocks = [_render_breaking_merge(merge) for merge in digest.breaking]
+    asking = {action.number for action in digest.actions}
     for label, entries in digest.group_entries():
         title = truncate_text(collapse_lines(label), 100) or OTHER_AREA
-        lines = ([_render_entry(entry, digest, urls)] for entry in entries)
+        lines = ([_render_entry(entry, digest, urls, asking)] for entry in entries)
         blocks += (make_list(title, part) for part in split_groups(lines, _BLOCK_CHARACTERS))
-    blocks += _render_contract_table(digest)
+    # what nobody's code is compared with would be a wall
+    blocks += _render_contract_table(digest) if digest.touches else ()
     posts = list(_render_hits(digest))
     for place, part in enumerate(split_groups([[block] for block in blocks], MAX_CHARACTERS, MAX_BLOCKS), 1):
         titles = dict.fromkeys(str(block["elements"][0]["elements"][0]["text"]) for block in part)
@@ -105,7 +110,7 @@ def collect_urls(digest: Digest) -> dict[int, str]:
     return {entry.number: entry.pull.url for entry in digest.entries}
 
 
-def _render_entry(entry: Entry, digest: Digest, urls: Mapping[int, str]) -> list[Element]:
+def _render_entry(entry: Entry, digest: Digest, urls: Mapping[int, str], asking: Collection[int]) -> list[Element]:
     pull, summary = entry.pull, entry.summary
     facts = [
         format_size(pull),
@@ -117,10 +122,13 @@ def _render_entry(entry: Entry, digest: Digest, urls: Mapping[int, str]) -> list
     ]
     title = make_text(f" {truncate_text(collapse_lines(pull.title), 160)}", bold=not summary.is_trivial)
     headline = [] if summary.is_fallback else [make_text(": "), *make_prose(summary.headline, urls, 160)]
+    # those of the tests' own environment concern nobody else
+    action = summary.action if entry.number in asking else ""
     return [
         make_link(pull.url, f"#{entry.number}"),
         title,
         *headline,
+        *([make_text(". May need action: "), *make_prose(action, urls, 240)] if action else []),
         *render_attempts(entry),
         make_text(f" ({'; '.join(filter(None, facts))})", italic=True),
     ]
@@ -223,10 +231,23 @@ def _find_address(digest: Digest) -> str:
 # --- what merges change for others
 
 
+def _render_breaking_merge(merge: BreakingMerge) -> Block:
+    """Return what a merge breaks, each with a link to its line."""
+
+    def render(breakage: Breakage) -> list[Element]:
+        name = make_code(shorten_name(breakage.change.name))
+        effect = [make_text(" "), *make_prose(breakage.effect, {}, 160)]
+        return [*name, *effect, *render_line_link(breakage.change, merge.pull)]
+
+    title = f"Breaking: #{merge.number} {keep_title(merge.pull)}".rstrip()
+    return make_list(title, render_lines(merge.breakages, _MAX_ROWS, render, ": /prdigest contract lists all"))
+
+
 def _render_contract_table(digest: Digest) -> Iterator[Block]:
     """Yield a block for each class of contract changes, what was removed first."""
     pulls = {entry.number: entry.pull for entry in digest.entries}
-    for subject, group in groupby(list_contract_rows(digest.contracts), lambda row: row.change.subject):
+    shown = [contract for contract in digest.contracts if contract.number in pulls]
+    for subject, group in groupby(list_contract_rows(shown), lambda row: row.change.subject):
         rows = list(group)
         lines = render_lines(rows, _MAX_ROWS, lambda row: _render_row(row, pulls.get(row.number)))
         yield make_list(format_class_title(subject, len(rows)), lines)

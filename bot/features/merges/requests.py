@@ -47,6 +47,8 @@ class ViewLevel(StrEnum):
     ALL = ""
     SUBSTANTIAL = "substantial"
     """Those that are not trivial."""
+    BREAKING = "breaking"
+    """Those that code proved to break callers."""
     RISKY = "risky"
     """Those that the rules list as risky, and the reverted ones."""
     TOUCHING = "touching"
@@ -96,7 +98,8 @@ def parse_view_level(text: str) -> ViewLevel:
         return ViewLevel(text.lower())
     except ValueError as error:
         raise UsageError(
-            f"I don't understand only:{quote_input(text)}: write only:substantial, only:risky or only:touching."
+            f"I don't understand only:{quote_input(text)}: write only:breaking, only:risky, only:substantial or "
+            "only:touching."
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""A second reading for bugs: its findings, and which merges deserve a second look."""
+"""The AI bug review: its findings, and which merges are the riskiest."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bot.platform.pulls.paths import PathClass, PathClasses
 from bot.platform.source.excerpts import SourceExcerpt
 from impact.source.models import DiffSide
 
-# the bands of the rules in which a second reading is worth its price
+# the bands of the rules in which a review is worth its price
 REVIEWED_BANDS = frozenset({RiskBand.MIDDLE, RiskBand.HIGH, RiskBand.HIGHEST})
 
 
@@ -168,6 +168,9 @@ def _list_in_excerpts(quote: Quote, excerpts: Iterable[SourceExcerpt]) -> dict[D
 _SHIFTS = {ReviewVerdict.CONFIRMED: 8.0, ReviewVerdict.POSSIBLE: 3.0, ReviewVerdict.NOTHING: -4.0}
 
 
+_BANDS = tuple(RiskBand)
+
+
 class IsReviewed(Protocol):
     """An object with an assessed risk and, if it was read for bugs, a review."""
 
@@ -191,9 +194,17 @@ def is_worth_listing(item: IsReviewed) -> bool:
 
 
 def rank_reviewed(items: Iterable[T]) -> tuple[T, ...]:
-    """Return all that may be listed, riskiest first, whatever their points; equal ones stay in their order."""
+    """Return all that may be listed, riskiest first, whatever their points; equal ones stay in their order.
+
+    A confirmed bug comes first, and a higher band before a lower one: an order that the line of each explains.
+    """
     listed = [item for item in items if item.risk.may_be_listed]
-    return tuple(sorted(listed, key=lambda item: compute_rank(item.risk, item.review), reverse=True))
+    return tuple(sorted(listed, key=_get_rank, reverse=True))
+
+
+def _get_rank(item: IsReviewed) -> tuple[bool, int, float]:
+    is_confirmed = item.review is not None and item.review.verdict is ReviewVerdict.CONFIRMED
+    return is_confirmed, _BANDS.index(item.risk.band), compute_rank(item.risk, item.review)
 
 
 def select_riskiest(items: Iterable[T], most: int, *, is_reduced: bool) -> tuple[T, ...]:

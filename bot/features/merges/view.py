@@ -1,4 +1,4 @@
-"""The lines about a merge that several posts have: findings, outcomes, bands and second looks."""
+"""The lines about a merge that several posts have: findings, outcomes, bands and risks."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import accumulate
 from typing import TypeVar
 
 from bot.features.merges.entry import Entry
@@ -30,25 +31,27 @@ from bot.platform.slack.blocks import (
     make_section,
     make_text,
 )
-from bot.text import EMPTY_INDEX, SentenceIndex, format_count, normalize_sentence, truncate_words
+from bot.text import EMPTY_INDEX, SentenceIndex, format_count, normalize_sentence
 from impact.history.outcomes import OutcomeKind
 from impact.source.models import DiffSide
 from impact.text.strings import collapse_lines, truncate_text
 
 # the word that a trigger begins with decides what stands before it
 _OWN_BEGINNING = re.compile(r"(?:when|if|with|without|for|on|while|after|before|as soon as)\b", re.I)
-_STATUSES = {FindingStatus.CONFIRMED: "confirmed in the code", FindingStatus.POSSIBLE: "possible"}
-_CERTAINTIES = {Certainty.HIGH: "very sure", Certainty.MEDIUM: "fairly sure", Certainty.LOW: "not sure"}
+_STATUSES = {FindingStatus.CONFIRMED: "Confirmed in the code", FindingStatus.POSSIBLE: "Unconfirmed"}
+_CERTAINTIES = {
+    Certainty.HIGH: "Very likely",
+    Certainty.MEDIUM: "Likely",
+    Certainty.LOW: "Unsure",
+}
 _ADVICE = {
     FindingAdvice.ADAPT: "Adapt your code or settings.",
-    FindingAdvice.WATCH: "Watch for it.",
+    FindingAdvice.WATCH: "",
     FindingAdvice.IGNORE: "No action needed.",
 }
-NO_PROOF = "This is a model's reading of the code, not a proof."
+NO_PROOF = "An AI read the code: this is no proof."
 # after these, no full stop is added
 _SENTENCE_ENDS = (".", "!", "?", "…")
-# of a trigger in Details, which is limited in characters
-_ALL_WORDS = 1_000
 
 
 def get_claim(entry: Entry) -> str:
@@ -64,26 +67,33 @@ def end_sentence(prose: list[Element]) -> list[Element]:
     return [*prose, make_text(" " if prose[-1]["text"].endswith(_SENTENCE_ENDS) else ". ")]
 
 
-def render_trigger(
-    pull: PullRequest, finding: BugFinding, urls: Mapping[int, str], words: int, limit: int
-) -> list[Element]:
-    """Return when it fails, how far that was checked, with a link to the line, and the advice, as a sentence.
+def keep_short(text: str, words: int, characters: int = 1_000) -> str:
+    """Return a text on one line if it is no longer than that, else nothing: half a sentence misleads."""
+    line = collapse_lines(text)
+    return line if len(line) <= characters and len(line.split()) <= words else ""
 
-    The trigger has up to ``words`` words and ``limit`` characters. Without ``urls`` there is no room for links.
+
+def _render_finding_line(
+    pull: PullRequest, finding: BugFinding, claim: str, urls: Mapping[int, str], limits: LineLimits, limit: int
+) -> list[Element]:
+    """Return how far it was checked, with a link to the line, what goes wrong and when. Each sentence is whole.
+
+    The texts have up to ``limit`` characters. Without ``urls`` there is no room for links.
     """
+    trigger = keep_short(finding.trigger, limits.sentence, limit) if limits.triggers else ""
+    condition = _render_condition(trigger, urls, limit + 20)
+    sentences = [*end_sentence(make_prose(claim, urls, limit)), *end_sentence(condition)]
+    if not sentences:
+        return []
     status = _STATUSES[finding.status]
     evidence = finding.evidence if urls and finding.status is FindingStatus.CONFIRMED else None
-    return [
-        *_render_condition(finding, urls, words, limit),
-        make_text(" ("),
-        make_link(build_evidence_url(pull, evidence), status) if evidence else make_text(status),
-        make_text(f": {finding.advice}). "),
-    ]
+    link = make_link(build_evidence_url(pull, evidence), status) if evidence else make_text(status)
+    return [link, make_text(": "), *sentences]
 
 
-def _render_condition(finding: BugFinding, urls: Mapping[int, str], words: int, limit: int) -> list[Element]:
+def _render_condition(trigger: str, urls: Mapping[int, str], limit: int) -> list[Element]:
     """Return the trigger, such as ``Fails when …``; nothing if it is empty."""
-    trigger = truncate_words(collapse_lines(finding.trigger), words).rstrip(" .;,")
+    trigger = collapse_lines(trigger).rstrip(" .;,")
     if not trigger:
         return []
     has_beginning = _OWN_BEGINNING.match(trigger)
@@ -93,7 +103,7 @@ def _render_condition(finding: BugFinding, urls: Mapping[int, str], words: int, 
 
 
 def render_review(entry: Entry, most: int, limit: int) -> Iterator[Block]:
-    """Yield what the second reading found, at most ``most`` findings; nothing if there was none.
+    """Yield what the AI bug review found, at most ``most`` findings; nothing if there was none.
 
     Each text of a finding has up to ``limit`` characters.
     """
@@ -101,7 +111,7 @@ def render_review(entry: Entry, most: int, limit: int) -> Iterator[Block]:
         return
     findings = entry.review.ranked_findings
     shown = findings[:most]
-    title = [make_text("Second reading, for bugs", bold=True), *([] if shown else [make_text(": no bug found.")])]
+    title = [make_text("AI bug review", bold=True), *([] if shown else [make_text(": no bug found.")])]
     items = [_render_finding(entry.pull, finding, limit) for finding in shown]
     yield make_block(make_section(title), *([make_bullets(items)] if items else []))
     hidden, count = len(findings) - len(shown), entry.review.refuted
@@ -113,13 +123,14 @@ def render_review(entry: Entry, most: int, limit: int) -> Iterator[Block]:
 def _render_finding(pull: PullRequest, finding: BugFinding, limit: int) -> list[Element]:
     """Return a finding: consequence, trigger, who is affected, how sure the model is, what to do, the quote."""
     affected = make_prose(finding.affected, {}, limit)
+    proof = "" if finding.status is FindingStatus.CONFIRMED else "; not proved"
     return [
-        make_text(_STATUSES[finding.status].capitalize(), bold=True),
+        make_text(_STATUSES[finding.status], bold=True),
         make_text(": "),
         *end_sentence(make_prose(finding.consequence, {}, limit)),
-        *end_sentence(_render_condition(finding, {}, _ALL_WORDS, limit)),
+        *end_sentence(_render_condition(finding.trigger, {}, limit)),
         *end_sentence([make_text("Affected: "), *affected] if affected else []),
-        make_text(f"The model is {_CERTAINTIES[finding.certainty]}. {_ADVICE[finding.advice]}"),
+        make_text(f"{_CERTAINTIES[finding.certainty]}{proof}. {_ADVICE[finding.advice]}".rstrip()),
         *([make_text(" "), *render_quote(pull, finding.evidence)] if finding.evidence else []),
     ]
 
@@ -131,9 +142,11 @@ def render_quote(pull: PullRequest, evidence: Evidence) -> list[Element]:
     return [make_link(build_evidence_url(pull, evidence), label + place), make_text(" "), quote]
 
 
-_MAX_TITLE_LENGTH = 90
-_MAX_SHORT_TITLE_LENGTH = 60
-_MAX_REASON_LENGTH = 240
+# of a title that is shown; a longer one is left out, so that nothing is cut
+_MAX_TITLE_LENGTH = 160
+_MAX_TITLE_WORDS = 24
+# characters of a sentence of the model, by the schemas of its answers
+MAX_SENTENCE = 320
 # a colour for those who see it; its word stands beside it for everybody
 _MARKS = {
     RiskBand.NO_PRODUCT: "⚪",
@@ -147,24 +160,19 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class LineLimits:
-    """How many items lists have, and how many words the parts of an item; the rest is counted.
+    """How many items lists have, and which parts of an item are shown: whole or not at all. The rest is counted.
 
-    ``titles`` and ``outcome_titles`` are words of a title, 0 for the number alone; ``attempts`` are those that a
-    second look names, ``risks`` how many second looks there are, ``numbers`` those in a row. ``claim`` is for what
-    may break, ``trigger`` for the input with which it does.
+    ``sentence`` is the most words of a sentence that somebody else wrote. ``attempts`` are those of a line,
+    ``numbers`` those in a row.
     """
 
-    claim: int = 40
-    trigger: int = 25
+    sentence: int = 60
+    triggers: bool = True
     reasons: int = 2
-    reason: int = 12
-    titles: int = 10
     attempts: int = 5
     actions: int = 5
-    action: int = 40
     numbers: int = 12
     outcomes: int = 8
-    outcome_titles: int = 20
     risks: int = 3
 
 
@@ -187,10 +195,14 @@ def render_lines(
     return [*lines, [make_text(format_more(rest, elsewhere))]] if rest > 0 else lines
 
 
-def render_reference(pull: PullRequest, title_words: int = WIDE_LIMITS.outcome_titles) -> list[Element]:
-    """Return a pull request as a link and its title of up to ``title_words``."""
-    title = _shorten_title(pull, _MAX_TITLE_LENGTH, title_words)
-    return [make_link(pull.url, f"#{pull.number}"), make_text(f" {title}".rstrip() or " ")]
+def render_reference(pull: PullRequest) -> list[Element]:
+    """Return a pull request as a link and its title."""
+    return [make_link(pull.url, f"#{pull.number}"), make_text(f" {keep_title(pull)}".rstrip() or " ")]
+
+
+def keep_title(pull: PullRequest) -> str:
+    """Return the whole title on one line; nothing for one that is too long for a list."""
+    return keep_short(pull.title, _MAX_TITLE_WORDS, _MAX_TITLE_LENGTH)
 
 
 def render_numbers(
@@ -209,10 +221,6 @@ def format_more(count: int, elsewhere: str = "") -> str:
     return f"and {count} more{elsewhere}"
 
 
-def _shorten_title(pull: PullRequest, length: int, words: int) -> str:
-    return truncate_words(truncate_text(collapse_lines(pull.title), length), words) if words else ""
-
-
 # --- what was reverted or repaired
 
 
@@ -229,8 +237,8 @@ def render_outcomes(
 
     def render_line(each: MergeOutcome | PullRequest) -> list[Element]:
         if not isinstance(each, PullRequest):
-            return render_outcome(each, limits.outcome_titles)
-        return [*render_reference(each, limits.outcome_titles), make_text(", which reverts an earlier change")]
+            return render_outcome(each)
+        return [*render_reference(each), make_text(", which reverts an earlier change")]
 
     listed: list[MergeOutcome | PullRequest] = [*outcomes, *older]
     # the last line counts those that have none
@@ -239,16 +247,16 @@ def render_outcomes(
         yield make_list("Already reverted or repaired", render_lines(listed, most, render_line, elsewhere))
 
 
-def render_outcome(outcome: MergeOutcome, title_words: int = WIDE_LIMITS.outcome_titles) -> list[Element]:
-    """Return what was reverted or repaired, after how long and by what; titles have up to ``title_words``.
+def render_outcome(outcome: MergeOutcome) -> list[Element]:
+    """Return what was reverted or repaired, after how long and by what.
 
     The title of a revert is left out, since it would only repeat that of the change.
     """
     by, is_reverted = outcome.by, outcome.kind is OutcomeKind.REVERTED
     return [
-        *render_reference(outcome.pull, title_words),
+        *render_reference(outcome.pull),
         make_text(f", {format_outcome(outcome)} "),
-        *([make_link(by.url, f"#{by.number}")] if is_reverted else render_reference(by, title_words)),
+        *([make_link(by.url, f"#{by.number}")] if is_reverted else render_reference(by)),
     ]
 
 
@@ -273,21 +281,25 @@ def format_undone(outcome: MergeOutcome) -> str:
     return "" if outcome.stands else ", which was itself reverted"
 
 
-# --- a second look
+# --- the riskiest
+
+# where the rules that look back had nothing to look at, and what an operator does about it
+NO_HISTORY = "fix history not loaded"
+LOAD_HISTORY = "prdigest backfill --facts"
 
 
-def render_second_look_title(*, is_reduced: bool, is_new: bool = False) -> list[Element]:
-    """Return the title of the list: of a reduced one with the reason, of new files that they have no history."""
+def render_riskiest_title(*, is_reduced: bool, is_new: bool = False) -> list[Element]:
+    """Return the title of the list: of a reduced one with the reason, without history with what loads it."""
     notes = ["at most one: lists here were no better than chance, see /prrisks score"] if is_reduced else []
-    notes += ["no history yet"] if is_new else []
-    title = [make_text("Worth a second look", bold=True)]
+    notes += [f"{NO_HISTORY}: {LOAD_HISTORY}"] if is_new else []
+    title = [make_text("Riskiest", bold=True)]
     return [*title, make_text(f" ({'; '.join(notes)})", italic=True)] if notes else title
 
 
-def render_second_look(
+def render_risk(
     entry: Entry,
     urls: Mapping[int, str],
-    limit: int = _MAX_REASON_LENGTH,
+    limit: int = MAX_SENTENCE,
     *,
     limits: LineLimits = WIDE_LIMITS,
     index: SentenceIndex = EMPTY_INDEX,
@@ -295,20 +307,23 @@ def render_second_look(
 ) -> list[Element]:
     """Return an entry with what may break, the mark of its band, and the reasons of the rules in a few words.
 
-    What may break is the strongest finding of the second reading with its trigger, else the claim of the summary,
-    if a quote proved it; what ``index`` has already is left out. Without either the reasons come first. Each text
-    has up to ``limit`` characters. With ``tells_history`` a missing history of the files is named.
+    What may break is the strongest finding of the AI bug review with its trigger, else the claim of the summary,
+    if a quote proved it; what ``index`` has already is left out. Without either the reasons come first. A text
+    of more than ``limit`` characters is left out. With ``tells_history`` a missing history of the files is named.
     """
     pull, finding, claim = entry.pull, entry.strongest_finding, get_claim(entry)
     is_repeated = index.has_words(normalize_sentence(claim))
-    prose = [] if is_repeated else make_prose(truncate_words(claim, limits.claim), urls, limit)
-    trigger = render_trigger(pull, finding, urls, limits.trigger, limit) if finding else []
-    may_break = [*end_sentence(prose), *trigger]
-    short = (truncate_words(reason, limits.reason) for reason in entry.risk.short_reasons[: limits.reasons])
-    reasons = truncate_text("; ".join(short), limit)
+    sentence = "" if is_repeated else keep_short(claim, limits.sentence, limit)
+    if finding:
+        may_break = _render_finding_line(pull, finding, sentence, urls, limits, limit)
+    else:
+        may_break = end_sentence(make_prose(sentence, urls, limit))
+    # each has at least one: a band alone explains nothing
+    most = limits.reasons if may_break else max(1, limits.reasons)
+    short = list(accumulate(entry.risk.short_reasons[:most], "{}; {}".format))
+    reasons = next((joined for joined in reversed(short) if len(joined) <= limit), short[0] if short else "")
     band = make_text(format_band(entry.risk, tells_history=tells_history))
-    title = _shorten_title(pull, _MAX_SHORT_TITLE_LENGTH, limits.titles)
-    linked = make_link(pull.url, f"#{pull.number} {title}".rstrip(), bold=True)
+    linked = make_link(pull.url, f"#{pull.number} {keep_title(pull)}".rstrip(), bold=True)
     attempts = render_attempts(entry, limits.attempts)
     if not may_break:
         return [linked, make_text(f" — {reasons or 'no risk rule matched'}"), *attempts, make_text(". "), band]
@@ -332,5 +347,5 @@ def render_attempts(entry: Entry, most: int = WIDE_LIMITS.attempts) -> list[Elem
 
 def format_band(risk: Risk, *, tells_history: bool = True) -> str:
     """Format the band with its mark, such as ``🔴 highest risk``, and whether the files have no history yet."""
-    history = ", no history yet" if tells_history and risk.without_history else ""
+    history = f", {NO_HISTORY}" if tells_history and risk.without_history else ""
     return f"{_MARKS[risk.band]} {risk.band.label} risk{history}"

@@ -1,1 +1,1 @@
-"""Second readings: merged pull requests are read again for bugs, by a larger model with the source at hand."""
+"""AI bug reviews: merged pull requests are read again for bugs, by a larger model with the source at hand."""

@@ -12,7 +12,7 @@ from bot.features.merges.review import ReviewVerdict
 class RatedPullRequest:
     """A pull request in a digest: its points, and the names of the rules that applied.
 
-    ``lines`` is the number of all added lines. ``is_listed`` if it was among those worth a second look.
+    ``lines`` is the number of all added lines. ``is_listed`` if it was among the riskiest.
     ``is_listed_by_rules`` if it would have been without any review. ``verdict`` is that of its review, None if it
     was not reviewed. The points are those of the rules alone.
     """

@@ -160,7 +160,7 @@ class ReviewScoreVerdict(Enum):
     """Which of the two was right where the posted lists and those of the rules alone differ."""
 
     TOO_FEW = "too few to tell which was right"
-    REVIEWS = "the second reading was right more often"
+    REVIEWS = "the AI bug review was right more often"
     RULES = "the rules were right more often"
     NEITHER = "too close to tell which was right"
 

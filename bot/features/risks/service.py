@@ -35,6 +35,8 @@ from bot.features.risks.rules import TrackRecordScore, compute_score
 from bot.features.risks.view import RiskList, render_risk_list, render_score
 from bot.features.summaries.reading import load_files
 from bot.features.summaries.service import get_summary, refresh_summary
+from bot.features.touches.breaking import explain_gaps, select_breaking
+from bot.features.touches.contracts import read_changes
 from bot.platform.jobs import LONG_RETRIES, QueueName, job
 from bot.platform.pulls.models import PullRequest, Reference, remove_duplicates
 from bot.platform.slack.answers import Answer, Share, build_answer
@@ -106,13 +108,18 @@ def build_list(app: App, request: RisksRequest) -> RiskList:
     touched = app.read_touches(request.profile, [each.pull for each in matching])
     if touched.report:
         matching = [each for each in matching if each.pull.number in touched.numbers]
+    contracts, unknown = touched.contracts, ""
+    if not touched.report:
+        contracts, unknown = read_changes(app, [each.pull for each in matching])
     numbers, reverted = {each.pull.number for each in matching}, {pair.pull.number for pair in standing}
     paired = {pair.by.number for pair in context.outcomes}
     is_reduced = is_list_reduced(app, repository)
     ranked = rank_reviewed(each for each in matching if each.pull.number not in reverted)
     above = select_riskiest(ranked, request.top or DEFAULT_RISKS, is_reduced=is_reduced)
     # a request for a number of entries gets that many, because all of them are ranked
-    entries = _run_parallel(app, lambda each: _read_entry(app, each), ranked[: max(len(above), request.top or 0)])
+    listed = {each.pull.number for each in above}
+    below = [each for each in ranked if each.pull.number not in listed][: max(0, (request.top or 0) - len(above))]
+    entries = _run_parallel(app, lambda each: _read_entry(app, each), [*above, *below])
     return RiskList(
         name=app.name_repository(repository),
         span=span,
@@ -130,10 +137,12 @@ def build_list(app: App, request: RisksRequest) -> RiskList:
         top=request.top,
         ranked=len(ranked),
         unread=tuple(each.pull.number for each in rated if each.pull.files is None),
-        caveats=tuple(filter(None, (*merged.caveats, touched.problem))),
+        caveats=tuple(filter(None, (*merged.caveats, touched.problem, unknown))),
         is_reduced=is_reduced,
         touches=touched.report,
         touching=tuple(each.pull for each in matching) if touched.report else (),
+        breaking=(breaking := select_breaking(contracts, (each.pull for each in matching), reverted)),
+        breaking_gaps=explain_gaps(contracts, is_empty=not breaking),
     )
 
 

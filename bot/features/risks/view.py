@@ -9,7 +9,13 @@ from bot.dates import Span
 from bot.features.merges.entry import Entry
 from bot.features.merges.outcomes import MergeOutcome
 from bot.features.merges.review import ReviewVerdict
-from bot.features.merges.view import render_outcome, render_outcomes, render_second_look, render_second_look_title
+from bot.features.merges.view import (
+    MAX_SENTENCE,
+    render_outcome,
+    render_outcomes,
+    render_risk,
+    render_riskiest_title,
+)
 from bot.features.risks.rules import (
     MIN_DIFFERING,
     MIN_DIFFERING_REVERTED,
@@ -22,6 +28,7 @@ from bot.features.risks.rules import (
     TrackRecordScore,
     TrackRecordVerdict,
 )
+from bot.features.touches.breaking import BreakingMerge, render_breaking
 from bot.features.touches.lines import WIDE_TOUCHES, HitContext, render_touches
 from bot.platform.pulls.models import PullRequest
 from bot.platform.slack.blocks import (
@@ -43,14 +50,14 @@ from impact.text.strings import collapse_lines, truncate_text
 from impact.touches.models import TouchReport
 
 _ELSEWHERE = ": ask for fewer days to see them"
-_MAX_NUMBERS, _MAX_TOUCHES, _MAX_HITS = 6, 10, 8
+_MAX_NUMBERS, _MAX_TOUCHES, _MAX_HITS, _MAX_BREAKING = 6, 10, 8, 8
 # at vLLM's share of 1.3 %, none of so many would be reverted or repaired in 2 of 100 such periods
 _SURPRISING_COUNT = 300
 _KINDS = {
     ReviewVerdict.CONFIRMED: "with a confirmed bug",
     ReviewVerdict.POSSIBLE: "with a possible bug",
     ReviewVerdict.NOTHING: "where it found nothing",
-    None: "not read a second time",
+    None: "without an AI review",
 }
 
 
@@ -66,6 +73,7 @@ class RiskList:
     ``unread`` could not be read, so that no rule applies to them. ``caveats`` tell what may be missing.
     ``is_reduced`` is the same as in :class:`bot.features.merges.entry.Digest`.
 
+    ``breaking`` are those that break callers, whatever their band; ``breaking_gaps`` is what was not read of that.
     ``touches`` says what the merges mean for a profile, None without one; then only those ``touching`` it match.
 
     A request for the ``top`` ones gets that number: those ``below`` the threshold follow, riskiest first.
@@ -88,6 +96,8 @@ class RiskList:
     is_reduced: bool = False
     touches: TouchReport | None = None
     touching: tuple[PullRequest, ...] = ()
+    breaking: tuple[BreakingMerge, ...] = ()
+    breaking_gaps: str = ""
 
 
 def render_risk_list(risk_list: RiskList) -> Post:
@@ -103,12 +113,13 @@ def render_risk_list(risk_list: RiskList) -> Post:
         [
             make_header(title),
             *touches,
+            *render_breaking(risk_list.breaking, risk_list.breaking_gaps, most=_MAX_BREAKING),
             *render_outcomes(risk_list.taken_back, risk_list.older, _ELSEWHERE),
             *_render_riskiest(risk_list, limit, links=links),
             *_render_below_bar(risk_list, limit, links=links),
             *_render_notes(risk_list),
         ]
-        for limit, links in ((180, True), (120, False), (40, False))
+        for limit, links in ((MAX_SENTENCE, True), (180, False), (80, False), (40, False))
     )
     return Post(escape_mrkdwn(title), tuple(blocks))
 
@@ -122,7 +133,7 @@ def _format_merged(risk_list: RiskList) -> str:
 
 def _render_riskiest(risk_list: RiskList, limit: int, *, links: bool) -> Iterator[Block]:
     if risk_list.riskiest:
-        title = render_second_look_title(is_reduced=risk_list.is_reduced)
+        title = render_riskiest_title(is_reduced=risk_list.is_reduced)
         yield _render_entries(title, risk_list, risk_list.riskiest, limit, links=links)
     elif risk_list.touches and not risk_list.matching:
         return
@@ -130,7 +141,8 @@ def _render_riskiest(risk_list: RiskList, limit: int, *, links: bool) -> Iterato
         sentence = f"No pull request of these days matches {_format_filters(risk_list)}."
         yield make_block(make_section([make_text(sentence)]))
     elif risk_list.merged:
-        sentence = "Nothing else stands out." if risk_list.taken_back else "Nothing stands out."
+        is_first = not (risk_list.taken_back or risk_list.breaking)
+        sentence = "Nothing stands out." if is_first else "Nothing else stands out."
         yield make_block(make_section([make_text(sentence)]))
 
 
@@ -138,7 +150,7 @@ def _render_below_bar(risk_list: RiskList, limit: int, *, links: bool) -> Iterat
     """Yield the entries below the bar that ``top:N`` requested, and a note if fewer than N can be ranked."""
     top = risk_list.top
     if risk_list.below and top:
-        title = [make_text("Below the bar", bold=True), make_text(f" (listed because of top:{top})", italic=True)]
+        title = [make_text("Less risky", bold=True), make_text(f" (listed because of top:{top})", italic=True)]
         yield _render_entries(title, risk_list, risk_list.below, limit, links=links)
     if top and risk_list.matching and risk_list.ranked < top:
         yield make_context(f"top:{top}: only {format_count(risk_list.ranked, 'pull request')} can be ranked.")
@@ -150,9 +162,7 @@ def _render_entries(
     """Return entries below a title; ``limit`` is the characters of the rules' reasons and of the model's."""
     listed = (*risk_list.riskiest, *risk_list.below) if links else ()
     urls = {entry.number: entry.pull.url for entry in listed}
-    return make_block(
-        make_section(title), make_bullets(render_second_look(entry, urls, limit) for entry in entries)
-    )
+    return make_block(make_section(title), make_bullets(render_risk(entry, urls, limit) for entry in entries))
 
 
 def _format_filters(risk_list: RiskList) -> str:
@@ -278,7 +288,7 @@ def _render_reviews(score: TrackRecordScore) -> Iterator[Block]:
         _format_review_verdict(reviews),
     ]
     yield make_block(
-        make_section([make_text("Rules and second reading", bold=True)]),
+        make_section([make_text("Rules and AI bug review", bold=True)]),
         make_bullets([make_text(line)] for line in lines),
     )
 
@@ -294,11 +304,11 @@ def _format_differences(reviews: ReviewScore) -> str:
         *([f"put {added} on the list"] if reviews.added.pulls else []),
         *([f"took {left_out} off it"] if reviews.left_out.pulls else []),
     ]
-    return f"The second reading {' and '.join(parts)}."
+    return f"The AI bug review {' and '.join(parts)}."
 
 
 def _format_review_verdict(reviews: ReviewScore) -> str:
-    sentence = reviews.verdict.value.capitalize()
+    sentence = reviews.verdict.value[0].upper() + reviews.verdict.value[1:]
     if reviews.verdict is ReviewScoreVerdict.NEITHER:
         return f"{sentence}."
     if reviews.verdict is not ReviewScoreVerdict.TOO_FEW:

@@ -41,7 +41,8 @@ _MAX_OPTIONS = 100
 _VIEWS = (
     ("Every pull request", _ALL_PULLS),
     ("Substantial ones", ViewLevel.SUBSTANTIAL.value),
-    ("Risky and reverted ones", ViewLevel.RISKY.value),
+    ("Risky, breaking and reverted ones", ViewLevel.RISKY.value),
+    ("Breaking ones", ViewLevel.BREAKING.value),
 )
 _TOUCHING_VIEW = ("Those that touch the profile", ViewLevel.TOUCHING.value)
 # shown before the user types: one for most offsets, from west to east

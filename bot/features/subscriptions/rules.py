@@ -38,7 +38,7 @@ DAILY, ON_WEEKDAYS, WEEKLY = "daily", "weekdays", "weekly"
 _BARE_TIME = re.compile(r"\d{1,2}:\d\d|\d{1,2}(?::\d\d)?[ap]m", re.ASCII)
 _USAGE_HINT = (
     "write owner/repo, at 09:00, tz Europe/Berlin or tz mine, daily, weekdays or weekly monday, me, previews, "
-    "path:…, only:risky or profile:…"
+    "path:…, only:breaking, only:risky or profile:…"
 )
 
 

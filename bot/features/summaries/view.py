@@ -15,7 +15,7 @@ from bot.features.merges.entry import Entry
 from bot.features.merges.review import BugReview, is_worth_listing
 from bot.features.merges.risk import BASE_RATE, RiskBand
 from bot.features.merges.summary import Evidence, describe_fallback
-from bot.features.merges.view import format_band, render_quote, render_review
+from bot.features.merges.view import NO_HISTORY, format_band, render_quote, render_review
 from bot.platform.models.packing import Coverage
 from bot.platform.pulls.models import ChangedFile, PullRequest, Reference
 from bot.platform.slack.blocks import (
@@ -77,7 +77,7 @@ def render_summary(entry: Entry, zone: tzinfo = UTC) -> Post:
 
 
 def render_details(entry: Entry, zone: tzinfo = UTC) -> View:
-    """Render the window of an entry: the second reading, the complete sections, quotes and files."""
+    """Render the window of an entry: the AI bug review, the complete sections, quotes and files."""
     blocks: list[Block] = []
     for length, finding in _WINDOW_SIZES:
         blocks = [
@@ -269,13 +269,13 @@ def format_summary(entry: Entry) -> str:
     quotes = [f"  {quote.path}:{quote.line}  {quote.quote}" for quote in summary.evidence]
     size = f"{format_count(pull.changed_files, 'file')}, +{pull.additions} -{pull.deletions}"
     merge = f"{pull.author.login}, {format_merge_state(pull)}"
-    rated = ", no history yet" if entry.risk.without_history else ""
-    second_look = f"Worth a second look{rated}: {'; '.join(entry.risk.reasons)}."
+    rated = f", {NO_HISTORY}" if entry.risk.without_history else ""
+    risky = f"Risky{rated}: {'; '.join(entry.risk.reasons)}."
     parts = [
         f"#{pull.number} {pull.title}",
         summary.headline,
         f"{summary.type} · {size} · {merge} · diff read: {summary.coverage}",
-        *([second_look] if is_worth_listing(entry) else []),
+        *([risky] if is_worth_listing(entry) else []),
         *([f"May need action: {summary.action}"] if summary.action else []),
         *([review] if review else []),
         *(f"{name}\n{text}" for name, text in summary.sections),

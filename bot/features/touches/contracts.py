@@ -46,6 +46,8 @@ log = logging.getLogger(__name__)
 MAX_FILES = 50
 # a mirror has no calls to save; the widest merges of vLLM change some 1,200 files
 MAX_MIRROR_FILES = 1_500
+# merges that were not read before, for one answer: the busiest days have 120
+_MAX_READ = 150
 _TELLING = frozenset((ChangeKind.DEPRECATED, ChangeKind.REMOVED, ChangeKind.MOVED, ChangeKind.RENAMED))
 # a list of what will be removed may miss a release of the last hours; a digest of a day may not
 _MAX_AGE = timedelta(days=1)
@@ -276,6 +278,41 @@ def read_contracts(
 
     with DeadlineExecutor(app.settings.prdigest_concurrency, "contracts") as crew:
         return tuple(crew.map_items(read, pulls))
+
+
+def read_changes(
+    app: App, pulls: Sequence[PullRequest], most: int = _MAX_READ
+) -> tuple[tuple[MergeContract, ...], str]:
+    """Return what merges change for callers, and a clause that says why nobody knows, empty if that is known.
+
+    Up to ``most`` are read that were not before, the first ones; the others are named as unread. Where the store
+    is away, nothing is kept.
+    """
+    kept: dict[int, MergeContract] = {}
+    try:
+        kept = {pull.number: each for pull in pulls if (each := get_kept_contract(app, pull))}
+        fresh = [pull for pull in pulls if pull.number not in kept][:most]
+        kept |= {each.number: each for each in read_contracts(app, fresh)}
+    except StoreUnavailable as error:
+        log.warning("what merges change for others is read without the store: %s", error)
+        kept |= _read_unkept(app, pulls[:most])
+    except PrdigestError as error:
+        log.warning("what breaks callers is not known: %s", error)
+        return (), f"what breaks callers is not known: {str(error).rstrip('.')}"
+    reason = "too many for one answer"
+    return tuple(
+        kept.get(pull.number)
+        or MergeContract(
+            pull.number, pull.commit, pull.merge_time, unread=(UnreadFile(name_merge(pull.number), reason),)
+        )
+        for pull in pulls
+    ), ""
+
+
+def _read_unkept(app: App, pulls: Sequence[PullRequest]) -> dict[int, MergeContract]:
+    with DeadlineExecutor(app.settings.prdigest_concurrency, "contracts") as crew:
+        read = crew.map_items(lambda pull: _read_now(app, pull, ()), pulls)
+    return {contract.number: contract for contract, _ in read}
 
 
 # --- what repositories will remove

@@ -10,7 +10,7 @@ from enum import StrEnum
 from bot.errors import UsageError
 from bot.features.merges.outcomes import MergeOutcome
 from bot.features.merges.summary import Evidence, build_evidence_url
-from bot.features.merges.view import format_more, format_outcome, render_lines
+from bot.features.merges.view import format_more, format_outcome, keep_short, render_lines
 from bot.platform.commands import AllowedRepositories
 from bot.platform.pulls.models import PullRequest, Reference
 from bot.platform.slack.blocks import (
@@ -318,7 +318,8 @@ def render_change(touch: Touch, pull: PullRequest | None, limits: TouchLimits = 
     elements = make_code(shorten_name(change.name))
     if limits.reason and reason:
         elements += [make_text(" — "), *make_prose(reason, {}, _MAX_REASON_LENGTH)]
-    before, after = (shorten_code(text, limits.code) for text in (change.before, change.after))
+    # whole or not at all
+    before, after = (keep_short(text, limits.code, 120) for text in (change.before, change.after))
     # the reason says what was added or removed, and the action what has another name
     if limits.code and not change.new_name and before and after and before != after:
         elements += [make_text(" ("), *make_code(before), make_text(" → "), *make_code(after), make_text(")")]

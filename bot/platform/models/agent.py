@@ -1,4 +1,4 @@
-"""A conversation with a model that uses tools: answers to questions and second readings are made in one."""
+"""A conversation with a model that uses tools: answers to questions and AI bug reviews are made in one."""
 
 from __future__ import annotations
 

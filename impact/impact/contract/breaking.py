@@ -56,7 +56,7 @@ class Breakage:
 
 def list_breakages(contract: MergeContract) -> tuple[Breakage, ...]:
     """Return what a merge breaks for callers, each fact once: what people write and what is gone comes first."""
-    found: dict[tuple[str, ...], Breakage] = {}
+    breakages: dict[tuple[str, ...], Breakage] = {}
     changes = [each for each in contract.changes if _is_public(each)]
     gone = {each.name for each in changes if each.kind in _LOST}
     for change in sorted(changes, key=_get_order):
@@ -64,8 +64,8 @@ def list_breakages(contract: MergeContract) -> tuple[Breakage, ...]:
         is_within = change.name.rpartition(".")[0] in gone and change.subject in PYTHON_CLASSES
         effect = "" if is_within else describe_breakage(change)
         if effect:
-            found.setdefault(_get_fact(change, effect), Breakage(change, effect))
-    return tuple(found.values())
+            breakages.setdefault(_get_fact(change, effect), Breakage(change, effect))
+    return tuple(breakages.values())
 
 
 def describe_breakage(change: ContractChange) -> str:
@@ -176,8 +176,8 @@ def _find_missing(old: Signature, new: Signature) -> str:
     before = {each.name for each in list_required(old)}
     # another name in a place that has always been filled by position takes what stood there
     filled = sum(each.kind is ParameterKind.POSITIONAL_ONLY for each in list_required(old))
-    taken = set(_list_slots(new)[:filled])
-    missing = [each.name for each in list_required(new) if each.name not in before | taken]
+    in_place = set(_list_slots(new)[:filled])
+    missing = [each.name for each in list_required(new) if each.name not in before | in_place]
     return f"requires `{missing[0]}`" if missing else ""
 
 

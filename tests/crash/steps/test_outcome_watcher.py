@@ -19,7 +19,7 @@ from tests.features.subscriptions.scheduled import DUE, KEY
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.records import memory_digests
 
-TOLD = ["#2 Faster attention, reverted after 22.0 h by #9. It was listed above as worth a second look."]
+TOLD = ["#2 Faster attention, reverted after 22.0 h by #9. It was listed above among the riskiest."]
 UNDONE = f"{BEHIND}, which was itself reverted"
 # the calls to every port: three days are asked for, for the one that was looked at last may not have been over
 LOOKING = [

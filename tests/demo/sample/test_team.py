@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from bot.demo.sample.day import load_contracts
 from bot.demo.sample.sources import SampleSources
-from bot.demo.sample.team import load_contracts, load_profile
+from bot.demo.sample.team import load_profile
 from bot.demo.stage import build_sample_stage
 from docs.sample.__main__ import PACKAGES, list_team_files
 from impact.profile.file_uses import scan_file

@@ -112,7 +112,7 @@ def test_a_revert_of_the_next_day_is_written_behind_its_lines_and_told_once(bot:
     merge(made, 9, 'Revert "Faster attention" (#2)')
     assert lines(made, "#2 ") == [f"{listed} — {MARK}", f"{entry} — {MARK}"]
     assert list_remarks(made) == [
-        "#2 Faster attention, reverted after 22.0 h by #9. It was listed above as worth a second look."
+        "#2 Faster attention, reverted after 22.0 h by #9. It was listed above among the riskiest."
     ]
     # all other lines are as they were posted, and looking again changes nothing
     edits = made.edits()

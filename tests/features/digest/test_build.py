@@ -127,7 +127,7 @@ def test_a_digest_has_each_pull_request_in_order_with_its_files_risk_and_area() 
 def test_the_mirror_is_updated_once_before_files_are_read() -> None:
     for pulls in (day(pull(7), pull(8)), day()):
         mirror = SimpleNamespace(update=lambda of, calls=pulls.calls: calls.append(f"update {of}"))
-        build(pulls, sources=SimpleNamespace(source_mirror=mirror))
+        build(pulls, sources=SimpleNamespace(source_mirror=mirror, source_versions=None))
         steps = [f"update {REPOSITORY}", "files 7", "files 8"] if pulls.pulls else []
         assert [*pulls.calls[:2], *sorted(pulls.calls[2:])] == ["day 2026-02-28", *steps]
 
@@ -320,7 +320,7 @@ def test_what_was_reverted_before_the_digest_is_posted_is_said_and_not_listed(st
     assert (pairs(made.outcomes), made.count.counted, made.missing) == ([(2, 9)], 2, ())
     assert [entry.number for entry in made.riskiest_entries] == [1]
     lead_text = read_post(render_digest(made).lead)
-    first, second = lead_text.index("Already reverted or repaired"), lead_text.index("Worth a second look")
+    first, second = lead_text.index("Already reverted or repaired"), lead_text.index("Riskiest")
     assert "#2 Change number 2, reverted after" in lead_text[first:second]
     assert "#2 " not in lead_text[second : lead_text.index("Details")]
 
@@ -360,7 +360,7 @@ def test_without_the_store_a_digest_is_without_history_and_whole(caplog: pytest.
     made = build(pulls, timeline=timeline_of(pulls, away))
     assert [entry.risk.without_history for entry in made.entries] == [True, True]
     assert (pairs(made.outcomes), made.missing) == ([(2, 9)], ())
-    assert "🔴 highest risk, no history yet" in read_post(render_digest(made).lead)
+    assert "🔴 highest risk, fix history not loaded" in read_post(render_digest(made).lead)
     assert "history is not recorded" in caplog.text
 
 
@@ -415,14 +415,22 @@ TOUCHED = {
     "only what touches is read": (TOUCHING, [2], [2], [2]),
     "a revert belongs to it": (TOUCHING, [4], [3, 4], [3, 4]),
     "nothing touches": (TOUCHING, [], [], []),
-    "what touches is shown besides risks": (replace(ALL, only=ViewLevel.RISKY), [1], [1, 3, 4], [1, 2, 3, 4]),
+    # what breaks callers is hidden by no band
+    "what touches or breaks is shown besides risks": (
+        replace(ALL, only=ViewLevel.RISKY),
+        [1],
+        [1, 2, 3, 4],
+        [1, 2, 3, 4],
+    ),
 }
 
 
 def build_touched(store: Redis, view: DigestView, *touching: int) -> tuple[Digest, list[int], App]:
     """The digest of four merges, some of which remove what a team calls, and which of them the model read."""
     model = Summaries()
-    app = make_digest_app(day(*UNDONE), model, tables=Store(store), sources=SimpleNamespace(source_mirror=None))
+    app = make_digest_app(
+        day(*UNDONE), model, tables=Store(store), sources=SimpleNamespace(source_mirror=None, source_versions=None)
+    )
     app.tables.put_field(ENTRIES, "ascend", ENTRY)
     app.tables.put(PROFILES, PROFILE, "ascend")
     for each in UNDONE:
@@ -445,12 +453,39 @@ def test_a_view_of_what_touches(
     assert [hit.key.reference.number for hit in hits] == touching, "they are recorded as shown"
 
 
+BREAKING = DigestView(only=ViewLevel.BREAKING)
+
+
+@pytest.mark.parametrize(
+    ("view", "shown", "read"),
+    [
+        pytest.param(BREAKING, [2], [2], id="what breaks callers alone is read"),
+        pytest.param(DigestView(only=ViewLevel.RISKY), [2, 3, 4], [1, 2, 3, 4], id="no band hides it"),
+    ],
+)
+def test_a_view_of_what_breaks_callers(store: Redis, view: DigestView, shown: list[int], read: list[int]) -> None:
+    model, sources = Summaries(), SimpleNamespace(source_mirror=None, source_versions=None)
+    app = make_digest_app(day(*UNDONE), model, tables=Store(store), sources=sources)
+    for each in UNDONE:
+        removed = change(name="engine.core.stop", subject=ContractClass.FUNCTION)
+        keep_contract(app, each, contract(each.number, *([removed] if each.number == 2 else [])))
+    made = build_digest(app, REPOSITORY, DAY, "Engine", view)
+    assert (sorted(list_numbers(made)), sorted(model.numbers), made.merged_count) == (shown, read, 4)
+    assert [merge.number for merge in made.breaking] == [2]
+
+
+def test_without_files_a_digest_says_that_it_can_not_tell_what_breaks() -> None:
+    made = build(day(pull(1, files=CORE)))
+    assert made.breaking_gaps.startswith("I couldn't read 1 of 1 changed files (")
+    assert made.breaking_gaps.endswith("so I can't tell.")
+
+
 def test_what_filters_leave_out_is_not_judged_and_without_a_profile_nothing_is(store: Redis) -> None:
     made, _, _ = build_touched(store, DigestView(Filters(("docs",)), profile="ascend"), 1, 2)
     assert made.touches is not None
     assert (made.touches.merges, list_numbers(made)) == (1, [2])
     made, _, _ = build_touched(store, FULL_VIEW, 1)
-    assert (made.touches, made.contracts) == (None, ())
+    assert made.touches is None
 
 
 @pytest.mark.parametrize("view", [DigestView(profile="away"), DigestView(only=ViewLevel.TOUCHING, profile="away")])

@@ -88,7 +88,7 @@ def assert_short(post: Post, day_digest: Digest) -> None:
     named = {number for number in numbers if re.search(rf"#{number}(?!\d)", text)}
     uncounted = len(numbers - named) - sum(int(count) for count in re.findall(r"and ([\d,]+) more\b", listed))
     assert uncounted <= len(list_repeated(day_digest))
-    backs = text.partition("Already reverted or repaired")[2].partition("Worth a second look")[0]
+    backs = text.partition("Already reverted or repaired")[2].partition("Riskiest")[0]
     more = sum(map(int, re.findall(r"and (\d+) more, in the thread", backs)))
     outcomes = len(day_digest.standing_outcomes) + len(day_digest.older_reverts)
     assert len(lists_below(post, "Already reverted or repaired")) - bool(more) + more == outcomes
@@ -159,7 +159,7 @@ def test_a_busy_day_of_plain_sentences_is_said_in_a_minute(count: int) -> None:
     # the narrower limits are for busier days than these: each sentence is whole
     text = read_post(post)
     assert text.count("Callers that pass a list instead of a tuple fail with a TypeError at start") == 3
-    assert f"and {count - 3} more: " in text
+    assert re.search(r"and \d+ more, in the thread: #", text)
 
 
 @pytest.mark.parametrize("count", [1, 2, 43, 67])
@@ -226,7 +226,7 @@ def test_what_was_taken_back_comes_first_and_names_both() -> None:
     second = entry(9, title='Revert "Count once"', merged_at=NOON + timedelta(hours=1))
     text = read_lead(digest(second, first, risky(3)))
     assert re.search(r"#5 Count once, reverted after [\d.]+ h by #9\n", text)
-    assert text.index("Already reverted or repaired") < text.index("Worth a second look")
+    assert text.index("Already reverted or repaired") < text.index("Riskiest")
     assert "#5 Count once: adds" not in text
 
 
@@ -251,10 +251,10 @@ def test_reasons_are_those_of_the_rules_in_a_few_words() -> None:
 
 def test_what_has_no_history_yet_is_said_once_for_all() -> None:
     young = [replace(made, risk=replace(made.risk, without_history=True)) for made in (risky(1), risky(2))]
-    assert "Worth a second look (no history yet)#1" in read_lead(digest(*young))
-    assert read_lead(digest(*young)).count("no history yet") == 1
+    assert "Riskiest (fix history not loaded: prdigest backfill --facts)#1" in read_lead(digest(*young))
+    assert read_lead(digest(*young)).count("not loaded") == 1
     assert "#1 Change number 1 — adds 400 lines" in read_lead(digest(young[0], risky(2)))
-    assert "🔴 highest risk, no history yet" in read_lead(digest(young[0], risky(2)))
+    assert "🔴 highest risk, fix history not loaded" in read_lead(digest(young[0], risky(2)))
 
 
 def test_no_sentence_is_said_twice() -> None:
@@ -275,15 +275,15 @@ REVIEWED = replace(risky(5, claim="It may count twice.", title="Count once"), re
 def test_a_finding_comes_before_band_and_reasons_with_its_trigger_and_takes_the_place_of_the_claim() -> None:
     post = render_lead(digest(REVIEWED))
     expected = (
-        "#5 Count once — The engine stops with an IndexError. Fails when a request has no tokens "
-        "(confirmed in the code: adapt). 🔴 highest risk: adds 400 lines of product code; "
+        "#5 Count once — Confirmed in the code: The engine stops with an IndexError. Fails when a request has no "
+        "tokens. 🔴 highest risk: adds 400 lines of product code; "
         "touches 4 product folders"
     )
     assert expected in read_post(post)
     assert "count twice" not in read_post(post)
     (line,) = items(post)
     links = {element["text"]: element["url"] for element in line if element["type"] == "link"}
-    assert links["confirmed in the code"] == build_evidence_url(REVIEWED.pull, FOUND_QUOTE)
+    assert links["Confirmed in the code"] == build_evidence_url(REVIEWED.pull, FOUND_QUOTE)
 
 
 def test_a_finding_lists_what_the_rules_would_not_and_nothing_found_takes_off_what_they_would() -> None:
@@ -302,7 +302,7 @@ def test_a_finding_and_an_action_are_not_said_twice() -> None:
     assert (alone.count("Callers of count_all"), "May need action" in alone) == (1, False)
     above = read_lead(digest(made, overview=Overview(f"A busy day: {twice} (#5). All else is calm.")))
     assert above.count("Callers of count_all") == 1
-    assert "#5 Count once — Fails when a request has no tokens (confirmed in the code: adapt). 🔴" in above
+    assert "#5 Count once — Confirmed in the code: Fails when a request has no tokens. 🔴" in above
     # what the finding replaces is said by nobody, so that the action stays
     other = replace(REVIEWED, summary=replace(REVIEWED.summary, action=REVIEWED.summary.risk_reason))
     assert "May need action" in read_lead(digest(other))
@@ -315,9 +315,7 @@ def test_a_busy_reviewed_day_is_said_in_a_minute_with_whole_findings() -> None:
     busy = replace(busy, entries=entries, review_coverage=ReviewCoverage(67, 21, "today's limit is used up"))
     post = render_lead(busy)
     assert_short(post, busy)
-    assert (
-        read_post(post).count("the weights of the other one. Fails when a request has no tokens (confirmed") == 3
-    )
+    assert read_post(post).count(f"Confirmed in the code: {cut.consequence}. ") == 3
 
 
 @check_rows(WORST)
@@ -359,8 +357,8 @@ def test_no_more_than_three_risks_are_listed_riskiest_first() -> None:
 
 def test_a_calm_day_says_that_nothing_stands_out() -> None:
     text = read_lead(digest(entry(1)))
-    assert "Nothing stands out for a second look." in text
-    assert "Worth a second look" not in text
+    assert "Nothing stands out as risky." in text
+    assert "Riskiest" not in text
 
 
 def test_actions_beyond_five_are_counted_and_linked() -> None:
@@ -369,7 +367,7 @@ def test_actions_beyond_five_are_counted_and_linked() -> None:
     )
     text = read_lead(day_digest)
     assert [f"Set flag {number} (#{number})" in text for number in range(9, 4, -1)] == [True] * 5
-    assert "and 4 more: #4, #3, #2, #1" in text
+    assert "and 4 more, in the thread: #4, #3, #2, #1" in text
 
 
 @given(digests())
@@ -449,7 +447,7 @@ def test_the_last_five_tries_are_named_however_many_there_were(tries: list[Attem
 
 
 @pytest.mark.parametrize(
-    ("without", "band"), [(True, "🔴 highest risk, no history yet"), (False, "🔴 highest risk")]
+    ("without", "band"), [(True, "🔴 highest risk, fix history not loaded"), (False, "🔴 highest risk")]
 )
 def test_a_band_says_what_it_was_made_without(*, without: bool, band: str) -> None:
     made = trying((), without_history=without)
@@ -461,5 +459,5 @@ def test_where_lists_found_no_more_than_chance_one_of_the_highest_band_is_named_
     entries = [replace(entry(n), risk=Risk(points, ("one",))) for n, points in ((4, 13.0), (3, 17.0), (2, 18.0))]
     text = read_post(render_lead(replace(digest(*entries), is_reduced=True)))
     assert "at most one: lists here were no better than chance, see /prrisks score" in text
-    listed = text.partition("Worth a second look")[2]
+    listed = text.partition("Riskiest")[2]
     assert ("#2 " in listed, "#3 " in listed, "#4 " in listed) == (True, False, False)

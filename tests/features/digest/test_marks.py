@@ -82,9 +82,9 @@ def test_what_a_review_found_stays_in_an_amended_line() -> None:
     lead, *thread = [
         items(mark_outcomes(message, [make_outcome()])) for message in build_payloads(digest(reviewed))
     ]
-    assert "Fails when a request has no tokens (confirmed in the code: adapt). 🟠 high risk" in lead[0]
+    assert "Fails when a request has no tokens. 🟠 high risk" in lead[0]
     assert "adds 400 lines — reverted after 1.0 h by #9" in lead[0]
-    assert "second reading: confirmed bug) — reverted after 1.0 h by #9" in thread[0][0]
+    assert "AI bug review: confirmed bug) — reverted after 1.0 h by #9" in thread[0][0]
 
 
 def test_nothing_new_leaves_a_message_as_it_is() -> None:
@@ -122,7 +122,7 @@ def test_a_reply_pings_nobody_and_is_taken(title: str, fate: OutcomeKind, was_li
     outcome = MergeOutcome(pull(5, title=title, merged_at=NOON), pull(9, title=title, merged_at=NOON + HOUR), fate)
     post = render_outcome_reply(outcome, was_listed=was_listed)
     assert_accepted(post, digest(entry(5), entry(9)))
-    assert ("worth a second look" in read_post(post)) is was_listed
+    assert ("among the riskiest" in read_post(post)) is was_listed
 
 
 HITS = replace(digest(*map(entry, (45, 5, 4))), touches=report(make_hit(4), make_hit(45), make_hit(5)))

@@ -124,8 +124,8 @@ def test_a_line_admits_what_it_rests_on(fields: dict[str, Any], ending: str) -> 
 
 @check_rows(
     {
-        "confirmed": (BugReview((finding(),)), "second reading: confirmed bug"),
-        "possible": (BugReview((finding(status=FindingStatus.POSSIBLE),)), "second reading: possible bug"),
+        "confirmed": (BugReview((finding(),)), "AI bug review: confirmed bug"),
+        "possible": (BugReview((finding(status=FindingStatus.POSSIBLE),)), "AI bug review: unconfirmed bug"),
         "nothing": (BugReview(refuted=3), ""),
         "not read": (None, ""),
     }

@@ -39,7 +39,7 @@ def test_each_reason_has_its_clause(reason: FallbackReason | BudgetRefusal, clau
 def test_what_is_left_are_the_error_of_the_model_and_the_second_reading() -> None:
     rest = {*FallbackReason, *BudgetRefusal} - SHOWN.keys()
     assert rest == {FallbackReason.MODEL_FAILED, BudgetRefusal.REVIEWS_USED}
-    assert BudgetRefusal.REVIEWS_USED.clause == "today's budget for the second reading is used up"
+    assert BudgetRefusal.REVIEWS_USED.clause == "today's budget for the AI bug review is used up"
 
 
 def test_an_error_is_a_reason_by_its_type_not_by_its_words() -> None:

@@ -10,7 +10,8 @@ from localslack.rules.messages import find_links, find_mentions
 from bot.features.merges.entry import Entry
 from bot.features.merges.review import BugFinding, BugReview, Certainty, FindingAdvice, FindingStatus
 from bot.features.merges.summary import Evidence
-from bot.features.merges.view import NO_PROOF, get_claim, render_review, render_trigger
+from bot.features.merges.view import NO_PROOF, WIDE_LIMITS, LineLimits, get_claim, render_review, render_risk
+from bot.platform.slack.blocks import Element
 from bot.platform.slack.messages import Post
 from bot.platform.slack.terminal import format_message
 from impact.source.models import DiffSide
@@ -31,40 +32,42 @@ def render(made: Entry, most: int = 12, limit: int = 600) -> Post:
     return Post("", tuple(render_review(made, most, limit)))
 
 
-@check_rows(
-    {
-        "clause": ("a request has no tokens", "Fails when a request has no tokens"),
-        "full stop": ("a request has no tokens.", "Fails when a request has no tokens"),
-        "its own when": ("when a request is empty", "Fails when a request is empty"),
-        "its own if": ("If a request is empty", "Fails if a request is empty"),
-        "a noun with a preposition": ("with two ranks", "Fails with two ranks"),
-        "a word that only begins so": ("formats differ", "Fails when formats differ"),
-        "too many words": ("a b c d e f g h i j", "Fails when a b c d e f g h…"),
-        "nothing visible": ("\u200b.", ""),
-    }
-)
-def test_a_trigger_is_part_of_a_sentence(trigger: str, sentence: str) -> None:
-    made = make_entry(finding(trigger=trigger))
-    elements = render_trigger(made.pull, finding(trigger=trigger), {5: made.pull.url}, 8, 100)
-    assert "".join(strings(elements)) == f"{sentence} (confirmed in the code: adapt). "
+def render_line(made: Entry, limits: LineLimits = WIDE_LIMITS, *, has_room: bool = True) -> list[Element]:
+    return render_risk(made, {5: made.pull.url} if has_room else {}, limits=limits)
 
 
 @check_rows(
     {
-        "confirmed": (finding(), "confirmed in the code: adapt", True, 1),
-        "confirmed, without room for links": (finding(), "confirmed in the code: adapt", False, 0),
-        "possible": (POSSIBLE, "possible: watch", True, 0),
-        "possible with a quote": (replace(POSSIBLE, evidence=finding().evidence), "possible: watch", True, 0),
+        "clause": ("a request has no tokens", "Fails when a request has no tokens. "),
+        "full stop": ("a request has no tokens.", "Fails when a request has no tokens. "),
+        "its own when": ("when a request is empty", "Fails when a request is empty. "),
+        "its own if": ("If a request is empty", "Fails if a request is empty. "),
+        "a noun with a preposition": ("with two ranks", "Fails with two ranks. "),
+        "a word that only begins so": ("formats differ", "Fails when formats differ. "),
+        "too many words, which are not cut": ("a b c d e f g h i j", ""),
+        "nothing visible": ("\u200b", ""),
     }
 )
-def test_status_and_advice_are_words_and_the_line_is_linked(
+def test_a_trigger_is_a_whole_sentence(trigger: str, sentence: str) -> None:
+    line = render_line(make_entry(finding("It stops", trigger=trigger)), LineLimits(sentence=8))
+    assert f"Confirmed in the code: It stops. {sentence}⚪" in "".join(strings(line))
+
+
+@check_rows(
+    {
+        "confirmed": (finding(), "Confirmed in the code: ", True, 1),
+        "confirmed, without room for links": (finding(), "Confirmed in the code: ", False, 0),
+        "possible": (POSSIBLE, "Unconfirmed: ", True, 0),
+        "possible with a quote": (replace(POSSIBLE, evidence=finding().evidence), "Unconfirmed: ", True, 0),
+    }
+)
+def test_status_comes_first_and_the_line_is_linked(
     made: BugFinding, words: str, has_room: bool, links: int
 ) -> None:
-    pull = entry(5, merge_commit="abc123").pull
-    elements = render_trigger(pull, made, {5: pull.url} if has_room else {}, 8, 100)
-    assert f"({words})." in "".join(strings(elements))
+    elements = render_line(make_entry(made), has_room=has_room)
+    assert f" — {words}" in "".join(strings(elements))
     urls = [element["url"] for element in elements if element["type"] == "link"]
-    assert urls == ["https://github.com/octo/engine/blob/abc123/engine/core.py#L7"] * links
+    assert urls[1:] == ["https://github.com/octo/engine/blob/abc123/engine/core.py#L7"] * links
 
 
 @check_rows(
@@ -86,15 +89,15 @@ def test_all_findings_as_they_are_read() -> None:
     )
     post = render(make_entry(ignored, POSSIBLE, finding(certainty=Certainty.MEDIUM), refuted=2))
     assert format_message(post) == (
-        "Second reading, for bugs\n"
+        "AI bug review\n"
         "  • Confirmed in the code: The engine stops with an IndexError. Fails when a request has no tokens. "
-        "Affected: servers that allow empty prompts. The model is fairly sure. Adapt your code or settings. "
+        "Affected: servers that allow empty prompts. Likely. Adapt your code or settings. "
         "engine/core.py:7 return counts[0]\n"
-        "  • Possible: Counts are doubled. Fails when a request has no tokens. "
-        "Affected: servers that allow empty prompts. The model is very sure. Watch for it.\n"
+        "  • Unconfirmed: Counts are doubled. Fails when a request has no tokens. "
+        "Affected: servers that allow empty prompts. Very likely; not proved.\n"
         "  • Confirmed in the code: It is slow. Fails when a request has no tokens. "
-        "The model is not sure. No action needed.\n\n"
-        "2 suspicions were refuted. This is a model's reading of the code, not a proof."
+        "Unsure. No action needed.\n\n"
+        "2 suspicions were refuted. An AI read the code: this is no proof."
     )
 
 
@@ -103,11 +106,11 @@ def test_all_findings_as_they_are_read() -> None:
         "not read": (None, ""),
         "nothing found": (
             BugReview(refuted=1),
-            f"Second reading, for bugs: no bug found.\n1 suspicion was refuted. {NO_PROOF}",
+            f"AI bug review: no bug found.\n1 suspicion was refuted. {NO_PROOF}",
         ),
         "no suspicion": (
             BugReview(),
-            "Second reading, for bugs: no bug found.\nThis is a model's reading of the code, not a proof.",
+            "AI bug review: no bug found.\nAn AI read the code: this is no proof.",
         ),
     }
 )
@@ -130,7 +133,7 @@ def test_texts_of_the_model_and_of_files_are_literal(text: str) -> None:
     assert_taken(post, list_addresses([made]))
     assert find_mentions(post.build_payload()) == []
     assert [part for part in strings(list(post.blocks)) if invisible(part) or "\n" in part] == []
-    line = render_trigger(made.pull, hostile, {5: made.pull.url}, 25, 240)
+    line = render_line(made)
     assert [part for part in strings(line) if invisible(part) or "\n" in part] == []
 
 
@@ -138,7 +141,7 @@ def test_a_credential_in_a_finding_is_not_shown() -> None:
     key = "ghp_" + "a1B2" * 9
     made = make_entry(finding(f"It logs {key}", trigger=f"{key} is set", affected=f"Users of {key}"))
     assert key not in read_post(render(made))
-    assert key not in "".join(strings(render_trigger(made.pull, made.review.findings[0], {}, 25, 240)))  # type: ignore[union-attr]
+    assert key not in "".join(strings(render_line(made)))
 
 
 @check_rows(WORST)

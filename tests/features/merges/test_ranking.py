@@ -84,8 +84,8 @@ def test_the_order_is_that_of_both() -> None:
         make_entry(3, 5, BugReview((CONFIRMED,))),
         make_entry(4, 12.5, BugReview((POSSIBLE,))),
     ]
-    assert [item.number for item in rank_reviewed(items)] == [4, 2, 1, 3]
-    assert [item.number for item in select_riskiest(items, 2, is_reduced=False)] == [4, 2]
+    assert [item.number for item in rank_reviewed(items)] == [3, 2, 4, 1]
+    assert [item.number for item in select_riskiest(items, 2, is_reduced=False)] == [3, 2]
     assert [item.number for item in select_riskiest(items, 2, is_reduced=True)] == []
     sure = make_entry(5, 8.5, BugReview((CONFIRMED,)))
     assert [item.number for item in select_riskiest([*items, sure], 2, is_reduced=True)] == [5]

@@ -1,4 +1,4 @@
-"""The rules that ask for a second look: each at its steps, and what is never listed."""
+"""The rules of risk: each at its steps, and what is never listed."""
 
 from __future__ import annotations
 

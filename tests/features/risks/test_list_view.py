@@ -114,18 +114,18 @@ def low(number: int) -> Entry:
 def test_those_below_the_bar_stand_below_it_in_their_order() -> None:
     risk_list = make_list(merged=18, matching=18, riskiest=(risky(1),), below=(low(2), low(3)), top=3, ranked=16)
     text = read_post(render_risk_list(risk_list))
-    assert "Below the bar (listed because of top:3)" in text
+    assert "Less risky (listed because of top:3)" in text
     assert [text.index(f"#{number} ") for number in (1, 2, 3)] == sorted(
         text.index(f"#{number} ") for number in (1, 2, 3)
     )
-    assert text.index("Worth a second look") < text.index("#1 ") < text.index("Below the bar") < text.index("#2 ")
+    assert text.index("Riskiest") < text.index("#1 ") < text.index("Less risky") < text.index("#2 ")
     assert "#2 Change number 2 — no risk rule matched. ⚪ low risk" in text
     assert "can be ranked" not in text
 
 
 def test_where_nothing_stands_out_the_others_are_still_ranked() -> None:
     text = read_post(render_risk_list(make_list(below=(low(2),), top=1, ranked=3)))
-    assert text.index("Nothing stands out.") < text.index("Below the bar") < text.index("#2 ")
+    assert text.index("Nothing stands out.") < text.index("Less risky") < text.index("#2 ")
 
 
 @pytest.mark.parametrize(
@@ -263,7 +263,7 @@ def test_notifications_get_the_title_with_markup_put_out() -> None:
 
 def test_what_was_taken_back_comes_before_what_may_be() -> None:
     text = read_post(render_risk_list(make_list(taken_back=(pair(7),), riskiest=(risky(3),))))
-    assert text.index("Already reverted or repaired") < text.index("Worth a second look")
+    assert text.index("Already reverted or repaired") < text.index("Riskiest")
 
 
 LASTED = {

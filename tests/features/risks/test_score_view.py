@@ -83,19 +83,19 @@ REVIEWS = ReviewScore(
 def tell_reviews(reviews: ReviewScore) -> list[str]:
     """The lines below the title of the part on reviews; a blank before % is no matter."""
     lines = format_lines(reviews=reviews)
-    start = lines.index("Rules and second reading") + 1
+    start = lines.index("Rules and AI bug review") + 1
     return [line.replace(" %", "%") for line in lines[start:-1]]
 
 
-def test_rules_and_second_reading_are_told_apart_in_plain_words() -> None:
+def test_rules_and_the_review_are_told_apart_in_plain_words() -> None:
     assert "\n".join(tell_reviews(REVIEWS)) == (
         "The posted lists had 64, 7 of them reverted or repaired (11%, 95% interval 5.4 to 21%). The rules "
         "alone would have listed 62, 6 of them reverted or repaired (9.7%, 95% interval 4.5 to 20%).\n"
-        "The second reading put 4 (1 later reverted or repaired) on the list and took 2 (none later reverted or "
+        "The AI bug review put 4 (1 later reverted or repaired) on the list and took 2 (none later reverted or "
         "repaired) off it.\n"
         "6 with a confirmed bug: 3 of them reverted or repaired (50%, 95% interval 19 to 81%).\n"
         "40 where it found nothing: 1 of them reverted or repaired (2.5%, 95% interval 0.4 to 13%).\n"
-        "1,844 not read a second time: 42 of them reverted or repaired (2.3%, 95% interval 1.7 to 3.1%).\n"
+        "1,844 without an AI review: 42 of them reverted or repaired (2.3%, 95% interval 1.7 to 3.1%).\n"
         "Too few to tell which was right: that takes 20 in which the lists differ, 5 of them reverted or "
         "repaired. Here are 6 and 1."
     )
@@ -109,7 +109,7 @@ CLEAR = "chance alone gives such a difference in at most 5% of such periods."
         "nothing differs": (Tally(), Tally(), 1, "The two lists are the same."),
         "only added": (Tally(3, 0, 1), Tally(), 1, "put 3 (1 later reverted or repaired) on the list."),
         "only left out": (Tally(), Tally(1), 1, "took 1 (none later reverted or repaired) off it."),
-        "reviews": (Tally(10, 5), Tally(10), -1, f"The second reading was right more often: {CLEAR}"),
+        "reviews": (Tally(10, 5), Tally(10), -1, f"The AI bug review was right more often: {CLEAR}"),
         "rules": (Tally(10), Tally(10, 5), -1, f"The rules were right more often: {CLEAR}"),
         "neither": (Tally(10, 3), Tally(10, 2), -1, "Too close to tell which was right."),
     }

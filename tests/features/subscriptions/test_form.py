@@ -188,7 +188,10 @@ WRONG: dict[str, tuple[dict[str, Json], dict[str, str]]] = {
     ),
     "weight": (
         {"only": option("heavy")},
-        {"only": "I don't understand only:'heavy': write only:substantial, only:risky or only:touching."},
+        {
+            "only": "I don't understand only:'heavy': write only:breaking, only:risky, only:substantial or "
+            "only:touching."
+        },
     ),
     "all of it": (
         {"channel": {"selected_conversation": ""}, "filter": {"value": "label:"}},

@@ -143,7 +143,7 @@ def test_the_address_of_a_repository_is_understood(text: str) -> None:
 LAST = "only:touching"
 HOW = (
     "write owner/repo, at 09:00, tz Europe/Berlin or tz mine, daily, weekdays or weekly monday, me, previews, "
-    "path:…, only:risky or profile:…."
+    "path:…, only:breaking, only:risky or profile:…."
 )
 NO_TIME = "is not a time: write it as 09:00 or 9am."
 NO_ZONE = "is not a time zone: use an IANA name, such as America/Los_Angeles."
@@ -195,7 +195,9 @@ REFUSED: dict[str, str] = {
         "profile:… instead."
     ),
     "top:3": "I don't understand top: here, use repo:…",
-    "only:trivial": "I don't understand only:'trivial': write only:substantial, only:risky or only:touching.",
+    "only:trivial": (
+        "I don't understand only:'trivial': write only:breaking, only:risky, only:substantial or only:touching."
+    ),
     "only:touching": "only:touching needs a profile: add profile:NAME.",
     "path:[a]": "path:'[a]' can't be used: write vllm/v1, *.cu or csrc/**/moe instead.",
     "path:a****b": "path:'a****b' can't be used:",
@@ -294,7 +296,9 @@ def test_a_wish_of_the_form_is_no_longer_than_a_command() -> None:
 @pytest.mark.parametrize("text", ["", "x", "all", "ALL"])
 def test_how_much_is_shown_is_one_of_two(text: str) -> None:
     assert refusal(parse_view_level, text) == (
-        "" if not text else f"I don't understand only:{text!r}: write only:substantial, only:risky or {LAST}."
+        ""
+        if not text
+        else f"I don't understand only:{text!r}: write only:breaking, only:risky, only:substantial or {LAST}."
     )
 
 

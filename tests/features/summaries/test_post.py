@@ -89,10 +89,10 @@ def test_the_longest_texts_and_findings_stay_within_the_budget(text: str) -> Non
 
 def test_the_second_reading_comes_after_the_key_points() -> None:
     text = read_post(render_summary(replace(entry(5), review=BugReview((finding(),), 1))))
-    order = [text.index(part) for part in ("Risk: ", "Second reading, for bugs", "What changed and why")]
+    order = [text.index(part) for part in ("Risk: ", "AI bug review", "What changed and why")]
     assert order == sorted(order)
-    assert "1 suspicion was refuted. This is a model's reading of the code, not a proof." in text
-    assert "Second reading" not in read_post(render_summary(entry(5)))
+    assert "1 suspicion was refuted. An AI read the code: this is no proof." in text
+    assert "AI bug review" not in read_post(render_summary(entry(5)))
 
 
 def test_the_longest_texts_stay_within_the_budget_of_a_message() -> None:

@@ -46,7 +46,7 @@ HISTORY = (
 )
 REASONS = ("one of its files was in a reverted change in the last 180 days", "its files needed 1 fix in 14 days")
 # to the model, and to people
-WITHOUT = ("without history", "no history yet")
+WITHOUT = ("without history", "fix history not loaded")
 
 
 @dataclass

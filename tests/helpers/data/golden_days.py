@@ -71,7 +71,8 @@ def answer_with(answers: dict[int, dict[str, Any]], there: World) -> None:
 def _check_posts(date: str, there: World, numbers: list[int]) -> None:
     lead, replies = there.digest()
     assert f"{DAYS[date]} merged" in lead["text"]
-    assert f"{DAYS[date]} of {DAYS[date]} read" in json.dumps(lead["blocks"])
+    # a day too full for it says only what was not read
+    assert "could not be read" not in json.dumps(lead["blocks"])
     parts = [reply for reply in replies if not reply.get("files")]
     linked_numbers = re.findall(r'"https://github.com/vllm-project/vllm/pull/(\d+)"', json.dumps(parts))
     assert sorted(map(int, linked_numbers)) == sorted(numbers)

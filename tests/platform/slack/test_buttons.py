@@ -22,7 +22,7 @@ from bot.features.digest.view import render_digest
 from bot.features.merges.entry import Entry
 from bot.features.merges.requests import DigestRequest, RisksRequest, SummaryRequest
 from bot.features.merges.risk import Risk
-from bot.features.merges.view import render_reference, render_second_look
+from bot.features.merges.view import render_reference, render_risk
 from bot.platform.commands import AllowedRepositories
 from bot.platform.pulls.filters import NO_FILTERS, Filters
 from bot.platform.pulls.models import ChangedFile, PullRequest, Reference
@@ -276,7 +276,7 @@ def test_a_terminal_shows_no_buttons() -> None:
 def test_a_named_pull_request_is_a_link_and_its_title_on_one_line(title: str) -> None:
     link, text = render_reference(pull(5, title=title))
     assert (link["text"], link["url"]) == ("#5", pull(5).url)
-    assert len(text["text"]) <= 91
+    assert len(text["text"]) <= 161
     assert invisible(text["text"]) == []
     assert "\n" not in text["text"]
 
@@ -288,19 +288,18 @@ def test_a_named_pull_request_is_a_link_and_its_title_on_one_line(title: str) ->
         (("one", "two", "three", "four"), "", "#5 Change number 5 — one; two. 🔴 highest risk"),
         (("one",), "It may count twice.", "#5 Change number 5 — It may count twice. 🔴 highest risk: one"),
         (("one",), "It may count twice", "#5 Change number 5 — It may count twice. 🔴 highest risk: one"),
-        (("a" * 30,), "b" * 30, f"#5 Change number 5 — {'b' * 19}… 🔴 highest risk: {'a' * 19}…"),
+        # whole or not at all
+        (("one", "a" * 30), "b" * 30, "#5 Change number 5 — one. 🔴 highest risk"),
     ],
 )
-def test_a_second_look_gives_the_claim_first_and_two_reasons(
-    reasons: tuple[str, ...], claim: str, expected: str
-) -> None:
+def test_a_risk_gives_the_claim_first_and_two_reasons(reasons: tuple[str, ...], claim: str, expected: str) -> None:
     made = replace(entry(5, entry_summary=summary(risk_reason=claim)), risk=Risk(20, reasons))
-    assert "".join(strings(render_second_look(made, {}, 20))) == expected
+    assert "".join(strings(render_risk(made, {}, 20))) == expected
 
 
 def test_a_claim_links_only_to_known_numbers() -> None:
     made = replace(entry(5, entry_summary=summary(risk_reason="As in #6 and #7.")), risk=Risk(20, ("one",)))
-    urls = [element["url"] for element in render_second_look(made, {6: pull(6).url}) if element["type"] == "link"]
+    urls = [element["url"] for element in render_risk(made, {6: pull(6).url}) if element["type"] == "link"]
     assert urls == [pull(5).url, pull(6).url]
 
 

@@ -106,7 +106,7 @@ def test_a_summary_reads_from_what_it_is_to_where_it_is() -> None:
         "#35617 Count once",
         "Requests are counted once",
         "SUBSTANTIAL · 1 file, +1200 -34 · ada-dev, merged 2026-02-28 16:23 UTC by merge-bot · diff read: full",
-        "Worth a second look: touches 4 product folders; changes dependencies or build.",
+        "Risky: touches 4 product folders; changes dependencies or build.",
         "May need action: Set the flag",
         "What changed and why\nThe counter moved.",
         "Technical impact\nOne place counts.",
@@ -119,22 +119,22 @@ def test_a_summary_reads_from_what_it_is_to_where_it_is() -> None:
 
 def test_a_summary_says_what_the_second_reading_found_and_follows_its_rank() -> None:
     high = replace(entry(5), risk=Risk(13, ("adds 400 lines",)))
-    assert "Worth a second look: adds 400 lines." in format_summary(high)
+    assert "Risky: adds 400 lines." in format_summary(high)
     cleared = format_summary(replace(high, review=BugReview(refuted=2)))
-    assert "Worth a second look" not in cleared
-    assert "Second reading, for bugs: no bug found.\n\n2 suspicions were refuted." in cleared
+    assert "Risky" not in cleared
+    assert "AI bug review: no bug found.\n\n2 suspicions were refuted." in cleared
     confirmed_text = format_summary(replace(high, review=BugReview((finding("It \x1b[2Jstops"),))))
     assert "  • Confirmed in the code: It [2Jstops. Fails when a request has no tokens." in confirmed_text
 
 
 def test_what_was_rated_without_history_says_so() -> None:
     made = replace(RISKY, risk=replace(RISKY.risk, without_history=True))
-    assert "Worth a second look, no history yet: touches 4 product folders;" in format_summary(made)
+    assert "Risky, fix history not loaded: touches 4 product folders;" in format_summary(made)
 
 
 def test_a_summary_leaves_out_what_there_is_not() -> None:
     told = format_summary(entry(1))
-    assert [part for part in ("second look", "May need action", "Evidence") if part in told] == []
+    assert [part for part in ("Risky", "May need action", "Evidence") if part in told] == []
 
 
 @pytest.mark.parametrize("state", ["OPEN", "CLOSED"])

@@ -1,4 +1,4 @@
-"""The second reading: what it found stands in the digest, in lists, in Details and in the score."""
+"""The AI bug review: what it found stands in the digest, in lists, in Details and in the score."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def test_a_confirmed_bug_is_shown_wherever_its_pull_request_is(bot: Bot) -> None
         ada.send_command("/prdigest", f"{day} repo:{repository}", channel)
         (lead,) = bot.list_posts(channel)
     finding_text = (
-        "Splitting raises a ValueError <!channel>. Fails when a batch is smaller than the number of workers "
-        "(confirmed in the code: adapt). 🔴 highest risk"
+        "Confirmed in the code: Splitting raises a ValueError <!channel>. Fails when a batch is smaller than the "
+        "number of workers. 🔴 highest risk"
     )
     assert finding_text in as_read(lead)
-    assert "second reading of 1 of 1" in as_read(lead)
+    assert "AI bug review: 1 of 1" in as_read(lead)
     assert "/csrc/attention.cu#L4" in str(lead["blocks"])
-    assert "second reading: confirmed bug" in str(bot.list_thread_posts(channel, lead["ts"]))
+    assert "AI bug review: confirmed bug" in str(bot.list_thread_posts(channel, lead["ts"]))
     _, asked = bot.calls()
     ada.send_command("/prrisks", f"{day} repo:{repository}", channel)
     *_, risks = bot.list_posts(channel)
@@ -58,7 +58,7 @@ def test_a_confirmed_bug_is_shown_wherever_its_pull_request_is(bot: Bot) -> None
     (window,) = bot.windows(f"#{number}")
     assert "Affected: " in str(window["blocks"])
     assert "those who serve few requests" in str(window["blocks"])
-    assert "1 suspicion was refuted. This is a model's reading of the code, not a proof." in str(window["blocks"])
+    assert "1 suspicion was refuted. An AI read the code: this is no proof." in str(window["blocks"])
     assert bot.calls()[1] == asked, "what was reviewed once is not read again"
     ada.send_command("/prrisks", f"score 10d repo:{repository}", channel)
     *_, score = bot.list_posts(channel)

@@ -1,4 +1,4 @@
-"""``/prrisks``: what was taken back first, then what deserves a second look."""
+"""``/prrisks``: what was taken back first, then what is riskiest."""
 
 from __future__ import annotations
 
@@ -57,13 +57,9 @@ def test_what_was_taken_back_comes_first_and_is_not_listed_again(bot: Bot) -> No
     bot.pull(repository, merged_at=noon + timedelta(hours=3), title='Revert "x"', body=f"Reverts #{bad}")
     other = bot.pull(repository, merged_at=noon, **RISKY)
     listing = risks(bot, f"{noon.date()} repo:{repository}")
-    assert (
-        listing.index("Already reverted or repaired")
-        < listing.index(f"#{bad} ")
-        < listing.index("Worth a second look")
-    )
+    assert listing.index("Already reverted or repaired") < listing.index(f"#{bad} ") < listing.index("Riskiest")
     assert "reverted after 3.0 h by" in listing
-    assert listing.index(f"#{other} ") > listing.index("Worth a second look")
+    assert listing.index(f"#{other} ") > listing.index("Riskiest")
     assert listing.count(f"#{bad} ") == 1
 
 
@@ -101,7 +97,7 @@ def test_top_lists_as_many_as_are_asked_for_and_marks_those_below_the_bar(bot: B
     others = [bot.pull(repository, merged_at=noon) for _ in range(3)]
     assert not any(f"#{number} " in risks(bot, f"{noon.date()} repo:{repository}") for number in others)
     listing = risks(bot, f"{noon.date()} repo:{repository} top:3")
-    above, _, below = listing.partition("Below the bar (listed because of top:3)")
+    above, _, below = listing.partition("Less risky (listed because of top:3)")
     assert f"#{high} " in above
     assert sum(f"#{number} " in below for number in others) == 2
     listing = risks(bot, f"{noon.date()} repo:{repository} top:10")
@@ -138,7 +134,7 @@ def test_a_risk_list_can_be_kept_private(bot: Bot) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("help", "*/prrisks*: reverted changes, and the riskiest of the others."),
+        ("help", "*/prrisks*: breaking and reverted changes, and the riskiest ones."),
         ("soon", ": write today, yesterday, 7d, 2026-02-28 or 2026-02-24..2026-02-28."),
         ("99d", "99 days are too many at once: ask for up to 31."),
         ("2026-02-28..2026-02-24", "2026-02-28..2026-02-24 ends before it starts: write the earlier date first."),

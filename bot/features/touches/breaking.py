@@ -1,0 +1,109 @@
+"""What code proved to be gone or changed for callers, by merge, and how messages say it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from bot.features.merges.view import keep_title, render_numbers
+from bot.features.touches.lines import make_code, shorten_name
+from bot.platform.pulls.models import PullRequest
+from bot.platform.slack.blocks import (
+    Block,
+    Element,
+    make_block,
+    make_bullets,
+    make_link,
+    make_prose,
+    make_section,
+    make_text,
+)
+from impact.contract.breaking import Breakage, list_breakages
+from impact.contract.models import ChangeKind, MergeContract, cover_contracts
+
+TITLE = "Breaking"
+_GONE = "is gone"
+_MAX_EFFECT = 160
+
+
+@dataclass(frozen=True, slots=True)
+class BreakingMerge:
+    """A merge that breaks callers: what it breaks, the most telling first, at least one."""
+
+    pull: PullRequest
+    breakages: tuple[Breakage, ...]
+
+    @property
+    def number(self) -> int:
+        return self.pull.number
+
+
+def select_breaking(
+    contracts: Iterable[MergeContract], pulls: Iterable[PullRequest], settled: Collection[int] = ()
+) -> tuple[BreakingMerge, ...]:
+    """Return the merges among ``pulls`` that break callers: those that take something away first, then the widest.
+
+    Those that are ``settled`` are left out: what was reverted breaks nobody any more.
+    """
+    by_number = {pull.number: pull for pull in pulls if pull.number not in settled}
+    listed = (
+        BreakingMerge(by_number[contract.number], breakages)
+        for contract in contracts
+        if contract.number in by_number and (breakages := list_breakages(contract))
+    )
+    return tuple(sorted(listed, key=_get_order))
+
+
+def _get_order(merge: BreakingMerge) -> tuple[bool, int, int]:
+    takes_away = merge.breakages[0].change.kind is ChangeKind.REMOVED
+    return not takes_away, -len(merge.breakages), -merge.number
+
+
+def render_breaking(
+    merges: Sequence[BreakingMerge],
+    gaps: str,
+    *,
+    most: int = 5,
+    names: int = 3,
+) -> Iterator[Block]:
+    """Yield the section: what could not be read as a sentence, a line for each of ``most`` merges, then numbers.
+
+    Each merge is named, however many there are. ``names`` are those of a line. Without merges and gaps there is
+    nothing.
+    """
+    if not merges and not gaps:
+        return
+    title = [make_text(TITLE, bold=True)]
+    note = [make_text(f"{' ' if merges else ': '}{gaps}", italic=bool(merges))] if gaps else []
+    lines = [_render_merge(merge, names) for merge in merges[:most]]
+    if rest := merges[most:]:
+        urls = {merge.number: merge.pull.url for merge in rest}
+        lines.append([make_text("Also "), *render_numbers([*urls], urls, len(urls))])
+    yield make_block(make_section([*title, *note]), *([make_bullets(lines)] if lines else []))
+
+
+def _render_merge(merge: BreakingMerge, names: int) -> list[Element]:
+    title = keep_title(merge.pull)
+    elements = [make_link(merge.pull.url, f"#{merge.number}{f' {title}' if title else ''}", bold=True)]
+    return [*elements, make_text(" — "), *_render_breakages(merge.breakages, names)]
+
+
+def _render_breakages(breakages: Sequence[Breakage], most: int) -> list[Element]:
+    """Return what is broken as a sentence: names of the same effect together, the others counted."""
+    elements: list[Element] = []
+    for effect, group in groupby(breakages[:most], lambda each: each.effect):
+        same = list(group)
+        elements += [make_text("; ")] if elements else []
+        for place, each in enumerate(same):
+            elements += [make_text(" and " if place == len(same) - 1 else ", ")] if place else []
+            elements += make_code(shorten_name(each.change.name))
+        text = "are gone" if effect == _GONE and len(same) > 1 else effect
+        elements += [make_text(" "), *make_prose(text, {}, _MAX_EFFECT)]
+    rest = len(breakages) - most
+    return [*elements, *([make_text(f" (+{rest})")] if rest > 0 else [])]
+
+
+def explain_gaps(contracts: Sequence[MergeContract], *, is_empty: bool) -> str:
+    """Return what was not read of some merges, and what follows, as a sentence; empty if all was read."""
+    return cover_contracts(contracts).explain_gaps(is_empty=is_empty)
