@@ -114,7 +114,7 @@ class _Checkup:
             "Monitoring": lambda: check_monitoring(settings, can_export=has_exporter()),
             "Agents": lambda: check_agents(settings, has_sdk=has_sdk()),
             "Time": lambda: check_clock_skew(self._clock_skews),
-            "Processes": self._if_stored(lambda: check_processes(app), CLOCK, WORKER, JOBS),
+            "Processes": self._if_stored(lambda: check_processes(app, self._subscriptions), CLOCK, WORKER, JOBS),
             "Runs": self._if_stored(lambda: check_runs(app, self._subscriptions), RUNS, SCHEDULE),
         }
 

@@ -57,14 +57,15 @@ def check_clock_skew(ahead: Mapping[str, timedelta | None]) -> Iterator[Finding]
         yield Finding.build_failure(name, problem, advice)
 
 
-def check_processes(app: App) -> Iterator[Finding]:
+def check_processes(app: App, subscriptions: Sequence[Subscription]) -> Iterator[Finding]:
     """Check the clock process by its ticks, the workers by their heartbeats, and the jobs that wait.
 
-    Before the first start nothing is wrong with them, so that this can be checked before it.
+    Before the first start nothing is wrong with them, so that this can be checked before it. Nor is there where
+    `prdigest digest` alone has run: only subscriptions that people made need a clock.
     """
     now = app.now()
     tick, heartbeats = app.cache.get(LAST_TICK.build_key()), read_heartbeats(app.store, app.keyspace)
-    if not (tick or heartbeats or app.tables.list_recent(RUN_LOG, 1)):
+    if not (tick or heartbeats or any(not each.is_fixed and not each.is_paused for each in subscriptions)):
         yield from (Finding.build_note(name, "not running (never started)") for name in (CLOCK, WORKER))
         is_alive = False
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -53,6 +54,7 @@ class SettingsSnapshot:
     source: str
     model_keys: tuple[str, ...]
     required: Mapping[str, str]
+    is_exposed: bool = False  # whether others may read the file
 
 
 def read_snapshot(
@@ -72,6 +74,7 @@ def read_snapshot(
         f"from the environment{origin}",
         tuple(each.key_variable for each in providers if each.key_variable),
         required,
+        file.exists() and bool(file.stat().st_mode & stat.S_IROTH),
     )
 
 
@@ -82,6 +85,9 @@ def check_settings(snapshot: SettingsSnapshot) -> Iterator[Finding]:
         count = format_count(len(snapshot.setting_names & snapshot.variables.keys()), "value")
         yield Finding.build_success(SETTINGS, f"{count} {snapshot.source}")
     yield from faults.values()
+    if snapshot.is_exposed:
+        problem = f"{DOTENV} holds tokens, and every user of this machine may read it"
+        yield Finding.build_note(SETTINGS, problem, f"Run `chmod 600 {DOTENV}` as its owner.")
     # other tools use these names too: one is worth a note if it looks like a setting that is not set
     unset = snapshot.setting_names - snapshot.variables.keys()
     keys = (name for name in snapshot.model_keys if not name.startswith(_OWN_PREFIX))

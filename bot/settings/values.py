@@ -94,12 +94,12 @@ def _check_private_address(value: str | None) -> str | None:
         has_host = False
     if not has_host or not _PLAIN_ADDRESS.fullmatch(value):
         raise ValueError("write host, port and path alone, such as http://127.0.0.1:8000/v1 or https://host/v1")
-    if address.scheme == "http" and not _is_private_host(address.hostname or ""):
+    if address.scheme == "http" and not is_private_host(address.hostname or ""):
         raise ValueError("write it with https: plain http is for this machine and private networks alone")
     return value
 
 
-def _is_private_host(host: str) -> bool:
+def is_private_host(host: str) -> bool:
     """Return whether a host is this machine or in a private network, by its name or address alone.
 
     A name without a dot is that of a container or a service beside this one.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from redis import Redis
@@ -186,6 +187,45 @@ def test_the_doctor_says_what_the_server_lacks(model_server: OpenAIEmulator) -> 
         "context window: unknown: set PRDIGEST_CONTEXT_TOKENS",
     ):
         assert part in lines
+
+
+ADVICE = "Give the server a window of at least 32,000 tokens"
+WINDOWS: dict[str, tuple[dict[str, Any], str]] = {
+    "vLLM": ({"max_model_len": 40_000}, "- {}: 40,000 tokens"),
+    "LiteLLM": ({"max_input_tokens": 128_000, "max_output_tokens": 4_096}, "- {}: 128,000 tokens"),
+    "OpenRouter": ({"context_length": 65_536}, "- {}: 65,536 tokens"),
+    "llama.cpp": ({"meta": {"n_ctx": 32_768, "n_ctx_train": 131_072}}, "- {}: 32,768 tokens"),
+    "a model that reads little": (
+        {"max_model_len": 16_384},
+        f"- {{}}: 16,384 tokens: large pull requests are read in part -> {ADVICE}",
+    ),
+    "a model that answers nothing": (
+        {"meta": {"n_ctx": 4_096}},
+        f"! {{}}: 4,096 tokens: no question can be answered -> {ADVICE}",
+    ),
+    "nonsense": (
+        {"max_model_len": "40000", "max_input_tokens": True, "context_length": -1, "meta": [7]},
+        "- {}: unknown: set PRDIGEST_CONTEXT_TOKENS",
+    ),
+}
+
+
+@pytest.mark.parametrize(("described", "line_prefix"), WINDOWS.values(), ids=WINDOWS)
+def test_the_window_is_read_as_each_server_says_it(
+    model_server: OpenAIEmulator, described: dict[str, Any], line_prefix: str
+) -> None:
+    model_server.describe = lambda name: {"id": name, "object": "model", **described}
+    name = f"Model {SMALL}, context window"
+    [line] = [line for line in examine_models() if name in line]
+    assert line.startswith(line_prefix.format(name))
+
+
+def test_a_window_of_the_settings_that_is_too_small_is_told(
+    model_server: OpenAIEmulator, monkeypatch: Env
+) -> None:
+    monkeypatch.setenv("PRDIGEST_CONTEXT_TOKENS", "4096")
+    known = "4,096 tokens, as PRDIGEST_CONTEXT_TOKENS says: no question can be answered"
+    assert f"! Model {LARGE}, context window: {known}" in " ".join(examine_models())
 
 
 @pytest.mark.parametrize(

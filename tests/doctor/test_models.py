@@ -145,6 +145,20 @@ def test_a_model_that_is_not_there_is_told_from_a_route_that_is_not_there() -> N
     assert lines[1].startswith("! Model claude-haiku-9: Claude has no model with that name")
 
 
+def test_a_gateway_that_speaks_another_protocol_is_there() -> None:
+    described = {"id": "claude-haiku-5-5", "object": "model", "created": 1677610602, "owned_by": "openai"}
+    with _Gateway(200, described) as world:
+        lines = probe_models(world.url)
+    assert lines[0] == "+ Claude key: accepted"
+    assert lines[1].startswith("+ Model claude-haiku-5-5: available")
+
+
+@pytest.mark.parametrize("body", [{"data": [{"id": "claude-haiku-5-5"}]}, {"id": "claude-haiku-5-5"}])
+def test_an_answer_of_another_form_is_no_missing_answer(body: object) -> None:
+    with _Gateway(200, body) as world:
+        assert probe_models(world.url)[0] == f"- Claude key: {HERE}"
+
+
 def test_a_question_that_is_not_understood_is_no_refusal_of_the_key() -> None:
     with _Gateway(400, _error("invalid_request_error", "no")) as world:
         assert probe_models(world.url)[0] == f"- Claude key: {HERE}"

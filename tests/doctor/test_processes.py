@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
-from datetime import datetime, timedelta
+from dataclasses import replace
+from datetime import datetime, time, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from redis import Redis
@@ -12,7 +15,7 @@ from redis import Redis
 from bot.doctor.processes import check_clock_skew, check_processes
 from bot.features.questions.service import answer_questions
 from bot.features.subscriptions.delivery import repair_digest
-from bot.features.subscriptions.rules import Run, RunOutcome
+from bot.features.subscriptions.rules import Run, RunOutcome, Subscription, Timing
 from bot.jobs.asker_jobs import send_private_notice
 from bot.jobs.lost_jobs import LostJobs
 from bot.jobs.queues import DramatiqJobQueue
@@ -21,6 +24,7 @@ from bot.platform.store.connection import RedisCache
 from bot.platform.store.keys import LAST_TICK
 from bot.platform.store.keyspace import UNPREFIXED
 from bot.text import format_duration
+from impact.repository import Repository
 from tests.doctor.findings import NOW, format_findings, now
 from tests.helpers.apps import make_app
 from tests.helpers.doubles import slack_request
@@ -37,7 +41,7 @@ def test_jobs_that_were_set_aside_are_listed_for_a_week(store: Redis) -> None:
         )
         LostJobs(store).add(job)
     LostJobs(store).add(LostJob("one more", "watch", LossReason.ENDLESS, NOW))
-    lines = format_findings(check_processes(make_app(store, now=now)))
+    lines = format_findings(check_processes(make_app(store, now=now), ()))
     job_lines = [line for line in lines if "Failed job" in line]
     assert len(job_lines) == 6
     assert job_lines[0].startswith("- Failed job: the job watch, ")
@@ -97,7 +101,7 @@ def test_a_duration_is_told_as_people_say_it(seconds: float, phrase: str) -> Non
 
 
 def clock_line(store: Redis) -> str:
-    return format_findings(check_processes(make_app(store, now=now)))[0]
+    return format_findings(check_processes(make_app(store, now=now), ()))[0]
 
 
 TICKS = {
@@ -117,7 +121,7 @@ def test_when_a_clock_last_ticked_is_told(store: Redis, tick: str, expected_line
 
 
 def test_before_the_first_start_nothing_is_wrong_with_processes(store: Redis) -> None:
-    assert format_findings(check_processes(make_app(store, now=now))) == [
+    assert format_findings(check_processes(make_app(store, now=now), ())) == [
         "- Clock process: not running (never started)",
         "- Worker: not running (never started)",
         "+ Jobs: none waiting",
@@ -128,14 +132,32 @@ def beat_once(store: Redis) -> None:
     Fixture(store).beat("worker", NOW - timedelta(days=2))
 
 
-def run_once(store: Redis) -> None:
-    RunLog(store).add_run(Run(NOW - timedelta(days=2), "digest", RunOutcome.POSTED))
-
-
-@pytest.mark.parametrize("leave_trace", [beat_once, run_once])
-def test_a_clock_that_has_stopped_is_a_failure(store: Redis, leave_trace: Callable[[Redis], None]) -> None:
-    leave_trace(store)
+def test_a_clock_that_has_stopped_is_a_failure(store: Redis) -> None:
+    beat_once(store)
     assert clock_line(store) == f"! Clock process: not running in the last day -> {START}"
+
+
+def subscription(**changes: Any) -> Subscription:
+    timing = Timing(time(9, 0), ZoneInfo("UTC"))
+    return replace(Subscription("C0DIGEST", Repository("octo", "engine"), timing, by="U0ADA"), **changes)
+
+
+NEEDS = {
+    "nobody": ((), False),
+    "the settings": ((subscription(by=""),), False),
+    "somebody who paused it": ((subscription(is_paused=True),), False),
+    "somebody": ((subscription(by=""), subscription()), True),
+}
+
+
+@pytest.mark.parametrize(("subscriptions", "is_needed"), NEEDS.values(), ids=NEEDS)
+def test_a_digest_by_cron_needs_no_clock_unless_somebody_subscribed(
+    store: Redis, subscriptions: tuple[Subscription, ...], *, is_needed: bool
+) -> None:
+    RunLog(store).add_run(Run(NOW - timedelta(days=2), "digest", RunOutcome.POSTED))
+    line = format_findings(check_processes(make_app(store, now=now), subscriptions))[0]
+    never = "- Clock process: not running (never started)"
+    assert line == (f"! Clock process: not running in the last day -> {START}" if is_needed else never)
 
 
 # --- workers and jobs
@@ -151,7 +173,7 @@ class Fixture:
         self.store.zadd("dramatiq:__heartbeats__", {name: at.timestamp() * 1_000})
 
     def lines(self, meanwhile: Callable[[], None] = lambda: None) -> list[str]:
-        return format_findings(check_processes(make_app(self.store, now=now, sleep=lambda _: meanwhile())))[1:]
+        return format_findings(check_processes(make_app(self.store, now=now, sleep=lambda _: meanwhile()), ()))[1:]
 
 
 @pytest.fixture

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
 
 import pytest
 
-from bot.doctor.settings import SettingsSnapshot, check_settings, find_faults
+from bot.doctor.settings import SettingsSnapshot, check_settings, find_faults, read_snapshot
 from bot.platform.models.claude import CLAUDE
-from bot.settings import Settings, list_tokens
+from bot.settings import Settings, list_tokens, load_usable_settings
 from tests.doctor.findings import format_findings
 
 GOOD = {"PRDIGEST_REPO": "octo/engine", "SLACK_APP_TOKEN": "xapp-1", "SLACK_BOT_TOKEN": "xoxb-1"}
@@ -47,6 +48,19 @@ def test_of_a_file_that_can_not_be_read_nothing_is_said_to_be_missing() -> None:
     assert finding_lines == [
         "! Settings: .env can't be used: save it as UTF-8 text -> Fix the file and run doctor again."
     ]
+
+
+@pytest.mark.parametrize(("mode", "is_exposed"), [(0o600, False), (0o640, False), (0o644, True), (0o604, True)])
+def test_a_file_of_tokens_that_everybody_may_read_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int, *, is_exposed: bool
+) -> None:
+    (tmp_path / ".env").write_text("PRDIGEST_REPO=octo/engine")
+    (tmp_path / ".env").chmod(mode)
+    monkeypatch.chdir(tmp_path)
+    snapshot = read_snapshot(load_usable_settings(), (CLAUDE,), {})
+    advice = "Run `chmod 600 .env` as its owner."
+    line = f"- Settings: .env holds tokens, and every user of this machine may read it -> {advice}"
+    assert (line in format_findings(check_settings(snapshot))) is is_exposed
 
 
 UNKNOWN = {

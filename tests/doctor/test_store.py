@@ -8,12 +8,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from redis import Redis
+from redis.exceptions import ResponseError
 
 from bot.app import App
 from bot.doctor.store import check_previews, check_store
 from bot.features.subscriptions.tables import PREVIEW_SWITCHES, PreviewSwitch
 from bot.platform.slack.app_manifest import PREVIEW_SCOPES
 from bot.platform.store.connection import RedisTimeouts, connect_server
+from bot.platform.store.errors import describe_redis_error
 from bot.platform.store.server import CURRENT_SCHEMA, SCHEMA_KEY, redact_address
 from bot.settings import Settings
 from tests.doctor.findings import format_findings, outcome
@@ -175,9 +177,7 @@ def test_a_server_that_hides_its_configuration_is_no_failure(store: Redis, user:
 
 REFUSED = {
     "wrong": "The store rejected the password: check the user and the password in REDIS_URL.",
-    "right": (
-        "The store's user lacks a permission: in its ACL, allow all commands (+@all) and the keys of prdigest."
-    ),
+    "right": "The store's user lacks a permission: in its ACL, allow INFO (+info) and the keys of prdigest.",
 }
 
 
@@ -188,6 +188,25 @@ def test_what_a_user_may_not_do_is_told_apart_from_a_store_that_is_away(
     lines, (no_store, _) = probe_store(user("-info", password))
     assert lines == [f"! Store: can't be used -> {advice}", *UNCHECKED]
     assert no_store == "see Store above"
+
+
+@pytest.mark.parametrize("command", ["evalsha", "script|load", "eval"])
+def test_a_user_who_may_run_no_script_is_told_so(user: Connect, command: str) -> None:
+    lines, _ = probe_store(user(f"-{command}", "right"))
+    refused = command.replace("|", " ").upper()
+    advice = (
+        f"The store's user lacks a permission: in its ACL, allow {refused} (+{command}) and the keys of prdigest."
+    )
+    # the bot runs no script by its text
+    is_needed = command != "eval"
+    assert lines[4] == (f"! Store writes: refused -> {advice}" if is_needed else "+ Store writes: accepted")
+
+
+def test_a_command_that_a_server_hides_is_named() -> None:
+    error = ResponseError("unknown command 'INFO', with args beginning with: 'cluster' ")
+    assert describe_redis_error(error) == (
+        "The store has no command INFO, which prdigest needs: set REDIS_URL to another server."
+    )
 
 
 def test_a_store_that_is_not_there_is_the_one_failure() -> None:

@@ -67,9 +67,15 @@ def read_status(client: Redis) -> ServerStatus:
 
 
 def write_sample(client: Redis, keys: Keyspace = UNPREFIXED) -> None:
-    """Write a key that expires after a minute. Raises StoreUnavailable, which says why it is refused."""
+    """Write a key that expires after a minute, also by a script, as jobs and leases are written.
+
+    Raises StoreUnavailable, which says why it is refused.
+    """
+    key, seconds = keys.add_prefix(WRITE_PROBE.build_key()), int(WRITE_PROBE.lifetime.total_seconds())
     with translate_redis_errors():
-        client.set(keys.add_prefix(WRITE_PROBE.build_key()), "1", ex=WRITE_PROBE.lifetime)
+        client.set(key, "1", ex=seconds)
+        script = client.script_load("return redis.call('SET', KEYS[1], '1', 'EX', ARGV[1])")
+        client.evalsha(script, 1, key, seconds)
 
 
 def read_heartbeats(client: Redis, keys: Keyspace) -> Mapping[str, datetime]:

@@ -69,6 +69,8 @@ class OpenAIEmulator(Loopback):
         self.reasoning: Reasoning = ""
         self.latency = self.pace = 0.0
         self.respond: Callable[[dict[str, Any]], Step] = _answer_or_be_ready
+        # how the list of models describes one; as vLLM does
+        self.describe: Callable[[str], dict[str, Any]] = self.describe_model
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.problems: list[str] = []
@@ -124,7 +126,7 @@ class OpenAIEmulator(Loopback):
             # vLLM's own form for this one
             return Response.of_json({"error": "Unauthorized"}, 401)
         if (request.method, request.path) == ("GET", MODELS_PATH):
-            return Response.of_json({"object": "list", "data": [self._describe(name) for name in self.models]})
+            return Response.of_json({"object": "list", "data": [self.describe(name) for name in self.models]})
         if (request.method, request.path) != ("POST", CHAT_PATH):
             return Response.of_json({"detail": "Not Found"}, 404)
         require(request.headers.get("content-type") == "application/json", "Unsupported Media Type", 415)
@@ -146,7 +148,7 @@ class OpenAIEmulator(Loopback):
             self.requests.append(body)
         return dict(body)
 
-    def _describe(self, name: str) -> dict[str, Any]:
+    def describe_model(self, name: str) -> dict[str, Any]:
         made = {"id": name, "object": "model", "created": 1_790_000_000, "owned_by": "vllm"}
         return {**made, "root": name, "parent": None, "max_model_len": self.models[name], "permission": []}
 

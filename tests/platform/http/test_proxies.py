@@ -41,7 +41,6 @@ NEAR = [
     "https://172.16.0.9/v1",
     "https://192.168.7.7:8443/v1",
     "https://169.254.1.1/v1",
-    "https://100.64.0.1/v1",
     "https://[::1]:8000/v1",
     "https://[fd00::1]/v1",
     "https://skipped.example.com/v1",

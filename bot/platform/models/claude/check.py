@@ -33,9 +33,13 @@ def _has_model(answer: httpx2.Response, model: str) -> bool | None:
         return False if _parse_object(answer).get("error") == missing else None
     if not answer.is_success:
         raise ModelBusy(failures.MODEL_BUSY)
-    if _parse_object(answer).get("type") != "model":
-        raise ModelBusy(failures.WRONG_SERVICE)
-    return True
+    body = _parse_object(answer)
+    if "model" in (body.get("type"), body.get("object")):
+        # the second is how a gateway says it that speaks OpenAI's protocol here
+        return True
+    if "data" in body or "id" in body:
+        return None
+    raise ModelBusy(failures.WRONG_SERVICE)
 
 
 def _request_model(access: ModelAccess, model: str, seconds: float) -> httpx2.Response:

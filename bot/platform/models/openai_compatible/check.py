@@ -24,6 +24,12 @@ from bot.usage import Usage
 _NO_LIST = {400, 404, 405, 501}  # these say nothing about the key and the model: a gateway may have no list
 _OUTPUT_TOKENS = 300  # a model that reasons needs most of them for that, and may write 20 in a second
 _WRITING_FACTOR = 3.0
+# with less, the instructions and tools of a question leave no room for what a tool returns
+_QUESTION_TOKENS, _ROOMY_TOKENS = 10_000, 32_000
+_WINDOW_ADVICE = (
+    "Give the server a window of at least 32,000 tokens (vLLM: --max-model-len, llama.cpp: --ctx-size for each "
+    "slot), and name it in PRDIGEST_CONTEXT_TOKENS if the server does not."
+)
 _SCHEMA = {
     "type": "object",
     "properties": {"ready": {"type": "boolean"}},
@@ -96,13 +102,16 @@ def _try_tools(client: ServerClient, model: str, seconds: float) -> Finding:
 
 def _describe_window(client: ServerClient, access: ModelAccess, model: str, seconds: float) -> Finding:
     name, tokens = f"Model {model}, context window", access.options.get(CONTEXT_TOKENS)
-    if tokens is not None:
-        return Finding.build_note(name, f"{tokens:,} tokens, as PRDIGEST_CONTEXT_TOKENS says")
-    length = (_list_windows(client, seconds) or {}).get(model)
+    length = (_list_windows(client, seconds) or {}).get(model) if tokens is None else tokens
     if length is None:
         unknown = "unknown: set PRDIGEST_CONTEXT_TOKENS so that long requests are shortened"
         return Finding.build_note(name, unknown)
-    return Finding.build_note(name, f"{length:,} tokens")
+    known = f"{length:,} tokens{'' if tokens is None else ', as PRDIGEST_CONTEXT_TOKENS says'}"
+    if length < _QUESTION_TOKENS:
+        return Finding.build_failure(name, f"{known}: no question can be answered", _WINDOW_ADVICE)
+    if length < _ROOMY_TOKENS:
+        return Finding.build_note(name, f"{known}: large pull requests are read in part", _WINDOW_ADVICE)
+    return Finding.build_note(name, known)
 
 
 def _ask(

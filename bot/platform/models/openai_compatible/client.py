@@ -221,8 +221,19 @@ class Reply(_Shape):
 
 
 class _ListedModel(_Shape):
+    """A model, with the length of its window as vLLM, LiteLLM, OpenRouter or llama.cpp (``meta``) say it."""
+
     id: str
-    max_model_len: Annotated[int, Field(ge=1, le=_MAX_TOKENS)] | None = None  # vLLM says it
+    max_model_len: Any = None
+    max_input_tokens: Any = None
+    context_length: Any = None
+    meta: Any = None
+
+    @property
+    def window(self) -> int | None:
+        slot = self.meta.get("n_ctx") if isinstance(self.meta, dict) else None
+        lengths = (self.max_model_len, self.max_input_tokens, self.context_length, slot)
+        return next((each for each in lengths if type(each) is int and 0 < each <= _MAX_TOKENS), None)
 
 
 class _ModelList(_Shape):
@@ -266,7 +277,7 @@ class ServerClient:
         """Return the models with the lengths of their context windows in tokens, None where it is not said."""
         with self._open("/models", None, seconds, seconds) as answer:
             models = _parse_shape(_ModelList, _parse_object(_read_body(answer, _MAX_BODY_BYTES)))
-        return {each.id: each.max_model_len for each in models.data}
+        return {each.id: each.window for each in models.data}
 
     def ask(self, body: Mapping[str, Any], *, seconds: float) -> tuple[Choice, Message, Usage | None]:
         """Return an answer, what it says, and its usage if the server reports that."""
