@@ -12,7 +12,7 @@ from bot.features.questions import tools as answers
 from bot.features.questions.reading import ReadingSession
 from bot.features.questions.tools import ProfileArguments, WordList
 from bot.features.touches import service as touching
-from bot.features.touches.contracts import build_contract_list, list_merges, read_contracts
+from bot.features.touches.contracts import build_contract_list, list_own_merges, read_contracts
 from bot.features.touches.requests import BrokeRequest, ContractRequest, UpgradeRequest
 from bot.features.touches.terminal import format_suspects
 from bot.features.touches.upgrade import find_pin, plan_upgrade
@@ -207,7 +207,7 @@ def list_touches(session: ReadingSession, days: Days = "", profile: ProfileName 
     """List what touches a team's code, the strongest first. It does not count as shown to the team."""
     app = session.app
     entry, span = touching.find_entry(app, profile), session.parse_days(days)
-    merged = list_merges(app, entry.upstream, span)
+    merged = list_own_merges(app, entry.upstream, span)
     report, _ = touching.judge_merges(app, entry.name, merged.pulls, merged.coverage)
     about = (
         f"what touches the profile {entry.name} among {format_count(report.merges, 'merge')} of {entry.upstream}, "

@@ -60,6 +60,7 @@ def pull(number: int = 1, *, files: Iterable[ChangedFile] | None = (), **fields:
         deletions=sum(file.deletions for file in counted),
         changed_files=len(counted),
         base="main",
+        default_branch="main",
         files=loaded_files,
     )
     return replace(made, **fields)

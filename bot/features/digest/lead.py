@@ -29,6 +29,7 @@ from bot.features.merges.view import (
     render_outcomes,
     render_risk,
     render_riskiest_title,
+    shorten_branch,
 )
 from bot.features.touches.breaking import BreakingMerge, render_breaking
 from bot.features.touches.lines import WIDE_TOUCHES, HitContext, TouchLimits, render_news_line, render_touches
@@ -353,6 +354,11 @@ def list_gaps(digest: Digest) -> list[str]:
     """List what is not shown, and what could not be read or counted, as clauses."""
     gaps = [f"{len(digest.entries)} of {digest.merged_count:,} shown: {digest.view}"]
     gaps = gaps if digest.view and digest.merged_count else []
+    # these are judged by nothing above
+    branches: dict[str, list[int]] = {}
+    for pull in digest.elsewhere:
+        branches.setdefault(shorten_branch(pull), []).append(pull.number)
+    gaps += [f"merged into {branch}: {format_numbers(numbers)}" for branch, numbers in branches.items()]
     gaps += _list_unread(digest) if digest.entries else ()
     return [*gaps, *filter(None, (digest.count_caveats, *digest.missing))]
 

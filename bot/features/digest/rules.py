@@ -185,13 +185,18 @@ class Digest:
         They are in the order of :func:`rank_reviewed`.
         """
         settled = {outcome.pull.number for outcome in self.outcomes if outcome.stands}
-        candidates = (entry for entry in self.entries if entry.number not in settled)
+        candidates = (each for each in self.entries if each.number not in settled and not each.pull.other_branch)
         return select_riskiest(candidates, MAX_LISTED_RISKS, is_reduced=self.is_reduced)
 
     @property
     def breaking(self) -> tuple[BreakingMerge, ...]:
         """The merges that code proved to break callers; what was reverted breaks nobody any more."""
         return select_breaking(self.contracts, (entry.pull for entry in self.entries), self.reverted_numbers)
+
+    @property
+    def elsewhere(self) -> tuple[PullRequest, ...]:
+        """Those that went into another branch than the default one, which nothing is judged by."""
+        return tuple(entry.pull for entry in self.entries if entry.pull.other_branch)
 
     @property
     def breaking_gaps(self) -> str:
@@ -213,7 +218,10 @@ class Digest:
         asking = [
             entry
             for entry in self.entries
-            if entry.summary.action and entry.number not in reverted and not is_for_tests_only(entry.pull, classes)
+            if entry.summary.action
+            and entry.number not in reverted
+            and not entry.pull.other_branch
+            and not is_for_tests_only(entry.pull, classes)
         ]
         asking.sort(
             key=lambda entry: (rank_action(entry.summary.action), not changes_product(entry.pull, classes))

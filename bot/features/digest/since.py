@@ -141,14 +141,14 @@ class SincePage:
     def riskiest(self) -> tuple[Entry, ...]:
         """What is riskiest of what was summarised before and not taken back."""
         kept = {pull.number for pull in self.pulls}
-        entries = [entry for number, entry in self.entries.items() if number in kept]
+        entries = [each for number, each in self.entries.items() if number in kept and not each.pull.other_branch]
         return select_riskiest(entries, _MAX_RISKS, is_reduced=False)
 
     @property
     def actions(self) -> tuple[Entry, ...]:
         """What readers have to act on, of what was summarised before and not taken back."""
         entries = (self.entries.get(pull.number) for pull in self.pulls)
-        return tuple(entry for entry in entries if entry and entry.summary.action)
+        return tuple(each for each in entries if each and each.summary.action and not each.pull.other_branch)
 
     def list_stories(self, kind: StoryKind) -> tuple[Story, ...]:
         stories = (story for story in self.stories.stories if story.kind is kind)
@@ -360,6 +360,7 @@ def build_page_of(
     report = None
     if profile:
         shown = [pull for story in stories.stories for pull in story.pulls]
+        shown = [pull for pull in shown if not pull.other_branch]
         contracts = [contract for pull in shown if (contract := get_kept_contract(app, pull))]
         unread = len(shown) - len(contracts)
         kept = CoveredPart("merges", unread, unread, "nobody has asked about their code yet")

@@ -15,6 +15,7 @@ from bot.features.merges.view import (
     make_list,
     render_attempts,
     render_lines,
+    shorten_branch,
 )
 from bot.features.summaries.view import format_size
 from bot.features.touches.breaking import BreakingMerge
@@ -112,9 +113,11 @@ def collect_urls(digest: Digest) -> dict[int, str]:
 
 def _render_entry(entry: Entry, digest: Digest, urls: Mapping[int, str], asking: Collection[int]) -> list[Element]:
     pull, summary = entry.pull, entry.summary
+    when = f"{digest.day.to_local_time(pull.merge_time):%H:%M}"
+    when += f" into {shorten_branch(pull)}" if pull.other_branch else ""
     facts = [
         format_size(pull),
-        f"{pull.author.login}, merged {digest.day.to_local_time(pull.merge_time):%H:%M} by {pull.merged_by.login}",
+        f"{pull.author.login}, merged {when} by {pull.merged_by.login}",
         *(format_outcome_fact(each) for each in digest.outcomes if each.pull.number == entry.number),
         _VERDICT_FACTS.get(entry.review.verdict, "") if entry.review else "",
         summary.fallback_note,

@@ -135,7 +135,7 @@ def describe_skipped_days(repository: Repository, span: Span) -> str:
 NO_INSIGHTS = "None beyond the above."
 # the report's own labels, which no external text may imitate
 _OWN_LABELS = (
-    "Report Date|Total Merged PRs|Shown|PR Number|Author|Merged By|Merged time|Type|\\[Changed Files"
+    "Report Date|Total Merged PRs|Shown|PR Number|Author|Merged By|Merged Into|Merged time|Type|\\[Changed Files"
     "|What changed and why|Technical impact|Potential risks|Key insights"
 )
 _OWN_LABEL_PATTERN = re.compile(rf"^([ \d.)+*-]*?)\*\*(?={_OWN_LABELS})", re.M)
@@ -172,6 +172,7 @@ def _format_entry(place: int, entry: Entry, digest: Digest) -> str:
         f"- **Author:** {_format_account(pull.author, pull.web)}",
         f"- **Merged By:** {_format_account(pull.merged_by, pull.web)}",
         f"- **Merged time:** {digest.day.to_local_time(pull.merge_time):%Y-%m-%d %H:%M:%S}",
+        *([f"- **Merged Into:** {escape_line(pull.other_branch)}"] if pull.other_branch else []),
         f"- **Type:** `{entry.summary.type}`",
         *([f"- **[Changed Files]({pull.url}/files) ({pull.changed_files}):**"] if pull.changed_files else []),
         *(f"  - {write_code(file.path)}" for file in pull.files or ()),

@@ -145,6 +145,7 @@ def render_quote(pull: PullRequest, evidence: Evidence) -> list[Element]:
 # of a title that is shown; a longer one is left out, so that nothing is cut
 _MAX_TITLE_LENGTH = 160
 _MAX_TITLE_WORDS = 24
+_MAX_BRANCH = 60
 # characters of a sentence of the model, by the schemas of its answers
 MAX_SENTENCE = 320
 # a colour for those who see it; its word stands beside it for everybody
@@ -196,8 +197,15 @@ def render_lines(
 
 
 def render_reference(pull: PullRequest) -> list[Element]:
-    """Return a pull request as a link and its title."""
-    return [make_link(pull.url, f"#{pull.number}"), make_text(f" {keep_title(pull)}".rstrip() or " ")]
+    """Return a pull request as a link and its title, and the branch that it went into if that is another one."""
+    title = f" {keep_title(pull)}".rstrip() or " "
+    branch = make_text(f" (into {shorten_branch(pull)})")
+    return [make_link(pull.url, f"#{pull.number}"), make_text(title), *([branch] if pull.other_branch else [])]
+
+
+def shorten_branch(pull: PullRequest) -> str:
+    """Return the other branch that a pull request goes into, short enough for a list; empty without one."""
+    return truncate_text(collapse_lines(pull.other_branch), _MAX_BRANCH)
 
 
 def keep_title(pull: PullRequest) -> str:

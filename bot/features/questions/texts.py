@@ -96,8 +96,11 @@ def format_short_line(entry: Entry) -> str:
 
 def format_line(entry: Entry) -> str:
     pull, summary = entry.pull, entry.summary
+    into = f" into {collapse_lines(pull.other_branch)}" if pull.other_branch else ""
     when = (
-        f"merged {pull.merge_time:%Y-%m-%d %H:%M}Z by {pull.merged_by.login}" if pull.is_merged else "not merged"
+        f"merged {pull.merge_time:%Y-%m-%d %H:%M}Z{into} by {pull.merged_by.login}"
+        if pull.is_merged
+        else "not merged"
     )
     parts = (
         f"#{entry.number} {truncate_text(collapse_lines(pull.title), _MAX_TITLE_LENGTH)}",

@@ -35,7 +35,7 @@ from bot.features.risks.rules import TrackRecordScore, compute_score
 from bot.features.risks.view import RiskList, render_risk_list, render_score
 from bot.features.summaries.reading import load_files
 from bot.features.summaries.service import get_summary, refresh_summary
-from bot.features.touches.breaking import explain_gaps, select_breaking
+from bot.features.touches.breaking import describe_elsewhere, explain_gaps, select_breaking
 from bot.features.touches.contracts import read_changes
 from bot.platform.jobs import LONG_RETRIES, QueueName, job
 from bot.platform.pulls.models import PullRequest, Reference, remove_duplicates
@@ -108,13 +108,15 @@ def build_list(app: App, request: RisksRequest) -> RiskList:
     touched = app.read_touches(request.profile, [each.pull for each in matching])
     if touched.report:
         matching = [each for each in matching if each.pull.number in touched.numbers]
+    elsewhere = [each.pull for each in matching if each.pull.other_branch]
     contracts, unknown = touched.contracts, ""
     if not touched.report:
         contracts, unknown = read_changes(app, [each.pull for each in matching])
     numbers, reverted = {each.pull.number for each in matching}, {pair.pull.number for pair in standing}
     paired = {pair.by.number for pair in context.outcomes}
     is_reduced = is_list_reduced(app, repository)
-    ranked = rank_reviewed(each for each in matching if each.pull.number not in reverted)
+    judged = (each for each in matching if each.pull.number not in reverted and not each.pull.other_branch)
+    ranked = rank_reviewed(judged)
     above = select_riskiest(ranked, request.top or DEFAULT_RISKS, is_reduced=is_reduced)
     # a request for a number of entries gets that many, because all of them are ranked
     listed = {each.pull.number for each in above}
@@ -137,7 +139,7 @@ def build_list(app: App, request: RisksRequest) -> RiskList:
         top=request.top,
         ranked=len(ranked),
         unread=tuple(each.pull.number for each in rated if each.pull.files is None),
-        caveats=tuple(filter(None, (*merged.caveats, touched.problem, unknown))),
+        caveats=tuple(filter(None, (*merged.caveats, describe_elsewhere(elsewhere), touched.problem, unknown))),
         is_reduced=is_reduced,
         touches=touched.report,
         touching=tuple(each.pull for each in matching) if touched.report else (),

@@ -15,7 +15,7 @@ from bot.features.merges.entry import Entry
 from bot.features.merges.review import BugReview, is_worth_listing
 from bot.features.merges.risk import BASE_RATE, RiskBand
 from bot.features.merges.summary import Evidence, describe_fallback
-from bot.features.merges.view import NO_HISTORY, format_band, render_quote, render_review
+from bot.features.merges.view import NO_HISTORY, format_band, render_quote, render_review, shorten_branch
 from bot.platform.models.packing import Coverage
 from bot.platform.pulls.models import ChangedFile, PullRequest, Reference
 from bot.platform.slack.blocks import (
@@ -210,7 +210,8 @@ def format_merge_state(pull: PullRequest, zone: tzinfo = UTC) -> str:
     """Format when, in ``zone``, and by whom it was merged, or that it is not."""
     if not pull.is_merged:
         return f"not merged ({pull.state.lower()})"
-    return f"merged {pull.merge_time.astimezone(zone):%Y-%m-%d %H:%M %Z} by {pull.merged_by.login}"
+    into = f" into {shorten_branch(pull)}" if pull.other_branch else ""
+    return f"merged {pull.merge_time.astimezone(zone):%Y-%m-%d %H:%M %Z}{into} by {pull.merged_by.login}"
 
 
 # --- the form, and the shortcut on a message

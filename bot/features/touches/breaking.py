@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from bot.features.merges.view import keep_title, render_numbers
+from bot.features.merges.view import format_more, keep_title, render_numbers, shorten_branch
 from bot.features.touches.lines import make_code, shorten_name
 from bot.platform.pulls.models import PullRequest
 from bot.platform.slack.blocks import (
@@ -25,6 +25,7 @@ from impact.contract.models import ChangeKind, MergeContract, cover_contracts
 TITLE = "Breaking"
 _GONE = "is gone"
 _MAX_EFFECT = 160
+_MAX_ELSEWHERE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +45,10 @@ def select_breaking(
 ) -> tuple[BreakingMerge, ...]:
     """Return the merges among ``pulls`` that break callers: those that take something away first, then the widest.
 
-    Those that are ``settled`` are left out: what was reverted breaks nobody any more.
+    Those that are ``settled`` are left out: what was reverted breaks nobody any more. Nor does what went into
+    another branch than the default one.
     """
-    by_number = {pull.number: pull for pull in pulls if pull.number not in settled}
+    by_number = {pull.number: pull for pull in pulls if pull.number not in settled and not pull.other_branch}
     listed = (
         BreakingMerge(by_number[contract.number], breakages)
         for contract in contracts
@@ -107,3 +109,10 @@ def _render_breakages(breakages: Sequence[Breakage], most: int) -> list[Element]
 def explain_gaps(contracts: Sequence[MergeContract], *, is_empty: bool) -> str:
     """Return what was not read of some merges, and what follows, as a sentence; empty if all was read."""
     return cover_contracts(contracts).explain_gaps(is_empty=is_empty)
+
+
+def describe_elsewhere(pulls: Sequence[PullRequest]) -> str:
+    """Return which merges are not judged since they went into other branches, as a clause; empty for none."""
+    names = [f"#{pull.number} (into {shorten_branch(pull)})" for pull in pulls]
+    more = f" {format_more(len(names) - _MAX_ELSEWHERE)}" if len(names) > _MAX_ELSEWHERE else ""
+    return f"not judged: {', '.join(names[:_MAX_ELSEWHERE])}{more}" if names else ""

@@ -15,6 +15,7 @@ from bot.errors import PrdigestError, RateLimited, StoreUnavailable, TimeLimitEx
 from bot.features.merges import timeline
 from bot.features.merges.timeline import MergeList
 from bot.features.summaries.reading import load_files
+from bot.features.touches.breaking import describe_elsewhere
 from bot.features.touches.lines import LEDGER_DAYS
 from bot.features.touches.requests import ContractRequest
 from bot.platform.github.caches import ReleaseCache
@@ -243,8 +244,16 @@ def list_merges(app: App, repository: Repository, span: Span) -> MergeList:
     return timeline.list_merges(app.day_lists.list_merged, app.settings.prdigest_concurrency, repository, span)
 
 
+def list_own_merges(app: App, repository: Repository, span: Span) -> MergeList:
+    """Return the merges into the default branch, with a note on the others: these change nothing for its users."""
+    merged = list_merges(app, repository, span)
+    others = [pull for pull in merged.pulls if pull.other_branch]
+    own = tuple(pull for pull in merged.pulls if not pull.other_branch)
+    return replace(merged, pulls=own, notes=(*merged.notes, *([describe_elsewhere(others)] if others else [])))
+
+
 def build_contract_list(app: App, request: ContractRequest) -> ContractList:
-    merged, filters = list_merges(app, request.repository, request.span), request.filters
+    merged, filters = list_own_merges(app, request.repository, request.span), request.filters
     candidates, unlisted = [pull for pull in merged.pulls if filters.may_match(pull)], 0
     if filters.paths:
         # only the files tell whether a path fits
@@ -286,8 +295,9 @@ def read_changes(
     """Return what merges change for callers, and a clause that says why nobody knows, empty if that is known.
 
     Up to ``most`` are read that were not before, the first ones; the others are named as unread. Where the store
-    is away, nothing is kept.
+    is away, nothing is kept. What went into another branch than the default one is left out.
     """
+    pulls = [pull for pull in pulls if not pull.other_branch]
     kept: dict[int, MergeContract] = {}
     try:
         kept = {pull.number: each for pull in pulls if (each := get_kept_contract(app, pull))}

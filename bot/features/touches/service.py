@@ -13,7 +13,7 @@ from bot.dates import Span, parse_span
 from bot.errors import SlackCallRefused, UsageError
 from bot.features.merges.requests import MAX_DIGEST_DAYS, DigestRequest, SubjectKind, SummaryRequest
 from bot.features.profiles.service import ProfileEntry
-from bot.features.touches.contracts import build_contract_list, list_deprecations, list_merges, read_contracts
+from bot.features.touches.contracts import build_contract_list, list_deprecations, list_own_merges, read_contracts
 from bot.features.touches.decisions import (
     add_decisions,
     get_last_decisions,
@@ -88,7 +88,8 @@ def judge_merges(
     """Return what merged pull requests mean for a profile, and the contracts by which that is judged.
 
     They are judged each time by the profile as it is now: a file that uses a name may come after its change. Pull
-    requests of another repository than the profile's upstream are left out.
+    requests of another repository than the profile's upstream, or into another than its default branch, are left
+    out.
 
     Raises:
         UsageError: there is no such profile, or it was not scanned yet.
@@ -96,7 +97,8 @@ def judge_merges(
     """
     entry = app.profiles.find_entry(profile_name)
     profile, upstream = app.profiles.require_scanned(entry), str(entry.upstream).lower()
-    merges = [pull for pull in pulls if pull.is_merged and str(pull.repository).lower() == upstream]
+    merged = (pull for pull in pulls if pull.is_merged and not pull.other_branch)
+    merges = [pull for pull in merged if str(pull.repository).lower() == upstream]
     contracts = read_contracts(app, merges)
     return judge_contracts(entry.name, profile, contracts, coverage + entry.coverage), contracts
 
@@ -145,7 +147,7 @@ def answer_deprecations(app: App, asker: SlackRequest, request: DeprecationsRequ
 def answer_touches(app: App, asker: SlackRequest, request: TouchesRequest, audience: Audience) -> None:
     def make() -> Answer:
         entry = find_entry(app, request.profile)
-        merged = list_merges(app, entry.upstream, request.span)
+        merged = list_own_merges(app, entry.upstream, request.span)
         report, _ = judge_merges(app, entry.name, merged.pulls, merged.coverage)
         touching = report.touching.ignore_coverage()
         # before they are shown: what people press is about a hit that is on record
@@ -242,7 +244,7 @@ def answer_broke(app: App, asker: SlackRequest, request: BrokeRequest, audience:
 def find_suspects(app: App, request: BrokeRequest) -> SuspectReport:
     """Return the suspects for an error. A profile tells which classes a team derives from the repository's own."""
     span, after = _find_start(app, request)
-    merged = list_merges(app, request.repository, span)
+    merged = list_own_merges(app, request.repository, span)
     pulls = [pull for pull in merged.pulls if after is None or pull.merge_time > after]
     entries = [entry for entry in app.profiles.list_entries() if entry.upstream == request.repository]
     profiles = [profile for entry in entries if (profile := app.profiles.get_profile(entry.name))]

@@ -34,7 +34,7 @@ fragment Facts on PullRequest {
   mergedBy { __typename login }
   mergeCommit { oid message }
   labels(first: 20) { nodes { name } }
-  repository { id }
+  repository { id defaultBranchRef { name } }
   closingIssuesReferences(first: 5) { nodes { number title repository { id } } }
 }
 """
@@ -246,7 +246,8 @@ def parse_pull_request(repository: Repository, node: Mapping[str, Any], number: 
     """Return the pull request of a ``Facts`` fragment. Missing and wrong values are replaced, never an error."""
     merged_at = parse_instant(node.get("mergedAt"))
     commit = parse_node(node.get("mergeCommit"))
-    state, home = node.get("state"), parse_node(node.get("repository")).get("id")
+    state, place = node.get("state"), parse_node(node.get("repository"))
+    home = place.get("id")
     issues = parse_nodes(node.get("closingIssuesReferences"))[:_MAX_LINKED_ISSUES]
     return PullRequest(
         repository=repository,
@@ -263,6 +264,7 @@ def parse_pull_request(repository: Repository, node: Mapping[str, Any], number: 
         changed_files=parse_count(node.get("changedFiles")),
         state=state if state in _STATES else "MERGED" if merged_at else "OPEN",
         base=clean_line(node.get("baseRefName")),
+        default_branch=clean_line(parse_node(place.get("defaultBranchRef")).get("name")),
         labels=tuple(name for label in parse_nodes(node.get("labels")) if (name := clean_line(label.get("name")))),
         commit_message=clean_text(commit.get("message")),
         linked_issues=tuple(

@@ -92,7 +92,8 @@ class PullRequest:
     """A pull request. Times are UTC. ``files`` is None until the files are loaded.
 
     ``changed_files`` is GitHub's count; the list of files stops at 3,000. ``commit_message`` is the full message
-    of the merge commit, empty if it is unknown. ``web`` is the address of the GitHub's pages. ``linked_issues``
+    of the merge commit, empty if it is unknown. ``default_branch`` is that of the repository, empty if the source
+    does not say. ``web`` is the address of the GitHub's pages. ``linked_issues``
     are at most five; empty in what was stored before they were read.
     """
 
@@ -110,6 +111,7 @@ class PullRequest:
     changed_files: int
     state: str = "MERGED"
     base: str = ""
+    default_branch: str = ""
     labels: tuple[str, ...] = ()
     files: tuple[ChangedFile, ...] | None = None
     commit_message: str = ""
@@ -139,6 +141,11 @@ class PullRequest:
         if self.merged_at is None:
             raise ValueError(f"#{self.number} is not merged")
         return self.merged_at
+
+    @property
+    def other_branch(self) -> str:
+        """The branch that it goes into if that is not the default one; empty otherwise, or where nobody knows."""
+        return self.base if self.default_branch and self.base != self.default_branch else ""
 
     @property
     def changed_lines(self) -> int:

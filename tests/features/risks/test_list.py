@@ -434,3 +434,10 @@ def test_the_first_and_the_last_moment_of_a_day_are_its_own(moment: datetime) ->
         make_merge(3, merged_at=DAY.start - timedelta(0, 1)),
     )
     assert list_numbers(build(*merges)) == [1]
+
+
+def test_what_went_into_another_branch_is_named_and_not_ranked() -> None:
+    pulls = KnownPulls((make_merge(1), replace(make_merge(2), base="releases/v1.2")))
+    made = ask(pulls, RisksRequest(REPOSITORY, span(), top=4))
+    assert (made.merged, list_numbers(made), [each.number for each in made.below]) == (2, [1], [])
+    assert "not judged: #2 (into releases/v1.2)" in made.caveats
