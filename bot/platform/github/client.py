@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
@@ -45,6 +45,8 @@ REQUEST_SECONDS = 30.0
 WRONG_SERVER = "The server is not GitHub: check GITHUB_API_URL."
 # GitHub lists at most 3,000 files; the limit of pages stops a server that sends short pages without end
 _MAX_FILES, _MAX_PAGES = 3_000, 300
+# errors about what the token may not see: another call would not show it
+_HIDDEN = ("NOT_FOUND", "FORBIDDEN")
 # no count of GitHub has more digits, and Python refuses to parse thousands of them
 _MAX_DIGITS = 18
 _NO_GRAPHQL = (
@@ -81,22 +83,28 @@ class GitHubClient:
     def run_query(self, query: str, repository: Repository, variables: Mapping[str, Any]) -> dict[str, Any]:
         """Run a query that has the variables ``$owner`` and ``$name``, and return its data.
 
-        Errors about single fields are accepted. Raises GraphQLError without the repository or the subject in it.
+        What the token may not see is null in it. Raises GraphQLError without the repository or the subject in it,
+        and if GitHub could not compute a field, also a second time.
         """
-        with self._watch("graphql"), bound_requests(self._seconds):
-            data, errors = run_graphql_query(self._get_client().requester, query, repository, variables)
-        for error in errors:
-            # of "repository", or of "repository", "pullRequest"; what is missing further down, such as an issue
-            # that the token may not see, is an error about a single field
-            place = error.get("path")
-            if error.get("type") == "NOT_FOUND" and (not isinstance(place, list) or len(place) <= 2):
-                raise GraphQLError(errors)
+        data, errors = self.run_repeated_query(query, repository, variables)
+        if is_subject_missing(errors) or find_gaps(data, errors):
+            raise GraphQLError(errors)
         return data
+
+    def run_repeated_query(
+        self, query: str, repository: Repository, variables: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """Return the same as ``run_partial_query``, of a second attempt if the first one has gaps."""
+        data, errors = self.run_partial_query(query, repository, variables)
+        return self.run_partial_query(query, repository, variables) if find_gaps(data, errors) else (data, errors)
 
     def run_partial_query(
         self, query: str, repository: Repository, variables: Mapping[str, Any]
     ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-        """Return the data of a query, and errors about single fields. Raises GraphQLError without a repository."""
+        """Return the data of a query, and errors about single fields. Raises GraphQLError without a repository.
+
+        GitHub answers with success and null for a field that it could not compute: that is no empty list.
+        """
         with self._watch("graphql"), bound_requests(self._seconds):
             return run_graphql_query(self._get_client().requester, query, repository, variables)
 
@@ -137,6 +145,34 @@ class GitHubClient:
                 retry=BoundedRetry(total=3, max_rate_limit_wait=MAX_WAIT),
             )
         return client
+
+
+# --- errors about single fields
+
+
+def is_subject_missing(errors: Iterable[Mapping[str, Any]]) -> bool:
+    """Return whether there is no such repository, or no such pull request in it.
+
+    What is missing further down, such as an issue that the token may not see, is a gap of no record.
+    """
+    places = [error.get("path") for error in errors if error.get("type") == "NOT_FOUND"]
+    return any(not isinstance(place, list) or len(place) <= 2 for place in places)
+
+
+def find_gaps(data: Mapping[str, Any], errors: Iterable[Mapping[str, Any]]) -> list[list[Any]]:
+    """Return the paths of the fields that are null because GitHub could not compute them."""
+    places = [error.get("path") for error in errors if error.get("type") not in _HIDDEN]
+    return [place for place in places if isinstance(place, list) and _is_null(data, place)]
+
+
+def _is_null(value: Any, place: Sequence[Any]) -> bool:
+    for step in place:
+        try:
+            value = value[step]
+        except (LookupError, TypeError):
+            # null further up, as the field may not be null itself
+            return value is None
+    return value is None
 
 
 # --- one call

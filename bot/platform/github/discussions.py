@@ -18,7 +18,7 @@ from bot.platform.cleaning import (
     parse_nodes,
     parse_number,
 )
-from bot.platform.github.client import GitHubClient
+from bot.platform.github.client import GitHubClient, find_gaps, is_subject_missing
 from bot.platform.github.errors import GraphQLError, translate_github_errors
 from bot.platform.github.queries import DISCUSSION_QUERY, build_commits_query, parse_pull_request
 from bot.platform.pulls.discussion import Discussion, Remark, RemarkKind, Role
@@ -53,7 +53,9 @@ class GitHubBackground:
     def fetch_discussion(self, repository: Repository, number: int) -> Discussion:
         """Fetch the newest of what people wrote about a pull request, in one call."""
         with translate_github_errors(repository, number):
-            data = self.client.run_query(DISCUSSION_QUERY, repository, {"number": number})
+            data, errors = self.client.run_repeated_query(DISCUSSION_QUERY, repository, {"number": number})
+            if is_subject_missing(errors):
+                raise GraphQLError(errors)
             place = parse_node(data["repository"])
             node = parse_node(place.get("pullRequest"))
         if not node:
@@ -67,8 +69,8 @@ class GitHubBackground:
         if not asked:
             return {}
         with translate_github_errors(repository):
-            data, errors = self.client.run_partial_query(build_commits_query(len(asked)), repository, asked)
-            if any(error.get("type") == "RATE_LIMITED" for error in errors):
+            data, errors = self.client.run_repeated_query(build_commits_query(len(asked)), repository, asked)
+            if find_gaps(data, errors):
                 raise GraphQLError(errors)
         nodes = parse_node(data["repository"])
         origins = ((commit, parse_node(nodes.get(field))) for field, commit in asked.items())

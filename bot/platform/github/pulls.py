@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 from bot.dates import LocalDay
-from bot.errors import PullRequestNotFound
+from bot.errors import GitHubUnavailable, PullRequestNotFound, RateLimited
 from bot.platform.cleaning import (
     clean_line,
     parse_count,
@@ -19,8 +20,8 @@ from bot.platform.cleaning import (
     parse_nodes,
     parse_number,
 )
-from bot.platform.github.client import GitHubClient
-from bot.platform.github.errors import UnreadableResponse, translate_github_errors
+from bot.platform.github.client import GitHubClient, find_gaps, is_subject_missing
+from bot.platform.github.errors import GraphQLError, UnreadableResponse, translate_github_errors
 from bot.platform.github.queries import HISTORY_QUERY, PAST_QUERY, RECENT_QUERY, SINGLE_QUERY, parse_pull_request
 from bot.platform.pulls.models import PullRequest, Reference, sort_newest_first
 from bot.platform.pulls.sources import CountCheck, DayMerges
@@ -55,6 +56,7 @@ class GitHubPullRequests:
             else:
                 nodes, place = walk.list_by_search()
             unreadable = _count_unreadable(repository, nodes)
+            incomplete = walk.find_incomplete(nodes)
             listed = {
                 number: parse_pull_request(repository, node, number)
                 for node in nodes
@@ -62,22 +64,30 @@ class GitHubPullRequests:
             }
             branch, committed = walk.read_branch(place)
         # a walk loses a pull request that is updated between two pages, and a search one that its index lacks yet
-        missing = sorted((committed or frozenset()) - set(listed))[:_MAX_EXTRA_FETCHES]
-        for number in missing:
+        missing = (committed or frozenset()) - set(listed)
+        for number in [*sorted(incomplete & set(listed)), *sorted(missing)][:_MAX_EXTRA_FETCHES]:
             try:
                 pull = self.fetch_pull_request(repository, number)
             except PullRequestNotFound as error:
                 # the count of the day shows that something is missing
                 log.warning("a commit names what is not there: %s", error)
                 continue
+            except (GitHubUnavailable, RateLimited) as error:
+                if number in missing:
+                    raise
+                log.warning("%s#%d stays incomplete: %s", repository, number, error)
+                continue
+            incomplete.discard(number)
             if pull.merged_at and pull.merged_at in day:
                 listed[number] = pull
+        left_out = tuple(sorted(incomplete & set(listed)))
         if committed is None:
-            check = CountCheck(None, "the default branch", unreadable)
+            check = CountCheck(None, "the default branch", unreadable, incomplete=left_out)
         else:
             # the commits of the default branch do not show merges into others: those count as they were listed
             elsewhere = {number for number, pull in listed.items() if pull.base != branch}
-            check = CountCheck(len(committed | elsewhere), f"the commits of {branch}", unreadable)
+            source = f"the commits of {branch}"
+            check = CountCheck(len(committed | elsewhere), source, unreadable, incomplete=left_out)
         pulls = tuple(replace(pull, web=self.client.web) for pull in listed.values())
         return DayMerges(sort_newest_first(pulls), check)
 
@@ -102,11 +112,15 @@ class GitHubPullRequests:
 
 @dataclass(frozen=True)
 class _DayWalk:
-    """The pages of one day of one repository, by two ways: each returns all records and the repository's node."""
+    """The pages of one day of one repository, by two ways: each returns all records and the repository's node.
+
+    ``gaps`` are the records of which GitHub could not compute a field.
+    """
 
     client: GitHubClient
     repository: Repository
     day: LocalDay
+    gaps: list[Node] = field(default_factory=list)
 
     @property
     def _window(self) -> dict[str, str]:
@@ -139,7 +153,21 @@ class _DayWalk:
     def _query_page(self, query: str, after: str | None, **variables: Any) -> dict[str, Any]:
         """Run a query for one page. Only the first page includes the commits of the branch."""
         page = {"after": after, "count": after is None, "commitsAfter": None, **self._window, **variables}
-        return self.client.run_query(query, self.repository, page)
+        data, errors = self.client.run_partial_query(query, self.repository, page)
+        if is_subject_missing(errors):
+            raise GraphQLError(errors)
+        for place in find_gaps(data, errors):
+            if (record := _find_record(data, place)) is not None:
+                self.gaps.append(record)
+            elif not isinstance(place[-1], int) and (place[0] == "search" or "pullRequests" in place):
+                # what is left is not the list; a record that is null as a whole counts as unreadable
+                raise GraphQLError(errors)
+        return data
+
+    def find_incomplete(self, nodes: Iterable[Node]) -> set[int]:
+        """Return the numbers of the records with gaps."""
+        gaps = {id(node) for node in self.gaps}
+        return {number for node in nodes if id(node) in gaps and (number := parse_number(node.get("number")))}
 
     def _iterate_results(self, page: Node, start: datetime, end: datetime) -> Iterator[Node]:
         """Yield all results of a search between two instants. Halve the span while it holds more than 1,000."""
@@ -158,12 +186,14 @@ class _DayWalk:
         """Return the default branch, and the numbers of the day's merges in its commits, None without commits."""
         branch = parse_node(place.get("defaultBranchRef"))
         name, commits = clean_line(branch.get("name")), parse_node(parse_node(branch.get("target")).get("history"))
-        if not commits:
+        own = place.get("id")
+        if not commits or not isinstance(own, str):
             return name, None
         linked = (
             pull
             for node in self._iterate_commits(commits)
             for pull in parse_nodes(node.get("associatedPullRequests"))
+            if parse_node(pull.get("repository")).get("id") == own
         )
         numbers = (parse_number(pull.get("number")) for pull in linked if self.is_of_day(pull))
         return name, frozenset(number for number in numbers if number)
@@ -180,6 +210,24 @@ class _DayWalk:
     def is_of_day(self, node: Node) -> bool:
         merged_at = parse_instant(node.get("mergedAt"))
         return merged_at is not None and merged_at in self.day
+
+
+def _find_record(data: Mapping[str, Any], place: Sequence[Any]) -> Node | None:
+    """Return the pull request that a path leads into, None if it leads elsewhere."""
+    value: Any = data
+    for step, following in pairwise(place):
+        try:
+            value = value[step]
+        except (LookupError, TypeError):
+            return None
+        if (
+            isinstance(step, int)
+            and isinstance(value, Mapping)
+            and isinstance(following, str)
+            and "title" in value
+        ):
+            return value
+    return None
 
 
 def _count_unreadable(repository: Repository, nodes: list[Node]) -> int:

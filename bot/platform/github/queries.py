@@ -40,12 +40,13 @@ fragment Facts on PullRequest {
 """
 
 # the commits of the default branch name the pull requests they came from: this count depends neither on the
-# order of updates nor on the search index
+# order of updates nor on the search index. Those of forks that took the commit over are among them
 _HISTORY_FIELDS = """
+  id
   defaultBranchRef { name target { ... on Commit {
     history(since: $since, until: $until, first: 100, after: $commitsAfter) {
       pageInfo { hasNextPage endCursor }
-      nodes { associatedPullRequests(first: 5) { nodes { number mergedAt } } }
+      nodes { associatedPullRequests(first: 5) { nodes { number mergedAt repository { id } } } }
     }
   } } }
 """

@@ -18,6 +18,9 @@ from impact.repository import Repository
 # morning of commands
 _RESERVED_SHARE = 0.1
 
+# pull requests that a caveat names
+_MAX_NUMBERS = 8
+
 
 @dataclass(frozen=True, slots=True)
 class RateAllowance:
@@ -104,14 +107,16 @@ class Releases(Protocol):
 class CountCheck:
     """The number of merges by an independent source, None if it is unavailable, and the name of that source.
 
-    ``unread`` records of GitHub's list are malformed and name no pull request or no merge time. ``note`` is a
-    clause on why there is no count, if that is known.
+    ``unread`` records of GitHub's list are malformed and name no pull request or no merge time. Of those with the
+    numbers ``incomplete`` GitHub left out facts, such as labels. ``note`` is a clause on why there is no count, if
+    that is known.
     """
 
     counted: int | None
     source: str
     unread: int = 0
     note: str = ""
+    incomplete: tuple[int, ...] = ()
 
     def describe_caveats(self, listed: int) -> str:
         """Return as a clause how the counts differ, or that there is none; empty if they agree."""
@@ -123,4 +128,9 @@ class CountCheck:
             parts.append(f"possibly incomplete: {self.source} show {counted}, not {listed:,}")
         if self.unread:
             parts.append(f"{format_count(self.unread, 'merge')} in GitHub's list could not be read")
+        if self.incomplete:
+            numbers = ", ".join(f"#{number}" for number in self.incomplete[:_MAX_NUMBERS])
+            others = len(self.incomplete) - _MAX_NUMBERS
+            more = f" and {others} more" if others > 0 else ""
+            parts.append(f"GitHub left out labels, author or commit of {numbers}{more}, so a filter may miss them")
         return "; ".join(parts)

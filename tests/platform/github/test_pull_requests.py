@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bot.errors import GitHubUnavailable
 from bot.platform.pulls.models import GHOST, Account, LinkedIssue
 from bot.platform.pulls.sources import DayMerges
 from tests.emulators.github.server import IssueRecord, PullRecord
@@ -264,6 +265,127 @@ def test_an_answer_with_errors_about_single_fields_is_used(github: ScriptedGitHu
     problem = {"type": "SERVICE_UNAVAILABLE", "path": ["repository", "pullRequests", "nodes", 0, "labels"]}
     github.after = lambda _answered, body: body.update(errors=[{**problem, "message": "no labels now"}])
     assert numbers(github.pulls().list_merged(REPOSITORY, DAY)) == [1]
+
+
+# --- fields that GitHub could not compute: null beside an error, in an answer with success
+
+LIMITS = "RESOURCE_LIMITS_EXCEEDED"
+FACTS = ("labels", "author", "mergeCommit", "mergedBy", "closingIssuesReferences", "body", "baseRefName")
+
+
+def leave_out(body: dict[str, Any], *fields: str, number: int = 2, kind: str = LIMITS) -> None:
+    """Leave these fields of a record out, wherever it is in an answer."""
+    data = body["data"]
+    for place in (["repository", "pullRequests", "nodes"], ["search", "nodes"], ["repository", "pullRequest"]):
+        there = data
+        for step in place:
+            there = (there or {}).get(step)
+        records = there if isinstance(there, list) else [there] if there else []
+        for position, node in enumerate(records):
+            if node["number"] == number:
+                path = [*place, *([position] if isinstance(there, list) else [])]
+                node.update(dict.fromkeys(fields))
+                errors = ({"type": kind, "path": [*path, name], "message": "Limits exceeded."} for name in fields)
+                body.setdefault("errors", []).extend(errors)
+
+
+@pytest.mark.parametrize("now", [MORNING, LONG_AFTER], ids=["walk", "search"])
+@pytest.mark.parametrize("field", FACTS)
+def test_a_record_with_a_gap_is_asked_for_alone(github: ScriptedGitHub, now: datetime, field: str) -> None:
+    fields: dict[str, Any] = {"labels": ["bug"], "closes": (IssueRecord(3, "An issue"),), "body": "Because."}
+    github.add(REPO, *of_day(1, 2, **fields))
+    whole = github.pulls(now).list_merged(REPOSITORY, DAY)
+    github.calls.clear()
+    github.after = lambda answered, body: leave_out(body, field) if answered == 1 else None
+    merged = github.pulls(now).list_merged(REPOSITORY, DAY)
+    assert merged == whole
+    assert merged.caveat == ""
+    assert github.queries == 2
+
+
+@pytest.mark.parametrize("now", [MORNING, LONG_AFTER], ids=["walk", "search"])
+@pytest.mark.parametrize("kind", [LIMITS, "SERVICE_UNAVAILABLE", None])
+def test_a_gap_that_stays_is_told(github: ScriptedGitHub, now: datetime, kind: str) -> None:
+    github.add(REPO, *of_day(1, 2, labels=["bug"]))
+    github.after = lambda _answered, body: leave_out(body, "labels", kind=kind)
+    merged = github.pulls(now).list_merged(REPOSITORY, DAY)
+    assert numbers(merged) == [2, 1]
+    assert "GitHub left out labels, author or commit of #2" in merged.caveat
+
+
+def test_of_many_gaps_some_are_asked_for_and_all_others_told(github: ScriptedGitHub) -> None:
+    github.add(REPO, *of_day(*range(1, 41)))
+
+    def limit(answered: int, body: dict[str, Any]) -> None:
+        for number in range(1, 41) if answered == 1 else ():
+            leave_out(body, "labels", "author", number=number)
+
+    github.after = limit
+    merged = github.pulls().list_merged(REPOSITORY, DAY)
+    assert len(merged.pulls) == 40
+    assert merged.count.incomplete == tuple(range(21, 41))
+    assert github.queries == 21
+    assert merged.caveat.endswith("#27, #28 and 12 more, so a filter may miss them")
+
+
+@pytest.mark.parametrize("path", [["repository", "pullRequests"], ["repository", "pullRequests", "nodes"]])
+def test_a_list_that_is_null_is_no_day_without_merges(github: ScriptedGitHub, path: list[str]) -> None:
+    github.add(REPO, *of_day(1, 2))
+
+    def limit(_answered: int, body: dict[str, Any]) -> None:
+        place = body["data"]
+        for step in path[:-1]:
+            place = place[step]
+        place[path[-1]] = None
+        body["errors"] = [{"type": LIMITS, "path": path, "message": "Limits exceeded."}]
+
+    github.after = limit
+    with pytest.raises(GitHubUnavailable):
+        github.pulls().list_merged(REPOSITORY, DAY)
+
+
+def test_a_record_that_is_null_as_a_whole_is_found_through_the_branch_and_told(github: ScriptedGitHub) -> None:
+    github.add(REPO, *of_day(1, 2))
+
+    def limit(answered: int, body: dict[str, Any]) -> None:
+        if answered == 1:
+            body["data"]["repository"]["pullRequests"]["nodes"][0] = None
+            place = ["repository", "pullRequests", "nodes", 0]
+            body["errors"] = [{"type": LIMITS, "path": place, "message": "Limits exceeded."}]
+
+    github.after = limit
+    merged = github.pulls().list_merged(REPOSITORY, DAY)
+    assert numbers(merged) == [2, 1]
+    assert "1 merge in GitHub's list could not be read" in merged.caveat
+
+
+def test_a_single_pull_request_with_a_gap_is_asked_for_once_more(github: ScriptedGitHub) -> None:
+    github.add(REPO, *of_day(2, labels=["bug"]))
+    github.after = lambda answered, body: leave_out(body, "labels") if answered == 1 else None
+    assert github.pulls().fetch_pull_request(REPOSITORY, 2).labels == ("bug",)
+    github.after = lambda _answered, body: leave_out(body, "labels")
+    with pytest.raises(GitHubUnavailable, match="try again"):
+        github.pulls().fetch_pull_request(REPOSITORY, 2)
+
+
+@pytest.mark.parametrize("now", [MORNING, LONG_AFTER], ids=["walk", "search"])
+@pytest.mark.parametrize("home", [{"id": "R_fork"}, {"id": None}, None])
+def test_a_merge_of_another_repository_is_none_of_the_days(
+    github: ScriptedGitHub, now: datetime, home: dict[str, Any] | None
+) -> None:
+    """A fork that takes the branch over by a pull request names the same commits, by numbers of its own."""
+    github.add(REPO, record(12, merged_at=DAY.start - timedelta(days=900)), *of_day(7, 8))
+
+    def fork(_answered: int, body: dict[str, Any]) -> None:
+        for node in body["data"]["repository"]["defaultBranchRef"]["target"]["history"]["nodes"]:
+            merged_at = (DAY.start + timedelta(hours=3)).isoformat().replace("+00:00", "Z")
+            foreign = {"number": 12, "mergedAt": merged_at, "repository": home}
+            node["associatedPullRequests"]["nodes"].append(foreign)
+
+    github.after = fork
+    merged = github.pulls(now).list_merged(REPOSITORY, DAY)
+    assert (numbers(merged), merged.count.counted, merged.caveat) == ([8, 7], 2, "")
+    assert github.queries == 1
 
 
 def test_an_open_pull_request_can_be_had_by_its_number(github: ScriptedGitHub) -> None:
