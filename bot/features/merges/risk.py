@@ -80,6 +80,21 @@ _BANDS = (
 )
 
 
+# what the points of a rule mean, and its name where it has no sentence; measured in docs/decisions/0008-risk.md
+RULE_MEANINGS = {
+    "size": ("usual size or less", "larger changes need more fixes"),
+    "folders": ("", "a change of several folders needs more fixes"),
+    "build": ("", "a build that works here may fail elsewhere"),
+    "critical": ("", "no points: such paths were reverted no more often"),
+    "hot title": ("", "such code is harder to test"),
+    "calm title": ("a fix, test or clean-up by its title", "those need fewer fixes"),
+    "removal": ("a removal by its title", "those need fewer fixes; what they break is told apart"),
+    "reverted files": ("", "what was reverted once is reverted more often"),
+    "fixes": ("", "files that needed fixes need more"),
+    "open": ("", "what takes long to merge needs more fixes"),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class RuleHit:
     """The points that a rule adds or subtracts. Without ``sentence`` it is not shown; lists show ``short``."""

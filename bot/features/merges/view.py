@@ -293,7 +293,7 @@ def format_undone(outcome: MergeOutcome) -> str:
 
 # where the rules that look back had nothing to look at, and what an operator does about it
 NO_HISTORY = "fix history not loaded"
-LOAD_HISTORY = "prdigest backfill --facts"
+LOAD_HISTORY = "prdigest backfill --facts --since DATE"
 
 
 def render_riskiest_title(*, is_reduced: bool, is_new: bool = False) -> list[Element]:

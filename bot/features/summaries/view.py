@@ -13,9 +13,16 @@ from typing import Any
 
 from bot.features.merges.entry import Entry
 from bot.features.merges.review import BugReview, is_worth_listing
-from bot.features.merges.risk import BASE_RATE, RiskBand
+from bot.features.merges.risk import BASE_RATE, HIGHEST_BAND_THRESHOLD, RISK_THRESHOLD, RULE_MEANINGS, RiskBand
 from bot.features.merges.summary import Evidence, describe_fallback
-from bot.features.merges.view import NO_HISTORY, format_band, render_quote, render_review, shorten_branch
+from bot.features.merges.view import (
+    LOAD_HISTORY,
+    NO_HISTORY,
+    format_band,
+    render_quote,
+    render_review,
+    shorten_branch,
+)
 from bot.platform.models.packing import Coverage
 from bot.platform.pulls.models import ChangedFile, PullRequest, Reference
 from bot.platform.slack.blocks import (
@@ -77,12 +84,13 @@ def render_summary(entry: Entry, zone: tzinfo = UTC) -> Post:
 
 
 def render_details(entry: Entry, zone: tzinfo = UTC) -> View:
-    """Render the window of an entry: the AI bug review, the complete sections, quotes and files."""
+    """Render the window of an entry: why it is rated so, the AI bug review, all sections, quotes and files."""
     blocks: list[Block] = []
     for length, finding in _WINDOW_SIZES:
         blocks = [
             render_title(entry.pull),
             render_key_points(entry),
+            *_render_rating(entry),
             *render_review(entry, _MAX_FINDINGS, finding),
             *_render_sections(entry, length),
             *_render_evidence(entry, None),
@@ -137,6 +145,26 @@ def _describe_risk(entry: Entry) -> str:
         return "not assessed because it is a revert"
     reasons = truncate_text("; ".join(entry.risk.reasons), 900)
     return f"{format_band(entry.risk)}{f': {reasons}' if reasons else ''} {format_band_rate(entry.risk.band)}"
+
+
+def _render_rating(entry: Entry) -> Iterator[Block]:
+    """Yield why it is rated so: the points of each rule with what they mean, and what the sum means."""
+    risk = entry.risk
+    if entry.pull.files is None or entry.is_revert or not risk.fired:
+        return
+    lines = []
+    for rule in sorted(risk.fired, key=lambda each: -each.points):
+        name, meaning = RULE_MEANINGS.get(rule.rule, (rule.rule, "a rule of this repository"))
+        reason = truncate_text(collapse_lines(rule.sentence or name), 200)
+        lines.append([make_text(f"{rule.points:+.1f}", bold=True), make_text(f" {reason}: {meaning}")])
+    # limited for mass changes, and lowered without product code
+    total = sum(rule.points for rule in risk.fired)
+    limited = "" if abs(total - risk.points) < 0.1 else ", lowered since it is a mass change or no product code"
+    steps = f"high risk begins at {RISK_THRESHOLD}, highest at {HIGHEST_BAND_THRESHOLD}"
+    lines.append([make_text(f"{risk.points:.1f} points", bold=True), make_text(f"{limited}: {steps}")])
+    yield make_block(make_section([make_text("Why this rating", bold=True)]), make_bullets(lines))
+    if risk.without_history:
+        yield make_context(f"Not counted: {NO_HISTORY}. An operator loads it with {LOAD_HISTORY}.")
 
 
 def format_band_rate(band: RiskBand) -> str:

@@ -251,7 +251,9 @@ def test_reasons_are_those_of_the_rules_in_a_few_words() -> None:
 
 def test_what_has_no_history_yet_is_said_once_for_all() -> None:
     young = [replace(made, risk=replace(made.risk, without_history=True)) for made in (risky(1), risky(2))]
-    assert "Riskiest (fix history not loaded: prdigest backfill --facts)#1" in read_lead(digest(*young))
+    assert "Riskiest (fix history not loaded: prdigest backfill --facts --since DATE)#1" in read_lead(
+        digest(*young)
+    )
     assert read_lead(digest(*young)).count("not loaded") == 1
     assert "#1 Change number 1 — adds 400 lines" in read_lead(digest(young[0], risky(2)))
     assert "🔴 highest risk, fix history not loaded" in read_lead(digest(young[0], risky(2)))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from localslack.rules.blocks import BLOCK
 from localslack.rules.messages import find_links, find_mentions
 
 from bot.errors import PullRequestNotFound, UsageError
+from bot.features.merges import risk
 from bot.features.merges.entry import Entry
 from bot.features.merges.review import BugReview
 from bot.features.merges.risk import Risk
@@ -21,12 +24,13 @@ from bot.features.merges.summary import Evidence
 from bot.features.summaries.reading import MAX_QUOTES
 from bot.features.summaries.view import View, render_details, render_error_view, render_loading_view
 from bot.platform.pulls.models import ChangedFile, Reference
+from bot.platform.slack.messages import Post
 from impact.repository import Repository
 from impact.source.models import DiffSide
 from tests.features.digest.hostile_days import BLANK, LONGEST, WORST, entries, full_review, lines, texts
 from tests.helpers.builders import REPOSITORY, changed_file, entry, finding, pull, summary
 from tests.helpers.tables import check_rows
-from tests.platform.slack.accepted import invisible, nodes, strings
+from tests.platform.slack.accepted import invisible, nodes, read_post, strings
 
 LAST = 999_999_999  # the highest number that a reference may have
 SECTION = 8_000  # the longest that the model may write
@@ -297,3 +301,26 @@ def test_the_window_says_again_what_it_is_and_how_risky() -> None:
         part for part in ("Count once", "#5 Requests are", "highest", "Set the flag.") if part not in text
     ] == []
     assert len(list(nodes(render_details(made)["blocks"], "header"))) == 1
+
+
+def test_details_say_why_it_is_rated_so() -> None:
+    made = entry(5, title="Speed up kernels", files=[changed_file("csrc/a.cu", 600, 300)])
+    text = read_post(Post("", tuple(render_details(made)["blocks"])))
+    start = text.index("Why this rating")
+    assert "+15.8 adds 600 lines of product or build code: larger changes need more fixes" in text[start:]
+    assert "+3.0 title mentions performance or concurrency: such code is harder to test" in text[start:]
+    assert "points: high risk begins at 12, highest at 16" in text[start:]
+    assert (
+        "Not counted: fix history not loaded. An operator loads it with prdigest backfill --facts --since DATE."
+        in text
+    )
+
+
+def test_each_rule_has_a_meaning() -> None:
+    source = Path(risk.__file__).read_text(encoding="utf-8")
+    assert set(re.findall(r'RuleHit\(\s*"([a-z ]+)"', source)) == set(risk.RULE_MEANINGS)
+
+
+def test_a_revert_and_what_could_not_be_read_have_no_points() -> None:
+    for made in (entry(5, title="Revert #4"), entry(5, files=None)):
+        assert "Why this rating" not in str(render_details(made))
