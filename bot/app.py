@@ -450,6 +450,11 @@ class App:
 
         return tables.get_channel_zone(self, channel)
 
+    def get_channel_profile(self, channel: str, repository: Repository) -> str:
+        from bot.features.subscriptions import tables  # noqa: PLC0415
+
+        return tables.get_channel_profile(self, channel, repository)
+
 
 @contextmanager
 def open_app(

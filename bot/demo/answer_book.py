@@ -91,7 +91,8 @@ class AnswerBook:
         # of Chinese, in which no words are apart, they are cut out
         self._cut = re.compile("|".join(sorted(self._known["zh"], key=len, reverse=True)))
         self._alike = {word: line.split()[0] for line in words["alike"] for word in line.split()}
-        self._none = data["none"]
+        self._none, self._orders = data["none"], data["orders"]
+        self._order = re.compile(self._orders["pattern"], re.I)
         self.bands, self.quotes = data["bands"], data["quotes"]
         self.chips: Mapping[str, list[str]] = {key: none["chips"] for key, none in data["none"].items()}
         self.answers = tuple(
@@ -106,7 +107,8 @@ class AnswerBook:
         """Read a question: without words that say nothing, and with one for those that mean the same."""
         text = unicodedata.normalize("NFKC", question[:_MAX_LENGTH]).casefold()
         numbers = tuple(int(match[1] or match[2]) for match in _NUMBER.finditer(text))
-        text = _OTHER_DAY.sub(" otherday ", _NUMBER.sub(f" {ANY_NUMBER} ", text)).replace("how many", "many")
+        text = _OTHER_DAY.sub(" otherday ", _NUMBER.sub(f" {ANY_NUMBER} ", text))
+        text = text.replace("how many", "many").replace("you use", "yours")
         text = re.sub(r"'\w*", " ", text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").replace("n't", " not"))
         words = [word for word in split_words(self._cut.sub(" ", text)) if word not in self._ignored]
         telling = [word for word in words if word not in self._weak] or words or split_words(text)
@@ -150,6 +152,11 @@ class AnswerBook:
         weights = {word: math.log(1 + len(self.answers) / max(self._uses[word], 1)) for word in words}
         shared = (weight * (word in others or _NEAR * (word in near)) for word, weight in weights.items())
         return sum(shared) / sum(weights.values()) if words else 0.0
+
+    def refuse_orders(self, question: str, language: str) -> str:
+        """Return what is said to a text that gives orders to whoever answers; empty for any other."""
+        text = " ".join(unicodedata.normalize("NFKC", question[:_MAX_LENGTH]).split())
+        return self._orders[language] if self._order.search(text) else ""
 
     def write_refusal(self, language: str, matches: Iterable[Match]) -> str:
         """Return the line that says that there is no answer, with the most similar questions that have one."""

@@ -80,6 +80,8 @@ class PreparedChatModel:
         # read at the first question: a start should not wait for it
         book = load_answers()
         language, asked = book.guess_language(talk.question), book.read(talk.question)
+        if refusal := book.refuse_orders(talk.question, language):
+            return refusal, []
         matches = {
             reading: list(book.find_matches(reading, has_profile=has_profile))
             for reading in talk.list_readings(asked)

@@ -112,4 +112,5 @@ def explain_asked(question: str) -> str | None:
 def _normalize(word: str) -> str:
     text = unicodedata.normalize("NFKC", word).casefold()
     # figures follow a label, as in "AI bug review: 3 of 3"
-    return " ".join(re.sub(r"[^\w']+", " ", re.sub(r"\d.*", "", text)).strip("' ").split())
+    words = re.sub(r"[^\w']+", " ", re.sub(r"\d.*", "", text)).strip("' ")
+    return " ".join(words.split()) or text.strip("'\" ")

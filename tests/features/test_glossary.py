@@ -18,6 +18,7 @@ ASKED = {
     "what does (no history yet) mean?": "fix history",
     "what does 🔴 highest risk mean here?": "risk band",
     "what does the label Riskiest mean?": "riskiest",
+    "what does 🔴 mean?": "risk band",
     "what does a hit mean": "warning",
     "what are hits?": "warning",
     "What is the meaning of uses as inherited?": "inherits",

@@ -39,7 +39,7 @@ SAMPLE_NOTE = (
     "vllm-project/vllm. The summaries and AI bug reviews were written for this sample, without a model."
 )
 _STAND_IN_NOTE = (
-    "This demo uses no model: its answers, summaries and AI bug reviews were written for the sample, from the "
+    "This demo uses no model: its answers, summaries and AI bug reviews were prepared for the sample, from the "
     "full diffs."
 )
 _MAX_NUMBERS = 6

@@ -30,7 +30,7 @@ from bot.features.previews.cards import (
     parse_link,
 )
 from bot.features.subscriptions.permissions import require_previews
-from bot.features.subscriptions.tables import are_previews_on, list_subscriptions, set_previews
+from bot.features.subscriptions.tables import are_previews_on, get_channel_profile, set_previews
 from bot.features.summaries.service import get_cached_entry
 from bot.features.touches.contracts import list_merges, read_contracts
 from bot.features.touches.upgrade import find_merge
@@ -232,7 +232,8 @@ def build_cards(app: App, targets: Sequence[Target], channel: str) -> dict[Targe
     cards: dict[Target, PullCard | RangeCard] = {}
     for target in targets:
         try:
-            profile = _find_profile(app, target.repository, channel)
+            name = get_channel_profile(app, channel, target.repository)
+            profile = app.profiles.get_profile(name) if name else None
             card = (
                 _build_range(app, target, profile)
                 if isinstance(target, CommitRange)
@@ -309,14 +310,6 @@ def _build_range(app: App, target: CommitRange, profile: Profile | None) -> Rang
     page = build_page_of(app, target.repository, span, kept, profile)
     url = f"{last.web}/{target.repository}/compare/{target.start}...{target.end}"
     return RangeCard(target.start, target.end, url, page)
-
-
-def _find_profile(app: App, repository: Repository, channel: str) -> Profile | None:
-    """Return the profile of the conversation's subscription to a repository, None without one."""
-    for each in list_subscriptions(app, channel):
-        if each.view.profile and str(each.repository).lower() == str(repository).lower():
-            return app.profiles.get_profile(each.view.profile)
-    return None
 
 
 # --- what became of single merges, as far as later ones are recorded

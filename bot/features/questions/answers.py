@@ -82,6 +82,10 @@ def write_answer(app: App, question: Question, memory: ThreadMemory, display: An
     # the time for reading before the model is asked counts too
     today, started = app.get_today(), time.monotonic()
     subject = parse_subject(memory.about, app.repositories, today, app.get_today)
+    if not memory.about:
+        # a conversation that no post of the bot began is about what its channel subscribed to
+        profile = app.get_channel_profile(question.visit.channel, subject.repository)
+        subject = replace(subject, profile=profile)
     inputs = AnswerInputs(
         question=redact_text(question.text),
         repository=str(subject.repository),

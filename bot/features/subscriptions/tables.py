@@ -16,6 +16,7 @@ from bot.errors import StoreUnavailable
 from bot.features.subscriptions.rules import Run, RunOutcome, Subscription, Timing
 from bot.platform.store.keys import SUBSCRIPTIONS_KEY
 from bot.platform.store.tables import Log, Map
+from impact.repository import Repository
 
 log = logging.getLogger(__name__)
 
@@ -88,6 +89,16 @@ def get_channel_zone(app: App, channel: str) -> ZoneInfo | None:
     """Return the zone that readers of a channel expect; None if its subscriptions differ."""
     zones = {each.timing.zone for each in list_subscriptions(app, channel)} or {app.settings.prdigest_timezone}
     return zones.pop() if len(zones) == 1 else None
+
+
+def get_channel_profile(app: App, channel: str, repository: Repository) -> str:
+    """Return the name of the profile of a channel's subscription to a repository; empty without one."""
+    subscribed = (
+        each
+        for each in list_subscriptions(app, channel)
+        if str(each.repository).lower() == str(repository).lower()
+    )
+    return next((each.view.profile for each in subscribed if each.view.profile), "")
 
 
 def record_run(app: App, key: str, outcome: RunOutcome, detail: str = "") -> None:

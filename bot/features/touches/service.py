@@ -11,7 +11,7 @@ from datetime import datetime
 from bot.app import App
 from bot.dates import Span, parse_span
 from bot.errors import SlackCallRefused, UsageError
-from bot.features.merges.requests import MAX_DIGEST_DAYS, DigestRequest, SubjectKind, SummaryRequest
+from bot.features.merges.requests import MAX_DIGEST_DAYS, DigestRequest, DigestView, SubjectKind, SummaryRequest
 from bot.features.profiles.service import ProfileEntry
 from bot.features.touches.contracts import build_contract_list, list_deprecations, list_own_merges, read_contracts
 from bot.features.touches.decisions import (
@@ -162,7 +162,7 @@ def answer_touches(app: App, asker: SlackRequest, request: TouchesRequest, audie
         menu = make_details_menu(pull for pull in merged.pulls if pull.number in numbers)
         last = {number: made[0] for number, made in decisions.items()}
         marked = add_decisions({"blocks": post.blocks}, last)
-        about = _format_subject(entry.upstream, request.span)
+        about = _format_subject(entry.upstream, request.span, entry.name)
         return _build(asker, request, replace(post, blocks=tuple(marked["blocks"])), menu, about)
 
     started = f"Looking for what touches {request.profile or 'your code'}, {request.span.title}…"
@@ -280,8 +280,8 @@ def _build(
     return build_answer(asker.name, post, Share(SHARE_DIGEST, request), menu, about)
 
 
-def _format_subject(repository: Repository, span: Span) -> str:
+def _format_subject(repository: Repository, span: Span, profile: str = "") -> str:
     """Return the subject of the thread; of a longer list no thread reads all days."""
     if len(span) > MAX_DIGEST_DAYS:
         return ""
-    return SubjectKind.DIGEST.format_subject(DigestRequest(repository, span))
+    return SubjectKind.DIGEST.format_subject(DigestRequest(repository, span, view=DigestView(profile=profile)))

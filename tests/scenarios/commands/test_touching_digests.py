@@ -9,8 +9,9 @@ from localslack.state.workspace import Json
 from localslack.users.person import Person
 
 from tests.helpers.world import as_read
-from tests.scenarios import Bot
+from tests.scenarios import REPO, Bot
 from tests.scenarios.commands.test_contract import profile, removal
+from tests.scenarios.conversations.asking import answer, answering, question_of
 from tests.scenarios.subscriptions.regularly import subscriptions, type_command
 
 SEEN = "breaks us: core.stop — it is gone (core.py:5). Ours: plugin/worker.py:7 calls it."
@@ -75,6 +76,28 @@ def test_a_digest_with_a_profile_begins_with_what_touches_and_remembers_what_is_
     score = f"touches score profile:team-{number}"
     ada.send_command("/prdigest", score, elsewhere)
     assert "1 warning (0 ours to do, 1 done, 0 not us, 0 open)" in as_read(bot.list_posts(elsewhere)[-1])
+
+
+def test_where_do_we_use_it_may_be_asked_wherever_a_profile_is_meant(bot: Bot) -> None:
+    repository, listing, ada = bot.repository(), bot.channel(), bot.person()
+    number = removal(bot, repository)
+    profile(bot, repository, f"team-{number}")
+    ada.send_command("/prdigest", f"touches 2d profile:team-{number}", listing)
+    (shown,) = bot.list_posts(listing)
+    with answering(bot, answer("In worker.py.")) as asked:
+        ada.send_message("where in our code is it?", listing, shown["ts"])
+        # a mention is about what the channel subscribed to, of the first repository
+        profile(bot, REPO, f"own-{number}")
+        ada.send_command("/prdigest", f"subscribe at 09:00 profile:own-{number}", listing)
+        bot.settle()
+        ada.mention("where do we use it?", listing)
+        ada.mention("where does somebody use it?", bot.channel())
+        bot.settle()
+    assert {question_of(body): "find_profile_uses" in str(body["tools"]) for body in asked.bodies} == {
+        "where in our code is it?": True,
+        "where do we use it?": True,
+        "where does somebody use it?": False,
+    }
 
 
 def test_the_hits_of_a_list_have_the_same_buttons_as_those_of_a_digest(bot: Bot) -> None:
