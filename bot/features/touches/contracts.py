@@ -19,6 +19,7 @@ from bot.features.touches.breaking import describe_elsewhere
 from bot.features.touches.lines import LEDGER_DAYS
 from bot.features.touches.requests import ContractRequest
 from bot.platform.github.caches import ReleaseCache
+from bot.platform.pulls.filters import Filters
 from bot.platform.pulls.models import ChangedFile, PullRequest
 from bot.platform.store.tables import Table
 from bot.platform.worker_threads import DeadlineExecutor
@@ -261,7 +262,7 @@ def build_contract_list(app: App, request: ContractRequest) -> ContractList:
             loaded = crew.map_items(partial(load_files, app), candidates)
         candidates = [pull for pull in loaded if filters.is_match(pull)]
         unlisted = sum(pull.files is None for pull in loaded)
-    contracts = read_contracts(app, candidates)
+    contracts = tuple(_select_paths(contract, filters) for contract in read_contracts(app, candidates))
     coverage = merged.coverage + Coverage.of(CoveredPart("merges", unlisted, unlisted, _UNLISTED))
     return ContractList(
         app.name_repository(request.repository),
@@ -272,6 +273,13 @@ def build_contract_list(app: App, request: ContractRequest) -> ContractList:
         str(filters),
         merged.notes,
     )
+
+
+def _select_paths(contract: MergeContract, filters: Filters) -> MergeContract:
+    """Return a contract with what concerns the chosen files alone. A merge of which no file is known stays so."""
+    changes = tuple(change for change in contract.changes if filters.has_path(change.path))
+    unread = tuple(file for file in contract.unread if file.path.startswith("#") or filters.has_path(file.path))
+    return replace(contract, changes=changes, unread=unread)
 
 
 def read_contracts(

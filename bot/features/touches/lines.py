@@ -29,7 +29,7 @@ from bot.platform.slack.buttons import VERSION_MARK, make_button, remove_mark
 from bot.text import format_count, truncate_words
 from impact.contract.deprecations import Deprecation, DeprecationNews, DeprecationState
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
-from impact.contract.table import ContractTableRow
+from impact.contract.table import ContractTableRow, select_told
 from impact.coverage import CoveredList
 from impact.history.outcomes import OutcomeKind
 from impact.profile.models import Use, UseKind
@@ -102,7 +102,8 @@ def list_contract_rows(contracts: Iterable[MergeContract]) -> Sequence[ContractT
         return _CLASSES.index(change.subject), _KINDS.index(change.kind), change.name, row.number
 
     changes = ((contract.number, change) for contract in contracts for change in contract.changes)
-    return sorted((ContractTableRow(*each) for each in changes if each[1].kind in _KINDS), key=get_order)
+    rows = select_told(ContractTableRow(*each) for each in changes if each[1].kind in _KINDS)
+    return sorted(rows, key=get_order)
 
 
 _NEWS_WORDS = {

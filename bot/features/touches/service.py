@@ -34,6 +34,7 @@ from bot.features.touches.requests import (
 from bot.features.touches.upgrade import find_pin, plan_upgrade
 from bot.features.touches.upgrade_view import render_upgrade_file, render_upgrade_post
 from bot.features.touches.view import (
+    render_contract_file,
     render_contract_list,
     render_deprecations,
     render_suspects,
@@ -117,7 +118,8 @@ def answer_contract(app: App, asker: SlackRequest, request: ContractRequest, aud
         changed = {contract.number for contract in contract_list.contracts.ignore_coverage() if contract.changes}
         menu = make_details_menu(pull for pull in contract_list.pulls if pull.number in changed)
         about = _format_subject(known.repository, known.span)
-        return _build(asker, known, render_contract_list(contract_list), menu, about)
+        answer = _build(asker, known, render_contract_list(contract_list), menu, about)
+        return replace(answer, attachment=render_contract_file(contract_list))
 
     app.replies.give_answer(asker, "contract", audience, make, started)
 

@@ -33,6 +33,8 @@ from bot.features.touches.lines import (
     shorten_name,
     sort_hits,
 )
+from bot.features.touches.upgrade_view import describe_difference
+from bot.platform.markdown import escape_line, write_address, write_code
 from bot.platform.pulls.models import PullRequest
 from bot.platform.slack.blocks import (
     UNNAMED,
@@ -49,7 +51,7 @@ from bot.platform.slack.blocks import (
     make_section,
     make_text,
 )
-from bot.platform.slack.messages import Post
+from bot.platform.slack.messages import Attachment, Post
 from bot.text import format_count
 from impact.contract.deprecations import DeprecationState
 from impact.contract.table import ContractTableRow
@@ -89,10 +91,51 @@ _CONTRACT_LIMITS = ((40, 12), (25, 8), (15, 8), (8, 6), (8, 0), (4, 0), (2, 0))
 
 
 def render_contract_list(contract_list: ContractList) -> Post:
+    return _render_contract_post(contract_list)[0]
+
+
+def _render_contract_post(contract_list: ContractList) -> tuple[Post, int]:
+    """Return the message, and how many rows it has no room for."""
     rows = contract_list.contracts.derive(list_contract_rows)
-    name, days = _shorten(contract_list.name, 60), contract_list.span.title
-    title = f"{name} · {days}{rows.label(_format_changes)}"
-    return _render_post(title, (_render_contracts(contract_list, rows, *limits) for limits in _CONTRACT_LIMITS))
+    hidden = 0
+
+    def list_versions() -> Iterator[list[Block]]:
+        nonlocal hidden
+        for limits in _CONTRACT_LIMITS:
+            blocks, hidden = _render_contracts(contract_list, rows, *limits)
+            yield blocks
+
+    return _render_post(_format_contract_title(contract_list, rows), list_versions()), hidden
+
+
+def _format_contract_title(contract_list: ContractList, rows: CoveredList[ContractTableRow]) -> str:
+    return f"{_shorten(contract_list.name, 60)} · {contract_list.span.title}{rows.label(_format_changes)}"
+
+
+def render_contract_file(contract_list: ContractList) -> Attachment | None:
+    """Render all rows as a file; None if the message has room for them."""
+    if not _render_contract_post(contract_list)[1]:
+        return None
+    rows = contract_list.contracts.derive(list_contract_rows)
+    title = _format_contract_title(contract_list, rows)
+    pulls = {pull.number: pull for pull in contract_list.pulls}
+
+    def show(rows: Sequence[ContractTableRow]) -> Iterator[str]:
+        for subject, group in groupby(rows, lambda row: row.change.subject):
+            of_class = list(group)
+            yield f"\n## {format_class_title(subject, len(of_class))}\n"
+            for row in of_class:
+                change, pull = row.change, pulls.get(row.number)
+                number = f"[#{row.number}]({write_address(pull.url)})" if pull else f"#{row.number}"
+                target = f" → {write_code(change.new_name)}" if change.new_name else ""
+                line = describe_difference(change)
+                place = write_code(f"{change.path}:{change.line}")
+                difference = f": {line}" if line and not target else ""
+                yield f"- {number} {format_kind(change)} {write_code(change.name)}{target}{difference} ({place})"
+
+    lines = [f"# {escape_line(title)}", *rows.render(escape_line, show, "")]
+    days = f"{contract_list.span.first}-{contract_list.span.last}"
+    return Attachment(f"contract-{days}.md", title, "\n".join(lines) + "\n")
 
 
 def _format_changes(count: int) -> str:
@@ -101,7 +144,8 @@ def _format_changes(count: int) -> str:
 
 def _render_contracts(
     contract_list: ContractList, rows: CoveredList[ContractTableRow], most: int, words: int
-) -> list[Block]:
+) -> tuple[list[Block], int]:
+    """Return the blocks, and how many rows are not among them."""
     pulls, hidden = {pull.number: pull for pull in contract_list.pulls}, 0
 
     def show(rows: Sequence[ContractTableRow]) -> Iterator[Block]:
@@ -120,11 +164,11 @@ def _render_contracts(
     shown = len(contract_list.pulls)
     notes = [
         f"{shown:,} of {merged}, {_shorten(filters, 200)}" if filters else merged,
-        f"{format_count(hidden, 'row')} left out: ask for fewer days, or filter with path:." if hidden else "",
+        f"{format_count(hidden, 'more row')} in the file; path: narrows them" if hidden else "",
         rows.coverage.name_files(),
         *contract_list.notes,
     ]
-    return [*blocks, make_context(truncate_text(" · ".join(filter(None, notes)), _MAX_NOTES))]
+    return [*blocks, make_context(truncate_text(" · ".join(filter(None, notes)), _MAX_NOTES))], hidden
 
 
 def _render_contract_row(row: ContractTableRow, pull: PullRequest | None, words: int) -> list[Element]:

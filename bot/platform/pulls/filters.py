@@ -56,9 +56,12 @@ class Filters:
             return False
         if not self.paths:
             return True
-        is_chosen = _build_path_predicate(self.paths)
         files = pull.files or ()
-        return any(is_chosen(file.path) or is_chosen(file.previous_path or file.path) for file in files)
+        return any(self.has_path(file.path) or self.has_path(file.previous_path or file.path) for file in files)
+
+    def has_path(self, path: str) -> bool:
+        """Return whether a file is among those that are chosen."""
+        return not self.paths or _build_path_predicate(self.paths)(path)
 
     def may_match(self, pull: PullRequest) -> bool:
         """Return whether the pull request matches all filters that need no files."""

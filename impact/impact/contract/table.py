@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from urllib.parse import quote
@@ -14,6 +15,21 @@ from impact.repository import GITHUB_WEB, Repository
 from impact.source.models import DiffSide
 
 _CLASS_ORDER = {subject: place for place, subject in enumerate(ContractClass)}
+# in which class a fact is told that is one of several
+_TOLD_AS = (
+    ContractClass.ENVIRONMENT,
+    ContractClass.CONFIGURATION,
+    ContractClass.API_FIELD,
+    ContractClass.WIRE,
+    ContractClass.ATTRIBUTE,
+    ContractClass.CONSTANT,
+)
+_REMOVED = ChangeKind.REMOVED
+_LOST = frozenset({_REMOVED, ChangeKind.RENAMED, ChangeKind.MOVED})
+_LOGGERS = frozenset({"logger", "log"})
+_INTERNAL_VALUE = re.compile(
+    r"(?:^|[=.\s])(?:init_logger|get_?logger|TypeVar|TypeVarTuple|ParamSpec)\(", re.I | re.A
+)
 _KIND_ORDER = {kind: place for place, kind in enumerate(ChangeKind)}
 
 
@@ -76,9 +92,44 @@ def build_line_url(web: str, repository: str, commits: tuple[str, str], change: 
 
 def select_rows(contracts: CloneContracts, rows: Iterable[ContractTableRow]) -> CoveredList[ContractTableRow]:
     """Return the rows of a table: by class, what was removed first; without what is the same from outside."""
-    telling = (row for row in rows if row.change.kind is not ChangeKind.BEHAVIOUR)
+    telling = (row for row in select_told(rows) if row.change.kind is not ChangeKind.BEHAVIOUR)
     coverage = cover_contracts(merge.contract for merge in contracts.merges)
     return CoveredList(tuple(sorted(telling, key=_get_order)), coverage)
+
+
+def select_told(rows: Iterable[ContractTableRow]) -> list[ContractTableRow]:
+    """Return the rows without loggers and the like of modules, and with each fact of a merge in one class alone.
+
+    A field is told as what users write, before the attribute that holds it.
+    """
+    every = [row for row in rows if not _is_internal(row.change)]
+    best: dict[object, int] = {}
+    for row in every:
+        if row.change.subject in _TOLD_AS:
+            key, rank = _name_fact(row), _TOLD_AS.index(row.change.subject)
+            best[key] = min(rank, best.get(key, rank))
+    return [
+        row
+        for row in every
+        if row.change.subject not in _TOLD_AS or _TOLD_AS.index(row.change.subject) == best[_name_fact(row)]
+    ]
+
+
+def _is_internal(change: ContractChange) -> bool:
+    """Return whether a name is one that modules have for themselves: a logger, or a variable of types."""
+    if change.subject not in (ContractClass.CONSTANT, ContractClass.ATTRIBUTE):
+        return False
+    text = change.before or change.after
+    return change.name.rpartition(".")[2].strip("_").lower() in _LOGGERS or bool(_INTERNAL_VALUE.search(text))
+
+
+def _name_fact(row: ContractTableRow) -> object:
+    """Return what a row states: two rows with the same are one fact in two classes."""
+    change, kind = row.change, row.change.kind
+    parts = change.name.split(".")
+    # of ``package.envs.NAME`` the name alone is what users write
+    name = parts[-1] if len(parts) > 1 and parts[-2] == "envs" else ".".join(parts[-2:])
+    return row.number, name, _REMOVED if kind in _LOST else kind
 
 
 def _get_order(row: ContractTableRow) -> tuple[int, int, str, int]:

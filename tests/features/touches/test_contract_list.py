@@ -9,12 +9,14 @@ import pytest
 from bot.dates import Span
 from bot.features.merges.summary import Evidence, build_evidence_url
 from bot.features.touches.contracts import ContractList
-from bot.features.touches.view import render_contract_list
+from bot.features.touches.lines import list_contract_rows
+from bot.features.touches.view import render_contract_file, render_contract_list
 from bot.platform.slack import terminal
 from bot.platform.slack.messages import Post
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, cover_contracts
 from impact.coverage import CoveredList, UnreadFile
 from impact.source.models import DiffSide
+from impact.testing.checks import check_rows
 from tests.helpers.builders import DAY, NOON, pull
 from tests.platform.slack.accepted import assert_taken
 
@@ -33,14 +35,19 @@ CHANGE = ContractChange(
 LINE = build_evidence_url(PULL, Evidence("engine/core.py", "", DiffSide.NEW, 3))
 
 
+def list_changes(
+    *changes: ContractChange, unread: tuple[UnreadFile, ...] = (), notes: tuple[str, ...] = ()
+) -> ContractList:
+    contract = MergeContract(7, PULL.commit, NOON, "Change", changes, unread=unread)
+    return ContractList(
+        "Engine", SPAN, 3, (PULL,), CoveredList((contract,), cover_contracts([contract])), notes=notes
+    )
+
+
 def render_changes(
     *changes: ContractChange, unread: tuple[UnreadFile, ...] = (), notes: tuple[str, ...] = ()
 ) -> Post:
-    contract = MergeContract(7, PULL.commit, NOON, "Change", changes, unread=unread)
-    contract_list = ContractList(
-        "Engine", SPAN, 3, (PULL,), CoveredList((contract,), cover_contracts([contract])), notes=notes
-    )
-    post = render_contract_list(contract_list)
+    post = render_contract_list(list_changes(*changes, unread=unread, notes=notes))
     assert_taken(post, {PULL.url, LINE, *(address(each) for each in changes)})
     return post
 
@@ -101,4 +108,63 @@ def test_a_long_list_fits_and_says_what_it_leaves_out(count: int) -> None:
     changes = [replace(CHANGE, name=f"engine.part{number}.run", line=number + 1) for number in range(count)]
     text = read(render_changes(*changes))
     shown = sum(f"part{number}.run" in text for number in range(count))
-    assert shown == count or f"{count - shown:,} rows left out" in text
+    assert shown == count or f"{count - shown:,} more rows in the file" in text
+    file = render_contract_file(list_changes(*changes))
+    assert (file is None) == (shown == count)
+    assert file is None or all(
+        f"- [#7]({PULL.url}) other signature `engine.part{number}.run`: `def run()` → `def run(x)`"
+        f" (`engine/core.py:{number + 1}`)\n" in file.text
+        for number in range(count)
+    )
+
+
+def test_the_file_says_first_what_was_not_read() -> None:
+    changes = [replace(CHANGE, name=f"engine.part{number}.run") for number in range(900)]
+    file = render_contract_file(list_changes(*changes, unread=(UnreadFile("engine/a.py", "it is too large"),)))
+    assert file is not None
+    assert file.name == "contract-2026-02-28-2026-02-28.md"
+    assert file.text.index("I couldn't read 1 of") < file.text.index("## Function · 900 contract changes")
+
+
+FIELD = replace(CHANGE, subject=ContractClass.ATTRIBUTE, kind=ChangeKind.REMOVED, before="size: int", after="")
+
+
+@check_rows(
+    {
+        "a field of a configuration": ("up.config.Cache.size", ContractClass.CONFIGURATION, "Cache.size", 1),
+        "a field of a message": ("up.api.Chat.size", ContractClass.API_FIELD, "Chat.size", 1),
+        "a field between processes": ("up.core.Batch.size", ContractClass.WIRE, "Batch.size", 1),
+        "a field of another class": ("up.core.Batch.size", ContractClass.WIRE, "Cache.size", 2),
+        "another field": ("up.core.Batch.size", ContractClass.WIRE, "Batch.count", 2),
+    }
+)
+def test_one_fact_in_two_classes_is_told_once(name: str, subject: ContractClass, other: str, count: int) -> None:
+    attribute, field = replace(FIELD, name=name), replace(FIELD, subject=subject, name=other)
+    rows = list_contract_rows([MergeContract(7, PULL.commit, NOON, "Change", (attribute, field))])
+    assert len(rows) == count
+    assert rows[-1].change == (field if count == 1 else rows[-1].change)
+    # of two merges, both are told
+    merges = [MergeContract(n, PULL.commit, NOON, "Change", (each,)) for n, each in ((7, attribute), (8, field))]
+    assert len(list_contract_rows(merges)) == 2
+
+
+def test_a_variable_is_told_without_the_constant_that_holds_it() -> None:
+    variable = replace(FIELD, subject=ContractClass.ENVIRONMENT, name="UP_X")
+    constant = replace(FIELD, subject=ContractClass.CONSTANT, name="up.envs.UP_X")
+    rows = list_contract_rows([MergeContract(7, PULL.commit, NOON, "Change", (constant, variable))])
+    assert [row.change for row in rows] == [variable]
+
+
+@check_rows(
+    {
+        "by its name": ("up.protocol.logger", "logger", 0),
+        "with a mark": ("up.protocol._LOGGER", "_LOGGER", 0),
+        "by what makes it": ("up.protocol.trace", "trace = init_logger(__name__)", 0),
+        "a variable of types": ("up.protocol.T", "T = TypeVar('T')", 0),
+        "a name that only begins so": ("up.protocol.log_stats", "log_stats = True", 1),
+        "another value": ("up.protocol.LIMIT", "LIMIT = read_limit()", 1),
+    }
+)
+def test_a_logger_of_a_module_is_no_contract(name: str, before: str, count: int) -> None:
+    constant = replace(FIELD, subject=ContractClass.CONSTANT, name=name, before=before)
+    assert len(list_contract_rows([MergeContract(7, PULL.commit, NOON, "Change", (constant,))])) == count

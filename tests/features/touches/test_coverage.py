@@ -30,6 +30,7 @@ from bot.features.touches.terminal import (
 )
 from bot.features.touches.upgrade_view import render_upgrade, render_upgrade_file, render_upgrade_post
 from bot.features.touches.view import (
+    render_contract_file,
     render_contract_list,
     render_deprecations,
     render_suspects,
@@ -115,6 +116,17 @@ def make_contracts(coverage: Coverage, *, is_empty: bool) -> ContractList:
     return ContractList("Engine", SPAN, 18, (pull(7),), CoveredList((contract,), coverage))
 
 
+def make_long_contracts(coverage: Coverage, *, is_empty: bool) -> ContractList:
+    changes = () if is_empty else tuple(replace(CHANGE, name=f"up.run{number}") for number in range(300))
+    contract = MergeContract(7, "c" * 40, NOON, changes=changes)
+    return ContractList("Engine", SPAN, 18, (pull(7),), CoveredList((contract,), coverage))
+
+
+def show_contract_file(made: ContractList) -> str:
+    file = render_contract_file(made)
+    return file.text if file else show(render_contract_list(made))
+
+
 def make_page(coverage: Coverage, *, is_empty: bool) -> SincePage:
     pulls = () if is_empty else (pull(7),)
     stories, entries = build_stories(RevertIndex(pulls)), {each.number: entry(each.number) for each in pulls}
@@ -146,6 +158,7 @@ def make_items(coverage: Coverage, *, is_empty: bool) -> ItemList:
 Renderer = tuple[Callable[..., Any], Callable[[Any], str]]
 RENDERERS: dict[str, Renderer] = {
     "render_contract_list": (make_contracts, lambda made: show(render_contract_list(made))),
+    "render_contract_file": (make_long_contracts, show_contract_file),
     "render_deprecations": (make_entries, lambda made: show(render_deprecations("Engine", made, URL))),
     "render_touch_list": (
         make_report,

@@ -60,6 +60,35 @@ def test_what_merges_change_for_others_is_listed_once_read(bot: Bot) -> None:
     assert bot.calls()[0] - asked <= 4
 
 
+def change_files(bot: Bot, repository: str, before: dict[str, bytes], after: dict[str, bytes]) -> None:
+    """A pull request that changed some files."""
+    number = bot.pull(repository, merged_at=bot.noon(1), files=tuple(map(changed_file, before)))
+    old, new = (FixedTree({path: Entry(text) for path, text in files.items()}) for files in (before, after))
+    merge = TreeCommit(sha(f"merge {number}"), new, TreeCommit(sha(f"before {number}"), old))
+    bot.world.github.add_commit(repository, merge)
+
+
+def test_a_path_chooses_rows_and_not_whole_merges(bot: Bot) -> None:
+    repository = bot.repository()
+    before = dict.fromkeys(("engine/core.py", "engine/other.py"), RUN + STOP)
+    change_files(bot, repository, before, dict.fromkeys(before, RUN))
+    text = as_read(ask(bot, f"contract repo:{repository} path:engine/core.py"))
+    assert "1 contract change" in text
+    assert "core.stop" in text
+    assert "other.stop" not in text
+    assert "2 contract changes" in as_read(ask(bot, f"contract repo:{repository}"))
+
+
+def test_rows_without_room_are_in_a_file(bot: Bot) -> None:
+    repository = bot.repository()
+    more = "".join(f"\n\ndef part{number}():\n    return {number}\n" for number in range(400)).encode()
+    change_files(bot, repository, {"engine/core.py": RUN + more}, {"engine/core.py": RUN})
+    message = ask(bot, f"contract repo:{repository}")
+    assert "more rows in the file" in as_read(message)
+    (file,) = [each for each in bot.world.slack.files if each["thread_ts"] == message["ts"]]
+    assert all(f"`engine.core.part{number}`" in file["content"].decode() for number in range(400))
+
+
 def test_what_touches_a_team_is_listed_with_its_own_line(bot: Bot) -> None:
     repository = bot.repository()
     number = removal(bot, repository)
