@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from bot.errors import ModelBusy
 from bot.platform.deadlines import bound_work
-from bot.platform.models.slots import WorkAbandoned, hold_model_slot, limit_model_calls
+from bot.platform.models import ModelAccess, Prompt
+from bot.platform.models.openai_compatible import CONTEXT_TOKENS
+from bot.platform.models.openai_compatible.connection import OpenAIConnection
+from bot.platform.models.slots import CallLimit, WorkAbandoned, hold_model_slot, limit_model_calls
 from bot.platform.worker_threads import DeadlineExecutor
+from tests.emulators.claude.script import Json, Step, summary_answer
+from tests.emulators.openai_compatible.server import OpenAIEmulator
+from tests.platform.models.openai_compatible.asking import PROMPT
 
 LONG = 20.0
 
@@ -91,3 +104,83 @@ def test_who_waits_at_the_end_gets_no_slot_and_ends() -> None:
             assert isinstance(future.exception(LONG), WorkAbandoned)
         ended.set()
         assert holder.exception(LONG) is None
+
+
+# --- as many calls as a server takes
+
+
+def answer_with(slots: int, seconds: float, busiest: list[int]) -> Callable[[dict[str, Any]], Step]:
+    """Answer so many requests at once, and queue the others, as servers do."""
+    free, lock, running = threading.Semaphore(slots), threading.Lock(), [0]
+
+    def respond(_: dict[str, Any]) -> Step:
+        with lock:
+            running[0] += 1
+            busiest.append(running[0])
+        with free:
+            time.sleep(seconds)
+        with lock:
+            running[0] -= 1
+        return Json(summary_answer())
+
+    return respond
+
+
+def ask_twelve_times(connection: OpenAIConnection, prompt: Prompt) -> str:
+    for _ in range(12):
+        with suppress(ModelBusy):
+            return connection.complete(prompt).text
+    return ""
+
+
+@pytest.mark.slow
+def test_a_server_with_few_slots_is_asked_less_at_once_and_answers_everything(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    busiest: list[int] = []
+    with OpenAIEmulator() as served, ThreadPoolExecutor(8) as pool:
+        served.respond = answer_with(2, 0.4, busiest)
+        access = ModelAccess(served.api_key, served.address, {CONTEXT_TOKENS: 100_000})
+        connection = OpenAIConnection(access, seconds=1.3)
+        prompts = [replace(PROMPT, user=f"What changed in {number}?") for number in range(18)]
+        answers = list(pool.map(lambda prompt: ask_twelve_times(connection, prompt), prompts))
+        connection.close()
+    assert all(answers)
+    assert busiest[:2] == [1, 2]
+    assert caplog.text.count("Set PRDIGEST_CONCURRENCY to the number of its slots") == 1
+
+
+@pytest.mark.slow
+def test_a_limit_grows_with_answers_and_halves_with_two_timeouts_in_a_row() -> None:
+    halved: list[int] = []
+    limit = CallLimit(halved.append)
+
+    def count_calls() -> int:
+        """How many calls may run at once."""
+        with ExitStack() as calls:
+            for number in range(40):
+                began = time.monotonic()
+                with bound_work(0.5):
+                    calls.enter_context(limit.hold_call())
+                if time.monotonic() - began > 0.4:
+                    return number
+        return 40
+
+    assert count_calls() == 2
+    for _ in range(6):
+        limit.note_answer()
+    assert count_calls() == 8
+    limit.note_timeout()
+    limit.note_answer()
+    limit.note_timeout()
+    assert (count_calls(), halved) == (9, [])
+    with ExitStack() as calls:
+        for _ in range(8):
+            calls.enter_context(limit.hold_call())
+        limit.note_timeout()
+    assert (count_calls(), halved) == (4, [4])
+    for _ in range(4):
+        limit.note_answer()
+    assert count_calls() == 4
+    limit.note_answer()
+    assert count_calls() == 5

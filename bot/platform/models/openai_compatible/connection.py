@@ -34,6 +34,7 @@ from bot.platform.models.openai_compatible.client import (
 )
 from bot.platform.models.openai_compatible.markup import UnparsedCall, drop_reasoning, extract_json
 from bot.platform.models.openai_compatible.turns import BYTES_PER_TOKEN, TurnReader, check_end, estimate_usage
+from bot.platform.models.slots import CallLimit
 
 log = logging.getLogger(__name__)
 
@@ -52,6 +53,10 @@ _PLAIN_JSON_NOTE = (
 _PARSER_ADVICE = (
     "The model's server passes on calls of tools as text: start vLLM with --enable-auto-tool-choice and the "
     "--tool-call-parser of the model, SGLang with --tool-call-parser, llama.cpp with --jinja."
+)
+_LIMIT_NOTE = (
+    "The model's server did not answer in time what it got at once: it gets half as much, and more again as it "
+    "answers. Set PRDIGEST_CONCURRENCY to the number of its slots."
 )
 _ESTIMATE_NOTE = "The model's server reports no token counts: they are estimated from the length of the texts."
 
@@ -74,6 +79,7 @@ class OpenAIConnection:
         self._advice_log = failures.AdviceLog()
         self._marked_models: set[str] = set()
         self._takes_format = True
+        self._limit = CallLimit(lambda _: self._advice_log.log_once(_LIMIT_NOTE))
 
     def complete(self, prompt: Prompt) -> Completion:
         with self._translate_errors():
@@ -103,7 +109,14 @@ class OpenAIConnection:
 
     def _complete(self, prompt: Prompt, *, with_format: bool) -> Completion:
         body = _fit_body(_build_body(prompt, with_format=with_format), self._get_window(prompt.model))
-        choice, message, usage = self._client.ask(body, seconds=self._seconds)
+        with self._limit.hold_call():
+            try:
+                choice, message, usage = self._client.ask(body, seconds=self._seconds)
+            except ModelBusy as error:
+                if str(error) == failures.MODEL_TIMED_OUT:
+                    self._limit.note_timeout()
+                raise
+            self._limit.note_answer()
         if not with_format:
             # if this had been refused too, the format would not have been the reason
             self._note_refused_format()
