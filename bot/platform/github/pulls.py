@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -114,13 +115,15 @@ class GitHubPullRequests:
 class _DayWalk:
     """The pages of one day of one repository, by two ways: each returns all records and the repository's node.
 
-    ``gaps`` are the records of which GitHub could not compute a field.
+    ``gaps`` are the records of which GitHub could not compute a field. ``renamed`` is the present name of a
+    repository that has another one: GitHub follows the earlier one, but its search does not.
     """
 
     client: GitHubClient
     repository: Repository
     day: LocalDay
     gaps: list[Node] = field(default_factory=list)
+    renamed: str = ""
 
     @property
     def _window(self) -> dict[str, str]:
@@ -141,13 +144,17 @@ class _DayWalk:
     def list_by_search(self) -> tuple[list[Node], Node]:
         """Search, one query per hundred: for a day long past, walking back by update takes too long."""
         first = self._query_past(self.day.start, self.day.end, None)
+        name = parse_node(first["repository"]).get("nameWithOwner")
+        if isinstance(name, str) and not self.renamed and name.lower() != str(self.repository).lower():
+            _report_rename(str(self.repository), name)
+            return replace(self, renamed=str(Repository.parse(name))).list_by_search()
         nodes = list(self._iterate_results(parse_node(first["search"]), self.day.start, self.day.end))
         return nodes, parse_node(first["repository"])
 
     def _query_past(self, start: datetime, end: datetime, after: str | None) -> dict[str, Any]:
         # search knows only whole seconds and includes both ends
         first, last = (each.astimezone(UTC).isoformat() for each in (start, end - timedelta(seconds=1)))
-        search = f"repo:{self.repository} is:pr is:merged merged:{first}..{last}"
+        search = f"repo:{self.renamed or self.repository} is:pr is:merged merged:{first}..{last}"
         return self._query_page(PAST_QUERY, after, search=search)
 
     def _query_page(self, query: str, after: str | None, **variables: Any) -> dict[str, Any]:
@@ -210,6 +217,12 @@ class _DayWalk:
     def is_of_day(self, node: Node) -> bool:
         merged_at = parse_instant(node.get("mergedAt"))
         return merged_at is not None and merged_at in self.day
+
+
+@cache
+def _report_rename(before: str, now: str) -> None:
+    """Tell the operator, once in a process."""
+    log.warning("%s was renamed to %s, and is read by its earlier name", before, clean_line(now))
 
 
 def _find_record(data: Mapping[str, Any], place: Sequence[Any]) -> Node | None:

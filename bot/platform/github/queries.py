@@ -83,7 +83,7 @@ query Past(
     nodes { ...Facts }
   }
   repository(owner: $owner, name: $name) {
-    id
+    id nameWithOwner
     ... @include(if: $count) {"""
     + _HISTORY_FIELDS
     + """}
@@ -117,6 +117,7 @@ query One($owner: String!, $name: String!, $number: Int!) {
 HEAD_QUERY = """
 query Head($owner: String!, $name: String!, $until: GitTimestamp) {
   repository(owner: $owner, name: $name) {
+    nameWithOwner
     defaultBranchRef { target { ... on Commit { history(first: 1, until: $until) { nodes { oid } } } } }
   }
 }

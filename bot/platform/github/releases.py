@@ -95,12 +95,16 @@ class GitHubTrees:
         at = until.astimezone(UTC).isoformat() if until else None
         with translate_github_errors(repository):
             data = self.client.run_query(HEAD_QUERY, repository, {"until": at})
-            branch = parse_node(parse_node(data["repository"]).get("defaultBranchRef"))
+            place = parse_node(data["repository"])
+            # a redirect from an earlier name would lose the parameters
+            now = place.get("nameWithOwner")
+            address = Repository.parse(now) if isinstance(now, str) else repository
+            branch = parse_node(place.get("defaultBranchRef"))
             history = parse_nodes(parse_node(branch.get("target")).get("history"))
             commit = clean_hash(history[0].get("oid")) if history else ""
             if not commit:
                 raise SourceUnavailable(f"{repository} has no commit{f' until {at}' if at else ' yet'}.")
-            answer = self.client.get_object(f"/repos/{repository}/git/trees/{commit}", {"recursive": "1"})
+            answer = self.client.get_object(f"/repos/{address}/git/trees/{commit}", {"recursive": "1"})
             if not isinstance(answer.get("tree"), list):
                 raise UnreadableResponse("no tree")
         files = tuple(_list_files(answer))

@@ -156,11 +156,18 @@ class GitHubEmulator(Loopback):
             counted = 0 if request.path == "/rate_limit" else 1
             if not self._budget(request, caller)[1].take(counted):
                 return problem(403, LIMIT_MESSAGE)
+        if (moved := self._find_new_address(request.path)) is not None:
+            return Response(301, b"{}", {"Location": f"{self.url}{moved}", "Content-Type": "application/json"})
         for method, pattern, action in self._routes(caller):
             match = re.fullmatch(pattern, request.path)
             if match and method == request.method:
                 return action(request, *match.groups())
         return problem(404, "Not Found")
+
+    def _find_new_address(self, path: str) -> str | None:
+        named = re.match(r"/repos/([^/]+/[^/]+)", path)
+        now = self.store.renames.get(named[1].lower()) if named else None
+        return path.replace(named[1], now, 1) if named and now else None
 
     def _routes(self, caller: Caller) -> list[tuple[str, str, Callable[..., Response]]]:
         repo = r"/repos/([^/]+/[^/]+)"

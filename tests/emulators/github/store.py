@@ -192,6 +192,7 @@ class Store:
 
     def __init__(self) -> None:
         self._repositories: dict[str, Repository] = {}
+        self.renames: dict[str, str] = {}
         self._lock = threading.Lock()
 
     def add(self, name: str, pulls: Iterable[PullRecord]) -> None:
@@ -221,9 +222,18 @@ class Store:
             repository = self._repositories[name.lower()]
             repository.tags = (*repository.tags, *tags)
 
-    def find(self, name: str) -> Repository | None:
+    def rename(self, before: str, now: str) -> None:
+        """Give a repository another name; GitHub goes on to know it by the earlier one."""
         with self._lock:
-            return self._repositories.get(name.lower())
+            renamed = self._repositories.pop(before.lower())
+            renamed.name = now
+            self._repositories[now.lower()] = renamed
+            self.renames[before.lower()] = now
+
+    def find(self, name: str) -> Repository | None:
+        """Return a repository by its name, or by an earlier one."""
+        with self._lock:
+            return self._repositories.get(self.renames.get(name.lower(), name).lower())
 
     def all(self) -> list[Repository]:
         with self._lock:
@@ -270,7 +280,9 @@ class Search:
     def run(self, store: Store, hidden: Iterable[int] = ()) -> list[tuple[Repository, PullRecord]]:
         """All matches, newest created first unless ``sort:`` says otherwise; ``hidden`` are not indexed yet."""
         names = self.values("repo")
-        places = [store.find(name) for name in names] if names else store.all()
+        # unlike all else, search does not follow renames
+        known = [name for name in names if name.lower() not in store.renames]
+        places = [store.find(name) for name in known] if names else store.all()
         rows = [(place, item) for place in places if place for item in place.records()]
         kept = [row for row in rows if row[1].number not in set(hidden) and self._accepts(row[1])]
         order, _, direction = (self.values("sort") or ["created-desc"])[-1].partition("-")

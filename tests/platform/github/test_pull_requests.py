@@ -388,6 +388,23 @@ def test_a_merge_of_another_repository_is_none_of_the_days(
     assert github.queries == 1
 
 
+@pytest.mark.parametrize("now", [MORNING, LONG_AFTER], ids=["walk", "search"])
+def test_a_renamed_repository_is_read_by_the_name_that_is_known_here(
+    github: ScriptedGitHub, now: datetime, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Else nothing that was kept by it would be found again."""
+    github.add(REPO, *of_day(7, 8))
+    before = github.pulls(now).list_merged(REPOSITORY, DAY)
+    github.store.rename(REPO, "elsewhere/motor")
+    merged = github.pulls(now).list_merged(REPOSITORY, DAY)
+    assert merged == before
+    assert github.pulls(now).fetch_pull_request(REPOSITORY, 7) == before.pulls[1]
+    # which GitHub's REST API answers by the new address
+    assert github.pulls(now).load_files(before.pulls[1]).files
+    github.pulls(now).list_merged(REPOSITORY, DAY)
+    assert caplog.text.count("was renamed to elsewhere/motor") == (1 if now is LONG_AFTER else 0)
+
+
 def test_an_open_pull_request_can_be_had_by_its_number(github: ScriptedGitHub) -> None:
     github.add(REPO, record(5, state="OPEN"))
     pull_request = github.pulls().fetch_pull_request(REPOSITORY, 5)

@@ -42,6 +42,9 @@ def test_the_files_of_the_newest_commit_are_listed(github: ScriptedGitHub) -> No
     ]
     assert trees(github).list_tree(REPOSITORY) == RepositoryTree(commit, tuple(files))
     assert len(github.calls) == 2
+    # by the name that it has here, which GitHub goes on to know
+    github.store.rename(REPO, "elsewhere/motor")
+    assert trees(github).list_tree(REPOSITORY) == RepositoryTree(commit, tuple(files))
 
 
 def test_an_unknown_repository_is_named(github: ScriptedGitHub) -> None:
