@@ -44,6 +44,7 @@ from bot.platform.slack.buttons import SHARE_RISKS, make_details_menu
 from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.store.tables import Table
 from bot.platform.worker_threads import DeadlineExecutor
+from impact.coverage import Coverage, CoveredList, CoveredPart
 from impact.history.outcomes import find_outcomes
 from impact.history.reverts import WATCH_WINDOW
 from impact.repository import Repository
@@ -122,6 +123,8 @@ def build_list(app: App, request: RisksRequest) -> RiskList:
     listed = {each.pull.number for each in above}
     below = [each for each in ranked if each.pull.number not in listed][: max(0, (request.top or 0) - len(above))]
     entries = _run_parallel(app, lambda each: _read_entry(app, each), [*above, *below])
+    unlisted = tuple(each.pull.number for each in rated if each.pull.files is None)
+    files = CoveredPart("merges", len(unlisted), len(rated), "their changed files could not be listed")
     return RiskList(
         name=app.name_repository(repository),
         span=span,
@@ -134,12 +137,12 @@ def build_list(app: App, request: RisksRequest) -> RiskList:
             for each in matching
             if context.is_revert(each.pull.number) and each.pull.number not in paired
         ),
-        riskiest=tuple(entries[: len(above)]),
+        riskiest=CoveredList(tuple(entries[: len(above)]), merged.coverage + Coverage.of(files)),
         below=tuple(entries[len(above) :]),
         top=request.top,
         ranked=len(ranked),
-        unread=tuple(each.pull.number for each in rated if each.pull.files is None),
-        caveats=tuple(filter(None, (*merged.caveats, describe_elsewhere(elsewhere), touched.problem, unknown))),
+        unread=unlisted,
+        caveats=tuple(filter(None, (*merged.notes, describe_elsewhere(elsewhere), touched.problem, unknown))),
         is_reduced=is_reduced,
         touches=touched.report,
         touching=tuple(each.pull for each in matching) if touched.report else (),
@@ -236,7 +239,7 @@ def build_list_answer(app: App, asker: SlackRequest, request: RisksRequest) -> A
     request = request.require_known(app.repositories)
     request = replace(request, profile=app.profiles.require_known(request.profile, request.repository))
     risk_list = build_list(app, request)
-    pulls = [entry.pull for entry in (*risk_list.riskiest, *risk_list.below)]
+    pulls = [entry.pull for entry in (*risk_list.riskiest.ignore_coverage(), *risk_list.below)]
     menu = make_details_menu([*pulls, *(pair.pull for pair in risk_list.taken_back)])
     share, subject = Share(SHARE_RISKS, request), SubjectKind.RISKS.format_subject(request)
     return build_answer(asker.name, render_risk_list(risk_list), share, menu, subject)

@@ -29,7 +29,7 @@ from bot.features.risks.rules import (
     TrackRecordVerdict,
 )
 from bot.features.touches.breaking import BreakingMerge, render_breaking
-from bot.features.touches.lines import WIDE_TOUCHES, HitContext, render_touches
+from bot.features.touches.lines import WIDE_TOUCHES, HitContext, make_sentence, render_touches
 from bot.platform.pulls.models import PullRequest
 from bot.platform.slack.blocks import (
     Block,
@@ -46,6 +46,7 @@ from bot.platform.slack.blocks import (
 from bot.platform.slack.messages import Post
 from bot.platform.slack.terminal import format_message
 from bot.text import format_count
+from impact.coverage import CoveredList
 from impact.text.strings import collapse_lines, truncate_text
 from impact.touches.models import TouchReport
 
@@ -87,7 +88,7 @@ class RiskList:
     matching: int
     taken_back: tuple[MergeOutcome, ...]
     older: tuple[PullRequest, ...]
-    riskiest: tuple[Entry, ...]
+    riskiest: CoveredList[Entry]
     below: tuple[Entry, ...] = ()
     top: int | None = None
     ranked: int = 0
@@ -99,10 +100,18 @@ class RiskList:
     breaking: tuple[BreakingMerge, ...] = ()
     breaking_gaps: str = ""
 
+    @property
+    def urls(self) -> dict[int, str]:
+        """The addresses of what is listed, by number."""
+        listed = (*self.riskiest.ignore_coverage(), *self.below)
+        return {entry.number: entry.pull.url for entry in listed}
+
 
 def render_risk_list(risk_list: RiskList) -> Post:
     name = truncate_text(collapse_lines(risk_list.name), 60)
-    title = f"Risky changes · {name} · {risk_list.span.title} · {_format_merged(risk_list)}"
+    count = risk_list.riskiest.label(lambda _: f" · {_format_merged(risk_list)}")
+    title = f"Risky changes · {name} · {risk_list.span.title}{count}"
+    gaps = risk_list.riskiest.explain_gaps()
     touches: list[Block] = []
     if risk_list.touches:
         context = HitContext.build(risk_list.touching, risk_list.taken_back)
@@ -112,6 +121,7 @@ def render_risk_list(risk_list: RiskList) -> Post:
     blocks = choose_fitting_blocks(
         [
             make_header(title),
+            *([make_sentence(gaps)] if gaps else []),
             *touches,
             *render_breaking(risk_list.breaking, risk_list.breaking_gaps, most=_MAX_BREAKING),
             *render_outcomes(risk_list.taken_back, risk_list.older, _ELSEWHERE),
@@ -132,10 +142,16 @@ def _format_merged(risk_list: RiskList) -> str:
 
 
 def _render_riskiest(risk_list: RiskList, limit: int, *, links: bool) -> Iterator[Block]:
-    if risk_list.riskiest:
+    """Yield the riskiest entries, or that there are none where all was read."""
+    if not risk_list.riskiest.is_empty:
         title = render_riskiest_title(is_reduced=risk_list.is_reduced)
-        yield _render_entries(title, risk_list, risk_list.riskiest, limit, links=links)
-    elif risk_list.touches and not risk_list.matching:
+
+        def show(entries: Sequence[Entry]) -> list[Block]:
+            return [_render_entries(title, risk_list, entries, limit, links=links)]
+
+        # what was not read stands above all
+        yield risk_list.riskiest.render(make_sentence, show, "")[-1]
+    elif not risk_list.riskiest.coverage.is_complete or (risk_list.touches and not risk_list.matching):
         return
     elif risk_list.filters and risk_list.merged and not risk_list.matching:
         sentence = f"No pull request of these days matches {_format_filters(risk_list)}."
@@ -160,8 +176,7 @@ def _render_entries(
     title: list[Element], risk_list: RiskList, entries: Sequence[Entry], limit: int, *, links: bool
 ) -> Block:
     """Return entries below a title; ``limit`` is the characters of the rules' reasons and of the model's."""
-    listed = (*risk_list.riskiest, *risk_list.below) if links else ()
-    urls = {entry.number: entry.pull.url for entry in listed}
+    urls = risk_list.urls if links else {}
     return make_block(make_section(title), make_bullets(render_risk(entry, urls, limit) for entry in entries))
 
 

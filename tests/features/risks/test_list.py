@@ -77,7 +77,7 @@ def build(
 
 
 def list_numbers(risk_list: RiskList) -> list[int]:
-    return [entry.number for entry in risk_list.riskiest]
+    return [entry.number for entry in risk_list.riskiest.ignore_coverage()]
 
 
 def pairs(risk_list: RiskList) -> list[tuple[int, int, bool]]:
@@ -101,7 +101,8 @@ def test_a_list_has_its_name_days_and_counts() -> None:
 
 
 def test_a_day_without_merges_is_an_empty_list() -> None:
-    assert build() == RiskList("Engine", span(), "", 0, 0, (), (), ())
+    empty = build()
+    assert empty == RiskList("Engine", span(), "", 0, 0, (), (), replace(empty.riskiest, _items=()))
 
 
 def test_the_riskiest_come_first_whatever_their_time() -> None:
@@ -172,7 +173,7 @@ def test_existing_reviews_move_the_list_and_are_shown() -> None:
     plain, reviewed_list = build_reviewed(lambda pull: None), build_reviewed(lambda pull: reviews.get(pull.number))
     assert (list_numbers(plain), [entry.number for entry in plain.below]) == ([4, 3], [2, 1])
     assert (list_numbers(reviewed_list), [entry.number for entry in reviewed_list.below]) == ([1, 4], [3, 2])
-    assert [entry.review for entry in (*reviewed_list.riskiest, *reviewed_list.below)] == [
+    assert [entry.review for entry in (*reviewed_list.riskiest.ignore_coverage(), *reviewed_list.below)] == [
         confirmed,
         None,
         nothing,
@@ -290,6 +291,8 @@ def test_files_that_can_not_be_read_are_told_and_end_nothing(error: PrdigestErro
     pulls = KnownPulls((make_merge(1), make_merge(2), make_merge(3)), failing={"files 2": error})
     risk_list = ask(pulls, RisksRequest(REPOSITORY, span()), 30)
     assert (risk_list.unread, list_numbers(risk_list), risk_list.matching) == ((2,), [3, 1], 3)
+    sentence = "I couldn't read 1 of 3 merges (their changed files could not be listed), so there may be more."
+    assert risk_list.riskiest.explain_gaps() == sentence
 
 
 def test_files_that_can_not_be_read_fit_no_path() -> None:
@@ -309,10 +312,8 @@ def test_counts_that_differ_are_doubts_of_the_days_asked_for() -> None:
     counted = {str(after(0).date): 3, str(after(1).date): None, str(after(2).date): 9}
     pulls = KnownPulls((make_merge(1),), counted=counted)
     risk_list = ask(pulls, RisksRequest(REPOSITORY, span(0, 1)), 30)
-    assert risk_list.caveats == (
-        "possibly incomplete: the commits of main show 3 merges, not 1",
-        "count not checked: the commits of main gave no count",
-    )
+    assert risk_list.caveats == ("count not checked: the commits of main gave no count",)
+    assert risk_list.riskiest.explain_gaps().startswith("I couldn't read 2 of 3 merges in GitHub's list, so")
 
 
 @pytest.mark.parametrize("error", [RepositoryNotFound("No such repository."), RateLimited("Later.", 60.0)])
@@ -410,7 +411,7 @@ def test_only_what_is_listed_is_read_by_a_model(claude: ClaudeEmulator, model: M
     assert len(claude.requests) == 3
     again = ask(pulls, request, model=model, store=store)
     assert (list_numbers(again), len(claude.requests)) == (list_numbers(risk_list), 3)
-    assert all(entry.from_cache for entry in again.riskiest)
+    assert all(entry.from_cache for entry in again.riskiest.ignore_coverage())
     assert claude.problems == []
 
 

@@ -21,6 +21,7 @@ from bot.features.risks.view import RiskList, render_risk_list
 from bot.platform.pulls.filters import Filters
 from bot.platform.pulls.models import PullRequest
 from bot.platform.slack.blocks import count_characters
+from impact.coverage import Coverage, CoveredList, CoveredPart
 from impact.history.outcomes import OutcomeKind
 from impact.repository import Repository
 from tests.features.digest.hostile_days import LONGEST, NUMBERS, WORST, entries, full_review, lines, texts
@@ -43,7 +44,7 @@ MONTH = Span(DAY.date - timedelta(days=MAX_RISKS_DAYS - 1), DAY.date, DAY.zone)
 
 def make_list(**fields: Any) -> RiskList:
     """Three merges of a day, none of which stands out."""
-    usual = RiskList("Engine", SPAN, "", merged=3, matching=3, taken_back=(), older=(), riskiest=())
+    usual = RiskList("Engine", SPAN, "", merged=3, matching=3, taken_back=(), older=(), riskiest=CoveredList())
     return replace(usual, **fields)
 
 
@@ -60,12 +61,14 @@ def pair(
 
 
 def pulls_of(risk_list: RiskList) -> list[PullRequest]:
-    listed = [entry.pull for entry in (*risk_list.riskiest, *risk_list.below)]
+    listed = [entry.pull for entry in (*risk_list.riskiest.ignore_coverage(), *risk_list.below)]
     return [*listed, *risk_list.older, *(half for pair in risk_list.taken_back for half in (pair.pull, pair.by))]
 
 
 def collect_addresses(risk_list: RiskList) -> set[str]:
-    return {each.url for each in pulls_of(risk_list)} | list_addresses((*risk_list.riskiest, *risk_list.below))
+    return {each.url for each in pulls_of(risk_list)} | list_addresses(
+        (*risk_list.riskiest.ignore_coverage(), *risk_list.below)
+    )
 
 
 @st.composite
@@ -83,7 +86,7 @@ def risk_lists(draw: st.DrawFn) -> RiskList:
         matching=draw(st.integers(0, merged)),
         taken_back=tuple(draw(st.lists(pairs, max_size=12))),
         older=tuple(draw(st.lists(titled, max_size=3))),
-        riskiest=listed[:bar],
+        riskiest=CoveredList(listed[:bar]),
         below=listed[bar:],
         top=draw(st.none() | st.integers(1, 10)),
         ranked=draw(st.integers(len(listed), 9)),
@@ -102,8 +105,8 @@ def test_a_hostile_list_makes_a_message_that_slack_takes(risk_list: RiskList) ->
 @pytest.mark.slow
 def test_the_longest_reviews_of_the_longest_list_stay_within_the_budget(text: str, bar: int) -> None:
     whole = longest(text, LONGEST)
-    listed = tuple(replace(each, review=full_review(text)) for each in whole.riskiest)
-    risk_list = replace(whole, riskiest=listed[:bar], below=listed[bar:], top=MAX_TOP_RISKS)
+    listed = tuple(replace(each, review=full_review(text)) for each in whole.riskiest.ignore_coverage())
+    risk_list = replace(whole, riskiest=CoveredList(listed[:bar]), below=listed[bar:], top=MAX_TOP_RISKS)
     assert_taken(render_risk_list(risk_list), collect_addresses(risk_list))
 
 
@@ -112,7 +115,9 @@ def low(number: int) -> Entry:
 
 
 def test_those_below_the_bar_stand_below_it_in_their_order() -> None:
-    risk_list = make_list(merged=18, matching=18, riskiest=(risky(1),), below=(low(2), low(3)), top=3, ranked=16)
+    risk_list = make_list(
+        merged=18, matching=18, riskiest=CoveredList((risky(1),)), below=(low(2), low(3)), top=3, ranked=16
+    )
     text = read_post(render_risk_list(risk_list))
     assert "Less risky (listed because of top:3)" in text
     assert [text.index(f"#{number} ") for number in (1, 2, 3)] == sorted(
@@ -134,12 +139,16 @@ def test_where_nothing_stands_out_the_others_are_still_ranked() -> None:
 )
 def test_fewer_than_asked_for_are_said_to_be_all(ranked: int, sentence: str) -> None:
     listed = (risky(1), low(2))[:ranked]
-    text = read_post(render_risk_list(make_list(riskiest=listed[:1], below=listed[1:], top=5, ranked=ranked)))
+    text = read_post(
+        render_risk_list(
+            make_list(riskiest=CoveredList(tuple(listed[:1])), below=listed[1:], top=5, ranked=ranked)
+        )
+    )
     assert sentence in text
 
 
 def test_without_top_nothing_is_said_of_the_bar() -> None:
-    text = read_post(render_risk_list(make_list(riskiest=(risky(1),), ranked=3)))
+    text = read_post(render_risk_list(make_list(riskiest=CoveredList((risky(1),)), ranked=3)))
     assert "bar" not in text
     assert "ranked" not in text
 
@@ -150,9 +159,9 @@ def test_no_text_of_others_breaks_lines_or_reads_backwards(risk_list: RiskList) 
     """Reasons are the sentences of rules: what they quote of a path is on one line before."""
     listed, below = (
         tuple(replace(each, risk=replace(each.risk, reasons=("touches",))) for each in part)
-        for part in (risk_list.riskiest, risk_list.below)
+        for part in (risk_list.riskiest.ignore_coverage(), risk_list.below)
     )
-    post = render_risk_list(replace(risk_list, riskiest=listed, below=below, filters=""))
+    post = render_risk_list(replace(risk_list, riskiest=CoveredList(listed), below=below, filters=""))
     assert [text for text in strings(list(post.blocks)) if invisible(text) or "\n" in text] == []
 
 
@@ -190,7 +199,7 @@ def longest(text: str, repository: Repository = REPOSITORY) -> RiskList:
             for each, by in zip(first, second, strict=True)
         ),
         older=tuple(first),
-        riskiest=tuple(listed),
+        riskiest=CoveredList(tuple(listed)),
         unread=tuple(range(100_500, 100_800)),
         caveats=tuple(
             (f"possibly incomplete: the commits of main show {n} merges, not 67") for n in range(MAX_RISKS_DAYS)
@@ -218,7 +227,8 @@ def test_slack_takes_the_longest_list_and_nobody_is_pinged(text: str, repository
 @pytest.mark.parametrize("text", WORST.values(), ids=list(WORST))
 def test_the_longest_list_stays_within_the_budget_with_others_below_the_bar(text: str, above: int) -> None:
     whole = replace(longest(text), filters="author:ada", caveats=(), top=MAX_TOP_RISKS, ranked=MAX_TOP_RISKS)
-    risk_list = replace(whole, riskiest=whole.riskiest[:above], below=whole.riskiest[above:])
+    listed = whole.riskiest.ignore_coverage()
+    risk_list = replace(whole, riskiest=CoveredList(listed[:above]), below=listed[above:])
     assert_taken(render_risk_list(risk_list), collect_addresses(whole))
 
 
@@ -262,7 +272,7 @@ def test_notifications_get_the_title_with_markup_put_out() -> None:
 
 
 def test_what_was_taken_back_comes_before_what_may_be() -> None:
-    text = read_post(render_risk_list(make_list(taken_back=(pair(7),), riskiest=(risky(3),))))
+    text = read_post(render_risk_list(make_list(taken_back=(pair(7),), riskiest=CoveredList((risky(3),)))))
     assert text.index("Already reverted or repaired") < text.index("Riskiest")
 
 
@@ -308,7 +318,7 @@ def test_pairs_beyond_eight_lines_are_counted(pairs: int, older: int, shown: int
 
 
 def test_entries_keep_their_order_and_carry_rules_and_the_proven_claim() -> None:
-    post = render_risk_list(make_list(riskiest=(risky(3, "It may count twice, see #9."), risky(9))))
+    post = render_risk_list(make_list(riskiest=CoveredList((risky(3, "It may count twice, see #9."), risky(9)))))
     assert [item[0]["url"] for item in items(post)] == [pull(3).url, pull(9).url]
     expected = "🔴 highest risk: adds 400 lines of product code; touches 4 product folders"
     assert f"#3 Change number 3 — It may count twice, see #9. {expected}" in read_post(post)
@@ -356,3 +366,14 @@ def _sentences(risk_list: RiskList) -> Iterable[str]:
 def test_the_last_line_says_what_the_list_does_not_cover(fields: dict[str, Any], expected: list[str]) -> None:
     post = render_risk_list(make_list(**fields))
     assert [block["elements"][0]["text"] for block in post.blocks if block["type"] == "context"] == expected
+
+
+def test_what_was_not_read_stands_above_all_and_nothing_is_said_of_it() -> None:
+    unread = Coverage.of(CoveredPart("days", 1, 7, "the list of that day is away"))
+    for listed, follows in (((), "I can't tell"), ((risky(3),), "there may be more")):
+        text = read_post(render_risk_list(make_list(riskiest=CoveredList(listed, unread))))
+        assert text.split("\n")[1] == f"I couldn't read 1 of 7 days (the list of that day is away), so {follows}."
+        assert "merged" not in text.partition("\n")[0]
+        assert "stands out" not in text
+    filtered = make_list(riskiest=CoveredList((), unread), matching=0, filters="author:ada")
+    assert "No pull request" not in read_post(render_risk_list(filtered))

@@ -19,6 +19,7 @@ from bot.features.digest.since import SincePage, build_stories, render_since
 from bot.features.digest.thread import render_thread
 from bot.features.merges.outcomes import RevertIndex
 from bot.features.merges.requests import DigestView, ViewLevel
+from bot.features.risks.view import RiskList, render_risk_list
 from bot.features.touches.contracts import ContractList
 from bot.features.touches.lines import HitContext, render_touches
 from bot.features.touches.terminal import (
@@ -154,6 +155,10 @@ def make_items(coverage: Coverage, *, is_empty: bool) -> ItemList:
     return ItemList("what touches ascend", pick(Number(number=7), coverage, is_empty=is_empty))
 
 
+def make_risks(coverage: Coverage, *, is_empty: bool) -> RiskList:
+    return RiskList("Engine", SPAN, "", 18, 18, (), (), pick(entry(7), coverage, is_empty=is_empty))
+
+
 # what makes the result, and what shows it, by the name of the function in the code
 Renderer = tuple[Callable[..., Any], Callable[[Any], str]]
 RENDERERS: dict[str, Renderer] = {
@@ -172,6 +177,7 @@ RENDERERS: dict[str, Renderer] = {
     "render_upgrade_post": (make_plan, lambda made: show(render_upgrade_post(made, URL))),
     "render_upgrade": (make_plan, lambda made: render_upgrade(made, URL)),
     "render_upgrade_file": (make_plan, lambda made: render_upgrade_file(made, URL).text),
+    "render_risk_list": (make_risks, lambda made: show(render_risk_list(made))),
     "render_since": (make_page, lambda made: show(render_since(made))),
     "render_thread": (make_day, lambda made: join(render_thread(made))),
     "format_contract_table": (make_rows, lambda made: format_contract_table(made, 18)),
@@ -277,6 +283,8 @@ def test_who_ignores_the_coverage_shows_nothing() -> None:
     assert places == {
         "bot/features/digest/rules.py",
         "bot/features/digest/service.py",
+        "bot/features/risks/service.py",
+        "bot/features/risks/view.py",
         "bot/features/touches/service.py",
         "bot/features/touches/tasks.py",
         "impact/impact/touches/upgrade.py",
