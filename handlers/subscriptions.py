@@ -133,7 +133,8 @@ _VERBS: Mapping[str, Verb] = {
             usage=(
                 "subscribe [owner/repo] [at 09:00] [tz Europe/Berlin | tz mine] "
                 "[daily | weekdays | weekly monday] [me] "
-                "[path:… author:… label:… not-author:…] [only:substantial | only:risky] [profile:NAME] [previews]"
+                "[path:… author:… label:… not-author:…] [only:breaking | only:risky | only:substantial] "
+                "[profile:NAME] [previews]"
             ),
             examples=("subscribe at 09:00", "subscribe me weekly monday 08:30 tz mine path:vllm/v1"),
             notes=(

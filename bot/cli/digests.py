@@ -142,7 +142,7 @@ def digest_command(
 
 
 @click.command(
-    "summary", short_help="Summarise one pull request.", epilog=format_example("prdigest summary owner/name#35617")
+    "summary", short_help="Summarize one pull request.", epilog=format_example("prdigest summary owner/name#35617")
 )
 @click.argument("pull_request", metavar="NUMBER")
 @repo_option

@@ -149,7 +149,7 @@ def show_command(name: str, *, has_uses: bool, is_json: bool) -> None:
 )
 @click.argument("name")
 def remove_command(name: str) -> None:
-    """Remove a profile, with its hits and what people said about them."""
+    """Remove a profile, with its warnings and what people said about them."""
     with open_command_app() as app:
         from bot.features.touches.upkeep import remove_profile  # noqa: PLC0415
 

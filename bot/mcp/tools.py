@@ -148,7 +148,7 @@ _TITLES_OF_SHARED = {
     ToolName.SEARCH: "Search diffs and texts",
     ToolName.PULL_REQUEST: "Describe a pull request",
     ToolName.READ_DIFF: "Read a diff or parts of it",
-    ToolName.TAKEN_BACK: "List what was taken back",
+    ToolName.TAKEN_BACK: "List what was reverted",
     ToolName.READ_FILE: "Read a file after a pull request",
     ToolName.FIND_USES: "Find the uses of a name",
     ToolName.READ_DISCUSSION: "Read a discussion",

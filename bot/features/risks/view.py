@@ -211,11 +211,11 @@ def format_score(score: TrackRecordScore) -> str:
 
 def _render_score_blocks(score: TrackRecordScore) -> Iterator[Block]:
     if score.digests:
-        hits = (
-            f"Hits: this list {score.listed.taken_back:,}; random picks {_format_number(score.by_chance)}; "
+        right = (
+            f"Right: this list {score.listed.taken_back:,}; random picks {_format_number(score.by_chance)}; "
             f"largest changes {_format_number(score.by_lines)}."
         )
-        lines = (_format_listed(score), hits, _format_recall(score))
+        lines = (_format_listed(score), right, _format_recall(score))
         yield make_block(make_bullets([make_text(line)] for line in lines))
         verdict = make_text(score.verdict.value.capitalize(), bold=True)
         yield make_block(make_section([verdict, make_text(f": {_explain_verdict(score)}")]))

@@ -40,7 +40,7 @@ _OWN_ZONE_LABEL = "My own time zone, as in Slack"
 _MAX_OPTIONS = 100
 _VIEWS = (
     ("Every pull request", _ALL_PULLS),
-    ("Substantial ones", ViewLevel.SUBSTANTIAL.value),
+    ("All but trivial ones", ViewLevel.SUBSTANTIAL.value),
     ("Risky, breaking and reverted ones", ViewLevel.RISKY.value),
     ("Breaking ones", ViewLevel.BREAKING.value),
 )

@@ -181,7 +181,7 @@ _SHAPES = {
     ContractClass.OP: "other signature",
     ContractClass.FLAG: "other values",
 }
-_USES = {UseKind.NAMED: "names it in a string", UseKind.INHERITED: "uses it as inherited"}
+_USES = {UseKind.NAMED: "names it in a string", UseKind.INHERITED: "inherits it"}
 _VERDICTS = {TouchVerdict.OURS: "ours to do", TouchVerdict.NOT_US: "not us", TouchVerdict.DONE: "done"}
 
 

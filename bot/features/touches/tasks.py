@@ -111,7 +111,9 @@ def _prepare_task(app: App, name: str, reference: Reference) -> AgentTask:
     entry = find_entry(app, name)
     upstream = app.repositories.require_known(entry.upstream)
     if upstream != app.repositories.require_known(reference.repository):
-        raise UsageError(f"The profile {entry.name} is about {upstream}: press the button below one of its hits.")
+        raise UsageError(
+            f"The profile {entry.name} is about {upstream}: press the button below one of its warnings."
+        )
     profile = app.profiles.require_scanned(entry)
     if not profile.explains:
         raise UsageError(

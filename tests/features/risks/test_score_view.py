@@ -56,7 +56,7 @@ def test_the_whole_of_it_as_it_is_read() -> None:
     score = replace(USUAL, hits=(make_hit(9), make_hit(7, fate=OutcomeKind.REPAIRED)), young=7, known=12)
     assert format_score(score) == (
         "  • Listed: 64 of 1,890 merged pull requests, in 71 digests. Later: 3 reverted and 4 repaired (11%, "
-        "95% interval 5.4 to 21%), of all others 2.1%.\n  • Hits: this list 7; random picks 1.4; largest "
+        "95% interval 5.4 to 21%), of all others 2.1%.\n  • Right: this list 7; random picks 1.4; largest "
         "changes 5.\n  • Of 21 that were reverted after the digest, 3 had been listed; of 25 that were "
         "repaired after the digest, 4 had been listed.\n\nBetter than chance: random picks would do as well in "
         "less than 0.1% of such periods.\n\nListed, and later reverted or repaired\n  • #9 Change number 9, "
