@@ -271,7 +271,6 @@ def _take_since(text: str) -> tuple[str, str]:
         what = match["what"].lower()
         if _COMMIT.fullmatch(what) or _DAYS.fullmatch(what):
             return what, f"{text[: match.start()]} {text[match.end() :]}".strip()
-    hint = "write a day or a commit at the end, such as since 2026-02-24 or since 4f5c1a9"
     if matches:
-        raise UsageError(f"I don't understand since {quote_input(matches[-1]['what'])}: {hint}.")
-    raise UsageError(f"Since when? For the last version that worked, {hint}.")
+        raise UsageError(f"I don't understand since {quote_input(matches[-1]['what'])}: write a day or a commit.")
+    raise UsageError("Since when? Add a day, or the last commit that worked.")
