@@ -110,7 +110,7 @@ async def _run_in_slot(room: anyio.CapacityLimiter, work: Callable[[ShutdownSign
 
     def work_in_slot() -> T:
         if not begin.acquire(blocking=False):
-            raise RuntimeError("cancelled before it began, so nobody reads this")
+            raise RuntimeError("canceled before it began, so nobody reads this")
         try:
             return work(ending)
         finally:
