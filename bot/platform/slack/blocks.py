@@ -122,8 +122,9 @@ def make_context(content: str) -> Block:
 
 
 def make_plain_text(content: str, limit: int) -> Element:
-    """Return a text without markup, on one line, for headers and buttons."""
-    text = truncate_text(redact_text(collapse_lines(content)), limit)
+    """Return a text without markup, on one line, for headers, buttons and windows; backticks would be shown."""
+    line = redact_text(collapse_lines(content))
+    text = truncate_text(line.replace("`", "").strip() or line, limit)
     return {"type": "plain_text", "text": text, "emoji": False}
 
 

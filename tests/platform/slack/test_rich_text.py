@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,12 +12,14 @@ from hypothesis import strategies as st
 from localslack.rules.messages import check_message, find_links, find_mentions
 
 from bot.platform.slack.blocks import (
+    Element,
     count_characters,
     make_block,
     make_bullets,
     make_context,
     make_header,
     make_link,
+    make_plain_text,
     make_prose,
     make_section,
     make_text,
@@ -122,3 +126,8 @@ def test_texts_and_addresses_count_as_characters() -> None:
     assert count_characters(blocks) == 4 + 9 + 2 + 2
     assert count_characters([make_header("12345"), make_context("123")]) == 8
     assert count_characters([]) == 0
+
+
+@pytest.mark.parametrize("make", [make_header, make_context, partial(make_plain_text, limit=75)])
+def test_plain_text_shows_no_backticks_which_slack_would_not_render(make: Callable[[str], Element]) -> None:
+    assert "run prdigest env first" in str(make("run `prdigest env` first"))
