@@ -22,6 +22,7 @@ from bot.features.subscriptions.view import render_changes, render_confirmation,
 from bot.features.summaries.view import render_details, render_loading_view, render_summary
 from bot.platform.pulls.models import Reference
 from bot.platform.slack.messages import Post
+from impact.coverage import CoveredList
 from tests.features.digest.hostile_days import digests
 from tests.features.risks.test_list_view import make_list, pair, risky
 from tests.features.risks.test_score_view import SPAN, USUAL, make_hit
@@ -56,7 +57,7 @@ def show(post: Post, **more: Any) -> ParsedHtml:
 def posts() -> dict[str, Post]:
     """What the bot posts, by name."""
     rendered = render_digest(SAMPLE)
-    risks = make_list(taken_back=(pair(1),), riskiest=(risky(2, "said"),))
+    risks = make_list(taken_back=(pair(1),), riskiest=CoveredList((risky(2, "said"),)))
     foot = render_footer("It was cut.", "2 files", "3 files", 1, author=MODEL_NOTE)
     return {
         "lead": rendered.lead,
