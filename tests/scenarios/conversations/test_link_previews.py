@@ -181,7 +181,7 @@ def test_they_are_off_by_default_and_turned_off_again(room: Room) -> None:
     assert "no previews here any more" in as_read(room.bot.list_posts(room.channel)[-1])
     assert room.cards(room.post(link(number))) == []
     wrong = room.ada.send_command("/prdigest", "previews sometimes", room.channel)
-    assert "write previews on or previews off" in wrong.ack.text
+    assert "Usage: /prdigest previews [on | off]" in wrong.ack.text
 
 
 def test_a_subscription_turns_them_on_and_strangers_do_not(bot: Bot) -> None:
