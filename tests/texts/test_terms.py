@@ -44,7 +44,7 @@ def test_no_sentence_in_messages_help_or_documents_has_them() -> None:
     aliases = list_aliases()
     assert "second reading, second readings, bug review" in aliases
     told = [each for each in list_sentences() if each.place != "docs/glossary.md" or each.text not in aliases]
-    assert [f"{each.place}: {found}" for each in told for found in find_old_terms(each.text)] == []
+    assert [f"{each.place}: {words}" for each in told for words in find_old_terms(each.text)] == []
 
 
 @pytest.mark.slow
@@ -54,7 +54,7 @@ def test_a_whole_day_and_the_help_have_none_once_they_are_rendered() -> None:
     assert (shown.exit_code, "28 February 2026" in shown.output) == (0, True)
     helps = [command.format_help(word) for command in COMMANDS for word in ("", *command.words)]
     greetings = [render_greeting(why, ENGINE, list_examples(COMMANDS)).text for why in Greeting]
-    assert [found for text in (shown.output, *helps, *greetings) for found in find_old_terms(text)] == []
+    assert [words for text in (shown.output, *helps, *greetings) for words in find_old_terms(text)] == []
 
 
 @check_rows(
