@@ -180,7 +180,7 @@ def test_the_form_says_what_is_wrong_at_its_field_and_saves_what_is_right(bot: B
     assert (value(view, "channel"), value(view, "zone"), read_replaced_id(view)) == (channel, bot.zone.key, "")
     assert ada.submit(view, filter="vllm/v1", channel=None).errors == {
         "channel": "Choose a channel, or send the digest to yourself.",
-        "filter": "I don't understand 'vllm/v1': write path:…, author:…, label:… or not-author:… here.",
+        "filter": "I don't understand 'vllm/v1': write path:…, [not-]author:… or label:… here.",
     }
     assert bot.world.slack.get_modal(ada.user)
     offered = [option["value"] for option in ada.suggest(view, "zone", "los ang")]
