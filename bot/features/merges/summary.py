@@ -102,7 +102,7 @@ _MIN_LETTERS = 3
 _MIN_SPECIFIC_WORDS, _MIN_WORDS = 2, 3
 # a single name is distinctive by its length, or by its length and being a compound
 _MIN_COMPOUND_LENGTH, _MIN_NAME_LENGTH = 8, 12
-_COMPOUND = re.compile(r"[^\W\d]_+[^\W_]|[a-z][A-Z]|[^\W\d_]\d|\d[^\W\d_]")
+_COMPOUND = re.compile(r"(?<!_)[^\W\d]_+[^\W_]|[a-z][A-Z]|[^\W\d_]\d|\d[^\W\d_]")
 
 
 def is_evidence(quote: str) -> bool:

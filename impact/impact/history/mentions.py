@@ -87,7 +87,7 @@ _EARLIER_VALUE = re.compile(
 _EARLIER_STATE = re.compile(r"\b(?:before|prior to)(?: the)?(?: PR| pull request)?\s*$", re.I)
 _REPLACED_STATE = re.compile(r"\b(?:over|instead of|rather than)\b[^,]{1,60}\b(?:from|of|in|by)\s*$", re.I)
 _LINKING_WORD = re.compile(
-    r"\b(?:of|in|from|by|with)\s*(?:the\s)?(?:PR|pull request|commit|changes?)?s?\s*$", re.I
+    r"\b(?:of|in|from|by|with)\s*+(?:the\s)?(?:PR|pull request|commit|changes?)?s?\s*$", re.I
 )
 _CHANGE_NOUN_AT_END = re.compile(r"\b(?:changes?|commits?|parts?)\s*$", re.I)
 _PART_WORD = re.compile(

@@ -175,3 +175,20 @@ def test_no_text_is_too_odd(text: str, path: str) -> None:
 )
 def test_circles_end(text: str) -> None:
     assert link_tree({"a/b.py": text}).uses == ()
+
+
+COMMAND = (
+    "echo\nup serve m \\\n  --max_len 3 \\\n  --seed 1 \\\n  --max-len 4 \\\n  --x-config \\\n  '{\"mode\": 1}'\n"
+)
+
+
+def test_a_flag_stands_on_its_own_line_of_a_command() -> None:
+    uses = [(use.name, use.line) for use in scan_file("run.sh", COMMAND, ["up"]).uses]
+    assert uses == [
+        ("--max-len", 3),
+        ("--seed", 4),
+        ("--max-len", 5),
+        ("--x-config", 6),
+        # what only the whole command says stands where it begins
+        ("XConfig.mode", 2),
+    ]

@@ -96,6 +96,10 @@ LONGER, LONGEST = 4_000, 40_000
 # what once took the square of its length is looked at in larger texts
 ONCE_SHORT, ONCE_LONG, ONCE_LONGEST = 1_000, 10_000, 100_000
 TRIES = 4
+SCANNED = (
+    "a.sh a.yaml Dockerfile a.json a.env a.jsonnet Makefile requirements.txt pyproject.toml setup.cfg uv.lock"
+).split()
+SURFACES = "csrc/a.cpp a.proto pyproject.toml Dockerfile CMakeLists.txt requirements.txt setup.cfg".split()
 KNOWN = AllowedRepositories(REPOSITORY)
 DEEP, SEARCHING = "a/" * 60 + "b", PathGlobs(["**/a/" * 9 + "zz", "**/*a*a*/**/*a*a*/~", "*?" * 9 + "~"])
 CLASSES = PathGlobs(" ".join(list_default_patterns().values()).split())
@@ -145,6 +149,11 @@ def changed_surface(path: str) -> Parser:
     return lambda text: list_surface_changes([FileVersions(None, SourceFile(path, text))])
 
 
+def scanned(path: str, start: str = "") -> Parser:
+    """The uses in a file of a team that begins so."""
+    return lambda text: scan_file(path, start + text, ["up"])
+
+
 def extract_from_text(text: str) -> object:
     """The contract of a merge that changes a Python file from half of it to all of it."""
     files = [FileVersions(*(SourceFile("up/a.py", each) for each in (text[: len(text) // 2], text)))]
@@ -174,10 +183,10 @@ PARSERS: dict[str, Parser] = {
     "pasted_error_condensed": lambda text: condense_trace(text, 1_000),
     "error_line": lambda text: list(iterate_error_lines(text)),
     "scan-python": lambda text: scan_file("a.py", f"import up\nx = {text!r}", ["up"]),
-    "scan-script": lambda text: scan_file("a.sh", f"up serve {text}", ["up"]),
-    "scan-requirements": lambda text: scan_file("requirements.txt", text, ["up"]),
+    **{f"scan-{path}": scanned(path) for path in SCANNED},
+    **{f"scan-{path}-of-a-command": scanned(path, "up serve ") for path in SCANNED},
     "manual_profile": refusing(parse_manual),
-    **{f"surface-{path}": changed_surface(path) for path in ("csrc/a.cpp", "a.proto", "pyproject.toml")},
+    **{f"surface-{path}": changed_surface(path) for path in SURFACES},
     "without_comments": remove_comments,
     "prose": extract_prose,
     "typed": restore_user_text,

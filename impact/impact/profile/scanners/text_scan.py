@@ -25,11 +25,10 @@ _SUFFIXES = frozenset(
     ".sh .bash .yaml .yml .json .toml .cfg .ini .txt .in .env .tpl .jsonnet .libsonnet .tf .service .conf".split()
 )
 _NAMES = ("dockerfile", "containerfile", "makefile", "jenkinsfile", ".env", "justfile")
-# a line that is longer is of generated data
-_MAX_LINE = 4000
-_MAX_JOINED = 60
-_SET = re.compile(r"(?:^|[\s;])(?:export|ENV|env|-e)\s+([A-Z][A-Z0-9]*_[A-Z0-9_]+)(?:=|\s)", re.A)
-_NAMED = re.compile(r"^\s*-?\s*name:\s*[\"']?([A-Z][A-Z0-9]*_[A-Z0-9_]+)[\"']?\s*$", re.A)
+# a line that is longer is of generated data; one that goes on ends where it is as long
+_MAX_LINE = 4_000
+_SET = re.compile(r"(?:^|[\s;])(?:export|ENV|env|-e)\s++([A-Z][A-Z0-9]*_[A-Z0-9_]+)(?:=|\s)", re.A)
+_NAMED = re.compile(r"^\s*+(?:-\s*+)?name:\s*+[\"']?([A-Z][A-Z0-9]*_[A-Z0-9_]+)[\"']?\s*$", re.A)
 _OTHER_COMMAND = re.compile(
     r"(?:^|[\s;&|])(?:pip3?|uv|apt|apt-get|yum|git|docker|curl|wget|cmake|make|pytest|helm|kubectl|npm|ruff|cargo|jq|gh)\s",
     re.A,
@@ -54,23 +53,27 @@ def scan_text(file: FileText) -> FileUses:
     patterns = get_patterns(file.packages)
     runs_upstream = bool(patterns.command.search(file.text))
     body = 0
-    for number, line in _join_lines(file):
-        for kind, name in _list_line(line, file, patterns):
-            collector.add(kind, name, number)
-        if runs_upstream and (not _OTHER_COMMAND.search(line) or patterns.command.search(line)):
-            for flag in list_flags(line):
-                collector.add(UseKind.FLAG, flag, number)
-            for name in list_configuration(line):
-                collector.add(UseKind.CONFIGURATION, name, number)
-        body = _BODY_LINES if "curl" in line and _REQUEST.search(line) else body - 1
-        for name in JSON_KEY.findall(line) if body > 0 else ():
-            collector.add(UseKind.API_FIELD, name, number)
+    for parts in _join_lines(file):
+        whole = " ".join(part.strip() for _, part in parts) if len(parts) > 1 else parts[0][1]
+        is_upstream = runs_upstream and (not _OTHER_COMMAND.search(whole) or bool(patterns.command.search(whole)))
+        body = _BODY_LINES if "curl" in whole and _REQUEST.search(whole) else body - 1
+        known: set[tuple[UseKind, str]] = set()
+        # what goes over the end of a line is found in all of it, and stands where it begins
+        for number, line in [*parts, (parts[0][0], whole)] if len(parts) > 1 else parts:
+            uses = dict.fromkeys(_list_line(line, file, patterns, is_upstream=is_upstream, is_body=body > 0))
+            for use in uses:
+                if use not in known or line is not whole:
+                    collector.add(*use, number)
+            known.update(uses)
     for name, number in list_pins(file):
         collector.add(UseKind.PIN, name, number)
     return FileUses(file.path, uses=collector.list_uses())
 
 
-def _list_line(line: str, file: FileText, patterns: PackagePatterns) -> Iterator[tuple[UseKind, str]]:
+def _list_line(
+    line: str, file: FileText, patterns: PackagePatterns, *, is_upstream: bool, is_body: bool
+) -> Iterator[tuple[UseKind, str]]:
+    """Yield what a line uses. ``is_upstream``: upstream's command may be run; ``is_body``: it is of a request."""
     yield from list_plain(line, file.packages)
     for pattern in (_SET, _NAMED):
         for match in pattern.finditer(line):
@@ -85,19 +88,27 @@ def _list_line(line: str, file: FileText, patterns: PackagePatterns) -> Iterator
         yield (UseKind.ENTRY_POINT, match[0]) if group else (UseKind.NAMED, match[0].replace(":", "."))
     for match in patterns.group.finditer(line):
         yield UseKind.ENTRY_POINT, match[0]
+    if is_upstream:
+        for flag in list_flags(line):
+            yield UseKind.FLAG, flag
+        for name in list_configuration(line):
+            yield UseKind.CONFIGURATION, name
+    for name in JSON_KEY.findall(line) if is_body else ():
+        yield UseKind.API_FIELD, name
 
 
-def _join_lines(file: FileText) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are no comments, those that go on as one line, with the number of the first."""
-    parts: list[str] = []
-    start = 0
+def _join_lines(file: FileText) -> Iterator[list[tuple[int, str]]]:
+    """Yield the lines that are no comments with their numbers, those that go on together, to a certain length."""
+    parts: list[tuple[int, str]] = []
+    length = 0
     for number, line in enumerate(file.lines, 1):
         if len(line) > _MAX_LINE or line.lstrip().startswith(("#", "//")):
             continue
-        start = start if parts else number
-        parts.append(line.rstrip().removesuffix("\\"))
-        if not line.rstrip().endswith("\\") or len(parts) >= _MAX_JOINED:
-            yield start, " ".join(parts)
-            parts = []
+        text = line.rstrip()
+        parts.append((number, text.removesuffix("\\")))
+        length += len(text) + 1
+        if not text.endswith("\\") or length >= _MAX_LINE:
+            yield parts
+            parts, length = [], 0
     if parts:
-        yield start, " ".join(parts)
+        yield parts

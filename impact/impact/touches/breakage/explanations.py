@@ -100,22 +100,20 @@ def _explain_module(error: ErrorLine, names: ChangeNames, _: Kinship) -> Explana
 def _explain_attribute(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> Explanation | None:
     """Explain an attribute that an object or a module lacks."""
     name, change = error.names[0], names.change
-    if (
-        error.owner
-        and not error.owner.rpartition(".")[2].lstrip("_")[:1].isupper()
-        and error.owner not in _BUILTINS
-    ):
+    # of a class that is called through ``super()``, the name isn't known
+    owner = "" if error.owner == "super" else error.owner
+    if owner and not owner.rpartition(".")[2].lstrip("_")[:1].isupper() and owner not in _BUILTINS:
         return _explain_import(error, names, kinship)
     if names.last != name or change.subject not in PYTHON_CLASSES | MEMBERS:
         return None
     if change.kind in GONE:
         share = _SHIM_SHARE if change.is_importable else 1.0
-        strength = share * _rate_attribute_owner(error.owner, names, kinship)
+        strength = share * _rate_attribute_owner(owner, names, kinship)
         return Explanation(strength, f"{describe_end(names)} {show_name(names.shown)}{describe_heir(names)}")
     if change.kind in NEW and names.owner:
         # a value of a plain type lacks what no upstream class gave it
-        share = 0.5 if error.owner in _BUILTINS else 0.9
-        strength = share * _rate_attribute_owner(error.owner, names, kinship)
+        share = 0.5 if owner in _BUILTINS else 0.9
+        strength = share * _rate_attribute_owner(owner, names, kinship)
         return Explanation(strength, f"adds {show_name(names.shown)}, which others now expect")
     if change.kind is not ChangeKind.BEHAVIOUR:
         return Explanation(0.4, f"changes {show_name(names.shown)}")

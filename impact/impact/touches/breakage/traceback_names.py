@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from impact.touches.breakage.error_lines import MAX_LINE, ErrorKind, ErrorLine, iterate_error_lines
@@ -25,6 +26,19 @@ _QUOTES = str.maketrans(
 _LOG_PREFIX = re.compile(
     r"^(?:\([^()\n]{1,80}\) )?(?:[A-Z]{4,8} [\d-]{4,10} [\d:.,]{4,15} \[[^\]\n]{1,80}\] ?)?"
     r"(?:\[rank\d{1,5}\]: ?)?"
+)
+# where a traceback begins in its lines: at its head, or two blanks before a frame
+_ANCHOR = re.compile(r"Traceback \(most recent call last\):|  File \\?[\"'][^\"'\n]{1,500}[\"'], line \d")
+# one part of what a collector writes before and behind a line; those with digits, in capitals, and the names of
+# the two streams differ from line to line
+_PREFIX_PART = re.compile(r"(?P<word>[\w.:,+/@-]+)|(?P<blanks>[ \t]+)|(?P<mark>[^\n])")
+# the stream of a line of GitLab, with a plus behind it where a line goes on
+_GITLAB = re.compile(r"\d\d[OE]")
+_STREAMS = {"stdout", "stderr"}
+_MAX_PREFIX, _MAX_PREFIXES = 300, 8
+# the keys under which a log of JSON has its text
+_TEXT_KEYS = tuple(
+    "log message msg MESSAGE textPayload line body event text exc_info exception stack_trace".split()
 )
 _ADDRESS = re.compile(r"https?://\S{1,500}")
 _FRAME = re.compile(
@@ -129,7 +143,65 @@ def clean_lines(text: str) -> list[str]:
         half = MAX_TEXT // 2
         text = f"{text[:half]}\n{text[-half:]}"
     text = _ADDRESS.sub(" ", _ANSI.sub("", text)).translate(_QUOTES).replace("```", "\n")
-    return [_LOG_PREFIX.sub("", line[:MAX_LINE]).rstrip() for line in text.splitlines()]
+    lines = [line[:MAX_LINE] for each in text.splitlines() for line in _read_log(each)]
+    return [_LOG_PREFIX.sub("", line).rstrip() for line in _drop_prefixes(lines)]
+
+
+def _read_log(line: str) -> list[str]:
+    """Return the lines in a line: those of the text of a log of JSON, or of a text with written line breaks."""
+    if line.startswith("{") and line.rstrip().endswith("}"):
+        try:
+            fields = json.loads(line)
+        except (ValueError, RecursionError):
+            return [line]
+        # an error of pydantic has its place beside its message
+        keys = () if "loc" in fields else _TEXT_KEYS
+        texts = [fields[key] for key in keys if isinstance(fields.get(key), str)]
+        return [each for text in texts for each in text.splitlines()] or [line]
+    return line.split("\\n") if "most recent call last):\\n" in line else [line]
+
+
+def _drop_prefixes(lines: Sequence[str]) -> list[str]:
+    """Return lines without what a collector of logs writes around each: what stands so around a traceback."""
+    wrappers: list[re.Pattern[str]] = []
+    for line in lines:
+        anchor = _ANCHOR.search(line)
+        if anchor is None or len(wrappers) >= _MAX_PREFIXES or any(each.match(line) for each in wrappers):
+            continue
+        before = line[: anchor.start()]
+        behind = line[anchor.end() :].strip() if anchor[0][0] == "T" else ""
+        is_wrapped = before.strip() or (before and anchor[0][0] == "T")
+        if is_wrapped and len(before) + len(behind) <= _MAX_PREFIX:
+            suffix = "".join(_generalize(behind))
+            wrappers.append(re.compile("".join(_generalize(before)) + f"(?P<text>.*?)(?:{suffix})?$", re.A))
+    return [_unwrap(line, wrappers) for line in lines] if wrappers else [*lines]
+
+
+def _unwrap(line: str, wrappers: Sequence[re.Pattern[str]]) -> str:
+    for wrapper in wrappers:
+        if match := wrapper.match(line):
+            return match["text"].replace('\\"', '"')
+    return line
+
+
+def _generalize(text: str) -> Iterator[str]:
+    """Yield the parts of a pattern for what stands around the other lines of the same log."""
+    for part in _PREFIX_PART.finditer(text):
+        word = part["word"] or ""
+        if _GITLAB.fullmatch(word):
+            yield r"\d\d[OE]"
+        elif any(map(str.isdigit, word)):
+            yield r"(?=\D{0,80}\d)[\w.:,+/@-]++"
+        elif word in _STREAMS:
+            yield "std(?:out|err)"
+        elif word.isupper() and word.isalpha():
+            yield "[A-Z]++"
+        elif part["blanks"] and part.end() < len(text):
+            yield r"[ \t]+"
+        elif part[0] == " ":
+            yield "[ +]"
+        else:
+            yield re.escape(part[0])
 
 
 def _is_frame(line: str) -> bool:

@@ -100,6 +100,16 @@ EXPLAINED = [
         "which others now expect",
     ),
     (
+        "AttributeError: 'super' object has no attribute 'reset'",
+        make_change(REMOVED, "up.runner.Runner.reset", METHOD),
+        "removes `Runner.reset`",
+    ),
+    (
+        "'super' object has no attribute 'reset'",
+        make_change(ChangeKind.RENAMED, "up.runner.Runner.reset", METHOD),
+        "renames `Runner.reset`",
+    ),
+    (
         "AttributeError: module 'up.utils' has no attribute 'cdiv'",
         make_change(REMOVED, "up.utils.cdiv"),
         "removes `up.utils.cdiv`",

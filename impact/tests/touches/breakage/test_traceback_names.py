@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from impact.testing.checks import check_rows
 from impact.touches.breakage.error_lines import ErrorKind
 from impact.touches.breakage.traceback_names import (
     MAX_ERRORS,
@@ -87,6 +90,64 @@ def summarize_errors(text: str) -> list[tuple[ErrorKind, str, tuple[str, ...]]]:
 )
 def test_errors_are_read(text: str, errors: list[tuple[ErrorKind, str, tuple[str, ...]]]) -> None:
     assert summarize_errors(text) == errors
+
+
+# --- what collectors of logs write around each line
+
+TRACE = """Traceback (most recent call last):
+  File "/app/run.py", line 33, in make
+    Engine(cfg, extra=True)
+pydantic_core._pydantic_core.ValidationError: 1 validation error for EngineConfig
+log_stats
+  Extra inputs are not permitted [type=extra_forbidden, input_value=True, input_type=bool]"""
+
+
+def wrap(before: str, behind: str = "", *, is_escaped: bool = False) -> str:
+    """The trace with this around each line; ``{0}`` is the number of the line."""
+    lines = (line.replace('"', '\\"') if is_escaped else line for line in TRACE.splitlines())
+    return "\n".join(f"{before.replace('{0}', str(at))}{line}{behind}" for at, line in enumerate(lines))
+
+
+LOGS = {
+    "Kubernetes": wrap("2026-11-14T10:12:1{0}.1234{0}6789Z stderr F "),
+    "kubectl": wrap("[pod/engine-0/engine] "),
+    "stern": wrap("engine-7d9f8b6c5-x2x4z engine "),
+    "Compose": wrap("worker-1  | "),
+    "Docker": "\n".join(json.dumps({"log": f"{line}\n", "stream": "stderr"}) for line in TRACE.splitlines()),
+    "GitHub Actions": wrap("2026-11-14T10:12:13.1234567Z "),
+    "GitLab": wrap("2026-11-14T10:12:13.1{0}3456Z 0{0}O "),
+    "GitLab, a line that goes on": wrap("2026-11-14T10:12:13Z 0{0}E+").replace("0E+", "0O ", 1),
+    "syslog": wrap("Nov 14 10:12:1{0} web-1 engine[12{0}]: "),
+    "Heroku": wrap("2026-11-14T10:12:13.123456+00:00 app[web.1]: "),
+    "CloudWatch": wrap("2026-11-14T10:12:13.123Z 4f2c9a1e-1111-2222-3333-444455556666 "),
+    "Loki": wrap("2026-11-14 10:12:1{0}.123\t"),
+    "logfmt": wrap('ts=2026-11-14T10:12:1{0}Z level=error msg="', '"', is_escaped=True),
+    "Fluent Bit": wrap('[{0}] tail.0: [[173157913{0}.12, {}], {"log"=>"', '"}]', is_escaped=True),
+    "JSON": json.dumps({"level": "error", "event": "failed", "exception": TRACE}),
+    "written line breaks": TRACE.replace("\n", "\\n"),
+    "a time in brackets": wrap("[2026-11-14 10:12:13,123] {runner.py:85} ERROR - "),
+    "klog": wrap("E1114 10:12:13.12345{0} 123 run.py:33] "),
+    "logging": wrap("ERROR:root:"),
+    "Ray": wrap("(Worker pid=9, ip=10.0.0.1) "),
+    "torchrun": wrap("[rank0]: "),
+    "vLLM": wrap("(EngineCore pid=9) ERROR 11-14 10:12:13 [core.py:700] "),
+    "a reply": wrap("> "),
+    "an indented block": wrap("        "),
+    "the first line alone": f"2026-11-14 10:12:13 ERROR engine: {TRACE}",
+    "without its head": wrap("worker-1  | ").partition("\n")[2],
+}
+
+
+@check_rows(LOGS)
+def test_what_a_collector_writes_around_each_line_changes_nothing(log: str) -> None:
+    plain, collected = parse_trace(TRACE), parse_trace(log)
+    assert [error.names for error in collected.errors] == [error.names for error in plain.errors]
+    assert collected.frames == plain.frames
+
+
+@check_rows(["{", '{"log": 1}\n', f"{'{' * 5_000}}}\n", '{"log": ["KeyError: 1"]}\n'])
+def test_what_is_no_log_leaves_the_error_behind_it(text: str) -> None:
+    assert parse_trace(f"{text}\n{TRACE}").frames == parse_trace(TRACE).frames
 
 
 def test_fields_of_a_model_are_read() -> None:

@@ -15,7 +15,7 @@ _VERSION_NAME = re.compile(
     r"(?:_VERSIONS?|_VER|_REF|_COMMIT|_BRANCH|_TAG|_REVISION|_SHA)(?:_[A-Z0-9]{1,20})?$|_IMAGE$", re.A | re.I
 )
 _PINNED = re.compile(
-    r"[\"']?[A-Za-z0-9][A-Za-z0-9._-]{1,80}(?:\[[a-z0-9,_-]{1,80}\])?"
+    r"[\"']?(?<![A-Za-z0-9])[A-Za-z0-9][A-Za-z0-9._-]{1,80}(?:\[[a-z0-9,_-]{1,80}\])?"
     r"(?:==|~=|>=|<=|<|>|!=)[^\s\"'\\&;]{1,80}",
     re.A,
 )
