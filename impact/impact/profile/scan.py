@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -12,13 +11,13 @@ from impact.errors import READING_FAILED, attempt_all
 from impact.profile.models import PLAIN_KINDS, DerivedClass, Profile, Use, UseKind
 from impact.profile.names import is_telling_method
 from impact.profile.scanned import FileUses
+from impact.profile.scanners.pins import read_revisions
 from impact.profile.symbols import SUPER
 from impact.profile.team_tree import TeamTree
 from impact.source.revisions import find_hashes
 
-_VERSION = re.compile(r"==\s{0,3}v?(?P<version>\d{1,4}(?:\.\d{1,4}){1,3})(?![\w.])", re.A)
-# a tree may pin commits of other repositories, too
-_MAX_HASHES = 5
+# a tree may pin commits of other repositories, too, and several versions
+_MAX_REVISIONS = 6
 # what a class of the team defines or sets itself, of which upstream may have one too
 OWN_KINDS = frozenset({UseKind.OVERRIDE, UseKind.SET, UseKind.COPY})
 
@@ -91,17 +90,16 @@ def _concerns_upstream(use: Use, name: str, tree: TeamTree, classes: dict[str, D
 
 
 def list_pinned_revisions(profile: Profile, repository: str) -> tuple[str, ...]:
-    """Return the commits that a tree pins, or else the tags that its first pinned version may have.
+    """Return the commits that a tree pins, or else the tags that its pinned versions may have.
 
     ``repository`` is the name of the upstream one, without its owner.
     """
     pins = [use for use in profile.uses if use.kind is UseKind.PIN]
     hashes = dict.fromkeys(pinned[0] for use in pins if (pinned := find_hashes(use.text.lower())))
     if hashes:
-        return tuple(hashes)[:_MAX_HASHES]
-    own = {repository.lower(), *(package.lower() for package in profile.packages)}
-    for use in pins:
-        package = use.name.lower().replace("-", "_")
-        if package in own and (match := _VERSION.search(use.text)):
-            return (f"v{match['version']}", match["version"])
-    return ()
+        return tuple(hashes)[:_MAX_REVISIONS]
+    own = {each.lower().replace("-", "_") for each in (repository, *profile.packages)}
+    chosen = (use for use in pins if use.name.lower().replace("-", "_") in own)
+    return tuple(dict.fromkeys(each for use in chosen for each in read_revisions(use.text, use.name)))[
+        :_MAX_REVISIONS
+    ]

@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 
 from impact.profile.file_uses import is_test, scan_file
 from impact.profile.models import UseKind
+from impact.profile.scan import build_profile, list_pinned_revisions
 from impact.testing.checks import check_rows
+from impact.testing.touches import NOON
 from tests.profile.downstream import link_tree, scan_tree
 
 _GUARDED = "try:\n    from up.a import b\nexcept ImportError:\n    from up.c import b\n"
@@ -192,3 +194,109 @@ def test_a_flag_stands_on_its_own_line_of_a_command() -> None:
         # what only the whole command says stands where it begins
         ("XConfig.mode", 2),
     ]
+
+
+# --- pins
+
+FULL, SHORT = "97f2f160fd12c0ffee97f2f160fd12c0ffee1234", "97f2f160fd12"
+GIT = "https://github.com/octo/engine"
+PACKAGE = '[[package]]\nname = "engine"\n'
+
+
+@check_rows(
+    {
+        "a reference of git by name": ("requirements.txt", f"engine[audio] @ git+{GIT}.git@{SHORT}", 1, SHORT),
+        "a whole commit": ("requirements.txt", f"engine @ git+{GIT}@{FULL}", 1, FULL),
+        "one of git with an egg": (
+            "requirements.txt",
+            f"-e git+{GIT}.git@v0.11.0#egg=engine[audio]",
+            1,
+            "v0.11.0",
+        ),
+        "one over SSH": ("requirements.txt", "git+ssh://git@github.com/octo/engine.git@v0.11.0", 1, "v0.11.0"),
+        "an archive": ("requirements.txt", f"engine @ {GIT}/archive/refs/tags/v0.11.0.tar.gz", 1, "v0.11.0"),
+        "a wheel": ("requirements.txt", "https://x.org/engine-0.11.0-cp38-abi3-linux_x86_64.whl", 1, "v0.11.0"),
+        "a version with hashes": ("requirements.txt", f"engine==0.11.0 --hash=sha256:{'a' * 64}", 1, "v0.11.0"),
+        "an exact version": ("requirements.txt", "engine===0.11.0", 1, "v0.11.0"),
+        "a compatible version": ("constraints.txt", "engine ~= 0.11.0rc1", 1, "v0.11.0rc1"),
+        "a bound": ("requirements.txt", "engine>=0.11.0", 1, ""),
+        "a table in a line, by commit": (
+            "pyproject.toml",
+            f'engine = {{ git = "{GIT}", rev = "{SHORT}" }}',
+            1,
+            SHORT,
+        ),
+        "a table in a line, by tag": (
+            "pyproject.toml",
+            f'engine = {{ git = "{GIT}", tag = "v0.11.0" }}',
+            1,
+            "v0.11.0",
+        ),
+        "a branch": ("pyproject.toml", f'[tool.uv.sources.engine]\ngit = "{GIT}"\nbranch = "main"', 3, ""),
+        "a table": (
+            "pyproject.toml",
+            f'[tool.poetry.dependencies.engine]\ngit = "{GIT}"\ntag = "v0.11.0"',
+            3,
+            "v0.11.0",
+        ),
+        "a version of Poetry": ("pyproject.toml", 'engine = "0.11.0"', 1, "v0.11.0"),
+        "an image": ("Dockerfile", "FROM engine/engine-openai:v0.11.0-cu12 AS base", 1, "v0.11.0"),
+        "an image of a registry": ("Dockerfile", "FROM ghcr.io/octo/engine:v0.11.0", 1, "v0.11.0"),
+        "a digest": ("Dockerfile", f"FROM engine/engine-openai@sha256:{'a' * 64}", 1, ""),
+        "an argument of a build": ("Dockerfile", "ARG ENGINE_VERSION=0.11.0", 1, "v0.11.0"),
+        "one that is passed": ("build.sh", f"docker build --build-arg ENGINE_GIT_REF={SHORT} .", 1, SHORT),
+        "an image that is run": ("run.sh", "docker run engine/engine-openai:v0.11.0 --model m", 1, "v0.11.0"),
+        "a variable of make": ("Makefile", "ENGINE_TAG ?= v0.11.0", 1, "v0.11.0"),
+        "Compose": ("compose.yaml", "services:\n  a:\n    image: engine/engine-openai:v0.11.0", 3, "v0.11.0"),
+        "values of Helm": (
+            "values.yaml",
+            'image:\n  repository: "engine/engine-openai"\n  pullPolicy: Always\n  tag: "v0.11.0"\n',
+            4,
+            "v0.11.0",
+        ),
+        "Kustomize": (
+            "kustomization.yaml",
+            "images:\n- name: engine/engine-openai\n  newTag: v0.11.0",
+            3,
+            "v0.11.0",
+        ),
+        "the lock of uv": ("uv.lock", f'{PACKAGE}version = "0.11.0"\nsource = {{ registry = "x" }}', 3, "v0.11.0"),
+        "a commit in it": ("uv.lock", f'{PACKAGE}source = {{ git = "{GIT}?rev=main#{FULL}" }}', 3, FULL),
+        "the lock of PDM": (
+            "pdm.lock",
+            f'{PACKAGE}version = "0.11.0"\n[[package]]\nname = "x"\nversion = "1.0"',
+            3,
+            "v0.11.0",
+        ),
+        "the lock of Poetry": (
+            "poetry.lock",
+            f'{PACKAGE}\n[package.source]\ntype = "git"\nresolved_reference = "{FULL}"\n',
+            6,
+            FULL,
+        ),
+        "the lock of Pipenv": (
+            "Pipfile.lock",
+            '{"default": {\n  "engine": {\n    "hashes": ["x"],\n    "version": "==0.11.0"\n}}}',
+            4,
+            "v0.11.0",
+        ),
+        "conda": ("environment.yml", "dependencies:\n  - conda-forge::engine=0.11.0=py311_0", 2, "v0.11.0"),
+    }
+)
+def test_a_pin_is_one_use_and_names_a_revision(path: str, text: str, line: int, revision: str) -> None:
+    [use] = [use for use in scan_file(path, text, ["engine"]).uses if use.kind is UseKind.PIN]
+    assert (use.name, use.line) == ("engine", line)
+    profile = build_profile("ours", "", "", NOON, ["engine"], [scan_file(path, text, ["engine"])])
+    assert next(iter(list_pinned_revisions(profile, "engine")), "") == revision
+
+
+@check_rows(
+    [
+        ("a.yaml", "query: engine:num_requests_running"),
+        ("a.yaml", "name: engine\nreplicas: 3"),
+        ("run.sh", "engine serve m --port 8000:80"),
+        ("uv.lock", '[[package]]\nname = "engine"\n[[package]]\nname = "x"\nversion = "1.0"'),
+    ]
+)
+def test_what_is_no_pin_is_none(path: str, text: str) -> None:
+    assert not [use for use in scan_file(path, text, ["engine"]).uses if use.kind is UseKind.PIN]

@@ -135,6 +135,9 @@ def pin(name: str, text: str) -> Use:
         ("", [pin("engine", f"ENGINE_COMMIT={KNOWN}")], KNOWN),
         ("", [pin("action", f"uses: a/b@{OTHER}"), pin("engine", f"engine @ {KNOWN}")], KNOWN),
         ("", [pin("torch", "torch==1.2.0"), pin("engine", "engine == 1.2.0")], "v1.2.0"),
+        ("", [pin("engine", f'engine = {{ git = "x", rev = "{KNOWN[:10]}" }}')], KNOWN[:10]),
+        ("", [pin("engine", "FROM engine/engine-openai:v1.2.0-cu12")], "v1.2.0"),
+        ("", [pin("engine", "ARG ENGINE_VERSION=9.1"), pin("engine", 'tag: "v1.2.0"')], "v1.2.0"),
     ],
 )
 def test_what_people_write_or_a_tree_pins_names_a_merge(pins: App, start: str, uses: list[Use], name: str) -> None:

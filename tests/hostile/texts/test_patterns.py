@@ -75,7 +75,7 @@ def unfold(value: object, depth: int = 0) -> Iterator[re.Pattern[str]]:
 @cache
 def read_modules() -> str:
     return "\n".join(
-        Path(found.module_finder.path, f"{found.name.rpartition('.')[2]}.py").read_text()
+        Path(str(importlib.import_module(found.name).__file__)).read_text()
         for package in (impact, bot, handlers)
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
         if not found.ispkg
@@ -110,19 +110,23 @@ def sample_part(kind: str, value: Any) -> str:
     if kind == "BRANCH":
         return build_sample(value[1][0])
     if kind in REPEATS:
-        return build_sample(value[2]) * max(value[0], int(value[1]) > 0)
+        return build_sample(value[2]) * max(int(value[0]), int(value[1]) > 0)
     return build_sample(list_inner(kind, value)[0]) if kind in {"SUBPATTERN", "ATOMIC_GROUP"} else ""
 
 
 def is_in(sign: str, parts: list[tuple[Any, Any]]) -> bool:
     is_negated = str(parts[0][0]) == "NEGATE"
-    tests = {"SPACE": str.isspace, "DIGIT": str.isdigit, "WORD": lambda each: each.isalnum() or each == "_"}
+    tests: dict[str, Callable[[str], bool]] = {
+        "SPACE": str.isspace,
+        "DIGIT": str.isdigit,
+        "WORD": lambda each: each.isalnum() or each == "_",
+    }
 
     def fits(kind: str, value: Any) -> bool:
         if kind == "LITERAL":
             return chr(value) == sign
         if kind == "RANGE":
-            return value[0] <= ord(sign) <= value[1]
+            return bool(value[0] <= ord(sign) <= value[1])
         *_, negation, name = f"_{value}".split("_")
         return kind == "CATEGORY" and tests[name](sign) != (negation == "NOT")
 

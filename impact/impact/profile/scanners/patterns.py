@@ -31,7 +31,6 @@ class PackagePatterns:
     path: re.Pattern[str]
     command: re.Pattern[str]
     group: re.Pattern[str]
-    pin: re.Pattern[str]
 
 
 @lru_cache(maxsize=16)
@@ -52,13 +51,6 @@ def get_patterns(packages: tuple[str, ...]) -> PackagePatterns:
             re.A,
         ),
         re.compile(rf"(?:{names})\.[a-z_]{{0,40}}plugins?(?:\.[a-z_]{{1,40}})?", re.A),
-        re.compile(
-            rf"(?<![\w./-])(?:(?:{names})(?:\[[\w,-]{{0,80}}\])?\s?(?:==|>=|<=|~=|<|>|!=)\s?v?\d[\w.+!*]{{0,40}}"
-            rf"|(?:{names})-openai:[\w.-]{{1,60}}"
-            rf"|(?:{upper}|{names})_?(?:TAG|VERSION|COMMIT|HASH|REF|tag|version|commit|hash|ref)"
-            rf"\s?[:=]\s?['\"\[]?[\w.]{{3,60}})",
-            re.A,
-        ),
     )
 
 

@@ -22,9 +22,10 @@ from impact.profile.scanners.patterns import (
 from impact.profile.scanners.pins import list_pins
 
 _SUFFIXES = frozenset(
-    ".sh .bash .yaml .yml .json .toml .cfg .ini .txt .in .env .tpl .jsonnet .libsonnet .tf .service .conf".split()
+    ".sh .bash .yaml .yml .json .toml .lock .cfg .ini .txt .in .env .tpl .jsonnet .libsonnet .tf .service"
+    " .conf".split()
 )
-_NAMES = ("dockerfile", "containerfile", "makefile", "jenkinsfile", ".env", "justfile")
+_NAMES = ("dockerfile", "containerfile", "makefile", "jenkinsfile", ".env", "justfile", "pipfile")
 # a line that is longer is of generated data; one that goes on ends where it is as long
 _MAX_LINE = 4_000
 _SET = re.compile(r"(?:^|[\s;])(?:export|ENV|env|-e)\s++([A-Z][A-Z0-9]*_[A-Z0-9_]+)(?:=|\s)", re.A)
