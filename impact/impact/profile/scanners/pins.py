@@ -94,8 +94,10 @@ def _get_patterns(packages: tuple[str, ...]) -> _PinPatterns:
             rf"(?:(?<![\w.-])(?:{names})-[a-z]{{2,30}}|\b(?:FROM|image:)\s{{1,8}}[\"']?(?:{names})|/(?:{names}))"
             r"(?::\w[\w.-]{0,100}|@sha256:[0-9a-f]{64})"
         ),
-        rf"(?<![\w./])(?:{upper}|{names})_?(?:[A-Za-z]{{1,12}}_){{0,2}}"
-        + r"(?i:TAG|VERSION|COMMIT|HASH|REF|SHA|REV|REVISION|BRANCH|RELEASE)\s?[:?]?[:=]\s?['\"\[]?[\w.]{3,60}",
+        (
+            rf"(?<![\w./])(?:{upper}|{names})_?(?:[A-Za-z]{{1,12}}_){{0,2}}"
+            r"(?i:TAG|VERSION|COMMIT|HASH|REF|SHA|REV|REVISION|BRANCH|RELEASE)\s?[:?]?[:=]\s?['\"\[]?[\w.]{3,60}"
+        ),
     )
     entries = (
         rf"^\s{{0,40}}-?\s{{0,4}}[\"']?(?:name|newName)[\"']?\s{{0,4}}[:=]\s{{0,4}}[\"']?{image}",
