@@ -42,6 +42,7 @@ from bot.platform.slack.terminal import format_message
 from bot.settings import Settings, check_channel_id
 from bot.text import format_count
 from impact.repository import Repository
+from impact.text.strings import escape_invisible
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
@@ -127,7 +128,7 @@ def digest_command(
 
         if dry_run:
             messages = render(app.settings.prdigest_timezone)
-            click.echo(json.dumps(messages.to_payload(), indent=2, ensure_ascii=False))
+            click.echo(escape_invisible(json.dumps(messages.to_payload(), indent=2, ensure_ascii=False)))
             return
         if target is None:
             raise UsageError("No channel: pass --channel C… or set PRDIGEST_CHANNEL.")
@@ -158,7 +159,8 @@ def summary_command(pull_request: str, repo: str | None, *, as_json: bool) -> No
         pull = app.pulls.fetch_pull_request(reference.repository, reference.number)
         entry = build_entry(app, refresh_summary(app, pull))
     values = build_summary_json(entry) if as_json else None
-    click.echo(json.dumps(values, indent=2, ensure_ascii=False) if values else format_summary(entry))
+    text = json.dumps(values, indent=2, ensure_ascii=False) if values else ""
+    click.echo(escape_invisible(text) or format_summary(entry))
 
 
 class _DigestSelection(NamedTuple):

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from bot.platform.correlation import get_request_id
 from bot.redaction import REDACTED, redact_text
 from bot.settings import LogFormat
+from impact.text.strings import escape_invisible
 
 _OWN_PACKAGES = ("bot", "handlers")
 # characters: a traceback of ours has some 3,000
@@ -67,7 +68,7 @@ class JsonFormatter(_RedactingFormatter):
         }
         if record.exc_info:
             fields["exception"] = self.limit_text(self.formatException(record.exc_info))
-        return json.dumps(fields, ensure_ascii=False)
+        return escape_invisible(json.dumps(fields, ensure_ascii=False))
 
 
 def _is_own_or_important(record: logging.LogRecord) -> bool:

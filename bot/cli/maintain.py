@@ -18,6 +18,7 @@ from bot.platform.finding import CheckStatus
 from bot.platform.slack.app_manifest import add_previews
 from bot.platform.store.forgotten_ids import is_channel_id, is_user_id
 from bot.settings import load_settings, load_usable_settings
+from impact.text.strings import escape_invisible
 
 _NO_VOTES_SENTENCE = "No votes yet: the thumbs below answers in Slack collect them."
 
@@ -152,7 +153,7 @@ def votes_command() -> None:
         from bot.features.questions.votes import format_vote, iterate_votes  # noqa: PLC0415
 
         for vote in iterate_votes(app):
-            click.echo(json.dumps(format_vote(vote), ensure_ascii=False))
+            click.echo(escape_invisible(json.dumps(format_vote(vote), ensure_ascii=False)))
             count += 1
     if not count:
         # not on stdout, which scripts read as lines of JSON

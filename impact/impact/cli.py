@@ -32,6 +32,7 @@ from impact.profile.models import Profile
 from impact.profile.profile_json import dump_profile, parse_profile
 from impact.repository import Repository
 from impact.text.dates import parse_date
+from impact.text.strings import escape_invisible
 from impact.touches.breakage.kinship import Kinship
 from impact.touches.breakage.relevance import RelevanceFilter
 from impact.touches.breakage.suspects import build_report
@@ -330,5 +331,5 @@ def _ignore_progress(_done: int, _all: int) -> None:
 
 
 def _print(document: object) -> None:
-    json.dump(document, sys.stdout, ensure_ascii=False, indent=2, default=str, allow_nan=False)
-    sys.stdout.write("\n")
+    text = json.dumps(document, ensure_ascii=False, indent=2, default=str, allow_nan=False)
+    sys.stdout.write(f"{escape_invisible(text)}\n")

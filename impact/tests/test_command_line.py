@@ -13,7 +13,9 @@ import pytest
 from click.testing import CliRunner
 
 from impact.cli import main
+from impact.testing.checks import check_rows
 from impact.testing.clones import BEGIN, building, needs_git
+from impact.text.strings import escape_invisible
 
 pytestmark = needs_git
 
@@ -165,3 +167,20 @@ main({arguments!r})
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     assert len(json.loads(done.stdout)["changes"]) == 2
+
+
+@check_rows([*"\u202e\u2066\u2069\u200b\u200f\x7f\x9b\xad\ufeff\U000e0041\u2028"])
+def test_what_turns_a_line_around_is_escaped_and_stays_the_same(sign: str) -> None:
+    text = escape_invisible(json.dumps({"a": f"x{sign}y\u200dé"}, ensure_ascii=False))
+    assert sign not in text
+    assert json.loads(text) == {"a": f"x{sign}y\u200dé"}
+
+
+def test_a_hidden_sign_of_upstream_is_printed_escaped(tmp_path: Path) -> None:
+    with building(tmp_path / "engine") as builder:
+        builder.commit("Begin (#1)", {"engine/__init__.py": b"", "engine/core.py": b"X = 'a'\n"}, at=LONG_BEFORE)
+        builder.commit("Turn (#2)", {"engine/core.py": "X = '\u202ea'\n".encode()}, at=BEGIN)
+    arguments = ["contract", "--clone", str(tmp_path / "engine"), *DATES]
+    output = CliRunner().invoke(main, arguments, catch_exceptions=False).stdout
+    assert "\u202e" not in output
+    assert json.loads(output)["changes"][0]["after"] == "X = '\u202ea'"

@@ -22,7 +22,7 @@ from bot.redaction import redact_text
 from bot.text import format_count
 from impact.contract.models import ChangeKind, ContractChange, Deadline, MergeContract
 from impact.source.models import DiffSide
-from impact.text.strings import collapse_lines, truncate_text
+from impact.text.strings import collapse_lines, escape_invisible, truncate_text
 
 FEED_ENTRIES = 14
 # characters of each text of others
@@ -147,7 +147,7 @@ def build_day(
 
 
 def render_contracts(reported: ReportedDays) -> str:
-    return f"{reported.model_dump_json(by_alias=True, indent=1)}\n"
+    return f"{escape_invisible(reported.model_dump_json(by_alias=True, indent=1))}\n"
 
 
 def render_index(reported: ReportedDays) -> str:

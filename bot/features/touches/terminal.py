@@ -30,7 +30,7 @@ from impact.coverage import CoveredList
 from impact.documents import describe_rows, describe_suspects
 from impact.evaluation.bootstrap import Estimate
 from impact.evaluation.touch_evaluation import TouchEvaluation
-from impact.text.strings import collapse_lines, remove_invisible, truncate_text
+from impact.text.strings import collapse_lines, escape_invisible, remove_invisible, truncate_text
 from impact.touches.breakage.suspects import Suspect, SuspectReport
 from impact.touches.models import TouchLevel
 
@@ -61,7 +61,7 @@ def format_contract_json(rows: CoveredList[ContractTableRow]) -> str:
         return replace(row, change=cleaned)
 
     redacted = rows.derive(lambda items: map(redact, items))
-    return redact_text(json.dumps(describe_rows(redacted), indent=2, ensure_ascii=False))
+    return redact_text(escape_invisible(json.dumps(describe_rows(redacted), indent=2, ensure_ascii=False)))
 
 
 def format_contract_table(rows: CoveredList[ContractTableRow], merges: int) -> str:
@@ -140,7 +140,7 @@ def _format_suspect(place: int, suspect: Suspect) -> str:
 
 
 def format_suspects_json(report: SuspectReport) -> str:
-    return redact_text(json.dumps(describe_suspects(report), ensure_ascii=False, indent=2))
+    return redact_text(escape_invisible(json.dumps(describe_suspects(report), ensure_ascii=False, indent=2)))
 
 
 # --- a replay of the past

@@ -24,11 +24,26 @@ def read_working_tree(root: Path, clean: Callable[[str], str] = replace_controls
     """
     if not root.is_dir():
         raise UsageError(f"{root} is no folder: give the folder of the tree.")
-    for folder, names, files in os.walk(root):
-        names[:] = sorted(name for name in names if name not in _SKIPPED)
+    # a walk of the library goes down by calls of itself, which end at a thousand folders
+    waiting = [""]
+    while waiting:
+        folder = waiting.pop()
+        names, files = _list_folder(root / folder)
+        waiting += (f"{folder}{name}/" for name in sorted(names - _SKIPPED, reverse=True))
         for name in sorted(files):
-            path = Path(folder, name)
-            yield _read_file(path, path.relative_to(root).as_posix(), clean)
+            yield _read_file(root / folder / name, f"{folder}{name}", clean)
+
+
+def _list_folder(folder: Path) -> tuple[set[str], set[str]]:
+    """Return the names of the folders in a folder, and of all else; nothing of one that can't be read."""
+    folders, others = set[str](), set[str]()
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                (folders if entry.is_dir() and not entry.is_symlink() else others).add(entry.name)
+    except OSError:
+        pass
+    return folders, others
 
 
 def find_head(root: Path) -> str:

@@ -33,14 +33,18 @@ def build_profile(
     """Return the profile of a tree. Its names lead through the team's own modules, and not yet into upstream."""
     scans = sorted(files, key=lambda each: each.path)
 
-    def read_scans(scans: Sequence[FileUses]) -> tuple[tuple[Use, ...], dict[str, DerivedClass]]:
+    def read_scans(
+        scans: Sequence[FileUses],
+    ) -> tuple[tuple[Use, ...], dict[str, DerivedClass], tuple[str, ...]]:
         tree = TeamTree(scans, packages)
         classes = tree.list_derived()
-        return tuple(dict.fromkeys(use for scan in scans for use in _list_uses(scan, tree, classes))), classes
+        uses = dict.fromkeys(use for scan in scans for use in _list_uses(scan, tree, classes))
+        return tuple(uses), classes, tuple(tree.cut)
 
-    (uses, classes), failed = attempt_all(read_scans, scans, lambda scan: scan.path)
+    (uses, classes, cut), failed = attempt_all(read_scans, scans, lambda scan: scan.path)
     problems = [(scan.path, scan.problem) for scan in scans if scan.problem]
     problems += [(scan.path, READING_FAILED) for scan in failed]
+    problems += [(path, "its classes have more bases than are followed") for path in cut]
     unread = tuple(UnreadFile(*problem) for problem in problems)
     return Profile(name, tuple(packages), source, commit, scanned_at, uses, classes, len(scans), unread)
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 from impact.profile.models import DerivedClass
 from impact.profile.scanned import FileUses, ScannedClass
 from impact.profile.symbols import SUPER, follow_part, is_container
 from impact.python.models import Signature
 
+T = TypeVar("T")
+# classes of the team above one, and bases of one, that are followed: a tree of thousands takes their square
+_MAX_CLASSES = 60
 # steps from one name to the next; more are a circle
 _MAX_STEPS = 25
 
@@ -28,6 +32,8 @@ class TeamTree:
         self._methods = {method for each in self._classes.values() for method in each.methods}
         self._bases: dict[str, tuple[str, ...]] = {}
         self._lines: dict[str, tuple[ScannedClass, ...]] = {}
+        # the files with classes of which not all bases are followed
+        self.cut: dict[str, None] = {}
 
     def resolve(self, symbol: str) -> str | None:
         """Return where a symbol leads: an upstream path, or a member of a class of the team; None for neither."""
@@ -48,8 +54,8 @@ class TeamTree:
         if known is None:
             # a class that extends itself ends here
             self._bases[owner.name] = ()
-            names = [name for base in owner.bases for name in self._list_base(base)]
-            known = self._bases[owner.name] = tuple(dict.fromkeys(names))
+            names = dict.fromkeys(name for base in self._cut(owner, owner.bases) for name in self._list_base(base))
+            known = self._bases[owner.name] = self._cut(owner, tuple(names))
         return known
 
     def list_own_line(self, owner: ScannedClass) -> tuple[ScannedClass, ...]:
@@ -58,12 +64,18 @@ class TeamTree:
         if known is None:
             self._lines[owner.name] = (owner,)
             line = {owner.name: owner}
-            for base in owner.bases:
+            for base in self._cut(owner, owner.bases):
                 parent = self._classes.get(self.resolve(base) or "")
                 for each in self.list_own_line(parent) if parent else ():
                     line.setdefault(each.name, each)
-            known = self._lines[owner.name] = tuple(line.values())
+            known = self._lines[owner.name] = self._cut(owner, tuple(line.values()))
         return known
+
+    def _cut(self, owner: ScannedClass, items: tuple[T, ...]) -> tuple[T, ...]:
+        """Return as many as are followed; of others, the file is told."""
+        if len(items) > _MAX_CLASSES:
+            self.cut[owner.path] = None
+        return items[:_MAX_CLASSES]
 
     def is_own(self, owner: ScannedClass, member: str) -> bool:
         """Return whether the team itself gives a member to a class before anyone reads it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import re
 import threading
 import warnings
 from collections.abc import Iterator
@@ -14,6 +15,11 @@ from functools import lru_cache
 _PARSER_LOCK = threading.Lock()
 # several readers look at both versions of each file of a merge, one after the other: three files in the median
 _MAX_TREES = 16
+# until Python 3.12, the parser takes the square of the fields of an f-string: so many, on one line and in a file
+# that has one of several lines, take some tenths of a second
+_MAX_FIELDS, _MAX_LONG_FIELDS = 4_000, 12_000
+_FORMATTED = re.compile(r"(?i:f|rf|fr)[\"']")
+_LONG_FORMATTED = re.compile(r"(?i:f|rf|fr)(?:'{3}|\"{3})")
 
 
 @lru_cache(maxsize=_MAX_TREES)
@@ -22,6 +28,8 @@ def parse_source(text: str) -> ast.Module | None:
 
     Others may get the same tree: nobody changes it.
     """
+    if _has_many_fields(text):
+        return None
     try:
         with _PARSER_LOCK, warnings.catch_warnings(), _pause_collector():
             # such as an escape sequence in somebody's file that means nothing
@@ -29,6 +37,14 @@ def parse_source(text: str) -> ast.Module | None:
             return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+def _has_many_fields(text: str) -> bool:
+    """Return whether f-strings of a text may have more fields than are parsed: it may be JSON as well."""
+    if _FORMATTED.search(text) is None or text.count("{") <= _MAX_FIELDS:
+        return False
+    is_long = any(line.count("{") > _MAX_FIELDS for line in text.split("\n"))
+    return is_long or (_LONG_FORMATTED.search(text) is not None and text.count("{") > _MAX_LONG_FIELDS)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 
@@ -9,6 +10,9 @@ import unicodedata
 _INVISIBLE = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
 # the zero-width joiner and non-joiner have a meaning in emoji and in many scripts
 _JOINERS = {"\u200c", "\u200d"}
+_HIDDEN = re.compile(
+    "[\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
+)
 _COMMENT = re.compile(r"<!--.*?(-->|\Z)", re.S)
 
 
@@ -26,6 +30,11 @@ def remove_invisible(text: str) -> str:
     if text.replace("\n", "").isprintable():
         return text
     return "".join(char for char in text if char == "\n" or _is_visible(char))
+
+
+def escape_invisible(json_text: str) -> str:
+    """Escape what can't be seen in JSON, and what turns a line around: the value stays the same."""
+    return _HIDDEN.sub(lambda match: json.dumps(match[0])[1:-1], json_text)
 
 
 def _is_visible(char: str) -> bool:

@@ -12,6 +12,7 @@ import pytest
 
 from impact.errors import UsageError
 from impact.git.clone_trees import CloneTrees, open_clone_trees
+from impact.git.working_tree import read_working_tree
 from impact.source.models import MAX_SOURCE_BYTES, SourceProblem
 from impact.source.trees import BlobVersion, TreeCommit
 from impact.testing.clones import ODD, building, git, lines, needs_git
@@ -121,3 +122,23 @@ class TestFiles:
 def test_what_is_no_clone_ends_in_a_sentence(tmp_path: Path) -> None:
     with open_clone_trees(tmp_path) as trees, pytest.raises(UsageError, match="not a git clone"):
         trees.read_facts()
+
+
+def test_a_folder_of_any_depth_is_read(tmp_path: Path) -> None:
+    # git and editors make no such folder; somebody who means harm does
+    here = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(1_900):
+        os.mkdir("a", dir_fd=here)
+        inner = os.open("a", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = inner
+    os.close(os.open("deep.py", os.O_CREAT | os.O_WRONLY, dir_fd=here))
+    os.close(here)
+    (tmp_path / "b.py").write_text("")
+    files = [file.path for file in read_working_tree(tmp_path)]
+    assert files == ["b.py", f"{'a/' * 1_900}deep.py"]
+    # what pytest removes folders with goes down by calls of itself
+    for depth in range(1_900, 0, -1):
+        folder = tmp_path / ("a/" * depth)
+        (folder / "deep.py").unlink(missing_ok=True)
+        folder.rmdir()

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from impact.profile.file_uses import is_test, scan_file
-from impact.profile.models import UseKind
+from impact.profile.models import Profile, UseKind
 from impact.profile.scan import build_profile, list_pinned_revisions
 from impact.testing.checks import check_rows
 from impact.testing.touches import NOON
@@ -300,3 +302,50 @@ def test_a_pin_is_one_use_and_names_a_revision(path: str, text: str, line: int, 
 )
 def test_what_is_no_pin_is_none(path: str, text: str) -> None:
     assert not [use for use in scan_file(path, text, ["engine"]).uses if use.kind is UseKind.PIN]
+
+
+# --- trees that are made to hurt
+
+
+def measure_profile(*texts: str) -> tuple[float, Profile]:
+    """Return the seconds of the processor in which a profile is made of files, and it."""
+    before = time.thread_time()
+    scans = [scan_file(f"f{at}.py", text, ["up"]) for at, text in enumerate(texts)]
+    profile = build_profile("ours", "", "", NOON, ["up"], scans)
+    return time.thread_time() - before, profile
+
+
+CHAIN = "import up\nclass C0(up.B): ...\n"
+CHAIN += "".join(f"class C{n}(C{n - 1}):\n  x{n} = 1\n" for n in range(1, 8_000))
+MANY = "import up\n" + "".join(f"class B{n}(up.X{n}): ...\n" for n in range(2_000))
+WIDE = "".join(f"class C{n}({', '.join(f'B{each}' for each in range(2_000))}): ...\n" for n in range(20))
+
+
+@check_rows({"a chain of classes": CHAIN, "many bases": MANY + WIDE})
+def test_classes_without_number_are_followed_so_far_and_told(text: str) -> None:
+    seconds, profile = measure_profile(text)
+    assert seconds < 8
+    assert [file.path for file in profile.unread] == ["f0.py"]
+    assert max(len(each.ancestors) for each in profile.classes.values()) <= 60
+
+
+FIELDS, THREE = "{up.a}" * 80_000, "'" * 3
+
+
+@check_rows(
+    {
+        "fields of one line": f"x = f'{FIELDS}'",
+        "fields of many lines": "x = f" + THREE + FIELDS.replace("}", "}\n") + THREE,
+        "fields in fields": f'x = f{THREE}{{f"{FIELDS}"}}{THREE}',
+    }
+)
+def test_a_text_of_fields_without_number_is_unread(text: str) -> None:
+    seconds, profile = measure_profile(f"import up\n{text}\n", "import up\nup.f()\n")
+    assert seconds < 2
+    assert [file.path for file in profile.unread] == ["f0.py"]
+    assert [use.path for use in profile.uses] == ["f1.py", "f1.py"]
+
+
+def test_json_in_python_is_read() -> None:
+    data = "{" * 3_000
+    assert not scan_file("a.py", f"x = '{data}'\n" * 3, ["up"]).problem
