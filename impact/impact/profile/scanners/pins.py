@@ -125,10 +125,10 @@ def read_revisions(text: str, package: str) -> tuple[str, ...]:
     """Return the commit that a line pins, or the tags that its version may have; none for a bound or a branch."""
     at = text.lower().find(package.lower())
     rest = text[max(at, 0) :].partition("sha256:")[0].partition(" #")[0]
-    for found in _VERSION.finditer(rest):
-        if found["operator"].startswith(_BOUNDS):
+    for version in _VERSION.finditer(rest):
+        if version["operator"].startswith(_BOUNDS):
             return ()
-        return f"v{found['version']}", found["version"]
+        return f"v{version['version']}", version["version"]
     return tuple(_HASH.findall(rest)[-1:])
 
 

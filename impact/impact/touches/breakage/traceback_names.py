@@ -134,7 +134,7 @@ def condense_trace(text: str, limit: int) -> str:
                 break
             kept.add(number)
     chosen = [lines[number][: limit // 2] for number in sorted(kept)]
-    return "\n".join(chosen) if chosen else whole[-limit:]
+    return "\n".join(chosen).strip() if chosen else whole[-limit:]
 
 
 def clean_lines(text: str) -> list[str]:
