@@ -48,9 +48,9 @@ def list_patterns() -> dict[re.Pattern[str], str]:
     """All patterns of texts in the globals of all modules, each with its place."""
     patterns: dict[re.Pattern[str], str] = {}
     for package in (impact, bot, handlers):
-        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if not found.name.endswith("__main__"):
-                module = importlib.import_module(found.name)
+        for module_info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not module_info.name.endswith("__main__"):
+                module = importlib.import_module(module_info.name)
                 for name, value in vars(module).items():
                     for pattern in unfold(value):
                         patterns.setdefault(pattern, f"{module.__name__}:{name}")
@@ -75,10 +75,10 @@ def unfold(value: object, depth: int = 0) -> Iterator[re.Pattern[str]]:
 @cache
 def read_modules() -> str:
     return "\n".join(
-        Path(str(importlib.import_module(found.name).__file__)).read_text()
+        Path(str(importlib.import_module(module_info.name).__file__)).read_text()
         for package in (impact, bot, handlers)
-        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-        if not found.ispkg
+        for module_info in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+        if not module_info.ispkg
     )
 
 
