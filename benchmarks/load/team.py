@@ -18,7 +18,8 @@ from bot.platform.store.connection import connect_server
 from bot.platform.store.due_queue import DueQueue, NextDigest
 from impact.repository import Repository
 from tests.emulators.claude.server import schema_of
-from tests.emulators.github.store import PullRecord, changed_file, pull
+from tests.emulators.github.store import PullRecord, changed_file, pull, sha
+from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
 from tests.helpers.checks import closed_port
 from tests.helpers.subscriptions import StoredSubscriptions
 from tests.helpers.world import World
@@ -88,9 +89,9 @@ def add_merges(there: World, size: TeamSize, date: dt.date, zone: ZoneInfo) -> N
     noon = datetime.combine(date, dt.time(_NOON), zone).astimezone(UTC)
     for place, name in enumerate(size.list_repositories()):
         first = get_first_number(date)
-        there.github.add(
-            name, *(_make_pull(first + n, place, noon + timedelta(minutes=n)) for n in range(size.pulls))
-        )
+        for number in range(first, first + size.pulls):
+            there.github.add(name, _make_pull(number, place, noon + timedelta(minutes=number - first)))
+            there.github.add_commit(name, _make_commit(number, place))
 
 
 def get_first_number(date: dt.date) -> int:
@@ -99,10 +100,22 @@ def get_first_number(date: dt.date) -> int:
 
 
 def _make_pull(number: int, place: int, merged_at: datetime) -> PullRecord:
-    lines = "\n".join(f"+    total = total + weights[{line}] * {number} * {place}" for line in range(_ADDED_LINES))
+    lines = _write_lines(number, place)
     patch = f"@@ -1,1 +1,{_ADDED_LINES + 1} @@\n start\n{lines}"
     title = f"Weigh part {number} of engine {place}"
     return pull(number, title=title, merged_at=merged_at, files=[changed_file(f"src/part_{number}.py", patch)])
+
+
+def _write_lines(number: int, place: int) -> str:
+    return "\n".join(f"+    total = total + weights[{line}] * {number} * {place}" for line in range(_ADDED_LINES))
+
+
+def _make_commit(number: int, place: int) -> TreeCommit:
+    before, after = (
+        FixedTree({f"src/part_{number}.py": Entry(f"start\n{lines}".encode())})
+        for lines in ("", _write_lines(number, place).replace("+    ", ""))
+    )
+    return TreeCommit(sha(f"merge {number}"), after, TreeCommit(sha(f"before {number}"), before))
 
 
 def subscribe_channels(there: World, size: TeamSize, due: datetime, zone: ZoneInfo) -> None:

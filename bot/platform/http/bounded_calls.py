@@ -52,7 +52,9 @@ class _BoundedCall:
     def hold_connection(self, connection: socket.socket) -> None:
         """Keep a duplicate of the connection. It stays valid if the original becomes TLS or is closed."""
         with self._lock:
-            self._release_connection()
+            if self._duplicate:
+                self._duplicate.close()
+                self._duplicate = None
             if self._is_closed:
                 return
             self._connection = connection
@@ -71,7 +73,9 @@ class _BoundedCall:
         """End the call and release its connection."""
         with self._lock:
             self._is_closed = True
-            self._release_connection()
+            if self._duplicate:
+                self._duplicate.close()
+                self._duplicate = None
             if self.is_over and self._connection:
                 # an incomplete answer, which nobody closes, would keep it open
                 with suppress(OSError):
@@ -91,12 +95,6 @@ class _BoundedCall:
             # the connection may be closed already
             with suppress(OSError):
                 self._duplicate.shutdown(socket.SHUT_RDWR)
-
-    def _release_connection(self) -> None:
-        """Close the duplicate of the connection. The caller holds the lock."""
-        if self._duplicate:
-            self._duplicate.close()
-            self._duplicate = None
 
 
 class _DeadlineWatch:
