@@ -31,8 +31,8 @@ _MAX_COLUMNS = 100
     "is_live",
     is_flag=True,
     help=(
-        "Use GitHub and a model instead of the sample. Needs --repo, GITHUB_TOKEN, and ANTHROPIC_API_KEY or the "
-        "settings of another provider."
+        "Use GitHub and a model instead of the sample. Needs --repo and GITHUB_TOKEN. Without ANTHROPIC_API_KEY "
+        "or the settings of another provider, it has facts only."
     ),
 )
 @click.option(
@@ -80,13 +80,11 @@ def demo_command(
 
     if is_live:
         settings = load_settings()
-        run_demo(
-            build_live_stage(settings, require_repository(settings, repo), get_current_time),
-            port,
-            announce_address,
-        )
+        stage = build_live_stage(settings, require_repository(settings, repo), get_current_time)
+        click.echo(stage.about.line)
     else:
-        run_demo(build_sample_stage(with_profile=with_profile), port, announce_address)
+        stage = build_sample_stage(with_profile=with_profile)
+    run_demo(stage, port, announce_address)
     _exit_process()
 
 

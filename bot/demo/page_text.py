@@ -7,6 +7,7 @@ from dataclasses import replace
 from localslack.manifest import Manifest, Shortcut, ShortcutKind, SlashCommand
 from localslack.page.about import About, Fact, Suggestion
 
+from bot.platform.models import ModelProvider
 from bot.platform.slack.notices import HELP_QUESTION
 from handlers import COMMANDS as DECLARED
 from handlers.declaration import Commands
@@ -91,16 +92,22 @@ TEAM_ABOUT = replace(
 )
 
 
-def build_live_about(repository: Repository) -> About:
+def build_live_about(repository: Repository, provider: ModelProvider, *, has_model: bool) -> About:
+    """Return the texts of a live demo; without a model, they say that it has facts only, and what is to be set."""
+    without_model = f"without a model: {provider.key_variable} is not set, so summaries contain facts only"
+    written = f" Summaries and answers come from {provider.name}, with your settings."
     return About(
         **_COMMON_TEXTS,
-        line=f"Live: {repository}, with GitHub and Claude. Only Slack is local.",
+        line=(
+            f"Live: {repository}, with GitHub{f' and {provider.name}' if has_model else f', {without_model}'}. "
+            "Only Slack is local."
+        ),
         facts=(
             Fact("Local", "Slack: this page. Messages here are deleted when the demo ends."),
             Fact(
                 "Real",
-                "Pull requests and diffs come from GitHub, with your token. Summaries and answers come from "
-                "Claude, with your key. They are kept for the next live demo, so that you pay only once.",
+                f"Pull requests and diffs come from GitHub, with your token.{written if has_model else ''} They "
+                "are kept for the next live demo, so that you pay only once.",
             ),
             Fact(
                 "Needs more",

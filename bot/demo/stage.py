@@ -97,12 +97,10 @@ def build_sample_stage(clock: Callable[[], float] = time.monotonic, *, with_prof
 def build_live_stage(settings: Settings, repository: Repository, now: Callable[[], datetime]) -> Stage:
     """Build the stage of a repository as it is now, with the real services: yesterday's digest comes at once.
 
-    Raises ConfigurationError if a key is missing.
+    Without a model's key, it has facts only. Raises ConfigurationError if GitHub's token is missing.
     """
     provider = choose_provider(settings)
-    if get_model_access(settings, provider) is None:
-        key, name = provider.key_variable, provider.name
-        raise ConfigurationError(f"Set {key}: a live demo needs it to call {name}. Without it, run prdigest demo.")
+    has_model = get_model_access(settings, provider) is not None
     create_github_auth(settings)
     zone = settings.prdigest_timezone
 
@@ -133,7 +131,7 @@ def build_live_stage(settings: Settings, repository: Repository, now: Callable[[
         channel=f"{repository.name}-digest",
         zone=zone,
         now=now,
-        about=build_live_about(repository),
+        about=build_live_about(repository, provider, has_model=has_model),
     )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.request import HTTPCookieProcessor
 
 import pytest
 from redis import Redis
@@ -106,6 +107,17 @@ def test_it_asks_the_real_services_once_and_shows_it_in_a_slack_of_its_own(there
     assert not is_store_running(tmp_path / "state" / "demo")
 
 
+def test_without_the_key_of_the_model_it_has_facts_only_and_says_so(there: World, tmp_path: Path) -> None:
+    there.settings.pop("ANTHROPIC_API_KEY")
+    note = "without a model: ANTHROPIC_API_KEY is not set, so summaries contain facts only"
+    with demo(there, tmp_path) as address:
+        assert "facts only" in screen(address, 'class="replies"')
+        with urllib.request.build_opener(HTTPCookieProcessor()).open(address, timeout=30) as page:
+            assert note in page.read().decode()
+    assert note in (tmp_path / "demo.log").read_text()
+    assert there.claude.requests == []
+
+
 def test_it_ends_while_the_model_is_still_thinking(there: World, tmp_path: Path) -> None:
     there.claude.latency = 60.0
     with demo(there, tmp_path):
@@ -116,7 +128,6 @@ def test_it_ends_while_the_model_is_still_thinking(there: World, tmp_path: Path)
 @pytest.mark.parametrize(
     ("arguments", "gone", "message"),
     [
-        (["--live", "--repo", "octo/engine"], "ANTHROPIC_API_KEY", "Set ANTHROPIC_API_KEY"),
         (["--live", "--repo", "octo/engine"], "GITHUB_TOKEN", "Set GITHUB_TOKEN"),
         (["--live"], "PRDIGEST_REPO", "No repository: pass --repo"),
         (["--repo", "octo/engine"], "", "add --live"),

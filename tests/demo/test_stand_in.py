@@ -23,6 +23,7 @@ from bot.features.merges.risk import BASE_RATE, RiskBand
 from bot.features.questions.answers import write_answer
 from bot.features.questions.rules import AnswerEnd, Question, ThreadMemory
 from bot.platform.models import Chat, TextPart, Turn
+from bot.platform.models.claude import CLAUDE
 from bot.platform.models.prompts import fence_text
 from bot.platform.models.tools import ToolName
 from bot.platform.slack.notices import ASK_HINT, GREETING_QUESTION, HELP_QUESTION
@@ -70,7 +71,7 @@ def play(question: str, *, has_profile: bool = False) -> str:
 
 def list_suggestions() -> Iterator[str]:
     """Yield the questions that the page, the bot and the documents suggest, each once."""
-    tries = (*SAMPLE_ABOUT.tries, *TEAM_ABOUT.tries, *build_live_about(VLLM).tries)
+    tries = (*SAMPLE_ABOUT.tries, *TEAM_ABOUT.tries, *build_live_about(VLLM, CLAUDE, has_model=True).tries)
     yield from (each.text.removeprefix("@prdigest ") for each in tries if not each.text.startswith("/"))
     yield from (GREETING_QUESTION, HELP_QUESTION)
     yield from re.findall(r"[a-z][^?:]+\?", ASK_HINT)
