@@ -152,7 +152,7 @@ def test_a_window_keeps_the_focus_and_gives_it_back(page: Page) -> None:
     for key in ("ArrowDown", "ArrowDown", "Enter"):
         page.keyboard.press(key)
     window = opened_window(page)
-    expect(window.get_by_role("heading", name="#32195", exact=True)).to_be_focused()
+    expect(window.get_by_role("heading", name="#35271", exact=True)).to_be_focused()
     for _ in range(8):
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.matches('body, #window *')")
