@@ -51,6 +51,7 @@ from bot.platform.slack.blocks import (
 )
 from bot.platform.slack.messages import Post
 from bot.text import EMPTY_INDEX, SentenceIndex, keep_sentences, normalize_sentence, truncate_words
+from impact.coverage import Coverage as ReadCoverage
 from impact.text.strings import collapse_lines, truncate_text
 
 _MAX_OVERVIEW_LENGTH = 700
@@ -143,7 +144,7 @@ def render_lead(digest: Digest) -> Post:
         blocks += _render_overview(digest, text, urls)
         blocks += _render_breaking(digest, breaking, limits.breaking, limits.names)
         blocks += render_outcomes(outcomes, older, _ELSEWHERE, limits)
-        blocks += _render_risky_changes(digest, riskiest, urls, limits, index)
+        blocks += _render_risky_changes(digest, riskiest, digest.coverage, urls, limits, index)
         blocks += _render_actions(actions, own_urls, urls, limits, index)
         line = " · ".join(_keep_clauses([*gaps, *(facts if limits.facts else ())], max(20, limits.sentence)))
         return [*blocks, make_context(line)] if line else blocks
@@ -218,7 +219,7 @@ def render_catch_up(days: MultiDayDigest) -> Post:
         blocks.append(make_list("Day by day", (line for _, line in sorted(dated, key=itemgetter(0)))))
         blocks += _render_breaking(whole, whole.breaking, 5, 3)
         blocks += render_outcomes(whole.standing_outcomes, whole.older_reverts)
-        blocks += _render_risky_changes(whole, whole.riskiest_entries, urls, limits)
+        blocks += _render_risky_changes(whole, whole.riskiest_entries, days.coverage, urls, limits)
         blocks += _render_actions(_group_actions(whole), own_urls, urls, limits)
         notes = (truncate_text(" · ".join(_list_caveats(days)), 600), format_coverage(whole))
         return [*blocks, *(make_context(note) for note in notes if note)]
@@ -275,11 +276,12 @@ def _render_breaking(digest: Digest, breaking: Sequence[BreakingMerge], most: in
 def _render_risky_changes(
     digest: Digest,
     riskiest: Sequence[Entry],
+    coverage: ReadCoverage,
     urls: Mapping[int, str],
     limits: LineLimits = WIDE_LIMITS,
     index: SentenceIndex = EMPTY_INDEX,
 ) -> Iterator[Block]:
-    """Yield the riskiest entries, or that nothing stands out; ``index`` is above it."""
+    """Yield the riskiest entries, or what was not read, or that nothing stands out; ``index`` is above it."""
     entries = riskiest[: limits.risks]
     if entries:
         # what holds for all is said once
@@ -293,7 +295,8 @@ def _render_risky_changes(
             lines.append([more, *render_numbers([entry.number for entry in rest], collect_urls(digest))])
         yield make_block(make_section(title), make_bullets(lines))
     elif digest.entries:
-        yield make_block(make_section([make_text("Nothing stands out as risky.")]))
+        sentence = coverage.explain_gaps(is_empty=True) or "Nothing stands out as risky."
+        yield make_block(make_section([make_text(sentence)]))
 
 
 def _group_actions(digest: Digest) -> dict[str, tuple[str, list[int]]]:

@@ -30,7 +30,7 @@ from bot.platform.pulls.paths import (
 from bot.platform.pulls.sources import CountCheck
 from bot.platform.store.keys import DigestKeyParts
 from impact.contract.models import MergeContract
-from impact.coverage import COMPLETE, CoveredList
+from impact.coverage import COMPLETE, Coverage, CoveredList, CoveredPart
 from impact.history.outcomes import OutcomeKind, find_outcomes
 from impact.history.revert_claims import RevertClaim
 from impact.history.reverts import Revert
@@ -141,6 +141,19 @@ class Digest:
     def count_caveats(self) -> str:
         """What an independent count says if it differs or is missing, as a clause; empty if the counts agree."""
         return self.count.describe_caveats(self.merged_count)
+
+    @property
+    def coverage(self) -> Coverage:
+        """How much was read of what may be risky: the files, the reviews, and the merges that GitHub counts."""
+        listed, review = self.merged_count, self.review_coverage
+        absent = max(0, (self.count.counted or 0) - listed, self.count.unread)
+        return Coverage.of(
+            CoveredPart("merges' files", sum(each.pull.files is None for each in self.entries), len(self.entries)),
+            CoveredPart(
+                "merges for bugs", max(0, review.eligible - review.reviewed), review.eligible, review.stop
+            ),
+            CoveredPart("merges in GitHub's list", absent, listed + absent),
+        )
 
     @property
     def gaps(self) -> tuple[str, ...]:
@@ -277,6 +290,11 @@ class MultiDayDigest:
     @property
     def gaps(self) -> tuple[str, ...]:
         return tuple(f"{digest.day.date}: {gap}" for digest in self.digests for gap in digest.gaps)
+
+    @property
+    def coverage(self) -> Coverage:
+        days = CoveredPart("days", len(self.unknown_days), len(self.span))
+        return sum((digest.coverage for digest in self.digests), Coverage.of(days))
 
     @cached_property
     def combined(self) -> Digest:

@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localslack.rules.messages import check_message, find_links, find_mentions
 
-from bot.features.digest.lead import render_lead
-from bot.features.digest.rules import Digest, Overview, ReaderAction
+from bot.dates import Span
+from bot.features.digest.lead import render_catch_up, render_lead
+from bot.features.digest.rules import Digest, MultiDayDigest, Overview, ReaderAction
 from bot.features.digest.thread import render_thread
 from bot.features.merges.entry import Entry
 from bot.features.merges.outcomes import Attempt, MergeOutcome
@@ -33,6 +34,7 @@ from impact.history.outcomes import OutcomeKind
 from impact.text.strings import collapse_lines
 from tests.features.digest.hostile_days import TOKENS, WORST, digests, full_day
 from tests.helpers.builders import (
+    DAY,
     FOUND_QUOTE,
     NOON,
     REPOSITORY,
@@ -361,6 +363,28 @@ def test_a_calm_day_says_that_nothing_stands_out() -> None:
     text = read_lead(digest(entry(1)))
     assert "Nothing stands out as risky." in text
     assert "Riskiest" not in text
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"count": CountCheck(3, "GitHub")}, "2 of 3 merges in GitHub's list, so I can't tell."),
+        ({"count": CountCheck(1, "GitHub", unread=1)}, "1 of 2 merges in GitHub's list, so I can't tell."),
+        ({"review_coverage": ReviewCoverage(4, 1, "of a limit")}, "3 of 4 merges for bugs (of a limit), so I"),
+        (
+            {"entries": (replace(entry(1), pull=replace(pull(1), files=None)),)},
+            "1 of 1 merges' files, so I can't tell.",
+        ),
+    ],
+)
+def test_of_a_day_that_was_not_all_read_nothing_is_not_said(fields: dict[str, Any], sentence: str) -> None:
+    day_digest = replace(digest(entry(1)), **fields)
+    days = MultiDayDigest(Span(DAY.date, DAY.date, DAY.zone), (day_digest,))
+    for post in (render_lead(day_digest), render_catch_up(days)):
+        text = format_message(post).replace("\n", " ")
+        assert f"I couldn't read {sentence}" in text
+        assert "Nothing stands out" not in text
+        assert count_words(post.blocks) <= MAX_LEAD_WORDS
 
 
 def test_actions_beyond_five_are_counted_and_linked() -> None:
