@@ -39,7 +39,7 @@ _NAMED = frozenset({ParameterKind.POSITIONAL, ParameterKind.KEYWORD_ONLY})
 _FEWER = "takes fewer arguments by position"
 # a field of a data class; a plain attribute's value is no default
 _ANNOTATED = re.compile(r"\w+\s*:")
-_FIELD = re.compile(r"\w+\s*:\s*(?P<type>[^=]+?)\s*(?:=.*)?")
+_FIELD = re.compile(r"\w+\s*:\s*+(?P<type>[^=]*[^=\s])\s*(?:=.*)?")
 _LITERAL = re.compile(r"Literal\[(?P<values>.*)\]")
 _LOGGERS = frozenset({"logger", "log", "LOG", "LOGGER"})
 # a type in place of another takes what the other took
