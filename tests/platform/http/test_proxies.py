@@ -24,7 +24,7 @@ from tests.helpers.world import World, add_small_day, world
 from tests.platform.http.test_bounded_calls import github_at
 from tests.platform.models.openai_compatible.asking import CHAT, complete, talk
 
-PROXY = "http://user:word@proxy.example:3128"
+PROXY = "@".join(("http://user:word", "proxy.example:3128"))
 VARIABLES = ("http_proxy", "https_proxy", "all_proxy")
 
 NEAR = [
