@@ -62,6 +62,8 @@ def test_a_subscription_is_made_listed_and_taken_back(page: Page) -> None:
 
 
 def test_home_tells_of_the_last_digest_and_of_subscriptions(page: Page) -> None:
+    # App Home shows what there was when it was opened
+    expect(page.locator("#messages")).to_contain_text(DIGEST)
     page.get_by_role("link", name="App Home").click()
     home = page.locator("#messages")
     home.get_by_role("heading", name="Recent digests").wait_for()
