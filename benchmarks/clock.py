@@ -46,7 +46,6 @@ class CountingQueue:
     jobs: list[object] = field(default_factory=list)
 
     def send(self, job: Job[Any], payload: dict[str, Any]) -> None:
-        """Keep what a job carries."""
         self.jobs.append(payload)
 
 

@@ -109,7 +109,6 @@ def time_the_same_question(table: Table) -> None:
 
 
 def time_cached_answers(table: Table) -> None:
-    """Time answers from the store that wait on the queue when one worker starts."""
     with open_team() as there:
         with run_processes(there, "web", "worker") as wire:
             ask_at_once(there, wire, ["7 private"])

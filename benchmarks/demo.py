@@ -24,8 +24,6 @@ _ADDRESS = re.compile(r"http://\S+")
 
 @dataclass(frozen=True)
 class _Start:
-    """Seconds from the start of the process."""
-
     address: float
     digest: float
 

@@ -60,7 +60,6 @@ def answer_at_once(body: dict[str, Any]) -> Step:
 
 @contextmanager
 def open_digest_thread() -> Iterator[tuple[World, HttpTransport, str]]:
-    """Yield a channel with the digest of a busy day, the transport to the bot, and the ts of the digest."""
     with open_empty_world() as there:
         add_large_day(there.github)
         there.claude.respond = read_first
@@ -84,7 +83,6 @@ def open_digest_thread() -> Iterator[tuple[World, HttpTransport, str]]:
 
 
 def ask_question(there: World, wire: HttpTransport, thread: str, question: str) -> QuestionCost:
-    """Ask, and wait for the whole answer."""
     words: list[float] = []
 
     def watch(method: str, _: dict[str, Any]) -> None:
@@ -112,7 +110,6 @@ def _count_answers(there: World) -> int:
 
 
 def parse_usage(fields: dict[str, Any]) -> Usage:
-    """Return the usage in an answer of the model."""
     created = fields["cache_creation"]
     return Usage(
         fields["input_tokens"],

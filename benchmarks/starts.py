@@ -43,7 +43,6 @@ def _take_median(there: World, line: list[str]) -> float:
 
 
 def _measure_processor_seconds(there: World, line: list[str]) -> float:
-    """Return the processor time of the process alone, in all of its threads."""
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(line, env=environment(**there.settings), stdout=output, stderr=output)
         _, status, usage = os.wait4(process.pid, 0)

@@ -56,8 +56,6 @@ FLOWS = (
 
 @dataclass(frozen=True)
 class Counts:
-    """The counts of one request."""
-
     files: int
     functions: int
     calls: int
@@ -65,15 +63,12 @@ class Counts:
 
 
 class Trace(NamedTuple):
-    """What one run of a request crossed."""
-
     codes: frozenset[CodeType]
     calls: int
     depth: int
 
 
 def count_common(traces: Sequence[Trace]) -> Counts:
-    """Return what each of some runs crossed."""
     codes = frozenset.intersection(*(trace.codes for trace in traces))
     calls, depth = min(trace.calls for trace in traces), min(trace.depth for trace in traces)
     return Counts(len({code.co_filename for code in codes}), len(codes), calls, depth)
@@ -91,12 +86,10 @@ class Tracer:
     _is_ours: dict[CodeType, bool] = field(default_factory=dict)
 
     def install(self) -> None:
-        """Trace this thread and all that start from now on."""
         threading.setprofile(self._record_frame)
         sys.setprofile(self._record_frame)
 
     def count(self, act: Callable[[], None]) -> Trace:
-        """Count all calls, in every thread, until the action returns."""
         self.codes, self.calls, self.depth, self.is_on = set(), 0, 0, True
         try:
             act()
@@ -126,19 +119,14 @@ class Tracer:
 
 @dataclass
 class Wall:
-    """A clock that shows the time that it was set to."""
-
     now: datetime
 
     def __call__(self) -> datetime:
-        """Return the time."""
         return self.now
 
 
 @dataclass
 class Office:
-    """A bot that runs in this process, with a clock that we set."""
-
     there: World
     base: App
     clock: Clock
@@ -198,7 +186,6 @@ def add_day(there: World, date: datetime) -> None:
 
 
 def add_pull(there: World, number: int, merged_at: datetime) -> None:
-    """Add a small merged pull request."""
     patch = f"@@ -1,1 +1,2 @@\n line one\n+retries = {number}\n"
     files = (changed_file(f"engine/retry_{number % 100}.py", patch=patch),)
     there.github.add(REPOSITORY, pull(number, files=files, merged_at=merged_at, title=f"Count retries {number}"))
@@ -206,7 +193,6 @@ def add_pull(there: World, number: int, merged_at: datetime) -> None:
 
 @contextmanager
 def open_office(wall: Wall) -> Iterator[Office]:
-    """Yield a bot that runs in this process, with the clock at ``wall``."""
     with ExitStack() as stack:
         there = stack.enter_context(open_empty_world())
         there.claude.respond = answer_at_once
@@ -251,7 +237,6 @@ def measure_flows() -> dict[str, Counts]:
 
 
 def trace_the_flows(table: Table) -> None:
-    """Print the counts, and those that have a bound beside it."""
     flows, bounds = measure_flows(), load_bounds()
     for line in _format_lines(flows):
         print(line)
@@ -261,7 +246,6 @@ def trace_the_flows(table: Table) -> None:
 
 
 def list_figures(flows: Mapping[str, Counts]) -> dict[str, float]:
-    """Return each count under its name in ``bounds.toml``."""
     return {f"{flow}: {name}": count for flow, counts in flows.items() for name, count in asdict(counts).items()}
 
 

@@ -132,7 +132,6 @@ class App:
 
     @cached_property
     def expiring_store(self) -> Redis:
-        """The store for what expires by itself, which may drop it earlier."""
         client = connect_store(self.settings, self.timeouts)
         # the embedded store ends by itself when it has no client
         self.closing.callback(client.close)
@@ -162,7 +161,6 @@ class App:
 
     @cached_property
     def cache(self) -> RedisCache:
-        """Marks that are kept for a while."""
         return RedisCache(self.expiring_store, self.keyspace)
 
     @cached_property
@@ -187,7 +185,6 @@ class App:
 
     @cached_property
     def answered_requests(self) -> RecordStore[AnsweredRequest]:
-        """How far each request was answered."""
         return RecordStore(self.store, ANSWERED_REQUEST, keys.ANSWER_PROGRESS.lifetime, self.keyspace)
 
     @cached_property
@@ -239,7 +236,6 @@ class App:
 
     @cached_property
     def access_control(self) -> AccessControl:
-        """The check of who may ask."""
         settings = self.settings
         rules = AccessRules(
             frozenset({self.messenger.fetch_team()}) | settings.prdigest_allowed_workspaces,
@@ -250,7 +246,6 @@ class App:
 
     @cached_property
     def repositories(self) -> AllowedRepositories:
-        """The repositories that the bot may speak of."""
         return build_allowed_repositories(self.settings)
 
     @cached_property
@@ -280,7 +275,6 @@ class App:
         return SlackViews(self.slack)
 
     def name_repository(self, repository: Repository) -> str:
-        """Return what headings call a repository."""
         return get_display_name(self.settings, repository)
 
     # --- costs
@@ -334,7 +328,6 @@ class App:
 
     @cached_property
     def pulls(self) -> PullRequests:
-        """Pull requests, their files through the cache."""
         return FileCache(self.sources.pulls, self.cached)
 
     @cached_property
@@ -350,7 +343,6 @@ class App:
 
     @cached_property
     def code(self) -> CodeSources:
-        """What tools read code with."""
         return CodeSources(self.source_files, self.sources.source_search)
 
     @cached_property

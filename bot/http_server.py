@@ -82,7 +82,6 @@ class _TimedChannel(HTTPChannel):  # type: ignore[misc]
 
     @property
     def is_waiting_for_client(self) -> bool:
-        """Whether the next step is the client's."""
         return not self.requests and not self.will_close
 
     def may_be_closed(self, now: float) -> bool:
@@ -143,7 +142,6 @@ class _LimitedServer(TcpWSGIServer):  # type: ignore[misc]
                 self._close_oldest(most, time.monotonic())
 
     def _list_open_channels(self) -> list[_TimedChannel]:
-        """Return the connections that are not about to be closed."""
         return [channel for channel in self.active_channels.values() if not channel.will_close]
 
     def _close_oldest(self, channels: Iterable[_TimedChannel], now: float) -> bool:

@@ -39,7 +39,6 @@ _SIGNING_SECRET_HINT = "the app's signing secret, or SLACK_APP_TOKEN for Socket 
 
 
 def run_clock(app: App) -> None:
-    """Enqueue what is due, every minute."""
     _run_process(app, "clock", Process.CLOCK, partial(_start_clock, app))
 
 

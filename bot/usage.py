@@ -108,7 +108,6 @@ class CallPurpose(IntEnum):
 
     @property
     def share(self) -> float:
-        """The fraction of a cap up to which calls for this purpose are made."""
         return (0.8, 0.9, 0.95, 1.0)[self]
 
 

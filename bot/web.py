@@ -139,8 +139,6 @@ def _parse_request(parse: Callable[[], BoltRequest]) -> BoltRequest:
 
 
 class _ValidatingSocketModeHandler(SocketModeHandler):
-    """A Socket Mode handler that acknowledges requests that can't be used, and drops them."""
-
     def __init__(self, *arguments: Any, instruments: Instruments, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._instruments = instruments

@@ -163,17 +163,14 @@ class Suite(_Part):
 
     @property
     def place(self) -> Repository:
-        """The repository."""
         return Repository.parse(self.repository)
 
     @property
     def zone(self) -> ZoneInfo:
-        """The time zone of the day."""
         return parse_zone(self.timezone)
 
     @property
     def day(self) -> LocalDay:
-        """The day in its time zone."""
         return LocalDay(parse_date(self.date), self.zone)
 
     def __str__(self) -> str:
@@ -256,8 +253,6 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """All marks together."""
-
     facts: float
     citations: float
     cost: float
@@ -266,7 +261,6 @@ class Total:
 
 
 def mark_answer(case: Case, answer: str, inputs: AnswerInputs, cost: float, seconds: float) -> Mark:
-    """Judge an answer. ``inputs`` are what it was made of."""
     text = _LINK.sub(r"\1", answer)
     checks = [*_check_facts(case, text), *_check_citations(case, inputs)]
     missing = tuple(fault for fault, is_right in checks if not is_right)
@@ -284,7 +278,6 @@ def mark_answer(case: Case, answer: str, inputs: AnswerInputs, cost: float, seco
 
 
 def sum_marks(marks: Iterable[Mark]) -> Total:
-    """Return the means of the marks, and the sum of their costs."""
     all_marks = tuple(marks)
     cited = sum(each.held + each.failed for each in all_marks)
     return Total(

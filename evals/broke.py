@@ -180,7 +180,6 @@ class CloneHistory:
 
 
 def format_row(ranked: RankedError) -> tuple[str, ...]:
-    """Return the cells of an error."""
     return (
         truncate_text(" ".join(ranked.error.text.split()), 70),
         f"#{ranked.error.number}",

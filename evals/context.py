@@ -56,7 +56,6 @@ def context(tree: Path, replay: Path) -> None:
 
 
 def iterate_python_files(replay: Path) -> Iterator[dict[str, Any]]:
-    """Yield the records of changed Python files of all days, not of added or removed ones."""
     for path in sorted(replay.glob("*/files/*.json")):
         for record in json.loads(path.read_text(encoding="utf-8")):
             is_changed = record["status"] in ("modified", "renamed") and record.get("patch")
@@ -65,7 +64,6 @@ def iterate_python_files(replay: Path) -> Iterator[dict[str, Any]]:
 
 
 def check_file(record: dict[str, Any], tree: Path) -> ContextCheck:
-    """Check the context of the hunks that fit a file of the tree."""
     before = (tree / record["filename"]).read_text(encoding="utf-8")
     hunks = list(split_hunks(record["patch"]))
     after, fitting = apply_hunks(before.split("\n"), hunks)
@@ -117,7 +115,6 @@ def list_expected_lines(annotated: Sequence[DiffLine]) -> set[int]:
 
 
 def _list_scope_lines(annotated: Sequence[DiffLine], side: Sequence[int]) -> Iterator[range]:
-    """Yield the indices to show of each function and class with a change. ``side`` has those of a side's lines."""
     tree = ast.parse("\n".join(annotated[at].text for at in side))
     definitions = [node for node in ast.walk(tree) if isinstance(node, _Definition)]
     for changed in (number for number, at in enumerate(side, 1) if annotated[at].is_change):
@@ -142,7 +139,6 @@ def _get_lines(node: _Definition) -> range:
 
 
 def _get_head(node: _Definition) -> range:
-    """Return the lines of the decorators and the signature."""
     return range(_get_first_line(node), max(_get_first_line(node.body[0]), node.lineno + 1))
 
 

@@ -61,8 +61,6 @@ class PositiveCount:
 
 @dataclass(frozen=True, slots=True)
 class BandShare:
-    """The share of the pull requests in a band, and the share of each label among them."""
-
     band: str
     share: float
     rates: Mapping[str, float]
@@ -97,8 +95,6 @@ class NonProductShare:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The signal, and the sentence with its consequence."""
-
     signal: str
     sentence: str
 
@@ -206,7 +202,6 @@ def _measure_band(
 def _measure_effects(
     scored: Sequence[_ScoredPull], cases: Sequence[Case], measurement: Measurement, rules: Ranking
 ) -> Iterator[RuleEffect]:
-    """Yield, for each rule, how often it applied, the rates of labels there, and the gain from the rule."""
     for rule in sorted({rule for each in scored for rule in each.without}):
         without = measurement.measure_aucs([each.without.get(rule, each.risk.points) for each in scored])
         matching = [case for case, each in zip(cases, scored, strict=True) if rule in each.without]
@@ -247,7 +242,6 @@ def _generalize_path(path: str, classes: PathClasses) -> str:
 def list_caveats(
     history: MergeHistory, window: EvaluationWindow, pulls: Sequence[PullRequest], silent: NonProductShare
 ) -> Iterator[str]:
-    """Yield what makes the figures of the merges of a window doubtful, each a sentence with advice."""
     length = max(window.start - history.pulls[0].merge_time, timedelta())
     if length < MIN_HISTORY:
         yield (

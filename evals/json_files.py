@@ -42,7 +42,6 @@ def describe_problems(error: ValidationError) -> str:
 
 
 def write_json(path: Path, value: BaseModel | Mapping[str, Any]) -> None:
-    """Write a value as JSON that people can read."""
     path.parent.mkdir(parents=True, exist_ok=True)
     plain = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
     path.write_text(json.dumps(plain, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

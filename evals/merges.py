@@ -79,8 +79,6 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class MergeSource:
-    """The branch of a repository, or a record of one, and the start of its history."""
-
     repository: str
     branch: str
     history_from: dt.date
@@ -258,7 +256,6 @@ def build_history(
 def label_outcomes(
     pulls: Iterable[PullRequest], reverts: Iterable[Revert], repairs: Iterable[Repair]
 ) -> dict[int, LabelledOutcome]:
-    """Return the labels of each pull request that was reverted or repaired, by number."""
     merged = {pull.number: pull.merge_time for pull in pulls}
     events: dict[int, list[tuple[datetime, str]]] = defaultdict(list)
     for revert in reverts:

@@ -51,13 +51,10 @@ class TopRow:
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """A figure of all days, and of each sample of them."""
-
     value: float
     drawn: Sequence[float]
 
     def estimate(self) -> Estimate:
-        """Return the figure with its interval."""
         return build_estimate(self.value, self.drawn)
 
     def compare(self, other: Sampled) -> Estimate:
@@ -67,8 +64,6 @@ class Sampled:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The rows of a ranking by label, and its AUCs, for differences."""
-
     rows: Mapping[str, RankingRow]
     aucs: Mapping[str, Sampled]
 
@@ -85,11 +80,9 @@ class DailyTops:
     positives: Sequence[int]
 
     def compute_precision(self, weights: Sequence[int]) -> float:
-        """Return the share of places that are hits."""
         return compute_rate(sum(map(mul, weights, self.hits)), sum(map(mul, weights, self.slots)))
 
     def compute_recall(self, weights: Sequence[int]) -> float:
-        """Return the share of positives that are hits."""
         return compute_rate(sum(map(mul, weights, self.hits)), sum(map(mul, weights, self.positives)))
 
 
@@ -109,7 +102,6 @@ class Measurement:
 
     @property
     def days(self) -> int:
-        """The number of local days with open cases."""
         return len(self._once)
 
     def count_positives(self, label: str, *, include_known: bool = False) -> int:
@@ -166,7 +158,6 @@ class Measurement:
         return [Sampled(column[0], column[1:]) for column in columns]
 
     def _estimate_rates(self, tops: DailyTops) -> tuple[Estimate, Estimate]:
-        """Return precision and recall."""
         precision = build_estimate(tops.compute_precision(self._once), map(tops.compute_precision, self._draws))
         return precision, build_estimate(tops.compute_recall(self._once), map(tops.compute_recall, self._draws))
 

@@ -30,12 +30,10 @@ class RevertDetection:
 
     @property
     def correct(self) -> frozenset[Pair]:
-        """The pairs that are in the labels and found."""
         return self.expected & self.detected
 
     @property
     def false_positives(self) -> tuple[Pair, ...]:
-        """The pairs that are found and not in the labels."""
         return tuple(sorted(self.detected - self.expected))
 
     @property
@@ -46,7 +44,6 @@ class RevertDetection:
 
     @property
     def counts(self) -> str:
-        """The numbers of pull requests, then of pairs, as text."""
         all_, seen = ({number for number, _ in pairs} for pairs in (self.expected, self.correct))
         pairs = f"pairs: {len(self.expected)} known, {len(self.correct)} found, {len(self.false_positives)} false"
         return f"{len(seen)} of {len(all_)} pull requests; {pairs}"
@@ -54,8 +51,6 @@ class RevertDetection:
 
 @dataclass(frozen=True, slots=True)
 class Pack:
-    """The merges of a year and the detection of their reverts and repairs."""
-
     pulls: tuple[PullRequest, ...]
     reverts: RevertDetection
     repairs: RevertDetection

@@ -106,7 +106,6 @@ def format_json(evaluation: Evaluation) -> str:
 
 
 def format_table(evaluation: Evaluation) -> str:
-    """Format the whole evaluation for a terminal, the verdict last."""
     labels = [each.label for each in evaluation.positives]
     base_rates = [_format_percent(each.all / evaluation.pulls) for each in evaluation.positives]
     tables = (

@@ -42,8 +42,6 @@ def choose_audience(request: CommandRequest, audience: Audience) -> Audience:
 def make_enqueuer(
     job: Job[[SlackRequest, R, Audience]], long_job: Job[[SlackRequest, R, Audience]] | None = None
 ) -> RequestEnqueuer[R]:
-    """Return what enqueues the job for a request, the long one for many days."""
-
     def enqueue(app: App, asker: SlackRequest, request: R, audience: Audience) -> None:
         # an error since a commit has no span
         is_long = len(getattr(request, "span", None) or ()) > _MAX_QUICK_DAYS

@@ -53,8 +53,6 @@ def _enqueue_digest(app: App, asker: SlackRequest, request: DigestRequest, audie
 # a digest is worth retries over hours. It is for the channel: the asker is told only why there is none
 @job("digest", QueueName.LONG, JobRetries(20, MINUTE // 2, 15 * MINUTE))
 def answer_digest(app: App, asker: SlackRequest, request: DigestRequest) -> None:
-    """Post the digest of a day. Return its address to the asker if it was already posted."""
-
     def post() -> Answer | None:
         known = request.require_known(app.repositories)
         require_presence(app, asker)

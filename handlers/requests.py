@@ -131,7 +131,6 @@ def read_action(body: Payload) -> str:
 
 
 def read_value(body: Payload) -> str:
-    """Return the value of a button, or of the choice in a menu."""
     action = body["actions"][0]
     return str(action.get("value") or (action.get("selected_option") or {}).get("value") or "")
 

@@ -78,7 +78,6 @@ def _enqueue_subscription(app: App, asker: SlackRequest, text: str) -> None:
 
 
 def _enqueue_pause(app: App, asker: SlackRequest, text: str) -> None:
-    """Enqueue a pause, or a snooze until a day."""
     _enqueue_command(app, asker, SubscriptionCommand.parse_pause(text, app.repositories, app.get_today()))
 
 

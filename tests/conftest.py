@@ -66,7 +66,6 @@ def _own_folder(
 
 @pytest.fixture(scope="session")
 def store_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Address of an embedded Valkey that lives as long as the tests."""
     url = start_embedded_url(tmp_path_factory.mktemp("store"))
     with connect_server(url) as keeper:
         keeper.ping()
@@ -75,7 +74,6 @@ def store_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def store(store_url: str) -> Iterator[Redis]:
-    """An empty store."""
     with connect_server(store_url) as client:
         client.flushall()
         yield client

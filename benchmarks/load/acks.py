@@ -52,6 +52,5 @@ def _measure_with(table: Table, requests: int, clients: int, start: Start) -> No
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
     parser.add_argument("--requests", type=int, default=3_000)
     parser.add_argument("--clients", type=int, nargs="+", default=[8, 64], help="at the same time; one or more")

@@ -31,7 +31,6 @@ _PATIENCE = 600.0
 
 
 def measure_answers(table: Table, options: argparse.Namespace) -> None:
-    """Measure how fast the workers empty the queue."""
     size, zone = TeamSize(100, 1), choose_zone(datetime.now(UTC))
     with open_team(size) as there:
         yesterday = datetime.now(zone).date() - timedelta(days=1)
@@ -68,6 +67,5 @@ def measure_answers(table: Table, options: argparse.Namespace) -> None:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
     parser.add_argument("--requests", type=int, default=2_000)
     parser.add_argument("--workers", type=int, default=1)

@@ -30,13 +30,10 @@ class Asked:
 
 @dataclass
 class AnswerLog:
-    """The times at which Slack took the answers to commands, by their address or their trigger."""
-
     times: dict[str, float] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def note_call(self, method: str, arguments: dict[str, Any]) -> None:
-        """Note a call of the bot to Slack, if it is an answer."""
         if str(arguments.get("text", "")).startswith(_FIRST_NOTICES):
             return
         if method == RESPONSE:
@@ -69,5 +66,4 @@ def ask_command(there: World, wire: HttpTransport, user: int, text: str, channel
 
 
 def find_percentile(values: Sequence[float], percent: int) -> float:
-    """Return the value below which so many of a hundred values are."""
     return statistics.quantiles(values, n=100, method="inclusive")[percent - 1]

@@ -45,7 +45,6 @@ _CALLS_A_PULL = 2
 
 
 def measure_hour(table: Table, options: argparse.Namespace) -> None:
-    """Let all people ask, and wait for their answers."""
     size, zone = TeamSize(options.channels, options.repositories), choose_zone(datetime.now(UTC))
     with open_team(size) as there:
         yesterday = datetime.now(zone).date() - timedelta(days=1)
@@ -112,7 +111,6 @@ def _ask_all(
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
     parser.add_argument("--people", type=int, default=10_000)
     parser.add_argument("--speed", type=float, default=1.0, help="how many times as fast as the hour")
     parser.add_argument("--minutes", type=float, default=60.0, help="how much of the hour to measure")

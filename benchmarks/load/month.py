@@ -100,8 +100,6 @@ def _run_day(there: World, site: Site, size: TeamSize, zone: ZoneInfo, path: Pat
 
 
 def _await_tick(site: Site, path: Path) -> None:
-    """Wait until the clock has ticked at the shifted time."""
-
     def has_ticked() -> bool:
         last = site.store.get(LAST_TICK.build_key())
         text = last[1:].decode() if isinstance(last, bytes) else ""
@@ -116,7 +114,6 @@ def _is_quiet(site: Site, due_queue: DueQueue, path: Path) -> bool:
 
 
 def _ask(there: World, site: Site, size: TeamSize, first: int, asks: int) -> None:
-    """Ask for summaries, and below the digests of as many channels."""
     for number in range(asks):
         channel = name_channel(number % size.channels)
         text = f"{size.get_repository(number % size.channels)}#{first + number % size.pulls} private"
@@ -127,7 +124,6 @@ def _ask(there: World, site: Site, size: TeamSize, first: int, asks: int) -> Non
 
 
 def _age_store(store: Redis, passed: timedelta) -> None:
-    """Shorten the lifetime of each key, as if time had passed."""
     milliseconds = round(passed.total_seconds() * 1_000)
     keys = list(store.scan_iter(count=1_000))
     with store.pipeline(transaction=False) as batch:
@@ -174,7 +170,6 @@ def _compute_slope(values: Sequence[float]) -> float:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
     parser.add_argument("--days", type=int, default=30)
     parser.add_argument("--channels", type=int, default=10)
     parser.add_argument("--repositories", type=int, default=5)

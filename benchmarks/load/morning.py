@@ -48,7 +48,6 @@ class Morning:
 
 
 def run_morning(size: TeamSize, options: argparse.Namespace) -> Morning:
-    """Run one morning until every channel has its digest and no job is left."""
     zone = choose_zone(datetime.now(UTC))
     with open_team(size) as there:
         today = datetime.now(zone).date()
@@ -85,7 +84,6 @@ def _await_digests(site: Site) -> None:
 
 
 def print_morning(table: Table, size: TeamSize, workers: int, morning: Morning) -> None:
-    """Print the rows of a morning."""
     pulls = size.repositories * size.pulls
     name = f"{size.channels:,} channels, {size.repositories} repositories"
     print(f"{name}, {workers} worker(s): model {dict(morning.model)}, GitHub {dict(morning.github)}")
@@ -110,7 +108,6 @@ def _bound(size: TeamSize) -> float:
 
 
 def measure_mornings(table: Table, options: argparse.Namespace) -> None:
-    """Measure a morning of each size."""
     for channels in options.channels:
         size = TeamSize(channels, min(options.repositories, channels), options.pulls)
         morning = run_morning(size, options)
@@ -118,7 +115,6 @@ def measure_mornings(table: Table, options: argparse.Namespace) -> None:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of a morning."""
     parser.add_argument("--channels", type=int, nargs="+", default=[1_000], help="one or more sizes")
     parser.add_argument("--repositories", type=int, default=200)
     parser.add_argument("--pulls", type=int, default=5, help="merges of each repository")

@@ -60,7 +60,6 @@ class Site:
 
 
 def measure_started(started: Mapping[str, Process]) -> dict[str, Use]:
-    """Return what each process has used. Fail if one has ended."""
     ended = [name for name, process in started.items() if process.poll() is not None]
     assert not ended, f"ended: {ended}"
     return {name: measure_use(process.pid) for name, process in started.items()}
@@ -102,12 +101,10 @@ def _end_processes(started: Mapping[str, Process]) -> None:
 
 
 def name_workers(count: int) -> dict[str, str]:
-    """Return names for so many workers."""
     return {f"worker {number}": "worker" for number in range(1, count + 1)}
 
 
 def print_uses(uses: Mapping[str, Use]) -> None:
-    """Print one line for each process."""
     for name, use in uses.items():
         memory = f"{use.megabytes:6.0f} MB, {use.peak:4.0f} MB at its peak"
         print(f"  {name:<10} {memory}, {use.seconds:7.1f} s of processor time")

@@ -37,7 +37,6 @@ def write_shift(path: Path, shift: timedelta) -> None:
 
 
 def run_shifted_clock(base: App, path: Path) -> None:
-    """Tick at the start, and each time that the shift changes."""
     stop_event, last = listen_for_stop_signals(), ""
     with closing(DramatiqJobQueue(base.store, base.keyspace)) as jobs:
         clock = Clock(base, jobs)
@@ -48,7 +47,6 @@ def run_shifted_clock(base: App, path: Path) -> None:
 
 
 def main() -> None:
-    """Run the process that the command line names."""
     settings, path = load_settings(), Path(os.environ[SHIFT])
     configure_logging("WARNING", settings.prdigest_log_format)
     with (

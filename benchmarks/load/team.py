@@ -35,8 +35,6 @@ _ADDED_LINES = 40
 
 @dataclass(frozen=True)
 class TeamSize:
-    """How many channels get the digests of how many repositories, with so many merges a day in each."""
-
     channels: int
     repositories: int
     pulls: int = PULLS
@@ -46,7 +44,6 @@ class TeamSize:
         return Repository("octo", f"engine-{channel % self.repositories}")
 
     def list_repositories(self) -> list[str]:
-        """List the names of the repositories."""
         return [f"octo/engine-{number}" for number in range(self.repositories)]
 
 
@@ -74,7 +71,6 @@ def open_team(size: TeamSize) -> Iterator[World]:
 
 
 def name_channel(number: int) -> str:
-    """Return the id of a channel."""
     return f"C{number:08d}"
 
 
@@ -85,7 +81,6 @@ def choose_zone(now: datetime) -> ZoneInfo:
 
 
 def add_merges(there: World, size: TeamSize, date: dt.date, zone: ZoneInfo) -> None:
-    """Merge pull requests in each repository at noon of a local date."""
     noon = datetime.combine(date, dt.time(_NOON), zone).astimezone(UTC)
     for place, name in enumerate(size.list_repositories()):
         first = get_first_number(date)
@@ -141,7 +136,6 @@ def _name_purpose(body: dict[str, object]) -> str:
 
 
 def count_github_calls(there: World, since: int = 0) -> Counter[str]:
-    """Count the calls to GitHub by what they asked for."""
     kinds: Counter[str] = Counter()
     for call in there.github.calls[since:]:
         name = call.path.rpartition("/")[2]

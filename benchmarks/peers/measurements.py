@@ -53,7 +53,6 @@ class Run:
 
     @property
     def dollars(self) -> float:
-        """The price with what the prompt cache saves, or costs."""
         return CLAUDE.prices.cautious_cost(MODEL, self.usage)
 
 
@@ -65,7 +64,6 @@ class TimedGitHub(GitHubEmulator):
         self.moments: list[float] = []
 
     def handle(self, request: Request) -> Response:
-        """Note the moment and answer."""
         self.moments.append(time.perf_counter())
         return super().handle(request)
 
@@ -128,15 +126,11 @@ def run_all(meter: Meter, tool: Tool, numbers: Iterable[int]) -> list[Run]:
 
 @dataclass(frozen=True)
 class Series:
-    """The runs of one tool over the pull requests."""
-
     name: str
     runs: Sequence[Run]
 
     def total(self, value: Callable[[Run], float]) -> float:
-        """Return the sum over all runs."""
         return sum(map(value, self.runs))
 
     def median(self, value: Callable[[Run], float]) -> float:
-        """Return the median over all runs."""
         return statistics.median(map(value, self.runs))

@@ -19,7 +19,6 @@ class Figure:
     form: str = "{:,.0f}"
 
     def of(self, series: Series) -> float:
-        """Return the sum or the median over the runs."""
         return series.total(self.value) if self.is_total else series.median(self.value)
 
 

@@ -33,7 +33,6 @@ class Tool:
     environment: Mapping[str, str]
 
     def list_arguments(self, number: int) -> list[str]:
-        """Return the command line for a pull request."""
         return [part.replace("{number}", str(number)) for part in self.arguments]
 
 

@@ -21,7 +21,6 @@ MAX_GROWTH = 20.0
 
 
 def time_outlines(table: Table) -> None:
-    """Time the outline of each file of this environment, and a comparison of a file ten times as long."""
     texts = [path.read_text(encoding="utf-8", errors="replace") for path in _list_files()]
     begin = time.process_time()
     read = sum(build_outline("package/module.py", text) is not None for text in texts)
@@ -34,7 +33,6 @@ def time_outlines(table: Table) -> None:
 
 
 def _list_files() -> list[Path]:
-    """Return files of the installed packages, spread over all of them."""
     paths = sorted(Path(sysconfig.get_paths()["purelib"]).rglob("*.py"))
     return paths[:: max(1, len(paths) // FILES)]
 

@@ -67,12 +67,10 @@ def _find_path(body: dict[str, Any]) -> str:
 
 
 def is_review(body: dict[str, Any]) -> bool:
-    """Return whether a request belongs to a review."""
     return "suspicions" in (schema_of(body) or {}).get("properties", {})
 
 
 def sum_dollars(there: World) -> tuple[float, float]:
-    """Return the dollars of all answers, and those of reviews among them."""
     total = reviews = 0.0
     for body, usage in zip(there.claude.requests, there.claude.usages, strict=True):
         dollars = CLAUDE.prices.cautious_cost(body["model"], parse_usage(usage))
@@ -82,7 +80,6 @@ def sum_dollars(there: World) -> tuple[float, float]:
 
 
 def count_reviews(there: World) -> int:
-    """Return the number of pull requests that were reviewed."""
     return sum(is_review(body) and len(body["messages"]) == 1 for body in there.claude.requests)
 
 

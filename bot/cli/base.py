@@ -163,8 +163,6 @@ def write_text(path: Path, text: str) -> None:
 
 
 class ProgressCallback(Protocol):
-    """A function that shows how much of the work is done."""
-
     def __call__(self, done: int, total: int, note: str = "") -> None:
         """Show ``done`` of ``total``, and ``note`` beside them."""
 

@@ -62,7 +62,6 @@ class _PathTable(BaseModel):
 
     @property
     def lists(self) -> dict[str, list[str]]:
-        """The patterns by class."""
         return self.model_dump(exclude={"without_defaults"})
 
     @model_validator(mode="after")

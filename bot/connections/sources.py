@@ -64,7 +64,6 @@ def connect_store(settings: Settings, timeouts: RedisTimeouts) -> Redis:
 
 
 def get_display_name(settings: Settings, repository: Repository) -> str:
-    """Return what headings call a repository."""
     if settings.prdigest_name and repository == settings.prdigest_repo:
         return settings.prdigest_name
     return repository.name
@@ -284,7 +283,6 @@ class LiveSources:
         return GitHubRateLimits(self._settings.github_api_url, create_github_auth(self._settings))
 
     def open_sources(self) -> None:
-        """Open the connection to the model, if there is a key."""
         if self._lazy_model is not None:
             self._lazy_model.open_connection()
 

@@ -80,8 +80,6 @@ class Match:
 
 
 class AnswerBook:
-    """The written answers."""
-
     def __init__(self) -> None:
         data = tomllib.loads(files("bot.demo.sample").joinpath("answers.toml").read_text(encoding="utf-8"))
         words = data["words"]
@@ -127,7 +125,6 @@ class AnswerBook:
         return word
 
     def guess_language(self, question: str) -> str:
-        """Return ``en``, ``de`` or ``zh``."""
         if any(map(_is_chinese, question[:_MAX_LENGTH])):
             return "zh"
         words = set(split_words(question))

@@ -136,7 +136,6 @@ def build_live_stage(settings: Settings, repository: Repository, now: Callable[[
 
 
 def build_local_settings(url: str, bot_token: str, signing_secret: str, state: Path) -> dict[str, Any]:
-    """Return the settings that connect a bot to the local Slack."""
     return {
         "slack_api_url": url,
         "slack_bot_token": SecretStr(bot_token),

@@ -76,7 +76,6 @@ class PreparedChatModel:
         yield TurnEnd(Turn("model", (TextPart("".join(pieces)),)))
 
     def _write_answer(self, talk: _Talk, *, has_profile: bool) -> tuple[str, list[tuple[str, Mapping[str, Any]]]]:
-        """Return the answer, and the tools to call for it."""
         # read at the first question: a start should not wait for it
         book = load_answers()
         language, asked = book.guess_language(talk.question), book.read(talk.question)
@@ -142,7 +141,6 @@ class _Talk:
 
     @classmethod
     def from_turns(cls, turns: Sequence[Turn]) -> _Talk:
-        """Read a conversation from the turns of a chat."""
         start = max(place for place, turn in enumerate(turns) if turn.by == "person" and not _list_results(turn))
         texts = [
             (turn.by, part) for turn in turns[: start + 1] for part in turn.parts if isinstance(part, TextPart)

@@ -63,7 +63,6 @@ def run_checks(
     sleep: Callable[[float], None],
     providers: Sequence[ModelProvider] = PROVIDERS,
 ) -> Iterator[Finding]:
-    """Check the installation that the settings of this process describe."""
     usable = report_unknown_name(usable, providers)
     settings, provider = usable.settings, choose_provider(usable.settings, providers)
     with ExitStack() as closing:
@@ -119,13 +118,11 @@ class _Checkup:
         }
 
     def _if_sound(self, check: Check, name: str, *variables: str) -> Check:
-        """Return a check, or a note in its place if one of these settings has a fault."""
         faulty = next((each for each in (DOTENV, *variables) if each in self._faulty), None)
         note = Finding.build_note(name, f"not checked: see {faulty} above")
         return (lambda: [note]) if faulty else check
 
     def _if_stored(self, check: Check, *names: str) -> Check:
-        """Return a check that needs the store, whose findings have these names."""
         return lambda: (
             [Finding.build_unchecked(name, self._no_store) for name in names] if self._no_store else check()
         )
@@ -187,7 +184,6 @@ class _Checkup:
             )
 
     def _group_by_value(self, *settings: str) -> dict[str, str]:
-        """Return the value of each setting that has one, with the names of all that have it."""
         names: dict[str, str] = {}
         for setting in settings:
             if value := getattr(self._settings, setting.lower()):

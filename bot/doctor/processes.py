@@ -178,7 +178,6 @@ def _check_run(run: Run, digest: DigestKeyParts | None, zone: ZoneInfo, own: Zon
 
 
 def _check_schedule(app: App, subscriptions: Sequence[Subscription], zone: ZoneInfo) -> Iterator[Finding]:
-    """Yield the overdue digests or, if there are none, the next one."""
     active = {each.id: each for each in subscriptions if not each.is_paused}
     overdue = [
         (active[item.name], due)

@@ -79,7 +79,6 @@ def read_snapshot(
 
 
 def check_settings(snapshot: SettingsSnapshot) -> Iterator[Finding]:
-    """Report the faults of the settings, or that there is none, then notes."""
     faults = find_faults(snapshot)
     if not faults:
         count = format_count(len(snapshot.setting_names & snapshot.variables.keys()), "value")
@@ -99,7 +98,6 @@ def check_settings(snapshot: SettingsSnapshot) -> Iterator[Finding]:
 
 
 def find_faults(snapshot: SettingsSnapshot) -> dict[str, Finding]:
-    """Return the faults by variable, the last one of each."""
     faults = (*_list_wrong_names(snapshot), *_list_missing_settings(snapshot), *_list_wrong_tokens(snapshot))
     return {name: Finding.build_failure(SETTINGS, f"{name} {problem}", advice) for name, problem, advice in faults}
 

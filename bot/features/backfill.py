@@ -185,7 +185,6 @@ def _read_pull_request(run: _Run, pull: PullRequest) -> tuple[PullRequest, bool]
 
 
 def _ensure_summary(run: _Run, pull: PullRequest, limit: CostLimit) -> bool:
-    """Return whether there is a summary by the model, from this run or an earlier one."""
     if not limit.spent < limit.maximum:
         raise BackfillAborted(
             f"The limit of ${limit.maximum:.2f} is reached: run the command again to continue, or with --facts."
@@ -274,7 +273,6 @@ def _get_error(state: RetryCallState) -> BaseException | None:
 def format_backfill(
     repository: Repository, span: Span, outcomes: Sequence[BackfillOutcome], limit: CostLimit | None
 ) -> str:
-    """Format the result of all days, with a line for each that is not filled."""
     before = sum(outcome.was_filled for outcome in outcomes)
     failed = [outcome for outcome in outcomes if not outcome.is_filled]
     filled, missed = len(outcomes) - before - len(failed), len(span) - len(outcomes)

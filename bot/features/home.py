@@ -102,7 +102,6 @@ def render_home(
     health: Iterable[Element],
     note: str = "",
 ) -> tuple[Block, ...]:
-    """Return the blocks of the page. ``note`` is the result of the last click."""
     no_subscriptions = "None yet: create one here, or with /prdigest subscribe in one of my channels."
     return (
         *([_make_paragraph(make_text(_shorten_line(note), bold=True))] if note else []),

@@ -212,7 +212,6 @@ class UsageReport:
     last_digest: LastDigest | None = None
 
     def dump_json(self) -> dict[str, Any]:
-        """Return the report for scripts. Dollars are not rounded."""
         names = [purpose.name.lower() for purpose in self.left_out]
         return asdict(self) | {"month": f"{self.month:%Y-%m}", "left_out": names}
 

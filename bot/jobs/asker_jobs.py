@@ -37,7 +37,6 @@ def send_greeting(app: App, asker: SlackRequest, why: Greeting, examples: tuple[
 
 @job("help")
 def send_help(app: App, asker: SlackRequest, text: str) -> None:
-    """Send the help of a command, which is mrkdwn and all ours."""
     block = {"type": "section", "text": {"type": "mrkdwn", "text": text}}
     answer = Answer.for_asker(Post(text, (block,)))
     app.replies.give_answer(asker, "help", Audience.HERE, lambda: answer)

@@ -82,8 +82,6 @@ PAGE_FIELDS = {*TextPage.model_fields, *ListPage.model_fields}
 
 @dataclass(frozen=True, slots=True)
 class ItemList:
-    """A result that is a list. ``about`` says of what."""
-
     about: str
     items: CoveredList[Any]
 
@@ -113,7 +111,6 @@ class Tool:
 def share_tool(
     name: str, title: str, shape: type[ToolArguments], run: Callable[[ReadingSession, Any], str]
 ) -> Tool:
-    """Return a tool of answers in Slack as one of agents."""
     defaults: dict[str, Any] = {"days": (Days, ""), "repository": (RepositoryName, ""), "path": (FilePath, ...)}
     known = {field: default for field, default in defaults.items() if field in shape.model_fields}
     arguments: type[ToolArguments] = create_model(f"Paged{shape.__name__}", __base__=(shape, TextPage), **known)

@@ -115,8 +115,6 @@ class TokenGate:
 
 
 class _BoundedReceive:
-    """What a client sends, which has to arrive in time."""
-
     def __init__(self, receive: Receive, seconds: float) -> None:
         self._receive = receive
         self._deadline = anyio.current_time() + seconds
@@ -303,5 +301,4 @@ class HttpServer:
             self._server.run(sockets=[self._listener])
 
     def stop(self) -> None:
-        """Stop, from any thread."""
         self._server.should_exit = True

@@ -67,7 +67,6 @@ def _redact_beginning(value: object, longest: int) -> str:
 
 
 def clean_title(value: object) -> str:
-    """Return a title, or a placeholder if there is none."""
     title = clean_line(value, MAX_TITLE)
     return title if title.strip() else NO_TITLE
 

@@ -137,8 +137,6 @@ class ParseContext:
 
 @dataclass(frozen=True, slots=True)
 class RepositoryRequest:
-    """A request about one repository."""
-
     repository: Repository
 
     def require_known(self, repositories: AllowedRepositories) -> Self:

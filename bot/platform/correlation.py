@@ -16,7 +16,6 @@ def get_request_id() -> str:
 
 @contextmanager
 def identify_request(request_id: str) -> Iterator[None]:
-    """Give the work of the block the id of its request."""
     token = _CURRENT_ID.set(request_id)
     try:
         yield

@@ -56,8 +56,6 @@ _NEARLY = {
 
 
 class CallKind(StrEnum):
-    """What a model call is for."""
-
     SUMMARY = "summary"
     OVERVIEW = "overview"
     SECOND_READING = "reading"
@@ -93,7 +91,6 @@ class Expense:
 
 
 def count_call(kind: CallKind, origin: CallOrigin, usage: Usage, dollars: float) -> dict[str, int]:
-    """Return what a model call adds to the ledger."""
     amounts = {"calls": 1, "microdollars": to_microdollars(dollars), **asdict(usage)}
     return {f"call:{kind}:{origin}:{name}": amount for name, amount in amounts.items() if amount}
 
@@ -184,7 +181,6 @@ class Budget:
     reviews: float = 0.0
 
     def read_spending_today(self) -> float:
-        """Return what all calls of today that count toward the budget have cost."""
         return self.spending.get_spending(f"{self.today().date}")
 
     def read_spending_of_month(self) -> float:

@@ -75,12 +75,10 @@ class WaitAllowance:
         self._lock = threading.Lock()
 
     def has_room_for(self, seconds: float) -> bool:
-        """Return whether a wait that begins now is still allowed."""
         with self._lock:
             return self._compute_extra(seconds) <= self._left
 
     def count_wait(self, seconds: float) -> None:
-        """Count a wait that begins now."""
         with self._lock:
             self._left -= self._compute_extra(seconds)
             self._until = max(self._until, time.monotonic() + seconds)

@@ -28,8 +28,6 @@ _PROBLEMS: dict[type[PrdigestError], str] = {
 
 
 class CheckStatus(StrEnum):
-    """The result of a check."""
-
     OK = "ok"
     FAILED = "failed"
     NOTE = "note"
@@ -47,17 +45,14 @@ class Finding:
 
     @classmethod
     def build_success(cls, name: str, result: str) -> Finding:
-        """Build the finding of a check that succeeded."""
         return cls(name, CheckStatus.OK, result)
 
     @classmethod
     def build_failure(cls, name: str, result: str, advice: str) -> Finding:
-        """Build the finding of a check that failed, with advice."""
         return cls(name, CheckStatus.FAILED, result, advice)
 
     @classmethod
     def build_note(cls, name: str, result: str, advice: str = "") -> Finding:
-        """Build a remark, which requires no action."""
         return cls(name, CheckStatus.NOTE, result, advice)
 
     @classmethod

@@ -49,8 +49,6 @@ QUICK_RETRIES, LONG_RETRIES = JobRetries(8, SECOND, MINUTE), JobRetries(5)
 
 
 class JobQueue(Protocol):
-    """The queues of jobs, one for each lane."""
-
     def send(self, job: Job[Any], payload: dict[str, Any]) -> None:
         """Enqueue a job; it is durable when this returns. Raises StoreUnavailable."""
 
@@ -75,7 +73,6 @@ class Job(Generic[Q]):
         jobs.send(self, dict(zip(self._adapters, args, strict=False)) | kwargs)
 
     def encode(self, payload: dict[str, Any]) -> dict[str, Any]:
-        """Return the one argument of a job's message."""
         return {
             VERSION_FIELD: PAYLOAD_VERSION,
             **{

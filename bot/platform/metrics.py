@@ -138,7 +138,6 @@ class RequestRecord:
 
 @contextmanager
 def count_request(instruments: Instruments, transport: Transport) -> Iterator[RequestRecord]:
-    """Count the request of the block, which notes in the record what it learns."""
     record, began = RequestRecord(), time.monotonic()
     try:
         yield record

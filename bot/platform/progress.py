@@ -21,7 +21,6 @@ _CURRENT: ContextVar[WorkProgress | None] = ContextVar("work_progress", default=
 
 @contextmanager
 def follow_progress() -> Iterator[WorkProgress]:
-    """Yield the progress that the work of the block reports."""
     progress = WorkProgress()
     token = _CURRENT.set(progress)
     try:

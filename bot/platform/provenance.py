@@ -21,11 +21,9 @@ class Provenance:
         self._seen: defaultdict[str, dict[str, None]] = defaultdict(dict)
 
     def add_days(self, title: str) -> None:
-        """Add the list of the merges of some days."""
         self._seen["days"][title] = None
 
     def add_summary(self, number: int) -> None:
-        """Add the facts and summary of a pull request."""
         self._seen["summaries"][f"#{number}"] = None
 
     def add_discussion(self, number: int) -> None:
@@ -57,13 +55,11 @@ class Provenance:
                 self.add_gap(f"parts of {shorten_path(file.path)} of #{pull.number} (truncated)")
 
     def add_unloaded(self, pulls: Iterable[PullRequest]) -> None:
-        """Add those of the pull requests whose files could not be loaded."""
         for pull in pulls:
             if pull.files is None:
                 self.add_gap(f"#{pull.number} (its files could not be loaded)")
 
     def add_unread_files(self, pull: PullRequest, files: tuple[ChangedFile, ...] | None = None) -> None:
-        """Add those of these files, or of all of the pull request, that have no text on GitHub."""
         for file in (pull.files or ()) if files is None else files:
             what = f"{shorten_path(file.path)} of #{pull.number}"
             if file.is_unreadable:

@@ -66,7 +66,6 @@ class DeadlineExecutor(Executor):
         return futures
 
     def _run_worker(self, context: Context) -> None:
-        """Run parts until none waits."""
         while part := self._take_next():
             context.run(_run_part, *part)
 
@@ -80,7 +79,6 @@ class DeadlineExecutor(Executor):
 
 
 def _run_part(future: Future[Any], work: Callable[[], Any]) -> None:
-    """Run a part and set the result or the error of its future."""
     if not future.set_running_or_notify_cancel():
         return
     try:

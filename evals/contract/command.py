@@ -81,8 +81,6 @@ def removed(clone: Path, since: str, until: str, sample: int) -> None:
 
 
 class _TextReader:
-    """The texts of the files of a commit."""
-
     def __init__(self, trees: CloneTrees, commit: str, *, is_needed: bool) -> None:
         self._trees = trees
         self._files = trees.list_files(commit) if is_needed else {}

@@ -38,14 +38,11 @@ class Fact:
 
     @property
     def keys(self) -> frozenset[Key]:
-        """The rows that are right for it."""
         return frozenset((each, kind, self.name) for each in self.classes for kind in self.kinds)
 
 
 @dataclass(frozen=True, slots=True)
 class ClassScore:
-    """How many facts of a class are found and missed, and how many rows are not among the facts."""
-
     subject: str
     matched: int = 0
     missed: int = 0
@@ -53,19 +50,15 @@ class ClassScore:
 
     @property
     def precision(self) -> float:
-        """The share of the rows that are facts."""
         return self.matched / max(1, self.matched + self.extra)
 
     @property
     def recall(self) -> float:
-        """The share of the facts that have a row."""
         return self.matched / max(1, self.matched + self.missed)
 
 
 @dataclass(frozen=True, slots=True)
 class MergeScore:
-    """The facts of a merge that have a row and those that have none, and the rows that are no facts."""
-
     number: int
     matched: tuple[Fact, ...]
     missed: tuple[Fact, ...]
@@ -108,7 +101,6 @@ def score_merge(
 
 
 def sum_scores(scores: Iterable[MergeScore], subjects: Iterable[ContractClass] = PYTHON) -> Iterator[ClassScore]:
-    """Yield the figures of each class."""
     merges = list(scores)
     for subject in subjects:
         yield ClassScore(
@@ -135,7 +127,6 @@ def format_scores(
 
 
 def _join_scores(scores: Iterable[ClassScore]) -> ClassScore:
-    """Return the figures of all classes together."""
     figures = list(scores)
     return ClassScore(
         "all",

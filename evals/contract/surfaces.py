@@ -37,8 +37,6 @@ _OTHERS = frozenset(
 
 @dataclass(frozen=True, slots=True, order=True)
 class SurfaceFact:
-    """A change as the list has it."""
-
     subject: str
     kind: str
     name: str
@@ -46,8 +44,6 @@ class SurfaceFact:
 
 @dataclass(slots=True)
 class CheckedMerge:
-    """A merge whose diff was read, with what it changes."""
-
     sample: str
     number: int
     commit: str
@@ -56,8 +52,6 @@ class CheckedMerge:
 
 @dataclass(slots=True)
 class ClassFigures:
-    """How often a class of facts was right, false or missed."""
-
     sample: str
     subject: str
     right: int = 0
@@ -76,7 +70,6 @@ class ClassFigures:
 
 
 def read_merges(path: Path = FACTS) -> list[CheckedMerge]:
-    """Read the list of checked merges."""
     merges: dict[int, CheckedMerge] = {}
     with path.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
@@ -120,7 +113,6 @@ def _read_versions(trees: CloneTrees, change: BlobChange) -> FileVersions:
 
 
 def show_figures(figures: Iterable[ClassFigures], merges: Iterable[CheckedMerge]) -> Iterator[str]:
-    """Yield a table of the figures as lines."""
     counts: dict[str, int] = defaultdict(int)
     for merge in merges:
         counts[merge.sample] += 1
@@ -134,7 +126,6 @@ def show_figures(figures: Iterable[ClassFigures], merges: Iterable[CheckedMerge]
 @click.command()
 @click.argument("clone", type=click.Path(exists=True, file_okay=False, path_type=Path))
 def main(clone: Path) -> None:
-    """Measure on CLONE, a clone of vllm-project/vllm with its history."""
     merges = read_merges()
     with open_clone_trees(clone) as trees:
         figures, differences = measure_surfaces(trees, merges)

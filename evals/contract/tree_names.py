@@ -16,15 +16,12 @@ _MEMBERS = frozenset({ContractClass.METHOD, ContractClass.ATTRIBUTE})
 
 
 class TreeNames:
-    """The names of a tree, of which ``read`` gives the text of a file or None."""
-
     def __init__(self, read: Callable[[str], str | None]) -> None:
         self._read = read
         self._modules: dict[str, griffe.Module | None] = {}
         self._texts: dict[str, str] = {}
 
     def has_name(self, change: ContractChange) -> bool:
-        """Return whether the name of a change can be used."""
         if change.subject is ContractClass.MODULE:
             return self._get_module(change.name) is not None
         owner, _, name = change.name.rpartition(".")
@@ -48,7 +45,6 @@ class TreeNames:
         return None
 
     def _split(self, name: str) -> tuple[str, list[str]]:
-        """Return the module of a name, and the rest of it."""
         parts = name.split(".")
         for length in range(len(parts) - 1, 0, -1):
             if self._get_module(".".join(parts[:length])):
@@ -77,7 +73,6 @@ class TreeNames:
         return re.search(rf"\b{re.escape(name)}\b", self._texts[module]) is not None
 
     def _has_member(self, owner: str, name: str, seen: set[str]) -> bool:
-        """Return whether a class or one of its bases has a member."""
         module, rest = self._split(owner)
         if owner in seen or not module:
             return False

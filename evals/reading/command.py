@@ -67,8 +67,6 @@ def _add_pair_options(command: Callable[..., None]) -> Callable[..., None]:
 
 @dataclass(frozen=True, slots=True)
 class _PairOptions:
-    """The values of these options."""
-
     clone: Path
     repo: str | None
     branch: str | None

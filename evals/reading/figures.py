@@ -58,12 +58,10 @@ class ReadPair:
 
     @property
     def readings(self) -> tuple[tuple[int, Reading], ...]:
-        """Both readings, with the numbers of their merges."""
         return (self.pair.repaired.number, self.repaired), (self.pair.other.number, self.other)
 
     @property
     def is_read(self) -> bool:
-        """Whether there is a review of both merges."""
         return self.repaired.review is not None and self.other.review is not None
 
     @property
@@ -115,14 +113,12 @@ def score_review(review: BugReview) -> float:
 
 
 def _is_counted(finding: BugFinding, verdict: ReviewVerdict) -> bool:
-    """Return whether a finding is one of those that make the verdict."""
     if verdict is ReviewVerdict.CONFIRMED:
         return finding.is_confirmed
     return finding.advice is not FindingAdvice.IGNORE
 
 
 def evaluate_readings(pairs: Sequence[ReadPair]) -> ReadingEvaluation:
-    """Return the figures of all pairs that were read."""
     read = [pair for pair in pairs if pair.is_read]
     readings = [each for pair in pairs for each in pair.readings]
     findings = [
@@ -152,7 +148,6 @@ def evaluate_readings(pairs: Sequence[ReadPair]) -> ReadingEvaluation:
 
 
 def _count_right(pairs: Sequence[ReadPair], score: Callable[[Reading, Risk], float]) -> RightCount:
-    """Return how often the repaired merge of a pair has the higher score."""
     repaired = [score(pair.repaired, pair.repaired_risk) for pair in pairs]
     others = [score(pair.other, pair.other_risk) for pair in pairs]
     wins = sum(one > other for one, other in zip(repaired, others, strict=True))

@@ -64,8 +64,6 @@ class PairKey(Part):
 
 
 class StoredCall(Part):
-    """A call of a tool that a reader asked for."""
-
     name: str
     arguments: dict[str, Any]
 
@@ -84,16 +82,13 @@ class ReadingFolder:
 
     @property
     def manifest(self) -> Path:
-        """The record of how the prompts were made."""
         return self.path / "reading.json"
 
     @property
     def key(self) -> Path:
-        """The record of which merge was repaired."""
         return self.path.parent / f"{self.path.name}-key.json"
 
     def get_file(self, kind: str, number: int) -> Path:
-        """Return the path of one of the ``prompts``, ``answers``, ``calls`` or ``merges``."""
         return self.path / kind / f"{number:03}.json"
 
     def require_unused(self) -> None:

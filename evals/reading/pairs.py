@@ -28,8 +28,6 @@ _COMPARED_CLASSES = frozenset({PathClass.TESTS, PathClass.BUILD})
 
 @dataclass(frozen=True, slots=True)
 class MatchedPair:
-    """A merge that was later reverted or repaired, and one like it that was neither."""
-
     repaired: PullRequest
     other: PullRequest
 

@@ -40,7 +40,6 @@ _CHARACTERS_PER_TOKEN = 4
 
 
 def build_reviewer(clone: Path, chat: ChatModel, prices: PriceList, settings: Settings) -> Reviewer:
-    """Build the reviewer that the bot has, with the files of a clone in place of a mirror's."""
     reader = CloneReader(clone)
     files = reader
     diff_tokens = min(settings.prdigest_diff_tokens, MAX_DIFF_TOKENS)
@@ -138,8 +137,6 @@ def build_model_reader(app: App, clone: Path, max_cost: float) -> ModelReader:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a tool, as a reader asks for it."""
-
     name: str
     arguments: dict[str, Any]
 
@@ -160,7 +157,6 @@ class ScriptedReader:
     chats: list[Chat] = field(default_factory=list)
 
     def review(self, pull: PullRequest, clone: Path, settings: Settings) -> Reading:
-        """Review a merge whose patches are loaded, as the bot does."""
         reviewer = build_reviewer(clone, self, choose_provider(settings).prices, settings)
         return review_merge(pull, reviewer.review, reviewer.start_cost(pull))
 

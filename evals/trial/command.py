@@ -60,7 +60,6 @@ def collect(
     github: bool,
     live: bool,
 ) -> None:
-    """Write the prompts of a new trial into FOLDER."""
     recorded = None if github else records
     dates = find_dates(recorded, [date.strip() for date in days.split(",") if date.strip()])
     if not dates:
@@ -85,7 +84,6 @@ def collect(
 @_tree_option
 @click.option("--golden", type=_FOLDER, default=_SHARED / "golden", help="Folder of the public reports.")
 def pair(folder: Path, records: Path, tree: Path | None, golden: Path) -> None:
-    """Check the answers in FOLDER, and write the pairs for judges."""
     files = TrialFolder(folder)
     collected = files.read_trial()
     recorded = records if collected.source == "records" else None

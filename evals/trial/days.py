@@ -43,7 +43,6 @@ class TrialDays:
 
     @property
     def days(self) -> tuple[LocalDay, ...]:
-        """The local days."""
         return tuple(LocalDay(parse_date(date), self.zone) for date in self.dates)
 
     def build_digests(self, settings: Settings, model: Model) -> tuple[Digest, ...]:

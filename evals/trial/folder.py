@@ -14,8 +14,6 @@ _TEXTS = Path(__file__).parent
 
 
 class TrialPull(Part):
-    """A chosen pull request. ``key`` is the content address of its prompt."""
-
     number: int
     date: str
     key: str
@@ -59,22 +57,17 @@ class Key(Part):
 
 @dataclass(frozen=True, slots=True)
 class TrialFolder:
-    """The paths of a trial."""
-
     path: Path
 
     @property
     def manifest(self) -> Path:
-        """The record of the trial."""
         return self.path / "trial.json"
 
     @property
     def key(self) -> Path:
-        """The record of whose text is whose."""
         return self.path / "key.json"
 
     def get_file(self, kind: str, number: int) -> Path:
-        """Return the path of one of the ``prompts``, ``answers``, ``pairs`` or ``verdicts``."""
         return self.path / kind / f"{number}.json"
 
     def read_trial(self) -> Trial:

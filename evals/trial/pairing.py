@@ -116,7 +116,6 @@ def make_key(numbers: Sequence[int], secret: str) -> Key:
 
 
 def make_pair(pull: PullRequest, ours: str, theirs: str, first: Side) -> Pair:
-    """Make the pair about a pull request."""
     texts: Mapping[Side, str] = {"ours": ours, "theirs": theirs}
     second: Side = "theirs" if first == "ours" else "ours"
     return Pair(

@@ -160,8 +160,6 @@ def _build_file(path: str, change: ChangedFile | None, tree: Path) -> SourceFile
 
 @dataclass(frozen=True, slots=True)
 class TrialSources:
-    """``Sources`` of a trial. ``model`` records prompts, or gives the answers to them."""
-
     pulls: PullRequests
     source_files: SourceFiles | None
     model: Model

@@ -42,8 +42,6 @@ class Statement(Part):
 
 
 class Verdict(Part):
-    """What a judge says of a pair."""
-
     number: int
     A: tuple[Statement, ...]
     B: tuple[Statement, ...]
@@ -109,7 +107,6 @@ def _check_quotes(number: int, side: str, statements: Sequence[Statement], text:
 
 
 def _list_strangers(folder: TrialFolder, trial: Trial) -> list[str]:
-    """Return a sentence about each verdict that belongs to no pair."""
     known = {f"{pull.number}.json" for pull in trial.pulls}
     return [
         f"verdicts/{path.name} belongs to no pair."
@@ -128,8 +125,6 @@ def reveal_sides(verdict: Verdict, first: Side) -> Judged:
 
 @dataclass(frozen=True, slots=True)
 class TrialScore:
-    """The counts of a trial with at least one verdict."""
-
     judged: tuple[Judged, ...]
 
     def count_preferred(self, side: Side | None) -> int:
@@ -137,7 +132,6 @@ class TrialScore:
         return sum(each.preferred == side for each in self.judged)
 
     def list_statements(self, side: Side) -> tuple[tuple[int, Statement], ...]:
-        """Return the false and unsupported statements of a side, with the numbers of their pull requests."""
         return tuple(
             (each.number, statement)
             for each in self.judged
@@ -146,7 +140,6 @@ class TrialScore:
         )
 
     def count_kind(self, side: Side, kind: str) -> int:
-        """Count the statements of a side that are of a kind."""
         listed = (each.ours if side == "ours" else each.theirs for each in self.judged)
         return sum(statement.kind == kind for statements in listed for statement in statements)
 
@@ -167,12 +160,10 @@ class TrialScore:
 
     @property
     def is_passed(self) -> bool:
-        """Whether both bounds are kept."""
         return self.is_preferred and self.is_supported
 
 
 def format_score(score: TrialScore) -> Iterator[str]:
-    """Yield the lines of the result."""
     total, ours, theirs = len(score.judged), score.count_preferred("ours"), score.count_preferred("theirs")
     yield f"{total} pull requests: ours preferred {ours}, theirs {theirs}, ties {score.count_preferred(None)}"
     bound = f"at least {MIN_PREFERRED:.0%}: {_format_verdict(score.is_preferred)}"
@@ -246,7 +237,6 @@ def _count_kinds(statements: Iterable[Statement]) -> dict[str, int]:
 
 
 def _list_sources(pair: Pair) -> Iterator[str]:
-    """Yield what others wrote, each on one line."""
     patches = (file.get("patch") or "" for file in pair.files)
     for text in (pair.A, pair.B, pair.description, *patches):
         yield " ".join(text.split())

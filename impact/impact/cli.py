@@ -106,7 +106,6 @@ _profile = _add_options(
 def print_contract(
     clone: Path, since: str, until: str, repo: str | None, branch: str | None, *, is_net: bool
 ) -> None:
-    """Print what the merges of some dates change for others."""
     with open_clone_trees(clone, branch) as trees:
         contracts = _read_contracts(trees, since, until, repo)
     rows = list_net_rows(contracts) if is_net else list_rows(contracts)

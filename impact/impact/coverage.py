@@ -150,7 +150,6 @@ class CoveredList(Generic[T]):
 
 
 def holds_text(file: UnreadFile) -> bool:
-    """Return whether a file that was not read may hold something that others use."""
     return file.reason not in _WITHOUT_TEXT
 
 

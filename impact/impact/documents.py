@@ -23,8 +23,6 @@ Document = dict[str, Any]
 
 
 def describe_rows(rows: CoveredList[ContractTableRow]) -> Document:
-    """Return the rows of a table of contract changes."""
-
     def describe(row: ContractTableRow) -> Document:
         return {
             "pr": row.number,
@@ -42,8 +40,6 @@ def describe_rows(rows: CoveredList[ContractTableRow]) -> Document:
 
 
 def describe_touches(report: TouchReport) -> Document:
-    """Return what merges mean for a profile."""
-
     def describe(merge: MergeTouches) -> Document:
         return {
             "pr": merge.number,
@@ -59,7 +55,6 @@ def describe_touches(report: TouchReport) -> Document:
 
 
 def describe_suspects(report: SuspectReport) -> Document:
-    """Return the merges that explain an error."""
     coverage = report.suspects.coverage
     return report.suspects.to_document("suspects", _describe_suspect) | {
         "since": report.since,
@@ -75,7 +70,6 @@ def describe_suspects(report: SuspectReport) -> Document:
 
 
 def describe_plan(plan: UpgradePlan) -> Document:
-    """Return the way to a later commit."""
     coverage = plan.files.coverage
     return plan.files.to_document("files", _describe_work) | {
         "profile": plan.profile,

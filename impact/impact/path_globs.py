@@ -38,7 +38,6 @@ class PathGlobs:
         self._last_first = tuple(reversed(rules))
 
     def has_match(self, path: str) -> bool:
-        """Return whether the patterns include the path."""
         path, parent_decision = path.removeprefix("/"), None
         for is_included, compiled in self._last_first:
             match = compiled.match(path)

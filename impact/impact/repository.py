@@ -16,8 +16,6 @@ _REPOSITORY = re.compile(r"(?P<owner>[A-Za-z0-9][A-Za-z0-9_-]*)/(?P<name>(?!\.{1
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A GitHub repository, ``owner/name``."""
-
     owner: str
     name: str
 

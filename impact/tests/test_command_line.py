@@ -30,7 +30,6 @@ TRACE = "TypeError: run() missing 1 required positional argument: 'limit'\n"
 
 @pytest.fixture(scope="module")
 def clones(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the clones ``engine`` and ``ours``."""
     folder = tmp_path_factory.mktemp("clones")
     with building(folder / "engine") as builder:
         builder.commit("Begin (#1)", {"engine/__init__.py": b"", "engine/core.py": BEFORE}, at=LONG_BEFORE)

@@ -44,8 +44,6 @@ Log = pytest.LogCaptureFixture
 
 
 class Trap(str):
-    """A text that fails whoever reads it."""
-
     __slots__ = ()
 
     def _fail(self, *_: object) -> NoReturn:
@@ -85,7 +83,6 @@ UNREAD = (UnreadFile("#2", READING_FAILED),)
 
 
 def assert_logged(caplog: Log) -> None:
-    """The log has the traceback of what was planted."""
     assert any(record.exc_info and "planted" in str(record.exc_info[1]) for record in caplog.records)
 
 

@@ -237,5 +237,4 @@ DOORS: dict[str, Callable[[Words], Post]] = {
 
 @st.composite
 def words(draw: st.DrawFn) -> Words:
-    """A few hostile texts."""
     return Words(tuple(draw(st.lists(texts(700), min_size=5, max_size=9))), [draw(st.integers(0, 8))])

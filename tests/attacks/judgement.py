@@ -35,7 +35,6 @@ class Played:
     kept: str = ""
 
     def messages(self, channel: str) -> list[Json]:
-        """All of the bot in a channel, replies too."""
         slack = self.bot.world.slack
         leads = slack.list_messages(channel)
         messages_by_timestamp = {
@@ -45,11 +44,9 @@ class Played:
         return [message for message in messages_by_timestamp.values() if "bot_id" in message]
 
     def calls(self, channel: str) -> list[Json]:
-        """The arguments of all calls about a channel."""
         return [arguments for _, arguments in self.bot.world.slack.calls if arguments.get("channel") == channel]
 
     def read_acts(self) -> str:
-        """What people decide, as the store has it."""
         store = self.bot.store
         kept = sorted(key for key in store.scan_iter("*") if re.search(rb"subscriptions|votes|attention", key))
         return repr([(key, store.type(key), store.dump(key)) for key in kept])

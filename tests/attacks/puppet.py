@@ -45,7 +45,6 @@ class Puppet:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def respond(self, body: dict[str, Any]) -> Step:
-        """Do what the case wants."""
         properties = (schema_of(body) or {}).get("properties", {})
         if "overview" in properties:
             self.overviews.append(body)

@@ -28,12 +28,10 @@ def bot(bots: Bots) -> Iterator[Bot]:
 
 
 def count_calls(bot: Bot) -> tuple[int, int]:
-    """How often GitHub and the model were called."""
     return bot.calls()
 
 
 def dump_records(bot: Bot) -> list[tuple[bytes, bytes | None]]:
-    """What the store keeps for good."""
     names = ("subscriptions", "votes", "decisions", "attention")
     keys = sorted(key for name in names for key in bot.store.scan_iter(f"{name}*"))
     return [(key, bot.store.dump(key)) for key in keys]
@@ -63,8 +61,6 @@ Alter = Callable[[Bot, Json], None]
 
 
 def _remember(**fields: object) -> Alter:
-    """Change what the form remembers."""
-
     def alter(_: Bot, view: Json) -> None:
         view["private_metadata"] = json.dumps({**json.loads(view["private_metadata"]), **fields})
 
@@ -72,8 +68,6 @@ def _remember(**fields: object) -> Alter:
 
 
 def _fill(block: str, **fields: object) -> Alter:
-    """Change what somebody filled in."""
-
     def alter(_: Bot, view: Json) -> None:
         view["state"]["values"][block] = {block: fields}
 

@@ -98,7 +98,6 @@ def live_through(bot: Bot) -> None:
 
 
 def add_private(bot: Bot, repository: str) -> int:
-    """A pull request of which each part has its canary."""
     return bot.pull(
         repository,
         title=f"Speed up {TEXTS['title']}",
@@ -112,7 +111,6 @@ def add_private(bot: Bot, repository: str) -> int:
 
 
 def ask_for_all(bot: Bot, repository: str, number: int, channel: str) -> None:
-    """A summary, a list, a digest, a window, and a question."""
     ada = bot.person()
     ada.send_command("/prsummary", f"{repository}#{number}", channel)
     ada.send_command("/prrisks", f"3d repo:{repository} private", channel)
@@ -140,7 +138,6 @@ def _read_then_answer(number: int) -> Any:
 
 
 def look_back(bot: Bot, folder: Path) -> Day:
-    """Collect what the day has left, and what the doctor says of it."""
     world = bot.world
     settings = {**world.settings, "PORT": str(closed_port())}
     leftovers = Day(bot)

@@ -70,7 +70,6 @@ def play_all(bot: Bot, names_of_cases: Iterable[str] = INJECTIONS) -> Played:
 
 
 def ask(played: Played, name: str) -> None:
-    """Ask a question below the summary of a case."""
     bot, case, channel = played.bot, INJECTIONS[name], played.places[name]
     (lead,) = bot.list_posts(channel)
     if case.door is Door.REPLY:

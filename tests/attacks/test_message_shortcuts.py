@@ -49,7 +49,6 @@ _hostile = st.recursive(
 
 
 def use(message: Any) -> list[tuple[str, Any]]:
-    """What the shortcut of a message puts on the queues."""
     office = Office()
     body = {
         "type": "message_action",

@@ -32,7 +32,6 @@ def team() -> Iterator[tuple[SlackEmulator, WebClient]]:
 
 
 def deliver(team: tuple[SlackEmulator, WebClient], post: Post) -> tuple[Json, set[str]]:
-    """The message as Slack keeps it, and all mentions and links that are live in it."""
     slack, client = team
     ts = str(client.chat_postMessage(channel=slack.home, **post.build_payload())["ts"])
     return slack.get_message(slack.home, ts), slack.collect_live_parts(slack.home, ts)

@@ -131,7 +131,6 @@ def test_the_same_bytes_act_once(name: str, retry: int, bot: Bot) -> None:
 
 
 def _results(bot: Bot, person: Person, channel: str) -> tuple[int, int, int, tuple[int, int]]:
-    """The messages in the channel and its threads, what the person was told, subscriptions, and calls."""
     bot.settle()
     threads = [each["ts"] for each in bot.world.slack.list_messages(channel) if "reply_count" in each]
     messages = len(bot.list_posts(channel)) + sum(

@@ -57,7 +57,6 @@ class Complaints(list[str]):
 
     @contextmanager
     def hear_pages(self, context: BrowserContext) -> Iterator[None]:
-        """Listen to all pages of a context."""
         listeners: list[tuple[Any, Callable[[Any], None]]] = [
             ("console", self._console),
             ("weberror", lambda error: self.append(f"error: {error.error}")),

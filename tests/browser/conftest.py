@@ -64,7 +64,6 @@ def page(demo: Demo, context: BrowserContext, kept_page: Page) -> Iterator[Page]
 
 
 def _close(page: Page) -> None:
-    """The local Slack knows one window at a time, from any of them, and other tests one page."""
     for other in page.context.pages[1:]:
         other.close()
     if page.locator("#window[open]").count():

@@ -31,7 +31,6 @@ class Demo:
 
     @property
     def address(self) -> str:
-        """What a visitor opens."""
         return self._printed[0]
 
     @property

@@ -18,13 +18,11 @@ def say(page: Page, text: str, *, in_thread: bool = False) -> Locator:
 
 
 def open_thread(page: Page) -> None:
-    """The digest's thread, with the file in it."""
     page.locator("#messages .piece", has_text=DIGEST).locator(".replies").click()
     page.locator("#thread .piece", has_text="Full report of").wait_for()
 
 
 def open_details(page: Page) -> Locator:
-    """The window of a pull request of the digest."""
     page.get_by_label("Details of …").first.select_option(label="#32195 Add TMA support to fused_moe_lora kernel")
     return opened_window(page)
 

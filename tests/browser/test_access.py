@@ -62,7 +62,6 @@ def calls(page: Page) -> None:
 
 
 def violations(page: Page, **options: Any) -> list[str]:
-    """What axe finds, with an example for each rule."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(Axe().axe_script)
     axe_violations = page.evaluate("options => axe.run(options)", {"resultTypes": ["violations"], **options})[

@@ -14,8 +14,6 @@ from bot.__main__ import main
 
 
 class Call(Protocol):
-    """Runs a command line with settings, in the folder of the test."""
-
     def __call__(self, *arguments: str, settings: Mapping[str, str]) -> subprocess.CompletedProcess[str]: ...
 
 

@@ -75,7 +75,6 @@ def there(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Iter
 
 
 def calls(there: World) -> Counter[str]:
-    """How often each kind of call was made to GitHub."""
     return Counter(call.path.rpartition("/")[2] for call in there.github.calls)
 
 
@@ -284,8 +283,6 @@ class TestLimits:
 
 @needs_shared
 class TestReplay:
-    """Three real days."""
-
     def test_the_history_is_the_record_and_a_digest_finds_all_of_it(self, there: World, store: Redis) -> None:
         records = {each["number"]: each for date_ in REPLAYED for each in replay(there.github, SHARED, date_)}
         days = ["--repo=vllm-project/vllm", "--since=2026-02-22", "--until=2026-02-28", DAYS[3]]
@@ -389,5 +386,4 @@ class TestProcesses:
 
 
 def _files_of(there: World, number: int) -> bool:
-    """Whether the files of a pull request were asked for."""
     return bool(there.github.calls_to(f"/repos/octo/engine/pulls/{number}/"))

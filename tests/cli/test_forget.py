@@ -36,7 +36,6 @@ def open_channels(slack: SlackEmulator, _: Redis) -> None:
 
 @pytest.fixture
 def team(store: Redis, store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SampleTeam]:
-    """A team that does a bit of everything."""
     monkeypatch.setenv("no_proxy", "*")
     with start_bot(store_url, tmp_path, datetime(2026, 3, 1, 9, 0, 5, tzinfo=ZONE), open_channels) as sample_team:
         use(sample_team)
@@ -68,7 +67,6 @@ def person_channel(user: str) -> str:
 
 
 def read_all(store: Redis) -> dict[str, str]:
-    """Return every key with all that it holds, as a text."""
     readers: dict[bytes, Any] = {
         b"string": lambda key: unpack(cast("bytes", store.get(key))),
         b"hash": lambda key: sorted((unpack(k), unpack(v)) for k, v in cast("Any", store.hgetall(key)).items()),

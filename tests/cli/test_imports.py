@@ -72,7 +72,6 @@ def run(folder: Path, settings: Mapping[str, str], *steps: Step) -> dict[str, li
 
 @pytest.fixture(scope="module")
 def asking(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list[str]]]:
-    """What is imported by commands that need no model, and then by one that asks it."""
     with Redis.from_url(store_url) as store:
         store.flushall()
     folder = tmp_path_factory.mktemp("imports")

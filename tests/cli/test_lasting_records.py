@@ -87,7 +87,6 @@ def use(there: World, store: Redis) -> None:
 
 
 def answers(there: World, lead: str) -> list[dict[str, Any]]:
-    """The bot's answers to questions in a thread."""
     return [message for message in there.slack.list_replies(CHANNEL, lead) if "It counts retries." in str(message)]
 
 
@@ -97,7 +96,6 @@ def keys(store: Redis) -> dict[str, int]:
 
 
 def read_texts(store: Redis, key: str) -> list[str]:
-    """The texts in a string, a hash or a list."""
     match store.type(key):
         case b"string":
             packed = [cast("bytes", store.get(key))]

@@ -70,7 +70,6 @@ def read_contract(root: Path) -> Any:
 
 
 def check_works(root: Path) -> None:
-    """Check that all that a reader can come to is there, and whole."""
     assert not feedparser.parse((root / "feed.xml").read_bytes()).bozo
     reports = [day["report"] for day in read_contract(root)["days"]]
     assert all((root / report).read_text().startswith("# Engine Merged PR Report") for report in reports)
@@ -78,7 +77,6 @@ def check_works(root: Path) -> None:
 
 
 def list_days(root: Path) -> list[str]:
-    """The lines of the index that are days."""
     return [line for line in (root / "index.md").read_text().splitlines() if line.startswith("- [")]
 
 

@@ -60,7 +60,6 @@ def private_key() -> str:
 
 @pytest.fixture
 def merges(monkeypatch: Env, github: ScriptedGitHub, store: Redis, store_url: str) -> Env:
-    """A token, and a repository with forty merges."""
     store.ping()
     github.add(REPO, *(record(n, merged_at=NOON, files=[changed_file(f"of/{n}.py")]) for n in range(1, 41)))
     settings = {"REDIS_URL": store_url, "GITHUB_API_URL": github.url, "GITHUB_TOKEN": github.token}
@@ -80,12 +79,10 @@ def app(merges: Env, private_key: str) -> Env:
 
 
 def numbers(base: App) -> set[int]:
-    """The merges of the day, as a service reads them."""
     return {pull.number for pull in base.pulls.list_merged(REPOSITORY, DAY).pulls}
 
 
 def paths(pulls: PullRequests) -> dict[int, list[str]]:
-    """What sixteen threads read of the day."""
     listed = pulls.list_merged(REPOSITORY, DAY).pulls
     with ThreadPoolExecutor(16) as pool:
         loaded = list(pool.map(pulls.load_files, listed))
@@ -268,7 +265,6 @@ def test_today_is_the_day_in_the_zone_of_the_settings(monkeypatch: Env) -> None:
 
 @pytest.fixture
 def bot(monkeypatch: Env, slack: SlackEmulator, store: Redis, store_url: str) -> Env:
-    """The settings of a bot in Slack."""
     store.ping()
     for name, value in {
         "REDIS_URL": store_url,

@@ -19,8 +19,6 @@ from tests.helpers.builders import REPOSITORY
 
 @dataclass
 class KnownFiles:
-    """``VersionedFiles`` that has some commits, or fails with an error."""
-
     text: str
     commits: Sequence[str] = ()
     error: Exception = field(default_factory=lambda: SourceUnavailable("There is no such commit."))

@@ -39,7 +39,6 @@ ANSWER = "Retries were counted twice before. "
 def model_server(
     github: ScriptedGitHub, slack: SlackEmulator, store: Redis, store_url: str, monkeypatch: Env
 ) -> Iterator[OpenAIEmulator]:
-    """The server, and the environment of a bot that uses it."""
     store.ping()
     add_small_day(github, 2)
     with OpenAIEmulator() as emulator:

@@ -28,7 +28,6 @@ def read(file: Path, text: str) -> PathSettings:
 
 
 def refusal(file: Path, content: str | bytes) -> str:
-    """What is said of a file, less the name of the setting and of the file."""
     file.write_bytes(content.encode() if isinstance(content, str) else content)
     with pytest.raises(ConfigurationError) as caught:
         read_path_settings(file)

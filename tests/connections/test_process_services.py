@@ -37,7 +37,6 @@ PROCESSES: dict[str, tuple[Callable[[App], object], set[str]]] = {
 
 @pytest.fixture
 def settings(monkeypatch: Env, github: ScriptedGitHub, slack: SlackEmulator, store: Redis, store_url: str) -> Env:
-    """Those of all processes."""
     store.ping()
     addresses = {"REDIS_URL": store_url, "GITHUB_API_URL": github.url, "SLACK_API_URL": slack.url}
     for name, value in {**TOKENS, **addresses, "GITHUB_TOKEN": github.token}.items():

@@ -115,7 +115,6 @@ class Site:
         return process
 
     def staff(self, *, webs: int = 0, workers: int = 0) -> tuple[list[Web], list[Process]]:
-        """Web processes that take requests and workers that take jobs."""
         before = self._heartbeats()
         ports = [closed_port() for _ in range(webs)]
         hired = [self.start("worker") for _ in range(workers)]
@@ -132,7 +131,6 @@ class Site:
         return self.staff(webs=1)[0][0]
 
     def pair(self, **settings: str) -> tuple[Web, Process]:
-        """One of each, with these settings from now on."""
         self.world.settings.update(settings)
         [web], [worker] = self.staff(webs=1, workers=1)
         return web, worker
@@ -177,7 +175,6 @@ class Site:
         ]
 
     def await_answers(self, *deliveries: Delivery, seconds: float = PATIENCE) -> None:
-        """Wait until each has an answer, and for all that the workers still have to do."""
         eventually(lambda: all(map(self.answers, deliveries)), seconds)
         self.await_rest(seconds)
 
@@ -199,7 +196,6 @@ class Site:
         assert len(self.answers(asked)) == 1
 
     def times_asked(self) -> list[int]:
-        """How often the model got each question."""
         bodies = list(self.world.claude.requests)
         return list(Counter(str(body["messages"]) for body in bodies).values())
 
@@ -218,7 +214,6 @@ def _key(message: dict[str, Any]) -> str:
 
 
 def _describe_view(view: dict[str, Any]) -> str:
-    """The title of a window, and whether it waits for its content."""
     is_loading = "Reading octo/engine" in str(view["blocks"])
     return f"{view['title']['text']}{' is being read' if is_loading else ''}"
 
@@ -266,7 +261,6 @@ def site(store: Redis, store_url: str, tmp_path: Path) -> Iterator[Site]:
 
 
 def site_in(slot: StoreSlot) -> AbstractContextManager[Site]:
-    """A site for an overlapping test."""
     return site_on(slot.url, slot.store, slot.folder)
 
 
@@ -307,11 +301,9 @@ def site_of_its_own(folder: Path) -> Iterator[tuple[Site, ValkeyServer]]:
 
 @contextmanager
 def site_on_own_server(slot: StoreSlot) -> Iterator[Site]:
-    """A site for an overlapping test that changes what concerns all databases of a server."""
     with site_of_its_own(slot.folder) as (site, _):
         yield site
 
 
 def site_with_server(slot: StoreSlot) -> AbstractContextManager[tuple[Site, ValkeyServer]]:
-    """A site for an overlapping test that ends its store."""
     return site_of_its_own(slot.folder)

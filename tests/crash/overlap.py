@@ -27,8 +27,6 @@ PARALLEL_CHECKS = 6
 
 @dataclass(frozen=True)
 class StoreSlot:
-    """Two empty databases of a server that checks share, and a folder for one check."""
-
     databases: tuple[tuple[str, Redis], tuple[str, Redis]]
     folder: Path
 
@@ -77,10 +75,7 @@ def overlapping(
 
 
 class Overlap:
-    """Runs the overlapping tests of a folder in threads."""
-
     def __init__(self, url: str, folder: Path, stack: ExitStack) -> None:
-        """Use the server at ``url``, which has sixteen databases."""
         self._folder = folder
         self._begun: set[Path] = set()
         self._outcomes: dict[str, Future[None]] = {}

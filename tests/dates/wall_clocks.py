@@ -47,7 +47,6 @@ class Walls:
         return _instant(min(shown) if shown else self._across(local))
 
     def date(self, instant: datetime) -> dt.date:
-        """The date on the wall."""
         seconds = int(instant.timestamp())
         period = self._periods[bisect_right(self._periods, seconds, key=lambda each: each.start) - 1]
         return _FIRST + timedelta((seconds + period.ahead) // _DAY)

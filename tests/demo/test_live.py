@@ -65,12 +65,10 @@ def demo(there: World, folder: Path, end: signal.Signals = signal.SIGINT) -> Ite
 
 
 def screen(address: str, until: str) -> str:
-    """The HTML of the channel as soon as it has something in it."""
     return str(eventually(lambda: page if until in (page := channel(address)) else ""))
 
 
 def channel(address: str, thread: str = "") -> str:
-    """The HTML of the channel as it is, and of one of its threads."""
     with urllib.request.urlopen(
         address.replace("/?", f"/live?place={HOME}&thread={thread}&"), timeout=30
     ) as lines:

@@ -55,7 +55,6 @@ def show(post: Post, **more: Any) -> ParsedHtml:
 
 
 def posts() -> dict[str, Post]:
-    """What the bot posts, by name."""
     rendered = render_digest(SAMPLE)
     risks = make_list(taken_back=(pair(1),), riskiest=CoveredList((risky(2, "said"),)))
     foot = render_footer("It was cut.", "2 files", "3 files", 1, author=MODEL_NOTE)

@@ -18,7 +18,6 @@ BUTTON = "bk-feedback bk-good"
 
 
 def open_thread(demo: Demo) -> Callable[[str], str]:
-    """Return what asks in the thread of the digest, and gives the HTML of the whole answer."""
     lead = re.search(r'class="replies" href="#/\w+/([\d.]+)"', screen(demo.address, 'class="replies"'))
     assert lead
 

@@ -42,8 +42,6 @@ def archive() -> App:
 
 @dataclass
 class Thread:
-    """A thread about the sample, the last answer in it, and the quotes of all answers that are in no diff."""
-
     about: str = DAY
     most: int = 1_000
     memory: ThreadMemory = field(init=False)
@@ -76,7 +74,6 @@ class Thread:
 
 
 def answer(*questions: str, about: str = DAY) -> str:
-    """The answer to the last of the questions of a thread."""
     thread = Thread(about)
     return [thread.ask(question).text for question in questions][-1]
 

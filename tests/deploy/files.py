@@ -16,7 +16,6 @@ PINNED = re.compile(r"[\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}")
 
 
 def read_instructions() -> list[tuple[str, str]]:
-    """The instructions of the Dockerfile with their arguments, in order."""
     text = re.sub(r"^#.*\n", "", DOCKERFILE.read_text(encoding="utf-8"), flags=re.MULTILINE)
     lines = re.sub(r"\\\n\s*", " ", text).splitlines()
     instructions = [line.partition(" ") for line in lines if line.strip()]
@@ -28,7 +27,6 @@ def list_arguments(instruction: str) -> list[str]:
 
 
 def read_health_check() -> list[str]:
-    """The command of the image's health check."""
     [check] = list_arguments("HEALTHCHECK")
     command: list[str] = json.loads(check.partition(" CMD ")[2])
     return command

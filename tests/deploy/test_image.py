@@ -97,7 +97,6 @@ def test_the_builder_gets_no_secret_and_all_that_the_wheel_is_made_of() -> None:
 
 
 def find_builder() -> tuple[str, ...] | str:
-    """The command that builds on the base, or the reason why there is none."""
     base = OTHER_BASE or find_pinned_base()
     for tool, look in (("buildah", ("inspect", "--type", "image")), ("docker", ("image", "inspect"))):
         executable = shutil.which(tool)

@@ -33,7 +33,6 @@ main()
 
 
 def check_health(port: int) -> int:
-    """The exit code of the image's health check, in this interpreter."""
     command = [sys.executable, *read_health_check()[1:]]
     done = subprocess.run(command, env=environment(PORT=str(port)), capture_output=True, check=False, timeout=30)
     return done.returncode

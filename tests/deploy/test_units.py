@@ -25,7 +25,6 @@ def read_unit(name: str) -> str:
 
 @pytest.fixture(params=UNITS)
 def unit(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """A unit whose command is one that this machine has."""
     path = tmp_path / str(request.param).replace("@.", "@worker.")
     path.write_text(read_unit(request.param).replace(COMMAND, sys.executable), encoding="utf-8")
     return path

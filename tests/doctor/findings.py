@@ -34,7 +34,6 @@ def _line(finding: Finding) -> str:
 
 
 def examine(usable: UsableSettings, providers: Sequence[ModelProvider] = PROVIDERS) -> list[str]:
-    """What the doctor says of an installation with these settings."""
     return format_findings(run_checks(usable, lambda: datetime.now(UTC), lambda _: None, providers))
 
 

@@ -88,7 +88,6 @@ def install(name: str, *packages: str) -> Path:
 
 @contextmanager
 def serve(address: str, *command: str | Path, **environment: str) -> Iterator[None]:
-    """Run a server that answers at an address."""
     log = Path(FOLDER) / f"{Path(command[0]).name}.log"
     with log.open("wb") as out:
         process = subprocess.Popen(command, stdout=out, stderr=out, env={**os.environ, **environment})

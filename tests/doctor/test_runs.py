@@ -28,7 +28,6 @@ DUE = ENGINE.timing.find_next_after(NOW - 2 * HOUR)  # 09:00 of that morning, tw
 
 
 def run(outcome: RunOutcome, detail: str = "", subscription: Subscription = ENGINE, days: int = 0) -> Run:
-    """The run that many days ago."""
     due = DUE - timedelta(days=days)
     return Run(
         due + timedelta(minutes=1), subscription.build_digest_spec(due).build_key("T0TEAM"), outcome, detail

@@ -37,7 +37,6 @@ class Drip(Relay):
         self.stopped = threading.Event()
 
     def heal(self) -> None:
-        """Answer as the service does."""
         self.interval = None
         self.stopped.set()
 

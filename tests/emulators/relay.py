@@ -22,8 +22,6 @@ _SERVICE_SECONDS = 60
 
 @dataclass(frozen=True)
 class Asked:
-    """A request as the relay got it."""
-
     method: str
     path: str
     headers: dict[str, str]
@@ -32,8 +30,6 @@ class Asked:
 
 @dataclass(frozen=True)
 class Answer:
-    """The whole answer of the service."""
-
     status: int
     headers: tuple[tuple[str, str], ...]
     body: bytes
@@ -106,7 +102,6 @@ class Relay:
         return f"{scheme}://{host}:{self.port}{urlsplit(self.target).path}"
 
     def serve(self, asked: Asked, out: BufferedIOBase) -> bool:
-        """Write the answer to a request. Return whether the connection may stay."""
         answer = self.ask(asked)
         out.write(answer.head() + answer.body)
         return True
@@ -125,7 +120,6 @@ class Relay:
             there.close()
 
     def open_connection(self, connection: socket.socket) -> None:
-        """Remember a connection, to end it with the others."""
         with self._lock:
             self._open.add(connection)
 
@@ -134,7 +128,6 @@ class Relay:
             self._open.discard(connection)
 
     def leave(self) -> None:
-        """Nobody listens here any more, and all connections end."""
         self._server.shutdown()
         self._thread.join(timeout=5)
         with suppress(OSError):

@@ -40,19 +40,16 @@ def make_paired_clone(folder: Path) -> Path:
 
 
 def make_quote(number: int) -> str:
-    """The line of a merge that a reader may quote."""
     return f"size_{number} = len(batch) // workers"
 
 
 def find_number(text: str) -> int:
-    """The number of the merge that a prompt is about."""
     match = _SUBJECT.search(text)
     assert match
     return int(match[1])
 
 
 def report_bug(number: int, **fields: Any) -> dict[str, Any]:
-    """A report that confirms a bug in a merge, by a line that is there."""
     place = {"path": f"engine/part{number}.py", "quote": make_quote(number), "line": 1}
     return review_answer(
         suspicion(**{**place, "status": "confirmed", "certainty": "high", "advice": "adapt", **fields})

@@ -28,7 +28,6 @@ def order_of(cases: list[Row]) -> RankingOrder:
 
 
 def compute_figures(cases: list[Row], weights: list[int]) -> tuple[float, float]:
-    """AUC and average precision."""
     order = order_of(cases)
     labelled, totals = LabelledOrder(order, list_positives(cases)), order.accumulate_weights(weights)
     return labelled.compute_auc(weights, totals), labelled.compute_average_precision(weights, totals)

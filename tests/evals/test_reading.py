@@ -83,8 +83,6 @@ def collected_pairs(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 
 def answering(report: Callable[[int], dict[str, Any]]) -> Callable[[dict[str, Any]], Step]:
-    """Claude reports this on each merge, by its number."""
-
     def respond(body: dict[str, Any]) -> Step:
         return Json(report(find_number(json.dumps(body["messages"][0]))), lenient=True)
 
@@ -96,7 +94,6 @@ def right(number: int) -> dict[str, Any]:
 
 
 def rows(text: str) -> dict[str, str]:
-    """The rows of the table, with single blanks, by their names."""
     cut = [" ".join(line.split()) for line in text.splitlines()]
     names = (
         "reading",

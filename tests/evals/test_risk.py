@@ -41,7 +41,6 @@ pr,merged_at,reverted_by,reverted_at,fixed_by,fixed_at,szz_fix_by
 
 @pytest.fixture
 def pack(tmp_path: Path) -> Path:
-    """Ten merges, one a day."""
     folder = tmp_path / "pack"
     folder.mkdir()
     with gzip.open(folder / "history-2025.jsonl.gz", "wt", encoding="utf-8") as output:

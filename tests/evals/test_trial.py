@@ -65,8 +65,6 @@ def day(tmp_path: Path) -> TrialDay:
 
 @pytest.mark.slow
 class TestPrompts:
-    """What a reader gets is what the model of the bot gets, byte for byte."""
-
     def test_of_records(self, day: TrialDay, tmp_path: Path) -> None:
         with world("") as there:
             there.github.load_replay(day.records / DATE)

@@ -54,8 +54,6 @@ See [the guide](https://docs.example.com/{number}) of public report {number}.
 
 @dataclass(frozen=True)
 class TrialDay:
-    """The folders of a made-up day, and the options that lead to them."""
-
     records: Path
     golden: Path
 

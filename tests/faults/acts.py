@@ -58,8 +58,6 @@ def end_store(how: str) -> Act:
 
 
 def change_store(break_it: Change, repair_it: Change) -> Act:
-    """Change the configuration of the store, and change it back."""
-
     @contextmanager
     def act(stage: Stage, _choice: random.Random) -> Iterator[None]:
         break_it(stage.store)

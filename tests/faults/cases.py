@@ -56,17 +56,14 @@ class FaultCase:
 
     @property
     def when(self) -> str:
-        """The moment in words."""
         return f"after {self.after} requests" if self.after else "before the work"
 
     @property
     def lasts(self) -> str:
-        """The duration in words."""
         return f"{self.hours:g} h, put forward" if self.hours else f"{self.seconds:g} s"
 
     @property
     def name(self) -> str:
-        """The name by which a case is chosen."""
         return f"{self.part} {self.fault}, {self.when}" + (f", {self.hours:g} h" if self.hours else "")
 
 

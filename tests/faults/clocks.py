@@ -61,7 +61,6 @@ class Clocks:
         return time.time() + self._ahead
 
     def setting(self, name: str) -> dict[str, str]:
-        """The setting with which a process has the clock of that name."""
         path = self._folder / f"clock-{name}"
         if name not in self._files:
             path.write_bytes(struct.pack("q", 0))
@@ -77,7 +76,6 @@ class Clocks:
         self._write(name)
 
     def advance(self, seconds: float) -> None:
-        """Put all clocks forward."""
         self._ahead += seconds
         for name in self._files:
             self._write(name)

@@ -34,7 +34,6 @@ class MemoryLevel:
 
 
 def measure_memory(stage: Stage) -> MemoryLevel:
-    """Measure what the processes and the store need now."""
     resident = {name: _read_resident(stage.staff[name].pid) for name in PROCESSES}
     return MemoryLevel(resident, _measure_store(stage.store))
 
@@ -62,7 +61,6 @@ def judge_memory(before: MemoryLevel, after: MemoryLevel, renewed: Sequence[str]
 
 
 def judge_work(work: Work) -> Iterator[str]:
-    """Yield what is wrong with a digest, and with what came of each request."""
     yield from (f"digest {work.number}: {problem}" for problem in _judge_digest(work))
     for request in work.requests:
         yield from (f"{request.name} {work.number}: {problem}" for problem in _judge_request(work, request))
@@ -120,7 +118,6 @@ def judge_keys(store: Redis) -> Iterator[str]:
 
 
 def judge_processes(stage: Stage) -> Iterator[str]:
-    """Yield the processes that have ended, and what their log has that no log may have."""
     for name in PROCESSES:
         if (code := stage.staff[name].poll()) is not None:
             yield f"the {name} process has ended with {code}"

@@ -40,14 +40,12 @@ class Kill:
 
     @classmethod
     def draw(cls, choice: random.Random) -> Kill:
-        """Draw one."""
         [victim] = choice.choices(list(_WEIGHTS), list(_WEIGHTS.values()))
         most = _MOST_SECONDS.get(victim)
         after = choice.randrange(_MOST_REQUESTS) if most is None else choice.uniform(0, most)
         return cls(victim, after, choice.uniform(0, _LONGEST_GAP))
 
     def is_time(self, requests: int, seconds: float) -> bool:
-        """Whether its moment has come."""
         count = requests if self.victim == "worker" else seconds
         return count >= self.after or seconds > _LATEST_KILL
 
@@ -58,8 +56,6 @@ class Kill:
 
 @dataclass
 class _Tally:
-    """What came of the rounds so far, by the process that was killed."""
-
     outcomes: dict[str, Outcome] = field(
         default_factory=lambda: {
             name: Outcome(f"{name} killed at random", name, "killed with SIGKILL", "", "") for name in PROCESSES

@@ -20,8 +20,6 @@ _BODIES = (b"\xff\xfe\x00garbage", b"<html><h1>It works!</h1></html>", b'{"ok": 
 
 
 class ServiceName(StrEnum):
-    """An outside service."""
-
     SLACK = "Slack"
     GITHUB = "GitHub"
     CLAUDE = "Claude"
@@ -103,7 +101,6 @@ class FaultProxy(Relay):
         self._healed = threading.Event()
 
     def inject(self, fault: PlannedFault) -> None:
-        """Fail from now on."""
         self._healed.clear()
         self._fault = fault
         if fault.kind is ServiceFault.DOWN:

@@ -92,7 +92,6 @@ class Stage:
 
     @property
     def requests(self) -> int:
-        """How many requests the outside services got so far."""
         return sum(proxy.requests for proxy in self.proxies.values())
 
     @property
@@ -116,7 +115,6 @@ class Stage:
         return code
 
     def kill(self, name: str) -> None:
-        """End a process by SIGKILL."""
         self.staff[name].kill()
         self.staff[name].wait(timeout=10)
 
@@ -161,7 +159,6 @@ class Stage:
 
 @contextmanager
 def open_stage(folder: Path, *, works: int = WORKS, state: Path | None = None) -> Iterator[Stage]:
-    """Yield a bot that runs and is ready. With ``state`` it has the embedded store of that folder."""
     with ExitStack() as stack:
         clocks = Clocks(folder)
         proxies = {name: stack.enter_context(FaultProxy(name)) for name in ServiceName}
@@ -210,7 +207,6 @@ def open_stage(folder: Path, *, works: int = WORKS, state: Path | None = None) -
 
 @contextmanager
 def short_folder() -> Iterator[Path]:
-    """Yield a folder whose path is short enough for a socket."""
     folder = Path(tempfile.mkdtemp(prefix="prdigest-"))
     try:
         yield folder

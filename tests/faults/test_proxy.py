@@ -15,8 +15,6 @@ WHOLE = {"ok": True, "more": "x" * 1_000}
 
 
 class Service(Loopback):
-    """A service that counts what reaches it."""
-
     asked = 0
 
     def handle(self, request: Request) -> Response:
@@ -38,7 +36,6 @@ def proxy(request: pytest.FixtureRequest, service: Service) -> Iterator[FaultPro
 
 
 def ask(proxy: FaultProxy, timeout: float = 5.0) -> tuple[int, bytes] | str:
-    """The status and body of an answer, or the kind of error."""
     connection = HTTPConnection("127.0.0.1", proxy.port, timeout=timeout)
     try:
         connection.request("POST", "/", b"{}")

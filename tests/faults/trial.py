@@ -145,7 +145,6 @@ def _await_moment(stage: Stage, requests: int) -> None:
 
 
 def _let_last(case: FaultCase, stage: Stage, outcome: Outcome) -> None:
-    """Let a fault last, and ask the doctor meanwhile."""
     until = time.monotonic() + case.seconds
     if case.doctor_advice:
         outcome.doctor_output = ask_doctor(stage)

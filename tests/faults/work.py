@@ -124,7 +124,6 @@ class Work:
 
     @property
     def record(self) -> PostedDigest:
-        """What the store has about the digest."""
         spec = self.subscription.build_digest_spec(self.due)
         return digest_store(self.stage.store).load(spec.build_key(TEAM))
 
@@ -142,5 +141,4 @@ class Work:
         return next(str(message["ts"]) for message in messages if f":{trace}:" in str(message.get("metadata")))
 
     def has_answers(self) -> bool:
-        """Whether all that was taken has an answer."""
         return all(self.find_answers(each) for each in self.requests if each.is_taken)

@@ -143,7 +143,6 @@ class Rig:
         return sorted(each.number for each in merges)
 
     def marks(self) -> dict[str, str]:
-        """The model of each day that was filled."""
         fills = Store(self.store).list_fields(FILLED_DAYS, str(REPOSITORY), ZONE)
         return {day: fill.model for day, fill in fills.items()}
 

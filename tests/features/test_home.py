@@ -56,7 +56,6 @@ def show(team: Team, user: str = "U0ADA", note: str = "", **sources: Any) -> lis
 
 
 def record_post(team: Team, subscription: Subscription, due: datetime, text: str) -> None:
-    """As the publisher records it."""
     address = f"https://emulated.slack.com/archives/{subscription.channel}/p1"
     plant(team.records, key_of(subscription.build_digest_spec(due)), posted_at=due, text=text, permalink=address)
 

@@ -214,8 +214,6 @@ def test_what_is_no_month_is_refused_with_advice(text: str) -> None:
 
 
 class Queue:
-    """An intake whose queue remembers what was sent."""
-
     def __init__(self) -> None:
         self.sent: list[tuple[object, Any]] = []
 

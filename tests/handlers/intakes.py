@@ -26,8 +26,6 @@ P = TypeVar("P")
 
 @dataclass
 class SentJobs:
-    """``JobQueue`` that keeps what it is given, by the names of the jobs."""
-
     all: list[tuple[str, Any]]
 
     def send(self, job: Job[Any], payload: dict[str, Any]) -> None:
@@ -74,11 +72,9 @@ class Office:
 
     @property
     def queues(self) -> list[str]:
-        """The names of the queues that got something, in order."""
         return [name for name, _ in self.sent]
 
 
 def make_request(*, thread: str = "", channel: str = "C0DIGEST") -> SlackRequest:
-    """Somebody's message at top level, or in a ``thread``."""
     ts = "1772300000.000500"
     return SlackRequest("mention:1", "T0TEAM", channel, "U0ASKER", thread=thread or ts, message=ts)

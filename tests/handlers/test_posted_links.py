@@ -17,7 +17,6 @@ POSTER = SlackRequest("links:C1:1.1", "T0TEAM", "C1", "U1")
 
 
 def list_taken_keys(rules: AccessRules, *requests: SlackRequest) -> list[str]:
-    """The keys of the requests that were taken."""
     office, keys = Office(), list[str]()
     app = office.app
     app.__dict__["access_control"] = AccessControl(rules, CountingLimiter(limit=2))

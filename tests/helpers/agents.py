@@ -130,7 +130,6 @@ def _build_tree(files: Mapping[str, str]) -> FixedTree:
 
 
 def add_profile(base: App, name: str) -> None:
-    """Add a profile of the team's tree, and scan it."""
     entry = ProfileEntry.build(name, Repository.parse(UPSTREAM), (), Repository.parse(PLUGIN))
     assert upkeep.add_profile(base, entry).uses
 
@@ -139,7 +138,6 @@ def add_profile(base: App, name: str) -> None:
 def open_base(
     settings: Mapping[str, str], now: Callable[[], datetime] = lambda: datetime.now(UTC)
 ) -> Iterator[App]:
-    """What services of a process stand on, in this process."""
     with pytest.MonkeyPatch.context() as process:
         for name, value in settings.items():
             process.setenv(name, value)
@@ -149,7 +147,6 @@ def open_base(
 
 
 def make_tools(app: App, limiter: RateLimiter | None = None) -> AgentTools:
-    """The tools as one client has them."""
     return AgentTools(app, "test", lambda: 0.0, lambda: "0badc0de", limiter=limiter)
 
 
@@ -190,7 +187,6 @@ def is_alive(port: int) -> bool:
 
 @asynccontextmanager
 async def connect_http(address: str, token: str = TOKEN) -> AsyncIterator[Client]:
-    """A client with a token."""
     async with (
         create_mcp_http_client(headers={"Authorization": f"Bearer {token}"}) as http,
         Client(streamable_http_client(f"{address}/mcp", http_client=http)) as client,
@@ -199,7 +195,6 @@ async def connect_http(address: str, token: str = TOKEN) -> AsyncIterator[Client
 
 
 def read_text(result: CallToolResult) -> str:
-    """The text of a result."""
     (content,) = result.content
     assert isinstance(content, TextContent)
     return content.text
@@ -214,7 +209,6 @@ def next_offset(result: CallToolResult) -> int | None:
 
 
 def run_fork_test(folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run the test of a team's fork, in its folder."""
     line = [sys.executable, "-B", "test_main.py"]
     return subprocess.run(
         line, cwd=folder, env=environment(), capture_output=True, text=True, timeout=60, check=False

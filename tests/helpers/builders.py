@@ -72,7 +72,6 @@ def failed(clause: str = "the model is busy") -> Fallback:
 
 
 def summary(**fields: Any) -> Summary:
-    """A substantial summary by a model."""
     made = Summary(
         type=ChangeType.SUBSTANTIAL,
         headline="Requests are counted once",
@@ -88,7 +87,6 @@ FOUND_QUOTE = Evidence("engine/core.py", "return counts[0]", DiffSide.NEW, 7)
 
 
 def finding(consequence: str = "The engine stops with an IndexError", **fields: Any) -> BugFinding:
-    """A confirmed finding of a review, or a possible one with ``status``, which then has no quote."""
     status = fields.get("status", FindingStatus.CONFIRMED)
     made = BugFinding(
         consequence=consequence,
@@ -103,13 +101,11 @@ def finding(consequence: str = "The engine stops with an IndexError", **fields: 
 
 
 def entry(number: int = 1, *, entry_summary: Summary | None = None, **fields: Any) -> Entry:
-    """An entry of a pull request made with ``fields``."""
     made = pull(number, **fields)
     return Entry(made, entry_summary or summary(), assess_pull_request(made), determine_area(made))
 
 
 def digest(*entries: Entry, overview: Overview | None = None, **fields: Any) -> Digest:
-    """The digest of DAY with these entries, complete."""
     made = Digest(
         repository=REPOSITORY,
         name="Engine",
@@ -128,5 +124,4 @@ def make_view(filters: Filters = NO_FILTERS, only: ViewLevel = ViewLevel.ALL, pr
 
 
 def pairs(outcomes: Iterable[MergeOutcome]) -> list[tuple[int, int]]:
-    """The numbers of what was taken back, and of what did so."""
     return [(outcome.pull.number, outcome.by.number) for outcome in outcomes]

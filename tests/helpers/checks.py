@@ -60,7 +60,6 @@ def waiting_jobs(store: Redis) -> int:
 
 
 def is_one_sentence(message: str) -> bool:
-    """One line, one full stop, and that at its end."""
     return message.endswith(".") and ". " not in message and "\n" not in message
 
 

@@ -27,8 +27,6 @@ class CollectedSpan:
 
 @dataclass
 class Collector:
-    """The spans that came so far, and the paths that were asked for."""
-
     url: str
     spans: list[CollectedSpan] = field(default_factory=list)
     paths: set[str] = field(default_factory=set)
@@ -39,8 +37,6 @@ class Collector:
 
 @contextmanager
 def run_collector() -> Iterator[Collector]:
-    """Collect spans until the end of the block."""
-
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
@@ -67,7 +63,6 @@ def run_collector() -> Iterator[Collector]:
 
 
 def decode_spans(body: bytes) -> list[CollectedSpan]:
-    """The spans of a request of the protocol."""
     request = ExportTraceServiceRequest.FromString(body)
     return [
         CollectedSpan(
@@ -85,5 +80,4 @@ def decode_spans(body: bytes) -> list[CollectedSpan]:
 
 
 def read_attributes(pairs: Any) -> dict[str, Any]:
-    """Attributes of the protocol as plain values."""
     return {pair.key: getattr(pair.value, pair.value.WhichOneof("value")) for pair in pairs}

@@ -41,7 +41,6 @@ class Documented(NamedTuple):
 
 
 def list_blocks() -> Iterator[tuple[str, str, str]]:
-    """Yield the page, the language and the lines of each block, those that go on joined."""
     for page in PAGES:
         for _, language, text in _BLOCK.findall(page.read_text(encoding="utf-8")):
             yield str(page.relative_to(ROOT)), language, text.replace("\\\n", " ")
@@ -101,7 +100,6 @@ def find_module(words: tuple[str, ...]) -> tuple[str, ...] | None:
 
 
 def find_program(words: tuple[str, ...]) -> str:
-    """Return the program that runs, behind ``uv run`` and its options."""
     name = Path(words[0]).name
     if name == "uv" and words[1:2] == ("run",):
         rest = re.sub(r"^(?:--group \w+ |--?[\w-]+ )*", "", " ".join(words[2:]) + " ").split()

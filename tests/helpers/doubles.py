@@ -207,8 +207,6 @@ class KnownPulls:
 
 @dataclass(frozen=True)
 class SummaryResult:
-    """A summary, whether it was cached, and its cost."""
-
     summary: Summary
     from_cache: bool = False
     cost: float | None = 0.0
@@ -216,8 +214,6 @@ class SummaryResult:
 
 @dataclass
 class StubReader:
-    """Reads pull requests with ``summarise`` in place of a model."""
-
     pulls: Any
     summarise: Callable[[PullRequest], SummaryResult]
 
@@ -269,7 +265,6 @@ class Summaries:
 
 
 def dump_summary(stub: Summary) -> str:
-    """What a model answers to be understood as a summary."""
     risks = [{"claim": risk.claim, "where": risk.where, "kind": risk.kind} for risk in stub.risks]
     told = {"claim": stub.potential_risks, "where": "", "kind": "other"}
     evidence = [{"path": each.path, "quote": each.quote} for each in stub.evidence]
@@ -279,8 +274,6 @@ def dump_summary(stub: Summary) -> str:
 
 
 class MemoryStore(Store):
-    """``Store`` in a dictionary."""
-
     def __init__(self) -> None:
         self.values: dict[str, str] = {}
         self.lifetimes: list[timedelta | None] = []
@@ -302,8 +295,6 @@ class MemoryStore(Store):
 
 @dataclass
 class MemoryWhispers(SlackEphemeralMessenger):
-    """Messages for one person, into a list."""
-
     sent_posts: list[tuple[SlackRequest, Post]] = field(default_factory=list)
 
     def send(self, slack_request: SlackRequest, post: Post) -> None:
@@ -332,28 +323,21 @@ def slack_request(key: str = "command:1.2.3", **fields: Any) -> SlackRequest:
 
 
 class Sleeps(list[float]):
-    """A ``sleep`` that takes no time and keeps what it was asked for."""
-
     def __call__(self, seconds: float) -> None:
         self.append(seconds)
 
 
 @dataclass(frozen=True)
 class SentDelivery:
-    """What the job for a digest that is due carries."""
-
     name: str
     due: datetime
 
 
 class Outbox(list[tuple[Job[Any], Any]]):
-    """``JobQueue`` that keeps what it was sent."""
-
     def send(self, job: Job[Any], payload: dict[str, Any]) -> None:
         self.append((job, payload))
 
     def of(self, job: Job[Any]) -> list[Any]:
-        """What the jobs of a kind carry, by the names of their arguments."""
         return [SimpleNamespace(**payload) for kind, payload in self if kind is job]
 
     @property

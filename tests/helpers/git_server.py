@@ -73,7 +73,6 @@ class GitServer(Loopback):
         return answer
 
     def _stall(self, body: bytes) -> Iterator[bytes]:
-        """An answer that begins and does not go on."""
         yield body[:20]
         self.has_stalled.set()
         self.goes_on.wait(60)
@@ -100,7 +99,6 @@ class GitServer(Loopback):
 
 
 def _read_token(header: str) -> str:
-    """The token in the header that a client of git sends."""
     kind, _, value = header.partition(" ")
     if kind != "Basic":
         return header

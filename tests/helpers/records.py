@@ -30,19 +30,16 @@ def answer_store(client: Redis, lifetime: timedelta = timedelta(days=1)) -> Reco
 
 
 def plant(store: RecordStore[R], key: str, **changes: Any) -> R:
-    """Change some attributes of a record."""
     before = store.load(key)
     after: R = replace(cast("Any", before), **changes)
     return store.save(key, before, after)
 
 
 def plant_hash(client: Redis, key: str, **fields: str) -> None:
-    """Write fields of a hash."""
     client.hset(key, mapping={name: pack_value(value) for name, value in fields.items()})
 
 
 def read_hash(client: Redis, key: str) -> dict[str, str]:
-    """All fields that are kept."""
     fields: Any = client.hgetall(key)
     return {name.decode(): unpack_value(value) for name, value in fields.items()}
 

@@ -13,8 +13,6 @@ from bot.platform.store.tables import Store
 
 
 class StoredSubscriptions:
-    """The subscriptions that people made."""
-
     def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:
         self.tables = Store(client, keys)
 
@@ -32,8 +30,6 @@ class StoredSubscriptions:
 
 
 class RunLog:
-    """The runs of scheduled digests."""
-
     def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:
         self.tables = Store(client, keys)
 

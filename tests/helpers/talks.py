@@ -13,8 +13,6 @@ from bot.usage import NO_USAGE, Usage
 
 @dataclass
 class Reply:
-    """What came of a turn. Of one that was not heard to its end, ``turn`` is empty."""
-
     turn: Turn = field(default_factory=lambda: Turn("model"))
     calls: tuple[ToolCall, ...] = ()
     usage: Usage = NO_USAGE

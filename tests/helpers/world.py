@@ -34,8 +34,6 @@ SMALL_DAY = (
 
 @dataclass(frozen=True)
 class World:
-    """The three emulators and the settings of a process that uses them."""
-
     github: GitHubEmulator
     claude: ClaudeEmulator
     slack: SlackEmulator
@@ -71,7 +69,6 @@ def world(store_url: str, team: str = "T0TEAM", tokens: Tokens = USUAL) -> Itera
 
 
 def world_of(github: GitHubEmulator, claude: ClaudeEmulator, slack: SlackEmulator, store_url: str) -> World:
-    """A world of emulators that have been started."""
     settings = {
         "GITHUB_API_URL": github.url,
         "GITHUB_TOKEN": github.token,
@@ -115,5 +112,4 @@ def replay(github: GitHubEmulator, shared: Path, date: str) -> list[dict[str, An
 
 
 def as_read(message: dict[str, Any]) -> str:
-    """A message of the emulator as a person reads it."""
     return terminal.format_message(Post(message["text"], tuple(message["blocks"])))

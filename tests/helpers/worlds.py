@@ -43,7 +43,6 @@ class ScriptedGitHub(GitHubEmulator):
 
     @property
     def queries(self) -> int:
-        """How many GraphQL calls there were."""
         return len(self.calls_to("/graphql"))
 
     def pulls(self, now: datetime = MORNING, token: str = "ghp_test") -> GitHubPullRequests:  # noqa: S107
@@ -75,8 +74,6 @@ class Garbage(Loopback):
 
 
 class Moved(Loopback):
-    """Sends everybody on to another address."""
-
     def __init__(self, status: int, target: str) -> None:
         super().__init__()
         self._status = status

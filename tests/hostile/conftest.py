@@ -23,7 +23,6 @@ def layout(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def bot(bots: Bots, layout: str) -> Iterator[Bot]:
-    """The usual bot, as one process and as one for each task."""
     yield from guard_bot(bots.bot(layout))
 
 

@@ -56,7 +56,6 @@ class Desk:
     asked: int = 0
 
     def take(self, user: str, command: str, text: str, channel: str = HOME) -> None:
-        """A command of somebody, in the channel."""
         self.asked += 1
         own = slack_request(f"command:{self.asked}", user=user, channel=channel, name=user.lower())
         self.send(own, command, text)
@@ -160,7 +159,6 @@ def test_one_person_spends_what_is_theirs_and_is_told_once(
 
 
 def digest_of(bot: Bot) -> str:
-    """All that the last digest of the channel says."""
     lead = bot.slack.list_messages(HOME)[-1]
     messages = [lead, *bot.slack.list_replies(HOME, lead["ts"])]
     return "\n".join("".join(strings(message.get("blocks", []))) for message in messages)

@@ -27,7 +27,6 @@ FILES = [text for text in TEXTS if "/" not in text and "\n" not in text][:30]
 
 @pytest.fixture
 def talkative(bots: Bots, layout: str) -> Iterator[Bot]:
-    """A bot that logs all that it may."""
     yield from guard_bot(bots.bot(layout, "talkative", PRDIGEST_LOG_LEVEL="DEBUG"))
 
 

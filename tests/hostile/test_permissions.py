@@ -59,7 +59,6 @@ class Stage:
         return subscriptions(self.bot, self.target)
 
     def read(self) -> str:
-        """All that the actor was told, with the ids in buttons."""
         shown = [each for each in self.bot.list_whispers(self.person) if each.get("blocks")]
         slack = self.bot.world.slack
         shown += self.bot.list_posts(direct(self.person)) if slack.has_direct(self.person.user) else []
@@ -106,7 +105,6 @@ def by_command(there: Stage, action: Action) -> None:
 
 
 def by_command_in_it(there: Stage, action: Action) -> None:
-    """As if it was typed in the channel, by anybody."""
     sent = there.person.send_command("/prdigest", "help", there.side).payload
     forged = there.forge_request(sent) | {"channel_id": there.target, "text": f"{_VERBS[action]} all"}
     there.person._deliver_payload("slash_commands", forged)
@@ -122,7 +120,6 @@ def by_old_button(there: Stage, action: Action) -> None:
 
 
 def by_home(there: Stage, action: Action) -> None:
-    """The page of somebody else, in front of them."""
     slack, blocks = there.bot.world.slack, old_button(_BUTTONS[action], write_id(there.made.id))["blocks"]
     client = make_slack_client(slack.token, slack.url)
     client.views_publish(user_id=there.person.user, view={"type": "home", "blocks": blocks})
@@ -159,7 +156,6 @@ def sent_form(there: Stage, replaces: str, at: str) -> None:
 
 
 def is_turned(there: Stage, action: Action) -> bool:
-    """Whether the subscription is as the action makes it, and the channel knows who did it."""
     kept = there.list_subscriptions()
     expected_subscriptions = (
         [] if action is Action.REMOVE else [replace(there.made, is_paused=action is Action.PAUSE)]

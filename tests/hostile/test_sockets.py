@@ -60,7 +60,6 @@ def answer_of(port: int, source: str = LOCAL) -> bytes:
 
 
 def is_let_go(connection: socket.socket, drip: bytes) -> bool:
-    """Whether the server lets go while a client sends ``drip`` byte by byte, for ever."""
     end = time.monotonic() + PATIENCE
     sent = 0
     while time.monotonic() < end:

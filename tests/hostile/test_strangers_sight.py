@@ -50,7 +50,6 @@ def make_actor(bot: Bot, name: str) -> Person:
 
 
 def add_profile(bot: Bot, name: str, belonging: Belonging, channel: str) -> None:
-    """A profile with one line, and to whom it belongs."""
     repository = Repository.parse(REPO)
     profile(bot, REPO, name)
     profiles = make_app(bot.store).profiles

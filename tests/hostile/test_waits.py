@@ -49,8 +49,6 @@ def test_a_date_ahead_is_the_time_until_then() -> None:
 
 
 class Limited(Loopback):
-    """Refuses each call with these headers, and counts them."""
-
     def __init__(self, status: int, body: dict[str, Any], **headers: str) -> None:
         super().__init__()
         self.calls = 0

@@ -56,8 +56,6 @@ class Never(RateLimiter):
 
 
 class Away(RateLimiter):
-    """A limiter whose store does not answer."""
-
     def __init__(self) -> None:
         """It has no store."""
 

@@ -348,8 +348,6 @@ def test_who_cancels_does_not_free_the_slot_of_a_call(app: App) -> None:
 
 @dataclass
 class BlockingTool:
-    """A tool that looks at no deadline, as a long computation does."""
-
     end: threading.Event = field(default_factory=threading.Event)
     running: set[int] = field(default_factory=set)
 

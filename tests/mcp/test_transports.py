@@ -78,7 +78,6 @@ def log(there: AgentWorld) -> Path:
 
 @pytest.fixture(scope="module", params=["stdio", "http"])
 def connect(request: pytest.FixtureRequest, there: AgentWorld, log: Path) -> Iterator[Connection]:
-    """A report of the day exists, and a digest of it was posted."""
     day = ("--repo", "octo/engine", "--date", there.day)
     assert prdigest("report", *day, settings=there.settings, folder=there.folder).returncode == 0
     there.world.claude.requests.clear()
@@ -91,8 +90,6 @@ def connect(request: pytest.FixtureRequest, there: AgentWorld, log: Path) -> Ite
 
 @dataclass
 class Found:
-    """What a client got of everything."""
-
     listed: ListToolsResult
     results: dict[str, CallToolResult]
     pages: list[str] = field(default_factory=list)
@@ -142,7 +139,6 @@ def list_items(result: CallToolResult) -> list[Any]:
 
 
 def strip_fence(text: str) -> str:
-    """The lines between the marks."""
     return "\n".join(text.split("\n")[2:-2])
 
 

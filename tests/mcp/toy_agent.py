@@ -53,7 +53,6 @@ async def _find_new_arguments(call: ToolCaller, number: int, name: str, items: l
 
 
 def _list_arguments(line: str, name: str) -> list[str]:
-    """Return the sources of the arguments of a call in a line."""
     tree = ast.parse(line.strip().removeprefix("return "))
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == name)
     return [ast.unparse(each) for node in calls for each in node.args]
@@ -73,7 +72,6 @@ def _add_arguments(file: Path, line: int, name: str, new: list[str]) -> None:
 
 
 async def _call(call: ToolCaller, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return all pages of a list."""
     result = await call(name, arguments)
     if result.is_error:
         raise NotAdapted(result.content[0].text)  # type: ignore[union-attr]

@@ -28,8 +28,6 @@ NAMESAKE = slack_request(team="T0OTHER")
 
 @dataclass
 class Now:
-    """A day in a zone, by a clock that a test sets."""
-
     at: datetime = MIDNIGHT - timedelta(minutes=1)
     zone: str = "America/Los_Angeles"
 

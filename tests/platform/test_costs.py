@@ -53,8 +53,6 @@ CHAT = Chat(HAIKU, "system", (), (Turn("person", (TextPart("Why?"),)),), 100, 25
 
 @dataclass
 class Model:
-    """``Model`` and ``ChatModel`` whose calls take as much as ``outcome`` says."""
-
     outcome: Callable[[], Usage] = lambda: USED
     calls: int = 0
 

@@ -25,8 +25,6 @@ EVENTS = (TextDelta("SECRET TEXT"), TurnUsage(USED), TurnEnd(Turn("model")))
 
 @dataclass
 class ScriptedModel:
-    """A model that answers, or fails with ``error``."""
-
     error: Exception | None = None
 
     def complete(self, prompt: Prompt) -> Completion:
@@ -62,7 +60,6 @@ def count_tokens(instruments: Instruments) -> dict[str, float | None]:
 
 
 def spend(error: type[ModelError]) -> ModelError:
-    """An error of a call that cost something."""
     made = error("no")
     made.usage = USED
     return made

@@ -35,7 +35,6 @@ def is_readable_by_others(path: Path) -> bool:
 
 @pytest.fixture(autouse=True)
 def _usual_mask() -> Iterator[None]:
-    """The one with which everybody may read what is written."""
     before = os.umask(0o022)
     yield
     os.umask(before)

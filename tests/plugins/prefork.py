@@ -58,7 +58,5 @@ def _can_fork(config: pytest.Config) -> bool:
 
 
 class _ForkedWorkers:
-    """What xdist has its processes do."""
-
     def pytest_xdist_getremotemodule(self) -> ModuleType:
         return remote

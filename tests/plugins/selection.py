@@ -23,7 +23,6 @@ _SLOW = frozenset("browser crash demo mcp scenarios simulation".split())
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the switch that ``.ci/run`` sets."""
     folders = ", ".join(sorted(APART))
     parser.addoption("--all", action="store_true", help=f"run properties and these folders, too: {folders}")
 
@@ -73,5 +72,4 @@ def is_quick(config: pytest.Config) -> bool:
 
 
 def names_no_path(config: pytest.Config) -> bool:
-    """Tell whether pytest is called for all of the tests, not for some folder or module."""
     return bool(config.args == config.getini("testpaths"))

@@ -39,8 +39,6 @@ _TOGETHER = (
 
 
 class _TogetherByFolder(LoadScopeScheduling):  # type: ignore[misc]
-    """A process gets a module or class at a time, and some folders as a whole."""
-
     def _split_scope(self, nodeid: str) -> str:
         scope = _get_scope(nodeid)
         return scope if scope in _TOGETHER else super()._split_scope(nodeid)
@@ -99,7 +97,6 @@ def _rank_computing(scope: Sequence[pytest.Item]) -> int:
 
 
 def _interleave(first: Sequence[T], second: Sequence[T]) -> list[T]:
-    """Return all values of both, each in its order, and both spread over the whole."""
     placed = [(at / len(values), value) for values in (first, second) for at, value in enumerate(values)]
     return [value for _, value in sorted(placed, key=lambda each: each[0])]
 

@@ -82,7 +82,6 @@ class Running:
 
     @property
     def planned(self) -> datetime:
-        """When it ticks next."""
         return cast("datetime", self._scheduler.get_jobs()[0].next_run_time)
 
     def hurry(self, by: timedelta = timedelta(0)) -> None:
@@ -90,7 +89,6 @@ class Running:
         self._scheduler.get_jobs()[0].modify(next_run_time=datetime.now(UTC) - by)
 
     def is_through(self, count: int) -> bool:
-        """Waits until so many ticks have ended."""
         return bool(eventually(lambda: self.ended >= count)) and self.ended == len(self.ticks.seen) == count
 
     def _hear(self, event: Any) -> None:

@@ -33,8 +33,6 @@ OF_ASKER = {"version": 2, "asker": asdict(ASKER)}
 
 
 class Bench:
-    """A worker with one kind of job, which does ``work``."""
-
     def __init__(self, store: Redis, work: Callable[[], None]) -> None:
         self.instruments = Instruments()
         self.lost: list[str] = []

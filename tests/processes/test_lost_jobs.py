@@ -72,8 +72,6 @@ OPERATORS_ONLY = {
 
 @dataclass
 class Team:
-    """Jobs at work, and messages as the queues hold them."""
-
     world: World
     services: App
     jobs: DramatiqJobQueue
@@ -86,7 +84,6 @@ class Team:
         return slack_request(key, response_url=self.world.slack.make_response_url(CHANNEL, "U0ASKER"))
 
     def question(self) -> str:
-        """The place of a question that waits."""
         thread = self.world.slack.add_message(CHANNEL, "hello there")
         asked = slack_request(f"mention:{CHANNEL}:{thread}", thread=thread, message=thread)
         place, question = f"{CHANNEL}:{thread}", Question(asked, "what is new?", thread)
@@ -111,7 +108,6 @@ class Team:
 
     @property
     def troubles(self) -> list[str]:
-        """What the clock will tell operators of."""
         names = (str(item) for item, _ in self.services.due_queue.list_due(datetime(2100, 1, 1, tzinfo=UTC)))
         return [name for name in names if name.endswith(f"#{IncidentKind.LOST}")]
 
@@ -171,7 +167,6 @@ ALL = tuple(sorted({each.name for each in JOBS} - {"end"}))
 
 
 def make_payload(team: Team, name: str) -> dict[str, Any]:
-    """The part of a job's payload that says who waits for it."""
     if name in OPERATORS_ONLY:
         return {"version": 2}
     if name == "questions":

@@ -54,7 +54,6 @@ class Observed:
     collector: Collector
 
     def value(self, process: str, name: str, **labels: str) -> float:
-        """The sum of the samples of a name that have these labels."""
         required_labels = set(labels.items())
         return sum(
             each
@@ -63,11 +62,9 @@ class Observed:
         )
 
     def ids(self, process: str, words: str) -> set[str]:
-        """The ids of the lines with these words."""
         return {line["request"] for line in self.lines[process] if words in line["message"]}
 
     def span(self, name: str, request_id: str) -> CollectedSpan:
-        """The one span of a name with the id of a request."""
         [matching_span] = [
             each
             for each in self.collector.spans
@@ -100,12 +97,10 @@ def get_status(address: str) -> int:
 
 
 def is_idle(address: str) -> bool:
-    """Whether a worker runs no job that somebody waits for."""
     return scrape(address).get(("prdigest_jobs_running", frozenset({("queue", "prdigest")}))) == 0
 
 
 def name_request(sent: Delivery) -> str:
-    """The reference of a command."""
     fields = sent.payload
     key = f"command:{fields['trigger_id']}"
     return SlackRequest(key, fields["team_id"], fields["channel_id"], fields["user_id"]).reference

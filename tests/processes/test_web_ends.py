@@ -24,7 +24,6 @@ LOCAL = "127.0.0.1"
 
 @contextmanager
 def complaints() -> Iterator[list[threading.ExceptHookArgs]]:
-    """What threads died of."""
     heard: list[threading.ExceptHookArgs] = []
     usual, threading.excepthook = threading.excepthook, heard.append
     try:

@@ -91,8 +91,6 @@ def lower_bounds(text: str, figures: Mapping[str, float]) -> str:
 
 @dataclass
 class Size:
-    """What is counted in some packages."""
-
     files: int = 0
     folders: int = 0
     lines: int = 0
@@ -127,7 +125,6 @@ def list_modules(names: Iterable[str]) -> list[Path]:
 
 
 def list_logic(nodes: Iterable[ast.AST], lines: Sequence[str]) -> list[int]:
-    """Return the numbers of the lines of logic."""
     bodies, others = set[int](), set[int]()
     for node in nodes:
         if isinstance(node, Function):
@@ -155,7 +152,6 @@ def count_lines(node: Function) -> int:
 
 
 def count_implementations(classes: Iterable[ast.ClassDef]) -> dict[str, int]:
-    """Return for each protocol among the classes how many of the others implement it."""
     bases: dict[str, list[str]] = {}
     own: dict[str, Members] = {}
     for node in classes:  # those of one name are taken together
@@ -192,7 +188,6 @@ def list_bases(node: ast.ClassDef) -> list[str]:
 
 
 def read_members(node: ast.ClassDef) -> Members:
-    """Return each method with its parameters, and each attribute with ``None``."""
     members: Members = {}
     for statement in node.body:
         match statement:
@@ -214,7 +209,6 @@ def has_members(own: Members, members: Members) -> bool:
 
 
 def measure_sizes() -> dict[str, float]:
-    """Return each figure by its name."""
     bot, impact = measure(BOT), measure([IMPACT])
     implementations = count_implementations([*bot.classes, *impact.classes])
     lengths = [length for length, _ in bot.functions]
@@ -243,7 +237,6 @@ def measure_trace() -> dict[str, float]:
 
 
 def format_table(figures: Mapping[str, float], bounds: Mapping[str, Bound]) -> Iterator[str]:
-    """Yield a row for each figure, and what to do about those that are above or far below their bounds."""
     yield f"{'':<48}{'today':>9}{'bound':>9}{'target':>12}  it protects"
     for name in dict.fromkeys((*figures, *bounds)):
         bound = bounds.get(name)
@@ -257,7 +250,6 @@ def format_table(figures: Mapping[str, float], bounds: Mapping[str, Bound]) -> I
 
 
 def main() -> None:
-    """Print the table, or lower the bounds."""
     parser = argparse.ArgumentParser("python -m tests.project.size")
     parser.add_argument("--trace", action="store_true", help="measure what requests cross, too")
     parser.add_argument("--lower", action="store_true", help="write smaller figures into bounds.toml")

@@ -79,7 +79,6 @@ def test_each_command_is_ours_or_of_a_program_that_is_named_with_a_reason() -> N
 
 
 def is_script(word: str) -> bool:
-    """Return whether it is an executable file of the checkout."""
     return word.startswith(".ci/") and os.access(ROOT / word, os.X_OK)
 
 

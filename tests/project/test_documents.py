@@ -23,7 +23,6 @@ PAGES = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted(DOCS.glob("*.md"))]
 
 
 def read_rows(name: str, columns: int) -> list[list[str]]:
-    """Return the rows of all tables of a page with so many columns."""
     lines = (DOCS / name).read_text(encoding="utf-8").splitlines()
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
     return [row for row in rows if len(row) == columns]
@@ -76,6 +75,5 @@ def test_pages_name_settings_and_sections_that_exist() -> None:
 
 
 def list_sections(page: Path) -> set[str]:
-    """Return the anchors of a page's headings."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}

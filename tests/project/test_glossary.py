@@ -28,7 +28,6 @@ PLAIN_LABELS = {each.strip() for each in PLAIN.replace("\n", "|").split("|")}
 
 
 def list_texts() -> list[str]:
-    """Return the constant texts of the bot."""
     modules = [*ROOT.glob("bot/**/*.py"), *ROOT.glob("handlers/*.py")]
     nodes = (node for path in modules for node in list_nodes(path.read_text()))
     return [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]

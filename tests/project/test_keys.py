@@ -53,7 +53,6 @@ def modules() -> Iterator[Path]:
 
 
 def spelled_keys(source: str) -> list[str]:
-    """Return the texts of a module that are keys or names of the store, or parts of them."""
     if not _POSSIBLE_KEY.search(source):
         return []
     nodes = list_nodes(source)
@@ -67,12 +66,10 @@ def spelled_keys(source: str) -> list[str]:
 
 
 def begins_as_key(text: ast.expr) -> bool:
-    """Return whether the beginning of a text was seen by itself."""
     return isinstance(text, ast.JoinedStr) and ast.unparse(text)[2:].startswith(PREFIXES)
 
 
 def named_texts(call: ast.Call) -> Iterator[ast.expr]:
-    """Yield the texts that a call takes for a name of the store."""
     name = getattr(call.func, "attr", getattr(call.func, "id", ""))
     if name in _NAMING_CALLS:
         for each in call.args:

@@ -60,7 +60,6 @@ def list_expressions() -> Iterator[str]:
 
 
 def find_unknown(expression: str, metrics: Labels) -> list[str]:
-    """What an expression names and no metric has."""
     known, unknown = set[str](), []
     for name, matchers in re.findall(rf"({NAME})(?:\{{([^}}]*)\}})?", expression):
         base = name if name in metrics else SUFFIXES.sub("", name)

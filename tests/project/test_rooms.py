@@ -12,12 +12,10 @@ FEATURES, MODELS = ROOT / "bot" / "features", ROOT / "bot" / "platform" / "model
 
 
 def list_parts(room: Path) -> set[str]:
-    """The modules and packages of a room."""
     return {path.stem for path in room.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
 
 
 def list_uses(room: Path, parts: set[str]) -> Iterator[tuple[str, str]]:
-    """Which parts of a room use which others."""
     name = re.escape(".".join(room.relative_to(ROOT).parts))
     for part in parts:
         for path in [room / f"{part}.py", *(room / part).rglob("*.py")]:

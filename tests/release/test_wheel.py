@@ -32,8 +32,6 @@ _SAFELY: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") 
 
 
 class Installed(NamedTuple):
-    """An environment with the three wheels in it, and the names of all files of each."""
-
     command: Path
     names: frozenset[str]
     local_slack: frozenset[str]
@@ -62,7 +60,6 @@ def build_wheel(project: Path, folder: Path) -> Path:
 
 
 def find_pip() -> Path:
-    """Find the wheel of the pip that belongs to this Python."""
     import ensurepip  # noqa: PLC0415 (some systems keep it in a package apart)
 
     folders = [Path(ensurepip.__file__).parent / "_bundled", Path(get_config_var("WHEEL_PKG_DIR") or "/nowhere")]
@@ -96,13 +93,11 @@ def installed_wheel(tmp_path_factory: pytest.TempPathFactory) -> Installed:
 
 
 def names_in(wheel: Path) -> frozenset[str]:
-    """The names of all its files."""
     with zipfile.ZipFile(wheel) as archive:
         return frozenset(archive.namelist())
 
 
 def files_of(*packages: str, top: Path) -> set[str]:
-    """The files of packages in the checkout, as a wheel names them."""
     kept = [path for name in packages for path in (top / name).rglob("*") if path.is_file()]
     return {str(path.relative_to(top)) for path in kept if "__pycache__" not in path.parts}
 
@@ -178,7 +173,6 @@ print(json.dumps({
 
 @pytest.fixture(scope="module")
 def wheel_facts(installed_wheel: Installed, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the installed packages say."""
     python = installed_wheel.command.with_name("python")
     report: dict[str, Any] = json.loads(run(python, "-c", LOOK, folder=tmp_path_factory.mktemp("look")))
     return report

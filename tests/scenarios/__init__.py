@@ -182,7 +182,6 @@ def status_of(url: str, token: str = "") -> int:
 
 
 def old_button(action_id: str, value: str) -> Json:
-    """A message with one button, as another version or a forger may have made it."""
     ts = f"{time.time():.6f}"
     return {
         "type": "message",
@@ -193,7 +192,6 @@ def old_button(action_id: str, value: str) -> Json:
 
 
 def labels(message: Json) -> list[str]:
-    """What can be pressed below a message, from left to right."""
     row = message["blocks"][-1]
     assert row["type"] == "actions"
     return [str((element.get("text") or element.get("placeholder"))["text"]) for element in row["elements"]]
@@ -223,7 +221,6 @@ def failing_github(bot: Bot, fault: FailureKind) -> Iterator[None]:
 
 @contextmanager
 def claude_that(bot: Bot, answers: Callable[[dict[str, Any]], Step]) -> Iterator[None]:
-    """Claude answers so in the block, and then as always."""
     usual, bot.world.claude.respond = bot.world.claude.respond, answers
     try:
         yield

@@ -43,7 +43,6 @@ class Bots:
         self._stack = ExitStack()
 
     def bot(self, transport: str, kind: str = "usual", **settings: str) -> Bot:
-        """The bot of that kind, ready."""
         if (transport, kind) not in self._started:
             there = self._world(kind)
             self._started[transport, kind] = self._start(transport, f"{kind}-{transport}", there, settings)
@@ -114,7 +113,6 @@ def guard_bot(bot: Bot) -> Iterator[Bot]:
 
 @contextmanager
 def bots_in(folder: Path, module: str = "bot") -> Iterator[Bots]:
-    """Bots on a store in a folder, which end with the block."""
     url = start_embedded_url(folder / "store")
     with connect_server(url) as keeper:
         keeper.ping()

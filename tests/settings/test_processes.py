@@ -108,7 +108,6 @@ def start_clock(base: App) -> AbstractContextManager[object]:
 
 
 def use_web(base: App) -> None:
-    """What commands ask for that name no day and no zone."""
     base.get_today()
     prepare_listeners(base.hurry()).get_channel_zone("C0DIGEST")
 
@@ -121,14 +120,12 @@ def report_late(base: App) -> None:
 
 
 def use_worker(base: App) -> None:
-    """What the jobs use."""
     report_late(base)
     get_display_name(base.settings, prepare_worker(base).repositories.default)
     find_reviewer(base)
 
 
 def use_clock(base: App) -> None:
-    """A minute."""
     report_late(base)
 
 

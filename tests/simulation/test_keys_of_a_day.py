@@ -75,11 +75,9 @@ class Seen:
     _last: frozenset[str] = frozenset()
 
     def look(self) -> None:
-        """Look at all keys."""
         self._note(self._list_names())
 
     def look_at_new(self) -> None:
-        """Look at those that were not there a moment ago."""
         names = self._list_names()
         self._note([name for name in names if name not in self._last])
         self._last = frozenset(names)
@@ -132,7 +130,6 @@ def open_channels(slack: SlackEmulator, _: Redis) -> None:
 
 
 def live_a_day(team: SampleTeam) -> None:
-    """Do what leaves a key of each family."""
     you, ada = team.person(YOU), team.person(ADA)
     team.base.ownership.claim_store()
     team.tick()
@@ -216,8 +213,6 @@ def preview_links(store: Redis) -> None:
 
 
 class OneRelease:
-    """``Releases`` with one that holds a merge."""
-
     def list_releases(self, repository: Repository) -> tuple[Release, ...]:
         return (Release("v1.2.0", (1, 2, 0), MORNING),)
 
@@ -236,8 +231,6 @@ class QuietBackground:
 
 
 class NothingFound:
-    """A reviewer that finds no bug."""
-
     model, diff_tokens, classes_of = "none", 0, staticmethod(get_default_classes)
 
     def review(self, pull: PullRequest, cost: ReviewCost) -> ReviewResult:

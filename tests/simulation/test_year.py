@@ -45,8 +45,6 @@ LATEST = timedelta(minutes=45)
 
 @dataclass(frozen=True)
 class Told:
-    """What of a year can be looked at when it is over."""
-
     people: Sequence[Subscriber]
     posted: dict[str, list[Posted]]
     reports: dict[str, list[str]]
@@ -61,7 +59,6 @@ class Told:
 
     @property
     def skipped(self) -> list[str]:
-        """The keys of all that were told of as skipped."""
         ending = f"#{IncidentKind.SKIPPED}"
         told = [name for names in self.reports.values() for name in names]
         return [name.removesuffix(ending) for name in told if name.endswith(ending)]
@@ -132,7 +129,6 @@ def first_after_outage(subscriber: Subscriber) -> Digest | None:
 
 
 def key_of(subscriber: Subscriber, days: Sequence[date], zone: str) -> str:
-    """Where the record of a digest of these days is."""
     span = Span(days[0], days[-1], walls(zone).zone)
     return DigestSpec(subscriber.channel, REPOSITORY, span, subscriber.view).build_key(TEAM)
 

@@ -74,16 +74,12 @@ class Posted:
 
 @dataclass(frozen=True, slots=True)
 class WaitingJob:
-    """A message on the queue."""
-
     name: str
     due: datetime
 
 
 @dataclass
 class Moment:
-    """What time it is."""
-
     now: datetime = START
 
     def __call__(self) -> datetime:
@@ -106,8 +102,6 @@ class Queue:
 
 
 class Parts:
-    """The real parts, on one store and one time."""
-
     def __init__(self, client: Redis, now: Moment) -> None:
         self.now = now
         self.client = client
@@ -256,8 +250,6 @@ class Year:
         ]
 
     def people(self, instant: datetime, action: Action) -> None:
-        """Somebody is to do something then."""
-
         def act_for_people() -> None:
             action()
             self._open_until = self.now() + 3 * MINUTE
@@ -289,7 +281,6 @@ class Year:
     # --- the clocks
 
     def _pause(self) -> timedelta:
-        """How long no tick is looked for."""
         return SECOND if self._is_busy(self.now()) else self._random.randint(60, 240) * SECOND
 
     def _next_tick(self, after: datetime) -> tuple[datetime, Clock]:
@@ -381,7 +372,6 @@ class Year:
 
 
 def _hour(instant: datetime) -> int:
-    """Which of the year."""
     return (instant - START) // HOUR
 
 

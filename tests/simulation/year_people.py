@@ -79,7 +79,6 @@ class Digest:
 
     @property
     def possible(self) -> datetime:
-        """From when on something ran that could post it."""
         return BACK if AWAY <= self.due < BACK else self.due
 
 
@@ -102,7 +101,6 @@ class Wanted:
         return None if self.weekdays and date.weekday() >= _SATURDAY else _due(self.zone, self.at, date)
 
     def days(self, date: dt.date) -> tuple[dt.date, ...]:
-        """Those that the digest of a date tells of."""
         back = 3 if self.weekdays and date.weekday() == _MONDAY else 1
         return tuple(date - n * DAY for n in range(back, 0, -1))
 
@@ -117,7 +115,6 @@ class Life:
     kept: dt.date | None = None
 
     def digests(self) -> Iterator[Digest]:
-        """All that are due in it."""
         for date in _DATES:
             due = self.preferences.due(date)
             if due and due < self.until and (date >= self.kept if self.kept else due > self.since):
@@ -135,8 +132,6 @@ class Life:
 
 @dataclass
 class Subscriber:
-    """Somebody with one subscription."""
-
     app: App
     channel: str
     user: str
@@ -145,7 +140,6 @@ class Subscriber:
 
     @property
     def digests(self) -> list[Digest]:
-        """All that they are to get, in time or not at all."""
         return [digest for life in self.lives for digest in life.digests()]
 
     @property
@@ -155,7 +149,6 @@ class Subscriber:
 
     @property
     def view(self) -> DigestView:
-        """What of a day they get."""
         return self.lives[0].preferences.wish().view if self.lives else FULL_VIEW
 
     def is_calm(self, now: datetime) -> bool:
@@ -197,8 +190,6 @@ class Subscriber:
 
 
 class People:
-    """All of them, and what they do in the year."""
-
     def __init__(self, year: Year, random: Random) -> None:
         self._year = year
         self._random = random

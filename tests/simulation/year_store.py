@@ -34,7 +34,6 @@ class QuickRedis(Redis):
         return _Together(self)
 
     def together(self, calls: Sequence[_Call]) -> list[Any]:
-        """Send all, then read all answers."""
         self._socket.sendall(b"".join([_pack_command(args) for args, _ in calls]))
         answers = [self._answer() for _ in calls]
         for answer in answers:

@@ -129,7 +129,6 @@ class SampleSources:
         return replace(self._find_pull_request(number), files=None)
 
     def load_files(self, pull: PullRequest) -> PullRequest:
-        """Return the pull request with its files. Of the diffs it has the lines that answers quote."""
         return replace(pull, files=self._find_pull_request(pull.number).files)
 
     # PullRequestBackground
@@ -141,7 +140,6 @@ class SampleSources:
         raise DiscussionUnavailable("The sample day has no discussions and no linked issues.")
 
     def find_merges(self, repository: Repository, commits: Sequence[str]) -> Mapping[str, PullRequest]:
-        """Return the pull requests of the day that were merged as these commits."""
         self._require_repository(repository)
         return {
             commit: replace(pull, files=None)

@@ -34,7 +34,6 @@ class ClaimMemory:
         self._lock = threading.Lock()
 
     def get_claim(self, pull: PullRequest) -> RevertClaim:
-        """Return the claim of a pull request, which is parsed if its texts are new."""
         # the texts of months would take most of the memory
         repository = pull.repository
         key = hash((pull.web, repository.owner, repository.name, pull.title, pull.body, pull.commit_message))

@@ -21,8 +21,6 @@ REVIEWED_BANDS = frozenset({RiskBand.MIDDLE, RiskBand.HIGH, RiskBand.HIGHEST})
 
 
 class FindingStatus(StrEnum):
-    """How far a suspicion was checked. One that was refuted is no finding."""
-
     CONFIRMED = "confirmed"
     POSSIBLE = "possible"
 
@@ -172,8 +170,6 @@ _BANDS = tuple(RiskBand)
 
 
 class IsReviewed(Protocol):
-    """An object with an assessed risk and, if it was read for bugs, a review."""
-
     @property
     def risk(self) -> Risk: ...
 

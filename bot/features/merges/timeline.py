@@ -104,8 +104,6 @@ class MergeList:
 def list_days(
     merged_on: DayLister, workers: int, repository: Repository, days: Iterable[LocalDay]
 ) -> Sequence[DayList]:
-    """Return the list of each day, or why there is none, from ``merged_on``, for ``workers`` days at a time."""
-
     def list_day(day: LocalDay) -> DayList:
         try:
             return merged_on(repository, day)
@@ -286,6 +284,5 @@ def _cache_value(cached: dict[K, V], key: K, value: V) -> None:
 
 
 def build_past(index: RevertIndex, classes: PathClasses) -> FileHistory:
-    """Return the history of the merges of an index, with the reverts and relands among them."""
     merges = index.merges.by_number.values()
     return FileHistory(merges, find_outcomes(index), classes, find_relands(index))

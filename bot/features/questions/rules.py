@@ -233,7 +233,6 @@ def has_quote(remark: Remark, quote: str) -> bool:
 
 
 def _has_words(line: str, needle: str) -> bool:
-    """Return whether a line has a text that begins and ends with whole words."""
     start = line.find(needle)
     while start >= 0:
         end = start + len(needle)

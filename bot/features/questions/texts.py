@@ -224,8 +224,6 @@ def format_discussion(discussion: Discussion, remarks: Sequence[Remark]) -> str:
 
 
 class Where(StrEnum):
-    """What is searched."""  # in the schema that the model gets
-
     CHANGED = "changed_lines"
     DIFF = "diff"
     TEXT = "text"

@@ -90,7 +90,6 @@ VOTES = Map("votes", Vote, "votes by channel, message and user", version=2)
 
 @job("votes")
 def record_vote(app: App, asker: SlackRequest, message: str, verdict: FeedbackVerdict) -> None:
-    """Record the asker's vote on the answer in a message, by Slack's timestamp."""
     inputs = app.tables.get(INPUTS, asker.channel, message)
     if inputs is None:
         log.info("a vote on an answer that is no longer known [%s]", asker.reference)

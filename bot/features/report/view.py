@@ -130,7 +130,6 @@ class ReportedDays(_Part):
 def build_day(
     digest: Digest, contracts: Iterable[MergeContract], path: str, *, is_final: bool, updated: datetime
 ) -> ReportedDay:
-    """Build what is kept of a day. ``contracts`` are those of its entries, in any order."""
     by_number = {contract.number: contract for contract in contracts}
     merges = sorted(
         (_build_merge(entry.pull, by_number[entry.number]) for entry in digest.entries),

@@ -126,7 +126,6 @@ def _has_commit(code: CodeSources, pull: PullRequest) -> bool:
 
 
 def _list_added_files(pull: PullRequest) -> Mapping[str, SourceFile]:
-    """Return the files that a pull request added, whose patches are the whole files."""
     added = {
         file.path: [line.text for _, lines in split_hunks(file.patch) for line in lines]
         for file in pull.files or ()

@@ -30,16 +30,12 @@ MAX_QUOTE_LENGTH, MAX_PATH_LENGTH, MAX_LINE_NUMBER = 400, 1_000, 1_000_000_000
 
 
 class SuspicionStatus(StrEnum):
-    """What the model made of a suspicion."""
-
     CONFIRMED = "confirmed"
     REFUTED = "refuted"
     POSSIBLE = "possible"
 
 
 class QuoteSide(StrEnum):
-    """What the pull request did to a quoted line."""
-
     ADDED = "added"
     REMOVED = "removed"
     UNCHANGED = "unchanged"

@@ -111,7 +111,6 @@ def render_listing(subscriptions: Sequence[DueSubscription]) -> Post:
 
 
 def render_choice(subscriptions: Sequence[Subscription], action: str) -> Post:
-    """Render the subscriptions that a command may mean, each with the button of one ``action``."""
     first, title = subscriptions[:_MAX_SUBSCRIPTIONS], "Which one?"
     room = _limit_filter_length(len(first))
     blocks = [make_block(make_section([make_text(title, bold=True)]))]

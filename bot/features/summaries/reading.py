@@ -135,7 +135,6 @@ def read_pull_request(app: App, pull: PullRequest) -> SummarisedPullRequest:
 def build_unsummarised(
     app: App, pull: PullRequest, why: Fallback, coverage: Coverage = Coverage.NONE, cost: float | None = 0.0
 ) -> SummarisedPullRequest:
-    """Return a pull request with facts in place of its summary. It is not cached."""
     classes = app.paths.get_path_classes(pull.repository)
     summary = build_fallback_summary(pull, why, coverage, classes)
     return SummarisedPullRequest(pull, summary, determine_area(pull, classes), cost=cost)

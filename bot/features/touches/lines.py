@@ -121,7 +121,6 @@ def render_news(news: Iterable[tuple[DeprecationNews, UsedDeprecation]], url: st
 
 
 def describe_step(news: DeprecationNews) -> str:
-    """Describe a step as the end of a sentence about its name."""
     return f"{_NEWS_WORDS[news.state]}{f' since {news.release.name}' if news.release else ''}"
 
 
@@ -213,7 +212,6 @@ class HitContext:
 
     @property
     def taken_back(self) -> frozenset[int]:
-        """The numbers of what was reverted completely."""
         return frozenset(number for number, each in self.outcomes.items() if each.kind is OutcomeKind.REVERTED)
 
 

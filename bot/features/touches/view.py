@@ -95,7 +95,6 @@ def render_contract_list(contract_list: ContractList) -> Post:
 
 
 def _render_contract_post(contract_list: ContractList) -> tuple[Post, int]:
-    """Return the message, and how many rows it has no room for."""
     rows = contract_list.contracts.derive(list_contract_rows)
     hidden = 0
 
@@ -145,7 +144,6 @@ def _format_changes(count: int) -> str:
 def _render_contracts(
     contract_list: ContractList, rows: CoveredList[ContractTableRow], most: int, words: int
 ) -> tuple[list[Block], int]:
-    """Return the blocks, and how many rows are not among them."""
     pulls, hidden = {pull.number: pull for pull in contract_list.pulls}, 0
 
     def show(rows: Sequence[ContractTableRow]) -> Iterator[Block]:

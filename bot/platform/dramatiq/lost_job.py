@@ -8,8 +8,6 @@ from enum import StrEnum
 
 
 class LossReason(StrEnum):
-    """The reason why a job is lost."""
-
     FAILED = "failed"
     """Its last attempt failed like the others."""
     ENDLESS = "endless"
@@ -34,5 +32,4 @@ class LostJob:
 
     @property
     def title(self) -> str:
-        """The name of the job for people."""
         return f"the job {self.name}" + (f" [{self.reference}]" if self.reference else "")

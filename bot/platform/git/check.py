@@ -27,7 +27,6 @@ _VERSION = re.compile(rb"git version (\d{1,4})\.(\d{1,4})")
 def check_mirror(
     root: Path, repositories: Sequence[Repository], now: Callable[[], datetime], program: str = "git"
 ) -> Iterator[Finding]:
-    """Check git and each mirror in a folder."""
     yield check_version(_read_version(program))
     for repository in repositories:
         yield _check_folder(MirrorFolder(root, repository), f"Mirror {repository}", now())

@@ -62,8 +62,6 @@ _FETCH = (
 
 @dataclass(frozen=True, slots=True)
 class MirrorLimits:
-    """Limits of an update."""
-
     clone_seconds: float = 600.0
     fetch_seconds: float = 60.0
     lock_seconds: float = 60.0  # for which an update waits for another process

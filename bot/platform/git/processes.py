@@ -58,7 +58,6 @@ class GitFailure(Exception):
 
     @property
     def hints_at_damage(self) -> bool:
-        """Whether git could not read an object of the repository."""
         return any(word in self.stderr for word in _DAMAGE)
 
 
@@ -78,7 +77,6 @@ class GitProcess:
 
     @property
     def output(self) -> IO[bytes]:
-        """The standard output. It ends early if the process is killed."""
         assert self._process.stdout is not None  # noqa: S101 (opened with a pipe)
         return self._process.stdout
 
@@ -88,7 +86,6 @@ class GitProcess:
         return os.fstat(self._complaints.fileno()).st_size
 
     def kill(self) -> None:
-        """End the process and those that it started."""
         with self._lock:
             if not self._is_over:
                 self.is_killed = True

@@ -70,7 +70,6 @@ class _BoundedCall:
                 self._shut_connection()
 
     def close(self) -> None:
-        """End the call and release its connection."""
         with self._lock:
             self._is_closed = True
             if self._duplicate:

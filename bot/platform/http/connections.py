@@ -48,15 +48,11 @@ class _TrackedHTTPSConnection(TrackedConnection, HTTPSConnection):
 
 
 class _TrackedHTTPHandler(HTTPHandler):
-    """Handler of urllib for tracked HTTP connections."""
-
     def http_open(self, req: Request) -> HTTPResponse:
         return self.do_open(_TrackedHTTPConnection, req)
 
 
 class _TrackedHTTPSHandler(HTTPSHandler):
-    """Handler of urllib for tracked HTTPS connections."""
-
     def __init__(self) -> None:
         super().__init__()
         self._context = ssl.create_default_context()
@@ -85,7 +81,6 @@ class _ProxyHandler(ProxyHandler):
 
 @cache
 def make_tracking_opener() -> OpenerDirector:
-    """Create an opener for urllib that tracks its connections."""
     return build_opener(_ProxyHandler, _TrackedHTTPHandler, _TrackedHTTPSHandler, _NoRedirectHandler)
 
 
@@ -98,14 +93,10 @@ class _PooledHTTPSConnection(TrackedConnection, urllib3.connection.HTTPSConnecti
 
 
 class _TrackedHTTPPool(urllib3.HTTPConnectionPool):
-    """Pool of tracked HTTP connections."""
-
     ConnectionCls = _PooledHTTPConnection
 
 
 class _TrackedHTTPSPool(urllib3.HTTPSConnectionPool):
-    """Pool of tracked HTTPS connections."""
-
     ConnectionCls = _PooledHTTPSConnection
 
 

@@ -23,8 +23,6 @@ _HEAD_LENGTH = 120
 
 
 class Role(StrEnum):
-    """What somebody is to a pull request."""
-
     AUTHOR = "author"
     MEMBER = "member"
     BOT = "bot"
@@ -32,8 +30,6 @@ class Role(StrEnum):
 
 
 class RemarkKind(StrEnum):
-    """Where a remark stands, as a noun for texts."""
-
     ISSUE = "issue"
     COMMENT = "comment"
     APPROVAL = "approving review"

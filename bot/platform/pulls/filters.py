@@ -60,11 +60,9 @@ class Filters:
         return any(self.has_path(file.path) or self.has_path(file.previous_path or file.path) for file in files)
 
     def has_path(self, path: str) -> bool:
-        """Return whether a file is among those that are chosen."""
         return not self.paths or _build_path_predicate(self.paths)(path)
 
     def may_match(self, pull: PullRequest) -> bool:
-        """Return whether the pull request matches all filters that need no files."""
         names = _list_author_names(pull.author)
         is_unwanted = bool(self.not_authors) and _has_match(self.not_authors, names)
         return not is_unwanted and _has_match(self.authors, names) and _has_match(self.labels, pull.labels)

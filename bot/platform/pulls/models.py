@@ -123,7 +123,6 @@ class PullRequest:
         return self.build_sibling_url(self.number)
 
     def build_sibling_url(self, number: int) -> str:
-        """Return the address of another pull request of the repository."""
         return f"{self.web}/{self.repository}/pull/{number}"
 
     @property
@@ -206,7 +205,6 @@ class Reference:
         return f"{self.repository}#{self.number}"
 
     def build_missing_error(self) -> PullRequestNotFound:
-        """Return the error for a number that no pull request of the repository has."""
         return PullRequestNotFound(f"{self.repository} has no pull request #{self.number}.")
 
 

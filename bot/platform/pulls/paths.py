@@ -155,7 +155,6 @@ PathClassesLookup = Callable[[Repository], PathClasses]
 
 
 def get_default_classes(_repository: Repository) -> PathClasses:
-    """Return the default classes, which fit any repository."""
     return DEFAULT_PATH_CLASSES
 
 

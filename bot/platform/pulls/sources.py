@@ -88,8 +88,6 @@ class PullRequestBackground(Protocol):
 
 
 class Releases(Protocol):
-    """Source of releases."""
-
     def list_releases(self, repository: Repository) -> Sequence[Release]:
         """Return the newest releases of a repository, oldest first, without drafts and release candidates.
 

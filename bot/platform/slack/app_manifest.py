@@ -27,5 +27,4 @@ def add_previews(manifest: Manifest, domain: str) -> Manifest:
 
 
 def _extend(section: Manifest, name: str, more: Iterable[str]) -> None:
-    """Add texts to a sorted list."""
     section[name] = sorted({*section[name], *more})

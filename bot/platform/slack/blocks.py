@@ -50,7 +50,6 @@ def make_text(content: str, *, bold: bool = False, italic: bool = False, code: b
 
 
 def make_link(url: str, label: str, *, bold: bool = False) -> Element:
-    """Return a link to an address that code built."""
     return {"type": "link", "url": url, "text": redact_text(label), **({"style": {"bold": True}} if bold else {})}
 
 

@@ -27,8 +27,6 @@ _MAX_VALUE_LENGTH = 2_000
 
 
 class FeedbackVerdict(StrEnum):
-    """A user's rating of an answer."""
-
     GOOD = "good"
     BAD = "bad"
 
@@ -117,7 +115,6 @@ def make_button(label: str, action: str, value: str) -> Element:
 
 
 def make_details_button(pull: PullRequest) -> Element:
-    """Return the button that opens a window about one pull request."""
     return make_button("Details", DETAILS, _write_pull(pull))
 
 
@@ -141,7 +138,6 @@ def _write_pull(pull: PullRequest) -> str:
 
 
 def make_ask_button() -> Element:
-    """Return the button that explains how to ask about a message."""
     return make_button("Ask about this", ASK, "thread")
 
 
@@ -151,7 +147,6 @@ def make_share_button(action: str, request: CommandRequest) -> Element:
 
 
 def make_repeat_button(action: str, request: CommandRequest) -> Element:
-    """Return the button that posts again what a Share button with that ``action`` posted."""
     return make_button("Post it again", name_repeat_action(action), write_request(request))
 
 
@@ -160,7 +155,6 @@ def name_repeat_action(action: str) -> str:
 
 
 def add_buttons(post: Post, *elements: Element | None) -> Post:
-    """Return the message with a row of buttons at its end."""
     row: Block = {"type": "actions", "elements": [element for element in elements if element]}
     return Post(post.text, (*post.blocks, row))
 

@@ -45,8 +45,6 @@ _CHANNEL_PROBLEMS = {
 
 @dataclass(frozen=True, slots=True)
 class BotAccess:
-    """Slack with the bot's token, and what Slack says of the token."""
-
     client: BoundedWebClient
     identity: SlackResponse
 

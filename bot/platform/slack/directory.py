@@ -49,8 +49,6 @@ class UserInfo:
 
 
 class SlackWorkspaceDirectory:
-    """Directory of channels and users."""
-
     def __init__(self, client: WebClient) -> None:
         self._client = client
 
@@ -68,7 +66,6 @@ class SlackWorkspaceDirectory:
         )
 
     def open_direct_messages(self, user: str) -> str:
-        """Return the channel of the direct messages with a user. Open it if there is none."""
         return SlackMessenger(self._client).open_direct_messages(user)
 
     def choose_conversation(self, slack_request: SlackRequest) -> SlackRequest:

@@ -254,7 +254,6 @@ class SlackAnswerDisplay:
         self._sent = self._text
 
     def _edit_whole(self, text: str, below: _Blocks) -> None:
-        """Replace the text by the whole answer, which is worth a wait."""
         self._end_stream(self._client)
         self._edit(self._client, text, below)
 
@@ -271,7 +270,6 @@ class SlackAnswerDisplay:
             log.info("the stream was over [%s]: %s", self._request.reference, error)
 
     def _edit(self, client: WebClient, text: str, below: _Blocks = ()) -> None:
-        """Edit the message. If it streams, end the stream and edit again."""
         content = {**_build_content(text, below), "metadata": self._metadata, "parse": "none"}
         try:
             self._call(client.chat_update, ts=self._ts, **content)

@@ -13,8 +13,6 @@ CLOCK_SKEW = timedelta(minutes=10)
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A text file for a thread."""
-
     name: str
     title: str
     text: str
@@ -28,7 +26,6 @@ class Post:
     blocks: tuple[Mapping[str, Any], ...]
 
     def build_payload(self) -> dict[str, Any]:
-        """Return the arguments of a call that posts the message."""
         return {"text": self.text, "blocks": [dict(block) for block in self.blocks]}
 
 

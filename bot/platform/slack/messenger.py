@@ -61,13 +61,10 @@ class _Identity(NamedTuple):
 
 
 class SlackMessenger:
-    """The messages of channels and threads."""
-
     def __init__(self, client: WebClient) -> None:
         self._client = client
 
     def fetch_team(self) -> str:
-        """Return the id of the workspace that the token belongs to."""
         return self._identity.team
 
     @cached_property
@@ -97,7 +94,6 @@ class SlackMessenger:
             return str(answer["ts"])
 
     def edit_message(self, channel: str, message: str, post: Mapping[str, Any], key: str, about: str = "") -> None:
-        """Replace the content of a message of the bot."""
         with translate_slack_errors(channel):
             self._client.chat_update(
                 channel=channel,
@@ -109,7 +105,6 @@ class SlackMessenger:
             )
 
     def open_direct_messages(self, user: str) -> str:
-        """Return the channel of the direct messages with a user. Open it if there is none."""
         with translate_slack_errors():
             return str(self._client.conversations_open(users=user)["channel"]["id"])
 
@@ -130,7 +125,6 @@ class SlackMessenger:
         return {key: ts for key, ts in own if key}
 
     def list_replies(self, channel: str, thread: str) -> list[Mapping[str, Any]]:
-        """List all messages of a thread, with their metadata."""
         with translate_slack_errors(channel):
             return list(_iterate_pages(self._client.conversations_replies, channel=channel, ts=thread))
 
@@ -170,14 +164,12 @@ class SlackMessenger:
         return next((each for each in answer["messages"] if each.get("ts") == message), None)
 
     def attach_file(self, channel: str, thread: str, file: Attachment) -> None:
-        """Upload a file into a thread."""
         with translate_slack_errors(channel):
             self._client.files_upload_v2(
                 channel=channel, thread_ts=thread, filename=file.name, title=file.title, content=file.text
             )
 
     def has_attachment(self, channel: str, thread: str, name: str) -> bool:
-        """Return whether the bot has put a file of that name into the thread."""
         files = (each.get("files") or () for each in self.list_replies(channel, thread) if self.is_own(each))
         return any(file.get("name") == name for attached in files for file in attached)
 
@@ -188,7 +180,6 @@ class SlackMessenger:
             self._client.chat_unfurl(channel=channel, ts=message, unfurls=unfurls)
 
     def fetch_permalink(self, channel: str, message: str) -> str:
-        """Fetch the address of a message."""
         with translate_slack_errors(channel):
             return str(self._client.chat_getPermalink(channel=channel, message_ts=message)["permalink"])
 
@@ -310,6 +301,5 @@ class SlackViews:
         return True
 
     def publish_home(self, user: str, blocks: Sequence[Mapping[str, Any]]) -> None:
-        """Show a user these blocks as their App Home."""
         with translate_slack_errors():
             self._client.views_publish(user_id=user, view={"type": "home", "blocks": list(blocks)})

@@ -43,7 +43,6 @@ class ModalPresenter:
     def fill_modal(
         self, slack_request: SlackRequest, build: Callable[[], View], explain: Callable[[Exception], View]
     ) -> None:
-        """Fill an open modal with what ``build`` returns, or with what ``explain`` makes of its error."""
         try:
             with deadlines.reserve_time(self._replies.response_times.reply_reserve):
                 view = build()

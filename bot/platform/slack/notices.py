@@ -140,7 +140,6 @@ def format_still_working(done: int, total: int) -> str:
 
 
 def add_file_note(post: Post, title: str) -> Post:
-    """Return a message with a line that names the file in its thread."""
     return _add_note(post, f"In the thread, as a file: {_shorten_title(title)}")
 
 
@@ -154,7 +153,6 @@ def add_missing_file_note(post: Post, title: str) -> Post:
 
 
 def render_missing_file(title: str) -> Post:
-    """Render that Slack refused a file."""
     return render_notice(
         f"{_shorten_title(title)}: Slack refuses this file. Someone who runs this bot can give it the scope "
         "files:write."
@@ -175,7 +173,6 @@ def _shorten_title(title: str) -> str:
 
 
 def render_error(error: Exception, reference: str) -> Post:
-    """Render an error in words for the user, with the reference that is in the log too."""
     return render_notice(describe_error(error, reference))
 
 
@@ -186,7 +183,6 @@ def describe_error(error: Exception, reference: str) -> str:
 
 
 def is_user_mistake(error: Exception) -> bool:
-    """Return whether the user, and not an operator, can do something about an error."""
     is_mistake = isinstance(error, _USER_MISTAKES) and not isinstance(error, ConfigurationError)
     return is_mistake or _is_fixable(error)
 

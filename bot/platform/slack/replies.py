@@ -72,8 +72,6 @@ class _Earlier(Enum):
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """An attempt to answer a part of a request, which has the ``key``."""
-
     asker: SlackRequest
     key: str
     audience: Audience

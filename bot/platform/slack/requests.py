@@ -10,8 +10,6 @@ from enum import StrEnum
 
 
 class Audience(StrEnum):
-    """The audience of an answer."""
-
     CHANNEL = "channel"
     """Everybody in the channel; only the asker if the bot is not a member."""
     ASKER = "asker"

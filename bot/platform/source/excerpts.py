@@ -97,7 +97,6 @@ class AnnotatedChange:
 
     @classmethod
     def parse(cls, lines: tuple[DiffLine, ...], path: str, old_path: str | None = None) -> AnnotatedChange:
-        """Find the functions and classes of an annotated file."""
         new_text = "".join(f"{line.text}\n" for line in lines if line.mark != "-")
         new_at = [at for at, line in enumerate(lines) if line.mark != "-"]
         old_at = [at for at, line in enumerate(lines) if line.mark != "+"]
@@ -199,7 +198,6 @@ def split_excerpt(whole: SourceExcerpt, numbers: Iterable[int]) -> Iterator[Sour
 
 
 def list_uses(lines: Sequence[str], name: str) -> list[int]:
-    """Return the numbers of the lines that have a name as a whole word."""
     word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
     # nearly all lines lack it, which is known sooner without the pattern
     return [number for number, text in enumerate(lines, 1) if name in text and word.search(text)]

@@ -168,7 +168,6 @@ class PullSource:
         return {path: self._files[path] for path in paths}
 
     def _search_files(self, name: str, files: Sequence[SourceFile]) -> str:
-        """Find the uses of a name in these files, and say what was not searched."""
         pull, readable = self._pull, [file for file in files if not file.problem]
         uses = tuple(
             SourceUse(file.path, number, _shorten_use(lines[number - 1], name))

@@ -44,7 +44,6 @@ class VersionedJson(Generic[T]):
         self._version = version
 
     def dump(self, value: T) -> dict[str, Any]:
-        """Return the value as a JSON object."""
         fields = self._adapter.dump_python(value, mode="json", exclude_defaults=True)
         return {VERSION_FIELD: self._version, **fields}
 
@@ -59,7 +58,6 @@ class VersionedJson(Generic[T]):
         return self._adapter.validate_python(others)
 
     def dump_text(self, value: T) -> str:
-        """Return the value as the text of a JSON object. Equal values have equal texts."""
         return json.dumps(self.dump(value), ensure_ascii=False, separators=(",", ":"))
 
     def load_text(self, text: str) -> T:
@@ -100,8 +98,6 @@ _FORMATS: Mapping[Any, tuple[Callable[[Any], str], Callable[[str], Any]]] = {
 
 
 class RecordCodec(Generic[R]):
-    """A codec for records of one kind, which all have defaults. ``version`` is that of their fields."""
-
     def __init__(self, kind: type[R], version: int) -> None:
         self._forms = {name: _FORMATS[hint] for name, hint in get_type_hints(kind).items()}
         self._kind = kind

@@ -166,7 +166,6 @@ class StoreRestarter:
         self._thread: threading.Thread | None = None
 
     def restart_store(self) -> None:
-        """Start the store, or wait for a start that is under way."""
         with self._lock:
             if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._start_store, daemon=True, name="revive")

@@ -58,14 +58,10 @@ class NextDigest(DueItem[str]):
 
 
 class DigestRepair(DueItem[str]):
-    """The repair of the incomplete digest with that key."""
-
     kind = "mend"
 
 
 class IncidentReport(DueItem[str]):
-    """The report of the incident with that id."""
-
     kind = "tell"
 
 
@@ -76,14 +72,10 @@ class ReportUpdate(DueItem[str]):
 
 
 class OutcomeCheck(DueItem[Repository]):
-    """The check of the outcomes of the pull requests in a repository's digests."""
-
     kind = "watch"
 
 
 class ProfileRefresh(DueItem[str]):
-    """The next scan of the tree of the profile with that name."""
-
     kind = "scan"
 
 
@@ -123,7 +115,6 @@ class DueQueue:
         return [None if score is None else datetime.fromtimestamp(score, UTC) for score in scores]
 
     def put(self, item: DueItem[Any], instant: datetime) -> None:
-        """Plan an item for an instant in place of an earlier one."""
         with translate_redis_errors():
             self._client.zadd(self._key, {str(item): int(instant.timestamp())})
 

@@ -76,7 +76,6 @@ class StoreEraser:
         self._keys = keys
 
     def find_direct_channels(self, user: str) -> frozenset[str]:
-        """Return the direct messages of a user that subscriptions name."""
         with translate_redis_errors():
             subscriptions = self._read_subscriptions()
         asker = ForgottenIds(users=frozenset({user}))
@@ -162,7 +161,6 @@ def _unify_value(value: Any) -> Any:
 
 
 def _plan_key(name: str, key: str, value: Any, ids: ForgottenIds, gone: frozenset[str]) -> _KeyErasure:
-    """Return what is to be done to a key with this value."""
     erasure, family = _KeyErasure(key, ids), find_family(name)
     if value is None:
         return erasure

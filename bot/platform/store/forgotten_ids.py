@@ -20,7 +20,6 @@ _NO_ID = re.compile(r"(?!)")
 
 
 def is_user_id(text: str) -> bool:
-    """Return whether a text has the form of the id of a person in Slack."""
     return bool(_USER_ID.fullmatch(text))
 
 
@@ -65,14 +64,12 @@ class ForgottenIds:
         object.__setattr__(self, "_optional", re.compile(_OPTIONAL_FIELD.format(ids=users)) if users else _NO_ID)
 
     def is_in(self, text: str) -> bool:
-        """Return whether a text contains one of the ids."""
         # most texts contain none, and to look for the bare letters takes a hundredth of the time
         if not any(each in text for each in self.users) and not any(each in text for each in self.channels):
             return False
         return bool(self._user.search(text) or self._channel.search(text))
 
     def is_of_message(self, key: str) -> bool:
-        """Return whether a key, or a field of a hash, is of one of the messages."""
         return bool(self._message.search(key))
 
     def owns(self, text: str) -> bool:
@@ -116,7 +113,6 @@ def _parse_object(text: str) -> dict[str, Any] | None:
 
 
 def _iterate_texts(content: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the texts of parsed JSON, each with the name of its field."""
     if isinstance(content, str):
         yield name, content
     elif isinstance(content, dict):

@@ -52,7 +52,6 @@ class KeyFamily:
         return template.format(*parts)
 
     def has_key(self, key: str) -> bool:
-        """Return whether a key belongs to this family."""
         return key.startswith(self.prefix) if self.prefix != self.pattern else key == self.pattern
 
 
@@ -65,8 +64,6 @@ class DurableFamily(KeyFamily):
 
 @dataclass(frozen=True, slots=True)
 class ExpiringFamily(KeyFamily):
-    """Keys that expire."""
-
     lifetime: timedelta = field(kw_only=True)
 
 
@@ -147,8 +144,6 @@ def build_attempt_key(subscription: str, due: str, tries: str = "") -> str:
 
 @dataclass(frozen=True, slots=True)
 class DigestKeyParts:
-    """The parts of a digest's key."""
-
     team: str
     channel: str
     repository: str
@@ -181,7 +176,6 @@ SUSPECTS_LEASE = "suspects"
 
 
 def build_thread_name(channel: str, thread: str) -> str:
-    """Build the name of a thread, or of one of its messages, from its channel and its timestamp."""
     return f"{channel}{_SEPARATOR}{thread}"
 
 
@@ -191,7 +185,6 @@ def build_request_name(kind: str, *parts: object) -> str:
 
 
 def build_person_name(team: str, user: str) -> str:
-    """Build the name under which what a person asks for and spends is counted."""
     return f"{team}{_SEPARATOR}{user}"
 
 
@@ -201,7 +194,6 @@ def build_links_rate(team: str, user: str) -> str:
 
 
 def build_calls_rate(payer: str) -> str:
-    """Build the name under which the model calls of a payer are counted."""
     return f"calls{_SEPARATOR}{payer}"
 
 

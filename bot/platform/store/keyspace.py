@@ -21,7 +21,6 @@ class Keyspace:
     prefix: str = ""
 
     def add_prefix(self, name: str) -> str:
-        """Return the key of a name."""
         return f"{self.prefix}{_SEPARATOR}{name}" if self.prefix else name
 
     def iterate_names(self, client: Redis, pattern: str = "*") -> Iterator[str]:

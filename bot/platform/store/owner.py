@@ -28,7 +28,6 @@ class WorkspaceOwner:
         return None if owner is None else owner.decode(errors="replace")
 
     def claim_workspace(self, workspace: str) -> str:
-        """Make a workspace the owner if there is none, and return the owner."""
         with translate_redis_errors():
             self._client.set(self._key, workspace, nx=True)
         return self.read_workspace() or workspace

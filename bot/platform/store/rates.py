@@ -12,8 +12,6 @@ from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 
 
 class RateLimiter:
-    """A limit of up to ``limit`` requests of a name in a minute."""
-
     def __init__(self, client: Redis, limit: int, keys: Keyspace = UNPREFIXED) -> None:
         self._backend = RedisBackend(client=client)
         self._limit = limit

@@ -111,7 +111,6 @@ class BudgetHold(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What the store has of it."""
         return f"{self.token}:{to_microdollars(self.dollars)}"
 
 

@@ -158,7 +158,6 @@ class Store:
             yield is_held
 
     def remove(self, table: Table[Any], *parts: object) -> None:
-        """Remove a value, or all fields of a map."""
         with translate_redis_errors():
             self._client.delete(self._name(table, parts))
 

@@ -172,7 +172,6 @@ def _find_lost(old: Signature, new: Signature) -> str:
 
 
 def _find_missing(old: Signature, new: Signature) -> str:
-    """Return that a parameter has to be passed that did not."""
     before = {each.name for each in list_required(old)}
     # another name in a place that has always been filled by position takes what stood there
     filled = sum(each.kind is ParameterKind.POSITIONAL_ONLY for each in list_required(old))

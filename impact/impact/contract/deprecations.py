@@ -58,7 +58,6 @@ class Deprecation:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What identifies it in a ledger."""
         return self.subject.value, self.name
 
     @property
@@ -68,7 +67,6 @@ class Deprecation:
 
     @property
     def date(self) -> dt.date | None:
-        """The date on which it goes, if the announcement names one."""
         return parse_deadline_date(self.when)
 
 
@@ -126,7 +124,6 @@ def _apply_merges(
 
 
 def get_state(entry: Deprecation, releases: Sequence[Release], now: datetime) -> DeprecationState:
-    """Return how far a deprecation is at an instant."""
     steps = [news for news in list_steps(entry, releases) if news.at <= now]
     return steps[-1].state if steps else DeprecationState.ANNOUNCED
 
@@ -150,7 +147,6 @@ def list_news(
 
 
 def _list_deadline_steps(entry: Deprecation, releases: Sequence[Release]) -> Iterator[DeprecationNews]:
-    """Yield when a deprecation was due and overdue."""
     if (version := entry.version) is not None:
         if due := find_due_release(version, releases):
             yield DeprecationNews(DeprecationState.DUE, entry, max(due.released_at, entry.announced_at), due)
@@ -195,7 +191,6 @@ def _build_entry(merge: MergeContract, row: ContractChange) -> Deprecation:
 
 
 def _extend_deadline(entry: Deprecation, deadline: Deadline | None) -> Deprecation:
-    """Return an entry with what a later announcement says of its deadline."""
     if deadline is None:
         return entry
     return replace(entry, when=deadline.when or entry.when, replacement=deadline.replacement or entry.replacement)

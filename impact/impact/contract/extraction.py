@@ -106,7 +106,6 @@ def extract_merge(
 
 
 def list_unread(versions: Sequence[FileVersions], unparsed: Sequence[str] = ()) -> Iterator[UnreadFile]:
-    """Yield the files that could not be read on one of their sides."""
     for pair in versions:
         for file in (pair.old, pair.new):
             if file and file.problem:

@@ -14,8 +14,6 @@ from impact.source.models import DiffSide, SourceFile
 
 
 class ContractClass(StrEnum):
-    """What others depend on."""
-
     MODULE = "module"
     FUNCTION = "function"
     CLASS = "class"

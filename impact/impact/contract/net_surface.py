@@ -39,11 +39,9 @@ class Chain:
 
     @property
     def last(self) -> ContractChange:
-        """The last change."""
         return self.rows[-1][1]
 
     def ends_with(self, kind: ChangeKind) -> bool:
-        """Return whether the last change is of a kind."""
         return bool(self.rows) and self.last.kind is kind
 
 
@@ -87,7 +85,6 @@ class NetSurface:
         self._generations = 0
 
     def apply_change(self, at: int, row: ContractChange) -> None:
-        """Apply a change of the merge at a position."""
         if row.kind in PLACEMENTS and row.new_name:
             self._place(at, row)
         elif row.kind is ChangeKind.REMOVED:
@@ -98,14 +95,12 @@ class NetSurface:
             self._get_thing(self.locate_name(row.name)).extend_chain(at, row)
 
     def locate_name(self, name: str) -> str:
-        """Return the key of what has a name now."""
         key = ""
         for part in self._split_name(name):
             key = self._children.get((key, part)) or _join(key, part)
         return key
 
     def get_name(self, key: str) -> str:
-        """Return the name that a thing has now."""
         parts: list[str] = []
         for _ in range(_MAX_DEPTH):
             if not key:
@@ -174,7 +169,6 @@ class NetSurface:
         thing.existence.rows.append((at, row))
 
     def _restore(self, at: int, thing: Thing, row: ContractChange) -> None:
-        """Turn a removal and an addition into a change from the one text to the other."""
         if not thing.is_gone:
             thing.extend_chain(at, row)
             return

@@ -87,7 +87,6 @@ def mine_truth(
 
 
 def _list_named(message: str, reference: re.Pattern[str]) -> Iterator[int]:
-    """Yield the numbers in the lines of a message that say what was adapted to."""
     subject = message.partition("\n")[0][:_MAX_LINE]
     if _PORTING.search(subject):
         return

@@ -23,7 +23,6 @@ class Estimate:
 
     @property
     def is_defined(self) -> bool:
-        """Whether the figure and its interval are defined."""
         return not (math.isnan(self.value) or math.isnan(self.low) or math.isnan(self.high))
 
 

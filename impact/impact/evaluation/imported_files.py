@@ -29,7 +29,6 @@ def _list_names(tree: ast.Module) -> Iterator[str]:
 
 
 def count_imported(paths: Iterable[str], names: Collection[str]) -> int:
-    """Return how many changed files are imported under one of ``names``."""
     modules = {module[0] for path in paths if (module := name_module(path))}
     return sum(module in names for module in modules)
 

@@ -41,8 +41,6 @@ class RankingOrder:
 
 
 class LabelledOrder:
-    """An order with the outcomes of its cases."""
-
     def __init__(self, order: RankingOrder, positives: Sequence[bool]) -> None:
         groups: dict[tuple[int, int], list[int]] = defaultdict(list)
         for bounds, day, positive in zip(order.bounds, order.days, positives, strict=True):

@@ -94,7 +94,6 @@ def evaluate_cases(
     cases: Sequence[TouchCase],
     truth: TouchTruth,
 ) -> TouchEvaluation:
-    """Measure the cases of a replay against the truth."""
     named = [case.number in truth.kinds for case in cases]
     measurement = TouchMeasurement([case.window for case in cases], named)
     orders: dict[str, Callable[[TouchCase], float]] = {
@@ -150,7 +149,6 @@ def _count_windows(cases: Iterable[TouchCase], windows: int) -> list[float]:
 
 
 def _list_kinds(cases: Sequence[TouchCase], truth: TouchTruth) -> Iterator[KindRow]:
-    """Yield a row for each kind of the truth, for the structural ones and for all others, then for all."""
     named = [(case, truth.kinds[case.number]) for case in cases if case.number in truth.kinds]
     all_kinds = frozenset[str]().union(*(kinds for _, kinds in named))
     groups = {kind: frozenset({kind}) for kind in sorted(all_kinds)}

@@ -79,8 +79,6 @@ class TouchMeasurement:
         return build_estimate(first.values[figure] - second.values[figure], (a - b for a, b in pairs))
 
     def estimate_share(self, parts: Sequence[float], wholes: Sequence[float]) -> Estimate:
-        """Return the sum of ``parts`` as a share of that of ``wholes``, both by window."""
-
         def compute_share(weights: Sequence[int]) -> float:
             return compute_rate(_weigh(weights, parts), _weigh(weights, wholes))
 
@@ -96,7 +94,6 @@ class TouchMeasurement:
         return _Drawn(values, samples)
 
     def _prepare(self, scores: Sequence[float]) -> Callable[[Sequence[int]], dict[str, float]]:
-        """Return the function that gives all figures for the weights of the windows."""
         order = RankingOrder(self._windows, scores)
         labelled = LabelledOrder(order, self._positives)
         parts = [_measure_window(*each) for each in self._split(scores)]
@@ -118,7 +115,6 @@ class TouchMeasurement:
         return compute
 
     def _split(self, scores: Sequence[float]) -> list[tuple[list[float], list[bool]]]:
-        """Return the scores and outcomes of each window."""
         split: list[tuple[list[float], list[bool]]] = [([], []) for _ in range(self._count)]
         for window, score, positive in zip(self._windows, scores, self._positives, strict=True):
             split[window][0].append(score)
@@ -155,7 +151,6 @@ def _measure_window(scores: Sequence[float], positives: Sequence[bool]) -> _Wind
 def _sum_positives(
     windows: Sequence[int], shares: Sequence[float], positives: Sequence[bool], count: int
 ) -> list[float]:
-    """Return the sum of the shares of the named merges of each window."""
     sums = [0.0] * count
     for window, share, positive in zip(windows, shares, positives, strict=True):
         sums[window] += share if positive else 0.0

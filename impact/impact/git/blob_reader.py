@@ -55,7 +55,6 @@ class BlobReader:
         return known if known.path == version.path else replace(known, path=version.path)
 
     def close(self) -> None:
-        """End the process."""
         process, self._process, self._rest = self._process, None, b""
         if process:
             process.kill()

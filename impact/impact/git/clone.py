@@ -186,7 +186,6 @@ class GitClone:
         )
 
     def _list_refs(self) -> tuple[str, ...]:
-        """Return the references to try, in this order."""
         if self._requested_branch is None:
             return ("refs/remotes/origin/HEAD", "HEAD")
         # the local branch may be far behind the remote one
@@ -208,7 +207,6 @@ class GitClone:
 
     @property
     def _quoted_path(self) -> str:
-        """The path in quotes, for sentences."""
         return quote_input(str(self._path))
 
     def _query_git(self, *arguments: str) -> str:

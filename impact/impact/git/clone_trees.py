@@ -45,7 +45,6 @@ class CloneTrees:
         return CloneTrees, self._arguments
 
     def read_facts(self) -> CloneFacts:
-        """Return which branch is read, and of which repository this is a clone."""
         return self._clone.read_facts()
 
     def list_line(self) -> tuple[LineCommit, ...]:
@@ -94,7 +93,6 @@ class CloneTrees:
         return self._blobs.read_file(version)
 
     def close(self) -> None:
-        """End the process that reads files."""
         self._blobs.close()
 
     @cached_property

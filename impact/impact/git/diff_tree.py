@@ -152,7 +152,6 @@ def _parse_records(pieces: Iterable[bytes]) -> Iterator[_CommitRecord]:
 
 
 def _parse_record(parts: _PartReader) -> _CommitRecord:
-    """Read the parts of one commit."""
     sha, seconds, author, message = (parts.take_text() for _ in range(4))
     changes, lines = [], {}
     # a line break separates the message from what follows it
@@ -207,7 +206,6 @@ def _parse_numstat(parts: _PartReader) -> tuple[str, int, int]:
 
 
 def _parse_path(parts: _PartReader) -> str:
-    """Read a path."""
     # the same few thousand paths repeat
     return sys.intern(parts.take_text())
 

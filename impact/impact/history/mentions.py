@@ -120,8 +120,6 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """The objects of a verb, and the extent of the statement."""
-
     mentions: tuple[Mention, ...]
     extent: Extent
 
@@ -159,7 +157,6 @@ def parse_statement(text: str, start: int, *, is_part: bool = False, is_title: b
 
 
 def find_references(text: str) -> Iterator[tuple[int, int, Mention]]:
-    """Yield the references to pull requests in a text, each with its start and end."""
     for match in _REFERENCE.finditer(text):
         mention = _build_mention(match)
         if mention.number:

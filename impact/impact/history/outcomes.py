@@ -17,8 +17,6 @@ M_co = TypeVar("M_co", bound=WrittenMerge, covariant=True)
 
 
 class OutcomeKind(StrEnum):
-    """The kind of an outcome, as a participle for sentences."""
-
     REVERTED = "reverted"
     PARTLY = "reverted in part"
     REPAIRED = "repaired"
@@ -27,8 +25,6 @@ class OutcomeKind(StrEnum):
 # without slots: Python 3.11 can't call MergeOutcome[PullRequest](…) of a frozen class that has them
 @dataclass(frozen=True)
 class MergeOutcome(Generic[M_co]):
-    """A merge that another merge reverted or repaired. It does not stand if that revert was itself reverted."""
-
     pull: M_co
     by: M_co
     kind: OutcomeKind = OutcomeKind.REVERTED
@@ -36,17 +32,14 @@ class MergeOutcome(Generic[M_co]):
 
     @property
     def lifetime(self) -> timedelta:
-        """The time between the merge and its revert or repair."""
         return self.by.merge_time - self.pull.merge_time
 
     @property
     def pair_key(self) -> str:
-        """An identifier of the pair, unique within its repository."""
         return f"{self.pull.number}-{self.by.number}"
 
     @property
     def state_key(self) -> str:
-        """The identifier of the pair and of whether it stands."""
         return f"{self.pair_key}{'' if self.stands else '-'}"
 
 

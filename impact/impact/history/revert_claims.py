@@ -85,8 +85,6 @@ NO_CLAIM = RevertClaim()
 
 @dataclass(slots=True)
 class _ClaimParts:
-    """The parts of a claim that were read so far."""
-
     exact: list[tuple[Mention, bool]] = field(default_factory=list)
     possible: list[tuple[Mention, bool]] = field(default_factory=list)
     titles: tuple[str, ...] = ()
@@ -94,7 +92,6 @@ class _ClaimParts:
     is_partial: bool = False
 
     def add_statement(self, stated: Statement | None) -> None:
-        """Add the references of a statement, if there is one."""
         if stated and stated.extent is Extent.PLANNED:
             self.planned.update(stated.mentions)
         elif stated:

@@ -59,7 +59,6 @@ class RevertIndex(Generic[M]):
 
     @property
     def claims(self) -> Mapping[int, RevertClaim]:
-        """The claims of the pull requests, by number."""
         return self._claims
 
     def is_revert(self, number: int) -> bool:
@@ -124,7 +123,6 @@ def _resolve_title(title: str, by: WrittenMerge, earlier: MergeIndex[M], exact: 
 
 
 def _says_temporary(pull: WrittenMerge) -> bool:
-    """Return whether a change calls itself temporary."""
     says_so = _TEMPORARY_TITLE.search(pull.title) or (
         _TEMPORARY_HINT.search(pull.body) and _TEMPORARY_BODY.search(extract_prose(pull.body))
     )

@@ -22,7 +22,6 @@ class Revert:
 
 
 def expand_pairs(numbers: Iterable[int], reverts: Iterable[Revert]) -> frozenset[int]:
-    """Return the numbers with those that reverted them or that they reverted, recursively."""
     others: dict[int, list[int]] = {}
     for revert in reverts:
         others.setdefault(revert.number, []).append(revert.by)
@@ -49,5 +48,4 @@ def select_standing(reverts: Iterable[Revert], pulls: Iterable[WrittenMerge]) ->
 
 
 def list_reverted_numbers(held: Iterable[Revert]) -> frozenset[int]:
-    """Return the numbers that are fully reverted, given the reverts that hold."""
     return frozenset(revert.number for revert in held if not revert.is_partial)

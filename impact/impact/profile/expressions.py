@@ -52,7 +52,6 @@ class ExpressionReader:
         return self._read_first(node)
 
     def _read_first(self, node: ast.expr) -> str | None:
-        """Return the symbol of an expression that has the value of one of its parts."""
         if isinstance(node, ast.Await | ast.NamedExpr | ast.Starred):
             return self.read(node.value)
         if isinstance(node, ast.IfExp):
@@ -74,7 +73,6 @@ class ExpressionReader:
         return self.read(node.func)
 
     def _read_argument(self, node: ast.Call, name: str) -> str | None:
-        """Return the symbol of a call that gives its argument, a copy of it, or an element of it."""
         if not node.args:
             return None
         inner = self.read(node.args[-1] if name == "filter" else node.args[0])

@@ -47,7 +47,6 @@ class _Linker:
         self._copies = CopyFinder(profile, upstream)
 
     def link_class(self, derived: DerivedClass) -> DerivedClass:
-        """Return a class of the team with all its upstream ancestors."""
         ancestors = dict.fromkeys(
             each
             for base in derived.ancestors
@@ -92,7 +91,6 @@ class _Linker:
         return place is not None and not place.name
 
     def _link_member(self, use: Use) -> Iterator[Use]:
-        """Link a member of a class of the team to the upstream classes that define it."""
         derived, parts = self._split(use.name)
         if derived is None or not parts or parts[-1] in _COMMON_MEMBERS:
             return

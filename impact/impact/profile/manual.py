@@ -28,7 +28,6 @@ class ExplainLevel(StrEnum):
 
 
 def _read_kind(text: object) -> object:
-    """Return a kind by its name, as in ``environment``, or by its phrase, as in ``calls``."""
     name = str(text).strip()
     by_name = {kind.name.lower(): kind for kind in UseKind} | {kind.value: kind for kind in UseKind}
     kind = by_name.get(name.lower())

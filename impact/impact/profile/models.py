@@ -124,7 +124,6 @@ class Profile:
 
     @property
     def coverage(self) -> Coverage:
-        """How much of the tree was read."""
         unread = [file for file in self.unread if holds_text(file)]
         total = max(self.files, len(self.unread))
         return Coverage((CoveredPart("files of your code", len(unread), total, explain_files(unread)),))

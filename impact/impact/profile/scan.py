@@ -63,7 +63,6 @@ def _list_uses(scan: FileUses, tree: TeamTree, classes: dict[str, DerivedClass])
 
 
 def _complete(use: Use, tree: TeamTree) -> Use:
-    """Return a use with what the rest of the tree says of it, until it is linked."""
     if use.kind is UseKind.CALL and _is_possible(use, tree):
         return replace(use, definitions=(use.name.rpartition(".")[2],))
     if use.kind is UseKind.PATCH and use.definitions:

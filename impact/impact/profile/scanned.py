@@ -51,8 +51,6 @@ class FileUses:
 
 @dataclass(frozen=True, slots=True)
 class FileText:
-    """A file to scan. ``packages`` are the top-level packages of upstream."""
-
     path: str
     text: str
     packages: tuple[str, ...]
@@ -60,5 +58,4 @@ class FileText:
 
     @property
     def lines(self) -> Sequence[str]:
-        """The lines of the file as Python counts them."""
         return self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")

@@ -55,7 +55,6 @@ def follow_part(symbol: str | None, part: str) -> str | None:
 
 
 def contain(symbol: str | None) -> str | None:
-    """Return the symbol of a container of values."""
     return f"[{symbol}]" if symbol is not None else None
 
 

@@ -40,7 +40,6 @@ class TeamTree:
         return self._resolve(symbol, _MAX_STEPS)
 
     def split_member(self, name: str) -> tuple[ScannedClass, list[str]] | None:
-        """Return the class of the team that a name begins with, and the parts that follow it."""
         parts = name.split(".")
         for length in range(len(parts), 0, -1):
             owner = self._classes.get(".".join(parts[:length]))
@@ -82,7 +81,6 @@ class TeamTree:
         return any(member in each.methods or member in each.own for each in self.list_own_line(owner))
 
     def has_method(self, name: str) -> bool:
-        """Return whether a class of the team defines a method of this name."""
         return name in self._methods
 
     def find_signature(self, symbol: str) -> Signature | None:
@@ -98,7 +96,6 @@ class TeamTree:
         return None
 
     def list_derived(self) -> dict[str, DerivedClass]:
-        """Return the classes with upstream ancestors, by name."""
         derived = {}
         for each in self._classes.values():
             upstream = self.list_upstream(each)

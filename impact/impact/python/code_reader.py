@@ -17,8 +17,6 @@ _CONSTRUCTORS = frozenset({"__init__", "__post_init__", "__new__", "model_post_i
 
 @dataclass(slots=True)
 class CodeReader:
-    """A reader of function bodies, which collects what it sees in them."""
-
     source: SourceText
     calls: list[CallSite] = field(default_factory=list)
     attributes: dict[str, Definition] = field(default_factory=dict)
@@ -30,12 +28,10 @@ class CodeReader:
     _inner_end: int = 0
 
     def read_method(self, body: Sequence[ast.AST], scope: str, owner: str, receiver: str) -> str:
-        """Read the body of a method of a class, and return its hash. ``receiver`` is what it calls ``self``."""
         self._scope, self._owner, self._receiver, self._inner_end = scope, owner, receiver, 0
         return hash_code(body, self._visit, _VISITED)
 
     def read_code(self, nodes: Sequence[ast.AST], scope: str) -> str:
-        """Read any other code, and return its hash."""
         return self.read_method(nodes, scope, "", "")
 
     def _visit(self, node: ast.AST) -> None:
@@ -81,7 +77,6 @@ class CodeReader:
 
 
 def read_shape(node: ast.Call) -> CallShape:
-    """Return how a call passes its arguments."""
     stars = sum(isinstance(each, ast.Starred) for each in node.args)
     return CallShape(
         len(node.args) - stars,

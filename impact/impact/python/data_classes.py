@@ -43,7 +43,6 @@ class DataClassReader:
 
     @property
     def is_data(self) -> bool:
-        """Whether its fields are its constructor."""
         return self.kind is not None and not self.has_constructor
 
     @property
@@ -91,7 +90,6 @@ def _is_keyword_only(node: ast.ClassDef) -> bool:
 
 
 def _is_left_out(definition: Definition, statement: ast.AnnAssign) -> bool:
-    """Return whether the constructor does not take a field."""
     if join_name(get_head(statement.annotation)).rpartition(".")[2] == "ClassVar":
         return True
     if definition.annotation.strip("'\"").startswith(("ClassVar", "typing.ClassVar")):

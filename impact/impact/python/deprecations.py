@@ -95,7 +95,6 @@ def _get_docstring(body: Sequence[ast.stmt]) -> str:
 
 
 def _warns(call: ast.Call) -> bool:
-    """Return whether a call warns that something is deprecated."""
     last = join_name(call.func).rpartition(".")[2]
     if last not in _LOGGED:
         return False

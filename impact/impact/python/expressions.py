@@ -15,8 +15,6 @@ _MAX_UNPARSED_LINES = 24
 
 
 class SourceText:
-    """The lines of a file, from which the texts of its expressions are cut."""
-
     def __init__(self, text: str) -> None:
         # the parser counts these as line ends, and no others
         self._lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")

@@ -28,7 +28,6 @@ def list_dynamic_names(function: ast.AST, tables: Mapping[str, ast.expr]) -> fro
 
 
 def _list_values(node: ast.AST) -> list[ast.expr]:
-    """Return what a name is compared with, or the table itself."""
     if isinstance(node, ast.Compare):
         return [node.left, *node.comparators]
     return [node.value] if isinstance(node, ast.MatchValue) else [node] if isinstance(node, ast.expr) else []
@@ -63,7 +62,6 @@ def _is_guarded_by(statement: ast.stmt, name: str) -> bool:
 
 
 def fills_itself(statement: ast.stmt) -> bool:
-    """Return whether a statement gives its module names that can't be read from it."""
     if isinstance(statement, ast.Assign):
         return any(
             isinstance(each, ast.Subscript) and join_name(each) in _OWN_TABLES for each in statement.targets
@@ -74,7 +72,6 @@ def fills_itself(statement: ast.stmt) -> bool:
 
 
 def _list_table_names(table: ast.expr) -> Iterator[str]:
-    """Yield the keys of a dict, or the texts in any other table."""
     if isinstance(table, ast.Dict):
         nodes = [each for each in table.keys if each]
     else:

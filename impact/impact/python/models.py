@@ -43,8 +43,6 @@ class Signature:
 
 
 class DefinitionKind(StrEnum):
-    """What a name is bound to."""
-
     FUNCTION = "function"
     CLASS = "class"
     METHOD = "method"
@@ -83,8 +81,6 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class CallShape:
-    """How a call passes its arguments."""
-
     positional: int = 0
     keywords: tuple[str, ...] = ()
     has_star: bool = False

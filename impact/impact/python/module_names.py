@@ -11,7 +11,6 @@ _PACKAGE_FILE = "__init__"
 
 
 def is_python(path: str) -> bool:
-    """Return whether a file is Python source, by its name."""
     return PurePosixPath(path).suffix in _SUFFIXES
 
 

@@ -39,8 +39,6 @@ def _build_outline(path: str, text: str) -> ModuleOutline | None:
 
 
 class _OutlineBuilder:
-    """The definitions of a module, in the making."""
-
     def __init__(self, tree: ast.Module, text: str, module: str, *, is_package: bool) -> None:
         self._tree, self._module, self._is_package = tree, module, is_package
         self._source = SourceText(text)
@@ -156,7 +154,6 @@ class _OutlineBuilder:
             self._definitions[owner.name] = replace(definition, is_data=True, signature=owner.signature)
 
     def _list_assigned(self, statement: ast.stmt, prefix: str, *, is_conditional: bool) -> Iterator[Definition]:
-        """Yield the constants or fields that a statement of a module or class assigns or annotates."""
         if isinstance(statement, ast.AnnAssign):
             targets: list[ast.expr] = [statement.target]
             value, annotation = statement.value, statement.annotation

@@ -14,7 +14,6 @@ _PROPERTIES = frozenset({"property", "cached_property", "abstractproperty", "laz
 
 
 def read_signature(node: FunctionNode, decorators: Sequence[str], source: SourceText) -> Signature:
-    """Return the signature of a function or method, as it is written."""
     last_parts = {name.rpartition(".")[2] for name in decorators}
     return Signature(
         parameters=tuple(_list_parameters(node.args, source)),

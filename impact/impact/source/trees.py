@@ -53,7 +53,6 @@ class TreeCommit:
 
     @property
     def lines(self) -> int:
-        """The lines that it added and deleted."""
         return sum(change.added + change.deleted for change in self.changes)
 
     @property

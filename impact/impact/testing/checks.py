@@ -74,5 +74,4 @@ def counting(*functions: Callable[..., Any]) -> Iterator[Counter[tuple[str, int]
 
 
 def is_one_sentence(message: str) -> bool:
-    """One line, one full stop, and that at its end."""
     return message.endswith(".") and ". " not in message and "\n" not in message

@@ -30,13 +30,11 @@ def git(folder: Path, *arguments: str, standard_input: IO[bytes] | None = None) 
 
 
 def git_bytes(folder: Path, *arguments: str, standard_input: IO[bytes] | None = None) -> bytes:
-    """What a git command prints, to the byte."""
     line = ["git", "-c", "protocol.file.allow=always", "-C", str(folder), *arguments]
     return subprocess.run(line, env=ENVIRONMENT, stdin=standard_input, capture_output=True, check=True).stdout
 
 
 def lines(count: int, word: str = "line") -> bytes:
-    """A text of so many lines."""
     return "".join(f"{word} {number}\n" for number in range(count)).encode()
 
 
@@ -83,7 +81,6 @@ class Builder:
         return self._marks
 
     def sha(self, mark: int) -> str:
-        """The id of a commit."""
         self._say(f"get-mark :{mark}")
         self._stream.flush()
         return self._answers.readline().decode().strip()

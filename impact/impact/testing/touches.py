@@ -57,7 +57,6 @@ def make_change(
 
 
 def make_use(kind: UseKind, name: str, *definitions: str, call: str = "", own: str = "", line: int = 7) -> Use:
-    """Return a use in ``ours/a.py``."""
     return Use(
         kind,
         name,
@@ -71,7 +70,6 @@ def make_use(kind: UseKind, name: str, *definitions: str, call: str = "", own: s
 
 
 def make_profile(uses: Iterable[Use] = (), classes: Iterable[DerivedClass] = ()) -> Profile:
-    """Return a profile with these uses and classes."""
     derived = {each.name: each for each in classes}
     return Profile("ours", ("up",), "team/ours", "", NOON, tuple(uses), derived)
 

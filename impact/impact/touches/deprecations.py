@@ -22,8 +22,6 @@ class UsedDeprecation:
 
 @dataclass(frozen=True, slots=True)
 class DeprecationStep:
-    """A step of a deprecation, and what a profile uses of it."""
-
     news: DeprecationNews
     used: UsedDeprecation
 

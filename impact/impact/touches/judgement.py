@@ -115,7 +115,6 @@ def _has_same_cause(touch: Touch, other: Touch) -> bool:
 
 
 def _judge_changes(contract: MergeContract, index: ProfileIndex) -> Iterator[Touch]:
-    """Yield a touch for each change and effect, with all uses that it has that effect on."""
     for change in contract.changes:
         groups: dict[tuple[TouchLevel, str], list[Verdict]] = defaultdict(list)
         for verdict in map(qualify_verdict, _judge_change(change, contract, index)):

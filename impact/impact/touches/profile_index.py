@@ -53,7 +53,6 @@ class ProfileIndex:
         return [use for use in self.list_plain_uses(field) if use.kind is _FIELD_USES[subject]]
 
     def list_derived(self, ancestor: str) -> list[DerivedClass]:
-        """Return the team's classes that have an upstream class as an ancestor."""
         return self._classes.get(ancestor, [])
 
     def _add_use(self, use: Use) -> None:
@@ -69,7 +68,6 @@ class ProfileIndex:
 
 
 def normalize_plain_name(name: str) -> str:
-    """Return a flag as it is usually written, with hyphens, and any other name as it is."""
     return name.replace("_", "-") if name.startswith("--") else name
 
 
@@ -92,7 +90,6 @@ def _list_plain_names(use: Use) -> Iterator[str]:
 
 
 def _list_enclosing(names: Iterable[str]) -> Iterator[str]:
-    """Yield each name, and the classes, modules and packages that it is in."""
     for name in names:
         yield name
         parts = name.split(".")

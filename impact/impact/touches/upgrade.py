@@ -31,7 +31,6 @@ class UpgradeItem:
 
     @property
     def level(self) -> TouchLevel:
-        """How much it concerns the file."""
         return self.touch.level
 
 
@@ -44,7 +43,6 @@ class FileWork:
 
     @property
     def level(self) -> TouchLevel:
-        """The highest level of its items."""
         return max(item.level for item in self.items)
 
 
@@ -79,7 +77,6 @@ class UpgradePlan:
 
     @property
     def numbers(self) -> frozenset[int]:
-        """The numbers of all merges that an item comes from."""
         works = self.files.ignore_coverage()
         return frozenset(merge.number for work in works for item in work.items for merge in item.net.merges)
 

@@ -26,7 +26,6 @@ def versions_of(before: Files, after: Files, renamed: Mapping[str, str] | None =
 def compare(
     before: Files, after: Files, unchanged: Files | None = None, renamed: Mapping[str, str] | None = None
 ) -> PythonChanges:
-    """Compare two states of the changed files, with those that did not change beside them."""
     others = {
         name: outline for path, text in (unchanged or {}).items() for name, outline in [_outline(path, text)]
     }

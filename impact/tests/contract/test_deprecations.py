@@ -27,7 +27,6 @@ S = DeprecationState
 
 
 def change(kind: ChangeKind, name: str = "old_flag", when: str = "", replacement: str = "") -> ContractChange:
-    """A change of a flag."""
     deadline = Deadline(when, replacement) if when or replacement else None
     return ContractChange(ContractClass.FLAG, kind, name, "", "use new", "a.py", 3, deadline=deadline)
 

@@ -31,7 +31,6 @@ def merge_of(number: int, *changes: ContractChange, **fields: Any) -> MergeContr
 
 
 def show(net: tuple[NetChange, ...]) -> list[tuple[str, str, str, str, str, tuple[int, ...]]]:
-    """Net changes as rows for a comparison."""
     return [
         (
             each.change.kind.value,
@@ -51,22 +50,18 @@ def run(*merges: tuple[ContractChange, ...]) -> list[tuple[str, str, str, str, s
 
 
 def add(name: str, after: str = "", **fields: Any) -> ContractChange:
-    """An addition."""
     return change(K.ADDED, name, "", after, **fields)
 
 
 def remove(name: str, before: str = "", **fields: Any) -> ContractChange:
-    """A removal."""
     return change(K.REMOVED, name, before, **fields)
 
 
 def move(name: str, new_name: str, **fields: Any) -> ContractChange:
-    """A move to another module or class."""
     return replace(change(K.MOVED, name, name, new_name, new_name=new_name), **fields)
 
 
 def resign(name: str, before: str, after: str) -> ContractChange:
-    """A change of a signature."""
     return change(K.SIGNATURE, name, before, after)
 
 
@@ -204,8 +199,6 @@ class Item:
 
 
 class World:
-    """Things by key, and the merges that made them what they are."""
-
     def __init__(self) -> None:
         self.items = {"C": Item("v.a", "C", "1"), "D": Item("v.b", "D", "1")}
         self.items |= {f"{k}{n}": Item(k, n, "1") for k in "CD" for n in "fgh"}
@@ -279,7 +272,6 @@ STEPS_WITHOUT_RETURN = st.lists(st.tuples(st.sampled_from((0, 1, 3, 4)), st.inte
 
 
 def compare_rows(net: tuple[NetChange, ...]) -> set[tuple[str, str, str, str, str]]:
-    """Net changes as the world names them."""
     rows = set()
     for each in net:
         row = each.change
@@ -314,7 +306,6 @@ INVERSE = {K.REMOVED: K.ADDED, K.ADDED: K.REMOVED, K.ADDED_MEMBER: K.REMOVED}
 
 
 def invert(row: ContractChange) -> ContractChange:
-    """The change that takes a change back."""
     kind = INVERSE.get(row.kind, row.kind)
     back = replace(row, kind=kind, before=row.after, after=row.before)
     return replace(back, name=row.new_name, new_name=row.name) if row.new_name else back

@@ -34,7 +34,6 @@ EARLIER = (
 
 
 def taken_back(title: str = "Undo", body: str = "", message: str = "") -> list[tuple[int, bool]]:
-    """What one more takes back, and whether in part."""
     by = make_merge(99, title, body, commit_message=message)
     return [(revert.number, revert.is_partial) for revert in RevertIndex([by, *EARLIER]).reverts]
 

@@ -23,7 +23,6 @@ def reverting(number: int, *others: int) -> ClonedMerge:
 
 
 def part(number: int, other: int) -> ClonedMerge:
-    """One that takes back a part of another."""
     return replace(reverting(number), title=f"Partial revert of #{other}")
 
 

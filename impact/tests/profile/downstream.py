@@ -49,7 +49,6 @@ UPSTREAM = {
 
 
 def load_upstream(module: str) -> ModuleOutline | None:
-    """Return the outline of a module of the small upstream."""
     base = module.replace(".", "/")
     for path in (f"{base}/__init__.py", f"{base}.py"):
         if path in UPSTREAM:
@@ -64,10 +63,8 @@ def scan_tree(files: dict[str, str]) -> Profile:
 
 
 def link_tree(files: dict[str, str]) -> Profile:
-    """Return the linked profile of some files."""
     return link_profile(scan_tree(files), UpstreamIndex(load_upstream))
 
 
 def list_uses(profile: Profile, kind: UseKind) -> dict[str, Use]:
-    """Return the uses of a kind by what they lead to, or by their name."""
     return {use.definitions[0] if use.definitions else use.name: use for use in profile.uses if use.kind is kind}

@@ -27,7 +27,6 @@ def judge(
 
 
 def rate(change: ContractChange, *uses: Use, derived: DerivedClass | None = None, calls: str = "") -> TouchLevel:
-    """The level of the strongest touch."""
     return max((each.level for each in judge(change, *uses, derived=derived, calls=calls)), default=NO)
 
 

@@ -32,7 +32,6 @@ def merge(number: int, *changes: ContractChange) -> MergeContract:
 
 
 def plan(*contracts: MergeContract, reverts: tuple[Revert, ...] = ()) -> UpgradePlan:
-    """Return the plan for a range of merges."""
     parents = {each.commit: f"{each.number - 1:040x}" for each in contracts}
     ledger = update_ledger(DeprecationLedger(), contracts)
     way = UpgradeRange("start", "end", contracts, parents, reverts, deprecations=ledger.entries)

@@ -51,7 +51,6 @@ class Posted(Newsroom):
         return [lead, *self.site.world.slack.list_replies(channel, lead["ts"])]
 
     def list_digest_lines(self, channel: str) -> list[str]:
-        """The lines of the digest in a channel."""
         posted = [each for each in self.messages(channel) if not each.get("files") and "!" not in key_of(each)]
         return [line for message in posted for line in lines(message)]
 

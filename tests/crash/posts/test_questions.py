@@ -74,7 +74,6 @@ def replies(site: Site, channel: str, thread: str) -> list[Json]:
 
 
 def memory(site: Site, channel: str, thread: str) -> list[str]:
-    """What was said in the thread, as the store has it."""
     stored_text = RedisCache(site.store).get(f"thread:{channel}:{thread}")
     return [each["text"] for each in json.loads(stored_text or "{}").get("messages", ())]
 

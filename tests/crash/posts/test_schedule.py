@@ -84,11 +84,9 @@ class Newsroom:
         return self.site.start("clock")
 
     def staff(self) -> tuple[Process, Process]:
-        """A clock, and a worker that is ready."""
         return self.clock(), self.site.worker()
 
     def is_complete(self, channel: str = CHANNEL) -> bool:
-        """Whether the digest is done, by its record."""
         spec = Subscription(channel, REPO, self.timing).build_digest_spec(self.due)
         return bool(digest_store(self.site.store).load(spec.build_key("T0TEAM")).spec_json)
 

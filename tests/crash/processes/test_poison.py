@@ -18,7 +18,6 @@ def has_held(site: Site, count: int) -> bool:
 
 
 def kill(worker: Process) -> None:
-    """As the kernel ends a process that takes all memory."""
     worker.kill()
     worker.wait(timeout=10)
 

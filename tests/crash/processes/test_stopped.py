@@ -89,7 +89,6 @@ def test_all_in_one_ends_cleanly_and_leaves_nothing_running(site: Site) -> None:
 
 
 def _store_of(state: Path) -> tuple[int, int]:
-    """The embedded server of a state directory and its keeper."""
     with connect_server(start_embedded_url(state)) as client:
         server = server_of(client)
     return server, keeper_of(server)

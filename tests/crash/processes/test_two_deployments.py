@@ -38,7 +38,6 @@ TAKEN = (
 
 @contextmanager
 def two_workspaces(slot: StoreSlot) -> Iterator[tuple[Site, Site]]:
-    """Two workspaces on one store."""
     with ExitStack() as stack:
         first, second = (
             stack.enter_context(site_on(slot.url, slot.store, slot.folder, team)) for team in (OURS, THEIRS)

@@ -16,7 +16,6 @@ def kill(web: Web) -> None:
 
 
 def waiting(site: Site) -> int:
-    """How many clients the paused store lets wait."""
     return int(cast("dict[str, int]", site.store.info("clients"))["blocked_clients"])
 
 

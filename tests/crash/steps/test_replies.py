@@ -36,8 +36,6 @@ WHISPERED = ["load", "send", "save"]
 
 
 class Make:
-    """Another answer each time, and counted."""
-
     def __init__(self) -> None:
         self.count = 0
 
@@ -254,8 +252,6 @@ def test_a_lost_connection_to_the_response_url_tells_the_asker_at_least_once(
 
 
 class Unread(MemoryMessenger):
-    """Posts, loses the answer, and may not read."""
-
     code = "missing_scope"
 
     def post_message(self, *arguments: Any, **more: Any) -> str:
@@ -293,7 +289,6 @@ def test_without_leave_to_read_a_try_that_broke_off_is_not_repeated_blindly(stor
 
 
 def make_direct_request(office: Office, *, is_in_thread: bool) -> SlackRequest:
-    """A message in direct messages, at top level or in a thread."""
     lead = office.slack.add_message("D0ASKER", "lead", "U0ASKER")
     message = office.slack.add_message("D0ASKER", "look", "U0ASKER", lead) if is_in_thread else lead
     return slack_request(channel="D0ASKER", thread=lead, message=message)

@@ -69,8 +69,6 @@ def healthz(web: Web) -> int:
 
 
 def ask_until_taken(site: Site, web: Web, number: str) -> None:
-    """Ask as somebody does who is told to try again, until it is answered."""
-
     def is_taken() -> bool:
         asked = site.person(web).send_command("/prsummary", number)
         if (asked.ack.status, asked.ack.text) != (200, ""):
@@ -143,13 +141,11 @@ def kill_store_of_moved(state: Path) -> None:
 
 
 def _users(state: Path) -> int:
-    """How many processes are connected, this one not counted."""
     with connect_to(get_socket_path(state)) as client:
         return len({each["addr"] + each["id"] for each in client.client_list(_type="normal")}) - 1
 
 
 def _servers(state: Path) -> list[int]:
-    """The servers that work in the folder."""
     data = (state / "valkey").resolve()
     return [int(each.name) for each in Path("/proc").iterdir() if each.name.isdecimal() and _works_in(each, data)]
 

@@ -114,7 +114,6 @@ def send_job(client: Redis) -> None:
 
 
 def take_job(client: Redis) -> None:
-    """Wait for a job with an open connection, as a worker does while there is none."""
     consumer = cast("Any", make_broker(client, lambda message, why: None).consume("queue", timeout=50))
     eventually(lambda: next(consumer) is None and consumer._wait.is_begun)
 

@@ -20,8 +20,6 @@ BUSY = "try again in a minute"
 
 @dataclass(frozen=True)
 class Asked:
-    """A command and when it was sent."""
-
     at: float
     delivery: Delivery
 
@@ -37,7 +35,6 @@ def _ask(site: Site, web: Web, number: int) -> Asked:
 
 
 def _restart_under_load(site: Site, server: ValkeyServer, web: Web, end: str) -> tuple[float, list[Asked]]:
-    """What was asked, and from when on the store was away."""
     with ThreadPoolExecutor(COMMANDS) as pool:
         asking = [pool.submit(_ask, site, web, number) for number in range(COMMANDS)]
         time.sleep(SECONDS / 3)

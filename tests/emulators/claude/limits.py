@@ -25,7 +25,6 @@ OUTPUT_LIMIT = 128_000
 
 
 def thinks(body: dict[str, Any]) -> bool:
-    """Whether the answer to this request begins with a thinking block."""
     disabled = (body.get("thinking") or {}).get("type") == "disabled"
     return not disabled and body["model"] not in OLDER_MODELS
 

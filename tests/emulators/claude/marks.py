@@ -32,7 +32,6 @@ def _controls(body: dict[str, Any]) -> list[tuple[int, dict[str, Any]]]:
 
 
 def marks_of(body: dict[str, Any]) -> list[Mark]:
-    """The marks of a request in the order of the prompt."""
     return [Mark(place, control.get("ttl") or "5m") for place, control in _controls(body)]
 
 

@@ -55,7 +55,6 @@ class PromptCache:
         return _input_usage(tokens, usable, tokens[read] if read >= 0 else 0)
 
     def _find_places(self, names: list[str], now: float) -> set[int]:
-        """The places up to which the prompt is in the cache."""
         self._entries = {name: entry for name, entry in self._entries.items() if now < entry.until}
         return {place for place, name in enumerate(names) if name in self._entries}
 
@@ -91,7 +90,6 @@ def _prefixes(body: dict[str, Any]) -> tuple[list[int], list[str]]:
 
 
 def _manner(body: dict[str, Any]) -> str:
-    """What a change of forgets the messages, but not tools and system."""
     settings = [body.get("tool_choice") or {"type": "auto"}, body.get("thinking"), schema_of(body)]
     return json.dumps(settings, sort_keys=True)
 

@@ -63,7 +63,6 @@ def _calls_reply(step: ToolUse | ToolUses, message: str) -> Reply:
 
 
 def reply_of(step: Step, body: dict[str, Any], message: str) -> Reply:
-    """What a step says, as the message with this id."""
     match step:
         case Text(text, stop_reason):
             return replace(_text_reply(text, stop_reason, body), pace=step.pace)

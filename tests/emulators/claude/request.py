@@ -20,6 +20,5 @@ def contents(value: Any) -> list[dict[str, Any]]:
 
 
 def schema_of(body: dict[str, Any]) -> dict[str, Any] | None:
-    """The JSON schema that the request wants its answer in."""
     schema = ((body.get("output_config") or {}).get("format") or {}).get("schema")
     return schema if isinstance(schema, dict) else None

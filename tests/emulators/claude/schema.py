@@ -16,7 +16,6 @@ UNSUPPORTED = frozenset(
 
 
 def check_schema(schema: dict[str, Any], place: str) -> None:
-    """Refuse a schema that goes beyond what the service can promise."""
     unsupported = sorted(UNSUPPORTED & set(schema))
     require(not unsupported, f"{place}: properties {unsupported} are not supported")
     require(schema.get("minItems", 0) in {0, 1}, f"{place}: minItems above 1 is not supported")

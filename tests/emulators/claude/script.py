@@ -150,7 +150,6 @@ def overview_answer(**overrides: Any) -> dict[str, Any]:
 
 
 def review_answer(*suspicions: dict[str, Any], recognised: bool = False) -> dict[str, Any]:
-    """The report of a review with these suspicions."""
     return {"suspicions": list(suspicions), "recognised": recognised}
 
 
@@ -166,7 +165,6 @@ def suspicion(**overrides: Any) -> dict[str, Any]:
 
 
 def default_answer(body: dict[str, Any]) -> Step:
-    """A neutral answer in the shape that the request asks for."""
     properties = (schema_of(body) or {}).get("properties", {})
     if "headline" in properties:
         return Json(summary_answer())

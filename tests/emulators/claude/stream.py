@@ -106,5 +106,4 @@ def _parts(block: dict[str, Any]) -> Iterator[dict[str, str]]:
 
 
 def _pieces(text: str) -> list[str]:
-    """A text in short pieces, as it streams."""
     return [text[start : start + PIECE] for start in range(0, len(text), PIECE)]

@@ -30,7 +30,6 @@ class Thoughts:
         self._lock = threading.Lock()
 
     def remember(self, content: list[dict[str, Any]]) -> None:
-        """Remember the thought that an answer begins with, if it does."""
         thought = content[0] if content else {}
         if thought.get("type") != "thinking":
             return

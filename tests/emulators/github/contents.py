@@ -32,7 +32,6 @@ class Contents:
         return Response.of_json({"Python": 1}) if self.store.find(name) else problem(404, "Not Found")
 
     def commits(self, _request: Request, name: str, number: str) -> Response:
-        """List the commits of a pull request."""
         row = self._find(name, number)
         return Response.of_json([self._commit(*row)]) if row else problem(404, "Not Found")
 
@@ -65,7 +64,6 @@ class Contents:
         return Response.of_json({**facts, **sides, **files})
 
     def file(self, request: Request, name: str, path: str) -> Response:
-        """Answer with a file of a commit that the store has by its id."""
         place, path = self.store.find(name), unquote(path)
         commit = place.commits.get(request.query.get("ref", "")) if place else None
         entry = commit.tree.find(path) if commit else None
@@ -80,7 +78,6 @@ class Contents:
         return Response.of_json({**facts, **names, "encoding": "none" if is_long else "base64", "content": text})
 
     def comment(self, request: Request, name: str, number: str) -> Response:
-        """Take a comment."""
         if self._find(name, number) is None:
             return problem(404, "Not Found")
         made, url = next(self.numbers), f"{self.url}/repos/{name}/issues/comments"
@@ -88,12 +85,10 @@ class Contents:
         return Response.of_json({"id": made, "url": f"{url}/{made}", **words}, 201)
 
     def edit_comment(self, request: Request, name: str, number: str) -> Response:
-        """Answer with the new text of a comment."""
         url = f"{self.url}/repos/{name}/issues/comments/{number}"
         return Response.of_json({"id": int(number), "url": url, "body": (request.json() or {}).get("body", "")})
 
     def delete_comment(self, _request: Request, _name: str, _number: str) -> Response:
-        """Delete a comment."""
         return Response(204)
 
     def update(self, request: Request, name: str, number: str) -> Response:

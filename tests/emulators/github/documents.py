@@ -47,7 +47,6 @@ def repository_json(url: str, place: Repository) -> dict[str, Any]:
 
 
 def issue_json(url: str, place: Repository, item: PullRecord) -> dict[str, Any]:
-    """What issues and pull requests have in common, as search results show it."""
     api, page = f"{url}/repos/{place.name}", f"{place.url}/pull/{item.number}"
     merged = instant(item.merged_at)
     return {

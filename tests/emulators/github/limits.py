@@ -12,8 +12,6 @@ LIMITS = {"core": (5000, 3600), "anonymous": (60, 3600), "graphql": (5000, 3600)
 
 @dataclass
 class Budget:
-    """The calls left to one rate-limit resource."""
-
     limit: int
     window: int
     used: int = 0

@@ -10,13 +10,11 @@ _PREFIX = "refs/tags/"
 
 
 def ref_node(place: Repository, name: str) -> Node | None:
-    """The tag of a full name, null if there is none."""
     matches = [tag for tag in place.tags if f"{_PREFIX}{tag.name}" == name]
     return _node(place, matches[0]) if matches else None
 
 
 def list_refs(info: Info, place: Repository, arguments: Node) -> Node:
-    """The tags by name, or by the dates of their commits."""
     order = arguments.get("orderBy") or {"field": "ALPHABETICAL", "direction": "ASC"}
     falling, by_name = order["direction"] == "DESC", order["field"] == "ALPHABETICAL"
     tags = place.tags if arguments["refPrefix"] == _PREFIX else ()

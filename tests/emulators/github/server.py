@@ -52,8 +52,6 @@ class Caller:
 
 @dataclass
 class State:
-    """What changes while the emulator serves."""
-
     tokens: set[str]
     faults: list[Fault] = field(default_factory=list)
     budgets: dict[str, Budget] = field(
@@ -95,11 +93,9 @@ class GitHubEmulator(Loopback):
         self.store.add_commit(repository, commit)
 
     def add_releases(self, repository: str, *releases: ReleaseRecord) -> None:
-        """Add releases to a repository."""
         self.store.add_releases(repository, releases)
 
     def add_tags(self, repository: str, *tags: TagRecord) -> None:
-        """Add tags to a repository."""
         self.store.add_tags(repository, tags)
 
     def load_replay(self, directory: Path) -> None:
@@ -115,7 +111,6 @@ class GitHubEmulator(Loopback):
         self._odd[number] = node
 
     def fail_next(self, kind: FailureKind, times: int = 1, match: str = "") -> None:
-        """Fail the next calls whose path contains ``match``."""
         if kind not in get_args(FailureKind):
             raise ValueError(f"no such failure: {kind}")
         with self._lock:

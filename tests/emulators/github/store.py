@@ -68,8 +68,6 @@ class RemarkRecord:
 
 @dataclass(frozen=True)
 class ThreadRecord:
-    """A thread on a line of a file."""
-
     path: str
     remarks: tuple[RemarkRecord, ...]
     is_resolved: bool = False
@@ -145,8 +143,6 @@ def pull(number: int, **overrides: Any) -> PullRecord:
 
 @dataclass(frozen=True)
 class ReleaseRecord:
-    """A release by its tag. A draft has no time."""
-
     tag: str
     published_at: datetime | None = DEFAULT_MOMENT
     is_prerelease: bool = False
@@ -202,21 +198,18 @@ class Store:
             repository.pulls = {**repository.pulls, **{item.number: item for item in pulls}}
 
     def add_commit(self, name: str, commit: TreeCommit) -> None:
-        """Add a commit with its files to a repository, made if new."""
         self.add(name, ())
         with self._lock:
             repository = self._repositories[name.lower()]
             repository.commits = {**repository.commits, commit.oid: commit}
 
     def add_releases(self, name: str, releases: Iterable[ReleaseRecord]) -> None:
-        """Add releases to a repository, made if new."""
         self.add(name, ())
         with self._lock:
             repository = self._repositories[name.lower()]
             repository.releases = (*repository.releases, *releases)
 
     def add_tags(self, name: str, tags: Iterable[TagRecord]) -> None:
-        """Add tags to a repository, made if new."""
         self.add(name, ())
         with self._lock:
             repository = self._repositories[name.lower()]
@@ -231,7 +224,6 @@ class Store:
             self.renames[before.lower()] = now
 
     def find(self, name: str) -> Repository | None:
-        """Return a repository by its name, or by an earlier one."""
         with self._lock:
             return self._repositories.get(self.renames.get(name.lower(), name).lower())
 

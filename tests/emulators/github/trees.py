@@ -29,8 +29,6 @@ class Entry:
 
 
 class Tree(Protocol):
-    """The files of a commit."""
-
     def find(self, path: str) -> Entry | None: ...
 
     def list_files(self) -> Iterable[tuple[str, int, str, int]]:
@@ -54,8 +52,6 @@ class FixedTree:
 
 @dataclass(frozen=True)
 class ClonedTree:
-    """The files of a commit of a clone, read when they are looked for."""
-
     clone: Path
     commit: str
 
@@ -127,7 +123,6 @@ def blob_node(data: bytes) -> dict[str, Any]:
 
 
 def hash_object(kind: bytes, data: bytes) -> str:
-    """The id that git gives an object."""
     return hashlib.sha1(b"%s %d\0" % (kind, len(data)) + data, usedforsecurity=False).hexdigest()
 
 

@@ -57,7 +57,6 @@ class Reply:
 
 
 def reply_of(step: Step, body: dict[str, Any], name: str, reasoning: Reasoning) -> Reply:
-    """What a step says, as the completion with this id."""
     match step:
         case ToolUse() | ToolUses():
             reply = Reply(step.text, "tool_calls", step, _calls_of(step, name))
@@ -182,5 +181,4 @@ def _line(value: dict[str, Any]) -> bytes:
 
 
 def _pieces(text: str) -> list[str]:
-    """A text in short pieces, as it streams."""
     return [text[start : start + PIECE] for start in range(0, len(text), PIECE)]

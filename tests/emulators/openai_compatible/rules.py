@@ -45,7 +45,6 @@ def require(condition: object, message: str, status: int = 400, kind: str = "Bad
 
 
 def check_body(body: dict[str, Any]) -> None:
-    """Refuse what is not of the protocol."""
     unknown = sorted(set(body) - _FIELDS)
     require(not unknown, f"Unrecognized request arguments supplied: {unknown}")
     require(isinstance(body.get("model"), str), "model: Field required")
@@ -124,7 +123,6 @@ def _check_calls(messages: list[dict[str, Any]]) -> None:
 
 
 def _check_arguments(text: str) -> None:
-    """The templates of models read arguments as an object."""
     try:
         value = json.loads(text)
     except ValueError as error:
@@ -174,7 +172,6 @@ def _check_schema(schema: dict[str, Any]) -> None:
 
 
 def _check_closed(schema: Any) -> None:
-    """Strict schemas name all of their fields, and require each."""
     if isinstance(schema, dict):
         if schema.get("type") == "object":
             require(schema.get("additionalProperties") is False, "'additionalProperties' must be false")

@@ -82,12 +82,10 @@ class OpenAIEmulator(Loopback):
 
     @property
     def address(self) -> str:
-        """The base address, as settings have it."""
         return f"{self.url}/v1"
 
     @property
     def settings(self) -> dict[str, str]:
-        """The settings of a process that uses it."""
         return {
             "PRDIGEST_MODEL_PROVIDER": "openai-compatible",
             "PRDIGEST_MODEL_URL": self.address,

@@ -34,7 +34,6 @@ def size_of(body: dict[str, Any]) -> int:
 
 
 def schema_of(body: dict[str, Any]) -> dict[str, Any] | None:
-    """The schema of the answer, in the format or in the instructions."""
     schema = (body.get("response_format") or {}).get("json_schema", {}).get("schema")
     if schema is not None:
         return dict(schema)
@@ -44,7 +43,6 @@ def schema_of(body: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _turn_of(message: dict[str, Any]) -> dict[str, Any]:
-    """A message as a turn with blocks."""
     if message["role"] == "tool":
         result = {"type": "tool_result", "tool_use_id": message["tool_call_id"], "content": message["content"]}
         return {"role": "user", "content": [result]}

@@ -13,7 +13,6 @@ def button(**more: Any) -> Json:
 
 
 def actions(*elements: Json, **more: Any) -> Json:
-    """A block of buttons and menus."""
     return {"type": "actions", "elements": list(elements), **more}
 
 

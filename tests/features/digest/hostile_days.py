@@ -103,7 +103,6 @@ class _Writer:
         )
 
     def finding(self) -> BugFinding:
-        """A finding as the limits of the model's answers let it be."""
         status = self._draw(_statuses)
         proof = Evidence(self.line(200), self.line(400), self._draw(_sides), 7)
         return BugFinding(
@@ -156,7 +155,6 @@ def entries(draw: st.DrawFn, number: int) -> Entry:
 
 @st.composite
 def digests(draw: st.DrawFn, most: int = 6) -> Digest:
-    """A day of a few such pull requests."""
     return _Writer(draw).digest(most)
 
 
@@ -171,7 +169,6 @@ WORST = {
 
 
 def full_review(text: str, *, path: str = "d" * 200) -> BugReview:
-    """A review of which every text is as long as it can be."""
     proof = Evidence(path, text[:400], DiffSide.NEW, 999_999)
     status, certainty, advice = FindingStatus.CONFIRMED, Certainty.MEDIUM, FindingAdvice.ADAPT
     longest = BugFinding(text[:300], text[:300], text[:160], status, certainty, advice, proof)
@@ -180,7 +177,6 @@ def full_review(text: str, *, path: str = "d" * 200) -> BugReview:
 
 @cache
 def full_day(count: int, text: str, *, trivial: bool = False, is_reviewed: bool = False) -> Digest:
-    """A day of ``count`` pull requests of which every text is as long as it can be."""
     numbers = range(100_000 + count, 100_000, -1)
     kind = ChangeType.TRIVIAL if trivial else ChangeType.SUBSTANTIAL
     model_summary = summary(type=kind, headline=text[:120], action=text[:240], risk_reason=text[:240])

@@ -82,7 +82,6 @@ class Desk:
         return tracked_digest.key
 
     def merge(self, *pulls: PullRequest) -> None:
-        """This was merged, and it is time to look."""
         self.pulls.pulls += pulls
         self.wall.now = max(self.wall.now, *(each.merge_time for each in pulls)) + CHECK_INTERVAL
 
@@ -96,12 +95,10 @@ class Desk:
 
     @property
     def digest(self) -> dict[str, list[str]]:
-        """The lines of each message of the digest, by its key."""
         return {key_of(each): lines(each) for each in self._messages() if "!" not in key_of(each)}
 
     @property
     def told(self) -> list[str]:
-        """What was said in the thread besides the digest."""
         return ["".join(strings(each["blocks"])) for each in self._messages() if "!" in key_of(each)]
 
     def _messages(self) -> Sequence[Json]:
@@ -113,7 +110,6 @@ class Desk:
 
 
 def lines(message: Json) -> list[str]:
-    """Each item of its lists, and each part that is none, as a person reads it."""
     parts = [part for block in message["blocks"] for part in block.get("elements", [block])]
     rows = [part["elements"] if part.get("type") == "rich_text_list" else [part] for part in parts]
     return ["".join(strings(item)) for items in rows for item in items]

@@ -33,15 +33,12 @@ def post(text: str) -> Post:
 
 
 def make_rendering(lead: str = "Engine", parts: tuple[str, ...] = PARTS, *, report: bool = True) -> RenderedDigest:
-    """A digest of a lead, its thread and a report."""
     file = Attachment("Engine-2026-02-28.md", "Full report", f"# {lead}\n") if report else None
     posts = tuple(post(part) for part in parts)
     return RenderedDigest(post(lead), posts, file, fingerprint=f"{lead} {parts}")
 
 
 class Build:
-    """Builds a digest, another one each time, and counts."""
-
     def __init__(self, *made: RenderedDigest) -> None:
         self._made = made
         self.count = 0
@@ -121,8 +118,6 @@ class Fuse:
 
 
 class Fragile:
-    """Any port, with a fuse in front of each of its methods."""
-
     def __init__(self, behind: object, fuse: Fuse) -> None:
         self._behind = behind
         self._fuse = fuse
@@ -188,8 +183,6 @@ def messenger_of(slack: SlackEmulator) -> SlackMessenger:
 
 @dataclass(frozen=True)
 class Standing:
-    """What a reader sees in the channel."""
-
     leads: list[str]
     parts: list[str]
     files: list[str]

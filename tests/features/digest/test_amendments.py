@@ -68,7 +68,6 @@ def merge(made: Bot, number: int, title: str, after: timedelta = 22 * HOUR, body
 
 
 def lines(made: Bot, start: str, channel: str = HOME) -> list[str]:
-    """The lines of the lead and its thread that begin so."""
     lead = made.slack.list_messages(channel)[0]
     all_lines = [
         line for message in [lead, *made.slack.list_replies(channel, lead["ts"])] for line in items(message)
@@ -77,14 +76,12 @@ def lines(made: Bot, start: str, channel: str = HOME) -> list[str]:
 
 
 def items(message: dict[str, Any]) -> list[str]:
-    """The lines of the lists of a message."""
     parts = [part for block in message.get("blocks", []) for part in block.get("elements", [])]
     lists = [part for part in parts if part.get("type") == "rich_text_list"]
     return ["".join(strings(item)) for bullet_list in lists for item in bullet_list["elements"]]
 
 
 def list_remarks(made: Bot, channel: str = HOME) -> list[str]:
-    """What was said in the thread besides the digest."""
     lead = made.slack.list_messages(channel)[0]
     replies = made.slack.list_replies(channel, lead["ts"])
     return ["".join(strings(each["blocks"])) for each in replies if "!" in key_of(each)]

@@ -299,8 +299,6 @@ def test_the_count_of_a_view_is_that_of_the_day() -> None:
 
 
 class Told(LoneDay):
-    """Keeps what it is told of merges."""
-
     def __init__(self) -> None:
         self.pulls: list[PullRequest] = []
 
@@ -309,7 +307,6 @@ class Told(LoneDay):
 
 
 def timeline_of(pulls: KnownPulls, store: Redis) -> MergeTimeline:
-    """The real one, at nine on the next morning."""
     return MergeTimeline(lambda: HistoryStore(store), pulls.list_merged, lambda: DAY.end + timedelta(hours=9))
 
 

@@ -118,7 +118,6 @@ def list_repeated(day_digest: Digest) -> list[ReaderAction]:
 
 
 def lists_below(post: Post, title: str) -> list[Any]:
-    """The items of the list below a title."""
     return [
         item
         for block in post.blocks

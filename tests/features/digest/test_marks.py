@@ -133,7 +133,6 @@ def make_decision(number: int, verdict: TouchVerdict = TouchVerdict.OURS) -> dic
 
 
 def build_hit_payloads() -> tuple[dict[str, Any], dict[str, Any]]:
-    """The lead and the message with the hits."""
     made = render_digest(HITS)
     return made.lead.build_payload(), made.thread[0].build_payload()
 

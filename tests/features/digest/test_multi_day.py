@@ -39,7 +39,6 @@ def number_entries(day_digest: Digest, first: int) -> Digest:
 
 
 def days(*day_digests: Digest) -> MultiDayDigest:
-    """Consecutive days that end with DAY."""
     first = DAY.date - timedelta(days=len(day_digests) - 1)
     dated = tuple(
         replace(each, day=LocalDay(first + timedelta(days=place), DAY.zone))

@@ -116,7 +116,6 @@ FAR_BELOW = 10_000
 
 
 def friday_to_sunday(*sizes: int) -> MultiDayDigest:
-    """Days of so many pull requests, numbered through."""
     first = 1
     made: list[Digest] = []
     for size in sizes:
@@ -126,7 +125,6 @@ def friday_to_sunday(*sizes: int) -> MultiDayDigest:
 
 
 def heads(post: Post) -> list[str]:
-    """The numbers of the pull requests in a post of the thread."""
     return [item[0]["text"] for item in items(post)]
 
 

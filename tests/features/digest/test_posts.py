@@ -48,7 +48,6 @@ Ends = tuple[SlackMessenger, RecordStore[PostedDigest]]
 
 @pytest.fixture
 def ends() -> Ends:
-    """Both ends of a publisher, in memory."""
     return MemoryMessenger(), memory_digests()
 
 

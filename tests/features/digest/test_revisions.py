@@ -70,7 +70,6 @@ def revise(
 
 
 def writes(slack: SlackEmulator) -> list[str]:
-    """The calls that change something."""
     reading = {"auth.test", "conversations.history", "conversations.replies", "chat.getPermalink"}
     return [method for method, _ in slack.calls if method not in reading]
 

@@ -53,8 +53,6 @@ class Read(HistoryStore):
 
 @dataclass
 class Office:
-    """A builder of pages over a store and a GitHub."""
-
     store: Redis
     pulls: KnownPulls = field(default_factory=lambda: KnownPulls(MERGED))
 

@@ -27,7 +27,6 @@ TRIVIAL = summary(type=ChangeType.TRIVIAL)
 
 
 def heads(posts: Iterable[Post]) -> list[str]:
-    """The address that each line of the thread begins with."""
     lines = [line for post in posts for line in items(post)]
     assert all(line[0]["type"] == "link" for line in lines)
     return [line[0]["url"] for line in lines]
@@ -38,7 +37,6 @@ def own_links(day_digest: Digest) -> list[str]:
 
 
 def line_of(made: Entry, *others: Entry) -> str:
-    """The line of one entry as a reader sees it."""
     lines = [line for post in render_thread(digest(made, *others)) for line in items(post)]
     [own_line] = [line for line in lines if line[0]["text"] == f"#{made.number}"]
     return "".join(element["text"] for element in own_line)

@@ -55,7 +55,6 @@ BACK = pull(9, title='Revert "Change"', merged_at=NOON + timedelta(hours=1))
 
 
 def make_digest(*hits: MergeTouches, **fields: Any) -> Digest:
-    """A day of five merges with these hits."""
     day_digest = digest(*(entry(number) for number in (5, 4, 3, 2, 1)))
     return replace(day_digest, touches=report(*hits, **fields))
 

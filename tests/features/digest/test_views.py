@@ -117,7 +117,6 @@ def test_merged_counts_what_is_hidden_too() -> None:
 
 
 def facts_of(*missing: int, reason: Fallback = FAILED, of: int = 8) -> list[Entry]:
-    """Entries, those named with facts alone."""
     summaries = {number: summary(fallback=reason) for number in missing}
     return [entry(number, entry_summary=summaries.get(number)) for number in range(of, 0, -1)]
 
@@ -188,7 +187,6 @@ def test_what_is_missing_and_may_be_had_later_is_a_gap(day_digest: Digest, gaps:
 
 
 def several(*days: Digest) -> MultiDayDigest:
-    """Consecutive days that begin with DAY."""
     dated = [replace(each, day=replace(DAY, date=DAY.date + timedelta(days=n))) for n, each in enumerate(days)]
     return MultiDayDigest(Span(DAY.date, dated[-1].day.date, DAY.zone), tuple(dated))
 

@@ -153,7 +153,6 @@ blanks = st.sampled_from([" ", "  ", "\n", "\t "])
 
 @st.composite
 def commands(draw: st.DrawFn, *parts: st.SearchStrategy[list[str]]) -> str:
-    """Words that are taken, in any order."""
     words = [draw(days), *(word for part in parts for word in draw(part))]
     return draw(blanks).join(draw(st.permutations(words)))
 

@@ -53,8 +53,6 @@ class Read(HistoryStore):
 
 @dataclass
 class Desk:
-    """What cards are made from, over a store and a GitHub."""
-
     store: Redis
     pulls: KnownPulls = field(default_factory=lambda: KnownPulls((*LINKED, *LATER)))
 
@@ -75,7 +73,6 @@ class Desk:
         )
 
     def outcomes(self, *numbers: int) -> dict[int, tuple[int, str] | None]:
-        """By which merge each linked one was reverted or repaired."""
         cards = build_cards(self.app, [Reference(REPOSITORY, number) for number in numbers], "C1")
         shown = [card for card in cards.values() if isinstance(card, PullCard)]
         return {

@@ -77,7 +77,6 @@ class Shelf:
         return app
 
     def keep(self, pull: PullRequest, made: Summary) -> None:
-        """Keep a summary of a pull request, as if a model had made it."""
         read = SummarisedPullRequest(pull.remove_patches(), made, "Engine")
         keep_summary(self.app, read)
 
@@ -111,7 +110,6 @@ def shelf(*pulls: PullRequest, failing: Mapping[str, Exception] | None = None) -
 
 
 def run_tool(session: ReadingSession, name: str, /, **arguments: Any) -> str:
-    """What a tool says, which is no error."""
     output = call_tool(session, name, arguments)
     assert not output.is_error, output.text
     return inside(output)
@@ -122,7 +120,6 @@ def call_tool(session: ReadingSession, name: str, arguments: Mapping[str, Any]) 
 
 
 def inside(output: ToolResult) -> str:
-    """The material between the marks."""
     opened, _, rest = output.text.partition("\n")
     text, _, closed = rest.rpartition("\n")
     mark = re.fullmatch(r'<data (id="[0-9a-f]{8}")>', opened)
@@ -132,7 +129,6 @@ def inside(output: ToolResult) -> str:
 
 
 def numbers(text: str) -> list[int]:
-    """The pull requests at the beginnings of lines."""
     return [int(number) for number in re.findall(r"^#(\d+) ", text, re.M)]
 
 
@@ -190,7 +186,6 @@ def _replay_pulls() -> tuple[PullRequest, ...]:
 
 
 def replayed_shelf(pulls: PullRequests | None = None) -> Shelf:
-    """All three real days."""
     return Shelf(pulls or KnownPulls(_replay_pulls()), repositories=AllowedRepositories(VLLM))
 
 
@@ -257,7 +252,6 @@ def says(*words: str, **fields: Any) -> Says:
 
 
 def answers(*words: str, **fields: Any) -> Says:
-    """The words between the marks of an answer."""
     return Says(("<answer>", *words, "</answer>"), **fields)
 
 
@@ -271,7 +265,6 @@ def call(name: str, key: str = "call-1", **arguments: Any) -> ToolCall:
 
 
 def breaks(*words: str, error: PrdigestError | None = None, **fields: Any) -> Says:
-    """The model begins an answer, if it has words, and fails."""
     began = ("<answer>", *words) if words else ()
     return Says(began, error=error or ModelBusy("the model is busy"), **fields)
 
@@ -319,7 +312,6 @@ class RecordingDisplay:
 
     @property
     def visible(self) -> str:
-        """What the asker sees now."""
         return self.seen[-1] if self.seen else ""
 
     def show_status(self, doing: str) -> None:

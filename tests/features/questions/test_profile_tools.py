@@ -34,8 +34,6 @@ ABOUT = replace(ABOUT_DAY, profile="ascend")
 
 
 def over(profile: Profile | None = OURS, about: ThreadSubject = ABOUT, problem: str = "") -> ReadingSession:
-    """The tools in a thread about a day with one merge, which touches the profile."""
-
     def read_touches(_name: str, pulls: Sequence[PullRequest]) -> TouchedDay:
         return (
             TouchedDay(problem=problem)

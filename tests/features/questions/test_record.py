@@ -47,7 +47,6 @@ def numbers(text: str) -> list[int]:
 
 
 def read_marked(text: str) -> str:
-    """The record between its marks."""
     match = re.fullmatch(r'<record (id="[0-9a-f]{8}")>\n(.*)\n</record \1>', text, re.S)
     assert match
     return match[2]

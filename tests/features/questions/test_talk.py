@@ -54,8 +54,6 @@ ONE = USAGE
 
 @dataclass
 class Stage:
-    """Everything around one answer."""
-
     model: ScriptedTalk
     clock: Clock
     display: RecordingDisplay
@@ -95,7 +93,6 @@ def stage(
 
 
 def last_parts(there: Stage) -> tuple[TextPart | ToolResult, ...]:
-    """What the model was told last."""
     return there.model.chats[-1].turns[-1].parts
 
 

@@ -73,7 +73,6 @@ def calls(there: Shelf) -> list[str]:
 
 
 def catch_refusal(session: ReadingSession, name: str, arguments: dict[str, Any]) -> str:
-    """What a tool says to a question that it can't answer."""
     refusal = call_tool(session, name, arguments)
     assert refusal.is_error
     return refusal.text

@@ -74,7 +74,6 @@ def lines_of(patch: str) -> Iterator[tuple[str, int, str]]:
 
 
 def lines_by_place(record: Record) -> dict[tuple[str, int, str], str]:
-    """What stands in the changed files, by path, line and mark."""
     return {
         (item["filename"], number, mark): text
         for item in record["files"]
@@ -83,7 +82,6 @@ def lines_by_place(record: Record) -> dict[tuple[str, int, str], str]:
 
 
 def list_changed_lines(record: Record) -> list[str]:
-    """Every line that begins with + or -, as the patches have it."""
     rows = [row for item in record["files"] for row in item.get("patch", "").split("\n")]
     return [row for row in rows if row[:1] in ("+", "-")]
 
@@ -448,7 +446,6 @@ def test_a_whole_diff_holds_every_changed_line_or_says_that_it_is_cut() -> None:
 
 
 def assert_named(record: Record, text: str) -> None:
-    """What is missing is named, or there are more such files than can be named."""
     for item in record["files"]:
         missing = Counter(r for r in item.get("patch", "").split("\n") if r[:1] in ("+", "-"))
         if missing - Counter(text.split("\n")):

@@ -42,7 +42,6 @@ def message(*blocks: dict[str, object], text: str = "answer") -> dict[str, objec
 
 
 def small_print(*footer_arguments: object) -> str:
-    """What stands below an answer."""
     block, _ = render_footer(*footer_arguments, author=PLAIN)  # type: ignore[arg-type]
     return str(block["elements"][0]["text"])
 

@@ -62,8 +62,6 @@ WRITTEN = replace(
 
 @dataclass
 class Replies:
-    """What askers are told."""
-
     heard: list[str] = field(default_factory=list)
 
     def tell_asker(self, asker: SlackRequest, sentence: str) -> None:
@@ -79,7 +77,6 @@ def app(store: Redis) -> App:
 
 
 def vote_for(app: App, asker: SlackRequest, verdict: FeedbackVerdict, message: str = MESSAGE) -> str:
-    """What the asker is told."""
     record_vote.run(app, asker, message, verdict)
     return str(app.replies.heard[-1])  # type: ignore[attr-defined]
 

@@ -93,7 +93,6 @@ def test_all_lists_are_valid_and_harmless_whatever_others_write(text: str) -> No
 
 
 def check_harmless(text: str) -> None:
-    """Check all lists with this text in every place of a text of somebody else."""
     told = digest(entry(1, title=text, entry_summary=summary(headline=text)))
     named = NO_DAYS.model_copy(update={"name": clean_line(text)})
     reported = named.put_day(make_day(told, make_contract(make_removal(text, text), unread=text)))

@@ -87,8 +87,6 @@ def read_files(github: ScriptedGitHub, cache: Store | None = None) -> CodeSource
 
 @dataclass
 class Desk:
-    """A reviewer, and what its model was sent."""
-
     chat: ChatModel
     claude: ClaudeEmulator
     code: CodeSources = field(default_factory=CodeSources)
@@ -111,7 +109,6 @@ class Desk:
         )
 
     def result(self, *steps: Step, of: PullRequest = SEVEN) -> ReviewResult:
-        """The review of a pull request by a model that takes these steps."""
         self.claude.script(*steps)
         reviewer = self.reviewer
         return reviewer.review(of, reviewer.start_cost(of))
@@ -122,30 +119,24 @@ class Desk:
         return review_result.review
 
     def list_last_blocks(self, at: int = -1) -> list[dict[str, Any]]:
-        """The blocks of the last turn that a request ended with."""
         content = self.claude.requests[at]["messages"][-1]["content"]
         return content if isinstance(content, list) else [{"type": "text", "text": content}]
 
     def results(self, at: int = -1) -> list[str]:
-        """The results of tools in the last turn that a request ended with."""
         return [str(block["content"]) for block in self.list_last_blocks(at) if block["type"] == "tool_result"]
 
 
 def report(*suspicions: dict[str, Any], **fields: Any) -> Json:
-    """The model's report."""
     return Json(review_answer(*suspicions, **fields))
 
 
 def use(tool: str, /, **arguments: Any) -> ToolUse:
-    """A turn of the model that calls one tool."""
     return ToolUse(tool, arguments)
 
 
 def use_all(*calls: tuple[str, dict[str, Any]]) -> ToolUses:
-    """A turn of the model that calls several tools."""
     return ToolUses(calls)
 
 
 def size_of(body: dict[str, Any]) -> int:
-    """Characters of a request."""
     return len(json.dumps(body))

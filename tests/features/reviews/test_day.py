@@ -38,7 +38,6 @@ TODAY = f"{DAY.date}:reviews"
 
 
 def risky(number: int, points: float = 12.0, **fields: Any) -> Entry:
-    """An entry of a pull request that splits batches, with the points of the rules."""
     made = replace(SEVEN, number=number, title=f"Split faster {number}", merge_commit=f"{number:040x}")
     return replace(entry(number), pull=replace(made, **fields), risk=Risk(points, ()))
 
@@ -84,7 +83,6 @@ class Day:
         return app
 
     def read(self, *entries: Entry) -> tuple[dict[int, str], ReviewCoverage]:
-        """The verdicts by number, and the coverage."""
         read, coverage = review_entries(self.app, REPOSITORY, entries, DEFAULT_PATH_CLASSES)
         assert [each.number for each in read] == [each.number for each in entries]
         return {each.number: each.review.verdict.value for each in read if each.review}, coverage

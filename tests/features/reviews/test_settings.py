@@ -66,7 +66,6 @@ def read(use: DigestUse = DigestUse.TERMINAL) -> Digest:
 
 
 def count_reviews(there: World) -> int:
-    """Requests about a review."""
     return sum("suspicions" in (schema_of(body) or {}).get("properties", {}) for body in there.claude.requests)
 
 

@@ -172,7 +172,6 @@ def test_filters_that_nothing_fits_neither_break_lines_nor_read_backwards(typed:
 
 
 def longest(text: str, repository: Repository = REPOSITORY) -> RiskList:
-    """The longest list of the longest days, of which every text is as long as it can be."""
     model_summary = summary(risk_reason=text[:1_000])
     # the rules know six reasons; one quotes the name of a file, up to 255 characters
     reasons = (f"changes critical paths (such as {text[:255]})", *(["adds 123,456 lines of product code"] * 5))

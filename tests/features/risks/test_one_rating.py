@@ -46,8 +46,6 @@ def once(*numbers: int) -> Counter[tuple[str, int]]:
 
 @dataclass
 class House:
-    """The services that rate, over one store and one GitHub."""
-
     store: Redis
     pulls: KnownPulls = field(default_factory=lambda: KnownPulls(THREE))
 

@@ -195,7 +195,6 @@ def test_those_that_tie_for_the_last_places_by_lines_share_them(
 
 @st.composite
 def days(draw: st.DrawFn, most: int = 6, many: int = 3) -> list[RatedDigest]:
-    """Digests of disjoint pull requests."""
     digests = []
     for day in range(draw(st.integers(0, many))):
         size = draw(st.integers(0, most))

@@ -48,7 +48,6 @@ def collect_addresses(hits: Iterable[MergeOutcome]) -> set[str]:
 
 
 def format_lines(**fields: Any) -> list[str]:
-    """The lines of a terminal, which are those of the message."""
     return [line.strip(" •") for line in format_score(replace(USUAL, **fields)).splitlines() if line]
 
 

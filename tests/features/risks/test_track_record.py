@@ -66,8 +66,6 @@ class Counting(RecordStore[PostedDigest]):
 
 @dataclass
 class Bot:
-    """What the bot kept, and how it is scored."""
-
     store: Redis
     now: datetime = NOW
 

@@ -131,7 +131,6 @@ class Desk:
         report_incident(self.app, incident)
 
     def notify(self, at: datetime) -> None:
-        """The clock looks for what is to be told, at an instant."""
         self.wall.now = at
         notify_people(self.app)
 
@@ -163,7 +162,6 @@ class Desk:
 
     @property
     def record(self) -> PostedDigest:
-        """Of the digest of DAY."""
         return digest_store(self.store).load(KEY)
 
     def get_due_time(self, item: DueItem[Any]) -> datetime | None:
@@ -186,7 +184,6 @@ def trouble(number: int = 0, **fields: Any) -> Incident:
 
 
 def reports(slack: SlackEmulator, channel: str) -> list[Json]:
-    """What the watchdog said in a channel."""
     channel_messages = slack.list_messages(channel) if channel in slack.workspace.channels else []
     return [message for message in channel_messages if key_of(message).startswith("report:")]
 

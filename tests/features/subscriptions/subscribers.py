@@ -159,12 +159,10 @@ class Team:
     def subscribe(
         self, text: str = "", channel: str = HOME, user: str = "U0ADA", target: str = "", replaces: str = ""
     ) -> Subscription:
-        """As somebody types it in ``channel``, or in a form for ``target``."""
         wish = SubscriptionRequest.parse(text, REPOSITORIES)
         return subscribe(self.open_app(), ask(channel, user), wish, target, replaces)[0]
 
     def many(self, count: int, channel: str = HOME, user: str = "U0ADA") -> None:
-        """As if that many had been made."""
         for number in range(count):
             wish = SubscriptionRequest.parse(f"label:{number}", REPOSITORIES)
             made = Subscription(channel, REPOSITORY, USUAL, wish.view, by=user, is_open=True)
@@ -220,5 +218,4 @@ def parse_command(verb: str, text: str = "") -> SubscriptionCommand:
 
 
 def read(post: Post) -> str:
-    """As a person reads it."""
     return terminal.format_message(post)

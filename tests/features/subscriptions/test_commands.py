@@ -229,7 +229,6 @@ def test_a_job_that_is_run_again_because_nobody_was_told_says_the_same(team: Tea
 
 
 def all_buttons(post: Post) -> list[tuple[str, str]]:
-    """Action and value of each button of a message."""
     rows = [block["elements"] for block in post.blocks if block["type"] == "actions"]
     return [(each["action_id"], each["value"]) for row in rows for each in row]
 

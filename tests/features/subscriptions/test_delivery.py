@@ -72,7 +72,6 @@ def slack(wall: Wall) -> Iterator[SlackEmulator]:
 
 @pytest.fixture
 def desk(slack: SlackEmulator, store: Redis, wall: Wall) -> Desk:
-    """A channel with a subscription that is due."""
     made = Desk(slack, store, wall, Kitchen(full()), admin=ADMIN)
     made.subscribe()
     return made
@@ -178,8 +177,6 @@ Undo = Callable[[], object]
 
 
 def builds(error: BaseException) -> Callable[[Desk], Undo]:
-    """The digest can't be built."""
-
     def breaks(desk: Desk) -> Undo:
         desk.kitchen.made = [error]
         return lambda: setattr(desk.kitchen, "made", [full()])

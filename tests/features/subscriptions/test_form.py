@@ -44,7 +44,6 @@ def render_opened(old: Subscription | None = None, asked: SlackRequest | None = 
 
 
 def make_submission(view: Json, **values: Json) -> Json:
-    """As Slack sends it, with what somebody put into some fields."""
     settings = get_initial_settings(add_default_ids(view["blocks"]), None)
     state = {block: {action: setting} for (block, action), setting in settings.items()}
     for name, value in values.items():

@@ -38,7 +38,6 @@ def open_form(team: Team, name: str = "", channel: str = HOME, user: str = "U0AD
 
 
 def list_field_values(view: Json) -> dict[str, Any]:
-    """What each field is set to."""
     elements = {block["block_id"]: block["element"] for block in view["blocks"]}
     first = {name: next((part[key] for key in FIRST if key in part), None) for name, part in elements.items()}
     return {name: value["value"] if isinstance(value, dict) else value for name, value in first.items()}

@@ -34,7 +34,6 @@ def trouble(**fields: Any) -> Incident:
 
 
 def lines(post: Post) -> list[str]:
-    """Title and items as they are read."""
     title, *lists = post.blocks[0]["elements"]
     rows = [title, *(row for bullet_list in lists for row in bullet_list["elements"])]
     named = {"channel": "channel_id", "date": "fallback"}

@@ -63,7 +63,6 @@ def of(desk: Desk, **fields: Any) -> Desk:
 
 
 def only(slack: SlackEmulator, channel: str = ADMIN) -> list[str]:
-    """The lines of the one message there."""
     [message] = reports(slack, channel)
     return list_message_lines(message)
 
@@ -365,7 +364,6 @@ def test_an_edit_that_slack_does_not_answer_is_made_by_the_next_tick(desk: Desk)
 
 
 def two_told(desk: Desk, at: int = 0) -> None:
-    """Two troubles are told, of which one then ends."""
     for number in range(2):
         desk.report(trouble(number, at=DUE + at * MINUTE))
     desk.notify(SOON + at * MINUTE)
@@ -374,7 +372,6 @@ def two_told(desk: Desk, at: int = 0) -> None:
 
 
 def steps_of(desk: Desk) -> int:
-    """How many calls to its ports that takes."""
     fuse = Fuse()
     two_told(of(desk, fuse=fuse))
     return len(fuse.calls)

@@ -38,7 +38,6 @@ def test_a_day_without_gaps_is_posted_and_left_alone(bot: Callable[..., Bot]) ->
 
 
 def history(answer: dict[str, Any]) -> list[Any]:
-    """The commits of the main branch, as an answer has them."""
     commits: list[Any] = answer["data"]["repository"]["defaultBranchRef"]["target"]["history"]["nodes"]
     return commits
 
@@ -167,7 +166,6 @@ def test_a_model_that_is_back_bit_by_bit_is_edited_in_bit_by_bit(bot: Callable[.
     answered: list[int] = []
 
     def respond(body: dict[str, Any]) -> Step:
-        """One more summary each time."""
         if "headline" not in str(body) or len(answered) >= limit[0]:
             return busy(body) if limit[0] < 3 else default_answer(body)
         answered.append(1)

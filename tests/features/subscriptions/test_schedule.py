@@ -52,7 +52,6 @@ def key(subscription: Subscription, due: datetime) -> str:
 
 
 def days_of(key: str) -> str:
-    """The dates in the key of a digest."""
     return key.rpartition(":")[2].partition("@")[0]
 
 
@@ -74,7 +73,6 @@ class Tower:
         self.schedule = self.start_clock()
 
     def start_clock(self, fuse: Fuse | None = None, store: Redis | None = None) -> Clock:
-        """A clock that has just started."""
         used = self.store if store is None else store
 
         def fragile(port: object) -> Any:
@@ -102,17 +100,14 @@ class Tower:
 
     @property
     def digests(self) -> list[SentDelivery]:
-        """The digests that were sent."""
         return self.jobs.deliveries
 
     @property
     def mends(self) -> list[str]:
-        """The keys of the digests that were sent to be repaired."""
         return [each.key for each in self.jobs.of(repair_digest)]
 
     @property
     def watches(self) -> list[Repository]:
-        """The repositories that were sent to be looked at."""
         return [each.repository for each in self.jobs.of(watch_repository)]
 
     def tick(self, after: timedelta = timedelta(0), clock: Clock | None = None) -> list[SentDelivery]:
@@ -136,7 +131,6 @@ class Tower:
 
     @property
     def told(self) -> list[str]:
-        """What the admins were told."""
         return [text for channel, _, _, text in self.messenger.messages if channel == ADMIN]
 
 
@@ -661,7 +655,6 @@ def outcome(tower: Tower) -> dict[str, Any]:
 
 
 def live_through(tower: Tower, first: Clock) -> Tower:
-    """A tick of a clock, and then those of another one until all is through."""
     morning(tower)
     tower.tick(clock=first)
     clock = tower.start_clock()

@@ -42,7 +42,6 @@ MADE = (LATE, RISKY, ACME)
 
 
 def open_app(store: Redis, fixed: Subscription | None = FIXED) -> App:
-    """An app over a store with what people made."""
     for each in MADE:
         StoredSubscriptions(store).put(each)
     own = {"prdigest_repo": fixed.repository, "prdigest_channel": fixed.channel} if fixed else {}

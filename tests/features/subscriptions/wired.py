@@ -44,8 +44,6 @@ class Passing:
 
 @dataclass
 class Bot:
-    """A bot whose clock is moved by hand, and its worlds."""
-
     base: App
     services: App
     wall: Wall
@@ -83,7 +81,6 @@ class Bot:
 
     @property
     def thread(self) -> str:
-        """All that is written in the one digest."""
         [lead] = self.slack.list_messages(HOME)
         messages = [lead, *self.slack.list_replies(HOME, lead["ts"])]
         return "\n".join("".join(strings(message.get("blocks", []))) for message in messages)
@@ -97,7 +94,6 @@ class Bot:
         return [run.outcome for run in reversed(self.services.tables.list_recent(RUN_LOG, 99))]
 
     def edits(self) -> int:
-        """Of the digest, not of what is told of it."""
         return len([call for call in self.slack.list_calls_to("chat.update") if call["channel"] == HOME])
 
 

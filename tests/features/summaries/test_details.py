@@ -115,7 +115,6 @@ def test_a_quote_of_nothing_visible_in_a_path_of_nothing_visible_can_be_followed
 
 
 def longest(text: str, repository: Repository = REPOSITORY) -> Entry:
-    """An entry of which every text is as long as it can be."""
     long = (text * 20)[:SECTION]
     proof = tuple(
         Evidence(f"{n}/{'d' * 240}", long[:500], side, 10**6)

@@ -56,7 +56,6 @@ def make_subject(
 
 
 def make_cached(entry: Entry) -> Entry:
-    """What the store gives back of an entry that was read."""
     return replace(entry, pull=entry.pull.remove_patches(), from_cache=True, cost=0.0)
 
 

@@ -57,7 +57,6 @@ def test_a_hostile_pull_request_makes_a_message_that_slack_takes(made: Entry, to
 
 
 def longest(text: str) -> Entry:
-    """An entry of which every text is as long as it can be, in files as deep as Java's."""
     long = (text * 10)[:3_000]
     proof = tuple(Evidence(f"{'d' * 200}/{n}.py", long[:500], DiffSide.NEW, n) for n in range(1, 7))
     told = summary(
@@ -246,7 +245,6 @@ def test_hostile_names_of_files_make_a_message_that_slack_takes(made: Entry, fil
 
 
 def complete(text: str, repository: Repository = REPOSITORY, path: str = "d" * 240) -> Entry:
-    """The longest entry with the longest of all that the rules can say, and with files."""
     made = longest(text)
     proof = tuple(replace(citation, path=f"{n}/{path}") for n, citation in enumerate(made.summary.evidence))
     reasons = (

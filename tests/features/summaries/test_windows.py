@@ -45,8 +45,6 @@ MERGED = pull(7, title="Count retries once", files=(changed_file("engine/core.py
 
 @dataclass
 class Desk:
-    """Details over a Slack on the loopback and a real store, and what is seen of them."""
-
     slack: SlackEmulator
     store: Redis
     pulls: KnownPulls = field(default_factory=lambda: KnownPulls((MERGED,)))

@@ -248,7 +248,6 @@ def list_names(node: ast.AST) -> set[str]:
 
 
 def list_carriers(modules: Sequence[ast.Module]) -> set[str]:
-    """The names of the classes whose values hold a list with its coverage."""
     return {"CoveredList"} | {
         node.name
         for module in modules

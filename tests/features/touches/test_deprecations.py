@@ -23,7 +23,6 @@ USE = Use(UseKind.FLAG, "--old", "run.sh", 4)
 
 
 def entry(name: str = "--old", **uses: tuple[Use, ...]) -> UsedDeprecation:
-    """A deprecation of a flag."""
     gone = Deprecation(ContractClass.FLAG, name, 5, "c" * 40, NOON, when="v1.2", replacement="--new")
     return UsedDeprecation(gone, **uses)
 

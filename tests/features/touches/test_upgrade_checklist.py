@@ -24,7 +24,6 @@ URL = "https://github.com/octo/engine"
 
 
 def render(*changes: ContractChange, url: str = URL, **fields: object) -> str:
-    """Render the plan for one merge with these changes."""
     merge = make_merge(*changes)
     way = UpgradeRange(START, END, [merge], {merge.commit: START}, **fields)  # type: ignore[arg-type]
     uses = [

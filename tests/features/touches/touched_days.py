@@ -34,13 +34,11 @@ def change(kind: ChangeKind = ChangeKind.REMOVED, name: str = NAME, **fields: An
 
 
 def use(line: int = 120, **fields: Any) -> Use:
-    """An override of it by the team."""
     made = Use(UseKind.OVERRIDE, NAME, "ours/core/scheduler.py", line, "def schedule(self):")
     return replace(made, **fields)
 
 
 def touch(level: TouchLevel = TouchLevel.BREAKS, **fields: Any) -> Touch:
-    """That override, of which the original is gone."""
     made = Touch(level, change(), (use(),), "it was removed", 0.9, "use `Scheduler.plan`")
     return replace(made, **fields)
 
@@ -58,19 +56,16 @@ def report(*hits: MergeTouches, unread: tuple[UnreadFile, ...] = (), **fields: A
 
 
 def cover_files(unread: tuple[UnreadFile, ...]) -> Coverage:
-    """The coverage of a file that was read, and of these."""
     return cover_contracts([MergeContract(1, "c" * 40, NOON, files=("a.py",), unread=unread)])
 
 
 def contract(number: int, *changes: ContractChange) -> MergeContract:
-    """What a merge changes."""
     return MergeContract(number, f"{number:040x}", NOON, changes=changes)
 
 
 def step(
     state: DeprecationState = DeprecationState.REMOVED, name: str = "--old", **fields: Any
 ) -> DeprecationStep:
-    """A step of a deprecation that the team uses."""
     entry = replace(Deprecation(ContractClass.FLAG, name, 5, "c" * 40, NOON), **fields)
     news = DeprecationNews(state, entry, NOON, Release("v1.1.0", (1, 1, 0), NOON))
     return DeprecationStep(news, UsedDeprecation(entry, (use(name=name),)))
@@ -98,7 +93,6 @@ def list_known(day_digest: Digest) -> set[str]:
 
 
 def fill(day_digest: Digest, text: str, count: int = 40) -> Digest:
-    """The day with as many hits as it has pull requests, of which every text is this one."""
     hostile = touch(
         change=change(name=text, before=text, after=f"{text}x", path=text, new_name=text),
         uses=tuple(use(line, path=text, text=text) for line in range(9)),
@@ -125,7 +119,6 @@ def fill(day_digest: Digest, text: str, count: int = 40) -> Digest:
 
 @st.composite
 def touched_days(draw: st.DrawFn) -> Digest:
-    """A hostile day of which every text about touches is one of its titles or names."""
     day_digest = draw(digests())
     texts = [
         day_digest.name,

@@ -58,7 +58,6 @@ def add_merge(
     before: Mapping[str, bytes] = BEFORE,
     files: Any = CORE,
 ) -> PullRequest:
-    """A merge that changes a whole tree into another one."""
     trees = [FixedTree({path: Entry(data) for path, data in each.items()}) for each in (before, after)]
     commit = sha(f"merge {number}")
     github.add_commit(REPO, TreeCommit(commit, trees[1], TreeCommit(sha("before"), trees[0])))

@@ -35,8 +35,6 @@ HELP = WordHelp(
 
 @dataclass(frozen=True, slots=True)
 class ToyRequest:
-    """A toy of a repository."""
-
     kind: ClassVar[str] = "toy"
     repository: Repository
     toy: str
@@ -63,7 +61,6 @@ class ToyRequest:
 
 
 def toy_post(request: ToyRequest, asker: str) -> Post:
-    """Return the answer."""
     return render_notice(f"{asker} rolls a {request.toy} of {request.repository}.")
 
 
@@ -71,8 +68,6 @@ def toy_post(request: ToyRequest, asker: str) -> Post:
 
 
 def give_toy(app: App, asker: SlackRequest, request: ToyRequest, audience: Audience) -> None:
-    """Give the answer with its buttons."""
-
     def make() -> Answer:
         known = request.require_known(app.repositories)
         post = toy_post(known, asker.user)

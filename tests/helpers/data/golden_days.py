@@ -56,8 +56,6 @@ def _arguments(date: str) -> tuple[str, ...]:
 
 
 def answer_with(answers: dict[int, dict[str, Any]], there: World) -> None:
-    """Let the model give these answers by the numbers of pull requests."""
-
     def respond(body: dict[str, Any]) -> Step:
         if "overview" in (schema_of(body) or {})["properties"]:
             return Json(overview_answer(themes=[{"title": "All", "pull_requests": [*answers, 1]}]))

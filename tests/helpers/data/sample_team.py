@@ -42,8 +42,6 @@ class _Given(Settings):
 
 @dataclass
 class Hands:
-    """A clock that runs, and that a test can put forward."""
-
     instant: datetime
     began: float = field(default_factory=time.monotonic)
 
@@ -71,26 +69,21 @@ class SampleTeam:
         return Person(self.slack, HttpTransport(self.url, _SECRET), user, user.removeprefix("U0").lower())
 
     def settle(self) -> None:
-        """Wait until all jobs are done."""
         eventually(lambda: not waiting_jobs(self.store), _PATIENCE)
 
     def do(self, delivery: Delivery) -> None:
-        """Wait for what comes of something that a person did."""
         assert delivery.ack.status == 200, delivery.ack
         self.settle()
 
     def tick(self, times: int = 2) -> None:
-        """Let the clock look at what is due, and do it."""
         for _ in range(times):
             self.clock.tick()
             self.settle()
 
     def list_posts(self, channel: str) -> list[Json]:
-        """Return what the bot has posted at the top level of a channel."""
         return [message for message in self.slack.list_messages(channel) if "bot_id" in message]
 
     def replies(self, channel: str, thread: str) -> list[Json]:
-        """Return what the bot has replied in a thread."""
         return [message for message in self.slack.list_replies(channel, thread) if "bot_id" in message]
 
     def list_whispers(self, user: str) -> list[Json]:

@@ -21,8 +21,6 @@ AUTHORITY = ROOT / "tests" / "data" / "authority.pem"
 
 
 class Process(Protocol):
-    """What a test does with a process that runs."""
-
     pid: int
 
     def poll(self) -> int | None: ...
@@ -63,7 +61,6 @@ def environment(**settings: str) -> dict[str, str]:
 
 
 def command(*arguments: str, module: str = "bot") -> list[str]:
-    """The command line of a prdigest command in this interpreter."""
     return [sys.executable, "-m", module, *arguments]
 
 
@@ -72,7 +69,6 @@ RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID", uuid4().hex)
 
 
 def forks_of(run: str) -> Forks:
-    """The server of forks that the processes of a run share."""
     # a worker that lost its store looks for it after that many milliseconds; three seconds if nothing is said.
     # Dramatiq reads it when it is imported, so that the forks have what their server was given
     return Forks(ROOT, environment(dramatiq_restart_delay="200"), run)

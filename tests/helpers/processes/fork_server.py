@@ -78,7 +78,6 @@ class ForkServer:
         self._selector.register(listener, selectors.EVENT_READ)
 
     def serve(self) -> Request | None:
-        """Returns in each fork, with what it is to be, and in the server at the end."""
         while True:
             for key, _ in self._selector.select():
                 if isinstance(key.data, _Fork):
@@ -134,7 +133,6 @@ class ForkServer:
         _close(ended, fork.told)
 
     def _let_go(self) -> None:
-        """What is the server's is not the fork's."""
         for key in list(self._selector.get_map().values()):
             if isinstance(key.data, _Fork):
                 _close(key.fd, key.data.told)

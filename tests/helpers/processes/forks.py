@@ -109,7 +109,6 @@ class Forks:
             return self._server
 
     def start(self, request: Request, standard: tuple[int, int, int]) -> Forked:
-        """A process that ``request`` describes, with these as its standard files."""
         server = self.prepare()
         asked = request.dump_json()
         assert len(asked) < MOST
@@ -149,7 +148,6 @@ class Forks:
 
 
 def _connect_soon(server: socket.socket, address: str) -> None:
-    """Connect as soon as the process that has the name listens."""
     end = time.monotonic() + 10
     while (error := server.connect_ex(address)) == errno.ECONNREFUSED and time.monotonic() < end:
         time.sleep(0.01)

@@ -17,8 +17,6 @@ from handlers import COMMANDS
 
 
 class AskingServices(Protocol):
-    """What the text of a command is read with."""
-
     @property
     def repositories(self) -> AllowedRepositories: ...
 
@@ -34,7 +32,6 @@ def enqueue(
     text: str,
     audience: Audience = Audience.CHANNEL,
 ) -> None:
-    """Enqueue the job for what somebody typed behind a command."""
     command = next(each for each in COMMANDS if job.name in each.trigger_words)
     request = command.parse(text, ParseContext(services.repositories, services.get_today))
     job.send_to(jobs, asker, request, audience)

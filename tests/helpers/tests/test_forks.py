@@ -83,7 +83,6 @@ Program = Callable[..., Caught]
 
 
 def write_program(folder: Path, text: str) -> Program:
-    """Starts a text as the main module, in its folder."""
     (folder / "program.py").write_text(text)
 
     def start(*arguments: str, start: Start = start_fork, typed: str = "", **settings: str) -> Caught:

@@ -39,7 +39,6 @@ THREAD = "import threading, time; threading.Thread(target=time.sleep, args=(20,)
 
 
 def run_tests(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run pytest in a folder as its root, with two processes."""
     (folder / "conftest.py").write_text('pytest_plugins = ["tests.plugins.prefork"]\n')
     (folder / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n")
     line = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadfile", "--rootdir", ".", *arguments]

@@ -235,7 +235,6 @@ CHANGES: dict[str, tuple[Make, Change]] = {
 
 
 def make_changed_payload(name: str, person: Person) -> tuple[str, Json]:
-    """A request with what is wrong by that name, and its kind."""
     make, change = CHANGES[name]
     kind, payload = make(person)
     payload = copy.deepcopy(payload)

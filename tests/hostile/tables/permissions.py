@@ -12,8 +12,6 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """Kinds of channel. ``DIRECT`` are the direct messages of the maker with the bot."""
-
     PUBLIC = "public"
     PRIVATE = "private"
     DIRECT = "direct"
@@ -106,8 +104,6 @@ ALLOWED: dict[Kind, dict[str, frozenset[Action]]] = {
 
 
 class Belonging(StrEnum):
-    """To whom a profile belongs. The actor is in that channel, or not, as its row in ``ACTORS`` says."""
-
     NOBODY = "nobody"
     USED_OPENLY = "a digest of a public channel"
     USED_PRIVATELY = "a digest of a private channel"

@@ -33,13 +33,11 @@ def configure(**options: str) -> Callable[[Redis], object]:
 
 
 def let_guest_in(rights: str) -> Callable[[Redis], object]:
-    """Make a user with these rights alone."""
     command = ("ACL", "SETUSER", "guest", "on", ">SECRET", *rights.split())
     return lambda client: client.execute_command(*command)  # type: ignore[no-untyped-call]
 
 
 def follow(client: Redis) -> object:
-    """Make it a replica of a server that is away."""
     return client.replicaof("127.0.0.1", "9")
 
 

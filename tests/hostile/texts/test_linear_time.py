@@ -139,18 +139,15 @@ def make_entry(text: str) -> Entry:
 
 
 def said_of(text: str) -> Entry:
-    """An entry of which the model says this, and which changes a file of this name."""
     made = entry(1, files=[changed_file(text)])
     return replace(made, summary=replace(made.summary, what_changed_and_why=text, key_insights=text))
 
 
 def changed_surface(path: str) -> Parser:
-    """The names in a file that a merge adds."""
     return lambda text: list_surface_changes([FileVersions(None, SourceFile(path, text))])
 
 
 def scanned(path: str, start: str = "") -> Parser:
-    """The uses in a file of a team that begins so."""
     return lambda text: scan_file(path, start + text, ["up"])
 
 

@@ -50,7 +50,6 @@ def parse_tokens(text: str) -> tuple[Token, ...]:
 
 
 def parts(text: str) -> list[tuple[str, str]]:
-    """What divides a file, in order."""
     return [(token.type, token.tag) for token in parse_tokens(text) if token.type in PARTS]
 
 

@@ -49,8 +49,6 @@ def github() -> Iterator[ScriptedGitHub]:
 
 
 class Bot:
-    """What makes digests, with its caches on a real store, and no model."""
-
     def __init__(self, github: ScriptedGitHub, store: Redis, now: datetime = MORNING) -> None:
         cache = Store(store)
         self.pulls = FileCache(DayListCache(github.pulls(now), cache, lambda: now), cache)
@@ -64,7 +62,6 @@ class Bot:
 
 
 def sections(written: str) -> dict[int, str]:
-    """The sections of a report by number, less their places in it."""
     sections_by_number = {}
     for part in re.split(r"^## \d+\. ", written, flags=re.M)[1:]:
         numbers = re.findall(r"^- \*\*PR Number:\*\* #(\d+)$", part, re.M)
@@ -92,7 +89,6 @@ def everything_of(day_digest: Digest) -> str:
 
 
 def add(github: ScriptedGitHub, records: Mapping[str, Odd]) -> set[int]:
-    """The numbers of those that can be told."""
     numbers = add_odd(github, REPO, records)
     return {numbers[name] for name, odd in records.items() if not odd.is_lost}
 

@@ -45,7 +45,6 @@ MOST_GROWTH = 30
 
 
 def list_patterns() -> dict[re.Pattern[str], str]:
-    """All patterns of texts in the globals of all modules, each with its place."""
     patterns: dict[re.Pattern[str], str] = {}
     for package in (impact, bot, handlers):
         for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
@@ -96,7 +95,6 @@ def list_readers(pattern: re.Pattern[str], place: str) -> Iterator[Callable[[str
 
 
 def build_sample(items: Iterable[tuple[Any, Any]]) -> str:
-    """A text that matches, or nearly."""
     return "".join(sample_part(str(kind), value) for kind, value in items)
 
 
@@ -134,7 +132,6 @@ def is_in(sign: str, parts: list[tuple[Any, Any]]) -> bool:
 
 
 def list_inner(kind: str, value: Any) -> list[Any]:
-    """The patterns within a part of one."""
     if kind == "BRANCH":
         return [*value[1]]
     if kind == "SUBPATTERN":

@@ -41,7 +41,6 @@ def wait(store: Redis) -> Iterator[ArrivalWait]:
 
 
 def used_connections(store: Redis) -> int:
-    """How many connections are not in the pool."""
     pool = store.connection_pool
     return len(pool._connections) - len([each for each in pool.pool.queue if each])  # type: ignore[attr-defined]
 

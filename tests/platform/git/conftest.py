@@ -21,8 +21,6 @@ ENGINE = Repository("Octo", "Engine")
 
 @dataclass
 class MirrorSetup:
-    """A server with ``octo/engine``, the folder of the mirrors, and a clock that a test moves."""
-
     server: GitServer
     source: Path
     root: Path
@@ -70,7 +68,6 @@ class MirrorSetup:
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Callable[[Callable[[Builder], object]], MirrorSetup]]:
-    """Make a repository on a server by a function that adds its commits."""
     servers: list[GitServer] = []
 
     def start(build: Callable[[Builder], object]) -> MirrorSetup:
@@ -89,8 +86,6 @@ def serve(tmp_path: Path) -> Iterator[Callable[[Callable[[Builder], object]], Mi
 
 @pytest.fixture
 def setup(serve: Callable[[Callable[[Builder], object]], MirrorSetup]) -> MirrorSetup:
-    """Two commits of one file."""
-
     def build(builder: Builder) -> None:
         builder.commit("Begin (#1)", {"a.py": b"retries = 1\n"})
         builder.commit("Count (#2)", {"a.py": b"retries = 2\n", "deep/b.py": b"import a\n"})

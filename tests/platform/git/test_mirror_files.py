@@ -77,7 +77,6 @@ PROBLEMS = {
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The folder of mirrors, with one that was fetched over HTTP."""
     folder = tmp_path_factory.mktemp("hostile")
     with building(folder / "made") as builder:
         builder.commit("Begin (#1)", {"a.py": b"old = 1\n", "gone.py": lines(3)})

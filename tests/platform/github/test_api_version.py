@@ -21,7 +21,6 @@ TOKEN = Auth.Token("ghp_test")
 
 
 def examine(url: str) -> list[str]:
-    """What the doctor says."""
     settings = Settings(github_api_url=url, github_token=SecretStr("ghp_test"))
     return outcome(check_github(settings, [REPOSITORY], lambda: NOON, seconds=2))[0]
 

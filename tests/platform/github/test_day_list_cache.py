@@ -48,8 +48,6 @@ SHORT, LONG = timedelta(minutes=10), timedelta(hours=12)
 
 @dataclass
 class Recorder:
-    """``PullRequests`` that keeps what it is asked for."""
-
     listed: DayMerges = COMPLETE
     asked: list[object] = field(default_factory=list)
     fails: bool = False

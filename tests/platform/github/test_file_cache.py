@@ -28,8 +28,6 @@ FILES = (
 
 @dataclass
 class Recorder:
-    """``PullRequests`` that counts what it is asked for."""
-
     files: tuple[ChangedFile, ...] = FILES
     asked: list[int] = field(default_factory=list)
     fails: bool = False

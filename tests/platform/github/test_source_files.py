@@ -120,7 +120,6 @@ def source(github: ScriptedGitHub, token: str = "ghp_test") -> GitHubSourceFiles
 
 
 def with_files(github: ScriptedGitHub, files: Mapping[str, bytes | Entry]) -> GitHubSourceFiles:
-    """The files of a commit whose parent has others."""
     before = TreeCommit(PARENT, FixedTree({"plain.py": Entry(b"before\n"), "gone.py": Entry(b"gone\n")}))
     entries = {path: each if isinstance(each, Entry) else Entry(each) for path, each in files.items()}
     github.add_commit(REPO, TreeCommit(COMMIT, FixedTree(entries), before))
@@ -182,7 +181,6 @@ def clone() -> Iterator[Path]:
 
 
 def write_commit(clone: Path, entries: Mapping[str, Entry]) -> None:
-    """Add a commit with these files alone to the branch."""
     lines = []
     for number, (path, entry) in enumerate(entries.items()):
         (clone / f".git/{number}").write_bytes(entry.data)
@@ -196,7 +194,6 @@ def write_commit(clone: Path, entries: Mapping[str, Entry]) -> None:
 
 
 def expect(clone: Path, commit: str, path: str) -> SourceFile:
-    """What git has at a path."""
     line = git(clone, "--literal-pathspecs", "ls-tree", "-z", commit, "--", path)
     if not line:
         return SourceFile(path, problem=SourceProblem.MISSING)

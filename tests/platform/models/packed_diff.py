@@ -15,8 +15,6 @@ _REST = re.compile(r"\[the rest of this file is not shown: (-?\d+) changed lines
 
 @dataclass
 class Shown:
-    """What the text shows of one file."""
-
     lines: list[str] = field(default_factory=list)
     unseen: int = 0
 
@@ -26,7 +24,6 @@ class Shown:
 
 
 def shown_in(text: str) -> dict[str, Shown]:
-    """The files of a packed diff by path, in its order."""
     shown_files: dict[str, Shown] = {}
     path = ""
     for line in text.split("\n"):
@@ -41,7 +38,6 @@ def shown_in(text: str) -> dict[str, Shown]:
 
 
 def long_file(path: str, lines: int, width: int = 40, **fields: object) -> ChangedFile:
-    """A file with so many added lines of that width."""
     body = [f"+{n:06} {'x' * width}" for n in range(lines)]
     patch = "\n".join([f"@@ -0,0 +1,{lines} @@", *body])
     return changed_file(path, lines, 0, **{"patch": patch, **fields})

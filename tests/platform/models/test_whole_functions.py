@@ -18,7 +18,6 @@ AMPLE = 100_000
 
 
 def function(name: str, lines: int) -> list[str]:
-    """A function whose lines are all different."""
     return [f"def {name}():", *(f"    {name}_{n} = {n}" for n in range(lines))]
 
 
@@ -112,7 +111,6 @@ EDITS = st.lists(
 
 @st.composite
 def changes(draw: st.DrawFn) -> tuple[ChangedFile, SourceFile]:
-    """A change of a file of several functions, all lines of which are different."""
     sizes = draw(st.lists(st.integers(1, 60), min_size=1, max_size=5))
     old = [line for n, size in enumerate(sizes) for line in function(f"name_{n}", size)]
     new = list(old)

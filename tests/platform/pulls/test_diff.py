@@ -140,7 +140,6 @@ lines_of_code = st.lists(
 
 @st.composite
 def patches(draw: st.DrawFn) -> tuple[str, list[DiffLine]]:
-    """A patch of which no two lines are alike, and its lines as they ought to be read."""
     raw, lines, number, gap = [], [], 0, 0
     for block in draw(st.lists(lines_of_code, min_size=1, max_size=4)):
         gap += draw(st.integers(1, 500))

@@ -31,7 +31,6 @@ def assert_accepted(post: Post, digest: Digest) -> None:
 
 
 def list_addresses(entries: Iterable[Entry]) -> set[str]:
-    """The addresses of pull requests, and of the lines that their reviews quote."""
     whole = tuple(entries)
     quoted = (
         build_evidence_url(entry.pull, finding.evidence)
@@ -62,7 +61,6 @@ def actions_of(post: Post) -> list[dict[str, Any]]:
 
 
 def nodes(value: Any, kind: str) -> Iterator[dict[str, Any]]:
-    """Every object of a type in the blocks, in the order of reading."""
     if isinstance(value, dict):
         if value.get("type") == kind:
             yield value
@@ -72,7 +70,6 @@ def nodes(value: Any, kind: str) -> Iterator[dict[str, Any]]:
 
 
 def items(post: Post) -> list[list[dict[str, Any]]]:
-    """The items of every list of a message."""
     return [
         item["elements"]
         for bullet_list in nodes(post.blocks, "rich_text_list")
@@ -81,7 +78,6 @@ def items(post: Post) -> list[list[dict[str, Any]]]:
 
 
 def strings(value: Any) -> Iterator[str]:
-    """Every text that a reader sees."""
     if isinstance(value, dict):
         yield from (part for key, part in value.items() if key == "text" and isinstance(part, str))
         value = list(value.values())

@@ -22,16 +22,12 @@ STEPS = ["load", "claim", "post_message", "attach_file", "save"]
 
 
 class Strict(MemoryMessenger):
-    """A Slack that gave the bot no scope for files."""
-
     def attach_file(self, channel: str, thread: str, file: Attachment) -> None:
         raise SlackCallRefused("missing", "missing_scope")
 
 
 @dataclass
 class Desk:
-    """A Slack, and what the asker alone saw."""
-
     messenger: MemoryMessenger = field(default_factory=MemoryMessenger)
     whispers: MemoryWhispers = field(default_factory=MemoryWhispers)
 
@@ -39,7 +35,6 @@ class Desk:
         self._records = memory_answers()
 
     def give(self, audience: Audience, fuse: Fuse | None = None, **fields: str) -> None:
-        """One attempt to answer a request."""
         ports = (self.messenger, self.whispers, self._records)
         messenger, whispers, records = (Fragile(port, fuse) if fuse else port for port in ports)
         replies = ReplySender(messenger, whispers, records, lambda: MORNING)  # type: ignore[arg-type]

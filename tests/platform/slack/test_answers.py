@@ -59,7 +59,6 @@ def answers(*merges: PullRequest, summaries: Summaries | None = None, pulls: Kno
 
 
 def row(post: Post) -> list[dict[str, Any]]:
-    """The elements of the one row of buttons, which is last."""
     *others, last = post.build_payload()["blocks"]
     assert [block["type"] for block in (*others, last)].count("actions") == 1
     elements: list[dict[str, Any]] = list(last["elements"])

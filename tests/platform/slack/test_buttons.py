@@ -312,14 +312,12 @@ LARGE = (changed_file("engine/core.py", 600, 300),)
 def answers(
     *merges: PullRequest, files: tuple[ChangedFile, ...] = LARGE, repository: Repository = REPOSITORY
 ) -> Answers:
-    """Over a repository whose every day has these merges."""
     return Answers(open_days(merges, files, repository))
 
 
 def overview(
     request: DigestRequest, *merges: PullRequest, files: tuple[ChangedFile, ...] = LARGE, asker: str = "ada"
 ) -> Answer:
-    """The overview of such a repository."""
     return build_overview(open_days(merges, files, REPOSITORY), request, asker, "C0DIGEST")
 
 

@@ -36,8 +36,6 @@ POST, UPDATE, STATUS = "chat.postMessage", "chat.update", "assistant.threads.set
 
 
 class Hands:
-    """A clock that a test moves, and that moves by itself when somebody sleeps."""
-
     def __init__(self) -> None:
         self.now = 1_000.0
         self.slept: list[float] = []
@@ -52,8 +50,6 @@ class Hands:
 
 @dataclass
 class Scene:
-    """A question in a thread, and the answers that the bot shows there."""
-
     slack: SlackEmulator
     hands: Hands
     channel: str = HOME
@@ -91,7 +87,6 @@ class Scene:
 
     @property
     def answers(self) -> list[Json]:
-        """What the bot wrote below the question."""
         return [each for each in self.slack.list_replies(self.channel, self.thread) if each.get("bot_id")]
 
     @property

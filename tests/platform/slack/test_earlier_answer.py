@@ -40,7 +40,6 @@ LEAD = "This channel got the same answer within the last hour: "
 
 
 def answer(text: str = "Seven", request: SummaryRequest | RisksRequest = REQUEST) -> Answer:
-    """An answer whose content is its text."""
     public = post(text)
     again = RepeatableAnswer(
         write_request(request), compute_content(public), make_repeat_button(SHARE_SUMMARY, REQUEST)
@@ -50,8 +49,6 @@ def answer(text: str = "Seven", request: SummaryRequest | RisksRequest = REQUEST
 
 @dataclass
 class Channel:
-    """People who ask in a Slack on the loopback, with a real store."""
-
     slack: SlackEmulator
     store: Redis
     count: int = 0

@@ -20,8 +20,6 @@ from tests.helpers.world import CHANNEL
 
 
 class Clock:
-    """Shows the time that it was set to."""
-
     now = 0.0
 
     def __call__(self) -> float:

@@ -48,8 +48,6 @@ ANSWER = Answer(post("For everybody"), post("For you"))
 
 
 class Make:
-    """Makes the answer, or fails, and counts."""
-
     def __init__(self, made: Answer | BaseException | None = ANSWER) -> None:
         self._made = made
         self.count = 0
@@ -63,8 +61,6 @@ class Make:
 
 @dataclass
 class Office:
-    """Replies over a Slack on the loopback and a real store, and what was said there."""
-
     slack: SlackEmulator
     store: Redis
 
@@ -74,7 +70,6 @@ class Office:
         return ReplySender(SlackMessenger(client), SlackEphemeralMessenger(client), records, lambda: now)
 
     def make_request(self, channel: str = HOME, **fields: Any) -> SlackRequest:
-        """A visit with a ``response_url``."""
         return slack_request(
             channel=channel, response_url=self.slack.make_response_url(channel, "U0ASKER"), **fields
         )

@@ -46,7 +46,6 @@ def read_uses() -> dict[str, set[str]]:
 
 
 def list_methods() -> set[str]:
-    """The methods that the code calls."""
     files = (ROOT / "bot/platform/slack").glob("*.py")
     calls = {call for file in files for call in _CALL.findall(file.read_text())}
     plain = {call.replace("_", ".") for call in calls - UPLOAD.keys()}

@@ -37,7 +37,6 @@ MINUTE = timedelta(minutes=1)
 
 @contextmanager
 def client_of(fault: Fault) -> Iterator[Redis]:
-    """A client of a server with the fault, as a bot has it."""
     folder = Path(tempfile.mkdtemp(prefix="prdigest-"))
     server = ValkeyServer(
         port=closed_port(),
@@ -63,7 +62,6 @@ def client_of(fault: Fault) -> Iterator[Redis]:
 
 
 def send(client: Redis) -> None:
-    """Put a job on a queue, by a script."""
     broker = make_broker(client, lambda message, why: None)
     broker.declare_queue("queue")
     with translate_redis_errors():
@@ -145,7 +143,6 @@ LOADING = "The store is still reading its data: try again in a minute."
 
 
 def _start_for(server: ValkeyServer, seconds: float) -> None:
-    """It is killed if it does not answer by then, and is not to."""
     with pytest.raises(ValkeyServerStartupError):
         server.start(seconds)
 
@@ -155,7 +152,6 @@ def _start_for(server: ValkeyServer, seconds: float) -> None:
 
 @contextmanager
 def serve_tls(certificate: Path) -> Iterator[int]:
-    """The port of a server that speaks TLS alone."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
     with socket.create_server(("127.0.0.1", 0)) as listener:

@@ -34,8 +34,6 @@ SUBSCRIPTION = Subscription(
 
 @dataclass(frozen=True)
 class JobOfAda:
-    """What the message of a job carries that somebody asked for."""
-
     asker: SlackRequest
 
 

@@ -48,7 +48,6 @@ def silent() -> Iterator[str]:
 
 @pytest.fixture
 def full() -> Iterator[str]:
-    """The address of somebody who is there and takes no more connections."""
     with socket.socket() as listener, socket.socket() as first, socket.socket() as second:
         listener.bind(("127.0.0.1", 0))
         listener.listen(0)

@@ -51,7 +51,6 @@ def wait_for(client: Redis, name: str) -> float:
 
 
 def refusal(client: Redis, name: str) -> str:
-    """What is said to one who wants what another holds."""
     try:
         with digest_store(client).hold_lock(name):
             return ""
@@ -60,7 +59,6 @@ def refusal(client: Redis, name: str) -> str:
 
 
 def entered_again(client: Redis, name: str) -> str:
-    """What is said to a thread that wants what it holds itself."""
     with digest_store(client).hold_lock(name):
         return refusal(client, name)
 

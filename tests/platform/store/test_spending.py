@@ -31,7 +31,6 @@ def hold(*names: str, mark: str = "", dollars: float = 1.0) -> BudgetHold:
 
 
 def list_unsettled_holds(store: Redis, name: str) -> list[str]:
-    """The reservations of a name that still count."""
     members = cast("list[bytes]", store.zrange(BUDGET_HOLDS.build_key(name), 0, -1))
     return [each.decode() for each in members if b":settled:" not in each]
 

@@ -21,22 +21,18 @@ SUBSCRIPTION = Subscription("C1", REPOSITORY, Timing(dt.time(9), ZoneInfo("Europ
 
 @dataclass(frozen=True)
 class Case:
-    """A key, and how the value in it is read and written."""
-
     key: str
     value: Any
     read: Callable[[Redis], Any]
     write: Callable[[Redis, Any], None]
 
     def get_text(self, store: Redis) -> bytes:
-        """Return the one text of the key."""
         if store.type(self.key) == b"list":
             return cast("bytes", store.lindex(self.key, 0))
         (text,) = cast("list[bytes]", store.hvals(self.key))
         return text
 
     def put_text(self, store: Redis, text: bytes) -> None:
-        """Put a text in its place."""
         if store.type(self.key) == b"list":
             store.lset(self.key, 0, cast("str", text))
         else:

@@ -33,6 +33,5 @@ def list_texts(nodes: Sequence[ast.AST], others: Collection[int] = ()) -> Iterat
 
 
 def is_full_sentence(text: str, min_words: int) -> bool:
-    """Return whether a text ends as a sentence does, and has so many words."""
     words = sum(bool(_WORD.search(word)) for word in text.split())
     return words >= min_words and text.rstrip(_CLOSING).endswith(_ENDS)

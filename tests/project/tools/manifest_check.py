@@ -16,7 +16,6 @@ _URL = "https://your-host.example/slack/events"
 def find_faults(
     manifest: Mapping[str, Any], commands: Commands, shortcuts: Sequence[Shortcut] = SHORTCUTS
 ) -> list[str]:
-    """Return what is wrong with the commands and shortcuts of a manifest, a sentence each that says what to do."""
     declared_commands = {command.name: entry_of(command) for command in commands}
     declared = {shortcut.callback_id: shortcut_entry_of(shortcut) for shortcut in shortcuts}
     listed = {each["command"]: each for each in manifest["features"]["slash_commands"]}
@@ -39,7 +38,6 @@ def _find_differences(place: str, listed: Mapping[str, Any], declared: Mapping[s
 
 
 def entry_of(command: Command) -> dict[str, Any]:
-    """Return the entry of a command."""
     return {
         "command": command.name,
         "url": _URL,
@@ -50,7 +48,6 @@ def entry_of(command: Command) -> dict[str, Any]:
 
 
 def shortcut_entry_of(shortcut: Shortcut) -> dict[str, Any]:
-    """Return the entry of a shortcut."""
     return {
         "name": shortcut.name,
         "type": shortcut.kind,

@@ -58,14 +58,12 @@ class Sentence(NamedTuple):
 
 
 def split_sentences(place: str, text: str) -> Iterator[Sentence]:
-    """Split a text at the ends of its sentences and at empty lines."""
     for part in _END.split(text):
         if line := " ".join(part.split()):
             yield Sentence(place, line)
 
 
 def list_sentences() -> list[Sentence]:
-    """Return every sentence that people read in the product and its documents."""
     return [
         sentence
         for place, text in (
@@ -141,13 +139,11 @@ def _is_for_machines(node: ast.AST) -> bool:
 
 
 def list_setting_texts() -> Iterator[tuple[str, str]]:
-    """Yield the descriptions of all settings."""
     for name, field in Settings.model_fields.items():
         yield name.upper(), field.description or ""
 
 
 def list_help_texts(name: str, command: click.Command) -> Iterator[tuple[str, str]]:
-    """Yield the help of a command, of its options and of its commands."""
     yield f"{name} --help", command.help or ""
     for parameter in command.params:
         if isinstance(parameter, click.Option):
@@ -158,7 +154,6 @@ def list_help_texts(name: str, command: click.Command) -> Iterator[tuple[str, st
 
 
 def list_json_texts(name: str) -> Iterator[tuple[str, str]]:
-    """Yield the texts of a JSON file that have several words."""
     pending = [json.loads((ROOT / name).read_text(encoding="utf-8"))]
     while pending:
         value = pending.pop()
@@ -171,7 +166,6 @@ def list_json_texts(name: str) -> Iterator[tuple[str, str]]:
 
 
 def list_answer_texts() -> Iterator[tuple[str, str]]:
-    """Yield the paragraphs and list items of the English answers that the demo plays."""
     for answer in load_answers().answers:
         if answer.language == "en":
             for text in split_markdown(re.sub(r"\{[^{}]*\}", "", answer.text)):

@@ -44,7 +44,6 @@ def rename(bot: Bot, repository: str) -> int:
 
 
 def hit_of(bot: Bot, repository: str, name: str, person: Person) -> tuple[str, Json]:
-    """A list with one hit, and its channel."""
     channel = bot.channel()
     person.send_command("/prdigest", f"touches 2d profile:{name}", channel)
     (message,) = bot.list_posts(channel)
@@ -61,7 +60,6 @@ def get_window(bot: Bot, person: Person) -> Json:
 
 
 def text_of(window: Json) -> str:
-    """What there is to copy."""
     return "\n".join(
         part["elements"][0]["text"]
         for block in window["blocks"]

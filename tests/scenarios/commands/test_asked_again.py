@@ -14,7 +14,6 @@ LEAD = "This channel got the same answer within the last hour: "
 
 
 def address(channel: str, message: Json) -> str:
-    """The end of a message's permalink."""
     return f"/archives/{channel}/p{message['ts'].replace('.', '')}"
 
 

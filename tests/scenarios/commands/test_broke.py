@@ -13,7 +13,6 @@ EXPLAINED = "TypeError: run() got an unexpected keyword argument \u2018size\u201
 
 
 def merge(bot: Bot, repository: str) -> int:
-    """A pull request that removed an argument of a function."""
     number = bot.pull(repository, merged_at=bot.noon(1), files=(changed_file("engine/core.py"),))
     before, after = (FixedTree({"engine/core.py": Entry(text)}) for text in (OLD, NEW))
     commit = TreeCommit(sha(f"merge {number}"), after, TreeCommit(sha(f"before {number}"), before))

@@ -19,7 +19,6 @@ STOPPED = "engine.core.stop"
 
 
 def removal(bot: Bot, repository: str) -> int:
-    """A pull request that removed a function."""
     number = bot.pull(repository, merged_at=bot.noon(1), files=(changed_file("engine/core.py"),))
     before, after = (FixedTree({"engine/core.py": Entry(text)}) for text in (RUN + STOP, RUN))
     merge = TreeCommit(sha(f"merge {number}"), after, TreeCommit(sha(f"before {number}"), before))
@@ -28,7 +27,6 @@ def removal(bot: Bot, repository: str) -> int:
 
 
 def profile(bot: Bot, repository: str, name: str) -> None:
-    """A profile of a team that calls that function."""
     call = Use(UseKind.CALL, STOPPED, "plugin/worker.py", 7, "stop()", (STOPPED,), call=CallShape())
     entry = ProfileEntry(name, Repository.parse(repository), ("engine",), uses=1, files=1)
     scanned = Profile(name, ("engine",), "octo/plugin", "c0ffee", bot.noon(2), (call,), {}, 1)
@@ -61,7 +59,6 @@ def test_what_merges_change_for_others_is_listed_once_read(bot: Bot) -> None:
 
 
 def change_files(bot: Bot, repository: str, before: dict[str, bytes], after: dict[str, bytes]) -> None:
-    """A pull request that changed some files."""
     number = bot.pull(repository, merged_at=bot.noon(1), files=tuple(map(changed_file, before)))
     old, new = (FixedTree({path: Entry(text) for path, text in files.items()}) for files in (before, after))
     merge = TreeCommit(sha(f"merge {number}"), new, TreeCommit(sha(f"before {number}"), old))

@@ -78,7 +78,6 @@ def test_reading_a_merge_writes_the_ledger(bot: Bot) -> None:
 
 
 def pin_repository(bot: Bot, name: str) -> tuple[str, int, int]:
-    """A repository with a pin, a merge that breaks a team, and the numbers of both."""
     repository = bot.repository()
     pin = bot.pull(repository, merged_at=bot.noon(4), files=(changed_file("README.md"),))
     number = removal(bot, repository)

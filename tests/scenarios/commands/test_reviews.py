@@ -30,7 +30,6 @@ CONFIRMED = suspicion(
 
 
 def find_bug(body: dict[str, Any]) -> Step:
-    """A reviewer that confirms a bug in every change, and refutes one."""
     if "suspicions" in (schema_of(body) or {}).get("properties", {}):
         return Json(review_answer(CONFIRMED, suspicion(status="refuted")))
     return default_answer(body)

@@ -17,7 +17,6 @@ WEB = "https://github.com"
 
 
 def used_up(bot: Bot) -> list[str]:
-    """What Slack refused at addresses for answers."""
     return [refusal.error for refusal in bot.world.slack.refusals if refusal.method == "response_url"]
 
 
@@ -192,7 +191,6 @@ def test_a_form_that_comes_too_late_is_told(http_bot: Bot) -> None:
 
 
 def get_form(bot: Bot, person: Person) -> dict[str, Any]:
-    """The form, which is in front of this person."""
     assert person.use_shortcut(ANYWHERE).ack.status == 200
     bot.settle()
     form = bot.world.slack.get_modal(person.user)

@@ -20,7 +20,6 @@ UNREAD = re.compile(r"I couldn't read 1 of (\d) changed files \(GitHub has no co
 
 
 def digest(bot: Bot, ada: Person, text: str, channel: str) -> list[Json]:
-    """The digest of yesterday that is posted, and its thread."""
     ack = ada.send_command("/prdigest", text, channel).ack
     assert (ack.status, ack.text) == (200, ""), ack
     (lead,) = bot.list_posts(channel)
@@ -28,7 +27,6 @@ def digest(bot: Bot, ada: Person, text: str, channel: str) -> list[Json]:
 
 
 def read_gaps(sentence: str) -> tuple[str, ...]:
-    """How many files a sentence says that there are, and what follows from those that were not read."""
     match = UNREAD.fullmatch(sentence)
     return match.groups() if match else ()
 

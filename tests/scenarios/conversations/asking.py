@@ -28,7 +28,6 @@ LONG = " ".join(f"Sentence {number} of the answer says a little more." for numbe
 
 
 def answer(text: str, **fields: Any) -> Text:
-    """What Claude is asked to write."""
     return Text(f"<answer>{text}</answer>", **fields)
 
 
@@ -37,7 +36,6 @@ def is_question(body: dict[str, Any]) -> bool:
 
 
 def prompt_of(body: dict[str, Any]) -> str:
-    """All that was said to the model and by it, as text."""
     blocks = chain.from_iterable(contents(turn["content"]) for turn in body["messages"])
     return "\n".join(str(block.get("text") or block.get("content") or "") for block in blocks)
 
@@ -49,8 +47,6 @@ def question_of(body: dict[str, Any]) -> str:
 
 @dataclass
 class Asked:
-    """What the model was asked in threads, in order."""
-
     bodies: list[dict[str, Any]] = field(default_factory=list)
 
     @property
@@ -116,7 +112,6 @@ class Thread:
         return [message for message in self.replies() if _key(message).endswith(":question")]
 
     def growing(self) -> Json:
-        """The answer that is being streamed, as soon as there is one."""
         slack = self.bot.world.slack
 
         def find_growing() -> list[Json]:
@@ -171,7 +166,6 @@ def colleagues(bot: Bot) -> Thread:
 
 
 def begin_thread(bot: Bot, delivery: Delivery) -> Thread:
-    """The thread that a message at top level begins."""
     event = delivery.payload["event"]
     return Thread(bot, event["channel"], event["ts"], f"octo/engine, {bot.noon(1).date()}")
 
@@ -187,7 +181,6 @@ def text_of(message: Json) -> str:
 
 
 def small_print(message: Json) -> str:
-    """What stands below an answer."""
     return json.dumps([block for block in message["blocks"] if block["type"] == "context"], ensure_ascii=False)
 
 

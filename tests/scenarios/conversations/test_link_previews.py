@@ -25,7 +25,6 @@ def link(number: int, repository: str = REPO) -> str:
 
 
 def card(attachment: Json) -> str:
-    """What is read in a card."""
     return as_read({"text": "", "blocks": attachment["blocks"]})
 
 

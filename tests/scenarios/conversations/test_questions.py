@@ -530,7 +530,6 @@ def test_a_vote_counts_as_soon_as_its_buttons_are_there(bot: Bot) -> None:
     thread, ada, slack = summary(bot), bot.person(), bot.world.slack
 
     def press(method: str, arguments: dict[str, Any]) -> None:
-        """Between what Slack shows and what the bot hears of it."""
         if method == "chat.stopStream" and arguments["channel"] == thread.channel:
             slack.after = None
             reply = slack.get_message(thread.channel, arguments["ts"])

@@ -63,7 +63,6 @@ def asked_by(bot: Bot, person: Person) -> Iterator[Thread]:
 
 
 def is_plain(text: str, reason: str) -> bool:
-    """Whether it is what a plain search found, and why there is no more."""
     return text.startswith(f"**Without the model.** {reason}") and "[#9001](https://github.com/" in text
 
 

@@ -27,7 +27,6 @@ def is_planned(bot: Bot, subscription: Subscription) -> bool:
 
 
 def direct(person: Person) -> str:
-    """Their direct messages with the bot."""
     return f"D{person.user[1:]}"
 
 
@@ -48,7 +47,6 @@ def type_command(bot: Bot, person: Person, text: str, channel: str) -> Json:
 
 
 def form_of(bot: Bot, person: Person) -> Json:
-    """The form in front of somebody."""
     bot.settle()
     view = bot.world.slack.get_modal(person.user)
     assert view, [shown["text"] for shown in bot.list_whispers(person)]
@@ -56,19 +54,16 @@ def form_of(bot: Bot, person: Person) -> Json:
 
 
 def home(bot: Bot, person: Person) -> str:
-    """App Home as they read it."""
     bot.settle()
     view = bot.world.slack.get_home(person.user)
     return as_read({"text": "", "blocks": view["blocks"]}) if view else ""
 
 
 def value(view: Json, name: str) -> Any:
-    """What a field of a form begins with."""
     (element,) = [block["element"] for block in view["blocks"] if block["block_id"] == name]
     first = next((element[key] for key in element if key.startswith("initial_")), None)
     return first["value"] if isinstance(first, dict) else first
 
 
 def read_replaced_id(view: Json) -> str:
-    """The id of what the form takes the place of."""
     return str(json.loads(view["private_metadata"]).get("id", ""))

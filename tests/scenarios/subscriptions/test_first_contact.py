@@ -29,7 +29,6 @@ FIRST = {
 
 
 def codes(message: Json) -> list[str]:
-    """What is formatted as something to type."""
     rich = message["blocks"][0]["elements"]
     sections = [
         part for each in rich for part in (each["elements"] if each["type"] == "rich_text_list" else [each])

@@ -69,7 +69,6 @@ def link_socket(state: Path) -> None:
 
 
 def unlink_socket(state: Path) -> None:
-    """Remove the link to the socket, if there is one."""
     path = get_socket_path(state)
     if path.parent != state.resolve():
         with suppress(OSError):
@@ -84,7 +83,6 @@ class ServerConnection:
         self._stream = stream
 
     def count_other_clients(self) -> int:
-        """Return how many other clients are connected."""
         length = self.send_command(b"CLIENT LIST TYPE normal")
         if not length.startswith(b"$"):
             raise ConnectionError(f"The server does not list its clients: {length!r}")

@@ -45,7 +45,6 @@ _OPTIONS = {
 
 
 def has_keeper(state: Path) -> bool:
-    """Return whether a keeper runs for a state directory."""
     with open_private_file(state / KEEPER_LOCK_FILE) as file:
         return not try_lock(file.fileno(), fcntl.LOCK_SH)
 

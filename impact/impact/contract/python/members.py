@@ -28,7 +28,6 @@ class ClassComparison:
         self._new = pair.new.outline.list_members(pair.new.definition.name)
 
     def list_changes(self) -> Iterator[ContractChange]:
-        """Yield the changes of its constructor and of its members."""
         yield from self._compare_constructors()
         gone = {name: each for name, each in self._old.items() if name not in self._new}
         fresh = {name: each for name, each in self._new.items() if name not in self._old}
@@ -69,7 +68,6 @@ class ClassComparison:
     def _find_renames(
         self, gone: dict[str, Definition], fresh: dict[str, Definition]
     ) -> Iterator[tuple[str, str]]:
-        """Yield each lost member with the one that took its place."""
         scored = [
             (score, old, new)
             for old in list(gone)[:_MAX_COMPARED]
@@ -116,7 +114,6 @@ class ClassComparison:
             yield make_row(ChangeKind.REMOVED, old)
 
     def _describe_inherited(self, old: Place, new_name: str) -> Iterator[ContractChange]:
-        """Compare a method with the one of a base that takes its place."""
         match = self._after.find_definition(new_name)
         if match:
             yield from self._compare_calls(old, Place(*match), self._pair.new, old.name)

@@ -25,14 +25,11 @@ _MIN_BODY_LINES = 3
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A definition in its module."""
-
     outline: ModuleOutline
     definition: Definition
 
     @property
     def name(self) -> str:
-        """The full name."""
         return f"{self.outline.module}.{self.definition.name}"
 
 
@@ -59,7 +56,6 @@ class Matches:
 
 
 def match_names(before: Snapshot, after: Snapshot) -> Matches:
-    """Return what became of each function, class and constant of the changed modules."""
     pairs: list[Pair] = []
     waiting: list[tuple[Place, bool]] = []
     fresh = _list_fresh(before, after)
@@ -113,7 +109,6 @@ def _list_fresh(before: Snapshot, after: Snapshot) -> list[Place]:
 
 
 def _find_same_name(old: Place, after: Snapshot) -> tuple[Pair | None, bool]:
-    """Return the definition that the old name leads to, and whether the old name may still be used."""
     module, name = old.outline.module, old.definition.name
     outline = after.get_module(module)
     if outline is None:
@@ -131,7 +126,6 @@ def _find_same_name(old: Place, after: Snapshot) -> tuple[Pair | None, bool]:
 
 
 def find_place(side: Snapshot, full_name: str) -> Place | None:
-    """Return a definition by its full name."""
     match = side.find_definition(full_name)
     return Place(*match) if match else None
 

@@ -64,7 +64,6 @@ class PythonChanges:
 def compare_python(
     versions: Sequence[FileVersions], load: OutlineLoader, read: OutlineReader = build_outline
 ) -> PythonChanges:
-    """Compare both versions of each changed Python file. ``load`` gives the modules that did not change."""
     outlines = [_OutlinePair(each, read) for each in versions if is_python(each.path)]
     readable = [each for each in outlines if each.is_readable]
     contract = [each for each in readable if each.is_contract]
@@ -225,7 +224,6 @@ class _Comparison:
 
 
 def _fill_path(change: ContractChange, before: Snapshot, after: Snapshot) -> ContractChange:
-    """Replace the module in the place of a path by the path of its file."""
     sides = (before, after) if change.side is DiffSide.OLD else (after, before)
     for side in sides:
         path = side.paths.get(change.path)

@@ -49,7 +49,6 @@ def is_same_value(first: str, second: str) -> bool:
 
 
 def describe_definition(definition: Definition) -> str:
-    """Return a definition as one line of source, as a reader sees it."""
     name = definition.name.rpartition(".")[2]
     if definition.kind is DefinitionKind.CLASS:
         bases = ", ".join(base.rpartition(".")[2] for base in definition.bases)
@@ -60,7 +59,6 @@ def describe_definition(definition: Definition) -> str:
 
 
 def describe_signature(name: str, signature: Signature) -> str:
-    """Return a signature as one line of source."""
     return _cut(_join_signature(name, signature, list(_list_texts(signature))))
 
 
@@ -81,7 +79,6 @@ def _join_signature(name: str, signature: Signature, parameters: Sequence[str]) 
 
 
 def _omit_common(texts: Sequence[str], common: Collection[str]) -> list[str]:
-    """Return the texts with ``…`` in place of each run of those that are common."""
     marked = ["…" if text in common else text for text in texts]
     return [text for index, text in enumerate(marked) if text != "…" or marked[index - 1 : index] != ["…"]]
 
@@ -110,7 +107,6 @@ def _join_value(definition: Definition) -> str:
 
 
 def describe_parameter(parameter: Parameter) -> str:
-    """Return a parameter as it is written."""
     annotation = f": {parameter.annotation}" if parameter.annotation else ""
     equals = " = " if annotation else "="
     default = "" if parameter.default is None else f"{equals}{parameter.default}"

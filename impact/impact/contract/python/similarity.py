@@ -54,7 +54,6 @@ def _compare_values(first: Definition, second: Definition) -> float:
 
 
 def _get_overlap(first: Collection[str], second: Collection[str]) -> float:
-    """Return the share of what either has that both have."""
     common = len(set(first) & set(second))
     return common / max(1, len(set(first) | set(second)))
 

@@ -21,8 +21,6 @@ _INHERITED = frozenset({"forward", "run", "emit", "format", "get", "extra_repr",
 
 
 class Presence(Enum):
-    """Whether a name can be used."""
-
     PRESENT = auto()
     ABSENT = auto()
     UNKNOWN = auto()
@@ -58,15 +56,12 @@ class Snapshot:
         return self._others[name]
 
     def gone_on(self, other: Snapshot) -> frozenset[str]:
-        """Return the changed modules that the other side does not have."""
         return frozenset(self.modules) & other.gone
 
     def find_name(self, module: str, name: str) -> Lookup:
-        """Return whether a name can be imported from a module, and what it leads to."""
         return self._find(module, name, _MAX_STEPS)
 
     def find_definition(self, full_name: str) -> tuple[ModuleOutline, Definition] | None:
-        """Return a definition by its full name, and its module."""
         parts = full_name.split(".")
         for length in range(min(len(parts) - 1, 20), 0, -1):
             outline = self.get_module(".".join(parts[:length]))
@@ -76,7 +71,6 @@ class Snapshot:
         return None
 
     def find_inherited(self, owner: str, member: str) -> Lookup:
-        """Return which ancestor of a class defines a member."""
         unknown = False
         for ancestor, definition in self._walk_ancestors(owner):
             if definition is None:
@@ -100,7 +94,6 @@ class Snapshot:
                     waiting.append(base)
 
     def _follow(self, outline: ModuleOutline, parts: list[str]) -> tuple[ModuleOutline, Definition] | None:
-        """Return what a re-exported class or function is."""
         lookup = self.find_name(outline.module, parts[0])
         module, _, name = lookup.name.rpartition(".")
         target = self.get_module(module) if lookup.presence is Presence.PRESENT and module else None
@@ -119,7 +112,6 @@ class Snapshot:
         return self._find_in_stars(outline, name, steps)
 
     def _follow_alias(self, outline: ModuleOutline, name: str, steps: int) -> str:
-        """Return what ``Old = New`` leads to."""
         definition = outline.definitions.get(name)
         value = definition.value if definition and definition.kind is DefinitionKind.CONSTANT else ""
         if value == name or not value.isidentifier():

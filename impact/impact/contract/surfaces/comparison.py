@@ -25,8 +25,6 @@ _MAX_ANCESTORS = 50
 
 @dataclass(frozen=True, slots=True)
 class PlacedFact:
-    """A fact with its file and the number of the pair of files that it comes from."""
-
     fact: Fact
     path: str
     pair: int
@@ -49,15 +47,12 @@ class FieldTable:
         }
 
     def has_class(self, name: str) -> bool:
-        """Return whether a class is defined in the files."""
         return name in self._classes
 
     def list_bases(self, name: str) -> frozenset[str]:
-        """Return the names of the direct bases of a class."""
         return self._bases.get(name, frozenset())
 
     def has_field(self, owner: str, field: str) -> bool:
-        """Return whether a class has a field itself or by a base that is among the files."""
         waiting, seen = [owner], {owner}
         while waiting and len(seen) < _MAX_ANCESTORS:
             name = waiting.pop()
@@ -125,8 +120,6 @@ class _Remains:
 
 @dataclass(slots=True)
 class _Group:
-    """The facts of one name in both versions."""
-
     old: list[PlacedFact]
     new: list[PlacedFact]
 

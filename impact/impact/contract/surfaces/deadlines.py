@@ -24,7 +24,6 @@ _MAX_LENGTH = 2000
 
 
 def is_deprecation(text: str) -> bool:
-    """Return whether a text says that something is deprecated or goes."""
     return bool(_DEPRECATED.search(text[:_MAX_LENGTH]))
 
 

@@ -69,7 +69,6 @@ def _cut(text: str, start: int) -> str:
 
 
 def show_default_change(name: str, default: str) -> str:
-    """Return a variable or a flag with its default as a reader sees them."""
     return shorten_text(f"{name} default {default}" if default else f"{name} unset by default")
 
 

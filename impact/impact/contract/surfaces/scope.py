@@ -24,23 +24,19 @@ def is_outside(path: str) -> bool:
 
 
 def is_cpp(path: str) -> bool:
-    """Return whether a file is C++ or CUDA source."""
     return PurePosixPath(path).suffix in _CPP
 
 
 def is_dockerfile(path: str) -> bool:
-    """Return whether a file builds an image."""
     name = PurePosixPath(path).name
     return name.startswith(("Dockerfile", "Containerfile")) or name.endswith((".Dockerfile", ".dockerfile"))
 
 
 def is_cmake(path: str) -> bool:
-    """Return whether a file configures a build by CMake."""
     return path.endswith(".cmake") or PurePosixPath(path).name == "CMakeLists.txt"
 
 
 def is_requirements(path: str) -> bool:
-    """Return whether a file lists requirements, one in each line."""
     file = PurePosixPath(path)
     if file.suffix not in {".txt", ".in"}:
         return False

@@ -19,21 +19,17 @@ class BindingWalk(FileWalk):
     """Binds names to what they stand for: by imports, assignments, loops and ``with``."""
 
     def visit_Import(self, node: ast.Import) -> None:
-        """Bind what is imported."""
         self._bind_imports(node)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        """Bind what is imported from a module."""
         self._bind_imports(node)
 
     def visit_Assign(self, node: ast.Assign) -> None:
-        """Visit the value, then bind or set the targets."""
         self.visit(node.value)
         for target in node.targets:
             self.assign(target, node.value, self.reader.read(node.value))
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        """Bind a target by its annotation."""
         symbol = self.read_annotation(node.annotation)
         if node.value is not None:
             self.visit(node.value)
@@ -41,7 +37,6 @@ class BindingWalk(FileWalk):
         self.assign(node.target, node.value, symbol)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
-        """Visit a target that is read and set."""
         self.visit(node.value)
         if isinstance(node.target, ast.Attribute):
             self.visit_Attribute(node.target)
@@ -49,15 +44,12 @@ class BindingWalk(FileWalk):
             self.visit(node.target)
 
     def visit_For(self, node: ast.For) -> None:
-        """Bind the variable of a loop."""
         self._visit_loop(node)
 
     def visit_AsyncFor(self, node: ast.AsyncFor) -> None:
-        """Bind the variable of a loop."""
         self._visit_loop(node)
 
     def visit_comprehension(self, node: ast.comprehension) -> None:
-        """Bind the variable of a comprehension."""
         self.visit(node.iter)
         self._bind_loop(node)
         self.visit_all(node.ifs)
@@ -79,7 +71,6 @@ class BindingWalk(FileWalk):
         self._visit_comprehension(node.generators, (node.key, node.value))
 
     def visit_withitem(self, node: ast.withitem) -> None:
-        """Bind what ``with`` opens."""
         self.visit(node.context_expr)
         if node.optional_vars is not None:
             self.assign(node.optional_vars, None, self.reader.read(node.context_expr))

@@ -19,41 +19,27 @@ _OPS = "torch.ops."
 
 
 class Scanner(Protocol):
-    """What of the walk through a file is needed here."""
-
     scope: Scope
     reader: ExpressionReader
     collector: UseCollector
     settings: SettingScanner
 
-    def add(self, kind: UseKind, node: ast.AST, symbol: str | None, **extra: object) -> None:
-        """Add a use of a symbol at a node."""
-        ...
+    def add(self, kind: UseKind, node: ast.AST, symbol: str | None, **extra: object) -> None: ...
 
     def is_static(self, node: ast.expr) -> bool:
         """Return whether an expression is a chain of attributes that begins with an import."""
         ...
 
-    def is_self(self, node: ast.expr) -> bool:
-        """Return whether an expression is the instance that a method belongs to."""
-        ...
+    def is_self(self, node: ast.expr) -> bool: ...
 
-    def is_guess(self, node: ast.expr) -> bool:
-        """Return whether what an expression stands for depends on a guess."""
-        ...
+    def is_guess(self, node: ast.expr) -> bool: ...
 
-    def add_setting(self, kind: UseKind, node: ast.AST, name: str) -> None:
-        """Add a use of what users write."""
-        ...
+    def add_setting(self, kind: UseKind, node: ast.AST, name: str) -> None: ...
 
-    def read_function(self, node: FunctionNode) -> tuple[Signature, str]:
-        """Return the signature of a function and the hash of what it does."""
-        ...
+    def read_function(self, node: FunctionNode) -> tuple[Signature, str]: ...
 
 
 class CallScanner:
-    """Notes what the calls of a file say of upstream."""
-
     def __init__(self, scanner: Scanner) -> None:
         self._scanner = scanner
         self._special: Mapping[str, Callable[[ast.Call], None]] = {
@@ -70,7 +56,6 @@ class CallScanner:
         }
 
     def scan_call(self, node: ast.Call) -> None:
-        """Note a call, and what it means if it is a special one."""
         name = name_expression(node.func)
         if name.startswith(_OPS) and name.count(".") >= 3:
             op = ".".join(name.split(".")[:4])
@@ -93,7 +78,6 @@ class CallScanner:
                 self._add_call(each, each, self._scanner.reader.read(each), CallShape(1))
 
     def add_patch(self, node: ast.expr, symbol: str | None, value: ast.expr | None) -> None:
-        """Note that an upstream name is replaced by a value."""
         function = self._find_function(value)
         if function is None:
             replacement = self._scanner.reader.read(value)
@@ -158,14 +142,12 @@ class CallScanner:
         self._scanner.add(kind, node, symbol, is_guarded=is_guarded, is_guess=is_guess)
 
     def _scan_import(self, node: ast.Call) -> None:
-        """Note the import of a module by name."""
         name = get_string(node.args[0]) if node.args else ""
         if name and self._scanner.collector.is_upstream(name):
             self._scanner.add(UseKind.IMPORT, node, name)
 
 
 def read_call_shape(node: ast.Call) -> CallShape:
-    """Return how a call passes its arguments."""
     return CallShape(
         sum(not isinstance(each, ast.Starred) for each in node.args),
         tuple(each.arg for each in node.keywords if each.arg),

@@ -13,8 +13,6 @@ _ABSTRACT = frozenset("abstractmethod abstractproperty abstractclassmethod abstr
 
 @dataclass(slots=True)
 class ClassBuilder:
-    """A class while its file is read."""
-
     name: str
     path: str
     line: int
@@ -27,7 +25,6 @@ class ClassBuilder:
     is_abstract: bool = False
 
     def add_method(self, node: ast.FunctionDef | ast.AsyncFunctionDef, returns: str | None) -> None:
-        """Add a method with the symbol of what it returns."""
         self.methods.add(node.name)
         self.members[node.name] = returns or ""
         self.has_constructor = self.has_constructor or node.name == "__init__"
@@ -35,19 +32,16 @@ class ClassBuilder:
         self.is_abstract = self.is_abstract or not ends.isdisjoint(_ABSTRACT)
 
     def add_field(self, name: str, symbol: str | None) -> None:
-        """Add a name that the body of the class assigns or annotates."""
         self.own.add(name)
         self.members[name] = symbol or ""
 
     def add_attribute(self, name: str, symbol: str | None, method: str) -> None:
-        """Add an attribute that a method sets on ``self``."""
         if symbol or name not in self.members:
             self.members[name] = symbol or ""
         if "init" in method:
             self.own.add(name)
 
     def build(self) -> ScannedClass:
-        """Return what was read."""
         return ScannedClass(
             self.name,
             self.path,

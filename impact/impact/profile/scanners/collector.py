@@ -27,7 +27,6 @@ class UseCollector:
         self._uses: dict[Use, None] = {}
 
     def is_upstream(self, symbol: str) -> bool:
-        """Return whether a symbol begins at an upstream package."""
         return symbol.partition(".")[0] in self.file.packages
 
     def is_relevant(self, symbol: str) -> bool:

@@ -18,21 +18,17 @@ class DefinitionWalk(BindingWalk):
     """Notes what functions and classes define, override, or may have copied."""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        """Note a function."""
         self._define_function(node)
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
-        """Note a function."""
         self._define_function(node)
 
     def visit_Lambda(self, node: ast.Lambda) -> None:
-        """Visit the body with the parameters hidden."""
         with self.open_scope(self.scope.owner):
             bind_parameters(self.scope, node.args, self.scope.lookup, {})
             self.visit(node.body)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
-        """Note a class, its bases and what its body defines."""
         self.visit_all([*node.decorator_list, *node.keywords])
         self.calls.scan_decorators(node)
         name = f"{self.scope.owner}.{node.name}"

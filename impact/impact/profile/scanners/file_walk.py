@@ -53,7 +53,6 @@ class FileWalk(ast.NodeVisitor):
         return self.scope.lookup(name)
 
     def add(self, kind: UseKind, node: ast.AST, symbol: str | None, **extra: object) -> None:
-        """Add a use of a symbol at a node, if it may lead to upstream."""
         if symbol is None or not self.collector.is_relevant(symbol) or symbol.startswith("["):
             return
         guarded = bool(extra.pop("is_guarded", False)) or self.guards > 0
@@ -66,7 +65,6 @@ class FileWalk(ast.NodeVisitor):
         self.collector.add(kind, name, line, owner=self.scope.owner, is_guarded=self.guards > 0)
 
     def read_annotation(self, node: ast.expr | None) -> str | None:
-        """Return the symbol of the values that an annotation allows."""
         return read_annotation(node, self.scope.lookup)
 
     def is_static(self, node: ast.expr) -> bool:
@@ -75,7 +73,6 @@ class FileWalk(ast.NodeVisitor):
         return bool(name) and self.scope.is_import(name.partition(".")[0])
 
     def is_guess(self, node: ast.expr) -> bool:
-        """Return whether what an expression stands for depends on a guess."""
         for _ in range(_MAX_CHAIN):
             if not isinstance(node, ast.Attribute | ast.Call | ast.Subscript | ast.Await):
                 break
@@ -91,11 +88,9 @@ class FileWalk(ast.NodeVisitor):
         return self.scope.lookup(node.id) == self.scope.instance
 
     def read_function(self, node: FunctionNode) -> tuple[Signature, str]:
-        """Return the signature of a function and the hash of what it does."""
         return self.read_signature(node), hash_code(drop_docstring(node.body))
 
     def read_signature(self, node: FunctionNode) -> Signature:
-        """Return the signature of a function."""
         decorators = [name_expression(each) for each in node.decorator_list]
         return read_signature(node, decorators, self.source)
 
@@ -110,14 +105,12 @@ class FileWalk(ast.NodeVisitor):
 
     @contextmanager
     def guard(self, is_guarded: bool) -> Iterator[None]:  # noqa: FBT001 (it is all that it says)
-        """Mark what is met within as guarded, if it is."""
         self.guards += is_guarded
         yield
         self.guards -= is_guarded
 
     @contextmanager
     def open_scope(self, owner: str, instance: str = "") -> Iterator[None]:
-        """Have what is bound within end with it."""
         outer = self.scope
         self.scope = Scope(owner, outer, instance)
         yield

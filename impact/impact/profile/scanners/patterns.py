@@ -23,8 +23,6 @@ _READ_ENDPOINTS = frozenset({"/v1/models", "/v1/health"})
 
 @dataclass(frozen=True, slots=True)
 class PackagePatterns:
-    """The patterns that begin with the name of an upstream package."""
-
     variable: re.Pattern[str]
     metric: re.Pattern[str]
     scraped_metric: re.Pattern[str]
@@ -35,7 +33,6 @@ class PackagePatterns:
 
 @lru_cache(maxsize=16)
 def get_patterns(packages: tuple[str, ...]) -> PackagePatterns:
-    """Return the patterns for some packages."""
     names = "|".join(re.escape(each) for each in packages) or "(?!)"
     upper = "|".join(re.escape(each.upper()) for each in packages) or "(?!)"
     return PackagePatterns(
@@ -73,13 +70,11 @@ def _list_forms(name: str) -> Iterator[str]:
 
 
 def list_flags(text: str) -> Iterator[str]:
-    """Yield the flags in a text, written with hyphens."""
     for match in FLAG.finditer(text):
         yield f"--{match[1].replace('_', '-').rstrip('-')}"
 
 
 def list_endpoints(text: str) -> Iterator[str]:
-    """Yield the endpoints in a text, each with the method that it takes."""
     for match in ENDPOINT.finditer(text):
         method = "GET" if match[0] in _READ_ENDPOINTS else "POST"
         yield f"{method} {match[0]}"

@@ -30,8 +30,6 @@ _ENTRY_END = re.compile(r"^\s{0,40}(?:\[\[|-?\s{0,4}[\"']?(?:name|repository|new
 
 @dataclass(frozen=True, slots=True)
 class _PinPatterns:
-    """What pins a package on one line, and what begins the lines that are about it."""
-
     line: re.Pattern[str]
     entry: re.Pattern[str]
 

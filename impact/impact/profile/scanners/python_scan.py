@@ -15,7 +15,6 @@ from impact.python.parsing import parse_source
 
 
 def scan_python(file: FileText) -> FileUses:
-    """Return the uses in a Python file, and what it defines for other files."""
     tree = parse_source(file.text)
     if tree is None:
         return FileUses(file.path, problem="it can't be parsed")
@@ -29,7 +28,6 @@ class PythonScanner(DefinitionWalk):
     """Walks through a file, in the order in which it runs: the bodies of functions after the module."""
 
     def scan(self, tree: ast.Module) -> FileUses:
-        """Walk through the file and return what was found in it."""
         self.visit_all(tree.body)
         while self.waiting:
             node, self.scope, self.class_, self.guards = self.waiting.popleft()
@@ -60,7 +58,6 @@ class PythonScanner(DefinitionWalk):
             self.visit_all(node.orelse)
 
     def visit_IfExp(self, node: ast.IfExp) -> None:
-        """Visit both values, each with its guard."""
         self.visit(node.test)
         guard = read_guard(node.test)
         with self.guard(guard.body):
@@ -78,12 +75,10 @@ class PythonScanner(DefinitionWalk):
         self.visit_all([*node.orelse, *node.finalbody])
 
     def visit_Expr(self, node: ast.Expr) -> None:
-        """Visit a statement that is not just a string."""
         if not isinstance(node.value, ast.Constant):
             self.visit(node.value)
 
     def visit_Call(self, node: ast.Call) -> None:
-        """Note a call, and visit its parts."""
         self.calls.scan_call(node)
         self._note_base_constructor(node)
         if isinstance(node.func, ast.Attribute):
@@ -97,7 +92,6 @@ class PythonScanner(DefinitionWalk):
             self.visit_all([*node.args, *node.keywords])
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
-        """Note a read of an attribute."""
         kind = UseKind.INHERITED if self.is_self(node.value) else UseKind.READ
         symbol = self.reader.read(node)
         self.add(kind, node, symbol, is_guess=self.is_guess(node))
@@ -105,7 +99,6 @@ class PythonScanner(DefinitionWalk):
         self.visit(node.value)
 
     def visit_Constant(self, node: ast.Constant) -> None:
-        """Note names in a string."""
         if not isinstance(node.value, str):
             return
         self.settings.scan_string(node)
@@ -116,12 +109,10 @@ class PythonScanner(DefinitionWalk):
                 self.add_setting(kind, node, name)
 
     def visit_Subscript(self, node: ast.Subscript) -> None:
-        """Note a variable of the environment."""
         self.settings.scan_subscript(node)
         self.generic_visit(node)
 
     def visit_Dict(self, node: ast.Dict) -> None:
-        """Note the fields of a request."""
         self.settings.scan_dict(node)
         self.generic_visit(node)
 
@@ -132,7 +123,6 @@ class PythonScanner(DefinitionWalk):
         self.visit_all(node.elts)
 
     def _note_base_constructor(self, node: ast.Call) -> None:
-        """Note that a constructor runs the one of a base."""
         func = node.func
         if self.class_ is None or self.method != "__init__" or not isinstance(func, ast.Attribute):
             return
@@ -142,7 +132,6 @@ class PythonScanner(DefinitionWalk):
             self.class_.runs_base_constructor = True
 
     def _learn_type(self, test: ast.expr) -> None:
-        """Bind a variable to the class that a condition says it is of."""
         for part in test.values if isinstance(test, ast.BoolOp) else [test]:
             if not isinstance(part, ast.Call) or len(part.args) != 2 or name_expression(part.func) != "isinstance":
                 continue

@@ -27,7 +27,6 @@ class Scope:
         self.functions: dict[str, ast.FunctionDef | ast.AsyncFunctionDef] = {}
 
     def find(self, name: str) -> Scope | None:
-        """Return the scope that binds a name."""
         scope: Scope | None = self
         while scope is not None and name not in scope.names:
             scope = scope.parent
@@ -47,12 +46,10 @@ class Scope:
             self.guesses.add(name)
 
     def bind_import(self, name: str, symbol: str) -> None:
-        """Bind a name to what is imported."""
         self.bind(name, symbol)
         self.imports.add(name)
 
     def is_import(self, name: str) -> bool:
-        """Return whether a name is an import."""
         scope = self.find(name)
         return scope is not None and name in scope.imports
 
@@ -62,7 +59,6 @@ class Scope:
         return scope is not None and name in scope.guesses
 
     def find_function(self, name: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
-        """Return the function of this name, if the scope that binds it defines it."""
         scope = self.find(name)
         return scope.functions.get(name) if scope else None
 

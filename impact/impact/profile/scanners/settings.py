@@ -42,7 +42,6 @@ class SettingScanner:
         self._runs_upstream = bool(self._patterns.command.search(file.text))
 
     def scan_string(self, node: ast.Constant) -> None:
-        """Note what a string names."""
         if isinstance(node.value, str) and len(node.value) <= _MAX_STRING:
             for kind, name in self._list_string(node.value):
                 self._add(kind, node, name)
@@ -54,12 +53,10 @@ class SettingScanner:
             self._add(UseKind.ENVIRONMENT, node, name)
 
     def scan_subscript(self, node: ast.Subscript) -> None:
-        """Note ``os.environ["X"]``."""
         if name_expression(node.value).endswith("environ"):
             self._add_variable(node, get_string(node.slice))
 
     def scan_call(self, node: ast.Call, symbol: str | None) -> None:
-        """Note what the arguments of a call set."""
         name = name_expression(node.func)
         last = name.rpartition(".")[2]
         reads = last in _VARIABLE_CALLS or (last in _ENVIRON_METHODS and name.endswith(f"environ.{last}"))

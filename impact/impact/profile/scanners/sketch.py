@@ -34,13 +34,11 @@ def sketch_function(node: FunctionNode) -> str:
 
 
 def get_called_name(node: ast.Call) -> str:
-    """Return the last part of what is called."""
     if isinstance(node.func, ast.Attribute):
         return node.func.attr
     return name_expression(node.func)
 
 
 def measure_likeness(sketch: str, called: Iterable[str]) -> float:
-    """Return the share of called names that a sketch has in common with another function."""
     first, second = set(sketch.split()), set(called)
     return len(first & second) / max(len(first | second), 1)

@@ -25,7 +25,6 @@ class CopyFinder:
         self._called: dict[str, Mapping[str, frozenset[str]]] = {}
 
     def link(self, use: Use) -> Iterator[Use]:
-        """Yield a function of the team as a copy if it is one. Its ``body`` is its sketch."""
         owner, _, member = use.name.rpartition(".")
         derived = self._profile.classes.get(owner)
         if derived:
@@ -38,7 +37,6 @@ class CopyFinder:
                 return
 
     def _list_modules(self, path: str) -> tuple[str, ...]:
-        """Return the modules that a file imports from."""
         if self._modules is None:
             self._modules = defaultdict(dict)
             for use in self._profile.uses:
@@ -59,7 +57,6 @@ class CopyFinder:
         return measure_likeness(sketch, self._list_called(place.module).get(place.name, ())) >= MIN_LIKENESS
 
     def _list_called(self, module: str) -> Mapping[str, frozenset[str]]:
-        """Return the last parts of what the functions of a module call, by their names."""
         if module not in self._called:
             called = defaultdict[str, set[str]](set)
             outline = self._upstream.get_outline(module)

@@ -25,13 +25,10 @@ class Place:
 
     @property
     def full_name(self) -> str:
-        """The full dotted name."""
         return f"{self.module}.{self.name}" if self.name else self.module
 
 
 class UpstreamIndex:
-    """The definitions of upstream by the names under which they can be reached."""
-
     def __init__(self, load: OutlineLoader) -> None:
         self._load = load
         self._outlines: dict[str, ModuleOutline | None] = {}
@@ -62,7 +59,6 @@ class UpstreamIndex:
         return self._places[name]
 
     def find_definition(self, name: str) -> Definition | None:
-        """Return the definition of a name, by the name under which it is defined or another one."""
         place = self.find_place(name)
         outline = self.get_outline(place.module) if place and place.name else None
         return outline.definitions.get(place.name) if outline and place else None
@@ -150,7 +146,6 @@ class UpstreamIndex:
         return None
 
     def _find_result(self, place: Place, depth: int) -> str | None:
-        """Return what a function returns, or what a variable holds."""
         outline = self.get_outline(place.module)
         definition = outline.definitions.get(place.name) if outline else None
         if outline is None or definition is None:
@@ -183,7 +178,6 @@ class UpstreamIndex:
         return member == "__init__" and outline.definitions[place.name].is_data
 
     def _find_place(self, name: str, depth: int) -> Place | None:
-        """Find the module that a name begins with, then the rest in it."""
         if depth <= 0:
             return None
         parts = name.split(".")
@@ -217,7 +211,6 @@ class UpstreamIndex:
         return self._find_place(".".join((target, *parts[1:])), depth - 1)
 
     def _list_targets(self, outline: ModuleOutline, name: str) -> Iterator[str]:
-        """Yield what a name that a module does not define may stand for."""
         if name in outline.imports:
             yield outline.imports[name]
         for star in outline.stars:

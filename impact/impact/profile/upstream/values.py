@@ -45,7 +45,6 @@ class _DefinitionScope:
         self._method = _find_method(outline, definition)
 
     def lookup(self, name: str) -> str | None:
-        """Return the symbol of a name."""
         if self._owner and name in {"self", "cls", "Self"}:
             return f"{self._outline.module}.{self._owner}"
         for parameter in self._method.signature.parameters if self._method and self._method.signature else ():
@@ -63,7 +62,6 @@ class _DefinitionScope:
 
 
 def _find_method(outline: ModuleOutline, definition: Definition) -> Definition | None:
-    """Return the method whose lines an attribute is set in."""
     if definition.kind is not DefinitionKind.ATTRIBUTE:
         return None
     prefix = f"{definition.name.rpartition('.')[0]}."

@@ -38,7 +38,6 @@ class _Place(NamedTuple):
 
 
 def _locate(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> _Place:
-    """Return how the function of a change relates to that of an error."""
     is_constructor = error.function in _CONSTRUCTORS
     if is_constructor and names.change.subject is ContractClass.CLASS:
         owner = names.change.name
@@ -50,7 +49,6 @@ def _locate(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> _Place:
 
 
 def _compare_owners(error_owner: str, owner: str, kinship: Kinship, *, is_constructor: bool) -> _Place:
-    """Return how the class of an error relates to that of a change."""
     last, base = error_owner.rpartition(".")[2], owner.rpartition(".")[2]
     if last and last == base:
         # a subclass in another package may have the same name
@@ -105,7 +103,6 @@ def explain_missing(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> E
 
 
 def _explain_new_data_field(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> Explanation | None:
-    """Explain an argument of a data class's constructor by a field."""
     if names.change.kind not in NEW | {ChangeKind.DEFAULT, ChangeKind.RENAMED}:
         return None
     strength = rate_owner(error.owner, names, kinship, unknown=0.5, stranger=0.0)
@@ -119,7 +116,6 @@ def _is_newly_required(name: str, names: ChangeNames) -> bool:
 
 
 def explain_count(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> Explanation | None:
-    """Explain a number of positional arguments."""
     change = names.change
     if change.old_signature is None or change.new_signature is None or change.kind is ChangeKind.BEHAVIOUR:
         return None
@@ -142,7 +138,6 @@ def _count_positional(signature: Signature) -> int:
 
 
 def explain_repeated(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> Explanation | None:
-    """Explain an argument that is passed by place and by name."""
     argument = error.names[0]
     old, new = list(names.old_parameters), list(names.new_parameters)
     place = _locate(error, names, kinship) if error.function else _Place(0.55, 0.55)

@@ -31,13 +31,10 @@ class Explanation(NamedTuple):
 
 @dataclass(frozen=True)
 class ChangeNames:
-    """A change with the parts of its name."""
-
     change: ContractChange
 
     @cached_property
     def parts(self) -> tuple[str, ...]:
-        """The parts of the dotted name."""
         return tuple(self.change.name.replace("::", ".").split("."))
 
     @property
@@ -77,7 +74,6 @@ def _index_parameters(signature: Signature | None) -> Mapping[str, Parameter]:
 
 
 def show_name(name: str) -> str:
-    """Return a name as code of bounded length."""
     return f"`{name[:_MAX_SHOWN]}`"
 
 
@@ -89,18 +85,15 @@ def rate_owner(owner: str, names: ChangeNames, kinship: Kinship, *, unknown: flo
 
 
 def describe_end(names: ChangeNames) -> str:
-    """Return what was done to a name that is gone, as a verb."""
     verbs = {ChangeKind.MOVED: "moves", ChangeKind.RENAMED: "renames"}
     return verbs.get(names.change.kind, "removes")
 
 
 def describe_heir(names: ChangeNames) -> str:
-    """Return what a name is called now, as the end of a clause."""
     return f" to {show_name(names.change.new_name)}" if names.change.new_name else ""
 
 
 def describe_kind(names: ChangeNames) -> str:
-    """Return what was done to a name, as a verb."""
     if names.change.kind in GONE:
         return describe_end(names)
     return "adds" if names.change.kind in NEW else "changes"

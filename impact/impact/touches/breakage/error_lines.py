@@ -17,8 +17,6 @@ MAX_NAMES = 20
 
 
 class ErrorKind(StrEnum):
-    """What is wrong, in words for a person."""
-
     UNEXPECTED_ARGUMENT = "unexpected argument"
     MISSING_ARGUMENT = "missing argument"
     ARGUMENT_COUNT = "number of arguments"
@@ -160,7 +158,6 @@ def _find_wordings(text: str) -> Iterator[tuple[ErrorKind, re.Match[str]]]:
 
 
 def _build_line(kind: ErrorKind, match: re.Match[str], text: str, exception: str) -> ErrorLine:
-    """Return the error that a wording says."""
     groups = match.groupdict()
     written = groups.get("function") or ""
     # "it got multiple values" names no function
@@ -205,5 +202,4 @@ def _list_names(kind: ErrorKind, groups: dict[str, str | None]) -> tuple[str, ..
 
 
 def _parse_count(text: str | None) -> int | None:
-    """Return a number that has been matched as digits."""
     return int(text) if text else None

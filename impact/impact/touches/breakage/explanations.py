@@ -47,7 +47,6 @@ def explain_error(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> Exp
 
 
 def _explain_missing_field(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> Explanation | None:
-    """Explain a field that has to be passed."""
     if names.last not in error.names or names.change.kind not in NEW | {ChangeKind.DEFAULT, ChangeKind.RENAMED}:
         return None
     strength = rate_owner(error.owner, names, kinship, unknown=0.85, stranger=STRANGER)
@@ -55,7 +54,6 @@ def _explain_missing_field(error: ErrorLine, names: ChangeNames, kinship: Kinshi
 
 
 def _explain_import(error: ErrorLine, names: ChangeNames, _: Kinship) -> Explanation | None:
-    """Explain a name that can't be imported, or an attribute that a module lacks."""
     change, name = names.change, error.names[0]
     if change.kind not in GONE or change.subject not in PYTHON_CLASSES:
         return None
@@ -66,7 +64,6 @@ def _explain_import(error: ErrorLine, names: ChangeNames, _: Kinship) -> Explana
 
 
 def _rate_import(full: str, name: str, names: ChangeNames) -> float:
-    """Return how surely a change ends a name that is imported from a module."""
     if full == names.change.name:
         return 1.0
     if names.last == name and not names.owner:
@@ -79,7 +76,6 @@ def _rate_import(full: str, name: str, names: ChangeNames) -> float:
 
 
 def _explain_module(error: ErrorLine, names: ChangeNames, _: Kinship) -> Explanation | None:
-    """Explain a module that isn't there."""
     change = names.change
     clause = f"{describe_end(names)} {show_name(change.name)}{describe_heir(names)}"
     if change.subject is ContractClass.DEPENDENCY and change.name.replace("-", "_").startswith(error.owner):
@@ -98,7 +94,6 @@ def _explain_module(error: ErrorLine, names: ChangeNames, _: Kinship) -> Explana
 
 
 def _explain_attribute(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> Explanation | None:
-    """Explain an attribute that an object or a module lacks."""
     name, change = error.names[0], names.change
     # of a class that is called through ``super()``, the name isn't known
     owner = "" if error.owner == "super" else error.owner
@@ -121,7 +116,6 @@ def _explain_attribute(error: ErrorLine, names: ChangeNames, kinship: Kinship) -
 
 
 def _rate_attribute_owner(owner: str, names: ChangeNames, kinship: Kinship) -> float:
-    """Return how surely the object that lacks an attribute is one of the class that had or gets it."""
     if owner in _BUILTINS:
         # the object is of another type than before, so its class is unknown
         return 0.5
@@ -129,7 +123,6 @@ def _rate_attribute_owner(owner: str, names: ChangeNames, kinship: Kinship) -> f
 
 
 def _explain_abstract(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> Explanation | None:
-    """Explain a class that lacks abstract members."""
     if names.last not in error.names or names.change.kind not in NEW | {ChangeKind.RENAMED}:
         return None
     kin = kinship.measure(error.owner, names.owner)
@@ -157,7 +150,6 @@ def _normalize_flag(flag: str) -> str:
 
 
 def _explain_key(error: ErrorLine, names: ChangeNames, _: Kinship) -> Explanation | None:
-    """Explain a key or a name that isn't there."""
     if error.names[0] not in (names.last, names.change.name) or names.change.kind is ChangeKind.BEHAVIOUR:
         return None
     strength = 0.65 if names.change.kind in GONE else 0.45
@@ -165,7 +157,6 @@ def _explain_key(error: ErrorLine, names: ChangeNames, _: Kinship) -> Explanatio
 
 
 def _explain_op(error: ErrorLine, names: ChangeNames, _: Kinship) -> Explanation | None:
-    """Explain an op that isn't registered."""
     if names.change.subject is not ContractClass.OP:
         return None
     if names.last not in {each.rpartition("::")[2] for each in error.names}:
@@ -177,7 +168,6 @@ def _explain_op(error: ErrorLine, names: ChangeNames, _: Kinship) -> Explanation
 
 
 def _explain_other(error: ErrorLine, names: ChangeNames, _: Kinship) -> Explanation | None:
-    """Explain an error of another wording by a name in its line, if such changes end in such errors."""
     kinds = _KINDS_BY_EXCEPTION.get(error.exception, frozenset())
     if (
         names.last not in error.names

@@ -26,7 +26,6 @@ class Kinship:
         self._ancestors = _index_ancestors(derived for each in profiles for derived in each.classes.values())
 
     def measure(self, name: str, ancestor: str) -> float:
-        """Return how surely a class derives from ``ancestor``, which is a full dotted name."""
         last, base = name.rpartition(".")[2], ancestor.rpartition(".")[2]
         if not last or not base:
             return 0.0

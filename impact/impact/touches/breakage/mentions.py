@@ -100,7 +100,6 @@ class MentionIndex:
         return Explanation(best, clause), explaining
 
     def _rate_function(self, change: ContractChange) -> float:
-        """Return how much a changed function on the way to the error counts."""
         functions = self._find_functions(change.path)
         if not functions:
             return 0.0
@@ -108,7 +107,6 @@ class MentionIndex:
         return 0.0 if depth is None else _FRAME_DECAY**depth * _KIND_WEIGHTS.get(change.kind, 0.9)
 
     def _find_functions(self, path: str) -> Mapping[str, int]:
-        """Return the functions of a file on the way to the error, with how far they are from it."""
         return self._frames.get(path, {})
 
     def _find_depth(self, path: str) -> int | None:
@@ -117,7 +115,6 @@ class MentionIndex:
         return min(functions.values()) if functions else None
 
     def _read_tokens(self, contract: MergeContract) -> MergeTokens:
-        """Return which names of the error a merge has."""
         hits: dict[str, tuple[float, ContractChange | None]] = {}
 
         def add(name: str, weight: float, change: ContractChange | None) -> None:
@@ -137,7 +134,6 @@ class MentionIndex:
         return MergeTokens(hits, self._words & {word.lower() for word in title}, next(members, None))
 
     def _names_member(self, change: ContractChange) -> bool:
-        """Return whether the error has both a member and its class, or the end of the class's name."""
         names = ChangeNames(change)
         if change.kind is ChangeKind.BEHAVIOUR or not names.owner or names.last not in self._names:
             return False
@@ -155,7 +151,6 @@ class MentionIndex:
 
 
 def _weigh_kind(change: ContractChange) -> float:
-    """Return how much a change of a name counts."""
     if change.kind not in GONE:
         return _KIND_WEIGHTS.get(change.kind, 0.8)
     return _SHIM_WEIGHT if change.is_importable else 1.0
@@ -171,12 +166,10 @@ def list_names(trace: TraceNames) -> frozenset[str]:
 
 
 def list_frame_paths(trace: TraceNames) -> frozenset[str]:
-    """Return each path that a file on the way to an error may have in a repository."""
     return frozenset(_index_frames(trace.frames))
 
 
 def _split_name(name: str) -> list[str]:
-    """Return the last two parts of a dotted name."""
     return name.replace("::", ".").split(".")[-2:]
 
 

@@ -28,7 +28,6 @@ class RelevanceFilter:
         self._kinship = kinship
 
     def is_relevant(self, versions: Sequence[FileVersions]) -> bool:
-        """Return whether the changed files can have to do with the error."""
         return any(self._is_near(each) for each in versions)
 
     def _is_near(self, pair: FileVersions) -> bool:

@@ -84,8 +84,6 @@ class SuspectReport:
 def build_report(
     trace: TraceNames, merges: SuspectRange, since: str, until: str, limit: int, kinship: Kinship
 ) -> SuspectReport:
-    """Return the ``limit`` likeliest suspects of a range."""
-
     def rank(contracts: Sequence[MergeContract]) -> tuple[Suspect, ...]:
         return rank_suspects(trace, SuspectRange(contracts, merges.reverts), kinship)
 
@@ -110,7 +108,6 @@ def rank_suspects(
 def _rate_merge(
     trace: TraceNames, contract: MergeContract, kinship: Kinship, index: MentionIndex, place: int
 ) -> Suspect:
-    """Return how much speaks for a merge, and the strongest reason."""
     structure, change = _explain_errors(trace.errors, contract, kinship)
     frames, frame_change = index.rate_frames(contract)
     names, name_change = index.rate_names(place)
@@ -135,7 +132,6 @@ def _rate_merge(
 
 
 def _mark_revert(suspect: Suspect, reverted_by: int | None) -> Suspect:
-    """Return a suspect with the merge that reverted it, and fewer points if there is one."""
     if reverted_by is None:
         return suspect
     return Suspect(
@@ -153,7 +149,6 @@ def _mark_revert(suspect: Suspect, reverted_by: int | None) -> Suspect:
 def _explain_errors(
     errors: Sequence[ErrorLine], contract: MergeContract, kinship: Kinship
 ) -> tuple[Explanation, ContractChange | None]:
-    """Return the best explanation of one of the errors by one of the changes."""
     best, explaining = Explanation(0.0, ""), None
     for change in contract.changes:
         names = ChangeNames(change)

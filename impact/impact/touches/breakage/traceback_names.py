@@ -205,12 +205,10 @@ def _generalize(text: str) -> Iterator[str]:
 
 
 def _is_frame(line: str) -> bool:
-    """Return whether a line names a place in a file."""
     return bool(_FRAME.search(line) or _PYTEST_FRAME.match(line))
 
 
 def _read_frames(lines: list[str]) -> list[Frame]:
-    """Return the last frames in the order of the text."""
     frames: list[Frame] = []
     marked = ""
     for number, line in enumerate(lines):

@@ -21,7 +21,6 @@ _WORDS = {ChangeKind.REMOVED: "is gone", ChangeKind.MOVED: "has moved", ChangeKi
 
 
 def judge_lost_name(change: ContractChange, contract: MergeContract, index: ProfileIndex) -> Iterator[Verdict]:
-    """Judge the uses of a name that was removed, moved or renamed."""
     if change.subject in _MEMBERS:
         uses = (*index.list_uses(change.name), *list_possible_calls(change, contract, index))
         dead = _find_dead_code(change, uses)
@@ -33,7 +32,6 @@ def judge_lost_name(change: ContractChange, contract: MergeContract, index: Prof
 
 
 def _judge_name(change: ContractChange, use: Use) -> Verdict:
-    """Judge a use of a module, class, function or constant, or of what is in it."""
     words = _WORDS[change.kind]
     if use.kind is UseKind.COPY:
         return Verdict(use, TouchLevel.TOUCHES, 0.2, f"what it was copied from {words}")
@@ -60,7 +58,6 @@ def _find_dead_code(change: ContractChange, uses: Iterable[Use]) -> set[tuple[st
 
 
 def _judge_member(change: ContractChange, use: Use, *, is_dead: bool) -> Verdict:
-    """Judge a use of a method or an attribute."""
     words = _WORDS[change.kind]
     if change.is_importable:
         return Verdict(use, TouchLevel.TOUCHES, 0.15, f"it {words}, and the old name still works")

@@ -35,7 +35,6 @@ _FIELD_FACTOR = 0.6
 
 
 def judge_plain_name(change: ContractChange, contract: MergeContract, index: ProfileIndex) -> Iterator[Verdict]:
-    """Judge the uses of a name that is not Python code."""
     judgement = _judge_change(change, contract)
     if judgement is None:
         return

@@ -21,14 +21,12 @@ _BEHAVIOUR = {
 
 
 def judge_behaviour(change: ContractChange, contract: MergeContract, index: ProfileIndex) -> Iterator[Verdict]:
-    """Judge the uses of a function whose body changed."""
     for use in index.list_uses(change.name):
         if use.kind in _BEHAVIOUR:
             yield Verdict(use, *_BEHAVIOUR[use.kind])
 
 
 def judge_result(change: ContractChange, contract: MergeContract, index: ProfileIndex) -> Iterator[Verdict]:
-    """Judge the uses of a function that returns something else."""
     for use in index.list_uses(change.name):
         if use.kind in {UseKind.CALL, UseKind.INHERITED}:
             yield Verdict(use, TouchLevel.MAY_BREAK, 0.45, "it returns something else")
@@ -37,7 +35,6 @@ def judge_result(change: ContractChange, contract: MergeContract, index: Profile
 
 
 def judge_default(change: ContractChange, contract: MergeContract, index: ProfileIndex) -> Iterator[Verdict]:
-    """Judge the uses of what has another default value."""
     for use in index.list_uses(change.name):
         yield _judge_default_use(use)
 
@@ -49,6 +46,5 @@ def _judge_default_use(use: Use) -> Verdict:
 
 
 def judge_deprecation(change: ContractChange, contract: MergeContract, index: ProfileIndex) -> Iterator[Verdict]:
-    """Judge the uses of what upstream means to remove."""
     for use in index.list_uses_within(change.name):
         yield Verdict(use, TouchLevel.TOUCHES, 0.25, "it is deprecated")

@@ -20,7 +20,6 @@ _CONSTRUCTOR = ".__init__"
 
 
 def judge_signature(change: ContractChange, contract: MergeContract, index: ProfileIndex) -> Iterator[Verdict]:
-    """Judge the uses of a function, method or constructor whose signature changed."""
     if change.old_signature is None or change.new_signature is None:
         return
     old, new = _view_as_caller(change, change.old_signature), _view_as_caller(change, change.new_signature)
@@ -145,7 +144,6 @@ def _turn_around(problem: str) -> str:
 
 
 def _build_least_call(signature: Signature) -> CallShape:
-    """Return the call that passes what is required, each by its name if it has one for that."""
     required = list_required(signature)
     positional = sum(each.kind is ParameterKind.POSITIONAL_ONLY for each in required)
     names = tuple(each.name for each in required if each.kind is not ParameterKind.POSITIONAL_ONLY)
@@ -173,7 +171,6 @@ def _find_unknown_parameter(old: Signature, new: Signature, own: Signature) -> s
 
 
 def _judge_mention(use: Use, old: Signature, new: Signature) -> Verdict:
-    """Judge an import or a mention, whose call is not in sight."""
     needs_more = {each.name for each in list_required(new)} - {each.name for each in old.parameters}
     loses = {each.name for each in old.parameters} - {each.name for each in new.parameters}
     if needs_more or loses:

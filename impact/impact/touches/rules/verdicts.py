@@ -42,7 +42,6 @@ def qualify_verdict(verdict: Verdict) -> Verdict:
 
 
 def use_derived_class(derived: DerivedClass, ancestor: str) -> Use:
-    """Return the use that a class of the team makes of an ancestor, for a change that has no closer line."""
     short = derived.name.rpartition(".")[2]
     return Use(
         UseKind.SUBCLASS, ancestor, derived.path, derived.line, f"class {short}", (ancestor,), owner=derived.name

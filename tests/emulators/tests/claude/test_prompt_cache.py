@@ -14,7 +14,6 @@ from tests.emulators.claude.server import ClaudeEmulator, Text, ToolUse
 
 
 def system(*texts: str, ttl: str = "") -> list[dict[str, Any]]:
-    """System blocks of which the last is marked for the cache."""
     blocks: list[dict[str, Any]] = [{"type": "text", "text": text} for text in texts]
     control = {"type": "ephemeral", **({"ttl": ttl} if ttl else {})}
     return [*blocks[:-1], {**blocks[-1], "cache_control": control}]
@@ -50,8 +49,6 @@ def test_a_longer_prefix_reads_the_part_it_knows(sdk: Anthropic) -> None:
 
 
 class Clock:
-    """A clock that a test sets on."""
-
     def __init__(self) -> None:
         self.now = 1000.0
 
@@ -66,7 +63,6 @@ def clock() -> Clock:
 
 @pytest.fixture
 def timed_client(clock: Clock) -> Iterator[Anthropic]:
-    """A client of an emulator that goes by the test's clock."""
     with (
         ClaudeEmulator(clock=clock) as emulator,
         Anthropic(base_url=emulator.url, api_key=emulator.api_key) as client,

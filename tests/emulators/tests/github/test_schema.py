@@ -41,7 +41,6 @@ def test_what_we_declare_is_in_the_public_schema(public_schema: GraphQLSchema, n
 
 
 def describe_type(kind: GraphQLNamedType) -> set[str]:
-    """Everything a type declares, one text per thing."""
     match kind:
         case GraphQLEnumType():
             return set(kind.values)

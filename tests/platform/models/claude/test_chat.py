@@ -88,12 +88,10 @@ def rounds(claude: ClaudeEmulator, *steps: Step, chat: Chat = CHAT) -> list[Repl
 
 
 def marks(body: dict[str, Any]) -> list[str]:
-    """How long each marked block is kept, in the order of the prompt."""
     return [block["cache_control"]["ttl"] for block in blocks(body) if "cache_control" in block]
 
 
 def busy() -> set[threading.Thread]:
-    """Timers, and what the emulator serves connections with."""
     threads = threading.enumerate()
     return {each for each in threads if isinstance(each, threading.Timer) or "process_request" in each.name}
 
@@ -310,7 +308,6 @@ def test_words_may_stand_below_what_the_tools_say(claude: ClaudeEmulator) -> Non
 
 
 def parse_usage(told: dict[str, Any]) -> Usage:
-    """A usage as the service told it."""
     written = told["cache_creation"]
     return Usage(
         told["input_tokens"],

@@ -38,7 +38,6 @@ SHORT = replace(CHAT, silence=0.5, seconds=0.5)
 
 @pytest.fixture(autouse=True)
 def _nothing_left() -> Iterator[None]:
-    """No timer outlives its talk, and no connection."""
     threads = busy()
     yield
     assert eventually(lambda: busy() <= threads)
@@ -138,8 +137,6 @@ def test_nobody_there_is_busy() -> None:
 
 
 class Else(Loopback):
-    """Answers every request with one body."""
-
     def __init__(self, body: bytes, kind: str = "text/event-stream") -> None:
         super().__init__()
         self.body, self.kind = body, kind

@@ -45,7 +45,6 @@ sys.stdin.read()
 
 @pytest.fixture(scope="module")
 def state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The state directory of a store that runs as long as these tests."""
     directory = tmp_path_factory.mktemp("embedded")
     with connect_server(start_embedded_url(directory)) as client:
         client.ping()
@@ -64,7 +63,6 @@ def command(state: Path, key: str) -> subprocess.Popen[str]:
 
 
 def server_of(client: Redis) -> int:
-    """The server's process id."""
     return int(cast("dict[str, int]", client.info("server"))["process_id"])
 
 

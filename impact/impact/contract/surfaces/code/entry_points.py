@@ -17,7 +17,6 @@ _LOOKUPS = ("entry_points", "plugins_by_group", "iter_entry_points")
 
 
 def list_project_entry_points(text: str, project: Table) -> Iterator[Fact]:
-    """Yield the scripts and entry points of a ``pyproject.toml``."""
     plugins = read_table(project, "project", "entry-points")
     groups: dict[str, Table] = {"console_scripts": read_table(project, "project", "scripts")}
     groups["gui_scripts"] = read_table(project, "project", "gui-scripts")
@@ -29,7 +28,6 @@ def list_project_entry_points(text: str, project: Table) -> Iterator[Fact]:
 
 
 def list_setup_entry_points(file: PythonFile) -> Iterator[Fact]:
-    """Yield the entry points that ``setup(entry_points={…})`` registers."""
     for call, _ in file.calls:
         value = find_argument(call, "entry_points") if get_last_name(call.func) == "setup" else None
         if isinstance(value, ast.Name):
@@ -49,7 +47,6 @@ def _read_items(file: PythonFile, group: str, items: ast.List | ast.Tuple) -> It
 
 
 def list_setup_cfg_entry_points(text: str) -> Iterator[Fact]:
-    """Yield the entry points of a ``setup.cfg``."""
     parser = configparser.RawConfigParser(strict=False, delimiters=("=",))
     try:
         parser.read_string(text)

@@ -68,7 +68,6 @@ def _is_string(node: ast.expr, text: str) -> bool:
 
 
 def _list_getters(file: PythonFile) -> dict[tuple[str, str], ast.Call]:
-    """Return the calls that read a variable in a function, by function and variable."""
     getters: dict[tuple[str, str], ast.Call] = {}
     for call, scope in file.calls:
         name = read_string(file, call.args[0]) if scope and call.args else None

@@ -141,7 +141,6 @@ def _is_configuration(path: str, node: ast.ClassDef, *, is_model: bool) -> bool:
 
 
 def list_class_fields(file: PythonFile, node: ast.ClassDef) -> Iterator[ClassField]:
-    """Yield the annotated fields of a class body."""
     for index, statement in enumerate(node.body):
         if not isinstance(statement, ast.AnnAssign) or not isinstance(statement.target, ast.Name):
             continue

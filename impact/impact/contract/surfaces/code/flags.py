@@ -37,7 +37,6 @@ class FlagOverride:
 
 
 def list_flags(file: PythonFile) -> Iterator[Fact]:
-    """Yield the flags of a file that are written out."""
     sources = _list_kwargs_sources(file)
     for call, scope in file.calls:
         name = get_last_name(call.func)
@@ -91,7 +90,6 @@ def _override(file: PythonFile, override: FlagOverride, key: str, value: ast.exp
 
 
 def make_field_flags(field: ClassField, override: FlagOverride | None) -> Iterator[Fact]:
-    """Yield the flags that a field of a class becomes."""
     override = override or FlagOverride()
     is_switch = "bool" in field.annotation.split()
     default = "" if field.default == "None" else field.default
@@ -233,7 +231,6 @@ def _make_fact(
 
 
 def show_flag(name: str, default: str) -> str:
-    """Return a flag and its default as a reader sees them."""
     if default == "required":
         return f"{name} (required)"
     return shorten_text(f"{name} default {default}" if default else name)

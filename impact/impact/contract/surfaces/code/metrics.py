@@ -72,7 +72,6 @@ def _is_registration(call: ast.Call) -> bool:
 
 
 def _list_label_lists(file: PythonFile) -> Mapping[tuple[str, str], ast.expr]:
-    """Return the lists that local names stand for, by scope and name."""
     lists: dict[tuple[str, str], ast.expr] = {("", name): value for name, value in file.constants.items()}
     for placed in file.others:
         node = placed.node

@@ -21,7 +21,6 @@ _NAME = re.compile(r"\s*(?:\w{1,80}::)?(\w{1,120})", re.A)
 
 
 def list_python_ops(file: PythonFile) -> Iterator[Fact]:
-    """Yield the ops that Python code registers."""
     functions = {node.name: node for node, _ in file.functions}
     libraries = _list_libraries(file)
     for call, _ in file.calls:

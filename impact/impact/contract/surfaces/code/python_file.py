@@ -39,8 +39,6 @@ _MAX_COMMENT_LINES = 12
 
 @dataclass(frozen=True, slots=True)
 class PlacedNode:
-    """A node with the qualified name of the class or function that it stands in."""
-
     node: ast.AST
     scope: str
 
@@ -137,7 +135,6 @@ def get_last_name(node: ast.AST | None) -> str:
 
 
 def show_expression(node: ast.AST | None) -> str:
-    """Return the source of an expression on one line."""
     if node is None:
         return ""
     try:
@@ -147,7 +144,6 @@ def show_expression(node: ast.AST | None) -> str:
 
 
 def find_argument(call: ast.Call, name: str, position: int | None = None) -> ast.expr | None:
-    """Return an argument by its keyword, or by its position if it is given so."""
     for keyword in call.keywords:
         if keyword.arg == name:
             return keyword.value
@@ -158,7 +154,6 @@ def find_argument(call: ast.Call, name: str, position: int | None = None) -> ast
 
 
 def read_comment(file: PythonFile, line: int) -> str:
-    """Return the comment above a line and at its end, as one text."""
     comment: list[str] = []
     index = line - 2
     while 0 <= index < len(file.lines) and len(comment) < _MAX_COMMENT_LINES:
@@ -174,12 +169,10 @@ def read_comment(file: PythonFile, line: int) -> str:
 
 
 def shorten_long(text: str) -> str:
-    """Bound a text that is searched for deadlines."""
     return " ".join(text[:2000].split())
 
 
 def read_docstring(body: list[ast.stmt], index: int) -> str:
-    """Return the string that follows a statement, by which fields are described."""
     if index + 1 >= len(body):
         return ""
     after = body[index + 1]

@@ -78,7 +78,6 @@ def _join_literals(text: str, start: int) -> str:
 
 
 def list_cpp_variables(text: str) -> Iterator[Fact]:
-    """Yield the variables that C++ code reads by ``getenv``."""
     for number, line in enumerate(text.split("\n"), 1):
         if "getenv" not in line or line.lstrip().startswith("//"):
             continue

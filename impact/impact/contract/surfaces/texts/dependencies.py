@@ -21,7 +21,6 @@ _EGG = re.compile(r"#egg=([A-Za-z0-9._-]{1,100})", re.A)
 
 
 def list_requirements(text: str) -> Iterator[Fact]:
-    """Yield the requirements of a file in pip's format."""
     for number, line in enumerate(text.split("\n"), 1):
         fact = read_requirement(line, number)
         if fact is not None:
@@ -66,7 +65,6 @@ def _normalize(rest: str) -> str:
 
 
 def make_dependency(name: str, constraint: str, line: int) -> Fact:
-    """Describe a dependency under its normalized name."""
     name = _SEPARATORS.sub("-", name).lower()
     text = shorten_text(f"{name}{constraint}")
     return Fact(ContractClass.DEPENDENCY, name, line, text=text, default=constraint)
