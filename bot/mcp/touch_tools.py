@@ -232,7 +232,7 @@ def _build_touch(touch: Touch) -> TouchItem:
     return TouchItem(
         **_describe_change(touch.change),
         level=touch.level.label,
-        reason=touch.reason,
+        reason=touch.tell(touch.use),
         action=touch.action,
         uses=[*map(UseItem.model_validate, touch.uses[:_MAX_USES])],
         more_uses=max(len(touch.uses) - _MAX_USES, 0),

@@ -47,7 +47,7 @@ def describe_touches(report: TouchReport) -> Document:
             "commit": merge.commit,
             "level": merge.level.label,
             "score": round(merge.score, 4),
-            "touches": [_describe_touch(touch) | _list_uses(touch.uses) for touch in merge.touches],
+            "touches": [_describe_touch(touch, touch.use) | _list_uses(touch.uses) for touch in merge.touches],
         }
 
     facts = {"profile": report.profile, "merges": report.merges, "uses": report.uses}
@@ -136,10 +136,10 @@ def _describe_suspect(suspect: Suspect) -> Document:
     }
 
 
-def _describe_touch(touch: Touch) -> Document:
+def _describe_touch(touch: Touch, use: Use) -> Document:
     return {
         "level": touch.level.label,
-        "reason": touch.reason,
+        "reason": touch.tell(use),
         "action": touch.action,
         "change": _describe_change(touch.change) | {"new_name": touch.change.new_name},
     }
@@ -156,7 +156,7 @@ def _list_uses(uses: Iterable[Use]) -> Document:
 
 def _describe_item(item: UpgradeItem) -> Document:
     merges = [{"pr": each.number, "commit": each.commit, "title": each.title} for each in item.net.merges]
-    return _describe_touch(item.touch) | _list_uses(item.uses) | {"merges": merges}
+    return _describe_touch(item.touch, item.uses[0]) | _list_uses(item.uses) | {"merges": merges}
 
 
 def _describe_work(work: FileWork) -> Document:

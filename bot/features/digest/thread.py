@@ -28,13 +28,13 @@ from bot.features.touches.lines import (
     make_code,
     make_sentence,
     make_verdict_row,
+    name_level,
     render_action,
-    render_change,
     render_hit_start,
     render_line_link,
     render_news,
     render_number,
-    render_use,
+    render_touch,
     shorten_code,
     shorten_name,
     shorten_profile,
@@ -171,14 +171,14 @@ def _render_hit(hit: MergeTouches, profile: str, context: HitContext) -> list[Bl
     title = truncate_text(collapse_lines(hit.title or (pull.title if pull else "")), 120)
     lines = render_lines(hit.touches, _MAX_TOUCHES, lambda touch: _render_touch(touch, pull))
     below = [make_bullets(lines, indent=1)] if lines else []
-    block = make_block(make_bullets([render_hit_start(hit, context, title)]), *below)
+    block = make_block(make_bullets([render_hit_start(hit, context, name_level(hit.level), title)]), *below)
     return [block, make_verdict_row(pull, profile)] if pull else [block]
 
 
 def _render_touch(touch: Touch, pull: PullRequest | None) -> list[Element]:
     """Return the line of a touch, with the team's own line and the other places with the same effect."""
     code = make_code(truncate_text(collapse_lines(touch.use.text), 120))
-    elements = [*render_change(touch, pull), *render_use(touch.use), *([make_text(": "), *code] if code else [])]
+    elements = [*render_touch(touch, pull), *([make_text(". Ours: "), *code] if code else [])]
     others = list(dict.fromkeys((use.path, use.line) for use in touch.uses))[1:]
     for place, (path, line) in enumerate(others[:_MAX_PLACES]):
         name = truncate_text(collapse_lines(path), 90)

@@ -161,6 +161,7 @@ NEWS_TITLE = "Deprecated, and used by us"
 TASK_LABEL = "Task for an agent"
 _MAX_PLACE_LENGTH = 90
 _MAX_REASON_LENGTH = 160
+_MAX_EFFECT_LENGTH = 240
 _MAX_ACTION_LENGTH = 240
 # of names that hold blanks, in words
 _MAX_NAME_WORDS = 3
@@ -275,28 +276,24 @@ def render_news_line(steps: Sequence[DeprecationStep], elsewhere: str) -> Block 
 
 
 def render_hit_line(hit: MergeTouches, context: HitContext, limits: TouchLimits) -> list[Element]:
-    elements = render_hit_start(hit, context)
     if not hit.touches:
-        return elements
+        return render_hit_start(hit, context, name_level(hit.level))
     touch = hit.touches[0]
-    # the reason names what differs between the signatures, which then say nothing more
-    says_all = touch.change.kind is ChangeKind.SIGNATURE and "`" in touch.reason
     others = len({(use.path, use.line) for each in hit.touches for use in each.uses}) - 1
     return [
-        *elements,
-        make_text(": "),
-        *render_change(touch, context.pulls.get(hit.number), replace(limits, code=0) if says_all else limits),
-        *render_use(touch.use),
-        *([make_text(f" (and {format_count(others, 'more place')})")] if others > 0 else []),
+        *render_hit_start(hit, context),
+        make_text(" "),
+        *render_touch(touch, context.pulls.get(hit.number), limits),
+        *([make_text(f" (+{format_count(others, 'place')})")] if others > 0 else []),
         *render_action(touch, limits.action),
     ]
 
 
-def render_hit_start(hit: MergeTouches, context: HitContext, title: str = "") -> list[Element]:
+def render_hit_start(hit: MergeTouches, context: HitContext, level: str = "", title: str = "") -> list[Element]:
     outcome = context.outcomes.get(hit.number)
     elements = [
         *render_number(hit.number, context.pulls.get(hit.number)),
-        make_text(f" {name_level(hit.level)}", bold=True),
+        *([make_text(f" {level}", bold=True)] if level else []),
         *([make_text(f": {title}")] if title else []),
     ]
     if outcome:
@@ -310,19 +307,29 @@ def render_number(number: int, pull: PullRequest | None) -> list[Element]:
     return [make_link(pull.url, f"#{number}") if pull else make_text(f"#{number}")]
 
 
-def render_change(touch: Touch, pull: PullRequest | None, limits: TouchLimits = WIDE_TOUCHES) -> list[Element]:
-    """Return the name, why it matters, the line before and after if there are both, and a link to it."""
+def render_touch(touch: Touch, pull: PullRequest | None, limits: TouchLimits = WIDE_TOUCHES) -> list[Element]:
+    """Return the place in the team's code, what happens there, and the upstream line with a link to it."""
     change = touch.change
-    reason = truncate_words(truncate_text(collapse_lines(touch.reason), _MAX_REASON_LENGTH), limits.reason or 1)
-    elements = make_code(shorten_name(change.name))
-    if limits.reason and reason:
-        elements += [make_text(" — "), *make_prose(reason, {}, _MAX_REASON_LENGTH)]
-    # whole or not at all
+    elements = [*make_code(_name_place(touch.use)), make_text(" "), *render_effect(touch, limits.reason)]
     before, after = (keep_short(text, limits.code, 120) for text in (change.before, change.after))
-    # the reason says what was added or removed, and the action what has another name
-    if limits.code and not change.new_name and before and after and before != after:
+    if limits.code and not _says_all(touch) and before and after and before != after:
         elements += [make_text(" ("), *make_code(before), make_text(" → "), *make_code(after), make_text(")")]
     return [*elements, *render_line_link(change, pull)]
+
+
+def render_effect(touch: Touch, words: int) -> list[Element]:
+    """Return what happens at a place; the name alone if the sentence has more ``words``: it is never cut."""
+    if not keep_short(touch.reason, words, _MAX_REASON_LENGTH):
+        name = shorten_name(touch.change.name.replace("`", "")) or UNNAMED
+        touch = replace(touch, reason=f"`{name}`")
+    return make_prose(touch.effect, {}, _MAX_EFFECT_LENGTH)
+
+
+def _says_all(touch: Touch) -> bool:
+    """Return whether the sentence names what differs, so that the line before and after say nothing more."""
+    change, reason = touch.change, touch.reason
+    names_it = change.subject is ContractClass.FLAG or reason.startswith("must ") or reason.count("`") > 2
+    return bool(change.new_name) or (change.kind is ChangeKind.SIGNATURE and names_it)
 
 
 def render_line_link(change: ContractChange, pull: PullRequest | None) -> list[Element]:
@@ -334,22 +341,22 @@ def render_line_link(change: ContractChange, pull: PullRequest | None) -> list[E
     return [make_text(" ("), make_link(url, f"{label}:{change.line}"), make_text(")")]
 
 
-def render_use(use: Use) -> list[Element]:
+def _name_place(use: Use) -> str:
     path = collapse_lines(use.path)
     # the end of a path says more than its beginning
     end = path if len(path) <= _MAX_PLACE_LENGTH else f"…{path[-_MAX_PLACE_LENGTH:]}"
     place = truncate_words(end, _MAX_NAME_WORDS)
     # what was added by hand has no line
-    where = f"{place}:{use.line}" if use.line else place
-    return [make_text(". Ours: "), *make_code(where), make_text(f" {describe_use(use.kind)}")]
+    return f"{place}:{use.line}" if use.line else place
 
 
 def render_action(touch: Touch, words: int) -> list[Element]:
     action = truncate_text(collapse_lines(touch.action), _MAX_ACTION_LENGTH)
-    if not words or not action:
+    if not action:
         return [make_text(".")]
-    sentence = truncate_words(action[0].upper() + action[1:], words)
-    return [make_text(". "), *make_prose(sentence, {}, _MAX_ACTION_LENGTH), make_text(".")]
+    # whole or not at all
+    hint = [make_text(" Hint: "), *make_prose(action, {}, _MAX_ACTION_LENGTH), make_text(".")]
+    return [make_text("."), *(hint if len(action.split()) <= words else [])]
 
 
 def make_verdict_row(pull: PullRequest, profile: str) -> Block:

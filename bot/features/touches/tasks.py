@@ -215,14 +215,13 @@ def _list_changes(task: AgentTask) -> Iterator[str]:
         change = touch.change
         name = write_code(truncate_text(change.name, _MAX_NAME))
         yield f"- **{name_level(touch.level)}**: {name} {format_kind(change)} ({_link_change(touch, task.pull)})"
-        if touch.reason:
-            yield f"    - why: {escape_line(truncate_text(touch.reason, _MAX_REASON))}"
+        yield f"    - why: {escape_line(truncate_text(touch.tell(touch.use), _MAX_REASON))}"
         difference = describe_difference(change)
         # of a module that is gone, there is no line
         if difference and difference != write_code(change.name):
             yield f"    - upstream: {difference}"
         if touch.action:
-            yield f"    - to do: {escape_line(truncate_text(touch.action, _MAX_REASON))}"
+            yield f"    - hint: {escape_line(truncate_text(touch.action, _MAX_REASON))}"
     yield from _count_rest(len(touches) - _MAX_CHANGES, "change")
     yield ""
 

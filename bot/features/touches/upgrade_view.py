@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from bot.features.touches.lines import NEWS_TITLE, format_kind, make_sentence, shorten_name
+from bot.features.touches.lines import NEWS_TITLE, make_sentence, render_action, render_effect
 from bot.platform.markdown import escape_line, write_address, write_code
 from bot.platform.slack.blocks import (
     UNNAMED,
@@ -17,12 +18,11 @@ from bot.platform.slack.blocks import (
     make_context,
     make_header,
     make_link,
-    make_prose,
     make_section,
     make_text,
 )
 from bot.platform.slack.messages import Attachment, Post
-from bot.text import format_count, truncate_words
+from bot.text import format_count
 from impact.contract.models import ChangeKind, ContractChange
 from impact.contract.net_changes import NetChange
 from impact.history.outcomes import OutcomeKind
@@ -169,15 +169,15 @@ def _list_lookups(works: Sequence[FileWork], url: str) -> list[str]:
     lines = []
     for group in groups.values():
         places = dict.fromkeys(write_code(f"{use.path}:{use.line}") for item in group for use in item.uses)
-        lines.append(f"- [ ] {_format_change(group[0], url)}: {_join_some([*places], _MAX_LINES)}")
+        lines.append(_format_row([*places], "also at", group[0], url))
     return _make_part("## Worth a look\n", lines, len(lines))
 
 
 def _format_item(item: UpgradeItem, url: str) -> str:
-    change, level = item.net.change, item.level.label.capitalize()
-    numbers = [str(number) for number in dict.fromkeys(use.line for use in item.uses)]
-    where = f"{'line' if len(numbers) == 1 else 'lines'} {_join_some(numbers, _MAX_LINES)}"
-    lines = [f"- [ ] **{level}**, {where}: {_format_change(item, url)}"]
+    change = item.net.change
+    first, *others = dict.fromkeys(use.line for use in item.uses)
+    also = "also line" if len(others) == 1 else "also lines"
+    lines = [_format_row([f"**Line {first}**", *map(str, others)], also, item, url)]
     if text := item.uses[0].text.strip():
         lines.append(f"    - ours: {write_code(truncate_text(text, _MAX_CODE))}")
     if upstream := describe_difference(change):
@@ -187,18 +187,20 @@ def _format_item(item: UpgradeItem, url: str) -> str:
     return "\n".join(lines)
 
 
-def _format_change(item: UpgradeItem, url: str) -> str:
+def _format_row(places: Sequence[str], also: str, item: UpgradeItem, url: str) -> str:
+    """Return what happens at the first of some places, with the whole name, the merges and the upstream line."""
     change, net = item.net.change, item.net
-    reason = f": {escape_line(item.touch.reason)}" if item.touch.reason else ""
     is_elsewhere = change.new_name and change.kind in (ChangeKind.MOVED, ChangeKind.RENAMED)
-    kind = f"{change.kind} to {write_code(change.new_name)}" if is_elsewhere else f"({change.kind})"
+    target = f" to {write_code(change.new_name)}" if is_elsewhere else ""
+    others = f"; {also} {_join_some(places[1:], _MAX_LINES)}" if places[1:] else ""
     merges = ", ".join(_link_pull(merge.number, url) for merge in net.merges[-_MAX_MERGES:])
     place = escape_line(f"{change.path.rpartition('/')[2]}:{change.line}")
     # a line that is gone is in the merge itself
     if url and change.side is not DiffSide.OLD:
         address = write_address(f"{url}/blob/{net.last_merge.commit}/{change.path}")
         place = f"[{place}]({address}#L{change.line})"
-    return f"{write_code(change.name)} {kind}{reason} ({merges}, {place})"
+    source = f"{write_code(change.name)}{target}, {merges}, {place}"
+    return f"- [ ] {places[0]} {escape_line(item.touch.effect)} ({source}){others}"
 
 
 def _link_pull(number: int, url: str) -> str:
@@ -336,19 +338,15 @@ def _render_rest(plan: UpgradePlan, url: str, most: int) -> Iterator[Block]:
 
 
 def _render_item(item: UpgradeItem, url: str, words: int) -> list[Element]:
-    change = item.net.change
-    target = change.new_name if change.kind in (ChangeKind.MOVED, ChangeKind.RENAMED) else ""
-    reason = truncate_words(collapse_lines(item.touch.action or item.touch.reason), words)
-    place = f"{item.level.label}, line {item.uses[0].line}: "
+    others = len(item.uses) - 1
     return [
-        make_text(place, bold=item.level is TouchLevel.BREAKS),
-        _make_name(shorten_name(change.name)),
-        *([] if reason and not target else [make_text(f" {format_kind(change)}")]),
-        *([make_text(" to "), _make_name(target)] if target else []),
+        make_text(f"line {item.uses[0].line} ", bold=item.level is TouchLevel.BREAKS),
+        *render_effect(replace(item.touch, change=item.net.change), words),
         make_text(" ("),
         _link_number(item.net.last_merge.number, url),
         make_text(")"),
-        *([make_text(": "), *make_prose(reason, {}, 200)] if reason else []),
+        *([make_text(f" (+{format_count(others, 'place')})")] if others else []),
+        *render_action(item.touch, words),
     ]
 
 

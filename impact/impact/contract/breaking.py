@@ -36,6 +36,7 @@ _HAVE_DEFAULTS = _FIELDS | {
     ContractClass.METHOD,
 }
 _NAMED = frozenset({ParameterKind.POSITIONAL, ParameterKind.KEYWORD_ONLY})
+_OPTIONAL = "is optional now"
 _FEWER = "takes fewer arguments by position"
 # a field of a data class; a plain attribute's value is no default
 _ANNOTATED = re.compile(r"\w+\s*:")
@@ -74,7 +75,7 @@ def describe_breakage(change: ContractChange) -> str:
         return ""
     match change.kind:
         case ChangeKind.REMOVED | ChangeKind.MOVED | ChangeKind.RENAMED:
-            return _describe_loss(change)
+            return "" if change.is_importable else describe_loss(change)
         case ChangeKind.SIGNATURE if change.old_signature and change.new_signature:
             is_method = change.subject is ContractClass.METHOD
             pair = change.old_signature, change.new_signature
@@ -84,7 +85,8 @@ def describe_breakage(change: ContractChange) -> str:
         case ChangeKind.ABSTRACT_MEMBER:
             return "must be implemented by subclasses"
         case ChangeKind.DEFAULT if change.subject in _HAVE_DEFAULTS or _ANNOTATED.match(change.before):
-            return "has another default"
+            effect = describe_default(change)
+            return effect if effect != _OPTIONAL else ""
     return ""
 
 
@@ -94,12 +96,26 @@ def _is_public(change: ContractChange) -> bool:
     return not is_private and change.name.rpartition(".")[2] not in _LOGGERS
 
 
-def _describe_loss(change: ContractChange) -> str:
-    if change.is_importable:
-        return ""
+def describe_loss(change: ContractChange) -> str:
+    """Describe what became of a name that was removed, moved or renamed, as the end of a sentence about it."""
     if not change.new_name:
         return "is gone"
-    return f"is now `{'.'.join(change.new_name.split('.')[-2:])}`"
+    short, before = (".".join(name.split(".")[-2:]) for name in (change.new_name, change.name))
+    # what moved may have the same last parts
+    return f"is now `{change.new_name if short == before else short}`"
+
+
+def describe_default(change: ContractChange) -> str:
+    """Describe another default as the end of a sentence about its name."""
+    lacked, lacks = (_is_required(change, text) for text in (change.before, change.after))
+    return "has another default" if lacked == lacks else "is required now" if lacks else _OPTIONAL
+
+
+def _is_required(change: ContractChange, text: str) -> bool:
+    """Return whether a line has no default: of a flag (``--x (required)``), or of a field (``x: int``)."""
+    if change.subject is ContractClass.FLAG:
+        return text.endswith(" (required)")
+    return bool(_ANNOTATED.match(text)) and "=" not in text and "…" not in text
 
 
 def _describe_other_shape(change: ContractChange) -> str:

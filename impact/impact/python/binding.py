@@ -2,10 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import Enum, auto
+
 from impact.python.models import CallShape, Parameter, ParameterKind, Signature
 
 _POSITIONAL = (ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL)
 _NAMED = (ParameterKind.POSITIONAL, ParameterKind.KEYWORD_ONLY)
+
+
+class ProblemKind(Enum):
+    """Why a call can't fit: too much by position, an argument twice, an unknown one, or one that lacks."""
+
+    TOO_MANY = auto()
+    TWICE = auto()
+    UNKNOWN = auto()
+    MISSING = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class BindingProblem:
+    """Why a call can't fit, and at which parameter; too many arguments have none."""
+
+    kind: ProblemKind
+    name: str = ""
 
 
 def drop_receiver(signature: Signature) -> Signature:
@@ -28,23 +48,23 @@ def can_bind(signature: Signature, shape: CallShape) -> bool:
     return not find_binding_problem(signature, shape)
 
 
-def find_binding_problem(signature: Signature, shape: CallShape) -> str:
-    """Return why a call can't fit, as a clause, empty if it may fit.
+def find_binding_problem(signature: Signature, shape: CallShape) -> BindingProblem | None:
+    """Return why a call can't fit, None if it may fit.
 
     ``signature`` is as callers see it. Arguments behind ``*`` or ``**`` are unknown and may fill what is missing.
     """
     slots = [each for each in signature.parameters if each.kind in _POSITIONAL]
     if shape.positional > len(slots) and not _has_kind(signature, ParameterKind.REST):
-        return f"it passes {shape.positional} positional arguments, and {len(slots)} fit"
+        return BindingProblem(ProblemKind.TOO_MANY)
     filled = {each.name for each in slots[: shape.positional]}
     named = {each.name for each in signature.parameters if each.kind in _NAMED}
     for keyword in shape.keywords:
         if keyword in filled and keyword in named:
-            return f"it passes `{keyword}` twice"
+            return BindingProblem(ProblemKind.TWICE, keyword)
         if keyword not in named and not _has_kind(signature, ParameterKind.KEYWORDS):
-            return f"it passes `{keyword}`, which is gone"
+            return BindingProblem(ProblemKind.UNKNOWN, keyword)
     missing = _find_missing(signature, filled | (named & set(shape.keywords)), shape)
-    return f"it does not pass `{missing}`, which is required" if missing else ""
+    return BindingProblem(ProblemKind.MISSING, missing) if missing else None
 
 
 def list_required(signature: Signature) -> tuple[Parameter, ...]:

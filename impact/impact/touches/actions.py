@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import takewhile
 
-from impact.contract.models import ChangeKind, ContractChange, MergeContract, Migration
+from impact.contract.models import ContractChange, MergeContract, Migration
 from impact.text.strings import truncate_text
 
 # characters of a line, and of those before what differs
@@ -18,8 +18,6 @@ def describe_action(change: ContractChange, contract: MergeContract) -> str:
         return _describe_migration(migrations[0])
     if change.new_name:
         return f"use `{change.new_name}`"
-    if change.kind is ChangeKind.ABSTRACT_MEMBER:
-        return f"define `{change.name.rpartition('.')[2]}`"
     if change.deadline and change.deadline.replacement:
         return f"use `{change.deadline.replacement}`"
     return ""

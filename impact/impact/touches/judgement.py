@@ -20,7 +20,7 @@ from impact.touches.rules.name_rules import judge_lost_name
 from impact.touches.rules.plain_rules import judge_plain_name
 from impact.touches.rules.quiet_rules import judge_behaviour, judge_default, judge_deprecation, judge_result
 from impact.touches.rules.signature_rules import judge_signature
-from impact.touches.rules.verdicts import Rule, Verdict, qualify_verdict
+from impact.touches.rules.verdicts import Rule, Verdict, qualify_verdict, quote_name
 
 _RULES: dict[ChangeKind, Rule] = {
     ChangeKind.REMOVED: judge_lost_name,
@@ -110,8 +110,12 @@ def _has_same_cause(touch: Touch, other: Touch) -> bool:
         names[0] == names[1]
         or f"`{names[0]}`" in other.reason
         or f"`{names[1]}`" in touch.reason
-        or (is_constructor and touch.reason == other.reason)
+        or (is_constructor and _leave_out_name(touch) == _leave_out_name(other))
     )
+
+
+def _leave_out_name(touch: Touch) -> str:
+    return touch.reason.replace(quote_name(touch.change), "")
 
 
 def _judge_changes(contract: MergeContract, index: ProfileIndex) -> Iterator[Touch]:

@@ -28,11 +28,23 @@ class TouchLevel(float, Enum):
         return self.name.lower().replace("_", " ")
 
 
+# between a place and what happened there
+_VERBS = {
+    TouchLevel.BREAKS: "breaks",
+    TouchLevel.STOPS_SILENTLY: "silently stops working",
+    TouchLevel.MAY_BREAK: "may break (likely; not proved)",
+    TouchLevel.TOUCHES: "is touched",
+    TouchLevel.NO: "is not touched",
+}
+_DUTY = "must "
+
+
 @dataclass(frozen=True, slots=True)
 class Touch:
     """A contract change and a use that it concerns. ``use`` is the first of ``uses``, those with the same effect.
 
-    ``reason`` is a clause that says why, ``action`` one line that says what to do, empty where nothing is known.
+    ``reason`` is a sentence about the changed name, or begins with "must" and is one about the use. ``action`` is
+    one line that says what to do, empty where nothing is known.
     ``score`` orders touches: more is more certain.
     """
 
@@ -47,6 +59,19 @@ class Touch:
     def use(self) -> Use:
         """The use that is shown."""
         return self.uses[0]
+
+    def tell(self, use: Use) -> str:
+        """Return what happens at one of its uses, as a sentence: ``ours/a.py:7 breaks: `f` is gone``."""
+        # what was added by hand has no line
+        return f"{use.path}{f':{use.line}' if use.line else ''} {self.effect}"
+
+    @property
+    def effect(self) -> str:
+        """What happens at its uses, as the rest of a sentence that begins with the place."""
+        if not self.reason.startswith(_DUTY):
+            return f"{_VERBS[self.level]}: {self.reason}"
+        is_sure = self.level is TouchLevel.BREAKS
+        return self.reason if is_sure else f"may have to {self.reason.removeprefix(_DUTY)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,6 +86,11 @@ SIGNATURE, DEFAULT = ChangeKind.SIGNATURE, ChangeKind.DEFAULT
 PLAIN: dict[str, tuple[ContractClass, ChangeKind, str, str, str, str]] = {
     "a flag": (FLAG, ChangeKind.REMOVED, "--a", "--a", "", "is gone"),
     "a flag's default": (FLAG, DEFAULT, "--a", "--a default 1", "--a default 2", "has another default"),
+    "a flag that is required now": (FLAG, DEFAULT, "--a", "--a default 1", "--a (required)", "is required now"),
+    "a flag that need not be passed now": (FLAG, DEFAULT, "--a", "--a (required)", "--a default 1", ""),
+    "a field that is required now": (FIELD, DEFAULT, "A.b", "b: int = 1", "b: int", "is required now"),
+    "a field that need not be passed now": (FIELD, DEFAULT, "A.b", "b: int", "b: int = 1", ""),
+    "a field of a line that is cut": (FIELD, DEFAULT, "A.b", "b: int = 1", "b: Literal[…", "has another default"),
     "a flag without its value": (FLAG, SIGNATURE, "--a", "--a", "--a default off", "no longer takes a value"),
     "a flag with a value": (FLAG, SIGNATURE, "--a", "--a default off", "--a", "takes a value now"),
     "a variable": (ContractClass.ENVIRONMENT, ChangeKind.REMOVED, "A_B", "A_B", "", "is gone"),

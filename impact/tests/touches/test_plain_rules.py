@@ -87,14 +87,6 @@ def test_an_old_name_that_still_works_breaks_nothing() -> None:
     assert rate(FLAG, ChangeKind.RENAMED, "--max-len", use, is_importable=True) is TOUCHES
 
 
-def test_the_reason_says_which_class_is_meant() -> None:
-    change = make_change(REMOVED, "Chat.guided_json", API_FIELD)
-    [touch] = list_touches(
-        make_merge(change), ProfileIndex(make_profile([make_use(UseKind.API_FIELD, "guided_json")]))
-    )
-    assert touch.reason == "it is gone, if it is that of Chat"
-
-
 VARIABLE = ContractClass.ENVIRONMENT
 
 

@@ -68,7 +68,7 @@ def test_the_record_of_a_day_says_what_touches() -> None:
     text = build_initial_context(over())[0]
     assert "What touches the profile ascend, judged by code:\n1 of 31 merges, against 412 uses\n" in text
     assert "412 uses\n#7 breaks us\n" in text
-    assert f"- {NAME} removed: it was removed. Used at ours/core/scheduler.py:120 overrides {NAME}: def" in text
+    assert f"- {NAME} removed: `Scheduler.schedule` is gone. Used at ours/core/scheduler.py:120 overrides" in text
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ HIT = MergeTouches(
     "c" * 40,
     TouchLevel.BREAKS,
     0.9,
-    (Touch(TouchLevel.BREAKS, CHANGE, (USE,), "it is gone", 0.9),),
+    (Touch(TouchLevel.BREAKS, CHANGE, (USE,), "`core.stop` is gone", 0.9),),
 )
 CONTRACT = MergeContract(
     7, "c" * 40, NOON, migrations={STOP: (Migration("engine/main.py", 12, "stop()", "halt()"),)}
@@ -102,7 +102,7 @@ Change our code so that it works with that merge, and change nothing else.
 ## What changed
 
 - **breaks us**: `engine.core.stop` renamed ([engine/core.py:5]({url}/blob/{commit}/engine/core.py#L5))
-    - why: it is gone
+    - why: plugin/worker.py:7 breaks: `core.stop` is gone
     - upstream: `stop()` → `halt()`
 
 ## Our lines

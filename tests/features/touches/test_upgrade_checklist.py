@@ -43,7 +43,7 @@ def test_a_plan_has_stops_and_a_checklist() -> None:
     assert (
         f"- [ ] [{'a' * 10}]({URL}/commit/{START}), before [#7]({URL}/pull/7) Change it: `a.run` in 1 file" in text
     )
-    assert "## `ours/a.py`\n\n- [ ] **Breaks**, line" in text
+    assert "## `ours/a.py`\n\n- [ ] **Line " in text
     assert "    - upstream: `def run(a)`\n" in text
 
 
@@ -66,11 +66,13 @@ def test_the_first_sentence_counts_what_the_list_below_it_has() -> None:
         "1 of 1 merge breaks 1 of your files, 1 silently stops something in 1, 1 touches 1; checked"
     )
     # a class and its base are one row; what only sets it is not counted, and not listed
-    assert [line[6:26] for line in text.split("\n") if line.startswith("- [ ] **")] == [
-        "**Breaks**, line 3: ",
-        "**Stops silently**, ",
+    assert [line.partition(" (")[0] for line in text.split("\n") if line.startswith("- [ ] **")] == [
+        "- [ ] **Line 3** breaks: `C.run` is gone",
+        "- [ ] **Line 7** silently stops working: `UP_X` is gone",
     ]
-    assert text.count("- [ ] `up.a.run` (removed)") == 1
+    assert (
+        text.count("- [ ] `ours/d.py:9` is touched: `a.run`, of which this is a copy, is gone (`up.a.run`, ") == 1
+    )
     assert "ours/c.py" not in text
 
 

@@ -37,7 +37,7 @@ def test_it_says_where_to_stop_and_what_breaks() -> None:
     assert "1 of 1 merge breaks 1 of your files." in text
     assert "1 step: each ends at the last commit before something breaks" in text
     assert "aaaaaaaaaa before #7 Change it" in text
-    assert "breaks, line 7: a.run0 (#7): it is gone" in text
+    assert "line 7 breaks: a.run0 is gone (#7)." in text
 
 
 def test_nothing_to_do_is_said() -> None:
@@ -55,7 +55,8 @@ def test_many_hostile_names_fit_into_a_message() -> None:
 def test_a_name_of_which_nothing_is_visible_has_words_in_its_place() -> None:
     upgrade_plan = plan(1)
     item = upgrade_plan.files.ignore_coverage()[0].items[0]
-    unseen = replace(item, net=replace(item.net, change=replace(item.net.change, name="\u200b")))
+    change = replace(item.net.change, name="\u200b")
+    unseen = replace(item, net=replace(item.net, change=change), touch=replace(item.touch, reason="long " * 40))
     post = render_upgrade_post(replace(upgrade_plan, files=CoveredList((FileWork("\u2060", (unseen,)),))), URL)
     assert check_message(post.build_payload()) is None
     assert as_read(post.build_payload()).count("(no name)") == 2

@@ -39,13 +39,14 @@ def use(line: int = 120, **fields: Any) -> Use:
 
 
 def touch(level: TouchLevel = TouchLevel.BREAKS, **fields: Any) -> Touch:
-    made = Touch(level, change(), (use(),), "it was removed", 0.9, "use `Scheduler.plan`")
+    made = Touch(level, change(), (use(),), "`Scheduler.schedule` is gone", 0.9, "use `Scheduler.plan`")
     return replace(made, **fields)
 
 
 def make_hit(number: int, level: TouchLevel = TouchLevel.BREAKS, *touches: Touch, **fields: Any) -> MergeTouches:
     """A merge with these touches, by default one."""
-    all_touches = touches or (touch(level),)
+    strongest, *rest = touches or (touch(),)
+    all_touches = (replace(strongest, level=level), *rest)
     made = MergeTouches(number, f"Change number {number}", f"{number:040x}", level, 0.9, all_touches)
     return replace(made, **fields)
 

@@ -50,7 +50,7 @@ def test_what_touches_a_profile_comes_first(bot: Bot) -> None:
     assert "I couldn't read 1 of 1 merges (nobody has asked about their code yet), so I can't tell." in text
     ask(bot, "touches profile:away")
     text = as_read(ask(bot, f"since {day}..{bot.noon(0):%Y-%m-%d} repo:{repository} profile:away"))
-    assert f"#{number} breaks us" in text
+    assert f"#{number} plugin/worker.py:7 breaks: core.stop is gone" in text
     assert "nobody has asked" not in text
 
 
@@ -104,7 +104,7 @@ def test_the_whole_checklist_is_a_file_in_the_thread(bot: Bot) -> None:
     text = file["content"].decode()
     assert text.startswith(f"# Upgrade tagged: v1.2.0 ({sha(f'merge {pin}')[:10]}) to ")
     assert f"before [#{number}](" in text
-    assert "- [ ] **Breaks**, line 7: `engine.core.stop`" in text
+    assert "- [ ] **Line 7** breaks: `core.stop` is gone (`engine.core.stop`, " in text
     asked, _ = bot.calls()
     ask(bot, "upgrade v1.2.0 profile:tagged")
     # the lists of the last two days: tag, merge and what it changes are kept

@@ -19,11 +19,11 @@ def judge_abstract_member(
     for derived in index.list_derived(owner):
         use = use_derived_class(derived, owner)
         if member in derived.members:
-            yield Verdict(use, TouchLevel.TOUCHES, 0.3, f"`{member}`, which it defines, is abstract now")
+            yield Verdict(use, TouchLevel.TOUCHES, 0.3, f"`{member}`, which this class has, is abstract now")
         elif derived.is_abstract:
             yield Verdict(use, TouchLevel.MAY_BREAK, 0.5, f"`{member}` is abstract now")
         else:
-            yield Verdict(use, TouchLevel.BREAKS, 0.9, f"it must define `{member}`, which is abstract now")
+            yield Verdict(use, TouchLevel.BREAKS, 0.9, f"must define `{member}`, which is abstract now")
 
 
 def judge_added_member(change: ContractChange, contract: MergeContract, index: ProfileIndex) -> Iterator[Verdict]:
@@ -38,7 +38,7 @@ def judge_added_member(change: ContractChange, contract: MergeContract, index: P
 def _judge_derived(change: ContractChange, derived: DerivedClass, owner: str, member: str) -> Verdict | None:
     use = use_derived_class(derived, owner)
     if member in derived.members:
-        return Verdict(use, TouchLevel.MAY_BREAK, 0.5, f"`{member}`, which it has already, now is upstream's too")
+        return Verdict(use, TouchLevel.MAY_BREAK, 0.5, f"upstream now has its own `{member}`")
     if change.subject is ContractClass.ATTRIBUTE and not derived.calls_super_init:
-        return Verdict(use, TouchLevel.MAY_BREAK, 0.5, f"its own constructor does not set `{member}`")
-    return Verdict(use, TouchLevel.NO, 0.1, f"its base has `{member}` now")
+        return Verdict(use, TouchLevel.MAY_BREAK, 0.5, f"its own constructor does not set the new `{member}`")
+    return Verdict(use, TouchLevel.NO, 0.1, f"the base class has `{member}` now")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from impact.contract.breaking import describe_loss
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
 from impact.profile.models import Use, UseKind
 from impact.touches.models import TouchLevel
 from impact.touches.profile_index import ProfileIndex
 from impact.touches.rules.possible_calls import list_possible_calls
-from impact.touches.rules.verdicts import Verdict
+from impact.touches.rules.verdicts import Verdict, quote_name
 
 _MEMBERS = frozenset({ContractClass.METHOD, ContractClass.ATTRIBUTE})
 # a definition of the team's own that upstream no longer calls: nothing fails, and nothing works either
@@ -17,7 +18,6 @@ _OWN_DEFINITIONS = frozenset({UseKind.OVERRIDE, UseKind.COPY, UseKind.SET})
 _CALLS = frozenset({UseKind.CALL, UseKind.INHERITED, UseKind.POSSIBLE_CALL})
 # uses that fail if the name is not there; others only hold a value of that type
 _NAMING_KINDS = frozenset({UseKind.IMPORT, UseKind.SUBCLASS, UseKind.NAMED, UseKind.PATCH})
-_WORDS = {ChangeKind.REMOVED: "is gone", ChangeKind.MOVED: "has moved", ChangeKind.RENAMED: "has another name"}
 
 
 def judge_lost_name(change: ContractChange, contract: MergeContract, index: ProfileIndex) -> Iterator[Verdict]:
@@ -32,16 +32,16 @@ def judge_lost_name(change: ContractChange, contract: MergeContract, index: Prof
 
 
 def _judge_name(change: ContractChange, use: Use) -> Verdict:
-    words = _WORDS[change.kind]
+    name, words = quote_name(change), describe_loss(change)
     if use.kind is UseKind.COPY:
-        return Verdict(use, TouchLevel.TOUCHES, 0.2, f"what it was copied from {words}")
+        return Verdict(use, TouchLevel.TOUCHES, 0.2, f"{name}, of which this is a copy, {words}")
     if change.is_importable:
-        return Verdict(use, TouchLevel.TOUCHES, 0.15, f"it {words}, and the old name still works")
+        return Verdict(use, TouchLevel.TOUCHES, 0.15, f"{name} {words}; the old name still works")
     if not _is_named_directly(change, use):
         if change.kind is ChangeKind.MOVED or use.kind not in _NAMING_KINDS:
-            return Verdict(use, TouchLevel.TOUCHES, 0.1, f"it {words} behind the name that is used")
-        return Verdict(use, TouchLevel.BREAKS, 0.7, f"it {words}")
-    return Verdict(use, TouchLevel.BREAKS, 0.95, f"it {words}")
+            return Verdict(use, TouchLevel.TOUCHES, 0.1, f"{name} {words}, behind the name that is used here")
+        return Verdict(use, TouchLevel.BREAKS, 0.7, f"{name} {words}")
+    return Verdict(use, TouchLevel.BREAKS, 0.95, f"{name} {words}")
 
 
 def _is_named_directly(change: ContractChange, use: Use) -> bool:
@@ -58,11 +58,11 @@ def _find_dead_code(change: ContractChange, uses: Iterable[Use]) -> set[tuple[st
 
 
 def _judge_member(change: ContractChange, use: Use, *, is_dead: bool) -> Verdict:
-    words = _WORDS[change.kind]
+    lost = f"{quote_name(change)} {describe_loss(change)}"
     if change.is_importable:
-        return Verdict(use, TouchLevel.TOUCHES, 0.15, f"it {words}, and the old name still works")
+        return Verdict(use, TouchLevel.TOUCHES, 0.15, f"{lost}; the old name still works")
     if use.kind is UseKind.SET:
-        return Verdict(use, TouchLevel.TOUCHES, 0.3, f"it {words}: nothing upstream reads it")
+        return Verdict(use, TouchLevel.TOUCHES, 0.3, f"{lost}: nothing upstream reads it")
     if use.kind in _OWN_DEFINITIONS or is_dead:
-        return Verdict(use, TouchLevel.MAY_BREAK, 0.6, f"it {words}: upstream no longer calls this")
-    return Verdict(use, TouchLevel.BREAKS, 0.9, f"it {words}")
+        return Verdict(use, TouchLevel.MAY_BREAK, 0.6, f"{lost}: upstream no longer calls this")
+    return Verdict(use, TouchLevel.BREAKS, 0.9, lost)

@@ -2,21 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from impact.contract.models import ContractChange, ContractClass, MergeContract
 from impact.contract.python.callers import get_called_name
 from impact.profile.models import Use, UseKind
-from impact.python.binding import can_bind, drop_receiver, find_binding_problem, list_required
+from impact.python.binding import (
+    BindingProblem,
+    ProblemKind,
+    can_bind,
+    drop_receiver,
+    find_binding_problem,
+    list_required,
+)
 from impact.python.models import CallShape, ParameterKind, Signature
 from impact.touches.models import TouchLevel
 from impact.touches.profile_index import ProfileIndex
 from impact.touches.rules.possible_calls import list_possible_calls
-from impact.touches.rules.verdicts import Verdict
+from impact.touches.rules.verdicts import Verdict, quote_name
 
 _CALLS = frozenset({UseKind.CALL, UseKind.INHERITED, UseKind.NAMED, UseKind.POSSIBLE_CALL})
 _REPLACEMENTS = frozenset({UseKind.OVERRIDE, UseKind.PATCH})
 _CONSTRUCTOR = ".__init__"
+# what a call of the team meets, and what a function of the team meets that upstream calls
+_REFUSALS = {
+    ProblemKind.TOO_MANY: "{owner} takes fewer arguments by position",
+    ProblemKind.TWICE: "{owner} gets `{name}` twice",
+    ProblemKind.UNKNOWN: "{owner} no longer accepts `{name}`",
+    ProblemKind.MISSING: "must pass `{name}`",
+}
+_OWN_REFUSALS = {
+    ProblemKind.TOO_MANY: "upstream now passes more arguments by position than this accepts",
+    ProblemKind.TWICE: "upstream now passes `{name}` twice",
+    ProblemKind.UNKNOWN: "must accept `{name}`, which upstream now passes",
+    ProblemKind.MISSING: "upstream now calls it without `{name}`, which it requires",
+}
 
 
 def judge_signature(change: ContractChange, contract: MergeContract, index: ProfileIndex) -> Iterator[Verdict]:
@@ -27,11 +47,12 @@ def judge_signature(change: ContractChange, contract: MergeContract, index: Prof
         if use.kind in _REPLACEMENTS:
             yield _judge_replacement(change, use, (old, new), contract)
         elif use.call is not None and use.kind in _CALLS:
-            yield _judge_call(use, old, new, contract.ignored)
+            yield _judge_call(quote_name(change), use, old, new, contract.ignored)
         elif use.kind is UseKind.COPY:
-            yield Verdict(use, TouchLevel.TOUCHES, 0.35, "what it was copied from has other parameters")
+            reason = f"{quote_name(change)}, of which this is a copy, has other parameters"
+            yield Verdict(use, TouchLevel.TOUCHES, 0.35, reason)
         else:
-            yield _judge_mention(use, old, new)
+            yield _judge_mention(quote_name(change), use, old, new)
 
 
 def _view_as_caller(change: ContractChange, signature: Signature) -> Signature:
@@ -51,30 +72,36 @@ def _list_uses(change: ContractChange, index: ProfileIndex) -> list[Use]:
     return uses
 
 
-def _judge_call(use: Use, old: Signature, new: Signature, ignored: Collection[str]) -> Verdict:
-    """Judge a call by the team. ``ignored`` are names that are gone and that upstream still takes."""
+def _judge_call(owner: str, use: Use, old: Signature, new: Signature, ignored: Collection[str]) -> Verdict:
+    """Judge a call of ``owner`` by the team. ``ignored`` are names that are gone and that upstream still takes."""
     shape = use.call or CallShape()
     problem = find_binding_problem(new, shape)
     if problem and can_bind(old, shape):
-        return Verdict(use, TouchLevel.BREAKS, 0.9, problem)
+        return Verdict(use, TouchLevel.BREAKS, 0.9, _describe(_REFUSALS, problem, owner))
     if not problem and (moved := _find_moved_argument(old, new, shape)):
-        return Verdict(use, TouchLevel.BREAKS, 0.85, f"its argument for `{moved}` now goes to another parameter")
-    if problem and (reason := _find_new_problem(old, new, shape)):
-        return Verdict(use, TouchLevel.BREAKS, 0.8, reason)
+        reason = f"{owner} takes another parameter in the place of `{moved}`"
+        return Verdict(use, TouchLevel.BREAKS, 0.85, reason)
+    if problem and (added := _find_new_problem(old, new, shape)):
+        return Verdict(use, TouchLevel.BREAKS, 0.8, _describe(_REFUSALS, added, owner))
     if problem:
-        return Verdict(use, TouchLevel.TOUCHES, 0.2, "its parameters changed")
+        return Verdict(use, TouchLevel.TOUCHES, 0.2, f"{owner} has other parameters")
     names = {each.name for each in new.parameters}
     for keyword in shape.keywords:
         if keyword in ignored and keyword not in names:
-            reason = f"it passes `{keyword}`, which upstream still takes, and ignores"
+            reason = f"{owner} still accepts `{keyword}`, and ignores it"
             return Verdict(use, TouchLevel.STOPS_SILENTLY, 0.8, reason)
     if shape.has_star or shape.has_double_star:
-        return Verdict(use, TouchLevel.TOUCHES, 0.25, "its parameters changed, and arguments are passed on")
-    return Verdict(use, TouchLevel.NO, 0.08, "the call still fits")
+        reason = f"{owner} has other parameters, and arguments are passed on to it"
+        return Verdict(use, TouchLevel.TOUCHES, 0.25, reason)
+    return Verdict(use, TouchLevel.NO, 0.08, f"{owner} still takes the call")
 
 
-def _find_new_problem(old: Signature, new: Signature, shape: CallShape) -> str:
-    """Return what this change adds to why a call can't fit, as a clause, empty for nothing.
+def _describe(words: Mapping[ProblemKind, str], problem: BindingProblem, owner: str = "") -> str:
+    return words[problem.kind].format(owner=owner, name=problem.name)
+
+
+def _find_new_problem(old: Signature, new: Signature, shape: CallShape) -> BindingProblem | None:
+    """Return what this change adds to why a call can't fit, None for nothing.
 
     The call fits neither version if the team follows an earlier release than the one before this change.
     """
@@ -82,12 +109,12 @@ def _find_new_problem(old: Signature, new: Signature, shape: CallShape) -> str:
     takes_all = any(each.kind is ParameterKind.KEYWORDS for each in new.parameters)
     for keyword in () if takes_all else shape.keywords:
         if keyword in before - after:
-            return f"it passes `{keyword}`, which is gone"
+            return BindingProblem(ProblemKind.UNKNOWN, keyword)
     passed = {*shape.keywords, *_list_positional(new)[: shape.positional]}
     for each in () if shape.has_star or shape.has_double_star else list_required(new):
         if each.name not in before | passed:
-            return f"it does not pass `{each.name}`, which is required"
-    return ""
+            return BindingProblem(ProblemKind.MISSING, each.name)
+    return None
 
 
 def _find_moved_argument(old: Signature, new: Signature, shape: CallShape) -> str:
@@ -113,14 +140,15 @@ def _judge_replacement(
 ) -> Verdict:
     """Judge an override or a patch, which upstream calls: with what this merge's callers pass, or must pass."""
     old, new = versions
+    changed = f"{quote_name(change)}, which this replaces, has other parameters"
     if use.signature is None:
-        return Verdict(use, TouchLevel.MAY_BREAK, 0.4, "the method that it replaces has other parameters")
+        return Verdict(use, TouchLevel.MAY_BREAK, 0.4, changed)
     own = _view_as_caller(change, use.signature)
     if reason := _find_failing_call(change, (old, new, own), contract):
         return Verdict(use, TouchLevel.BREAKS, 0.85, reason)
     if extra := _find_unknown_parameter(old, new, own):
-        return Verdict(use, TouchLevel.MAY_BREAK, 0.5, f"upstream may pass `{extra}`, which it does not take")
-    return Verdict(use, TouchLevel.TOUCHES, 0.25, "the method that it replaces has other parameters")
+        return Verdict(use, TouchLevel.MAY_BREAK, 0.5, f"upstream may pass `{extra}`, which this does not accept")
+    return Verdict(use, TouchLevel.TOUCHES, 0.25, changed)
 
 
 def _find_failing_call(
@@ -130,17 +158,13 @@ def _find_failing_call(
     old, new, own = versions
     for shape in contract.calls.get(get_called_name(change), ()):
         if can_bind(new, shape) and not can_bind(old, shape) and (problem := find_binding_problem(own, shape)):
-            return f"upstream now calls it, and {_turn_around(problem)}"
+            return _describe(_OWN_REFUSALS, problem)
     if refused := _find_refused_parameter(old, new, own):
-        return f"upstream now passes `{refused}`, which it does not take"
+        return _describe(_OWN_REFUSALS, BindingProblem(ProblemKind.UNKNOWN, refused))
     problem = find_binding_problem(own, _build_least_call(new))
     if problem and can_bind(own, _build_least_call(old)):
-        return f"upstream now calls it, and {_turn_around(problem)}"
+        return _describe(_OWN_REFUSALS, problem)
     return ""
-
-
-def _turn_around(problem: str) -> str:
-    return problem.removesuffix(", which is gone")
 
 
 def _build_least_call(signature: Signature) -> CallShape:
@@ -170,9 +194,9 @@ def _find_unknown_parameter(old: Signature, new: Signature, own: Signature) -> s
     return next((each.name for each in new.parameters if each.name not in known), "")
 
 
-def _judge_mention(use: Use, old: Signature, new: Signature) -> Verdict:
+def _judge_mention(owner: str, use: Use, old: Signature, new: Signature) -> Verdict:
     needs_more = {each.name for each in list_required(new)} - {each.name for each in old.parameters}
     loses = {each.name for each in old.parameters} - {each.name for each in new.parameters}
     if needs_more or loses:
-        return Verdict(use, TouchLevel.TOUCHES, 0.25, "its parameters changed")
-    return Verdict(use, TouchLevel.NO, 0.05, "it has a new optional parameter")
+        return Verdict(use, TouchLevel.TOUCHES, 0.25, f"{owner} has other parameters")
+    return Verdict(use, TouchLevel.NO, 0.05, f"{owner} has a new optional parameter")

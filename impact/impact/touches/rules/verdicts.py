@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from impact.contract.models import ContractChange, MergeContract
+from impact.contract.models import PYTHON_CLASSES, ContractChange, ContractClass, MergeContract
 from impact.profile.models import DerivedClass, Use, UseKind
 from impact.touches.models import TouchLevel
 from impact.touches.profile_index import ProfileIndex
@@ -17,12 +17,21 @@ _GUARD_FACTOR, _GUESS_FACTOR, _TEST_FACTOR = 0.5, 0.4, 0.8
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How much a change concerns a use, and why, as a clause. ``weight`` is from 0 to 1."""
+    """How much a change concerns a use, and why (``Touch.reason``). ``weight`` is from 0 to 1."""
 
     use: Use
     level: TouchLevel
     weight: float
     reason: str
+
+
+def quote_name(change: ContractChange) -> str:
+    """Return the changed name as code, as a reader knows it: a class alone, also for its constructor."""
+    if change.subject not in PYTHON_CLASSES:
+        return f"`{change.name.replace('`', '')}`"
+    name = change.name.removesuffix(".__init__")
+    parts = 1 if change.subject is ContractClass.CLASS or name != change.name else 2
+    return f"`{'.'.join(name.split('.')[-parts:])}`"
 
 
 # gives the verdicts on one change, for the uses that it concerns
