@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from impact.contract.models import ChangeKind, ContractClass
 from impact.profile.models import Use, UseKind
 from impact.testing.checks import check_rows
@@ -18,11 +16,8 @@ FLAG, METRIC, ENDPOINT = ContractClass.FLAG, ContractClass.METRIC, ContractClass
 API_FIELD, CONFIGURATION, WIRE = ContractClass.API_FIELD, ContractClass.CONFIGURATION, ContractClass.WIRE
 
 
-def rate(
-    subject: ContractClass, kind: ChangeKind, name: str, use: Use, *, is_importable: bool = False
-) -> TouchLevel:
-    change = replace(make_change(kind, name, subject), is_importable=is_importable)
-    touches = list_touches(make_merge(change), ProfileIndex(make_profile([use])))
+def rate(subject: ContractClass, kind: ChangeKind, name: str, use: Use) -> TouchLevel:
+    touches = list_touches(make_merge(make_change(kind, name, subject)), ProfileIndex(make_profile([use])))
     return max((each.level for each in touches), default=NO)
 
 
@@ -71,77 +66,9 @@ def test_a_field_is_known_without_its_class(
         "a switch that is off": (FLAG, DEFAULT, "--prefix-caching", UseKind.FLAG, "--no-prefix-caching", TOUCHES),
         "the off side alone": (FLAG, REMOVED, "--no-x", UseKind.FLAG, "--x", NO),
         "a flag that begins so": (FLAG, REMOVED, "--max", UseKind.FLAG, "--max-len", NO),
-        "other labels": (METRIC, SIGNATURE, "up:requests", UseKind.METRIC, "up:requests", MAY_BREAK),
-        "an endpoint": (ENDPOINT, REMOVED, "POST /v1/score", UseKind.ENDPOINT, "POST /v1/score", BREAKS),
-        "only added": (FLAG, ChangeKind.ADDED, "--max-len", UseKind.FLAG, "--max-len", NO),
     }
 )
 def test_other_names_are_known_as_they_are_written(
     subject: ContractClass, kind: ChangeKind, name: str, use: UseKind, used: str, level: TouchLevel
 ) -> None:
     assert rate(subject, kind, name, make_use(use, used)) is level
-
-
-def test_an_old_name_that_still_works_breaks_nothing() -> None:
-    use = make_use(UseKind.FLAG, "--max-len")
-    assert rate(FLAG, ChangeKind.RENAMED, "--max-len", use, is_importable=True) is TOUCHES
-
-
-VARIABLE = ContractClass.ENVIRONMENT
-
-
-@check_rows(
-    {
-        "a variable in a script": (VARIABLE, REMOVED, "UP_X", UseKind.ENVIRONMENT, "export UP_X=1", (), SILENT),
-        "a variable of another name": (
-            VARIABLE,
-            ChangeKind.RENAMED,
-            "UP_X",
-            UseKind.ENVIRONMENT,
-            "UP_X: 1",
-            (),
-            SILENT,
-        ),
-        "a variable of upstream's module": (
-            VARIABLE,
-            REMOVED,
-            "UP_X",
-            UseKind.ENVIRONMENT,
-            "if envs.UP_X:",
-            (),
-            BREAKS,
-        ),
-        "a metric of a dashboard": (METRIC, REMOVED, "up:queue", UseKind.METRIC, "up:queue", (), SILENT),
-        "a flag": (FLAG, REMOVED, "--old", UseKind.FLAG, "serve --old", (), BREAKS),
-        "a field that is taken and ignored": (
-            CONFIGURATION,
-            REMOVED,
-            "Args.swap",
-            UseKind.CONFIGURATION,
-            "LLM(swap=4)",
-            ("swap",),
-            SILENT,
-        ),
-        "a field that is not taken": (
-            CONFIGURATION,
-            REMOVED,
-            "Args.swap",
-            UseKind.CONFIGURATION,
-            "LLM(swap=4)",
-            ("other",),
-            BREAKS,
-        ),
-    }
-)
-def test_a_setting_that_stops_without_an_error(
-    subject: ContractClass,
-    kind: ChangeKind,
-    name: str,
-    use: UseKind,
-    text: str,
-    ignored: tuple[str, ...],
-    level: TouchLevel,
-) -> None:
-    merge = replace(make_merge(make_change(kind, name, subject)), ignored=ignored)
-    profile = make_profile([replace(make_use(use, name), text=text)])
-    assert max(each.level for each in list_touches(merge, ProfileIndex(profile))) is level
