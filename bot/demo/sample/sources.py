@@ -16,6 +16,7 @@ from bot.errors import (
     ModelRequestRejected,
     PullRequestNotFound,
     RepositoryNotFound,
+    UsageError,
 )
 from bot.features.digest.rules import Digest, Overview
 from bot.features.merges.entry import Entry
@@ -28,11 +29,20 @@ from bot.platform.models.answers import AnswerShape
 from bot.platform.pulls.discussion import Discussion
 from bot.platform.pulls.models import Account, PullRequest
 from bot.platform.pulls.paths import determine_area, get_default_classes
-from bot.platform.pulls.sources import CountCheck, DayMerges, PullRequestBackground, PullRequests, RateAllowance
+from bot.platform.pulls.sources import (
+    CountCheck,
+    DayMerges,
+    PullRequestBackground,
+    PullRequests,
+    RateAllowance,
+    Releases,
+)
 from bot.text import format_count
 from bot.usage import NO_USAGE
+from impact.contract.releases import Release
 from impact.repository import Repository
 from impact.text.dates import parse_date
+from impact.text.strings import quote_input
 
 SAMPLE_NOTE = (
     "Sample day: the facts (numbers, titles, authors, files, counts, times) are from a public day of "
@@ -57,8 +67,8 @@ class SampleSources:
     ``sleep`` waits so many seconds while an answer is written.
     """
 
-    # the sample has no files, releases or limits
-    source_files = source_versions = source_trees = source_mirror = source_search = releases = None
+    # the sample has no files or limits
+    source_files = source_versions = source_trees = source_mirror = source_search = None
     has_model = True
     stands_in = _STAND_IN_NOTE
 
@@ -89,6 +99,10 @@ class SampleSources:
 
     @property
     def model(self) -> Model:
+        return self
+
+    @property
+    def releases(self) -> Releases:
         return self
 
     def get_written_review(self, pull: PullRequest) -> BugReview | None:
@@ -147,6 +161,19 @@ class SampleSources:
             for pull in self._pulls.values()
             if (pull.merge_commit or "").startswith(commit)
         }
+
+    # Releases, of which the sample has none
+
+    def list_releases(self, repository: Repository) -> Sequence[Release]:
+        return ()
+
+    def find_commit(self, repository: Repository, tag: str) -> str:
+        """Raise UsageError that says which merge to name in place of a tag."""
+        first = self._pulls[self.numbers[-1]]
+        raise UsageError(
+            f"The sample has no tags, so I can't look up {quote_input(tag)}: write /prdigest upgrade "
+            f"{first.commit[:10]} to begin with the first merge of its day."
+        )
 
     def _find_pull_request(self, number: int) -> PullRequest:
         if number not in self._pulls:

@@ -99,14 +99,14 @@ def show_agent_task(app: App, asker: SlackRequest, profile: str, reference: Refe
     if windows.open_modal(asker, asker.trigger, _build_view([make_block(preparing)])):
         windows.fill_modal(
             asker,
-            lambda: render_task_view(render_agent_task(_prepare_task(app, profile, reference))),
+            lambda: render_task_view(render_agent_task(prepare_task(app, profile, reference))),
             lambda error: _build_view(
                 [make_block(make_section([make_text(describe_error(error, asker.reference))]))]
             ),
         )
 
 
-def _prepare_task(app: App, name: str, reference: Reference) -> AgentTask:
+def prepare_task(app: App, name: str, reference: Reference) -> AgentTask:
     """Build the task for a merge and a profile. Raises PrdigestError."""
     entry = find_entry(app, name)
     upstream = app.repositories.require_known(entry.upstream)
@@ -247,9 +247,10 @@ def _list_migrations(task: AgentTask) -> Iterator[str]:
         yield write_fence("\n".join(lines), "diff")
         yield ""
     elif task.has_diff:
-        yield "I found no line of upstream's own code that was changed for this.\n"
+        diff = _link(f"{task.pull.url}/files", "whole diff")
+        yield f"I found no line of upstream's own code that was changed for this: look through the {diff}.\n"
     else:
-        yield "The diff could not be read.\n"
+        yield f"The diff could not be read here: open the {_link(f'{task.pull.url}/files', 'changed files')}.\n"
     if left_out := hidden + task.other_hunks:
         files = _link(f"{task.pull.url}/files", "whole diff")
         yield f"Left out: {format_count(left_out, 'more part')} that may belong to it, see the {files}.\n"

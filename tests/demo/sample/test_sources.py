@@ -13,12 +13,14 @@ from bot.app import App, open_app
 from bot.connections.sources import Sources
 from bot.dates import LocalDay, Span, parse_zone
 from bot.demo.sample.sources import SampleSources
+from bot.demo.sample.team import PROFILE_NAME, load_profile, plant_team
 from bot.errors import (
     DayUnavailable,
     DiscussionUnavailable,
     ModelRequestRejected,
     PullRequestNotFound,
     RepositoryNotFound,
+    UsageError,
 )
 from bot.features.digest.lead import format_coverage
 from bot.features.digest.overview import OVERVIEW_VERSION, build_overview_prompt
@@ -29,6 +31,8 @@ from bot.features.merges.review import FindingStatus, ReviewVerdict
 from bot.features.summaries.reading import build_summary_prompt
 from bot.features.summaries.service import get_cached_entry, get_entry
 from bot.features.summaries.view import format_summary, render_details
+from bot.features.touches.tasks import prepare_task, render_agent_task
+from bot.features.touches.upgrade import find_pin
 from bot.platform.models.packing import pack_diff
 from bot.platform.pulls.models import Reference
 from bot.platform.slack import terminal
@@ -279,3 +283,20 @@ def test_a_digest_posted_at_noon_of_the_next_day_has_no_gaps(app: App) -> None:
     yesterday = day(str(app.get_today().date - timedelta(days=1)))
     again = build_digest(app, VLLM, yesterday, "vLLM", use=DigestUse.TERMINAL)
     assert (again.merged_count, again.gaps, again.missing) == (18, (), ())
+
+
+def test_an_upgrade_from_a_tag_says_where_to_begin_in_its_place(app: App) -> None:
+    profile = load_profile()
+    with pytest.raises(UsageError) as refused:
+        find_pin(app, VLLM, "", profile)
+    assert is_one_sentence(str(refused.value))
+    assert "can't look up 'v0.16.0'" in str(refused.value)
+    start = str(refused.value).partition("/prdigest upgrade ")[2].partition(" ")[0]
+    assert find_pin(app, VLLM, start, profile)[1].number == SampleSources().numbers[-1]
+
+
+def test_a_task_for_an_agent_points_to_the_diff_where_it_has_no_lines(app: App) -> None:
+    sample = SampleSources()
+    plant_team(sample, MORNING, "U0000000001", "C0000000001", app)
+    text = render_agent_task(prepare_task(app, PROFILE_NAME, Reference(VLLM, 35441)))
+    assert "look through the [whole diff](https://github.com/vllm-project/vllm/pull/35441/files)." in text

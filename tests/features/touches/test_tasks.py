@@ -73,6 +73,7 @@ FILES = (
     changed_file("tests/test_core.py", patch="@@ -1 +1 @@\n-a\n+b"),
 )
 MERGED = pull(7, title="Rename stop", files=FILES)
+UNREAD = f"The diff could not be read here: open the [changed files]({MERGED.url}/files)."
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
 
@@ -152,8 +153,8 @@ Left out: 1 more part that may belong to it, see the [whole diff]({url}/pull/7/f
             build(contract=MergeContract(7, "c" * 40, NOON)),
             ["I found no line of upstream's own code", "2 more parts"],
         ),
-        (build(pull=replace(MERGED, files=None)), ["The diff could not be read."]),
-        (build(pull=replace(MERGED, files=(changed_file(patch=None),))), ["The diff could not be read."]),
+        (build(pull=replace(MERGED, files=None)), [UNREAD]),
+        (build(pull=replace(MERGED, files=(changed_file(patch=None),))), [UNREAD]),
         # GitHub leaves out the diffs of large files
         (
             build(pull=replace(MERGED, files=(changed_file("engine/main.py", patch=None), FILES[1]))),
