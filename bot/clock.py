@@ -40,10 +40,7 @@ class _ClockResetScheduler(BackgroundScheduler):  # type: ignore[misc]
 
 
 class Clock:
-    """The source of ticks, which put due jobs on ``jobs``; ``ending`` interrupts one.
-
-    Several clocks, restarts and missed ticks change nothing.
-    """
+    """The source of ticks; ``ending`` interrupts one. Several clocks, restarts and missed ticks change nothing."""
 
     def __init__(self, app: App, jobs: JobQueue, ending: ShutdownSignal | None = None) -> None:
         self._app = app

@@ -41,14 +41,12 @@ _THREAD_GRACE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class ConnectionLimits:
-    """Limits on how long the server waits for a client, in seconds of monotonic time, and on connections at once.
+    """Limits on how long the server waits for a client, in monotonic seconds, and on connections at once.
 
-    ``request_timeout`` applies to the first byte of a connection, and to the rest of a request after its first
-    byte: Slack cancels its own requests after 3. ``idle_timeout`` applies to the next request of a connection that
-    stays open; the usual load balancers close theirs after 60. ``max_connections`` leaves half of the 1,024
-    open files that a process may usually have to everything else. ``max_per_address`` counts the connections of
-    one address; a proxy in front is one address. No connection is closed for another within ``grace_period``: its
-    request may be on its way, as when many come at once.
+    ``request_timeout`` is for the first byte, and for the rest of a request: Slack cancels its own after 3.
+    ``idle_timeout`` is for the next request; usual load balancers close after 60. ``max_connections`` leaves
+    half of the usual 1,024 files to everything else; for ``max_per_address`` a proxy is one address. No
+    connection is closed for another within ``grace_period``: its request may be on its way.
     """
 
     request_timeout: float = 10.0
@@ -176,12 +174,9 @@ def serve_app(
     bounds: ConnectionLimits = ConnectionLimits(),
     variable: str = "PORT",
 ) -> Iterator[int]:
-    """Serve an application until the end of the block; yield its port. A body has fewer than ``most_bytes``.
+    """Serve an application until the end of the block; yield its port. Bodies have fewer than ``most_bytes``.
 
-    ``variable`` is the setting that names the port.
-
-    Raises:
-        ConfigurationError: the port can't be used.
+    Raises ConfigurationError, which names the setting ``variable``, if the port can't be used.
     """
     sockets: dict[int, wasyncore.dispatcher] = {}
     adjustments = Adjustments(
@@ -220,10 +215,7 @@ def serve_app(
 
 
 def close_sockets(wakeup: trigger, sockets: dict[int, wasyncore.dispatcher]) -> None:
-    """Close the sockets in the thread that waits for them: a running select would find bad file descriptors.
-
-    ``wakeup`` is the pipe that wakes this thread. It is one of the sockets.
-    """
+    """Close the sockets in the thread that ``wakeup``, one of them, wakes: a running select needs good files."""
     # the end of a request wakes the loop too: it could close the pipe that is about to be written to
     lock = threading.Lock()
 

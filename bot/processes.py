@@ -74,13 +74,10 @@ def _run_process(
 
 
 def _claim_store(app: App, stop_event: threading.Event, address: ListenAddress | None) -> None:
-    """Check that the store belongs to this workspace before anything in it changes; wait for Slack if necessary.
+    """Check that the store is this workspace's before anything in it changes; wait for Slack if necessary.
 
-    Meanwhile the process is alive and not ready, and ``address`` answers health checks with that.
-
-    Raises:
-        ConfigurationError: the store belongs to another workspace.
-        ProcessShutdown: the process ends.
+    Meanwhile ``address`` answers health checks with "not ready". Raises ConfigurationError for another
+    workspace's store, and ProcessShutdown.
     """
     ownership = app.ownership
     with ExitStack() as parts:
@@ -209,10 +206,7 @@ def _serve_web(app: App, commands: Commands = COMMANDS, host: str = "") -> Itera
 
 
 def listen_for_stop_signals() -> threading.Event:
-    """Return an event that is set by SIGTERM, Ctrl-C or SIGHUP.
-
-    An ignored SIGHUP, as under nohup, stays ignored.
-    """
+    """Return an event that SIGTERM, Ctrl-C or SIGHUP sets; an ignored SIGHUP, as under nohup, stays ignored."""
     stop_event = threading.Event()
     numbers = [signal.SIGTERM, signal.SIGINT]
     # Windows has no SIGHUP

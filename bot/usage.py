@@ -15,10 +15,7 @@ MAX_SMALL_LINES = 50
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one or more model calls. ``input`` excludes tokens read from or written to the prompt cache.
-
-    Tokens written to the cache are kept for five minutes (``cache_write``) or for an hour (``cache_write_hour``).
-    """
+    """Tokens of model calls. ``input`` is without the cache, where they stay five minutes or an hour."""
 
     input: int = 0
     output: int = 0
@@ -73,10 +70,7 @@ class ModelPrice:
 
 @dataclass(frozen=True, slots=True)
 class PriceList:
-    """The prices of a provider's models, by name. The cost of a model that is not in it is unknown, never zero.
-
-    Without any price, no budget in dollars can count a call.
-    """
+    """A provider's prices by model, never zero for unknown ones; without any, no dollar budget counts."""
 
     prices: Mapping[str, ModelPrice]
 
@@ -116,10 +110,7 @@ def classify_purpose(changed_lines: int) -> CallPurpose:
 
 
 class BudgetRefusal(StrEnum):
-    """Why the budget allows no call of the model, with a clause for the readers of what replaces an answer.
-
-    The store may have it; no value is ever changed.
-    """
+    """Why the budget allows no call, with a clause for readers. Values may be in the store: never changed."""
 
     clause: str
 

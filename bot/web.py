@@ -48,10 +48,7 @@ _VARIABLES_HIDDEN_FROM_BOLT = ("SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET", "SLACK_
 def create_bolt_app(client: WebClient, app: App, commands: Commands) -> Bolt:
     """Create Bolt with every listener. It answers Slack when a listener has returned, so that the job is durable.
 
-    The sender was verified before: by signature over HTTP, by Slack itself in Socket Mode.
-
-    Raises:
-        SlackCallRefused, SlackUnavailable: the token is not accepted.
+    Senders were verified before: by signature or by Socket Mode. Raises SlackCallRefused, SlackUnavailable.
     """
     for name in _VARIABLES_HIDDEN_FROM_BOLT:
         os.environ.pop(name, None)

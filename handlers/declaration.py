@@ -153,10 +153,7 @@ class Command:
         return "".join(similar) if word not in known else ""
 
     def answer_help(self, text: str, commands: Commands) -> str | None:
-        """Return what a text after the command asks to be told about it, None if it asks for something else.
-
-        Raises UsageError for words that nobody knows.
-        """
+        """Return the help that a text asks for, None if it asks for something else. Raises UsageError."""
         if (topic := read_help_topic(text)) is None and (text or not self.needs_text):
             return None
         if answer := find_help((self, *commands), topic or "") or explain_term(topic or ""):
@@ -251,10 +248,7 @@ def read_help_topic(text: str) -> str | None:
 
 
 def find_help(commands: Commands, topic: str) -> str:
-    """Return what the help says of a command or of one of its words; empty if it is about none of them.
-
-    Without a topic, that is the help of the first command.
-    """
+    """Return the help of a command or one of its words; of the first without a topic, empty for none."""
     first, *rest = topic.removeprefix("/").split() or [commands[0].trigger_words[0]]
     named = next((each for each in commands if first in (each.name.removeprefix("/"), *each.trigger_words)), None)
     if named and not rest:

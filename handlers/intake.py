@@ -54,12 +54,9 @@ def handle_command(app: App, request: SlackRequest, accept: Callable[[], str | N
 def handle_event(
     app: App, request: SlackRequest, accept: Callable[[], str | None], *, is_named: bool = True
 ) -> None:
-    """Accept an event, to which Slack allows no reply: a result of ``accept`` is sent to the asker by a job.
+    """Accept an event; a job sends the asker the result. Who did not name the bot is not told of exclusion.
 
-    An asker who did not name the bot (``is_named``) is not told that they may not ask.
-
-    Raises:
-        StoreUnavailable: nothing was enqueued. Slack gets no acknowledgement and delivers the event again.
+    Raises StoreUnavailable if nothing was enqueued: Slack gets no acknowledgement and delivers it again.
     """
     with identify_request(request.reference):
         if not is_named and app.access_control.explain_early(request):
@@ -82,11 +79,7 @@ def handle_event(
 
 
 def handle_posted_links(app: App, request: SlackRequest, accept: Callable[[], None]) -> None:
-    """Accept links that somebody posted for others: whatever comes of them, their poster is told nothing.
-
-    Raises:
-        StoreUnavailable: nothing was enqueued. Slack gets no acknowledgement and delivers the event again.
-    """
+    """Accept links posted for others; posters are told nothing. Raises StoreUnavailable: Slack delivers again."""
     with identify_request(request.reference):
         if app.cache.get(INITIAL_REPLY.build_key(request.key)) is None:
             if app.access_control.may_post_links(request):

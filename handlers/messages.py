@@ -131,13 +131,10 @@ def _handle_message(app: App, commands: Commands, event: dict[str, Any], bot: st
 def accept_message(
     app: App, commands: Commands, asker: SlackRequest, text: str, ts: str, *, is_named: bool
 ) -> None:
-    """Enqueue the work for a message. ``ts`` is Slack's time of the message.
+    """Enqueue the work for a message of Slack's time ``ts``: a command if it can be one, else a question.
 
-    A text that can be a command is one. Any other is a question, unless only a command can be meant.
-
-    Raises:
-        UsageError: the text is a command with a mistake, or too long.
-        StoreUnavailable: the work was not enqueued.
+    Raises UsageError for a command with a mistake or too long a text, StoreUnavailable if nothing was
+    enqueued.
     """
     if is_remark(text) and text:
         return
@@ -164,10 +161,7 @@ def accept_message(
 
 
 def _try_command(app: App, commands: Commands, asker: SlackRequest, text: str) -> bool:
-    """Return whether the text was a command, whose work is enqueued now.
-
-    Raises UsageError for one with a mistake.
-    """
+    """Return whether it was a command, which is enqueued now. Raises UsageError for a mistake in one."""
     command, typed, words = _find_typed_command(commands, text)
     if command is None:
         return False

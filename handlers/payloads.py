@@ -31,10 +31,7 @@ class PayloadError(Exception):
 
 
 def _shape(**fields: Any) -> Any:
-    """Return a model of an object with these fields; others are ignored.
-
-    A field that may be None may be missing, and so may one that is a type with a default.
-    """
+    """Return a model with these fields alone; one that may be None, or has an empty type, may be missing."""
     declared = {
         name: kind if isinstance(kind, tuple) else (kind, None if NoneType in get_args(kind) else ...)
         for name, kind in fields.items()

@@ -78,10 +78,7 @@ def _parse_event(kind: str, parts: tuple[str, ...], event: Payload) -> SlackRequ
 
 
 def parse_action(body: Payload) -> SlackRequest:
-    """Return the request of a click or a submitted form.
-
-    The answer goes where the message is, into its thread if any.
-    """
+    """Return the request of a click or form, answered where the message is, in its thread if any."""
     user, container = body["user"], body.get("container") or {}
     return SlackRequest(
         key=build_request_name("action", body["trigger_id"]),
@@ -110,10 +107,7 @@ def parse_message_shortcut(body: Payload) -> SlackRequest:
 
 
 def parse_form(body: Payload) -> SlackRequest:
-    """Return the request of a submitted form. It is answered in the place where the form was opened.
-
-    Each submission has a key of its own.
-    """
+    """Return the request of a submitted form, with its own key, answered where the form was opened."""
     context = read_form_context(_get_text(body["view"], "private_metadata"))
     return replace(parse_action(body), channel=context.channel, response_url=context.answer)
 

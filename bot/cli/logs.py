@@ -53,10 +53,7 @@ class TextFormatter(_RedactingFormatter):
 
 
 class JsonFormatter(_RedactingFormatter):
-    """A formatter for programs: one JSON object a line.
-
-    It has the fields time, level, logger, message and request, and exception where there is one.
-    """
+    """A formatter for programs: a line of JSON with time, level, logger, message, request, and any exception."""
 
     def format(self, record: logging.LogRecord) -> str:
         fields = {

@@ -72,12 +72,7 @@ class _PathTable(BaseModel):
 
 
 def read_path_settings(file: Path) -> PathSettings:
-    """Read the path classes from a file.
-
-    Raises:
-        ConfigurationError: the file can't be used; the sentence names the file and the table, and says what to
-            write.
-    """
+    """Read the path classes from a file. Raises ConfigurationError, which names file and table."""
     try:
         with file.open("rb") as opened:
             content = opened.read(_MAX_BYTES + 1)

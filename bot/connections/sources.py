@@ -74,10 +74,7 @@ class VersionedFiles(SourceFiles, SourceVersionReader, Protocol):
 
 
 def build_mirror(settings: Settings, now: Callable[[], datetime]) -> GitMirror | None:
-    """Build what keeps the mirrors up to date; None without ``PRDIGEST_MIRROR``.
-
-    The token goes to the pages of the GitHub whose API is set, and nowhere else.
-    """
+    """Build what updates the mirrors, None without a folder. The token goes to pages of the set GitHub alone."""
     if settings.prdigest_mirror is None:
         return None
     api, web = settings.github_api_url, settings.github_web_url

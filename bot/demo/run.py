@@ -40,13 +40,9 @@ _JOB_GRACE = 2.0
 
 
 def run_demo(stage: Stage, port: int, started: Callable[[str], None]) -> None:
-    """Run a demo until Ctrl-C or SIGTERM. ``started`` is called with the address of the page once it is served.
+    """Run a demo until Ctrl-C or SIGTERM. ``started`` gets the page's address, whose ``port`` is 0 for any.
 
-    ``port`` is that of the page, 0 for any.
-
-    Raises:
-        ConfigurationError: the port, or a setting of a live demo, can't be used.
-        StoreUnavailable: no store can be started here.
+    Raises ConfigurationError for a port or a setting that can't be used, StoreUnavailable without a store.
     """
     stopped = listen_for_stop_signals()
     bypass_proxy(os.environ)

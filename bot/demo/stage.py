@@ -152,9 +152,7 @@ def build_local_settings(url: str, bot_token: str, signing_secret: str, state: P
 def open_state(kept: Path | None = None, has_store: Callable[[], bool] = is_platform_supported) -> Iterator[Path]:
     """Yield the folder of the store: ``kept``, for one demo at a time, or one that is removed afterwards.
 
-    Raises:
-        ConfigurationError: another demo uses it, or no temporary folder can be created.
-        StoreUnavailable: it can't be used, or no store runs here.
+    Raises ConfigurationError if another demo uses it, StoreUnavailable if it can't be used.
     """
     if not has_store():
         raise StoreUnavailable(f"The demo's store is not available for this platform: {_TEXT_DEMO_ADVICE}.")

@@ -13,10 +13,7 @@ from bot.platform.slack import terminal
 
 
 def render_demo(ask: Callable[[str], str | None], *, with_report: bool = False) -> Iterator[str]:
-    """Yield the text of the demo in pieces: the message and its thread, and the report if it is wanted.
-
-    ``ask`` puts a question to the reader and returns the answer, None or an empty text to end.
-    """
+    """Yield the demo's text in pieces. ``ask`` puts a question to the reader; None or an empty text ends it."""
     sample = SampleSources()
     digest = sample.build_digest()
     rendered = render_digest(digest)

@@ -79,10 +79,7 @@ def run_checks(
 
 
 class _Checkup:
-    """The groups of checks, and what later ones need of earlier ones.
-
-    A service whose settings have a fault is not called, so that no token leaks.
-    """
+    """The groups of checks. A service whose settings have a fault is not called, so that no token leaks."""
 
     def __init__(self, app: App, usable: UsableSettings, providers: Sequence[ModelProvider]) -> None:
         self._app = app

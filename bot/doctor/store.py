@@ -29,10 +29,7 @@ OWNER, PREVIEWS = "Store owner", "Link previews"
 
 
 def check_store(app: App) -> Generator[Finding, None, tuple[str, timedelta | None]]:
-    """Check the store.
-
-    Return why nothing can be read from it, empty if it can, and how far its clock is ahead of ours.
-    """
+    """Check the store. Return why it can't be read, empty if it can, and how far its clock is ahead of ours."""
     no_store = f"see {STORE} above"
     try:
         client = app.inspect_store()

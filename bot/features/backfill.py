@@ -111,14 +111,10 @@ def fill_days(
 ) -> Iterator[BackfillOutcome]:
     """Yield the outcome of each day, newest first. A day is filled when it is requested, unless that was done.
 
-    Without ``limit`` no model is asked. ``say`` is called with the reason for a pause, and with an empty text
-    after it.
-
-    Raises:
-        UsageError: a day is not over.
-        BackfillAborted: while iterating, the limit is reached or the model is away.
-        PrdigestError: while iterating, an error that other days would have as well: RepositoryNotFound,
-            GitHubRefused, RateLimited after five attempts, StoreUnavailable.
+    Without ``limit`` no model is asked. ``say`` gets the reason for a pause, and an empty text after it.
+    Raises UsageError for a day that is not over; while iterating, BackfillAborted if the limit is reached or
+    the model is away, and a PrdigestError that other days would have as well, such as RateLimited after five
+    attempts.
     """
     over = get_yesterday(app.now(), span.zone).date
     if span.last > over:

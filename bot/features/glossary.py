@@ -87,10 +87,7 @@ def explain_term(text: str) -> str:
 
 
 def explain_asked(question: str) -> str | None:
-    """Return what a question asks for if that is the meaning of a term of messages, as Markdown.
-
-    What looks like code is, and so is what the question says more of.
-    """
+    """Return the meaning that a question asks for, as Markdown; empty for code, or a question that says more."""
     # apostrophes as they are typed on telephones
     text = unicodedata.normalize("NFKC", question[: _MAX_LENGTH + 1]).replace(
         "\N{RIGHT SINGLE QUOTATION MARK}", "'"

@@ -42,10 +42,7 @@ _SENTENCES = {LossReason.FAILED: GAVE_UP, LossReason.ENDLESS: SET_ASIDE}
 # less than the day for which it is known what was answered
 @job("end", retries=JobRetries(70, longest_pause=20 * MINUTE))
 def announce_loss(app: App, lost: LostJob, asker: SlackRequest | None = None, place: str = "") -> None:
-    """Tell the asker that a job was given up, or who asked first in the thread ``place``, and then operators.
-
-    A crash between the two leads to no second notice. The questions that wait behind it in the thread go on.
-    """
+    """Tell the asker, once, that a job was given up, or who asked first in the thread, and then operators."""
     sentence, reason = _SENTENCES[lost.loss], _REASONS[lost.loss]
     if place:
         question = abandon_question(app, place, sentence)

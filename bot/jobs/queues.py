@@ -219,10 +219,7 @@ class JobObserver(Middleware):
     def after_process_message(
         self, broker: Broker, message: MessageProxy, *, result: Any = None, exception: BaseException | None = None
     ) -> None:
-        """Count an attempt when all is decided about its job, and end its span with the type of an error.
-
-        The text of an error may quote what somebody wrote.
-        """
+        """Count an attempt and end its span with the type of an error, whose text may quote somebody."""
         if self._instruments:
             self._instruments.jobs_running.labels(message.queue_name).dec()
             seconds = time.monotonic() - self._began.pop(get_ident(), time.monotonic())

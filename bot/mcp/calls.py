@@ -202,10 +202,7 @@ def _show_page(result: ToolResult, asked: Any) -> CallResult:
 
 
 def cut_text(text: str, offset: int, length: int) -> tuple[str, int | None]:
-    """Return a page of at most ``length`` characters, and where the next begins. It ends with a line where it can.
-
-    Raises UsageError for an offset behind the end.
-    """
+    """Return a page, to a line's end where it can, and where the next begins. Raises UsageError behind the end."""
     _check_offset(offset, len(text), "character")
     end = offset + length
     if end >= len(text):

@@ -60,10 +60,7 @@ class HttpLimits:
 
 
 class TokenGate:
-    """An ASGI application that lets requests with the token through to ``app``, and answers health checks itself.
-
-    The token is compared in constant time, and is in no log and no answer.
-    """
+    """An ASGI application for health checks and what has the token, compared in constant time and never shown."""
 
     def __init__(self, app: ASGIApp, token: str, limits: HttpLimits) -> None:
         self._app = app
@@ -255,10 +252,7 @@ class _BoundedServer(uvicorn.Server):
 
 
 class HttpServer:
-    """The server. It listens as soon as it is made, and answers while it runs.
-
-    ``hosts`` are those by whose names clients come.
-    """
+    """A server for clients that come by the names ``hosts``. It listens as soon as it is made."""
 
     def __init__(
         self,

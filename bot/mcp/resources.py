@@ -29,10 +29,7 @@ _ADDRESS = re.compile(
 
 
 def list_reports(app: App) -> list[tuple[Repository, str]]:
-    """List the days of which a digest with all merges was posted lately, the latest first.
-
-    Raises StoreUnavailable.
-    """
+    """List the days of which a digest with all merges was posted lately, latest first. Raises StoreUnavailable."""
     today = app.get_today()
     since = today.start - timedelta(days=_LISTED_DAYS)
     posted: dict[tuple[Repository, str], None] = {}

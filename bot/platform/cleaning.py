@@ -72,10 +72,7 @@ def clean_title(value: object) -> str:
 
 
 def clean_path(value: object) -> str:
-    """Return a path without the middle of more folders than any repository has.
-
-    Characters that can't be shown are marked: without them it would be another path.
-    """
+    """Return a path, without its middle if very deep. What can't be shown is marked: it is another path."""
     text = _redact_beginning(value, _MAX_PATH)
     marked = _CONTROLS.sub(_REPLACEMENT, _LINE_BREAKS.sub(_REPLACEMENT, _replace_surrogates(text)))
     if marked.count("/") > _MAX_FOLDERS:

@@ -91,10 +91,7 @@ def check_length(text: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class AllowedRepositories:
-    """The repositories that the bot may answer about. Its token may read more than the people who ask.
-
-    ``web`` is the address of their GitHub's pages.
-    """
+    """The repositories that may be spoken of, fewer than the token may read. ``web`` is the address of pages."""
 
     default: Repository
     others: tuple[Repository, ...] = ()
@@ -145,10 +142,7 @@ class RepositoryRequest:
 
 
 class CommandRequest(Protocol):
-    """The request of a command: a frozen dataclass whose ``str`` is the text that users would type.
-
-    ``kind`` is its name in buttons and is never changed.
-    """
+    """The request of a command: frozen, its ``str`` is what people type. ``kind`` is never changed."""
 
     kind: ClassVar[str]
 
@@ -157,7 +151,4 @@ class CommandRequest(Protocol):
         """Whether only the asker sees the answer."""
 
     def require_known(self, repositories: AllowedRepositories) -> Self:
-        """Return the same request with its repositories as the settings spell them.
-
-        Raises UsageError for one that the bot may not answer about.
-        """
+        """Return the request as the settings spell repositories. Raises UsageError for one that is not allowed."""

@@ -265,10 +265,7 @@ class RunningCall:
 
 @dataclass(frozen=True)
 class CallMeter:
-    """Meter of model calls: each is counted and logged, and with a budget charged to who pays for the work.
-
-    ``limiter`` counts each user's calls in a minute.
-    """
+    """Meter that counts and logs each call, and charges budgets. ``limiter`` counts a user's calls in a minute."""
 
     instruments: Instruments
     prices: PriceList

@@ -111,10 +111,7 @@ def get_limit() -> Limit:
 def bound_work(
     seconds: float, shutdown: ShutdownSignal | None = None, waits: float | None = None
 ) -> Iterator[None]:
-    """Limit the work of the block to ``seconds``, within its existing limits. ``shutdown`` interrupts it.
-
-    ``waits`` is how many seconds services may make it wait in all.
-    """
+    """Limit the block to ``seconds``, and the ``waits`` of services in it. ``shutdown`` interrupts it."""
     outer = get_limit()
     end = min(outer.end, time.monotonic() + seconds)
     allowed = outer.waits if waits is None else WaitAllowance(waits)

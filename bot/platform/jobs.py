@@ -124,10 +124,7 @@ def read_argument(arguments: Sequence[Any], name: str, adapter: TypeAdapter[T]) 
 
 
 def read_asker(arguments: Sequence[Any]) -> SlackRequest | None:
-    """Return the asker of a job from what its message carries, None if it has none.
-
-    The rest may be unreadable: they are still told that it was given up.
-    """
+    """Return the asker of a message, None if there is none; the rest may be unreadable."""
     return read_argument(arguments, "asker", _ASKER_ADAPTER)
 
 

@@ -22,10 +22,7 @@ _GRACE_SECONDS = 2.0
 
 
 class DeadlineExecutor(Executor):
-    """Executor whose threads keep to the deadline of the work that creates it, and do not delay its end.
-
-    The standard pool waits for its threads at the end of its block, and again at the end of the process.
-    """
+    """Executor whose threads keep to the deadline of their creator's work, and do not delay the end."""
 
     def __init__(self, workers: int, name: str) -> None:
         self._workers = workers
@@ -40,10 +37,7 @@ class DeadlineExecutor(Executor):
         return future
 
     def map_items(self, work: Callable[[T], U], items: Iterable[T]) -> list[U]:
-        """Return the results of the work for each item, in their order.
-
-        Raises the first error, or TimeLimitExceeded.
-        """
+        """Return the results of the work for each item, in order. Raises the first error, or TimeLimitExceeded."""
         # all at once: of quick parts, each would find that the thread of the last one has ended, and start another
         return [wait_for_result(each) for each in self._submit_parts([partial(work, item) for item in items])]
 
@@ -96,10 +90,7 @@ def wait_for_result(future: Future[T]) -> T:
 
 
 def iterate_results(futures: Iterable[Future[T]]) -> Iterator[T]:
-    """Yield results as they arrive.
-
-    Raises the first error, or TimeLimitExceeded if a result does not arrive in time.
-    """
+    """Yield results as they arrive. Raises the first error, or TimeLimitExceeded if one is late."""
     try:
         yield from (future.result() for future in as_completed(futures, _compute_timeout()))
     except TimeoutError as error:

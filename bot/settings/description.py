@@ -124,10 +124,7 @@ def list_tokens(group: type[SettingsGroup]) -> Mapping[str, tuple[str, ...]]:
 
 
 def format_default(field: FieldInfo) -> str:
-    """Format a setting's default as in ``.env``; empty if the default is to leave it unset.
-
-    A folder of this user is not a default that a document could name.
-    """
+    """Format a default as in ``.env``; empty if it is to leave it unset, or a folder of this user."""
     default = field.get_default(call_default_factory=True)
     if isinstance(default, bool):
         return str(default).lower()

@@ -95,11 +95,7 @@ def _load_values() -> Settings | dict[str, str]:
 
 
 def load_settings() -> Settings:
-    """Load the settings of this process.
-
-    Raises:
-        ConfigurationError: a value can't be used; the sentence names the variable, never the value.
-    """
+    """Load the settings of this process. Raises ConfigurationError, which names the variable, never the value."""
     usable = load_usable_settings()
     for name, reason in usable.problems.items():
         raise ConfigurationError(f"{name} can't be used: {reason}.")
@@ -114,10 +110,7 @@ def require_secret(value: SecretStr | None, name: str, meaning: str) -> str:
 
 
 def list_secret_values(settings: Settings) -> tuple[str, ...]:
-    """Return the values of the secret settings, the longest first; of an address its password.
-
-    Logs leave them out whatever they look like.
-    """
+    """Return the secrets, longest first, of an address its password: logs leave them out in any case."""
     values = set()
     for name, field in type(settings).model_fields.items():
         value = getattr(settings, name)

@@ -43,11 +43,7 @@ def split_list(value: str) -> list[str]:
 
 
 def parse_or_advise(parse: Callable[[str], object], value: object, advice: str) -> object:
-    """Return the parsed value. A value that can't be parsed may be a misplaced secret, so it is not repeated.
-
-    Raises:
-        ValueError: with ``advice``.
-    """
+    """Return the parsed value. Raises ValueError with ``advice``, which repeats no misplaced secret."""
     if not isinstance(value, str):
         return value
     try:
@@ -79,11 +75,7 @@ def _check_address(value: str) -> str:
 
 
 def _check_private_address(value: str | None) -> str | None:
-    """Return an HTTPS address, or one over plain HTTP that stays on this machine or in a private network.
-
-    Raises:
-        ValueError: it is another value, or has parts besides host, port and path.
-    """
+    """Return an HTTPS address of host, port and path, or HTTP in a private network. Raises ValueError."""
     if value is None:
         return None
     try:
@@ -100,10 +92,7 @@ def _check_private_address(value: str | None) -> str | None:
 
 
 def is_private_host(host: str) -> bool:
-    """Return whether a host is this machine or in a private network, by its name or address alone.
-
-    A name without a dot is that of a container or a service beside this one.
-    """
+    """Return whether a host is private by name or address alone; one without a dot is a neighbouring container."""
     try:
         address = ip_address(host.partition("%")[0])
     except ValueError:

@@ -26,10 +26,7 @@ class UsageError(ImpactError):
 def attempt(
     name: str, read: Callable[Arguments, Result], *arguments: Arguments.args, **options: Arguments.kwargs
 ) -> Result | None:
-    """Return what a reader makes of somebody's text; None, with a traceback in the log, if it meets a defect.
-
-    Errors for a person are raised.
-    """
+    """Return what a reader makes of a text; None, with a traceback in the log, after a defect."""
     try:
         return read(*arguments, **options)
     except ImpactError:

@@ -78,10 +78,7 @@ def _join_parts(names: list[str], end: str) -> str:
 
 
 def _translate_name(name: str) -> str:
-    """Translate the name of a folder or file.
-
-    Pieces between stars match at the first possible position, the last one at the end.
-    """
+    """Translate a name. Pieces between stars match as early as possible, the last one at the end."""
     if name == "*":
         return "[^/]+"
     first, *others = _split_at_stars(name)

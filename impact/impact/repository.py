@@ -21,11 +21,7 @@ class Repository:
 
     @classmethod
     def parse(cls, text: str, web: str = GITHUB_WEB) -> Repository:
-        """Parse ``owner/name`` or a pasted address of the GitHub whose pages are at ``web``.
-
-        Raises:
-            UsageError: the text is neither.
-        """
+        """Parse ``owner/name`` or an address of pages at ``web``. Raises UsageError."""
         trimmed = text.strip().removeprefix(f"{web}/").removesuffix("/").removesuffix(".git")
         match = _REPOSITORY.fullmatch(trimmed)
         if not match:

@@ -120,12 +120,7 @@ class SampleSources:
     # PullRequests
 
     def list_merged(self, repository: Repository, day: LocalDay) -> DayMerges:
-        """List the merges of the day, without files. Of a day that overlaps the sample's, list a part.
-
-        Raises:
-            RepositoryNotFound: it is another repository.
-            DayUnavailable: nothing of the day is in the sample.
-        """
+        """List the merges of the day, without files. Raises RepositoryNotFound, DayUnavailable for other days."""
         self._require_repository(repository)
         pulls = tuple(replace(pull, files=None) for pull in self._pulls.values() if pull.merge_time in day)
         if (day.start, day.end) == (self.day.start, self.day.end):

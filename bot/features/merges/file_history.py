@@ -112,10 +112,7 @@ class FileHistory:
         return len(numbers)
 
     def count_reverted(self, paths: Iterable[str], at: datetime) -> int:
-        """Return how many of the files were in a change that was reverted in the 180 days before an instant.
-
-        The time of a revert is that of its merge.
-        """
+        """Return how many files were in a change that was reverted in the 180 days before an instant."""
         since = at - REVERT_WINDOW
         return sum(
             any(

@@ -209,10 +209,7 @@ class _RelandHistory:
         return number not in self._landing and self._index.is_revert(number)
 
     def _find_by_title(self, pull: PullRequest) -> set[int]:
-        """Return the last attempt with the same title.
-
-        Unless the title says that it is a reland, all attempts must have been reverted.
-        """
+        """Return the last attempt of that title. All must have been reverted, unless the title says "reland"."""
         key = build_change_key(pull.title)
         tries = [
             each for each in self._by_title.get(key, ())[-_MAX_ATTEMPTS:] if each.merge_time < pull.merge_time

@@ -113,10 +113,7 @@ NO_REVIEWS = ReviewCoverage()
 
 
 def should_review(pull: PullRequest, risk: Risk, classes: PathClasses) -> bool:
-    """Return whether a merged pull request is reviewed: product code, and at least the middle band.
-
-    A revert is not reviewed, as no list shows it. Of one whose files are unknown there is nothing to read.
-    """
+    """Return whether a merge is reviewed: known product code, at least the middle band, and no revert."""
     return (
         pull.is_merged
         and risk.may_be_listed

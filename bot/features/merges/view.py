@@ -103,10 +103,7 @@ def _render_condition(trigger: str, urls: Mapping[int, str], limit: int) -> list
 
 
 def render_review(entry: Entry, most: int, limit: int) -> Iterator[Block]:
-    """Yield what the AI bug review found, at most ``most`` findings; nothing if there was none.
-
-    Each text of a finding has up to ``limit`` characters.
-    """
+    """Yield what the AI bug review found: at most ``most`` findings, each text of up to ``limit`` characters."""
     if entry.review is None:
         return
     findings = entry.review.ranked_findings
@@ -256,10 +253,7 @@ def render_outcomes(
 
 
 def render_outcome(outcome: MergeOutcome) -> list[Element]:
-    """Return what was reverted or repaired, after how long and by what.
-
-    The title of a revert is left out, since it would only repeat that of the change.
-    """
+    """Return what was reverted or repaired, when and by what; a revert's title would repeat that of the change."""
     by, is_reverted = outcome.by, outcome.kind is OutcomeKind.REVERTED
     return [
         *render_reference(outcome.pull),

@@ -80,11 +80,9 @@ OUTLINES = Table(
 
 
 def scan_profile(app: App, entry: ProfileEntry) -> Profile:
-    """Return a profile as it is now: from its source, or that of a file with further links.
+    """Return a profile as it is now: scanned from its source, or that of a file with further links.
 
-    Raises:
-        UsageError: what the tree says by hand is wrong, or the profile of the file is gone.
-        PrdigestError: a tree can't be read, or the store does not answer.
+    Raises UsageError if what the tree says by hand is wrong or the file's profile is gone, and PrdigestErrors.
     """
     if entry.source:
         return _scan_source(app, entry, entry.source)
@@ -215,10 +213,7 @@ def _read_files(
     commit: str,
     files: Sequence[TreeFile],
 ) -> list[T]:
-    """Return what ``read`` makes of files, in no order. Fifty files of which nothing is kept take one call.
-
-    ``version`` names the rules of ``read`` and what else it takes.
-    """
+    """Return what ``read`` makes of files, in no order. ``version`` names its rules and what else it takes."""
     _, source = _require_sources(app)
     kept = app.tables.get_each(table, [(version, _name_content(file)) for file in files])
     values = [value for value in kept if value is not None]

@@ -252,11 +252,8 @@ def talk_with_model(
 ) -> WrittenAnswer:
     """Answer the question at the end of ``turns``, in rounds of tools, and show the answer while it is written.
 
-    Its time counts from ``started`` in seconds of ``clock``, which only increase, or from now.
-
-    Raises:
-        ModelError: there is nothing to show. It carries the usage.
-        SlackUnavailable, StoreUnavailable: another attempt may help.
+    Its time counts from ``started`` in seconds of ``clock``, or from now. Raises ModelError, with the usage,
+    if there is nothing to show; SlackUnavailable and StoreUnavailable, after which another attempt may help.
     """
     tools = build_tools(session)
     chat = Chat(

@@ -248,10 +248,7 @@ def _has_words(line: str, needle: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ThreadSubject:
-    """The days of a repository, limited to ``numbers`` if a thread is about single pull requests.
-
-    ``profile`` is the name of the one that they were checked against, empty for none.
-    """
+    """The days of a repository, or ``numbers`` of them, checked against the ``profile`` of a name, if any."""
 
     repository: Repository
     span: Span
@@ -267,11 +264,7 @@ def get_default_subject(repositories: AllowedRepositories, today: LocalDay) -> T
 def parse_subject(
     about: str, repositories: AllowedRepositories, today: LocalDay, today_in: TodayProvider | None = None
 ) -> ThreadSubject:
-    """Parse the subject stored with a thread's first message.
-
-    An unreadable subject, or one about a repository that the bot may no longer answer about, becomes the default
-    one.
-    """
+    """Parse the subject stored with a thread. One that is unreadable or not allowed becomes the default."""
     kind, _, request = about.partition(" ")
     default = get_default_subject(repositories, today)
     try:

@@ -192,10 +192,7 @@ class ReviewResult:
 
 @dataclass(frozen=True, slots=True)
 class Reviewer:
-    """Who reviews: the ``model`` of a name, with up to ``diff_tokens`` of a diff, and where it reads files.
-
-    ``clock`` returns seconds that only increase.
-    """
+    """Who reviews: the ``model`` of a name, with ``diff_tokens`` of a diff. ``clock`` counts seconds upwards."""
 
     chat: ChatModel
     model: str

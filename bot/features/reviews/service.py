@@ -167,10 +167,7 @@ def review_entries(
 
 
 def _review_waiting(app: App, reviewer: Reviewer, day: _Day) -> None:
-    """Review what waits, until all is done or something stops it.
-
-    What the budget refuses while reviews run is tried again once one has ended: they cost less than they reserve.
-    """
+    """Review what waits. What the budget refuses meanwhile is tried again: reviews cost less than they reserve."""
     running: dict[Future[BugReview], Entry] = {}
     with DeadlineExecutor(app.settings.prdigest_concurrency, "reviews") as crew:
         while day.waiting or running:

@@ -162,10 +162,7 @@ def build_summary_answer(app: App, reference: Reference, asker: str) -> Answer:
 
 @job("details")
 def show_details(app: App, asker: SlackRequest, reference: Reference) -> None:
-    """Open a window about a pull request, which the asker's ``trigger`` allows, and fill it when that is read.
-
-    Slack accepts a trigger for three seconds. A repeated call fills the same window.
-    """
+    """Open a window about a pull request within three seconds of its ``trigger``, the same again, and fill it."""
     known = Reference(app.repositories.require_known(reference.repository), reference.number)
     zone, windows = app.settings.prdigest_timezone, ModalPresenter(app.views, app.replies)
     cached = get_cached_entry(app, known)

@@ -186,10 +186,7 @@ def answer_touch_score(app: App, asker: SlackRequest, request: TouchScoreRequest
 
 
 def show_vote(app: App, asker: SlackRequest, vote: HitVote, blocks_json: str) -> None:
-    """Show what was said in the answer whose button was pressed; ``blocks_json`` are its blocks.
-
-    What only the asker sees can't be edited, and digests are edited from their records instead.
-    """
+    """Show a vote in the answer whose blocks these are. Digests are edited from their records instead."""
     if not blocks_json:
         return
     try:

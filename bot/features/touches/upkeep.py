@@ -27,7 +27,7 @@ _MAX_MOVES = 14
 
 
 def add_profile(app: App, entry: ProfileEntry, profile: Profile | None = None) -> ProfileEntry:
-    """Add a profile in place of one of its name, and scan it now and each day. A failure is part of the entry.
+    """Add or replace a profile, and scan it now and each day. A failure is part of the entry.
 
     One from a file comes with its ``profile``, which each day is linked to upstream again.
     """
@@ -55,10 +55,7 @@ def require_entry(app: App, name: str) -> ProfileEntry:
 
 
 def refresh_profile(app: App, name: str) -> ProfileEntry | None:
-    """Scan the source of a profile again, link it, and store both. Return its entry, None if it is gone.
-
-    A failure is part of the entry, and the profile stays as it was. Raises StoreUnavailable.
-    """
+    """Scan a profile again, and return its entry, None if it is gone. After a failure it stays as it was."""
     entry = app.profiles.get_entry(name)
     if entry is None:
         return None

@@ -51,10 +51,7 @@ def make_broker(
 
 @contextmanager
 def _translate_store_faults() -> Iterator[None]:
-    """Raise the error that Dramatiq's worker waits out in place of any fault of the store.
-
-    Of redis-py's errors Dramatiq knows ``ConnectionError``; the ``TimeoutError`` of a stalled store is not one.
-    """
+    """Raise what Dramatiq's worker waits out for any fault of the store: of redis-py's it knows one."""
     try:
         yield
     except RedisError as error:
@@ -62,10 +59,7 @@ def _translate_store_faults() -> Iterator[None]:
 
 
 class ArrivalWait:
-    """A wait that is begun once and looked at as often as its caller has something else to do.
-
-    It holds a connection meanwhile. Any fault of the store ends it: the fetch that follows a wait has retries.
-    """
+    """A wait that is looked at now and then. It holds a connection; a fault ends it, as fetches have retries."""
 
     def __init__(self, store: Redis, queue_key: str) -> None:
         self._store = store
@@ -93,10 +87,7 @@ class ArrivalWait:
         return self.is_begun
 
     def look(self, seconds: float) -> bool:
-        """Wait for the answer for a time, and return whether the wait went well so far.
-
-        It is over with an answer. An answer that does not come in time is a fault.
-        """
+        """Wait for a time; return whether all is well so far. A late answer is a fault."""
         try:
             if self._connection.can_read(timeout=seconds):
                 self._connection.read_response()

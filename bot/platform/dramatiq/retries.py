@@ -45,10 +45,7 @@ _POSTPONED_SINCE = "put_off_since"
 
 
 class JobInterruption(Retry):
-    """Interruption of a job that did not fail but can't continue here.
-
-    The job goes back to its queue unchanged, and the attempt does not count.
-    """
+    """Interruption of a job that goes back to its queue unchanged; the attempt does not count."""
 
 
 class TurnWait(MiddlewareError, JobInterruption):
@@ -67,10 +64,7 @@ class JobPostponement(Retry):
 
 
 class PersistentRetries(Retries):
-    """Middleware that puts a failed job back on its queue, however long that takes.
-
-    When it returns, Dramatiq acknowledges the job.
-    """
+    """Middleware that puts a failed job back on its queue; when it returns, Dramatiq acknowledges the job."""
 
     def __init__(self, on_loss: LossHandler) -> None:
         super().__init__()
@@ -156,12 +150,7 @@ class AttemptCounter(Middleware):
             log.warning("the end of a job is not counted: %s", error)
 
     def _begin_attempt(self, job: str) -> None:
-        """Count an attempt.
-
-        Raises:
-            AttemptLimitError: the job has had all its attempts.
-            TurnWait: another suspect runs.
-        """
+        """Count an attempt. Raises AttemptLimitError after the last, TurnWait while another suspect runs."""
         # one call for a job that never began before, which is nearly always
         if self._store.set(self._build_key(job), 1, nx=True, ex=JOB_ATTEMPTS.lifetime):
             return

@@ -127,10 +127,7 @@ class GitProcess:
 def open_process(
     command: Sequence[str | bytes], environment: Mapping[str, str], seconds: float, lines: bytes = b""
 ) -> Iterator[GitProcess]:
-    """Start ``git`` with ``lines`` as input, in a group of its own, which is killed at the end of the block.
-
-    Raises ProcessShutdown, and GitFailure if there is no such program, or no time for it.
-    """
+    """Start ``git``, which ends with the block, with ``lines`` as input. Raises GitFailure and ProcessShutdown."""
     seconds = min(seconds, deadlines.get_seconds_left())
     if seconds <= 0:
         raise GitFailure("no time is left for it")

@@ -43,10 +43,7 @@ class MirrorReader:
     def open_command(
         self, repository: Repository, *arguments: str | bytes, lines: bytes = b""
     ) -> Iterator[GitProcess]:
-        """Start a command in the mirror of a repository.
-
-        Raises SourceUnavailable, also for a commit that it lacks, and in place of the GitFailure of the block.
-        """
+        """Start a command in the mirror. Raises SourceUnavailable, also for GitFailures of the block."""
         folder = MirrorFolder(self.root, repository)
         problem = folder.find_problem()
         if problem:

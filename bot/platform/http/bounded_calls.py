@@ -139,9 +139,7 @@ _CURRENT_CALL: ContextVar[_BoundedCall | None] = ContextVar("call", default=None
 def bound_requests(seconds: float) -> Iterator[None]:
     """Limit each request of the block to ``seconds``, and all of them to the deadline of the work.
 
-    Raises:
-        DeadlineExceeded: a request did not end in time, or there was no time for it.
-        ProcessShutdown: the process ends.
+    Raises DeadlineExceeded if there was no time or it ran out, ProcessShutdown if the process ends.
     """
     limit = deadlines.get_limit()
     call = _BoundedCall(seconds, limit)
@@ -177,13 +175,7 @@ def register_connection(connection: socket.socket | None, *, is_new_request: boo
 
 
 def pause_call(seconds: float) -> None:
-    """Sleep between two requests of a call, but not past the work's deadline.
-
-    The pause counts for neither request.
-
-    It counts towards the time that services may make the work wait
-    (:func:`bot.platform.deadlines.bound_work`).
-    """
+    """Sleep between requests of a call, up to the deadline; it counts as a wait of :func:`bound_work` alone."""
     deadlines.get_limit().waits.count_wait(seconds)
     if call := _CURRENT_CALL.get():
         call.pause_clock()

@@ -19,10 +19,7 @@ NO_KEEPALIVE = httpx2.Limits(max_connections=1_000, max_keepalive_connections=0)
 
 @cache
 def get_tls_context() -> ssl.SSLContext:
-    """Return the context of all clients, which trusts the authorities of the system or of ``SSL_CERT_FILE``.
-
-    There is one for the process: to read some hundred certificates takes longer than all else that a client needs.
-    """
+    """Return the one context, trusting the system or ``SSL_CERT_FILE``: to read its certificates takes long."""
     return httpx2.create_ssl_context()
 
 

@@ -112,10 +112,7 @@ def find_quote(patch: str, quote: str, line: int = 0, side: DiffSide = DiffSide.
 
 
 def list_quote_positions(patch: str, quote: str) -> list[DiffPosition]:
-    """Return all positions of a quote in a patch, as :func:`find_quote` compares them.
-
-    Unchanged lines are on the new side alone.
-    """
+    """Return all positions of a quote, as :func:`find_quote` compares; unchanged lines on the new side alone."""
     for needle in (_collapse_blanks(quote), _collapse_blanks(_remove_marks(quote))):
         if len(collapse_lines(needle)) < MIN_QUOTE_LENGTH:
             continue

@@ -102,10 +102,7 @@ class Discussion:
 
 
 def shorten_remarks(remarks: Iterable[Remark], most: int) -> tuple[Remark, ...]:
-    """Return the newest remarks whose texts have at most ``most`` characters together, in their order.
-
-    Those of members and the author are chosen first: they decide. An issue is always chosen.
-    """
+    """Return the newest remarks of ``most`` characters together; issues, members and the author go first."""
     listed = tuple(remarks)
     order = sorted(range(len(listed)), key=lambda place: (_rank(listed[place]), -place))
     chosen: set[int] = set()

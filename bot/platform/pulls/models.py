@@ -209,10 +209,7 @@ class Reference:
 
 
 def parse_reference(text: str, default: Repository | None, web: str = GITHUB_WEB) -> Reference:
-    """Parse a reference that a person entered; ``default`` is the repository of a bare number. Raises UsageError.
-
-    ``web`` is the address of GitHub's pages.
-    """
+    """Parse a reference that a person entered; ``default`` is for a bare number. Raises UsageError."""
     trimmed = text.strip()
     qualified = _QUALIFIED.fullmatch(trimmed)
     if not qualified and trimmed.startswith(web):

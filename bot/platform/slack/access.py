@@ -61,10 +61,7 @@ class AccessControl:
         return (self.explain_exclusion if slack_request.team else self._explain_place)(slack_request)
 
     def explain_exclusion(self, slack_request: SlackRequest) -> str:
-        """Return why the user may never ask here, as a sentence for them; empty if they may, at whatever rate.
-
-        An unknown workspace is none of those that may.
-        """
+        """Return why the user may never ask, empty if they may. An unknown workspace is none of those that may."""
         if self._rules.workspaces.isdisjoint((slack_request.team, slack_request.enterprise)):
             return "I only answer people of my own workspace: ask the bot's admin to allow yours."
         return self._explain_place(slack_request)

@@ -20,10 +20,7 @@ _DIGITS = 16
 
 @dataclass(frozen=True, slots=True)
 class RepeatableAnswer:
-    """What makes two answers the same: the ``request`` after parsing, and the fingerprint of the ``content``.
-
-    ``button`` posts the answer again.
-    """
+    """What makes answers the same: the parsed ``request`` and the fingerprint of the ``content``."""
 
     request: str
     content: str
@@ -62,10 +59,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The request of an answer, with the action of the button that repeats it for everybody.
-
-    ``content`` is the fingerprint of what the answer says; without it, that of its message counts.
-    """
+    """The request that a button repeats for everybody; ``content`` is a fingerprint, else that of the message."""
 
     action: str
     request: CommandRequest
@@ -73,10 +67,7 @@ class Share:
 
 
 def build_answer(asker: str, post: Post, share: Share, details: Element | None, about: str) -> Answer:
-    """Return the message for everybody and the one for the asker alone; ``asker`` is a name, or empty.
-
-    Only the public one says who asked, and has a thread for questions.
-    """
+    """Return the message for everybody, which says who asked and has a thread, and the one for the asker alone."""
     public = buttons.add_buttons(buttons.add_asker(post, asker), details, buttons.make_ask_button())
     private = buttons.add_buttons(post, details, buttons.make_share_button(share.action, share.request))
     repeatable = RepeatableAnswer(

@@ -155,10 +155,7 @@ _BEGINNING = 2
 
 
 def choose_fitting_blocks(versions: Iterable[list[Block]]) -> list[Block]:
-    """Return the first version that leaves room for buttons, else the last.
-
-    Each is built only when it is needed.
-    """
+    """Return the first version with room for buttons, else the last. Each is built only when needed."""
     blocks: list[Block] = []
     for blocks in versions:
         if count_characters(blocks) <= MAX_CHARACTERS - _RESERVED_CHARACTERS:
@@ -188,10 +185,7 @@ def split_groups(
 
 
 def count_words(blocks: Iterable[Mapping[str, Any]]) -> int:
-    """Count the words that a reader sees: whatever blanks separate, in headers, small print and links too.
-
-    Buttons and menus don't count, nor do the points of lists.
-    """
+    """Count what blanks separate in all that a reader sees, but in buttons, menus and the points of lists."""
     return sum(len(line.split()) for block in blocks for line in _list_lines(block))
 
 
@@ -213,10 +207,7 @@ def _list_lines(node: Mapping[str, Any]) -> Iterator[str]:
 
 
 def merge_posts(posts: Sequence[Post], most: int) -> list[Post]:
-    """Merge messages into as few as Slack's limits allow, in their order.
-
-    If there are more than ``most``, each of them is reduced to its beginning and its buttons first.
-    """
+    """Merge messages in order into as few as Slack allows; if more than ``most``, reduce each to its beginning."""
     merged = _merge_fitting(posts)
     return merged if len(merged) <= most else _merge_fitting([_reduce_post(post) for post in posts])
 

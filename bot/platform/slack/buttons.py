@@ -74,10 +74,7 @@ def write_request(request: CommandRequest) -> str:
 
 
 def read_request(value: str, shapes: Iterable[type[R]]) -> R | str:
-    """Return a request of one of the types ``shapes``, or the text of one as it would be typed.
-
-    Raises UsageError if the value is neither.
-    """
+    """Return a request of one of ``shapes``, or the text of one as typed. Raises UsageError if it is neither."""
     if not value.startswith("{"):
         return remove_mark(value)
     try:

@@ -53,10 +53,7 @@ class BotAccess:
         return parse_workspace(self.identity)
 
     def find_missing_scopes(self, needed: Mapping[str, str]) -> Mapping[str, str] | None:
-        """Return the missing ones of some scopes, None if Slack does not send the scopes.
-
-        They are in the headers of the answer.
-        """
+        """Return the missing scopes by the headers of the answer, None if Slack sends none."""
         header = {name.lower(): value for name, value in self.identity.headers.items()}.get("x-oauth-scopes")
         if header is None:
             return None
@@ -67,10 +64,7 @@ class BotAccess:
 def check_slack(
     settings: Settings, now: Callable[[], datetime], seconds: int
 ) -> Generator[Finding, None, tuple[BotAccess | str, timedelta | None]]:
-    """Check the bot's token and its scopes. A call may take ``seconds``.
-
-    Return the access, or the reason why there is none, and how far Slack's clock is ahead of ours.
-    """
+    """Check the token and its scopes; return access or why there is none, and how far Slack's clock is ahead."""
     try:
         token = require_secret(settings.slack_bot_token, "SLACK_BOT_TOKEN", "the bot's token (xoxb-…)")
         client = BoundedWebClient(token, base_url=settings.slack_api_url, timeout=seconds, retry_handlers=[])

@@ -185,12 +185,7 @@ class PostThrottle:
         self._lock = threading.Lock()
 
     def wait_for_turn(self, channel: str) -> None:
-        """Wait for the next turn in a channel.
-
-        Raises:
-            SlackUnavailable: the wait is longer than a job may wait; the error holds its seconds.
-            ProcessShutdown: the process ends.
-        """
+        """Wait for the next turn. Raises SlackUnavailable for a wait too long for a job, and ProcessShutdown."""
         with self._lock:
             now = self._clock()
             if len(self._free) > _MAX_CHANNELS:
@@ -208,13 +203,9 @@ class PostThrottle:
 
 @contextmanager
 def translate_slack_errors(channel: str = "", token: str = _BOT_TOKEN) -> Iterator[None]:
-    """Raise errors of the domain in place of what slack_sdk raises in the block.
+    """Raise errors of the domain in place of slack_sdk's; they name ``channel`` and ``token`` if these failed.
 
-    ``channel`` and ``token`` are what the sentence names if the call failed because of them.
-
-    Raises:
-        SlackCallRefused: the call had no effect.
-        SlackUnavailable: the call may have had its effect.
+    Raises SlackCallRefused if the call had no effect, SlackUnavailable if it may have had one.
     """
     try:
         yield

@@ -82,10 +82,7 @@ class SlackWorkspaceDirectory:
             return slack_request
 
     def can_post(self, slack_request: SlackRequest) -> bool:
-        """Return whether the bot is in the conversation, and it is not archived; False if Slack does not say.
-
-        Raises SlackUnavailable alone.
-        """
+        """Return whether the bot is in the open conversation; False if unknown. Raises SlackUnavailable alone."""
         try:
             channel = self.fetch_channel(slack_request.channel)
         except SlackCallRefused as error:

@@ -25,11 +25,7 @@ class Greeting(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HelpExample:
-    """A text to type to the bot, and its effect.
-
-    ``brief`` is the effect in words for users who do not know the bot yet; an example without it stands in the
-    help alone.
-    """
+    """A text to type and its effect; ``brief`` is for newcomers, without it the example is in the help alone."""
 
     input_text: str
     meaning: str
@@ -42,10 +38,7 @@ _MENTION_HINT = "In a channel, mention me first: "
 
 
 def render_greeting(why: Greeting, repository: Repository, commands: Sequence[HelpExample]) -> Post:
-    """Render a few sentences with things to type, about the repository that the bot uses by default.
-
-    ``commands`` are the examples of the commands.
-    """
+    """Render a few sentences with things to type: examples of the commands, for the default repository."""
     if why is Greeting.HELP:
         before, after = "Ask me anything about the pull requests of ", "What I understand:"
         listed = [(each.input_text, each.meaning) for each in commands]

@@ -31,10 +31,7 @@ class Post:
 
 @dataclass(frozen=True, slots=True)
 class ThreadMessage:
-    """A message of a thread. Only the bot's own messages have ``key`` and ``about``.
-
-    ``user`` is the id of its author, empty if Slack names none.
-    """
+    """A message of a thread, by the id of its author if known. Only the bot's own have ``key`` and ``about``."""
 
     ts: str
     text: str

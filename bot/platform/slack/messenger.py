@@ -139,10 +139,7 @@ class SlackMessenger:
         return next((each["ts"] for each in later if read_metadata(each).key in ("", key)), "")
 
     def list_messages(self, channel: str, thread: str) -> Sequence[ThreadMessage]:
-        """List the messages of people and of this bot in a thread, oldest first.
-
-        Those of other bots are neither questions nor answers.
-        """
+        """List a thread's messages of people and this bot, oldest first: those of other bots are no questions."""
         messages = []
         for each in self.list_replies(channel, thread):
             is_own = self.is_own(each)
@@ -211,10 +208,7 @@ class SlackEphemeralMessenger:
         self._client = client
 
     def send(self, slack_request: SlackRequest, post: Post) -> None:
-        """Send a message to the asker; from App Home it is a direct message. Raises SlackUnavailable.
-
-        An asker who can't be reached any more is not an error.
-        """
+        """Send a message to an asker who can be reached; a direct one from App Home. Raises SlackUnavailable."""
         try:
             if not slack_request.channel:
                 self._post_message(slack_request.user, post)
@@ -235,10 +229,7 @@ class SlackEphemeralMessenger:
         return match["host"] == api.hostname or match["host"].endswith(f".{api.hostname}")
 
     def _send_response(self, slack_request: SlackRequest, post: Post) -> None:
-        """Answer a click in its thread, from where a ``response_url`` would lead to the channel; else there.
-
-        Raises SlackUnavailable: Slack has a server error or a rate limit.
-        """
+        """Answer a click in its thread, unlike a ``response_url``; else there. Raises SlackUnavailable."""
         if slack_request.existing_thread:
             try:
                 self._post_ephemeral(slack_request, post)

@@ -149,8 +149,7 @@ class ReplySender:
     def announce_change(self, slack_request: SlackRequest, channel: str, part: str, post: Post) -> None:
         """Notify a channel, once, of a change that the user made to one of its subscriptions from any channel.
 
-        Raises:
-            SlackUnavailable, StoreUnavailable, PostingInProgress: another attempt continues from there.
+        Raises SlackUnavailable, StoreUnavailable, PostingInProgress: another attempt continues from there.
         """
         news = SlackRequest(f"news:{slack_request.key}", slack_request.team, channel, slack_request.user)
         self.give_answer(news, part, Audience.CHANNEL, lambda: Answer.for_asker(post))
@@ -200,10 +199,7 @@ class ReplySender:
     # --- what an earlier attempt left
 
     def _find_earlier(self, attempt: _Attempt, begun_at: datetime) -> tuple[_Earlier, str]:
-        """Return what an earlier attempt left that began at an instant (aware). Raises SlackUnavailable.
-
-        With POSTED comes the thread that the message is in or begins.
-        """
+        """Return what an earlier attempt left, with its thread if POSTED. Raises SlackUnavailable."""
         asker, since = attempt.asker, begun_at - CLOCK_SKEW
         # in direct messages, an answer to a message in a thread may be there or at the top level
         threads = [asker.thread, asker.existing_thread] if asker.is_direct else [asker.thread]
@@ -237,11 +233,7 @@ class ReplySender:
     # --- delivering it: posted to the channel, or sent to the asker alone where that is not possible
 
     def _deliver(self, attempt: _Attempt, answer: Answer) -> None:
-        """Deliver an answer, or point to the same one that the channel got within the last hour.
-
-        Raises:
-            SlackUnavailable, StoreUnavailable, PostingInProgress: another attempt continues from there.
-        """
+        """Deliver an answer, or point to the same one of the last hour. Raises what another attempt may mend."""
         same, records, channel = answer.repeatable, self._earlier_answers, attempt.asker.channel
         if same is None or records is None or attempt.audience not in _PUBLIC_AUDIENCES:
             self._deliver_once(attempt, answer)
@@ -329,11 +321,7 @@ class ReplySender:
     # --- the same answer within an hour
 
     def _find_same(self, channel: str, record: EarlierAnswer, content: str) -> str:
-        """Return the address of the answer that a channel already has.
-
-        It is empty if there is none within the hour, if that one says something else, or if Slack does not find
-        its message.
-        """
+        """Return the address of the channel's same answer of the last hour; empty if Slack does not find one."""
         if record.posted_at is None or record.content != content:
             return ""
         # the store removes the record by its own clock

@@ -45,10 +45,7 @@ class SlackRequest:
 
     @property
     def existing_thread(self) -> str:
-        """The thread in which the user asked; empty at top level.
-
-        A thread that their message may begin does not exist yet: Slack shows nobody an ephemeral message in it.
-        """
+        """The thread in which the user asked; empty at top level, whose thread is shown to nobody yet."""
         return self.thread if self.message and self.thread != self.message else ""
 
     @property

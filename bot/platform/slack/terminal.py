@@ -48,10 +48,7 @@ def _format_rich_text(element: Mapping[str, Any]) -> str:
 
 
 def _format_piece(piece: Mapping[str, Any]) -> str:
-    """Format one element.
-
-    Dates, channels and users have no text of their own: Slack shows them in the way of each reader.
-    """
+    """Format one element. Dates, channels and users have no text: Slack shows them to each reader in their way."""
     if piece["type"] == "channel":
         return f"#{piece['channel_id']}"
     if piece["type"] == "user":

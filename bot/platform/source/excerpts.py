@@ -57,10 +57,7 @@ def restore_old_text(annotated: Sequence[DiffLine]) -> str:
 def _find_lines(
     lines: Sequence[str], index: Mapping[str, Sequence[int]], block: list[str], expected: int, least: int
 ) -> int | None:
-    """Return the index at which a block of lines stands, the nearest one to ``expected`` from ``least`` on.
-
-    ``index`` says at which indices each line stands.
-    """
+    """Return where a block of lines stands, nearest to ``expected``; ``index`` is of single lines."""
     if not block:
         return min(max(expected, least), len(lines))
     rarest = min(range(len(block)), key=lambda at: len(index.get(block[at], ())))
@@ -86,10 +83,7 @@ class ContextLevel:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedChange:
-    """An annotated file with its functions and classes, before the change and after it.
-
-    These have indices into ``lines`` in place of line numbers.
-    """
+    """An annotated file with its scopes before and after, by indices into ``lines``, not line numbers."""
 
     lines: tuple[DiffLine, ...]
     old_scopes: tuple[Scope, ...]
@@ -156,10 +150,7 @@ _MAX_WHOLE, _NEAR = 60, 10
 
 @dataclass(frozen=True, slots=True)
 class SourceExcerpt:
-    """Consecutive lines of a file at a pull request's commit, ``+`` where the pull request added them.
-
-    Without ``has_marks`` it is not known which lines it added.
-    """
+    """Consecutive lines of a file, ``+`` where the pull request added them; unknown without ``has_marks``."""
 
     path: str
     lines: tuple[DiffLine, ...]

@@ -51,10 +51,7 @@ _MAX_HEAD = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """A function or class by its lines, which count from 1.
-
-    ``head_end`` is the last line of its decorators and its signature.
-    """
+    """A function or class by its lines from 1; decorators and signature go to ``head_end``."""
 
     start: int
     head_end: int
@@ -67,10 +64,7 @@ def has_scopes(path: str) -> bool:
 
 
 def list_scopes(path: str, text: str) -> tuple[Scope, ...]:
-    """List the functions and classes of a file, outer ones first.
-
-    The result is empty for files of other languages, and for Python that this version of Python can't parse.
-    """
+    """List functions and classes, outer ones first; none of other languages, and what this Python can't parse."""
     return attempt(path, _list_scopes, path, text) or ()
 
 

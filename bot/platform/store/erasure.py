@@ -87,10 +87,7 @@ class StoreEraser:
         )
 
     def erase(self, ids: ForgottenIds, *, is_counted_only: bool = False) -> Mapping[str, ErasureCount]:
-        """Remove what belongs to the ids, and redact them elsewhere; return how often, by the content of the keys.
-
-        No key is changed by half. With ``is_counted_only``, none is changed at all.
-        """
+        """Remove what is of the ids, redact them elsewhere, no key by half; return how often, by content."""
         removed, redacted = Counter[str](), Counter[str]()
         with translate_redis_errors():
             # read before they are removed: plans name subscriptions by these

@@ -28,10 +28,7 @@ _SHUTDOWN_CHECK_SECONDS = 1.0
 
 
 class _Lease(Lock):
-    """A lock that knows itself as the holder when the answer to its request was lost.
-
-    The client of the store repeats the request then, and hears that the lock is held.
-    """
+    """A lock that knows itself as the holder when the answer was lost, and the client hears that it is held."""
 
     def do_acquire(self, token: str) -> bool:
         # encoded by ``acquire``, whatever its annotation says

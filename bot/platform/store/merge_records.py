@@ -113,10 +113,7 @@ def _cut_beginning(text: str) -> str:
 
 
 def _extract_new_references(message: str, body: str) -> str:
-    """Return the paragraphs of a commit message with references that the description lacks.
-
-    Most messages of squashed commits repeat the description.
-    """
+    """Return the paragraphs with references that the description lacks: most messages repeat it."""
     lines = remove_comments(message).replace("\r\n", "\n").partition("\n")[2]
     known_words = " ".join(body.split())
     paragraphs = (paragraph.strip() for paragraph in re.split(r"\n\s*\n", lines))

@@ -29,10 +29,7 @@ _HIDDEN_ADDRESS = "the server of REDIS_URL"
 
 @dataclass(frozen=True, slots=True)
 class ServerStatus:
-    """Status that a server reports. Memory is in bytes; a ``limit`` of 0 means that there is none.
-
-    ``persistence`` says how the data outlives a restart: empty if it does not, None if it is unknown.
-    """
+    """A server's status in bytes, ``limit`` 0 for none. ``persistence`` is empty without, None if unknown."""
 
     policy: str
     used: int

@@ -72,10 +72,7 @@ class Deprecation:
 
 @dataclass(frozen=True, slots=True)
 class DeprecationLedger:
-    """The deprecations of a repository, in the order in which they were announced.
-
-    ``read_until`` is when the last merge that was read was merged (UTC), None if none was.
-    """
+    """The deprecations of a repository as they were announced, in merges up to ``read_until`` (UTC), if any."""
 
     entries: tuple[Deprecation, ...] = ()
     read_until: datetime | None = None

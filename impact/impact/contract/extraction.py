@@ -91,10 +91,7 @@ def _find_ignored(changes: Iterable[ContractChange], versions: Iterable[FileVers
 def extract_merge(
     merge: MergeFacts, versions: Sequence[FileVersions], packages: Sequence[SourceFile]
 ) -> MergeContract:
-    """Return what a merge changes for others.
-
-    ``packages`` are files beside the changed ones in which names are looked for.
-    """
+    """Return what a merge changes for others; ``packages`` are files beside the changed ones to look in."""
     files = {named[0]: file for file in packages if (named := name_module(file.path))}
 
     @cache

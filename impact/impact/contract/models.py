@@ -63,10 +63,7 @@ class ChangeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FileVersions:
-    """A changed file before and after a merge; None on the side where there is none.
-
-    A renamed file has another path on each side.
-    """
+    """A changed file before and after a merge; None where there is none. A renamed one has two paths."""
 
     old: SourceFile | None
     new: SourceFile | None

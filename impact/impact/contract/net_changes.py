@@ -144,10 +144,7 @@ def _collect_migrations(
 
 
 def _rank_row(row: ContractChange) -> tuple[int, int]:
-    """Return the order of changes within a merge: removals have old names, additions new ones.
-
-    What holds others moves before them.
-    """
+    """Return the order within a merge: removals have old names, additions new ones, and holders move first."""
     if row.kind is _REMOVED:
         return 0, 0
     if row.kind in PLACEMENTS:

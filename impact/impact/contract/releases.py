@@ -58,8 +58,8 @@ def build_releases(tags: Iterable[tuple[str, datetime]]) -> tuple[Release, ...]:
 def find_due_release(deadline: Version, releases: Iterable[Release]) -> Release | None:
     """Return the first release after which the next one may be the deadline; None if there is none yet.
 
-    After v0.14.0 that is so for v0.14.1 and for all of v0.15. For a first release of a new major version nothing
-    says which one it follows.
+    After v0.14.0 that is so for v0.14.1 and for all of v0.15; nothing says which one a new major version
+    follows.
     """
     major, minor, _ = deadline
     for release in releases:

@@ -43,10 +43,7 @@ class CloneContract:
 
 @dataclass(frozen=True, slots=True)
 class CloneContracts:
-    """The contracts of merges, oldest first, and the reverts among them that hold.
-
-    ``repository`` is None if nothing says where the clone is from.
-    """
+    """The contracts of merges, oldest first, and the reverts that hold. ``repository`` is None if unknown."""
 
     repository: Repository | None
     merges: tuple[CloneContract, ...]
@@ -98,10 +95,7 @@ def select_rows(contracts: CloneContracts, rows: Iterable[ContractTableRow]) -> 
 
 
 def select_told(rows: Iterable[ContractTableRow]) -> list[ContractTableRow]:
-    """Return the rows without loggers and the like of modules, and with each fact of a merge in one class alone.
-
-    A field is told as what users write, before the attribute that holds it.
-    """
+    """Return the rows without loggers and the like, each fact in one class: a field as what users write."""
     every = [row for row in rows if not _is_internal(row.change)]
     best: dict[object, int] = {}
     for row in every:

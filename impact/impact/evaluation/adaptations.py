@@ -37,12 +37,9 @@ class NamingCommit:
 
 
 def parse_truth(text: str) -> TouchTruth:
-    """Read a CSV with a column ``upstream_pr`` and perhaps ``kind`` and ``date``; a number may have several rows.
+    """Read a CSV with ``upstream_pr`` and perhaps ``kind`` and ``date`` (UTC, ``2026-01-31``), when it adapted.
 
-    ``date`` is when the downstream adapted (UTC, ``2026-01-31``); what is no date is left out.
-
-    Raises:
-        UsageError: it is no such file.
+    A number may have several rows; what is no date is left out. Raises UsageError for another file.
     """
     try:
         rows = list(csv.DictReader(io.StringIO(text)))

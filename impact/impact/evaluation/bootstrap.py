@@ -41,10 +41,7 @@ def _draw_weights(source: random.Random, days: int) -> tuple[int, ...]:
 
 
 def build_estimate(value: float, drawn: Iterable[float]) -> Estimate:
-    """Return the figure with its interval.
-
-    Draws in which the figure is undefined are left out; if most are, the interval is undefined.
-    """
+    """Return a figure with the interval of its defined draws, undefined if most of them are not."""
     drawn = tuple(drawn)
     ascending = sorted(figure for figure in drawn if not math.isnan(figure))
     if 2 * len(ascending) < len(drawn) or not ascending:

@@ -39,13 +39,7 @@ class BlobReader:
         self._size = 0
 
     def read_file(self, version: BlobVersion) -> SourceFile:
-        """Return a file with its text, or with its problem. A content that git can't give is unavailable.
-
-        Credentials in it stay.
-
-        Raises:
-            UsageError: there is no git program.
-        """
+        """Return a file with text or problem; credentials in it stay. Raises UsageError without git."""
         known = self._kept.get(version.blob)
         if known is None:
             known = self._load(version)

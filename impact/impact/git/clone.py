@@ -69,23 +69,16 @@ class GitClone:
         self._program = program
 
     def read_facts(self) -> CloneFacts:
-        """Return which branch is read, and of which repository this is a clone.
-
-        Raises:
-            UsageError: there is no such folder, clone, branch or program; the sentence names what is missing.
-        """
+        """Return which branch is read, and of which repository. Raises UsageError, which names what is missing."""
         branch, _ = self._head
         url = self._query_git("config", "--get", "remote.origin.url")
         shallow = self._query_git("rev-parse", "--is-shallow-repository")
         return CloneFacts(branch, parse_github_url(url), shallow == "true")
 
     def iterate_commits(self, since: datetime, progress: Callable[[int, int], None]) -> Iterator[Commit]:
-        """Yield the commits since an instant (UTC), oldest first.
+        """Yield the commits since an instant (UTC), oldest first, without the oldest of a shallow clone.
 
-        The oldest commit of a shallow clone is left out, because its changes are unknown.
-
-        Raises:
-            UsageError: objects are missing, as in a partial clone.
+        Raises UsageError if objects are missing, as in a partial clone.
         """
         line = self.list_line(since)
         for done, commit in enumerate(parse_commits(self.stream_changes(line)), 1):
@@ -99,10 +92,7 @@ class GitClone:
         """Yield, in pieces, what git writes about the changes of commits against their first parents.
 
         Without ``has_contents``, no file is read: there are no numbers of lines, and no renames. Without
-        ``counts_lines``, only what may be a renamed file is read.
-
-        Raises:
-            UsageError: objects are missing, as in a partial clone.
+        ``counts_lines``, only what may be renamed is read. Raises UsageError if objects are missing.
         """
         revisions = (" ".join(filter(None, (commit.sha, commit.parent))) for commit in line)
         with tempfile.TemporaryFile() as lines:
@@ -142,11 +132,7 @@ class GitClone:
         return self._query_git("merge-base", f"{revision}^{{commit}}", self._head[1])
 
     def list_files(self, commit: str) -> dict[str, str]:
-        """Return the hash of each regular file of a commit by its path.
-
-        Raises:
-            ImpactError: the commit can't be read.
-        """
+        """Return the hash of each regular file of a commit by its path. Raises ImpactError."""
         output = self._read_output("ls-tree", "-r", "-z", "--full-tree", commit)
         entries = (record.partition("\t") for record in output.split("\0") if record.startswith(_REGULAR_MODE))
         return {sys.intern(path): facts.split(" ")[2] for facts, _, path in entries}
@@ -275,10 +261,7 @@ class GitClone:
 
 
 def parse_github_url(url: str) -> Repository | None:
-    """Return the repository of a GitHub address, None for other addresses.
-
-    The address may hold a password, so it is shown nowhere.
-    """
+    """Return the repository of a GitHub address, None for others. It may hold a password: show it nowhere."""
     match = _GITHUB_URL.fullmatch(url)
     if not match:
         return None

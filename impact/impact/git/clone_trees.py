@@ -22,10 +22,7 @@ _MAX_FAILURES = 10
 
 
 class CloneTrees:
-    """The files of the clone in a folder, which no method changes.
-
-    Every method may raise UsageError and ImpactError.
-    """
+    """The files of a clone, which no method changes. Each may raise UsageError and ImpactError."""
 
     def __init__(
         self,
@@ -57,10 +54,7 @@ class CloneTrees:
         return self._clone.find_commit(text) if _HASH.fullmatch(text) else ""
 
     def find_tag(self, tag: str) -> str:
-        """Return the last commit of the branch that a tag holds; empty if there is none.
-
-        Tags of versions are often on a branch of the release, with commits of its own.
-        """
+        """Return the branch's last commit that a tag holds, as of a release branch; empty if there is none."""
         return self._clone.find_merge_base(f"refs/tags/{tag}") if is_tag(tag) else ""
 
     def iterate_commits(self, line: Sequence[LineCommit], *, counts_lines: bool = True) -> Iterator[TreeCommit]:
@@ -104,10 +98,7 @@ class CloneTrees:
 def open_clone_trees(
     path: Path, branch: str | None = None, clean: Callable[[str], str] = remove_controls
 ) -> Iterator[CloneTrees]:
-    """Open a clone, and end the process that reads it at the end of the block.
-
-    ``clean`` returns what is kept of a commit's message.
-    """
+    """Open a clone for the block. ``clean`` returns what is kept of a commit's message."""
     trees = CloneTrees(path, branch, clean=clean)
     try:
         yield trees

@@ -109,10 +109,7 @@ class _PartReader:
 
 @dataclass(frozen=True, slots=True)
 class _PathChange:
-    """A changed path, its status in GitHub's words, and its earlier path if it was renamed.
-
-    ``blobs`` are the hashes of its content before and after; empty where there is no regular file.
-    """
+    """A path, its status in GitHub's words, any earlier path, and the hashes of its content, if regular."""
 
     path: str
     status: str

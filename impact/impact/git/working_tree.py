@@ -15,13 +15,7 @@ _SKIPPED = frozenset(".git .hg .svn node_modules __pycache__ .venv venv .tox .my
 
 
 def read_working_tree(root: Path, clean: Callable[[str], str] = replace_controls) -> Iterator[SourceFile]:
-    """Yield the files of a folder with their texts or problems, by paths within it. Links are not followed.
-
-    ``clean`` returns what is kept of a text.
-
-    Raises:
-        UsageError: it is no folder that can be read.
-    """
+    """Yield the files of a folder with texts or problems, without links. Raises UsageError if it can't be read."""
     if not root.is_dir():
         raise UsageError(f"{root} is no folder: give the folder of the tree.")
     # a walk of the library goes down by calls of itself, which end at a thousand folders

@@ -125,18 +125,12 @@ class Statement:
 
 
 def compile_verb(words: str) -> re.Pattern[str]:
-    """Compile a pattern for :func:`find_statements` that matches a verb at the beginning of a statement.
-
-    ``words`` is a regular expression without groups.
-    """
+    """Compile ``words``, a pattern without groups, as a verb that begins a statement."""
     return re.compile(rf"{_STATEMENT_BEGINNING}(?P<verb>{words})\b", re.I | re.M)
 
 
 def find_statements(text: str, pattern: re.Pattern[str]) -> Iterator[Statement]:
-    """Yield at most 200 statements with a verb.
-
-    ``text`` is the result of :func:`impact.text.description.extract_prose`.
-    """
+    """Yield at most 200 statements with a verb, in the result of :func:`extract_prose`."""
     for match in islice(pattern.finditer(text), _MAX_STATEMENTS):
         if parsed := parse_statement(text, match.end(), is_part=bool(match["part"])):
             yield parsed

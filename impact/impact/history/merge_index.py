@@ -62,10 +62,7 @@ class MergeIndex(Generic[M]):
         return pull if pull and pull.merge_time < by.merge_time else None
 
     def find_titled(self, title: str, by: WrittenMerge) -> tuple[M, ...]:
-        """Return the pull requests with this title that were merged before ``by``, oldest first.
-
-        A long title that ends in an ellipsis stands for the only one with that beginning.
-        """
+        """Return earlier merges of a title, oldest first; of a long one that is cut, the only one."""
         cut = title.rstrip()
         if cut.endswith(("…", "...")):
             return self._find_by_beginning(build_title_key(cut.rstrip(".…").rstrip(" (")), by)

@@ -37,10 +37,7 @@ _REFERENCE = re.compile(r"(?<![\w.-])([\w.-]{1,100}/[\w.-]{1,100})(?:#|/pull/)[1
 
 @dataclass(frozen=True, slots=True)
 class BranchMerges:
-    """The merges of a branch, oldest first, and its ``direct`` commits, which name no pull request.
-
-    Direct commits have negative numbers, so that their reverts are found in the same way.
-    """
+    """The merges of a branch, and its ``direct`` commits, whose negative numbers make reverts found alike."""
 
     merges: tuple[ClonedMerge, ...]
     direct: tuple[ClonedMerge, ...]
@@ -73,10 +70,7 @@ def _build_merge(commit: TreeCommit, reference: _MergeReference, repository: Rep
 
 
 def detect_repository(messages: Iterable[str]) -> Repository | None:
-    """Return the repository that most reverts and merges name, None if it is not a valid one.
-
-    It is for a clone whose origin is not on GitHub.
-    """
+    """Return the repository that most reverts and merges name, for a clone of no GitHub origin."""
     counts = Counter(
         match["repository"] for message in messages if (match := _REPOSITORY_REFERENCE.search(message))
     )

@@ -36,10 +36,7 @@ class WrittenMerge(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ClonedMerge:
-    """A merge as its commit in a clone says; a commit that names no pull request has a negative number.
-
-    A clone has no descriptions; the message of a squash commit has those of its branch instead.
-    """
+    """A merge as its commit says, with a negative number if it names none. A squash has its branch's messages."""
 
     repository: Repository
     number: int

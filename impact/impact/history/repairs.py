@@ -83,10 +83,7 @@ class Repair:
 
 
 def find_repairs(index: RevertIndex[M]) -> tuple[Repair, ...]:
-    """Return the repairs for which both pull requests are in the index; the cause must be the earlier merge.
-
-    A full or partial revert is no repair. The time is linear except for a sort.
-    """
+    """Find the repairs of earlier merges in the index, no reverts, in linear time but for a sort."""
     pulls = index.merges.by_number.values()
     causes = ((pull, attempt(f"#{pull.number}", _find_causes, pull, index) or ()) for pull in pulls)
     return tuple(Repair(number, pull.number) for pull, numbers in causes for number in sorted(numbers))

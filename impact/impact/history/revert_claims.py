@@ -73,10 +73,7 @@ class RevertClaim:
 
     @property
     def is_revert(self) -> bool:
-        """Whether it says that the pull request reverts another; ``Revert "Revert …"`` says so too.
-
-        ``possible`` does not count, since it can't be judged without these commits.
-        """
+        """Whether it says that it reverts another, without ``possible``, which these commits alone decide."""
         return bool(self.exact or self.titles)
 
 
@@ -99,10 +96,7 @@ class _ClaimParts:
 
 
 def parse_claim(pull: WrittenMerge) -> RevertClaim:
-    """Return the claim of a pull request; it is empty for a reland and for the end of a temporary change.
-
-    This reads all texts of a pull request: a :class:`impact.history.revert_index.RevertIndex` does it once.
-    """
+    """Return the claim of all texts; empty for a reland and the end of a temporary change. An index reads once."""
     if not any(_REVERT_HINT.search(text) for text in (pull.title, pull.body, pull.commit_message)):
         return NO_CLAIM
     claim = _ClaimParts()
@@ -150,10 +144,7 @@ def _read_title(claim: _ClaimParts, title: str) -> bool:
 
 
 def _read_quoted(claim: _ClaimParts, text: str) -> None:
-    """Add the claims of ``"A"`` and the text after it, or of ``"A" and "B"``.
-
-    Quotation marks may be nested, or the closing one may be missing.
-    """
+    """Add what ``"A"`` or ``"A" and "B"`` claims, with quotation marks that are nested or never close."""
     inside, closing = text[1:], _CLOSING_QUOTES[text[0]]
     last = max(inside.rfind(mark) for mark in closing)
     quoted, behind = (inside[:last], inside[last + 1 :]) if last > 0 else (inside, "")

@@ -51,10 +51,7 @@ class RevertIndex(Generic[M]):
 
     @property
     def reverts(self) -> tuple[Revert, ...]:
-        """The reverts for which both pull requests are in the index; other quoted numbers do not count.
-
-        The end of a temporary change is no revert.
-        """
+        """The reverts within the index: not other quoted numbers, nor the end of a temporary change."""
         return tuple(revert for reverts in self._by.values() for revert in reverts)
 
     @property

@@ -8,10 +8,7 @@ from impact.profile.models import DerivedClass, Profile, Use
 
 
 def combine_links(now: Profile, earlier: Profile) -> Profile:
-    """Return a profile with what its uses lead to at either commit of upstream, the later one's names first.
-
-    What upstream removed in between is found in the earlier one alone: those are the names that matter most.
-    """
+    """Return what uses lead to at either commit of upstream: what was removed between is in the earlier alone."""
     uses = {_identify(use): use for use in now.uses}
     for use in earlier.uses:
         known = uses.get(_identify(use))

@@ -71,11 +71,7 @@ class ManualFile(BaseModel):
 
 
 def parse_manual(text: str) -> ManualFile:
-    """Return what a file says.
-
-    Raises:
-        UsageError: it is not as it should be; the message says what to change.
-    """
+    """Return what a file says. Raises UsageError, which says what to change."""
     if len(text.encode(errors="replace")) > MAX_BYTES:
         raise UsageError(f"The profile file has more than {MAX_BYTES:,} bytes: shorten it.")
     try:

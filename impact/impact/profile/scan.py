@@ -93,10 +93,7 @@ def _concerns_upstream(use: Use, name: str, tree: TeamTree, classes: dict[str, D
 
 
 def list_pinned_revisions(profile: Profile, repository: str) -> tuple[str, ...]:
-    """Return the commits that a tree pins, or else the tags that its pinned versions may have.
-
-    ``repository`` is the name of the upstream one, without its owner.
-    """
+    """Return the commits that a tree pins, else the tags of its versions; ``repository`` is a bare name."""
     pins = [use for use in profile.uses if use.kind is UseKind.PIN]
     hashes = dict.fromkeys(pinned[0] for use in pins if (pinned := find_hashes(use.text.lower())))
     if hashes:

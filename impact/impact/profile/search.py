@@ -9,11 +9,7 @@ _MAX_LENGTH = 300
 
 
 def find_uses(profile: Profile, text: str) -> tuple[Use, ...]:
-    """Return the uses of a name, or in a file or folder, in the order of the tree.
-
-    Of a dotted name its last parts are enough. If nothing is named so exactly, names and paths that contain the
-    text are found.
-    """
+    """Return uses of a name's last parts or in a path, in the tree's order, else those that contain the text."""
     query = text.strip().strip("`/").removesuffix("()").casefold()[:_MAX_LENGTH]
     if not query:
         return ()

@@ -10,10 +10,7 @@ _UNCONDITIONAL = (ast.With, ast.AsyncWith)
 
 
 def walk_statements(body: Sequence[ast.stmt]) -> Iterator[tuple[ast.stmt, bool]]:
-    """Yield the statements of a body in their order, and whether each stands under a condition.
-
-    An ``if`` or ``try`` is followed by what is in it; functions and classes are not opened.
-    """
+    """Yield statements in order, if under a condition, with what ``if`` and ``try`` hold; no functions."""
     stack = [(each, False) for each in reversed(body)]
     while stack:
         statement, is_conditional = stack.pop()

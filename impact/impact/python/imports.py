@@ -32,10 +32,7 @@ class ModuleNames:
 
 
 def read_names(tree: ast.Module, module: str, *, is_package: bool) -> ModuleNames:
-    """Return the names at the top level of a module, also those under ``if`` and ``try``.
-
-    Of several imports of a name, the first is kept: the others are what it falls back to.
-    """
+    """Return the names at the top level, also under ``if`` and ``try``; of several imports the first."""
     names = ModuleNames(module)
     typing_statements = _list_typing_statements(tree)
     running: set[str] = set()

@@ -34,10 +34,7 @@ def _list_values(node: ast.AST) -> list[ast.expr]:
 
 
 def gives_only_known(function: FunctionNode) -> bool:
-    """Return whether a module's ``__getattr__`` gives a name only if it compares it first, and else raises.
-
-    So the names that :func:`list_dynamic_names` lists are all that it gives.
-    """
+    """Return whether a ``__getattr__`` compares names first and else raises: it gives those listed alone."""
     name = next((each.arg for each in function.args.args), "")
     return _ends_in_raise(function.body) and all(_is_guarded_by(each, name) for each in function.body)
 

@@ -29,10 +29,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """How a function is called. Parameters include ``self`` or ``cls`` of a method, as written.
-
-    ``returns`` is the source text of the annotation, empty for none.
-    """
+    """Parameters as written, with ``self`` or ``cls``. ``returns`` is the source of an annotation."""
 
     parameters: tuple[Parameter, ...] = ()
     returns: str = ""

@@ -30,10 +30,7 @@ def name_module(path: str) -> tuple[str, bool] | None:
 
 
 def resolve_relative(module: str, level: int, target: str, *, is_package: bool) -> str:
-    """Return the full name of what ``from ..target import`` means in a module.
-
-    The result is empty if there are more dots than packages.
-    """
+    """Return the full name of ``from ..target import``; empty for more dots than packages."""
     if not level:
         return target
     parts = module.split(".")

@@ -24,10 +24,7 @@ _LONG_FORMATTED = re.compile(r"(?i:f|rf|fr)(?:'{3}|\"{3})")
 
 @lru_cache(maxsize=_MAX_TREES)
 def parse_source(text: str) -> ast.Module | None:
-    """Parse a Python file; return None for what this version of Python can't parse.
-
-    Others may get the same tree: nobody changes it.
-    """
+    """Parse a file; None for what this Python can't. Others may get the same tree: nobody changes it."""
     if _has_many_fields(text):
         return None
     try:

@@ -37,10 +37,7 @@ def find_type_problem(mode: int) -> SourceProblem | None:
 
 
 def build_source_file(path: str, data: bytes, clean: Callable[[str], str] = replace_controls) -> SourceFile:
-    """Return the file with its text, or with the reason why it has none.
-
-    A byte order mark is left out. ``clean`` returns what is kept of a text.
-    """
+    """Return a file with its text, as ``clean`` leaves it and without a byte order mark, or with a reason."""
     problem = _find_problem(data)
     if problem:
         return SourceFile(path, problem=problem)

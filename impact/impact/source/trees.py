@@ -25,10 +25,7 @@ class BlobVersion:
 
 @dataclass(frozen=True, slots=True)
 class BlobChange:
-    """A file before and after a commit; None on the side where there is none, or no regular file.
-
-    A renamed file has another path on each side. A binary file has no lines.
-    """
+    """A file before and after a commit; None where there is no regular one. A binary file has no lines."""
 
     old: BlobVersion | None
     new: BlobVersion | None

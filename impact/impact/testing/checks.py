@@ -52,10 +52,7 @@ def check_rows(
 
 @contextmanager
 def counting(*functions: Callable[..., Any]) -> Iterator[Counter[tuple[str, int]]]:
-    """Count calls of functions, by their names and the number of the pull request that they get as ``pull``.
-
-    Threads are counted that start within the block.
-    """
+    """Count calls by function and the number of ``pull``, also of threads that start within the block."""
     codes, counts, lock = {each.__code__ for each in functions}, Counter[tuple[str, int]](), threading.Lock()
 
     def hear(frame: FrameType, event: str, _argument: object) -> None:

@@ -11,11 +11,7 @@ _FIRST_YEAR, _LAST_YEAR = 1970, 9998
 
 
 def parse_date(text: str) -> dt.date:
-    """Parse a date written as ``YYYY-MM-DD``.
-
-    Raises:
-        UsageError: the text is not such a date.
-    """
+    """Parse a date written as ``YYYY-MM-DD``. Raises UsageError."""
     refusal = f"{quote_input(text)} is not a date: write it as YYYY-MM-DD, such as 2026-02-28."
     try:
         date = dt.date.fromisoformat(text)

@@ -24,10 +24,7 @@ _NAMES, _USES, _CHANGES = 0.25, 0.45, 0.45
 
 
 def estimate_chance(contract: MergeContract, touches: Collection[Touch], index: ProfileIndex) -> float:
-    """Return the chance, from 0 to 1, that the team adapts to a merge, by its touches and its changes.
-
-    A merge that changes nothing that others can depend on, and no module that is used, has 0.
-    """
+    """Return the chance that the team adapts to a merge, 0 if it changes nothing to depend on or that is used."""
     uses = _count_uses(contract, index)
     if not touches and not uses:
         return 0.0

@@ -114,10 +114,7 @@ def open_connection(path: Path) -> Iterator[ServerConnection]:
 
 
 def is_answering(path: Path) -> bool:
-    """Return whether a server at the path has loaded its data and answers.
-
-    One whose disk is full says so in place of a PONG. It runs all the same: another start would not help.
-    """
+    """Return whether a server has loaded its data and answers, also that its disk is full: a start won't help."""
     try:
         with open_connection(path) as connection:
             return connection.send_command(b"PING").startswith((b"+PONG", b"-MISCONF "))

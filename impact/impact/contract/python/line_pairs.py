@@ -19,10 +19,7 @@ class Hunk:
 
 
 def list_hunks(before: str, after: str) -> Iterator[Hunk]:
-    """Yield the changed parts of a file, in n log n: between the lines that each side has once, in their order.
-
-    A part may also hold lines that did not change.
-    """
+    """Yield what changed between the lines that each side has once, in n log n; some lines may be unchanged."""
     old, new = before.split("\n"), after.split("\n")
     i = j = 0
     for anchor_old, anchor_new in [*_list_anchors(old, new), (len(old), len(new))]:

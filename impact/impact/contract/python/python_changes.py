@@ -172,10 +172,7 @@ class _Comparison:
             )
 
     def _is_silent_loss(self, module: str) -> bool:
-        """Return whether a module without its file may still be imported: packages need no file of their own.
-
-        A package is gone if a module in it went with it, and nothing came into it.
-        """
+        """Return whether a module without its file may be imported: unless one went with it and none came."""
         inner = f"{module}."
         if any(name.startswith(inner) for name in self._after.modules):
             return True

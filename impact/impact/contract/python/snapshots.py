@@ -36,10 +36,7 @@ class Lookup:
 
 @dataclass(slots=True)
 class Snapshot:
-    """One side of a merge: the changed modules on it, and the others by ``load``.
-
-    ``gone`` are changed modules that only the other side has.
-    """
+    """One side of a merge: its changed modules, others by ``load``, and ``gone``: modules of the other side."""
 
     modules: Mapping[str, ModuleOutline]
     paths: Mapping[str, str]

@@ -69,10 +69,7 @@ class UseCollector:
         self._uses.setdefault(use)
 
     def list_uses(self) -> tuple[Use, ...]:
-        """Return the uses in the order in which they were met.
-
-        A string that says what to replace is no other use.
-        """
+        """Return the uses as they were met. A string that says what to replace is no other use."""
         replaced = {(use.name, use.line) for use in self._uses if use.kind is UseKind.PATCH}
         return tuple(
             use for use in self._uses if use.kind is not UseKind.NAMED or (use.name, use.line) not in replaced

@@ -25,10 +25,7 @@ class Guard:
 
 
 def read_guard(test: ast.expr) -> Guard:
-    """Return which branches of an ``if`` are guarded.
-
-    The branch for one given release is: what else there is runs with the head of upstream.
-    """
+    """Return which branches of an ``if`` are guarded: the one for a given release, as others run with the head."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         inner = read_guard(test.operand)
         return Guard(inner.orelse, inner.body)

@@ -12,10 +12,7 @@ _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 class Scope:
-    """The names of a module, class or function. ``owner`` is its full dotted name.
-
-    ``instance`` is the symbol of ``self`` in a method, empty elsewhere.
-    """
+    """The names within an ``owner``. ``instance`` is the symbol of ``self`` in a method, empty elsewhere."""
 
     def __init__(self, owner: str, parent: Scope | None = None, instance: str = "") -> None:
         self.owner = owner

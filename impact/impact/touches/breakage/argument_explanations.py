@@ -28,10 +28,7 @@ _CONSTRUCTORS = frozenset(("__init__", "__new__", "__post_init__", "init"))
 
 
 class _Place(NamedTuple):
-    """How a change's function relates to the function that an error names.
-
-    ``own`` is how surely it is that function, ``kin`` how surely that one overrides it.
-    """
+    """How surely a change's function is the one of an error (``own``), or overrides it (``kin``)."""
 
     own: float
     kin: float

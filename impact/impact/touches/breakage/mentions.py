@@ -31,10 +31,7 @@ _COMMON = re.compile(r"(?:\w{0,80}(?:Error|Exception)|self|cls|__init__|__call__
 
 @dataclass(frozen=True)
 class MergeTokens:
-    """The tokens of an error that a merge has, with where it has them: from 0 to 1, and the change or None.
-
-    ``member`` is a change of a member whose class the error names too.
-    """
+    """The tokens of an error that a merge has; ``member`` is a change of one whose class is named too."""
 
     hits: Mapping[str, tuple[float, ContractChange | None]] = field(default_factory=dict)
     words: frozenset[str] = frozenset()
