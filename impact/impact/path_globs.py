@@ -58,13 +58,7 @@ def _translate_pattern(pattern: str) -> str:
         names = names[1:]
     elif len(names) == 1 + is_folder:
         names = [_FOLDERS, *names]
-    return _join_parts(
-        names, _PATH_CONTINUES if is_folder else "/" if names[-1] == _FOLDERS else rf"(?:\Z|{_PATH_CONTINUES})"
-    )
-
-
-def _join_parts(names: list[str], end: str) -> str:
-    """Join the parts between ``**``; all but the last match at the first possible position."""
+    end = _PATH_CONTINUES if is_folder else "/" if names[-1] == _FOLDERS else rf"(?:\Z|{_PATH_CONTINUES})"
     parts = [
         "/".join(map(_translate_name, part)) for is_gap, part in groupby(names, _FOLDERS.__eq__) if not is_gap
     ]
@@ -81,23 +75,18 @@ def _translate_name(name: str) -> str:
     """Translate a name. Pieces between stars match as early as possible, the last one at the end."""
     if name == "*":
         return "[^/]+"
-    first, *others = _split_at_stars(name)
-    if not others:
-        return first
-    *middle, last = others
-    ended = f"(?>[^/]*?{last}(?=/|\\Z))" if last else "[^/]*+"
-    return first + "".join(f"(?>[^/]*?{piece})" for piece in middle) + ended
-
-
-def _split_at_stars(name: str) -> list[str]:
-    """Split a name at its stars; each piece matches texts of one length only."""
     pieces = [""]
     for token in _TOKEN.finditer(name):
         if token["sign"] == "*":
             pieces.append("")
         else:
             pieces[-1] += _translate_token(token)
-    return pieces
+    first, *others = pieces
+    if not others:
+        return first
+    *middle, last = others
+    ended = f"(?>[^/]*?{last}(?=/|\\Z))" if last else "[^/]*+"
+    return first + "".join(f"(?>[^/]*?{piece})" for piece in middle) + ended
 
 
 def _translate_token(token: re.Match[str]) -> str:

@@ -49,7 +49,8 @@ class Puppet:
         if "overview" in properties:
             self.overviews.append(body)
             return Json(self._write_overview())
-        name = self._find_case(body)
+        marks = _MARK.findall(json.dumps(body["messages"]))
+        name = str(marks[0])
         case = INJECTIONS[name]
         with self._lock:
             self.asked.setdefault(name, []).append(body)
@@ -62,10 +63,6 @@ class Puppet:
             return Json(_write_review(case.written))
         text = case.written.replace('pr="0"', f'pr="{self.numbers[name]}"')
         return Text(f"<answer>It is so. {text}</answer>")
-
-    def _find_case(self, body: dict[str, Any]) -> str:
-        marks = _MARK.findall(json.dumps(body["messages"]))
-        return str(marks[0])
 
     def _may_call(self, name: str, kind: str, case: Injection, body: dict[str, Any]) -> bool:
         if not case.calls or (body.get("tool_choice") or {}).get("type") == "none":

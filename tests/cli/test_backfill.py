@@ -293,9 +293,6 @@ class TestReplay:
         }
         assert calls(there) == {"graphql": 7 + 58, "files": 71, "rate_limit": 10}
         assert Counter(map(purpose, there.claude.requests)) == {"summary": 71}
-        self._digests_ask_for_overviews_alone(there)
-
-    def _digests_ask_for_overviews_alone(self, there: World) -> None:
         there.github.calls.clear()
         there.claude.requests.clear()
         with open_app(load_settings(), lambda: datetime.now(UTC), time.sleep) as base:

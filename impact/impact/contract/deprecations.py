@@ -98,26 +98,22 @@ def update_ledger(
     """
 
     def apply_all(chosen: Sequence[MergeContract]) -> DeprecationLedger:
-        return _apply_merges(ledger, chosen, reverted)
+        entries = {
+            each.key: _forget_removal(each, reverted) for each in ledger.entries if each.number not in reverted
+        }
+        ordered = sorted(chosen, key=lambda merge: (merge.merged_at, merge.number))
+        for merge in ordered:
+            if merge.number in reverted:
+                continue
+            for row in merge.changes:
+                _apply_row(entries, merge, row)
+        instants = [merge.merged_at for merge in ordered] + ([ledger.read_until] if ledger.read_until else [])
+        until = max(instants, default=None)
+        kept = [each for each in entries.values() if not _is_forgotten(each, until)]
+        kept.sort(key=lambda each: (each.announced_at, each.number, each.name))
+        return DeprecationLedger(tuple(kept[-MAX_DEPRECATIONS:]), until)
 
     return attempt_all(apply_all, merges, lambda merge: f"#{merge.number}")[0]
-
-
-def _apply_merges(
-    ledger: DeprecationLedger, merges: Sequence[MergeContract], reverted: Collection[int]
-) -> DeprecationLedger:
-    entries = {each.key: _forget_removal(each, reverted) for each in ledger.entries if each.number not in reverted}
-    ordered = sorted(merges, key=lambda merge: (merge.merged_at, merge.number))
-    for merge in ordered:
-        if merge.number in reverted:
-            continue
-        for row in merge.changes:
-            _apply_row(entries, merge, row)
-    instants = [merge.merged_at for merge in ordered] + ([ledger.read_until] if ledger.read_until else [])
-    until = max(instants, default=None)
-    kept = [each for each in entries.values() if not _is_forgotten(each, until)]
-    kept.sort(key=lambda each: (each.announced_at, each.number, each.name))
-    return DeprecationLedger(tuple(kept[-MAX_DEPRECATIONS:]), until)
 
 
 def get_state(entry: Deprecation, releases: Sequence[Release], now: datetime) -> DeprecationState:

@@ -157,7 +157,12 @@ class GitClone:
     @cached_property
     def _head(self) -> tuple[str, str]:
         """The branch's name and the hash of its last commit."""
-        self._check_clone()
+        # the path may be a file, which has no entries
+        if not os.access(f"{self._path}/.", os.X_OK):
+            raise UsageError(
+                f"{self._quoted_path} is not a readable folder: set --clone to the folder of a git clone."
+            )
+        self._read_output("rev-parse", "--git-dir")
         for ref in self._list_refs():
             sha = self._query_git("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
             if sha:
@@ -181,15 +186,6 @@ class GitClone:
         """Return the branch that a reference points to, without a prefix."""
         name = self._query_git("symbolic-ref", "--quiet", ref) or ref
         return name.removeprefix("refs/heads/").removeprefix("refs/remotes/origin/")
-
-    def _check_clone(self) -> None:
-        """Raise UsageError unless the path is a readable git clone."""
-        # the path may be a file, which has no entries
-        if not os.access(f"{self._path}/.", os.X_OK):
-            raise UsageError(
-                f"{self._quoted_path} is not a readable folder: set --clone to the folder of a git clone."
-            )
-        self._read_output("rev-parse", "--git-dir")
 
     @property
     def _quoted_path(self) -> str:

@@ -109,10 +109,6 @@ def parse_claim(pull: WrittenMerge) -> RevertClaim:
     button = _REVERT_BUTTON_BRANCH.match(pull.commit_message)
     if button and _REVERT_HINT.search(pull.title):
         claim.exact.append((Mention(number=int(button[1])), claim.is_partial))
-    return _build_claim(claim, pull)
-
-
-def _build_claim(claim: _ClaimParts, pull: WrittenMerge) -> RevertClaim:
     planned = frozenset(_remove_own_repository(mention, pull) for mention in claim.planned)
     named = ((_remove_own_repository(mention, pull), part) for mention, part in claim.exact)
     exact = tuple(each for each in named if not each[0].repository and each[0] not in planned)

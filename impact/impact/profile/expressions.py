@@ -49,9 +49,6 @@ class ExpressionReader:
             return inner if isinstance(node.slice, ast.Slice) else follow_part(inner, ELEMENT)
         if isinstance(node, ast.List | ast.Tuple | ast.Set):
             return contain(self.read(node.elts[0])) if node.elts else None
-        return self._read_first(node)
-
-    def _read_first(self, node: ast.expr) -> str | None:
         if isinstance(node, ast.Await | ast.NamedExpr | ast.Starred):
             return self.read(node.value)
         if isinstance(node, ast.IfExp):
@@ -67,7 +64,8 @@ class ExpressionReader:
         if name == "cast" or name.endswith(".cast"):
             return read_annotation(node.args[0], self._lookup) if node.args else None
         if name == "getattr":
-            return self._read_getattr(node)
+            attribute = get_string(node.args[1]) if len(node.args) > 1 else ""
+            return follow_part(self.read(node.args[0]), attribute) if attribute.isidentifier() else None
         if name in _PASSING or name in ELEMENT_FUNCTIONS:
             return self._read_argument(node, name)
         return self.read(node.func)
@@ -79,10 +77,6 @@ class ExpressionReader:
         if name in _PASSING:
             return inner
         return follow_part(inner, ELEMENT) if len(node.args) == 1 else None
-
-    def _read_getattr(self, node: ast.Call) -> str | None:
-        attribute = get_string(node.args[1]) if len(node.args) > 1 else ""
-        return follow_part(self.read(node.args[0]), attribute) if attribute.isidentifier() else None
 
 
 def get_string(node: ast.expr | None) -> str:

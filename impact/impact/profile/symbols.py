@@ -64,7 +64,9 @@ def read_annotation(node: ast.expr | None, lookup: Lookup) -> str | None:
         inner = parse_annotation(node.value) if isinstance(node.value, str) else None
         return read_annotation(inner, lookup) if inner is not None else None
     if isinstance(node, ast.Name | ast.Attribute):
-        return _read_static(node, lookup)
+        first, _, rest = name_expression(node).partition(".")
+        symbol = lookup(first) if first else None
+        return f"{symbol}.{rest}" if symbol is not None and rest else symbol
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
         return _choose_known((node.left, node.right), lookup)
     if isinstance(node, ast.Subscript):
@@ -86,12 +88,6 @@ def name_expression(node: ast.expr) -> str:
     if not isinstance(node, ast.Name):
         return ""
     return ".".join((node.id, *reversed(parts)))
-
-
-def _read_static(node: ast.expr, lookup: Lookup) -> str | None:
-    first, _, rest = name_expression(node).partition(".")
-    symbol = lookup(first) if first else None
-    return f"{symbol}.{rest}" if symbol is not None and rest else symbol
 
 
 def _choose_known(nodes: tuple[ast.expr, ...], lookup: Lookup) -> str | None:

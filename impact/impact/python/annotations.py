@@ -34,7 +34,8 @@ def _normalize(node: ast.expr, depth: int) -> str:
     if depth > _MAX_DEPTH:
         return "…"
     if isinstance(node, ast.Constant):
-        return _normalize_constant(node, depth)
+        inner = parse_expression(node.value) if isinstance(node.value, str) else None
+        return _normalize(inner, depth + 1) if inner else show_constant(node.value)
     options = _list_options(node)
     if options:
         return " | ".join(sorted({part for each in options for part in _normalize(each, depth + 1).split(" | ")}))
@@ -45,11 +46,6 @@ def _normalize(node: ast.expr, depth: int) -> str:
     # where a type is imported from says nothing of it
     name = join_name(node).rpartition(".")[2]
     return _BUILTINS.get(name, name) or node.__class__.__name__
-
-
-def _normalize_constant(node: ast.Constant, depth: int) -> str:
-    inner = parse_expression(node.value) if isinstance(node.value, str) else None
-    return _normalize(inner, depth + 1) if inner else show_constant(node.value)
 
 
 def _list_options(node: ast.expr) -> list[ast.expr]:

@@ -34,7 +34,8 @@ class ModuleNames:
 def read_names(tree: ast.Module, module: str, *, is_package: bool) -> ModuleNames:
     """Return the names at the top level, also under ``if`` and ``try``; of several imports the first."""
     names = ModuleNames(module)
-    typing_statements = _list_typing_statements(tree)
+    blocks = (each.body for each in tree.body if isinstance(each, ast.If) and is_type_checking(each.test))
+    typing_statements = {statement for body in blocks for statement in body}
     running: set[str] = set()
     for statement, _ in walk_statements(tree.body):
         if isinstance(statement, ast.Import | ast.ImportFrom):
@@ -65,12 +66,6 @@ def list_bindings(
         return
     for alias in statement.names:
         yield ("*", source) if alias.name == "*" else (alias.asname or alias.name, f"{source}.{alias.name}")
-
-
-def _list_typing_statements(tree: ast.Module) -> set[ast.stmt]:
-    """Return the statements at the top level that only type checkers read."""
-    blocks = (each.body for each in tree.body if isinstance(each, ast.If) and is_type_checking(each.test))
-    return {statement for body in blocks for statement in body}
 
 
 def _list_own_names(statement: ast.stmt) -> Iterator[str]:

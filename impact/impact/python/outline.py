@@ -58,7 +58,9 @@ class _OutlineBuilder:
         while waiting:
             owner = waiting.pop(0)
             self._read_body(owner.node.body, owner, waiting)
-            self._finish_class(owner)
+            definition = self._definitions[owner.name]
+            if owner.is_data and definition.line == owner.node.lineno:
+                self._definitions[owner.name] = replace(definition, is_data=True, signature=owner.signature)
         for name, attribute in self._code.attributes.items():
             self._definitions.setdefault(name, attribute)
         return ModuleOutline(
@@ -147,11 +149,6 @@ class _OutlineBuilder:
         if inherited or choose_field_kind(node, bases, ()):
             self._data_bases[f"{self._module}.{name}"] = kind or ParameterKind.POSITIONAL
         return DataClassReader(node, name, kind)
-
-    def _finish_class(self, owner: DataClassReader) -> None:
-        definition = self._definitions[owner.name]
-        if owner.is_data and definition.line == owner.node.lineno:
-            self._definitions[owner.name] = replace(definition, is_data=True, signature=owner.signature)
 
     def _list_assigned(self, statement: ast.stmt, prefix: str, *, is_conditional: bool) -> Iterator[Definition]:
         if isinstance(statement, ast.AnnAssign):

@@ -17,7 +17,7 @@ def plain(text: str) -> Json:
 
 def literal(text: str, url: str) -> list[Json]:
     """Blocks in which the text is no markup."""
-    option, image = _option(plain(text), text, url), _image(text, url)
+    option, image = _option(plain(text), text, url), {"type": "image", "alt_text": f"x{text}", "image_url": url}
     button = {**_make_pressable("button", text), "text": plain(text), "value": text, "accessibility_label": text}
     return [
         {"type": "header", "text": plain(text)},
@@ -68,10 +68,6 @@ def _make_pressable(kind: str, text: str) -> Json:
 
 def _option(text: Json, value: str, url: str) -> Json:
     return {"text": text, "value": value, "url": url, "description": plain(value)}
-
-
-def _image(text: str, url: str) -> Json:
-    return {"type": "image", "alt_text": f"x{text}", "image_url": url}
 
 
 def _overflow(text: str, option: Json) -> Json:

@@ -124,20 +124,16 @@ def test_while_it_can_not_come_back_the_process_lives_and_is_not_ready(own: Site
     state.rename(away)
     # where the folder was is a file now: nobody can start a store there
     state.touch()
-    kill_store_of_moved(away)
+    with connect_to(away / "valkey.sock") as client:
+        server = server_of(client)
+    os.kill(server, signal.SIGKILL)
+    eventually(lambda: not lives(server))
     eventually(lambda: not bot.is_ready(), BACK)
     assert healthz(bot) == 200
     state.unlink()
     away.rename(state)
     eventually(bot.is_ready, BACK)
     ask_until_taken(own, bot, "101")
-
-
-def kill_store_of_moved(state: Path) -> None:
-    with connect_to(state / "valkey.sock") as client:
-        server = server_of(client)
-    os.kill(server, signal.SIGKILL)
-    eventually(lambda: not lives(server))
 
 
 def _users(state: Path) -> int:

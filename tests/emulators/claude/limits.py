@@ -54,7 +54,11 @@ def check_body(body: dict[str, Any]) -> None:
         require(name not in body, f"{name}: this model does not support it")
     check_tools(body)
     _check_messages(body)
-    _check_thinking(body)
+    strict = body["model"] in ALWAYS_THINKING
+    disabled = (body.get("thinking") or {}).get("type") == "disabled"
+    require(not (strict and disabled), f"thinking.type: disabled is not supported by {body['model']}")
+    forced = (body.get("tool_choice") or {}).get("type") in {"any", "tool"}
+    require(not (strict and forced), f"tool_choice: forced tool use is not supported by {body['model']}")
     check_marks(body)
     _check_format(body)
 
@@ -100,14 +104,6 @@ def _check_tool_results(turns: list[dict[str, Any]]) -> None:
         require(called <= answered, f"messages: tool_use ids without tool_result: {called - answered}")
         first = contents(after.get("content"))[: len(results)]
         require(first == results, "messages: tool_result blocks must come first in the turn after tool_use")
-
-
-def _check_thinking(body: dict[str, Any]) -> None:
-    strict = body["model"] in ALWAYS_THINKING
-    disabled = (body.get("thinking") or {}).get("type") == "disabled"
-    require(not (strict and disabled), f"thinking.type: disabled is not supported by {body['model']}")
-    forced = (body.get("tool_choice") or {}).get("type") in {"any", "tool"}
-    require(not (strict and forced), f"tool_choice: forced tool use is not supported by {body['model']}")
 
 
 def _check_format(body: dict[str, Any]) -> None:

@@ -47,16 +47,16 @@ class PromptCache:
         usable = [mark for mark in marks if tokens[mark.place] >= CACHE_MINIMUM]
         with self._lock:
             now = self._clock()
-            known = self._find_places(names, now)
-            read = _furthest(known, marks)
+            self._entries = {name: entry for name, entry in self._entries.items() if now < entry.until}
+            known = {place for place, name in enumerate(names) if name in self._entries}
+            read = max(
+                (place for mark in marks for place in known if 0 <= mark.place - place <= CACHE_LOOKBACK),
+                default=-1,
+            )
             # who reads a prefix reads the shorter ones in it
             self._renew([names[place] for place in known if place <= read], now)
             self._write([(names[mark.place], mark.ttl) for mark in usable if mark.place not in known], now)
         return _input_usage(tokens, usable, tokens[read] if read >= 0 else 0)
-
-    def _find_places(self, names: list[str], now: float) -> set[int]:
-        self._entries = {name: entry for name, entry in self._entries.items() if now < entry.until}
-        return {place for place, name in enumerate(names) if name in self._entries}
 
     def _renew(self, names: list[str], now: float) -> None:
         for name in names:
@@ -64,13 +64,6 @@ class PromptCache:
 
     def _write(self, prefixes: list[tuple[str, str]], now: float) -> None:
         self._entries.update({name: _Entry(LIVES[ttl], now + LIVES[ttl]) for name, ttl in prefixes})
-
-
-def _furthest(known: set[int], marks: list[Mark]) -> int:
-    """The last known place that a mark finds when it looks back; -1 for none."""
-    return max(
-        (place for mark in marks for place in known if 0 <= mark.place - place <= CACHE_LOOKBACK), default=-1
-    )
 
 
 def _prefixes(body: dict[str, Any]) -> tuple[list[int], list[str]]:

@@ -54,14 +54,6 @@ def _text_reply(text: str, stop_reason: str, body: dict[str, Any]) -> Reply:
     return Reply([{"type": "text", "text": text}], stop_reason)
 
 
-def _calls_reply(step: ToolUse | ToolUses, message: str) -> Reply:
-    content: list[dict[str, Any]] = [] if step.text is None else [{"type": "text", "text": step.text}]
-    for place, (name, arguments) in enumerate(step.calls):
-        made = hashlib.sha256(f"{message}{place}".encode()).hexdigest()[:24]
-        content.append({"type": "tool_use", "id": f"toolu_{made}", "name": name, "input": arguments})
-    return Reply(content, "tool_use")
-
-
 def reply_of(step: Step, body: dict[str, Any], message: str) -> Reply:
     match step:
         case Text(text, stop_reason):
@@ -73,7 +65,11 @@ def reply_of(step: Step, body: dict[str, Any], message: str) -> Reply:
         case Refusal(explanation):
             return Reply([], "refusal", {"type": "refusal", "category": None, "explanation": explanation})
         case ToolUse() | ToolUses():
-            return _calls_reply(step, message)
+            content: list[dict[str, Any]] = [] if step.text is None else [{"type": "text", "text": step.text}]
+            for place, (name, arguments) in enumerate(step.calls):
+                made = hashlib.sha256(f"{message}{place}".encode()).hexdigest()[:24]
+                content.append({"type": "tool_use", "id": f"toolu_{made}", "name": name, "input": arguments})
+            return Reply(content, "tool_use")
         case _:
             return _make_disturbance(step)
 

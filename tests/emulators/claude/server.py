@@ -117,7 +117,9 @@ class ClaudeEmulator(Loopback):
         super().__exit__(kind, error, trace)
 
     def handle(self, request: Request) -> Response:
-        self._enter()
+        with self._lock:
+            self._in_flight += 1
+            self.in_flight_peak = max(self.in_flight_peak, self._in_flight)
         try:
             response = self._handle(request)
         except BaseException:
@@ -127,11 +129,6 @@ class ClaudeEmulator(Loopback):
             self._leave()
             return response
         return Response(response.status, headers=response.headers, chunks=self._until_left(response.chunks))
-
-    def _enter(self) -> None:
-        with self._lock:
-            self._in_flight += 1
-            self.in_flight_peak = max(self.in_flight_peak, self._in_flight)
 
     def _leave(self) -> None:
         with self._lock:

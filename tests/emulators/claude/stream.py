@@ -77,16 +77,12 @@ def _fill_block(index: int, block: dict[str, Any], stall: Stall | None) -> Itera
         yield from _deltas(index, block)
         return
     yield from _deltas(index, {"type": "text", "text": stall.text_before})
-    yield from _silence(stall)
-    yield from _deltas(index, {"type": "text", "text": stall.rest})
-
-
-def _silence(stall: Stall) -> Iterator[bytes | Pause]:
     part = Pause(stall.seconds / (stall.pings + 1))
     for _ in range(stall.pings):
         yield part
         yield _event("ping")
     yield part
+    yield from _deltas(index, {"type": "text", "text": stall.rest})
 
 
 def _deltas(index: int, block: dict[str, Any]) -> Iterator[bytes]:

@@ -25,18 +25,14 @@ def connection(info: Info, rows: list[Row], arguments: Node, *, falling: bool = 
     chosen = left[:first] if first is not None else left[-(last or len(left)) :]
     return {
         "totalCount": len(rows),
-        "pageInfo": _page_info(rows, chosen),
+        "pageInfo": {
+            "startCursor": _cursor(chosen[0][0]) if chosen else None,
+            "endCursor": _cursor(chosen[-1][0]) if chosen else None,
+            "hasNextPage": bool(chosen) and rows[-1][0] != chosen[-1][0],
+            "hasPreviousPage": bool(chosen) and rows[0][0] != chosen[0][0],
+        },
         "nodes": [node for _, node in chosen],
         "edges": [{"cursor": _cursor(key), "node": node} for key, node in chosen],
-    }
-
-
-def _page_info(rows: list[Row], chosen: list[Row]) -> Node:
-    return {
-        "startCursor": _cursor(chosen[0][0]) if chosen else None,
-        "endCursor": _cursor(chosen[-1][0]) if chosen else None,
-        "hasNextPage": bool(chosen) and rows[-1][0] != chosen[-1][0],
-        "hasPreviousPage": bool(chosen) and rows[0][0] != chosen[0][0],
     }
 
 

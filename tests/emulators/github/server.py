@@ -134,7 +134,13 @@ class GitHubEmulator(Loopback):
         time.sleep(self.latency)
         caller = self._caller(request)
         answer = failure(fault, self.retry_after) if fault else self._answer(request, caller)
-        return self._with_limits(request, caller, answer)
+        with self._lock:
+            name, budget = self._budget(request, caller)
+            if answer.status == 304:
+                budget.used = max(0, budget.used - 1)
+            budget.take(0)
+            facts = {f"X-RateLimit-{key.capitalize()}": str(value) for key, value in budget.facts().items()}
+        return replace(answer, headers={**facts, "X-RateLimit-Resource": name, **answer.headers})
 
     def _next_fault(self, path: str) -> str | None:
         for fault in self._state.faults:
@@ -207,15 +213,6 @@ class GitHubEmulator(Loopback):
         name = {"/graphql": "graphql", "/search/issues": "search"}.get(request.path, "core")
         key = "anonymous" if name == "core" and caller.kind == "nobody" else name
         return name, self._state.budgets[key]
-
-    def _with_limits(self, request: Request, caller: Caller, answer: Response) -> Response:
-        with self._lock:
-            name, budget = self._budget(request, caller)
-            if answer.status == 304:
-                budget.used = max(0, budget.used - 1)
-            budget.take(0)
-            facts = {f"X-RateLimit-{key.capitalize()}": str(value) for key, value in budget.facts().items()}
-        return replace(answer, headers={**facts, "X-RateLimit-Resource": name, **answer.headers})
 
     def _graphql_rate_limit(self) -> dict[str, Any]:
         with self._lock:

@@ -133,7 +133,12 @@ class OpenAIEmulator(Loopback):
         name = body["model"]
         require(name in self.models, f"The model `{name}` does not exist.", 404, "NotFoundError")
         check_window(body, self.models[name] or 1_000_000)
-        self._check_abilities(body)
+        has_format = "response_format" in body
+        require(self.takes_format or not has_format, "response_format of type json_schema is not supported")
+        needs_parser = bool(body.get("tools")) and body.get("tool_choice", "auto") == "auto"
+        require(self.takes_tools or not needs_parser, _NO_TOOLS)
+        # a grammar holds the model to the schema from the first word: it could call nothing
+        require(not (has_format and needs_parser), "this emulator takes no format for a turn that may call tools")
         return self._answer(self._next_step(view_of(body)), body)
 
     def _record_request(self, request: Request) -> dict[str, Any]:
@@ -149,14 +154,6 @@ class OpenAIEmulator(Loopback):
     def describe_model(self, name: str) -> dict[str, Any]:
         made = {"id": name, "object": "model", "created": 1_790_000_000, "owned_by": "vllm"}
         return {**made, "root": name, "parent": None, "max_model_len": self.models[name], "permission": []}
-
-    def _check_abilities(self, body: dict[str, Any]) -> None:
-        has_format = "response_format" in body
-        require(self.takes_format or not has_format, "response_format of type json_schema is not supported")
-        needs_parser = bool(body.get("tools")) and body.get("tool_choice", "auto") == "auto"
-        require(self.takes_tools or not needs_parser, _NO_TOOLS)
-        # a grammar holds the model to the schema from the first word: it could call nothing
-        require(not (has_format and needs_parser), "this emulator takes no format for a turn that may call tools")
 
     def _next_step(self, view: dict[str, Any]) -> Step:
         with self._lock:

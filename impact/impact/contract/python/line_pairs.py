@@ -24,21 +24,14 @@ def list_hunks(before: str, after: str) -> Iterator[Hunk]:
     i = j = 0
     for anchor_old, anchor_new in [*_list_anchors(old, new), (len(old), len(new))]:
         if i < anchor_old or j < anchor_new:
-            yield from _trim(old, new, (i, anchor_old), (j, anchor_new))
+            (start, end), (other, other_end) = (i, anchor_old), (j, anchor_new)
+            while start < end and other < other_end and old[start] == new[other]:
+                start, other = start + 1, other + 1
+            while start < end and other < other_end and old[end - 1] == new[other_end - 1]:
+                end, other_end = end - 1, other_end - 1
+            if start < end or other < other_end:
+                yield Hunk(start + 1, other + 1, tuple(old[start:end]), tuple(new[other:other_end]))
         i, j = anchor_old + 1, anchor_new + 1
-
-
-def _trim(
-    old: Sequence[str], new: Sequence[str], old_range: tuple[int, int], new_range: tuple[int, int]
-) -> Iterator[Hunk]:
-    """Yield a part without the equal lines at its ends."""
-    (start, end), (other, other_end) = old_range, new_range
-    while start < end and other < other_end and old[start] == new[other]:
-        start, other = start + 1, other + 1
-    while start < end and other < other_end and old[end - 1] == new[other_end - 1]:
-        end, other_end = end - 1, other_end - 1
-    if start < end or other < other_end:
-        yield Hunk(start + 1, other + 1, tuple(old[start:end]), tuple(new[other:other_end]))
 
 
 def _list_anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:

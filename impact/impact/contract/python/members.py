@@ -105,18 +105,15 @@ class ClassComparison:
         if inherited.presence is Presence.UNKNOWN:
             return
         if inherited.presence is Presence.PRESENT:
-            yield from self._describe_inherited(old, inherited.name)
+            match = self._after.find_definition(inherited.name)
+            if match:
+                yield from self._compare_calls(old, Place(*match), self._pair.new, old.name)
             return
         if renamed:
             new = Place(self._pair.new.outline, self._new[renamed])
             yield make_row(ChangeKind.RENAMED, new, before=old, new_name=f"{owner}.{renamed}")
         elif name != "__init__":
             yield make_row(ChangeKind.REMOVED, old)
-
-    def _describe_inherited(self, old: Place, new_name: str) -> Iterator[ContractChange]:
-        match = self._after.find_definition(new_name)
-        if match:
-            yield from self._compare_calls(old, Place(*match), self._pair.new, old.name)
 
     def _describe_addition(self, definition: Definition) -> Iterator[ContractChange]:
         if definition.kind not in _MEMBER_KINDS:

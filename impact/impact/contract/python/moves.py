@@ -58,7 +58,12 @@ class Matches:
 def match_names(before: Snapshot, after: Snapshot) -> Matches:
     pairs: list[Pair] = []
     waiting: list[tuple[Place, bool]] = []
-    fresh = _list_fresh(before, after)
+    fresh = [
+        each
+        for each in _list_places(after)
+        if (previous := before.modules.get(each.outline.module)) is None
+        or each.definition.name not in previous.definitions
+    ]
     for old in _list_places(before):
         pair, is_importable = _find_same_name(old, after)
         if pair:
@@ -96,16 +101,6 @@ def _list_places(side: Snapshot) -> Iterator[Place]:
         for definition in outline.definitions.values():
             if "." not in definition.name and not _is_dunder(definition.name):
                 yield Place(outline, definition)
-
-
-def _list_fresh(before: Snapshot, after: Snapshot) -> list[Place]:
-    """Return the definitions that only the new side has."""
-    return [
-        each
-        for each in _list_places(after)
-        if (previous := before.modules.get(each.outline.module)) is None
-        or each.definition.name not in previous.definitions
-    ]
 
 
 def _find_same_name(old: Place, after: Snapshot) -> tuple[Pair | None, bool]:

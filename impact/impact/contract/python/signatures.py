@@ -54,12 +54,8 @@ def describe_definition(definition: Definition) -> str:
         bases = ", ".join(base.rpartition(".")[2] for base in definition.bases)
         return f"class {name}({bases})" if bases else f"class {name}"
     if definition.signature:
-        return describe_signature(name, definition.signature)
+        return _cut(_join_signature(name, definition.signature, list(_list_texts(definition.signature))))
     return _cut(_join_value(definition))
-
-
-def describe_signature(name: str, signature: Signature) -> str:
-    return _cut(_join_signature(name, signature, list(_list_texts(signature))))
 
 
 def describe_signatures(name: str, old: Signature, new: Signature) -> tuple[str, str]:

@@ -23,17 +23,15 @@ def compare_names(first: str, second: str) -> float:
 def compare_shapes(first: Definition, before: ModuleOutline, second: Definition, after: ModuleOutline) -> float:
     """Return how alike two definitions of one kind are apart from their names, from 0 to 1."""
     if first.kind is DefinitionKind.CLASS:
-        return _compare_classes(first, before, second, after)
+        members = before.list_members(first.name), after.list_members(second.name)
+        if not members[0] and not members[1]:
+            return 1.0 if first.bases == second.bases else _NEUTRAL
+        return _get_overlap(members[0], members[1])
     if first.signature and second.signature:
         return _compare_functions(first, second)
-    return _compare_values(first, second)
-
-
-def _compare_classes(first: Definition, before: ModuleOutline, second: Definition, after: ModuleOutline) -> float:
-    members = before.list_members(first.name), after.list_members(second.name)
-    if not members[0] and not members[1]:
-        return 1.0 if first.bases == second.bases else _NEUTRAL
-    return _get_overlap(members[0], members[1])
+    if len(first.value) > _MIN_VALUE and is_same_value(first.value, second.value):
+        return 1.0
+    return _NEUTRAL
 
 
 def _compare_functions(first: Definition, second: Definition) -> float:
@@ -45,12 +43,6 @@ def _compare_functions(first: Definition, second: Definition) -> float:
 
 def _list_parameters(signature: Signature | None) -> set[str]:
     return {each.name for each in signature.parameters} - {"self", "cls"} if signature else set()
-
-
-def _compare_values(first: Definition, second: Definition) -> float:
-    if len(first.value) > _MIN_VALUE and is_same_value(first.value, second.value):
-        return 1.0
-    return _NEUTRAL
 
 
 def _get_overlap(first: Collection[str], second: Collection[str]) -> float:

@@ -31,22 +31,18 @@ def list_derived_flags(
         # where the module itself changed, its flags were compared
         is_changed = f"{package}.{_MODULE}".replace(".", "/") + ".py" in changed
         if package and package not in modules and not is_changed:
-            modules[package] = _map_fields(load(f"{package}.{_MODULE}"))
+            outline = load(f"{package}.{_MODULE}")
+            flags: dict[str, str] = {}
+            for definition in outline.definitions.values() if outline else ():
+                field = definition.name.removeprefix(_OWNER)
+                reference = read_reference(definition.value)
+                if field != definition.name and reference and not field.startswith("_"):
+                    flags[reference] = f"--{field.replace('_', '-')}"
+            modules[package] = flags
         flag = modules.get(package, {}).get(row.name)
         if flag:
             before, after = (show_default_change(flag, _read_default(text)) for text in (row.before, row.after))
             yield ContractChange(ContractClass.FLAG, ChangeKind.DEFAULT, flag, before, after, row.path, row.line)
-
-
-def _map_fields(outline: ModuleOutline | None) -> dict[str, str]:
-    """Return the flag of each configuration field that a field of the arguments names as its default."""
-    flags: dict[str, str] = {}
-    for definition in outline.definitions.values() if outline else ():
-        field = definition.name.removeprefix(_OWNER)
-        reference = read_reference(definition.value)
-        if field != definition.name and reference and not field.startswith("_"):
-            flags[reference] = f"--{field.replace('_', '-')}"
-    return flags
 
 
 def _read_default(text: str) -> str:

@@ -149,7 +149,11 @@ def _read_python(file: SourceFile) -> FileFacts:
 
 def _read_other(file: SourceFile) -> FileFacts:
     if PurePosixPath(file.path).name == "pyproject.toml":
-        return _read_project(file)
+        project = parse_toml(file.text)
+        if project is None:
+            return FileFacts(file.path, is_read=False)
+        dependencies = _make_local(list_project_dependencies(file.text, project))
+        return FileFacts(file.path, (*dependencies, *list_project_entry_points(file.text, project)))
     facts: tuple[Fact, ...] = ()
     if is_cpp(file.path):
         facts = (*list_cpp_ops(file.path, file.text), *list_cpp_variables(file.text))
@@ -162,14 +166,6 @@ def _read_other(file: SourceFile) -> FileFacts:
     elif PurePosixPath(file.path).name == "setup.cfg":
         facts = tuple(list_setup_cfg_entry_points(file.text))
     return FileFacts(file.path, facts)
-
-
-def _read_project(file: SourceFile) -> FileFacts:
-    project = parse_toml(file.text)
-    if project is None:
-        return FileFacts(file.path, is_read=False)
-    dependencies = _make_local(list_project_dependencies(file.text, project))
-    return FileFacts(file.path, (*dependencies, *list_project_entry_points(file.text, project)))
 
 
 def join_files(files: list[FileFacts]) -> list[FileFacts]:

@@ -59,14 +59,6 @@ class DefinitionWalk(BindingWalk):
             self.scope.functions[node.name] = node
             if self.scope is self.root and returns:
                 self.returns[node.name] = returns
-        self._note_definition(node, is_method=is_method)
-        if self.scope.parent is None or is_method:
-            self.waiting.append((node, self.scope, self.class_, self.guards))
-        else:
-            self.visit_body(node)
-
-    def _note_definition(self, node: FunctionNode, *, is_method: bool) -> None:
-        """Note an override, as every method of a class with bases may be; and what may be a copy."""
         symbol = f"{self.scope.owner}.{node.name}"
         if is_method and self.class_ is not None and self.class_.bases:
             signature, body = self.read_function(node)
@@ -74,6 +66,10 @@ class DefinitionWalk(BindingWalk):
         sketch = sketch_function(node)
         if sketch and not self.collector.file.is_test:
             self.add(UseKind.COPY, node, symbol, body=sketch)
+        if self.scope.parent is None or is_method:
+            self.waiting.append((node, self.scope, self.class_, self.guards))
+        else:
+            self.visit_body(node)
 
     def visit_body(self, node: FunctionNode) -> None:
         """Visit the body of a function with its parameters bound. Methods don't see the names of their class."""
@@ -85,12 +81,9 @@ class DefinitionWalk(BindingWalk):
         bind_parameters(self.scope, node.args, self.scope.lookup, self.instances)
         if is_method:
             self.method = node.name
-            self._bind_instance(node, outer.instance)
+            first = [*node.args.posonlyargs, *node.args.args][:1]
+            names = {name_expression(each) for each in node.decorator_list}
+            if first and "staticmethod" not in names:
+                self.scope.bind(first[0].arg, outer.instance)
         self.visit_all(node.body)
         self.scope, self.method = outer, outer_method
-
-    def _bind_instance(self, node: FunctionNode, instance: str) -> None:
-        first = [*node.args.posonlyargs, *node.args.args][:1]
-        names = {name_expression(each) for each in node.decorator_list}
-        if first and "staticmethod" not in names:
-            self.scope.bind(first[0].arg, instance)

@@ -42,11 +42,7 @@ def _locate(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> _Place:
         owner = names.owner
     else:
         return _Place(0.0, 0.0)
-    return _compare_owners(error.owner, owner, kinship, is_constructor=is_constructor)
-
-
-def _compare_owners(error_owner: str, owner: str, kinship: Kinship, *, is_constructor: bool) -> _Place:
-    last, base = error_owner.rpartition(".")[2], owner.rpartition(".")[2]
+    last, base = error.owner.rpartition(".")[2], owner.rpartition(".")[2]
     if last and last == base:
         # a subclass in another package may have the same name
         return _Place(1.0, 0.85)
@@ -83,7 +79,10 @@ def _describe_new_argument(error: ErrorLine, names: ChangeNames, argument: str) 
 def explain_missing(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> Explanation | None:
     """Explain an argument that has to be passed, or that upstream no longer passes to an override."""
     if error.function in _CONSTRUCTORS and names.last in error.names:
-        return _explain_new_data_field(error, names, kinship)
+        if names.change.kind not in NEW | {ChangeKind.DEFAULT, ChangeKind.RENAMED}:
+            return None
+        strength = rate_owner(error.owner, names, kinship, unknown=0.5, stranger=0.0)
+        return Explanation(0.95 * strength, f"adds the field {show_name(names.shown)}")
     place = _locate(error, names, kinship)
     required = [each for each in error.names if _is_newly_required(each, names)]
     if required:
@@ -97,13 +96,6 @@ def explain_missing(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> E
     if names.change.kind in (ChangeKind.SIGNATURE, ChangeKind.RENAMED):
         return Explanation(_OTHER_ARGUMENT * max(place), f"changes {show_name(names.shown)}")
     return None
-
-
-def _explain_new_data_field(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> Explanation | None:
-    if names.change.kind not in NEW | {ChangeKind.DEFAULT, ChangeKind.RENAMED}:
-        return None
-    strength = rate_owner(error.owner, names, kinship, unknown=0.5, stranger=0.0)
-    return Explanation(0.95 * strength, f"adds the field {show_name(names.shown)}")
 
 
 def _is_newly_required(name: str, names: ChangeNames) -> bool:

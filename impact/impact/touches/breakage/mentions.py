@@ -97,14 +97,11 @@ class MentionIndex:
         return Explanation(best, clause), explaining
 
     def _rate_function(self, change: ContractChange) -> float:
-        functions = self._find_functions(change.path)
+        functions = self._frames.get(change.path, {})
         if not functions:
             return 0.0
         depth = functions.get(change.name.rpartition(".")[2])
         return 0.0 if depth is None else _FRAME_DECAY**depth * _KIND_WEIGHTS.get(change.kind, 0.9)
-
-    def _find_functions(self, path: str) -> Mapping[str, int]:
-        return self._frames.get(path, {})
 
     def _find_depth(self, path: str) -> int | None:
         """Return how far a file is from the error; None if it is not on the way."""

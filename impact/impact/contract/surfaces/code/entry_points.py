@@ -36,14 +36,10 @@ def list_setup_entry_points(file: PythonFile) -> Iterator[Fact]:
             for key, items in zip(value.keys, value.values, strict=True):
                 group = read_string(file, key)
                 if group and isinstance(items, ast.List | ast.Tuple):
-                    yield from _read_items(file, group, items)
-
-
-def _read_items(file: PythonFile, group: str, items: ast.List | ast.Tuple) -> Iterator[Fact]:
-    for item in items.elts:
-        name, mark, target = (read_string(file, item) or "").partition("=")
-        if mark:
-            yield _make_fact(group, name.strip(), target.strip(), item.lineno)
+                    for item in items.elts:
+                        name, mark, target = (read_string(file, item) or "").partition("=")
+                        if mark:
+                            yield _make_fact(group, name.strip(), target.strip(), item.lineno)
 
 
 def list_setup_cfg_entry_points(text: str) -> Iterator[Fact]:

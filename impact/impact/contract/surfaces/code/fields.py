@@ -78,7 +78,7 @@ def list_field_classes(file: PythonFile) -> Iterator[FieldClass]:
         is_array = _is_array(node, bases, structs)
         if _is_struct(node, structs):
             structs[node.name] = is_array
-        elif _is_model(bases, models):
+        elif any(base.endswith(("BaseModel", "BaseSettings")) or base in models for base in bases):
             models.add(node.name)
         if node.name in structs:
             subject: ContractClass | None = ContractClass.WIRE
@@ -112,10 +112,6 @@ def _is_array(node: ast.ClassDef, bases: tuple[str, ...], structs: Mapping[str, 
         if keyword.arg == "array_like" and isinstance(keyword.value, ast.Constant):
             return keyword.value.value is True
     return any(structs.get(base, False) for base in bases)
-
-
-def _is_model(bases: tuple[str, ...], models: set[str]) -> bool:
-    return any(base.endswith(("BaseModel", "BaseSettings")) or base in models for base in bases)
 
 
 def _choose_subject(

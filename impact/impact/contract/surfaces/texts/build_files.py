@@ -83,12 +83,8 @@ def _read_variables(word: str, rest: str, line: int) -> Iterator[Fact]:
             continue
         if _VERSION_NAME.search(name) and plain:
             yield Fact(ContractClass.DEPENDENCY, name, line, text=f"{name}={plain}"[:200], default=plain)
-        elif _is_setting(name):
+        elif name not in {"PATH", "DEBIAN_FRONTEND", "LD_LIBRARY_PATH", "PYTHONPATH"}:
             yield Fact(ContractClass.ENVIRONMENT, name, line, text=show_default_change(name, plain), default=plain)
-
-
-def _is_setting(name: str) -> bool:
-    return name not in {"PATH", "DEBIAN_FRONTEND", "LD_LIBRARY_PATH", "PYTHONPATH"}
 
 
 def _read_image(rest: str, line: int) -> Iterator[Fact]:

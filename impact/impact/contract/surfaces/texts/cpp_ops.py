@@ -34,7 +34,7 @@ def list_cpp_ops(path: str, text: str) -> Iterator[Fact]:
     if "TORCH_LIBRARY" not in text:
         return
     clean = strip_comments(text)
-    starts = _list_line_starts(clean)
+    starts = [0, *(match.end() for match in re.finditer("\n", clean))]
     blocks = [
         (match.start(), match["rest"].rsplit(",", 1)[-1].strip(), _name_space(path, match["space"]), match["kind"])
         for match in _LIBRARY.finditer(clean)
@@ -51,10 +51,6 @@ def list_cpp_ops(path: str, text: str) -> Iterator[Fact]:
             line = bisect_right(starts, match.start())
             # the build for another device defines the same names: whether it still does is unknown
             yield replace(make_op(f"{blocks[index][2]}.{name[1]}", line, schema), is_loose=is_other_device)
-
-
-def _list_line_starts(text: str) -> list[int]:
-    return [0, *(match.end() for match in re.finditer("\n", text))]
 
 
 def _name_space(path: str, written: str) -> str:
